@@ -1,0 +1,101 @@
+"""How often a model is right: at lengths it never saw, at every position, on strings it never saw.
+
+Letters: B batch, T time, C classes.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lrnnlab.models import SequenceModel
+from lrnnlab.tasks import Task
+from lrnnlab.training import steady_arithmetic, stream
+
+NUMBERS = 1 << 24  # at most so many state entries are held at a time
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Accuracy of a model on ``strings`` fresh strings of ``length`` tokens.
+
+    ``per_position`` (T,) is the share of strings answered rightly after each token, NaN where no answer is asked for;
+    ``accuracy_last`` its last labelled entry; ``accuracy_all`` its mean over the labelled positions after ``beyond``
+    (the training length), and ``accuracy_seen`` over those up to it; NaN where there are none.
+    """
+
+    length: int
+    strings: int
+    beyond: int
+    per_position: Tensor
+
+    @property
+    def accuracy_last(self) -> float:
+        labelled = self.per_position[~self.per_position.isnan()]
+        return float(labelled[-1])
+
+    @property
+    def accuracy_all(self) -> float:
+        return float(self.per_position[self.beyond :].nanmean())
+
+    @property
+    def accuracy_seen(self) -> float:
+        return float(self.per_position[: self.beyond].nanmean())
+
+    def metrics(self) -> dict[str, float]:
+        """The three numbers by name."""
+        return {name: getattr(self, name) for name in ("accuracy_last", "accuracy_all", "accuracy_seen")}
+
+
+@torch.no_grad()
+def evaluate(
+    model: SequenceModel,
+    task: Task,
+    *,
+    seed: int,
+    length: int | None = None,
+    strings: int = 1024,
+    purpose: str = "test",
+) -> Evaluation:
+    """Accuracy on fresh strings; ``length`` is the task's test length if absent.
+
+    The strings come from the stream (seed, purpose): another purpose means other strings, so that what is used to
+    choose is never what is used to judge.
+
+    >>> from lrnnlab.models import exact_model
+    >>> from lrnnlab.tasks import Sum
+    >>> task = Sum(3)
+    >>> evaluate(exact_model(task.machine, 3), task, seed=0, length=200, strings=8).accuracy_all
+    1.0
+    """
+    length = task.test_length if length is None else length
+    generator = stream(seed, purpose)
+    at_once = max(1, min(strings, 256, NUMBERS // (length * model.width)))
+    right, done = torch.zeros(length, dtype=torch.float64), 0
+    labelled = task.mask(length)
+    was_training = model.training
+    model.eval()
+    with steady_arithmetic():
+        while done < strings:
+            batch = task.sample(min(at_once, strings - done), length, generator)
+            right += (model(batch.tokens).argmax(-1) == batch.targets).sum(0)
+            done += len(batch.tokens)
+    model.train(was_training)
+    per_position = torch.where(labelled, right / strings, torch.nan)
+    return Evaluation(length, strings, task.train_length, per_position)
+
+
+def summary(values: Sequence[float]) -> dict[str, float]:
+    """Mean, least and greatest of some seeds' results; what a table cell shows.
+
+    >>> summary([1.0, 0.5])
+    {'mean': 0.75, 'min': 0.5, 'max': 1.0, 'runs': 2}
+    """
+    values = [float(v) for v in values]
+    if not values:
+        raise ValueError("there is nothing to summarise: no run")
+    return {"mean": statistics.fmean(values), "min": min(values), "max": max(values), "runs": len(values)}

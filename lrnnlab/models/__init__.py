@@ -1,0 +1,45 @@
+"""Models by name; one family per file, each file tells how A_t and b_t are made."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+
+from lrnnlab.models.base import LinearRecurrence, Recurrence, SequenceModel
+from lrnnlab.models.block_diagonal import (
+    COLUMN_RULES,
+    BlockDiagonal,
+    block_diagonal_lrnn,
+    snap,
+    symbol_transitions,
+)
+from lrnnlab.models.exact import ExactLRNN, exact_model
+from lrnnlab.models.recurrent import Nonlinear, nonlinear_rnn
+
+__all__ = [
+    "COLUMN_RULES", "MODELS", "BlockDiagonal", "ExactLRNN", "LinearRecurrence", "Nonlinear", "Recurrence",
+    "SequenceModel", "build", "exact_model", "snap", "symbol_transitions",
+]  # fmt: skip
+
+MODELS = {
+    "block_diagonal": block_diagonal_lrnn,
+    "lstm": partial(nonlinear_rnn, cell="lstm"),
+    "elman": partial(nonlinear_rnn, cell="elman"),
+}
+
+
+def build(name: str, *, vocab_size: int, classes: int, seed: int = 0, **options) -> SequenceModel:
+    """A fresh model by its registry name; ``options`` go to its constructor.
+
+    The weights depend on ``seed`` alone: torch's global generator is put back afterwards.
+
+    >>> from lrnnlab.models import build
+    >>> build("block_diagonal", vocab_size=5, classes=2, rule="clip", p=1.2, b=4, h=2).width
+    8
+    """
+    if name not in MODELS:
+        raise ValueError(f"no model {name!r}; there are {', '.join(MODELS)}")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return MODELS[name](vocab_size, classes, **options)

@@ -1,0 +1,155 @@
+"""What all models share: the stack of layers around a recurrence, its step form, and the linear recurrence itself.
+
+    tokens -> embedding -> [LayerNorm -> recurrence (+ residual)] x layers -> LayerNorm -> readout -> logits
+
+as in the code released with paper 000 (Fan, Chi, Rudnicky 2024): the residual stands around every layer but the
+last, so a one-layer model has none.  The first layer sees nothing but the token, so whatever it computes from its
+input is computed once per *symbol* and looked up.
+
+Letters: B batch, T time, V vocabulary, C classes, D model width, h blocks, n block size (the paper's b);
+u embedded input, z normalised input of a layer, A transition, b input term, x state.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from lrnnlab.scans import linear_scan, token_scan
+
+
+class Recurrence(nn.Module):
+    """One layer's recurrence: inputs z (B,T,D) -> states (B,T,D), with a step form that gives the same numbers."""
+
+    @abstractmethod
+    def initial(self, batch: int):
+        """The state before the first token."""
+
+    @abstractmethod
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor | None, Tensor]:
+        """(transitions, states (B,T,D)) for inputs z (B,T,D); or, with tokens (B,T), for inputs z[tokens], z (V,D).
+
+        The transitions are the A_t of the given z (one per row of it), None where there is no such matrix.
+        """
+
+    @abstractmethod
+    def step(self, state, z_t: Tensor) -> tuple[object, Tensor]:
+        """One token: (state, z_t (B,D)) -> (state, output (B,D))."""
+
+
+class LinearRecurrence(Recurrence):
+    """x_t = A_t x_{t-1} + b_t where (A_t, b_t) = ``transition(z_t)``: subclasses say only what A and b are."""
+
+    @abstractmethod
+    def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """z (..., D) -> A (..., h, n, n) and b (..., h, n), or both (..., D) for diagonal transitions."""
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        A, b = self.transition(z)
+        if tokens is None:
+            x = linear_scan(A, b, self.initial(len(z)))
+        else:
+            x = token_scan(A, b, tokens, self.initial(len(tokens)))
+        return A, x.flatten(2)  # (B,T,h,n) -> (B,T,hn)
+
+    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
+        A, b = self.transition(z_t)
+        moved = (A @ state.unsqueeze(-1)).squeeze(-1) if A.ndim == b.ndim + 1 else A * state
+        state = moved + b
+        return state, state.flatten(1)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What happened in one pass: per layer the states (B,T,D) and the transitions A.
+
+    Layer 1's transitions are one per *symbol* (V,h,n,n), the others' one per position (B,T,h,n,n); None where the
+    layer has no transition matrix.
+    """
+
+    states: list[Tensor]
+    transitions: list[Tensor | None]
+
+
+class SequenceModel(nn.Module):
+    """``model(tokens (B,T)) -> logits (B,T,C)``, causal, at any length; ``step`` gives the same one token at a time.
+
+    Parameters
+    ----------
+    vocab_size, classes : V and C.    width : D.
+    layers : the recurrences, first to last.
+    head : ``"mlp"`` (Linear, ReLU, Linear as released) or ``"linear"``.
+
+    >>> import torch
+    >>> from lrnnlab.models import build
+    >>> model = build("block_diagonal", vocab_size=5, classes=5, seed=0)
+    >>> model(torch.zeros(2, 7, dtype=torch.int64)).shape
+    torch.Size([2, 7, 5])
+    >>> state = model.initial_state(2)
+    >>> state, logits = model.step(state, torch.tensor([0, 3]))
+    """
+
+    def __init__(self, vocab_size: int, classes: int, width: int, layers: list[Recurrence], head: str = "mlp"):
+        super().__init__()
+        if head not in ("mlp", "linear"):
+            raise ValueError(f"head is 'mlp' or 'linear', got {head!r}")
+        if not layers:
+            raise ValueError("a model needs at least one layer, got 0")
+        self.vocab_size, self.classes, self.width = vocab_size, classes, width
+        self.embedding = nn.Embedding(vocab_size, width)
+        self.layers = nn.ModuleList(layers)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in layers)
+        self.final_norm = nn.LayerNorm(width)
+        hidden = [nn.Linear(width, width), nn.ReLU()] if head == "mlp" else []
+        self.head = nn.Sequential(*hidden, nn.Linear(width, classes))
+
+    def symbol_inputs(self) -> Tensor:
+        """(V, D): what the first layer sees of each symbol."""
+        return self.norms[0](self.embedding.weight)
+
+    def trace(self, tokens: Tensor) -> Trace:
+        """States and transitions of every layer for tokens (B, T)."""
+        self._check(tokens)
+        transitions, states = self.layers[0](self.symbol_inputs(), tokens)
+        trace = Trace([states], [transitions])
+        stream = self.embedding(tokens) if len(self.layers) > 1 else None
+        for norm, layer in zip(self.norms[1:], self.layers[1:]):
+            stream = stream + trace.states[-1]
+            transitions, states = layer(norm(stream))
+            trace.states.append(states)
+            trace.transitions.append(transitions)
+        return trace
+
+    def states(self, tokens: Tensor) -> Tensor:
+        """The last layer's states x_1 ... x_T, (B, T, D)."""
+        return self.trace(tokens).states[-1]
+
+    def readout(self, states: Tensor) -> Tensor:
+        """h of y_t = h(x_t): states (..., D) -> logits (..., C)."""
+        return self.head(self.final_norm(states))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.readout(self.states(tokens))
+
+    def initial_state(self, batch: int) -> list:
+        """The states of all layers before the first token."""
+        return [layer.initial(batch) for layer in self.layers]
+
+    def step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
+        """(state, tokens_t (B,)) -> (state, logits (B, C))."""
+        self._check(tokens_t)
+        stream, after = self.embedding(tokens_t), []
+        for i, (norm, layer, before) in enumerate(zip(self.norms, self.layers, state)):
+            stream = stream + out if i else stream  # noqa: F821  (out is the layer below)
+            new, out = layer.step(before, norm(stream))
+            after.append(new)
+        return after, self.readout(out)
+
+    def _check(self, tokens: Tensor) -> None:
+        if tokens.numel():
+            low, high = (int(v) for v in tokens.aminmax())
+            if low < 0 or high >= self.vocab_size:
+                wrong = low if low < 0 else high
+                raise ValueError(f"token {wrong} is outside this model's vocabulary 0..{self.vocab_size - 1}")

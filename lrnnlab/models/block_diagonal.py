@@ -1,0 +1,161 @@
+"""The block-diagonal input-dependent LRNN of paper 000 (Fan, Chi, Rudnicky 2024), Eq. 5-7.
+
+    x_t = A_t x_{t-1} + B u_t,   A_t = diag(A_t^(1), ..., A_t^(h)),   A_t^(i) = g(u_t) an n x n block
+
+What keeps a product of blocks from exploding is the **column rule**: how the raw output of g becomes A.
+
+=============  ===================================================================================================
+rule           what becomes of the raw block
+=============  ===================================================================================================
+``clip``       the paper's Eq. 6: each column v becomes v / max(1, ||v||_p)
+``release``    what the released code does: subtract from each column its mean, then divide the whole block by its
+               largest column p-norm (so 1^T A = 0, and one column has norm exactly 1)
+``centred``    the first half of ``release`` alone: subtract column means, then clip each column
+``block``      the second half alone: divide the whole block by its largest column p-norm
+``unit``       every column divided by its p-norm
+``softmax``    every column a probability distribution: 1-norm exactly 1, so Eq. 7 holds with equality (p = 1)
+``hard``       every column the one-hot of its largest entry: what ``snap`` leaves, a finite automaton
+``free``       nothing: Eq. 5 without its constraint
+=============  ===================================================================================================
+
+Letters: B batch, T time, h blocks, n block size (the paper's b), D = h n width, V vocabulary, p the norm;
+[i, j] of a block takes state j to state i, so a *column* says where one state goes.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.models.base import LinearRecurrence, SequenceModel
+
+
+def _norms(raw: Tensor, p: float) -> Tensor:
+    return torch.linalg.vector_norm(raw, p, dim=-2, keepdim=True)  # (..., 1, n): one per column
+
+
+def _clip(raw: Tensor, p: float) -> Tensor:
+    return raw / _norms(raw, p).clamp(min=1)
+
+
+def _centre(raw: Tensor) -> Tensor:
+    return raw - raw.mean(-2, keepdim=True)
+
+
+def _by_largest_column(raw: Tensor, p: float) -> Tensor:
+    return raw / _norms(raw, p).amax(-1, keepdim=True)
+
+
+COLUMN_RULES = {
+    "clip": _clip,
+    "release": lambda raw, p: _by_largest_column(_centre(raw), p),
+    "centred": lambda raw, p: _clip(_centre(raw), p),
+    "block": _by_largest_column,
+    "unit": lambda raw, p: raw / _norms(raw, p),
+    "softmax": lambda raw, p: raw.softmax(-2),
+    "hard": lambda raw, p: F.one_hot(raw.argmax(-2), raw.shape[-2]).transpose(-1, -2).to(raw.dtype),
+    "free": lambda raw, p: raw,
+}
+
+
+class BlockDiagonal(LinearRecurrence):
+    """One layer of Eq. 5.
+
+    Parameters
+    ----------
+    h, b : number of blocks and block size; the width is h * b.
+    rule, p : the column rule (see the module) and its norm.
+    hidden : width of g's hidden layer; g is Linear, ReLU, Linear.
+    drive : the input term: ``"mlp"`` (released), ``"linear"`` (the paper's B u), ``"none"`` (b_t = 0).
+    start : x_0: ``"learned"`` (released) or ``"first"``, fixed at the first basis vector of every block.
+    gain, stay : at initialisation multiply g's output by ``gain`` and add ``stay`` to the diagonal of every block.
+    """
+
+    def __init__(
+        self,
+        h: int = 8,
+        b: int = 8,
+        *,
+        rule: str = "clip",
+        p: float = 1.2,
+        hidden: int = 512,
+        drive: str = "mlp",
+        start: str = "learned",
+        gain: float = 1.0,
+        stay: float = 0.0,
+    ):
+        super().__init__()
+        if h < 1 or b < 1:
+            raise ValueError(f"need at least one block of size one, got h={h}, b={b}")
+        if rule not in COLUMN_RULES:
+            raise ValueError(f"no column rule {rule!r}; there are {', '.join(COLUMN_RULES)}")
+        if not p >= 1:
+            raise ValueError(f"the column norm needs p >= 1, got p={p}")
+        if drive not in ("mlp", "linear", "none") or start not in ("learned", "first"):
+            raise ValueError(f"drive is mlp, linear or none; start is learned or first; got {drive!r}, {start!r}")
+        self.h, self.b, self.rule, self.p, self.drive = h, b, rule, p, drive
+        D = h * b
+        self.generator = nn.Sequential(nn.Linear(D, hidden), nn.ReLU(), nn.Linear(hidden, h * b * b))
+        with torch.no_grad():
+            self.generator[2].weight.mul_(gain)
+            self.generator[2].bias.mul_(gain).add_(stay * torch.eye(b).repeat(h, 1, 1).flatten())
+        values = {"mlp": lambda: nn.Sequential(nn.Linear(D, D), nn.ReLU(), nn.Linear(D, D)),
+                  "linear": lambda: nn.Linear(D, D, bias=False),
+                  "none": nn.Identity}
+        self.value = values[drive]()
+        if start == "learned":
+            self.x0 = nn.Parameter(torch.randn(h, b))
+        else:
+            self.register_buffer("x0", F.one_hot(torch.zeros(h, dtype=torch.int64), b).float())
+
+    def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """z (..., D) -> A (..., h, b, b), the paper's A_t, and b (..., h, b), the paper's B u_t."""
+        raw = self.generator(z).unflatten(-1, (self.h, self.b, self.b))
+        A = COLUMN_RULES[self.rule](raw, self.p)
+        if self.drive == "none":
+            return A, A.new_zeros(A.shape[:-1])
+        return A, self.value(z).unflatten(-1, (self.h, self.b))
+
+    def initial(self, batch: int) -> Tensor:
+        return self.x0.expand(batch, self.h, self.b)
+
+
+def block_diagonal_lrnn(
+    vocab_size: int, classes: int, *, h: int = 8, b: int = 8, layers: int = 1, head: str = "mlp", **options
+) -> SequenceModel:
+    """Paper 000's model: ``layers`` layers of :class:`BlockDiagonal` (which takes ``options``) and a readout.
+
+    The defaults are the paper's Eq. 6 with the released choices elsewhere: (b, h) = (8, 8), p = 1.2.
+    """
+    recurrences = [BlockDiagonal(h, b, **options) for _ in range(layers)]
+    return SequenceModel(vocab_size, classes, h * b, recurrences, head)
+
+
+def symbol_transitions(model: SequenceModel) -> tuple[Tensor, Tensor]:
+    """A (V, h, b, b) and b (V, h, b) of the first layer, one per symbol: all that a one-layer model can do."""
+    with torch.no_grad():
+        return model.layers[0].transition(model.symbol_inputs())
+
+
+def snap(model: SequenceModel) -> SequenceModel:
+    """A copy of a ``softmax`` model in which every column is the one-hot of its largest entry.
+
+    Nothing is retrained.  Each block then moves between basis vectors: it is a deterministic automaton with b states,
+    and the model is the product of its blocks' automata.  This needs b_t = 0 and an x_0 that is itself one-hot.
+
+    Raises ``ValueError`` for a model with another rule, an input term, or a learned x_0.
+    """
+    for number, layer in enumerate(model.layers, 1):
+        if not isinstance(layer, BlockDiagonal) or layer.rule not in ("softmax", "hard") or layer.drive != "none":
+            shown = (f"rule={layer.rule!r}, drive={layer.drive!r}" if isinstance(layer, BlockDiagonal)
+                     else type(layer).__name__)
+            raise ValueError(f"only a softmax model without input term can be snapped; layer {number} is {shown}")
+        if isinstance(layer.x0, nn.Parameter):
+            raise ValueError(f"layer {number} starts from a learned x_0, which is not a state of an automaton")
+    snapped = copy.deepcopy(model)
+    for layer in snapped.layers:
+        layer.rule = "hard"
+    return snapped

@@ -1,0 +1,58 @@
+"""Weights built by hand from an automaton: right on every prefix of every string, without training.
+
+A semiautomaton with Q states *is* a block-diagonal LRNN with one block of size Q: x_t is the one-hot of the state,
+column j of A_t is the one-hot of where state j goes on token t, and b_t = 0.  Every column has p-norm 1 for every p,
+so Eq. 6 of paper 000 holds with equality.
+
+Letters: B batch, T time, V vocabulary, C classes, Q states; A transition, x state.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lrnnlab.automata import MooreMachine, one_hot_transitions
+from lrnnlab.models.base import LinearRecurrence, SequenceModel
+
+
+class _OneHot(LinearRecurrence):
+    """Input z is the token's one-hot; A = sum_v z_v A^(v)."""
+
+    def __init__(self, machine: MooreMachine):
+        super().__init__()
+        self.register_buffer("table", torch.from_numpy(one_hot_transitions(machine)).float())  # (V, Q, Q)
+        self.register_buffer("x0", torch.eye(machine.num_states)[machine.initial])
+
+    def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        A = torch.einsum("...v,vij->...ij", z, self.table).unsqueeze(-3)  # (..., 1, Q, Q)
+        return A, A.new_zeros(A.shape[:-1])
+
+    def initial(self, batch: int) -> Tensor:
+        return self.x0.expand(batch, 1, -1)
+
+
+class ExactLRNN(SequenceModel):
+    """The automaton as a network: the usual embedding and readout are replaced by identity tables."""
+
+    def __init__(self, machine: MooreMachine, classes: int):
+        V, Q = machine.num_symbols, machine.num_states
+        super().__init__(V, classes, max(V, 1), [_OneHot(machine)], head="linear")
+        self.embedding = torch.nn.Embedding.from_pretrained(torch.eye(V), freeze=True)
+        self.norms, self.final_norm = torch.nn.ModuleList([torch.nn.Identity()]), torch.nn.Identity()
+        shown = torch.from_numpy(machine.outputs).clamp(min=0)
+        self.head = torch.nn.Linear(Q, classes, bias=False)
+        self.head.weight = torch.nn.Parameter(torch.nn.functional.one_hot(shown, classes).T.float(), requires_grad=False)
+        self.machine = machine
+
+
+def exact_model(machine: MooreMachine, classes: int) -> ExactLRNN:
+    """The block-diagonal LRNN of ``machine`` (proof: one-hot states, induction on t).
+
+    >>> import torch
+    >>> from lrnnlab.tasks import Sum
+    >>> model = exact_model(Sum(5).machine, classes=5)
+    >>> model(torch.tensor([[0, 3, 2, 4]])).argmax(-1).tolist()
+    [[0, 3, 0, 4]]
+    """
+    return ExactLRNN(machine, classes)

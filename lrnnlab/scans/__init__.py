@@ -1,0 +1,138 @@
+"""x_t = A_t x_{t-1} + b_t, as plain functions on tensors; nothing here knows of models.
+
+=============  ==============================================================================================
+backend        what it is
+=============  ==============================================================================================
+``reference``  the loop you would write on a blackboard
+``paper``      PScan of paper 000 (App. A.2): ceil(log2(T+1)) levels of matrix products
+``cpu``        compiled loops with a hand-written backward pass
+``auto``       ``cpu`` where the tensors lie on the CPU and have a type it knows, else ``reference``
+=============  ==============================================================================================
+
+Letters: B batch, T time, D channels, h blocks, n block size (the papers' b), V vocabulary; A transition, b input
+term, x state.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lrnnlab.scans import cpu, paper, reference
+
+_MODULES = {"reference": reference, "paper": paper, "cpu": cpu}
+BACKENDS = tuple(_MODULES)
+
+_REAL = (torch.float32, torch.float64)
+_COMPLEX = (torch.complex64, torch.complex128)
+
+
+def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> Tensor:
+    """All states of x_t = A_t x_{t-1} + b_t, t = 1..T (paper 000, Eq. 1 and 5).
+
+    Parameters
+    ----------
+    A : diagonal (B, T, D), real or complex; or block-diagonal (B, T, h, n, n), element [i, j] takes x_j to x_i.
+    b : (B, T, D) or (B, T, h, n).
+    x0 : (B, D) or (B, h, n); zero if absent.
+    backend : one of ``BACKENDS``, or ``"auto"``.
+
+    Returns
+    -------
+    x : of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0.
+
+    Raises ``ValueError`` on shapes, types or devices that do not fit, showing them.
+
+    >>> import torch
+    >>> linear_scan(torch.full((1, 3, 1), 0.5), torch.ones(1, 3, 1)).flatten().tolist()
+    [1.0, 1.5, 1.75]
+    """
+    if A.ndim not in (3, 5) or b.ndim != 3 + (A.ndim == 5) or b.shape != A.shape[: b.ndim]:
+        raise ValueError(
+            "linear_scan takes A (B,T,D) with b (B,T,D), or A (B,T,h,n,n) with b (B,T,h,n); "
+            f"got A {tuple(A.shape)} and b {tuple(b.shape)}"
+        )
+    if A.ndim == 5 and A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"blocks must be square, got A {tuple(A.shape)}")
+    x0 = _initial(x0, b.shape[:1] + b.shape[2:], b)
+    _same_kind(A=A, b=b, x0=x0)
+    return _pick(backend, A).linear_scan(A, b, x0)
+
+
+def token_scan(
+    A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
+) -> Tensor:
+    """:func:`linear_scan` with A_t = A_table[token_t] and b_t = b_table[token_t].
+
+    Parameters
+    ----------
+    A_table : (V, D) or (V, h, n, n).      b_table : (V, D) or (V, h, n).
+    tokens : (B, T) integers in 0..V-1.    x0 : (B, D) or (B, h, n); zero if absent.
+
+    Where there are few distinct tokens this is the fast road: the ``cpu`` backend never builds the (B, T, h, n, n)
+    tensors of transitions and of their gradients.
+
+    >>> import torch
+    >>> swap, stay = torch.tensor([[0., 1.], [1., 0.]]), torch.eye(2)
+    >>> A = torch.stack([stay, swap])[:, None]                       # token 1 swaps: parity
+    >>> x = token_scan(A, torch.zeros(2, 1, 2), torch.tensor([[1, 0, 1, 1]]), torch.tensor([[[1., 0.]]]))
+    >>> x[0, :, 0, 1].tolist()
+    [1.0, 1.0, 0.0, 1.0]
+    """
+    if A_table.ndim not in (2, 4) or b_table.shape != A_table.shape[: 2 + (A_table.ndim == 4)]:
+        raise ValueError(
+            "token_scan takes A_table (V,D) with b_table (V,D), or A_table (V,h,n,n) with b_table (V,h,n); "
+            f"got {tuple(A_table.shape)} and {tuple(b_table.shape)}"
+        )
+    if A_table.ndim == 4 and A_table.shape[-1] != A_table.shape[-2]:
+        raise ValueError(f"blocks must be square, got A_table {tuple(A_table.shape)}")
+    if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"tokens must be (B, T) integers, got {tuple(tokens.shape)} of {tokens.dtype}")
+    if tokens.numel():
+        low, high = (int(v) for v in tokens.aminmax())
+        if low < 0 or high >= len(A_table):
+            wrong = low if low < 0 else high
+            raise ValueError(f"token {wrong} is outside the table of {len(A_table)} symbols (0..{len(A_table) - 1})")
+    x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
+    _same_kind(A_table=A_table, b_table=b_table, x0=x0)
+    return _pick(backend, A_table).token_scan(A_table, b_table, tokens, x0)
+
+
+def warm() -> None:
+    """Compile (or load from the cache) the kernels that the chapters use, so that no cell pauses for it."""
+    for n in (2, 5, 8):
+        A = torch.zeros(2, 3, 1, n, n, requires_grad=True)
+        b = torch.zeros(2, 3, 1, n)
+        linear_scan(A, b, backend="cpu").sum().backward()
+        token_scan(A[0], b[0], torch.zeros(1, 2, dtype=torch.int64), backend="cpu").sum().backward()
+    for dtype in (torch.float32, torch.complex64):
+        a = torch.zeros(1, 2, 1, dtype=dtype, requires_grad=True)
+        linear_scan(a, a.detach(), backend="cpu").abs().sum().backward()
+
+
+def _initial(x0: Tensor | None, shape, like: Tensor) -> Tensor:
+    if x0 is None:
+        return like.new_zeros(shape)
+    if x0.shape != shape:
+        raise ValueError(f"x0 must be {tuple(shape)}, got {tuple(x0.shape)}")
+    return x0
+
+
+def _same_kind(**tensors: Tensor) -> None:
+    kinds = {name: (t.dtype, t.device.type) for name, t in tensors.items()}
+    if len(set(kinds.values())) > 1:
+        shown = ", ".join(f"{name} is {dtype} on {device}" for name, (dtype, device) in kinds.items())
+        raise ValueError(f"all tensors of a scan must have one type and one device: {shown}")
+
+
+def _pick(backend: str, A: Tensor):
+    block = A.ndim in (4, 5)
+    known = A.device.type == "cpu" and A.dtype in (_REAL if block else _REAL + _COMPLEX)
+    if backend == "auto":
+        return cpu if known else reference
+    if backend not in _MODULES:
+        raise ValueError(f"no scan backend {backend!r}; there are {', '.join(BACKENDS)} and auto")
+    if backend == "cpu" and not known:
+        kinds = "float32, float64" + ("" if block else ", complex64, complex128")
+        raise ValueError(f"the cpu backend takes {kinds} on the CPU; got {A.dtype} on {A.device.type}")
+    return _MODULES[backend]

@@ -1,0 +1,28 @@
+"""The loop you would write on a blackboard: every other backend is tested against it.
+
+Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
+    """x_t = A_t x_{t-1} + b_t, one step after the other.
+
+    ``unbind`` matters: indexing ``A[:, t]`` in the loop makes the backward pass quadratic in T, because the
+    gradient of every index is a whole zero tensor of A's shape.
+    """
+    block = A.ndim == 5
+    x, states = x0, []
+    for A_t, b_t in zip(A.unbind(1), b.unbind(1)):
+        x = (A_t @ x.unsqueeze(-1)).squeeze(-1) + b_t if block else A_t * x + b_t
+        states.append(x)
+    return torch.stack(states, 1) if states else torch.zeros_like(b)
+
+
+def token_scan(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
+    """The same, with A_t and b_t read from tables by token: builds the whole A, which faster backends avoid."""
+    return linear_scan(A_table[tokens], b_table[tokens], x0)

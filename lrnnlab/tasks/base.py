@@ -1,0 +1,243 @@
+"""What a task is: strings, answers to them, and a finite machine that gives the same answers.
+
+Letters: B batch, T time, V tokens, C classes.  Positions count from 0.
+
+A regular task needs five things: ``symbols`` and ``classes``, the machine as a rule (``initial``, ``step``, ``output``)
+and the slow oracle ``answer``.  Targets, exact label frequencies, sampling and reading and writing then come from here;
+override one for speed, or where the default does not hold::
+
+    class Parity(Task):
+        symbols, classes, initial = ("a", "b"), 2, 0
+
+        def step(self, state, token):
+            return (state + token) % 2
+
+        def output(self, state):
+            return state
+
+        def answer(self, tokens):
+            tokens = self.check_string(tokens)
+            return [tokens[:k].count(1) % 2 for k in range(1, len(tokens) + 1)]
+"""
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+
+import numpy as np
+import torch
+
+from lrnnlab.automata import NO_LABEL, build, equivalent, minimise
+
+
+def whole_number(value, least, what):
+    """``value`` as an int; ValueError unless it is a whole number and at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{what} must be a whole number, at least {least}, got {value!r}")
+    return int(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """``tokens`` (B, T) int64, ``targets`` (B, T) int64, ``mask`` (B, T) bool: True where a label is asked for.
+
+    Where ``mask`` is False the target is -1, which no classifier can hit and no loss accepts unmasked.
+    """
+
+    tokens: torch.Tensor
+    targets: torch.Tensor
+    mask: torch.Tensor
+
+    def to(self, device):
+        """The same batch on another device."""
+        return Batch(self.tokens.to(device), self.targets.to(device), self.mask.to(device))
+
+
+class Task(ABC):
+    """Strings over ``symbols`` with a class in 0..classes-1 at every labelled position; see the module's head.
+
+    ``modulus`` is None for tasks that have none; ``train_length`` and ``test_length`` are the paper's.
+    """
+
+    modulus = None
+    train_length, test_length = 40, 500
+
+    symbols: tuple
+    classes: int
+    initial = None
+
+    @abstractmethod
+    def step(self, state, token):
+        """The state (any hashable) after reading ``token`` in ``state``."""
+
+    @abstractmethod
+    def output(self, state):
+        """The class shown in ``state``; -1 if it has none (allowed only where no label is asked for)."""
+
+    @abstractmethod
+    def answer(self, tokens):
+        """The oracle: one answer per labelled position of ONE string, by a route that shares nothing with the rest."""
+
+    @property
+    def name(self):
+        return type(self).__name__ + ("" if self.modulus is None else f"({self.modulus})")
+
+    def __repr__(self):
+        return self.name
+
+    @property
+    def vocab_size(self):
+        return len(self.symbols)
+
+    @property
+    def chance(self):
+        """Accuracy of a uniform guess, 1/C.  A constant answer can do better: see ``majority``."""
+        return 1 / self.classes
+
+    @cached_property
+    def machine(self):
+        """The smallest ``MooreMachine`` with the task's answers (read them at labelled positions of legal strings)."""
+        rule = build(self.initial, self.symbols, self.step, self.output)
+        if rule.outputs.max() >= self.classes:
+            raise ValueError(f"{self}: output shows class {rule.outputs.max()}, but the classes are "
+                             f"0..{self.classes - 1}")
+        smallest = minimise(rule)
+        word = equivalent(rule, smallest)
+        if word is not None:
+            raise RuntimeError(f"{self}: minimising the machine changed its answer to {word}")
+        return smallest
+
+    @cached_property
+    def specification(self):
+        """What is asked, and no more: ``machine`` with -1 before the first token, and wherever no label is due.
+
+        ``equivalent(task.specification, other, where_labelled=True)`` is the test a trained model must pass.
+        """
+        inner = self.machine
+        return minimise(build((inner.initial, False), self.symbols,
+                              lambda state, token: (int(inner.transitions[token, state[0]]), True),
+                              lambda state: int(inner.outputs[state[0]]) if state[1] else NO_LABEL))
+
+    def mask(self, length):
+        """(T,) bool: the positions that carry a label; all of them unless a task says otherwise."""
+        return torch.ones(self.check_length(length), dtype=torch.bool)
+
+    def token_distribution(self, position):
+        """(V,) probabilities of the tokens at ``position``; tokens at different positions are independent."""
+        return np.full(self.vocab_size, 1 / self.vocab_size)
+
+    def draw(self, batch, length, generator):
+        """Random strings (B, T) int64 after ``token_distribution``, on the generator's device."""
+        rows = np.stack([self.token_distribution(t) for t in range(length)])
+        edges = rows.cumsum(1)[:, :-1]  # (T, V-1): token v lies between edges v-1 and v
+        edges[edges > 1 - 1e-12] = 2  # rounding must not make an impossible last token possible
+        edges = torch.from_numpy(edges).to(generator.device)
+        uniform = torch.rand(batch, length, 1, dtype=torch.float64, generator=generator, device=generator.device)
+        return (uniform >= edges).sum(-1)
+
+    def label(self, tokens):
+        """Answers (B, T) at every position of checked ``tokens``: the fast path.  Here: run the machine."""
+        return torch.from_numpy(self.machine.answer(tokens.cpu().numpy())).to(tokens.device)
+
+    def sample(self, batch, length, generator):
+        """``batch`` random strings of ``length`` with their answers, as a ``Batch`` on the generator's device.
+
+        All randomness comes from ``generator`` (``torch.Generator``).  ValueError for a batch below 1, or a length
+        that the task does not have.
+
+        >>> from lrnnlab.tasks import Sum
+        >>> Sum(5).sample(128, 40, torch.Generator().manual_seed(0)).targets.shape
+        torch.Size([128, 40])
+        """
+        batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
+        return self._labelled(self.draw(batch, length, generator))
+
+    def targets(self, tokens):
+        """Answers (B, T) int64 to ``tokens`` (B, T), -1 where no label is due; ValueError names an illegal token."""
+        return self._labelled(self.check_tokens(tokens)).targets
+
+    def _labelled(self, tokens):
+        mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
+        return Batch(tokens, self.label(tokens).masked_fill(~mask, NO_LABEL), mask)
+
+    def label_distribution(self, position):
+        """(C,) exact probabilities of the label at ``position`` of a sampled string (float64, no sampling involved).
+
+        The token probabilities are pushed through the machine: p_t = (sum_v P_t(v) A_v) p_{t-1}.
+
+        >>> from lrnnlab.tasks import EvenPair
+        >>> EvenPair(5).label_distribution(39).round(3)
+        array([0.8, 0.2])
+        """
+        position = whole_number(position, 0, f"{self}: a position")
+        if not self.mask(position + 1)[position]:
+            raise ValueError(f"{self}: position {position} carries no label")
+        machine, p = self.machine, np.zeros(self.machine.num_states)
+        p[machine.initial] = 1
+        for t in range(position + 1):
+            arriving = np.outer(self.token_distribution(t), p)  # (V, Q): the mass that moves along each transition
+            p = np.bincount(machine.transitions.ravel(), weights=arriving.ravel(), minlength=len(p))
+        unlabelled = machine.outputs == NO_LABEL
+        if p[unlabelled].sum() > 0:
+            raise ValueError(f"{self}: no class is shown with probability {p[unlabelled].sum():.3g} "
+                             f"at position {position}, which carries a label")
+        return np.bincount(machine.outputs[~unlabelled], weights=p[~unlabelled], minlength=self.classes)
+
+    def majority(self, length):
+        """Accuracy at the last position of strings of ``length`` for the best constant answer."""
+        return float(self.label_distribution(self.check_length(length) - 1).max())
+
+    def write(self, tokens):
+        """One string as text: symbols side by side, or with spaces between if some symbol has two or more characters.
+
+        >>> from lrnnlab.tasks import Sum
+        >>> Sum(5).write([0, 3, 2, 4]), Sum(12).write([0, 11, 2])
+        ('0324', '0 11 2')
+        """
+        separator = "" if all(len(symbol) == 1 for symbol in self.symbols) else " "
+        return separator.join(self.symbols[token] for token in self.check_string(tokens))
+
+    def read(self, text):
+        """The tokens (T,) int64 of a text as ``write`` makes it; more spaces do no harm.  ValueError if one is bad."""
+        single = all(len(symbol) == 1 for symbol in self.symbols)
+        return self.read_parts(re.findall(r"\S", text) if single else text.split(), text)
+
+    def read_parts(self, parts, text):
+        """The tokens of a text already cut into symbols."""
+        for position, part in enumerate(parts):
+            if part not in self.symbols:
+                raise ValueError(f"{self}: {part!r} at position {position} of {text!r} is none of {self.symbols}")
+        return torch.tensor(self.check_string([self.symbols.index(part) for part in parts]))
+
+    def check_length(self, length):
+        """``length`` if strings of this length exist, else ValueError."""
+        return whole_number(length, 1, f"{self}: a length")
+
+    def check_tokens(self, tokens):
+        """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""
+        if not isinstance(tokens, torch.Tensor) or tokens.ndim != 2 or tokens.is_floating_point() \
+                or tokens.is_complex() or tokens.dtype == torch.bool:
+            got = f"shape {tuple(tokens.shape)} of {tokens.dtype}" if isinstance(tokens, torch.Tensor) else repr(tokens)
+            raise ValueError(f"{self}: tokens must be an integer tensor (B, T), got {got}")
+        self.check_length(tokens.shape[1])
+        tokens = tokens.long()
+        wrong = ((tokens < 0) | (tokens >= self.vocab_size)).nonzero()
+        if len(wrong):
+            row, position = wrong[0].tolist()
+            raise ValueError(f"{self}: token {tokens[row, position]} at position {position} of string {row} "
+                             f"is outside 0..{self.vocab_size - 1}")
+        return tokens
+
+    def check_string(self, tokens):
+        """One legal string, a sequence or (T,) tensor of tokens, as a list of ints; else ValueError."""
+        try:
+            string = torch.as_tensor(tokens)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"{self}: {tokens!r} is not a string of tokens") from error
+        if string.ndim != 1:
+            raise ValueError(f"{self}: one string of tokens has shape (T,), got {tuple(string.shape)}")
+        if string.numel() == 0:
+            self.check_length(0)
+        return self.check_tokens(string[None])[0].tolist()

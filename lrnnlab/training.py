@@ -1,0 +1,369 @@
+"""Fitting a model to a task: phases, progress, checkpoints that survive a kill, and restarts that need no test data.
+
+Letters: B batch, T time, D width, h blocks, n block size; A transition, x state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from tqdm.auto import tqdm
+
+from lrnnlab.models import SequenceModel
+from lrnnlab.tasks import Task
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of training.
+
+    steps : how many.            until : end sooner, once the running mean of the loss is below this.
+    lr, final_lr : constant, or a cosine from lr to final_lr.      warmup : linear ramp over so many steps.
+    weight_decay : decoupled, on matrices only.                    smoothing : of the labels.
+    noise : standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
+    purity : weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that
+        are in use are from one-hot.
+    """
+
+    steps: int
+    lr: float
+    final_lr: float | None = None
+    warmup: int = 0
+    weight_decay: float = 0.0
+    smoothing: float = 0.0
+    noise: float = 0.0
+    purity: float = 0.0
+    until: float | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train: the phases, one after the other, and what they share.
+
+    optimiser : ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
+    average : decay of an exponential moving average of the weights, which then is the model; 0 for none.
+    attempts : how often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
+    length : of the training strings; the task's own if absent.
+    """
+
+    phases: tuple[Phase, ...]
+    batch: int = 128
+    optimiser: str = "adamw"
+    betas: tuple[float, float] = (0.9, 0.999)
+    clip: float | None = None
+    average: float = 0.0
+    attempts: int = 1
+    length: int | None = None
+
+    @property
+    def steps(self) -> int:
+        return sum(phase.steps for phase in self.phases)
+
+
+@dataclass
+class Fit:
+    """What :func:`fit` returns: the last model, the best one that a check saw, and what it took.
+
+    ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check returned.  ``seconds`` is wall
+    time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
+    """
+
+    model: SequenceModel
+    best: SequenceModel | None
+    accepted: bool
+    attempt: int
+    steps: int
+    seconds: float
+    cpu_seconds: float
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    checks: list[dict] = field(default_factory=list)
+
+
+def stream(seed: int, purpose: str) -> torch.Generator:
+    """A generator of its own for every (seed, purpose), so that no two uses of randomness share numbers.
+
+    >>> stream(1, "train").initial_seed() == stream(1, "test").initial_seed()
+    False
+    """
+    digest = hashlib.sha256(f"{purpose}/{seed}".encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
+
+
+@contextmanager
+def steady_arithmetic() -> Iterator[None]:
+    """One thread, denormals flushed: the same numbers however many runs share the machine, and no slow tails.
+
+    Sharp softmax columns are full of denormal numbers, which cost up to four times the time of a step.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(threads)
+
+
+def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
+    """Mean over layers, strings, positions and blocks of sum_j x_{t-1,j} (1 - sum_i A_t[i,j]^2).
+
+    Zero exactly when every column that the state leans on is one-hot (for columns on the simplex).
+    """
+    total = 0.0
+    for number, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
+        spread = 1 - (A * A).sum(-2)  # (V or B,T, h, n)
+        spread = spread[tokens] if number == 0 else spread
+        start = layer.initial(len(tokens)).unsqueeze(1)  # (B, 1, h, n)
+        before = torch.cat([start, states.unflatten(2, start.shape[2:])[:, :-1]], 1)
+        total = total + (before * spread).sum(-1).mean()
+    return total / len(model.layers)
+
+
+def fit(
+    make_model: Callable[[int], SequenceModel],
+    task: Task,
+    recipe: Recipe,
+    seed: int,
+    *,
+    accept: Callable[[SequenceModel], bool] | None = None,
+    check: Callable[[SequenceModel, int], dict] | None = None,
+    check_every: int = 0,
+    checkpoint: Path | None = None,
+    save_seconds: float = 5.0,
+    progress: bool = True,
+) -> Fit:
+    """Train ``make_model(seed)`` on fresh strings of ``task`` at the training length; every labelled prefix counts.
+
+    Parameters
+    ----------
+    accept : asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again
+        from other weights and other strings.  It should look at training lengths only.
+    check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in it ends
+        training.  The model with the highest score is kept as ``best``.
+    checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the
+        same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored.
+
+    Everything random comes from ``seed``; runs on one thread (see :func:`steady_arithmetic`).
+
+    >>> from lrnnlab.models import build
+    >>> from lrnnlab.tasks import Sum
+    >>> task = Sum(2)
+    >>> make = lambda seed: build("elman", vocab_size=2, classes=2, seed=seed, width=8)
+    >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps
+    3
+    """
+    with steady_arithmetic():
+        run = _Run(make_model, task, recipe, seed)
+        identity = _identity(task, recipe, seed, check_every)
+        if checkpoint is not None:
+            run.load(checkpoint, identity)
+        saved = time.monotonic()
+        with _bar(recipe, task, seed, progress) as bar:
+            while not run.finished:
+                run.advance()
+                if check_every and run.step % check_every == 0:
+                    run.look(check)
+                if run.attempt_ended:
+                    run.conclude(accept)
+                bar.n = run.step
+                bar.set_postfix(loss=f"{run.running:.3f}", attempt=run.attempt + 1, refresh=False)
+                bar.update(0)
+                if checkpoint is not None and not run.finished and time.monotonic() - saved > save_seconds:
+                    run.save(checkpoint, identity)
+                    saved = time.monotonic()
+    return run.result()
+
+
+def _bar(recipe: Recipe, task: Task, seed: int, progress: bool):
+    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return tqdm(
+        total=recipe.steps,
+        desc=f"{task.name}, seed {seed}",
+        unit="step",
+        disable=not progress,
+        leave=False,
+        mininterval=0.2 if interactive else 10.0,  # a log file wants a line now and then, not a film
+    )
+
+
+def _identity(task: Task, recipe: Recipe, seed: int, check_every: int) -> str:
+    return repr((task.name, asdict(recipe), seed, check_every))
+
+
+class _Run:
+    """The state of a training run: all of it goes into a checkpoint."""
+
+    def __init__(self, make_model, task: Task, recipe: Recipe, seed: int):
+        self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
+        self.length = recipe.length or task.train_length
+        self.labelled = task.mask(self.length)
+        self.earlier_seconds = self.earlier_cpu = 0.0
+        self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()
+        self.finished = self.accepted = False
+        self.total_steps = 0
+        self.begin(0)
+
+    def begin(self, attempt: int) -> None:
+        """Fresh weights and fresh streams for this attempt."""
+        self.attempt = attempt
+        derived = self.seed if attempt == 0 else stream(self.seed, f"attempt {attempt}").initial_seed() % 2**31
+        self.data, self.jitter = stream(derived, "train"), stream(derived, "noise")
+        self.model = self.make_model(derived)
+        self.averaged = None
+        if self.recipe.average:
+            self.averaged = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(self.recipe.average))
+        self.optimiser = self._optimiser()
+        self.phase = self.step = self.phase_step = 0
+        self.running, self.losses, self.checks = math.nan, [], []
+        self.window, self.best_score, self.best = [], -math.inf, None
+        self.stopped = self.failed = self.attempt_ended = False
+
+    def _optimiser(self) -> torch.optim.Optimizer:
+        if self.recipe.optimiser == "adam":
+            groups = [{"params": list(self.model.parameters())}]
+            return torch.optim.Adam(groups, lr=1e-3, betas=self.recipe.betas, fused=True)
+        if self.recipe.optimiser != "adamw":
+            raise ValueError(f"optimiser is adam or adamw, got {self.recipe.optimiser!r}")
+        parameters = list(self.model.parameters())
+        groups = [{"params": [p for p in parameters if p.ndim > 1]},
+                  {"params": [p for p in parameters if p.ndim <= 1]}]
+        return torch.optim.AdamW(groups, lr=1e-3, betas=self.recipe.betas, fused=True)
+
+    def current(self) -> SequenceModel:
+        return self.averaged.module if self.averaged is not None else self.model
+
+    def advance(self) -> None:
+        """One step of gradient descent."""
+        phase = self.recipe.phases[self.phase]
+        part = self.phase_step / phase.steps
+        self._schedule(phase, part)
+        batch = self.task.sample(self.recipe.batch, self.length, self.data)
+        trace = self.model.trace(batch.tokens)
+        states = trace.states[-1]
+        if phase.noise:
+            states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
+        labelled = slice(None) if self.labelled.all() else self.labelled
+        logits = self.model.readout(states[:, labelled])
+        loss = F.cross_entropy(logits.flatten(0, 1), batch.targets[:, labelled].flatten(),
+                               label_smoothing=phase.smoothing)
+        value = loss.item()
+        if phase.purity:
+            loss = loss + phase.purity * part * impurity(self.model, trace, batch.tokens)
+        self.optimiser.zero_grad()
+        loss.backward()
+        if self.recipe.clip is not None:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
+        self.optimiser.step()
+        if self.averaged is not None:
+            self.averaged.update_parameters(self.model)
+        self._count(phase, value)
+
+    def _schedule(self, phase: Phase, part: float) -> None:
+        lr = phase.lr
+        if phase.final_lr is not None:
+            lr = phase.final_lr + (phase.lr - phase.final_lr) * 0.5 * (1 + math.cos(math.pi * part))
+        if phase.warmup:
+            lr *= min(1.0, (self.phase_step + 1) / phase.warmup)
+        for number, group in enumerate(self.optimiser.param_groups):
+            group["lr"] = lr
+            group["weight_decay"] = phase.weight_decay if number == 0 else 0.0
+
+    def _count(self, phase: Phase, value: float) -> None:
+        self.step += 1
+        self.phase_step += 1
+        self.total_steps += 1
+        self.running = value if math.isnan(self.running) else 0.95 * self.running + 0.05 * value
+        self.window.append(value)
+        if not math.isfinite(value):
+            self.failed = self.attempt_ended = True
+            self.window = []
+        reached = phase.until is not None and self.running < phase.until
+        if len(self.window) == 10:
+            self.losses.append((self.step, sum(self.window) / len(self.window)))
+            self.window = []
+        if self.phase_step >= phase.steps or reached:
+            if phase.until is not None and not reached:
+                self.failed = self.attempt_ended = True
+            self.phase, self.phase_step = self.phase + 1, 0
+            self.attempt_ended = self.attempt_ended or self.phase == len(self.recipe.phases)
+
+    def look(self, check) -> None:
+        found = {"step": self.step, **check(self.current(), self.step)}
+        self.checks.append(found)
+        if found["score"] > self.best_score:
+            self.best_score = found["score"]
+            self.best = {k: v.clone() for k, v in self.current().state_dict().items()}
+        self.attempt_ended = self.stopped = self.attempt_ended or bool(found.get("stop"))
+
+    def conclude(self, accept) -> None:
+        """The attempt is over: accept it, start again, or give up with the last model."""
+        self.accepted = not self.failed and (accept is None or bool(accept(self.current())))
+        if self.accepted or self.attempt + 1 >= self.recipe.attempts:
+            self.finished = True
+        else:
+            self.begin(self.attempt + 1)
+
+    def seconds(self) -> tuple[float, float]:
+        wall = self.earlier_seconds + time.perf_counter() - self.wall_start
+        return wall, self.earlier_cpu + time.process_time() - self.cpu_start
+
+    def result(self) -> Fit:
+        wall, cpu = self.seconds()
+        best = None
+        if self.best is not None:
+            best = self.make_model(self.seed)
+            best.load_state_dict(self.best)
+        return Fit(self.current(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, self.losses, self.checks)
+
+    # What a checkpoint holds beside the model, the optimiser and the generators.
+    _PLAIN = ("attempt", "phase", "step", "phase_step", "total_steps", "running", "losses", "checks", "window",
+              "best_score", "best", "stopped", "failed", "attempt_ended")  # fmt: skip
+
+    def save(self, path: Path, identity: str) -> None:
+        wall, cpu = self.seconds()
+        state = {
+            "identity": identity, "seconds": wall, "cpu_seconds": cpu,
+            "plain": {name: getattr(self, name) for name in self._PLAIN},
+            "model": self.model.state_dict(), "optimiser": self.optimiser.state_dict(),
+            "averaged": self.averaged.state_dict() if self.averaged is not None else None,
+            "data": self.data.get_state(), "jitter": self.jitter.get_state(),
+        }  # fmt: skip
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+        torch.save(state, partial)
+        os.replace(partial, path)  # a kill leaves the old file or the new one, never half of one
+
+    def load(self, path: Path, identity: str) -> None:
+        if not path.exists():
+            return
+        try:
+            state = torch.load(path, weights_only=True)
+            if state["identity"] != identity:
+                print(f"checkpoint {path} belongs to another run: starting afresh", file=sys.stderr)
+                return
+        except (RuntimeError, OSError, EOFError, KeyError, TypeError, ValueError, ImportError) as error:
+            print(f"checkpoint {path} is damaged ({type(error).__name__}): starting afresh", file=sys.stderr)
+            return
+        self.begin(state["plain"]["attempt"])
+        for name, value in state["plain"].items():
+            setattr(self, name, value)
+        self.model.load_state_dict(state["model"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        if self.averaged is not None:
+            self.averaged.load_state_dict(state["averaged"])
+        self.data.set_state(state["data"])
+        self.jitter.set_state(state["jitter"])
+        self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
