@@ -9,6 +9,7 @@ Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A tr
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -25,6 +26,10 @@ SMALL = 1 << 18  # with fewer multiplications than this a second thread costs mo
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="lrnnlab-scan")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child inherits the pool but not its threads, and would wait forever
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _over_batch(work, batch: int, multiplications: int) -> int:

@@ -1,0 +1,97 @@
+"""``lrnnlab book build | check | drift [NAME ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lrnnlab.book.building import build
+from lrnnlab.book.checking import check
+from lrnnlab.book.drifting import drift, source_of, twin_of
+from lrnnlab.book.running import BookError
+
+VERBS = {
+    "build": "execute the source and write the notebook, or say why not and write nothing",
+    "check": "execute the notebook afresh and compare with what is committed",
+    "drift": "say where source and notebook differ (runs nothing)",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give ``parser`` the arguments of ``lrnnlab book``."""
+    parser.add_argument("verb", choices=VERBS, help="; ".join(f"{verb}: {what}" for verb, what in VERBS.items()))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="00_start_here, or just 00; default: every notebook")
+    parser.add_argument("--root", type=Path, help="the repository; default: the nearest folder above with notebooks/py")
+    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="for one cell (default 600)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``lrnnlab book ...``; 0 where all is well, 1 where a notebook has a problem, 2 where the call has.
+
+    >>> main(["build", "02_block_diagonal"])  # doctest: +SKIP
+    0
+    """
+    parser = argparse.ArgumentParser(prog="lrnnlab book", description=__doc__)
+    add_arguments(parser)
+    options = parser.parse_args(argv)
+    try:
+        root = find_root(options.root)
+        sources = find_sources(root, options.names)
+    except BookError as error:
+        print(f"lrnnlab book: {error}", file=sys.stderr)
+        return 2
+    return max(_one(options.verb, source, root, options.timeout) for source in sources)
+
+
+def find_root(given: Path | None) -> Path:
+    """The repository: ``given``, else the nearest folder from here upwards that holds ``notebooks/py``."""
+    here = Path.cwd()
+    for folder in [given.resolve()] if given else [here, *here.parents]:
+        if (folder / "notebooks" / "py").is_dir():
+            return folder
+    raise BookError(f"no notebooks/py in {given or f'{here} or above it'}: go into the repository, or give --root")
+
+
+def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
+    """The sources meant by ``names`` (a name, the start of one, or a path), or all of them.
+
+    A notebook whose source is missing counts, so that drift can say so.
+    """
+    folder = root / "notebooks" / "py"
+    every = {file.stem for file in folder.glob("*.py")} | {file.stem for file in (root / "notebooks").glob("*.ipynb")}
+    if not every:
+        raise BookError(f"there is no notebook in {folder}")
+    meant = []
+    for name in names or sorted(every):
+        stem = Path(name).name.removesuffix(".py").removesuffix(".ipynb")
+        found = [stem] if stem in every else sorted(one for one in every if one.startswith(stem))
+        if len(found) != 1:
+            raise BookError(f"{name!r} means {', '.join(found) or 'none'} of: {', '.join(sorted(every))}")
+        meant.append(folder / f"{found[0]}.py")
+    return meant
+
+
+def _one(verb: str, source: Path, root: Path, timeout: float) -> int:
+    def say(line: str) -> None:
+        print(f"{source.stem}: {line}", flush=True)
+
+    notebook = twin_of(source)
+    try:
+        if verb == "build":
+            if not source.is_file():
+                raise BookError(f"{source} does not exist")
+            say(f"wrote {build(source, root, say=say, timeout=timeout).relative_to(root)}")
+            return 0
+        if verb == "check" and notebook.is_file():
+            problems = [str(problem) for problem in check(notebook, say=say, timeout=timeout)]
+        else:
+            problems = drift(source_of(notebook), notebook)
+    except BookError as error:
+        print(f"{'' if source.stem in str(error) else f'{source.stem}, '}{error}", file=sys.stderr)
+        return 1
+    for problem in problems:
+        print(problem)
+    say(f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem")
+    return int(bool(problems))

@@ -1,0 +1,76 @@
+"""Source and twin: do they still say the same?"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+
+from lrnnlab.book.running import BookError, where
+
+
+def source_of(notebook: Path) -> Path:
+    """``notebooks/NAME.ipynb`` -> ``notebooks/py/NAME.py``."""
+    return notebook.parent / "py" / f"{notebook.stem}.py"
+
+
+def twin_of(source: Path) -> Path:
+    """``notebooks/py/NAME.py`` -> ``notebooks/NAME.ipynb``."""
+    return source.parent.parent / f"{source.stem}.ipynb"
+
+
+def read_source(source: Path) -> NotebookNode:
+    """A py:percent file as a notebook that was not run yet."""
+    return jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+
+
+def read_twin(notebook: Path) -> NotebookNode:
+    """A notebook as it is committed.  Raises :class:`BookError` where the file is damaged."""
+    try:
+        return nbformat.read(notebook, as_version=4)
+    except ValueError as error:  # NotJSONError: half a file, the marks of a merge
+        raise BookError(f"{notebook.name} is not a notebook ({error}): restore it, or delete it and build") from error
+
+
+def drift(source: Path, notebook: Path) -> list[str]:
+    """Where a source and its twin differ in text, kind or tags of their cells; empty where they agree.
+
+    Outputs, ids and counts are no part of it.  A missing file is a difference too.
+
+    >>> drift(Path("notebooks/py/00_start_here.py"), Path("notebooks/00_start_here.ipynb"))  # doctest: +SKIP
+    ['cell 3 differs: source "n = 5", twin "n = 4"']
+    """
+    for file, other in ((source, notebook), (notebook, source)):
+        if not file.is_file():
+            return [f"{other.name} has no partner {file.name}"]
+    ours, theirs = read_source(source).cells, read_twin(notebook).cells
+    matcher = difflib.SequenceMatcher(None, [*map(identity, theirs)], [*map(identity, ours)], autojunk=False)
+    found = []
+    for verb, a0, a1, b0, b1 in matcher.get_opcodes():
+        if verb == "replace" and a1 - a0 == b1 - b0:
+            found += [_cell_difference(ours, theirs, a, b) for a, b in zip(range(a0, a1), range(b0, b1))]
+        elif verb != "equal":
+            found += [f"only in the source: {where(ours, b)}" for b in range(b0, b1)]
+            found += [f"only in the twin: {where(theirs, a)}" for a in range(a0, a1)]
+    return found
+
+
+def identity(cell: NotebookNode) -> tuple[str, str, str]:
+    """What source and twin must agree on in one cell."""
+    metadata = {key: cell.metadata[key] for key in ("tags", "nbgrader") if cell.metadata.get(key)}
+    return cell.cell_type, cell.source.rstrip(), repr(sorted(metadata.items()))
+
+
+def _cell_difference(ours: list[NotebookNode], theirs: list[NotebookNode], a: int, b: int) -> str:
+    ours_lines, theirs_lines = _lines(ours[b]), _lines(theirs[a])
+    lines = difflib.unified_diff(theirs_lines, ours_lines, "twin", "source", lineterm="", n=0)
+    body = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return "\n".join([f"{where(ours, b)} differs (- twin, + source):", *("    " + line for line in body)])
+
+
+def _lines(cell: NotebookNode) -> list[str]:
+    kind, text, metadata = identity(cell)
+    return [f"[{kind}] {metadata}", *text.splitlines()]

@@ -1,0 +1,48 @@
+"""Every committed notebook says what its source says, and a fresh run of it says what is committed.
+
+Two checks, each with a kernel of its own, because each sees what the other does not: nbval compares words and whole
+numbers to the letter; ``lrnnlab.book.check`` compares pictures, floats, widgets and what was never run.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from lrnnlab.book import check, drift, nbval
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
+
+every_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS, "notebooks/*.ipynb is empty: a suite that finds no notebook must not pass"
+
+
+def test_every_source_has_its_notebook_and_every_notebook_its_source():
+    assert [path.stem for path in NOTEBOOKS] == [path.stem for path in SOURCES]
+
+
+@every_notebook
+def test_says_what_its_source_says(notebook):
+    differences = drift(ROOT / "notebooks" / "py" / f"{notebook.stem}.py", notebook)
+    _fail_with(differences, f"lrnnlab book build {notebook.stem}")
+
+
+@every_notebook
+def test_passes_nbval(notebook):
+    result = nbval([notebook], ROOT / "tests" / "nbval_sanitize.cfg")
+    _fail_with([f"nbval on {notebook.name}:\n{result.stdout}{result.stderr}"] if result.returncode else [])
+
+
+@every_notebook
+def test_a_fresh_run_gives_what_is_committed(notebook):
+    _fail_with(check(notebook, say=print), f"lrnnlab book check {notebook.stem}")
+
+
+def _fail_with(lines, command=None):
+    """What is wrong, and the command that says it again or mends it; no traceback, which would be of this file."""
+    if lines:
+        pytest.fail("\n".join([*map(str, lines), *([f"(alone: {command})"] if command else [])]), pytrace=False)
