@@ -31,7 +31,8 @@ class Phase:
 
     steps : how many.            until : end sooner, once the running mean of the loss is below this.
     lr, final_lr : constant, or a cosine from lr to final_lr.      warmup : linear ramp over so many steps.
-    weight_decay : decoupled, on matrices only.                    smoothing : of the labels.
+    weight_decay : decoupled, on matrices only.                    loss : ``"cross_entropy"`` or ``"squared"`` (logits regress on the one-hot of the answer).   smoothing : of the
+        labels, for cross-entropy.
     noise : standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
     purity : weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that
         are in use are from one-hot.
@@ -42,6 +43,7 @@ class Phase:
     final_lr: float | None = None
     warmup: int = 0
     weight_decay: float = 0.0
+    loss: str = "cross_entropy"
     smoothing: float = 0.0
     noise: float = 0.0
     purity: float = 0.0
@@ -115,6 +117,15 @@ def steady_arithmetic() -> Iterator[None]:
     finally:
         torch.set_flush_denormal(False)
         torch.set_num_threads(threads)
+
+
+def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
+    """Mean loss of logits (N, C) against classes (N,)."""
+    if phase.loss == "squared":
+        return (logits - F.one_hot(targets, logits.shape[-1])).square().sum(-1).mean()
+    if phase.loss != "cross_entropy":
+        raise ValueError(f"loss is cross_entropy or squared, got {phase.loss!r}")
+    return F.cross_entropy(logits, targets, label_smoothing=phase.smoothing)
 
 
 def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
@@ -257,8 +268,7 @@ class _Run:
             states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
         labelled = slice(None) if self.labelled.all() else self.labelled
         logits = self.model.readout(states[:, labelled])
-        loss = F.cross_entropy(logits.flatten(0, 1), batch.targets[:, labelled].flatten(),
-                               label_smoothing=phase.smoothing)
+        loss = _loss(logits.flatten(0, 1), batch.targets[:, labelled].flatten(), phase)
         value = loss.item()
         if phase.purity:
             loss = loss + phase.purity * part * impurity(self.model, trace, batch.tokens)

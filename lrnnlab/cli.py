@@ -1,0 +1,102 @@
+"""The command line: ``lrnnlab reproduce | book | doctor``.  Thin: every verb is a call of the package."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import lrnnlab
+
+
+def _numbers(text: str) -> list[int]:
+    """``5`` means seeds 0..4, ``101,102`` just those."""
+    try:
+        return [int(part) for part in text.split(",")] if "," in text else list(range(int(text)))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of seeds nor a list such as 101,102") from None
+
+
+def _names(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="lrnnlab", description=lrnnlab.__doc__.splitlines()[0])
+    parser.add_argument("--version", action="version", version=lrnnlab.__version__)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    reproduce = verbs.add_parser("reproduce", help="run (part of) a table or figure of a paper and print what came out")
+    reproduce.add_argument("experiment", help="for example lrnn/table2")
+    reproduce.add_argument("--budget", default="live", help="live (seconds a run), desk (an hour a table), paper")
+    reproduce.add_argument("--protocol", help="ours (last weights, every position, no choice on test data) or paper "
+                           "(best of 40 checks, last position); default: paper for --budget paper, else ours")  # fmt: skip
+    reproduce.add_argument("--tasks", type=_names, help="comma-separated; default: all columns")
+    reproduce.add_argument("--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows")
+    reproduce.add_argument("--seeds", type=_numbers, default=list(range(5)), help="how many (5), or which (101,102)")
+    reproduce.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same")
+    reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
+    reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
+    reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
+                           help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
+    verbs.add_parser("book", help="build, check or compare the notebooks", add_help=False)
+    verbs.add_parser("doctor", help="what is installed, which scans work, whether widgets can render", add_help=False)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry of the ``lrnnlab`` command; returns the exit status (0 good, 1 something failed, 2 a wrong call)."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    if argv[:1] == ["book"]:
+        from lrnnlab import book  # loads Jupyter's machinery, which the other verbs do without
+
+        return book.main(argv[1:])
+    if argv[:1] == ["doctor"]:
+        from lrnnlab import doctor
+
+        return doctor.main(argv[1:])
+    options = _parser().parse_args(argv)
+    try:
+        return _reproduce(options)
+    except ValueError as error:
+        print(f"lrnnlab: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("lrnnlab: interrupted; finished runs are recorded, the others resume", file=sys.stderr)
+        return 130
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from lrnnlab import experiments, records
+    from lrnnlab.experiments.report import table
+
+    runs = experiments.plan(
+        options.experiment, tasks=options.tasks, rows=options.rows, seeds=options.seeds,
+        budget=options.budget, protocol=options.protocol,
+    )  # fmt: skip
+    keep = options.budget != "live" if options.record is None else options.record
+    data = (options.data or records.data_folder()) if keep or options.data else None
+    aliases = experiments.get(options.experiment).ALIASES
+    asked = {aliases.get(row, row): row for row in options.rows or ()}  # print the name that was asked for
+    done = []
+    for number, record in enumerate(
+        experiments.perform_all(runs, jobs=options.jobs, data=data, progress=not options.json), 1
+    ):
+        done.append(record)
+        shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
+        if options.json:
+            print(json.dumps({k: v for k, v in shown.items() if k not in ("losses", "checks", "seal")}), flush=True)
+        print(f"[{number}/{len(runs)}] {_line(shown)}", file=sys.stderr, flush=True)
+    if not options.json:
+        print(table(done))
+    return 0
+
+
+def _line(record: dict) -> str:
+    metrics = record["metrics"]
+    return (
+        f"{record['task']} {record['row']} seed {record['seed']}: last {metrics['accuracy_last']:.4f}, "
+        f"all {metrics['accuracy_all']:.4f} in {record['wall_seconds']:.1f} s, {record['steps']} steps"
+        + (" (recorded)" if record["recorded"] else "")
+    )

@@ -1,0 +1,51 @@
+"""Records -> tables: mean, least and greatest over seeds, with the levels of a guesser beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from lrnnlab.evaluation import summary
+
+SHOWN = {
+    "accuracy_last": "last position",
+    "accuracy_all": "positions past training",
+    "accuracy_seen": "training length",
+    "best_accuracy_last": "best checkpoint, last position",
+    "best_of_checks": "best of the checks (paper's score)",
+    "snapped_accuracy_all": "snapped, past training",
+    "snapped_accuracy_10000": "snapped, length 10,000",
+}
+
+
+def frame(records: Sequence[dict]) -> pd.DataFrame:
+    """One row per (task, row, measure): mean, min, max, number of seeds, and the median seconds of a run.
+
+    Records of different budgets or protocols must not share a cell: ``ValueError``.
+    """
+    kinds = {(r["budget"], r["protocol"]) for r in records}
+    if len(kinds) > 1:
+        raise ValueError(f"one table shows one budget and one protocol, got {sorted(kinds)}")
+    lines = []
+    for task, row in dict.fromkeys((r["task"], r["row"]) for r in records):
+        cell = [r for r in records if (r["task"], r["row"]) == (task, row)]
+        seconds = pd.Series([r["wall_seconds"] for r in cell]).median()
+        for measure, title in SHOWN.items():
+            if all(measure in r["metrics"] for r in cell):
+                lines.append({"task": task, "row": row, "measure": title, **summary([r["metrics"][measure] for r in cell]),
+                              "seconds": seconds, "stop": cell[0]["stop"]})  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def table(records: Sequence[dict]) -> str:
+    """The same as text, with the levels of a guesser under each task."""
+    if not records:
+        return "no runs"
+    found, parts = frame(records), []
+    for task in dict.fromkeys(found["task"]):
+        levels = next(r["levels"] for r in records if r["task"] == task)
+        body = found[found["task"] == task].drop(columns="task").to_string(index=False, float_format="{:.4f}".format)
+        guess = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in levels.items())
+        parts.append(f"{task}   ({guess})\n{body}")
+    return "\n\n".join(parts)

@@ -1,0 +1,190 @@
+"""Runs of an experiment: what one run is, how many go at once, what is recorded, what is printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from lrnnlab import records, scans, tasks
+from lrnnlab.evaluation import evaluate
+from lrnnlab.models import build, snap
+from lrnnlab.training import Fit, Recipe, fit, steady_arithmetic
+from lrnnlab.verification import verify
+
+BUDGETS = ("live", "desk", "paper")
+PROTOCOLS = ("ours", "paper")
+SNAPPED_LENGTH = 10_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One cell of a table at one budget: the model, how it is trained, and what ends its training.
+
+    stop : ``"recipe"``: the recipe's own phases and nothing else; ``"snapped"``: likewise, then the snapped model must
+        be perfect on fresh strings of the *training* length, else training starts again; ``"long"``: training ends
+        once two checks in a row, on strings of the *test* length from a stream of their own, are perfect.  A row that
+        stops on long strings has seen their length; tables say so.
+    """
+
+    model: str
+    options: dict
+    recipe: Recipe
+    stop: str = "recipe"
+    check_every: int = 50
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run and its measurement."""
+
+    experiment: str
+    task: str
+    row: str
+    seed: int
+    budget: str
+    protocol: str
+    setting: Setting
+    modulus: int = 5
+
+    def config(self) -> dict:
+        """All that decides the outcome, as plain data."""
+        return json.loads(json.dumps(asdict(self), default=list))
+
+    def path(self, data: Path) -> Path:
+        name = f"{self.task}{self.modulus}-{self.row}-{self.seed}"
+        protocol = "" if self.protocol == "ours" else "-paper-protocol"
+        return data / "records" / self.experiment / self.budget / f"{name}{protocol}.json"
+
+
+def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Train and measure; the returned record holds the configuration, every metric and where it came from."""
+    scans.warm()  # a first run on a machine compiles; that is not training time
+    task = tasks.get(run.task, run.modulus)
+    setting = run.setting
+
+    def make(seed):
+        return build(setting.model, vocab_size=task.vocab_size, classes=task.classes, seed=seed, **setting.options)
+
+    check, every = _check(run, task)
+    started = time.perf_counter()
+    result = fit(
+        make, task, setting.recipe, run.seed,
+        accept=_accept(run, task) if setting.stop == "snapped" else None,
+        check=check, check_every=every, checkpoint=checkpoint, progress=progress,
+    )  # fmt: skip
+    trained = time.perf_counter()
+    metrics = evaluate(result.model, task, seed=run.seed).metrics()
+    if result.best is not None:
+        metrics |= {f"best_{k}": v for k, v in evaluate(result.best, task, seed=run.seed).metrics().items()}
+        metrics["best_of_checks"] = max(found["score"] for found in result.checks)
+    if setting.stop == "snapped":
+        metrics |= _snapped(run, task, result)
+    return {
+        "experiment": run.experiment, "task": run.task, "row": run.row, "seed": run.seed, "budget": run.budget,
+        "protocol": run.protocol, "wall_seconds": round(result.seconds, 3), "cpu_seconds": round(result.cpu_seconds, 3),
+        "evaluation_seconds": round(time.perf_counter() - trained, 3), "steps": result.steps,
+        "attempts": result.attempt + 1, "accepted": result.accepted, "stop": setting.stop, "metrics": metrics,
+        "levels": levels(task), "losses": [[s, round(v, 6)] for s, v in result.losses[:: max(1, len(result.losses) // 200)]],
+        "checks": result.checks, "fingerprint": records.fingerprint(run.config()), "config": run.config(),
+        "provenance": records.provenance(),
+    }  # fmt: skip
+
+
+def levels(task: tasks.Task) -> dict[str, float]:
+    """What a guesser scores at the last position: uniformly, always the commonest, and best of 40 checks of 128."""
+    majority = task.majority(task.test_length)
+    return {
+        "chance": task.chance,
+        "majority": majority,
+        "best_of_40_guesser": tasks.best_of_checks(task.chance)[0],
+        "best_of_40_majority": tasks.best_of_checks(majority)[0],
+    }
+
+
+def _check(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
+    """The paper's protocol checks 40 times, at the last position; ours only where the setting stops on long strings."""
+    setting = run.setting
+    if run.protocol == "paper":
+
+        def paper_check(model, step):
+            score = evaluate(model, task, seed=run.seed * 100_003 + step, strings=128, purpose="check").accuracy_last
+            return {"score": score, "stop": score == 1.0}
+
+        return paper_check, max(1, setting.recipe.steps // 40)
+    if setting.stop != "long":
+        return None, 0
+    perfect = []
+
+    def long_check(model, step):
+        found = evaluate(model, task, seed=run.seed * 100_003 + step, strings=256, purpose="check")
+        score = min(found.accuracy_last, found.accuracy_all)
+        perfect.append(score == 1.0)
+        return {"score": score, "stop": perfect[-2:] == [True, True]}
+
+    return long_check, setting.check_every
+
+
+def _accept(run: Run, task: tasks.Task) -> Callable:
+    def accept(model):
+        found = evaluate(snap(model), task, seed=run.seed, length=task.train_length, strings=1000, purpose="accept")
+        return found.accuracy_seen == 1.0
+
+    return accept
+
+
+def _snapped(run: Run, task: tasks.Task, result: Fit) -> dict:
+    hard = snap(result.model)
+    found = evaluate(hard, task, seed=run.seed)
+    length = SNAPPED_LENGTH - (task.test_length % 2)  # an odd length where the task wants one
+    far = evaluate(hard, task, seed=run.seed, length=length, strings=64, purpose="far")
+    verdict = verify(hard, task.specification, limit=200_000)
+    return {
+        "snapped_accuracy_last": found.accuracy_last,
+        "snapped_accuracy_all": found.accuracy_all,
+        f"snapped_accuracy_{SNAPPED_LENGTH}": far.accuracy_all,
+        "snapped_proved": verdict.proved,
+        "snapped_verdict": str(verdict),
+    }
+
+
+def perform_all(
+    runs: Sequence[Run], *, jobs: int = 1, data: Path | None = None, reuse: bool = True, progress: bool = False
+) -> Iterator[dict]:
+    """Perform ``runs``, ``jobs`` at a time, and yield their records in order as they are ready.
+
+    With ``data``, every record is written there as soon as it exists, and (if ``reuse``) a good record of the very
+    same configuration is not run again; unfinished runs resume from ``data/checkpoints``.  Every run uses one thread,
+    so the numbers do not depend on ``jobs``.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    tasks_ = (delayed(_one)(run, data, reuse, progress and jobs == 1) for run in runs)
+    with steady_arithmetic():
+        yield from Parallel(n_jobs=jobs, return_as="generator")(tasks_)
+
+
+def _one(run: Run, data: Path | None, reuse: bool, progress: bool) -> dict:
+    expected = records.fingerprint(run.config())
+    if data is not None and reuse:
+        found = records.read(run.path(data), expected)
+        if found is not None:
+            return {**found, "recorded": True}
+    checkpoint = None
+    if data is not None:
+        checkpoint = data / "checkpoints" / f"{run.experiment.replace('/', '-')}-{expected}.pt"
+    record = perform(run, progress=progress, checkpoint=checkpoint)
+    if data is not None:
+        records.write(run.path(data), record)
+        checkpoint.unlink(missing_ok=True)
+    return {**record, "recorded": False}
+
+
+def say(message: str) -> None:
+    """A line for a person: stderr, so that stdout holds results alone."""
+    print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,179 @@
+"""One look for the whole book: sizes, the Okabe-Ito colours, and what each colour means.
+
+A colour means one thing everywhere: the value of a string mod M (:func:`value_colour`), a kind of model
+(``FAMILIES``), or where a number comes from (``PAPER`` grey, ``RECORDED`` blue, ``LIVE`` vermilion).
+
+Letters: M modulus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+
+PAGE = 7.2  # inches: the width of a page's text
+DPI = 144  # pixels an inch; a screen shows 96 CSS pixels an inch, so this is crisp up to a scale of 1.5
+SMALL = 9  # points: no text is smaller
+INK, FAINT, GRID = "#222222", "#8a8a8a", "#d4d4d4"
+PAPER, RECORDED, LIVE = "#6b6b6b", "#0072B2", "#D55E00"
+DIVERGING = "PuOr_r"  # negative purple, zero white, positive orange: told apart with any colour vision
+
+STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 10, "mathtext.fontset": "dejavusans", "text.color": INK,
+    "axes.titlesize": 11, "axes.titlelocation": "left", "axes.labelsize": 10, "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+    "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.8, "lines.linewidth": 1.8,
+    "xtick.labelsize": SMALL, "ytick.labelsize": SMALL, "xtick.color": FAINT, "ytick.color": FAINT,
+    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "legend.fontsize": SMALL, "legend.frameon": False,
+    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": DPI, "savefig.dpi": DPI,
+}  # fmt: skip
+
+
+class Look(NamedTuple):
+    """How a line or a point is drawn: the dash and the marker tell it apart where colours do not."""
+
+    colour: str
+    dash: object = "-"
+    marker: str = "o"
+
+
+FAMILIES = {
+    "softmax": Look("#009E73", "-", "o"),
+    "clip": Look("#E69F00", (0, (6, 1.5)), "s"),
+    "release": Look("#56B4E9", (0, (4, 1, 1, 1)), "^"),
+    "centred": Look("#332288", (0, (1, 1)), "v"),
+    "block": Look("#661100", (0, (3, 1.5)), "D"),
+    "unit": Look("#999933", (0, (6, 1, 1, 1, 1, 1)), "P"),
+    "lstm": Look("#CC79A7", (0, (2, 1)), "X"),
+    "elman": Look("#882255", (0, (8, 2)), "*"),
+    "exact": Look("#000000", (0, (1, 2)), "h"),
+}
+SOURCES = {"paper": Look(PAPER, "-", "D"), "recorded": Look(RECORDED, "-", "o"), "live": Look(LIVE, "-", "s")}
+SPARE = (Look("#000000"), Look("#777777", (0, (5, 2)), "s"), Look("#000000", (0, (1, 1.5)), "^"),
+         Look("#aaaaaa", (0, (3, 1, 1, 1)), "v"))  # fmt: skip
+
+
+def look_of(label: str, place: int = 0) -> Look:
+    """The look of a line called ``label``: that of the family or source its first word names, else a spare one.
+
+    >>> look_of("clip, p = 1.2") == FAMILIES["clip"], look_of("live").colour == LIVE
+    (True, True)
+    """
+    words = label.replace(",", " ").replace("(", " ").split()
+    known = {**FAMILIES, **SOURCES}
+    return known.get(words[0].lower() if words else "") or SPARE[place % len(SPARE)]
+
+
+def value_colour(value: int, M: int) -> str:
+    """The colour of ``value`` mod M, as "#rrggbb": a closed circle of colours, so that M - 1 is next to 0.
+
+    A value of -1 means "no answer" and is white.  The circle is matplotlib's ``twilight``, entered a quarter of a step
+    late: then no two values share a lightness, and they stay apart in grey.  ValueError unless -1 <= value < M.
+
+    >>> value_colour(0, 5) == value_colour(0, 5) != value_colour(4, 5), value_colour(-1, 5)
+    (True, '#ffffff')
+    """
+    if not -1 <= value < M:
+        raise ValueError(f"{value} is no value mod {M}: those are 0..{M - 1}, and -1 for no answer")
+    return "#ffffff" if value == -1 else to_hex(matplotlib.colormaps["twilight"]((value + 0.25) / M))
+
+
+def symbol_looks(symbols: Sequence[str]) -> list[Look]:
+    """Looks of tokens: numbers have the colour of their value, other symbols shades of grey; every marker differs.
+
+    >>> looks = symbol_looks(["0", "1", "+"])
+    >>> looks[1].colour == value_colour(1, 2)
+    True
+    """
+    numbers = [s for s in symbols if s.isdecimal()]
+    others = [s for s in symbols if not s.isdecimal()]
+    greys = dict(zip(others, np.linspace(0.1, 0.75, max(1, len(others)))))
+    colours = [to_hex((greys[s],) * 3) if s in greys else value_colour(numbers.index(s), len(numbers)) for s in symbols]
+    return [Look(colour, "-", "os^vDP*Xdhp<>"[i % 13]) for i, colour in enumerate(colours)]
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is read more easily on ``colour`` (WCAG 2 contrast).
+
+    >>> ink_on("#ffffff"), ink_on("#000080")
+    ('#000000', '#ffffff')
+    """
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if luminance > 0.179 else "#ffffff"  # where both contrasts are equal
+
+
+def styled(draw: Callable) -> Callable:
+    """Decorator: run ``draw`` in the book's style, without touching anyone else's matplotlib settings."""
+
+    @wraps(draw)
+    def drawn(*arguments, **named):
+        with matplotlib.rc_context(STYLE):
+            return draw(*arguments, **named)
+
+    return drawn
+
+
+@styled
+def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, columns: int = 1, left: float = 0.7,
+               right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4, **subplots):
+    """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels.
+
+    The margins are fixed, not fitted, so the axes of a picture under a slider stay where they are.  ``subplots`` goes
+    to ``Figure.subplots``.  The figure is unknown to pyplot: nothing shows it by itself and nothing has to close it.
+
+    >>> figure, axes = new_figure(2.0)
+    >>> figure.get_size_inches().tolist()
+    [7.2, 2.0]
+    """
+    figure = Figure(figsize=(width, height), dpi=DPI)
+    axes = figure.subplots(rows, columns, **subplots)
+    across, down = (width - left - right - gap * (columns - 1)) / columns, (height - top - bottom - gap * (rows - 1)) / rows
+    if min(across, down) <= 0:
+        raise ValueError(f"no room for {rows} x {columns} panels on {width} x {height} inches within these margins")
+    figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, gap / across, gap / down)
+    return figure, axes
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
+    """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour).
+
+    Call it last, when the limits stand.  Labels that would touch are moved apart as little as possible; a short
+    stroke in the line's colour leads from each to where it belongs.  Returns the texts, in the order given.
+    """
+    points = 72 * axes.figure.get_size_inches()[1] * axes.get_position().height
+    at = axes.transAxes.inverted().transform(axes.transData.transform([(axes.get_xlim()[1], y) for y, *_ in ends]))[:, 1]
+    at = at.clip(0, 1)
+    placed = spread_apart(at, 1.3 * SMALL / points)
+    texts = []
+    for true, y, (_, text, colour) in zip(at, placed, ends):
+        axes.plot([1, 1.012, 1.028], [true, y, y], color=colour, lw=1.2, transform=axes.transAxes, clip_on=False)
+        texts.append(axes.text(1.035, y, text, transform=axes.transAxes, va="center", fontsize=SMALL, color=INK))
+    return texts
+
+
+def spread_apart(heights: Sequence[float], gap: float) -> np.ndarray:
+    """Heights at least ``gap`` apart, in the same order, as near the given ones as least squares allows.
+
+    >>> spread_apart([0.5, 0.5, 0.0], 0.1).round(2).tolist()
+    [0.45, 0.55, 0.0]
+    """
+    heights = np.asarray(heights, dtype=float)
+    order = np.argsort(heights, kind="stable")
+    pools = []  # (mean of what is left after taking the gaps off, how many): their means must not fall
+    for i, height in enumerate(heights[order]):
+        mean, size = height - i * gap, 1
+        while pools and pools[-1][0] > mean:
+            before, count = pools.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        pools.append((mean, size))
+    placed = np.empty_like(heights)
+    placed[order] = np.repeat([mean for mean, _ in pools], [size for _, size in pools]) + gap * np.arange(len(heights))
+    return placed
