@@ -137,8 +137,9 @@ def verdict(stamp, wanted, found):
             return "rebuild", why
     if stamp.get("python") != found["python"]:
         return "rebuild", f"it was made with Python {stamp.get('python')} and now runs {found['python']}"
-    if found["damaged"]:
-        return "rebuild", "files are missing from " + ", ".join(found["damaged"])
+    damaged = sorted(set(found["damaged"]) - set(stamp.get("damaged", ())))
+    if damaged:
+        return "rebuild", "files are missing from " + ", ".join(damaged)
     if stamp.get("pyproject") != wanted["pyproject"]:
         return "update", "pyproject.toml has changed"
     if not set(wanted["extras"]) <= set(stamp.get("extras", ())):
@@ -146,7 +147,7 @@ def verdict(stamp, wanted, found):
     if wanted["torch"] not in ("", stamp.get("torch")):
         return "update", "LRNNLAB_TORCH asks for " + wanted["torch"]
     gone = sorted(set(stamp.get("packages", ())) - set(found["packages"]))
-    if gone or Path(found["package"] or "").parent.parent != Path(wanted["root"]):
+    if gone or found["package"] != stamp.get("package"):
         return "update", "these packages are missing: " + ", ".join(gone or ["lrnnlab"])
     return "ready", f"Python {found['python']}, {len(found['packages'])} packages"
 
@@ -250,8 +251,12 @@ def run(command, cwd, env, log, lock):
                 shown = line.strip()[:width].encode("ascii", "replace").decode("ascii")
                 print("\r      " + shown.ljust(width), end="\r", flush=True)
         return process.wait(), "".join(lines)
+    except KeyboardInterrupt:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)  # the child has the same Ctrl-C: pip takes a moment to remove its temporary files
+        raise
     finally:
-        if process.poll() is None:  # Ctrl-C, or the log could not be written
+        if process.poll() is None:  # too slow, or the log could not be written
             process.terminate()
             process.wait()
         process.stdout.close()
@@ -321,8 +326,8 @@ def install(site, extras, fresh):
     found = probe(venv)
     if found is None:
         raise Trouble(OTHER, f"The new environment's Python does not run.  The complete log: {venv / LOG}")
-    stamp = wanted_stamp(site.root, extras, site.environ)
-    write_stamp(venv, dict(stamp, python=found["python"], packages=found["packages"]))
+    # What is found right after the installation counts as whole: no oddity of a package can cause endless repairs.
+    write_stamp(venv, {**found, **wanted_stamp(site.root, extras, site.environ)})
     try:
         step(site, "compiled scans, so that the first notebook need not wait for them",
              [str(python), "-m", "lrnnlab", "doctor", "--warm"])
@@ -422,7 +427,7 @@ def main(argv, root=ROOT, environ=os.environ):
         say("\n" + (SIGNS[0][2] if error.errno in (errno.ENOSPC, errno.EDQUOT) else
                     f"The system refused: {error}.  Is the folder writable, and is nothing running from .venv?"))
     except KeyboardInterrupt:
-        say("\nStopped.  The same command goes on where it can.")
+        say("\nStopped.  Start the same command again to finish.")
         return 130
     return 1
 

@@ -11,12 +11,15 @@ from pathlib import Path
 import lrnnlab
 
 
-def _numbers(text: str) -> list[int]:
-    """``5`` means seeds 0..4, ``101,102`` just those."""
+def _seeds(text: str) -> list[int]:
+    """``5`` means seeds 0..4; ``101,102`` or ``101,`` or ``101-105`` mean just those."""
     try:
-        return [int(part) for part in text.split(",")] if "," in text else list(range(int(text)))
+        if "," in text:
+            return [int(part) for part in text.split(",") if part]
+        first, dash, last = text.partition("-")
+        return list(range(int(first), int(last) + 1)) if dash else list(range(int(first)))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of seeds nor a list such as 101,102") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seeds (5), nor a list (101,102 or 101-105)") from None
 
 
 def _names(text: str) -> list[str]:
@@ -34,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
                            "(best of 40 checks, last position); default: paper for --budget paper, else ours")  # fmt: skip
     reproduce.add_argument("--tasks", type=_names, help="comma-separated; default: all columns")
     reproduce.add_argument("--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows")
-    reproduce.add_argument("--seeds", type=_numbers, default=list(range(5)), help="how many (5), or which (101,102)")
+    reproduce.add_argument("--seeds", type=_seeds, default=list(range(5)), help="how many (5), or which (101,102 or 101-105)")
     reproduce.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same")
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -325,6 +326,16 @@ def test_an_environment_that_imports_another_lrnnlab_is_updated(machine):
     assert boot.verdict(machine.stamp, wanted, machine.probe(machine.venv))[0] == "ready"
 
 
+def test_an_oddity_of_a_fresh_package_does_not_cause_endless_repairs(machine):
+    machine.damaged.append("odd")
+    machine.start("env")
+    machine.start("env")
+    assert machine.commands == []
+    machine.damaged.append("numpy")
+    machine.start("env")
+    assert " -m venv " in machine.lines[0]
+
+
 def test_another_python_or_other_rules_mean_a_new_environment(machine):
     machine.start("env")
     found, wanted = machine.probe(machine.venv), boot.wanted_stamp(machine.root, {"lab"}, {})
@@ -542,6 +553,23 @@ def test_a_log_that_cannot_be_written_ends_the_command_too(tmp_path):
     code = "import time; print('be' + 'gun', flush=True); time.sleep(60)"
     with (tmp_path / "lock").open("w") as lock, pytest.raises(OSError, match="No space"):
         boot.run([sys.executable, "-c", code], tmp_path, dict(os.environ), Full(), lock.fileno())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal to a process group")
+def test_ctrl_c_lets_the_child_tidy_up(tmp_path):
+    child = ("import time, pathlib\ntry:\n    print('begun', flush=True)\n    time.sleep(60)\n"
+             f"except KeyboardInterrupt:\n    time.sleep(0.3)\n    pathlib.Path({str(tmp_path / 'tidied')!r}).touch()")
+    code = ("import io, os, pathlib, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            "class Log(io.StringIO):\n    def write(self, text):\n"
+            "        if text == 'begun\\n':\n            print(text, flush=True)\n"
+            f"with open({str(tmp_path / 'lock')!r}, 'w') as lock:\n    command = [sys.executable, '-c', {child!r}]\n"
+            f"    boot.run(command, pathlib.Path({str(tmp_path)!r}), dict(os.environ), Log(), lock.fileno())")
+    with _in_a_child(code, start_new_session=True, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline() == "begun\n"
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(timeout=30)
+    assert process.returncode != 0
+    assert (tmp_path / "tidied").exists()
 
 
 def test_one_at_a_time_and_a_dead_holder_holds_nothing(tmp_path):

@@ -62,19 +62,28 @@ def _softmax(task: str) -> Setting:
     return Setting("block_diagonal", options, recipe, stop="snapped")
 
 
+# Weight decay that helps one row or task hurts another; chosen on seeds 50..57.
+_LINEAR = {
+    ("release", "sum"): Phase(steps=400, lr=3e-3, warmup=100, weight_decay=0.3, loss="squared"),
+    ("release", "evenpair"): Phase(steps=600, lr=6e-3, final_lr=3e-4, warmup=100, weight_decay=0.01, loss="squared"),
+    ("clip", "sum"): Phase(steps=600, lr=3e-3, warmup=100, weight_decay=0.01, loss="squared"),
+    ("clip", "evenpair"): Phase(steps=600, lr=6e-3, final_lr=3e-4, warmup=100, weight_decay=0.01, loss="squared"),
+}
+
+
 def _linear(rule: str, task: str, budget: str) -> Setting:
     """Rows ``release`` and ``clip``: a squared loss, because it does not saturate (see chapter 02)."""
     shallow = task != "modarith"
     options = {"layers": _LAYERS[task], "rule": rule, "p": 1.2, "head": "linear" if shallow else "mlp"}
-    steps = {"sum": 450, "evenpair": 700, "modarith": 300 if budget == "live" else 1500}[task]
-    phase = Phase(steps=steps, lr=3e-3, warmup=100, weight_decay=0.3, loss="squared")
+    deep = Phase(steps=100 if budget == "live" else 400, lr=3e-3, warmup=50, weight_decay=0.01, loss="squared")
+    phase = _LINEAR.get((rule, task), deep)
     attempts = 1 if not shallow else 3 if budget == "live" else 6
     recipe = Recipe((phase,), batch=64, betas=(0.9, 0.99), clip=1.0, average=0.98, attempts=attempts)
     return Setting("block_diagonal", options, recipe, stop="long")
 
 
 def _nonlinear(model: str, task: str, budget: str) -> Setting:
-    steps = 600 if budget == "live" else 4000
+    steps = 600 if budget == "live" else 2000
     phase = Phase(steps=steps, lr=3e-3, final_lr=1e-4, warmup=100, weight_decay=0.01)
     recipe = Recipe((phase,), batch=64, betas=(0.9, 0.99), clip=1.0)
     return Setting(model, {"layers": _LAYERS[task]}, recipe, stop="long", check_every=100)

@@ -41,5 +41,5 @@ def build(name: str, *, vocab_size: int, classes: int, seed: int = 0, **options)
     if name not in MODELS:
         raise ValueError(f"no model {name!r}; there are {', '.join(MODELS)}")
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
         return MODELS[name](vocab_size, classes, **options)

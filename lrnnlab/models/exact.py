@@ -40,7 +40,7 @@ class ExactLRNN(SequenceModel):
         super().__init__(V, classes, max(V, 1), [_OneHot(machine)], head="linear")
         self.embedding = torch.nn.Embedding.from_pretrained(torch.eye(V), freeze=True)
         self.norms, self.final_norm = torch.nn.ModuleList([torch.nn.Identity()]), torch.nn.Identity()
-        shown = torch.from_numpy(machine.outputs).clamp(min=0)
+        shown = torch.tensor(machine.outputs).clamp(min=0)
         self.head = torch.nn.Linear(Q, classes, bias=False)
         self.head.weight = torch.nn.Parameter(torch.nn.functional.one_hot(shown, classes).T.float(), requires_grad=False)
         self.machine = machine

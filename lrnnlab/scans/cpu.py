@@ -49,13 +49,23 @@ def _flat(*tensors: Tensor) -> list[np.ndarray]:
     return [t.detach().resolve_conj().resolve_neg().contiguous().view(-1).numpy() for t in tensors]
 
 
+def _as_stored(A: Tensor) -> tuple[Tensor, int, int, bool]:
+    """A (B,T,h,n,n) as it lies in memory, the distance between heads' blocks, between a block's rows, and whether the
+    heads are interleaved: (B,T,row,h,column) is what a softmax over rows wants, and the kernels read it as it is."""
+    h, n = A.shape[2], A.shape[-1]
+    if not A.is_contiguous() and A.transpose(2, 3).is_contiguous():
+        return A.transpose(2, 3), n, h * n, True
+    return A, n * n, n, False
+
+
 class _Block(torch.autograd.Function):
     @staticmethod
     def forward(ctx, A, b, x0):
         B, T, h, n = b.shape
         x = torch.empty(b.shape, dtype=b.dtype)
-        arrays = _flat(A, b, x0, x)
-        _over_batch(lambda c, i, j: kernels.block_forward(*arrays, T, h, i, j, (0,) * n), B, A.numel())
+        stored, head, row, _ = _as_stored(A)
+        arrays = _flat(stored, b, x0, x)
+        _over_batch(lambda c, i, j: kernels.block_forward(*arrays, T, h, head, row, i, j, (0,) * n), B, A.numel())
         ctx.save_for_backward(A, x0, x)
         return x
 
@@ -64,10 +74,11 @@ class _Block(torch.autograd.Function):
     def backward(ctx, dx):
         A, x0, x = ctx.saved_tensors
         B, T, h, n = x.shape
-        dA, db, dx0 = torch.empty(A.shape, dtype=A.dtype), torch.empty(x.shape, dtype=A.dtype), torch.zeros(x0.shape, dtype=A.dtype)
-        arrays = _flat(A, x0, x, dx, dA, db, dx0)
-        _over_batch(lambda c, i, j: kernels.block_backward(*arrays, T, h, i, j, (0,) * n), B, A.numel())
-        return dA, db, dx0
+        stored, head, row, interleaved = _as_stored(A)
+        dA, db, dx0 = (torch.empty(t.shape, dtype=t.dtype) for t in (stored, x, x0))
+        arrays = _flat(stored, x0, x, dx, dA, db, dx0.zero_())
+        _over_batch(lambda c, i, j: kernels.block_backward(*arrays, T, h, head, row, i, j, (0,) * n), B, A.numel())
+        return dA.transpose(2, 3) if interleaved else dA, db, dx0
 
 
 class _Token(torch.autograd.Function):
@@ -122,7 +133,7 @@ class _Diagonal(torch.autograd.Function):
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     """Compiled x_t = A_t x_{t-1} + b_t; arguments as in :func:`lrnnlab.scans.linear_scan`, on the CPU."""
     if b.numel() == 0:
-        return torch.zeros_like(b)
+        return b.clone()
     return (_Block if A.ndim == 5 else _Diagonal).apply(A, b, x0)
 
 
@@ -130,6 +141,6 @@ def token_scan(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> 
     """Compiled token-table scan: neither A nor its gradient of shape (B, T, h, n, n) is ever built."""
     if A_table.ndim == 2:  # for diagonal tables the gathered A is no larger than the states
         return linear_scan(A_table[tokens], b_table[tokens], x0)
-    if tokens.numel() == 0:
-        return A_table.new_zeros(*tokens.shape, *A_table.shape[1:3])
+    if tokens.numel() == 0 or b_table.numel() == 0:
+        return b_table[tokens]
     return _Token.apply(A_table, b_table, tokens, x0)

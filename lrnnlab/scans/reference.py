@@ -20,7 +20,7 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     for A_t, b_t in zip(A.unbind(1), b.unbind(1)):
         x = (A_t @ x.unsqueeze(-1)).squeeze(-1) + b_t if block else A_t * x + b_t
         states.append(x)
-    return torch.stack(states, 1) if states else torch.zeros_like(b)
+    return torch.stack(states, 1) if states else b.clone()
 
 
 def token_scan(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:

@@ -1,0 +1,537 @@
+"""Every scan backend against a float64 loop written here, in value and in gradient; and the papers' own listings."""
+
+import os
+import signal
+import time
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.scans import BACKENDS, cpu, linear_scan, paper, token_scan, warm
+
+ALL = (*BACKENDS, "auto")
+SIZES = (1, 2, 3, 4, 5, 8, 16, 25)
+LENGTHS = (1, 2, 3, 63, 100, 257)
+KINDS = (*SIZES, "real", "complex")  # a block size, or a kind of diagonal
+f64, f32, c128, c64 = torch.float64, torch.float32, torch.complex128, torch.complex64
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def loop(A, b, x0):
+    """x_t = A_t x_{t-1} + b_t in NumPy, entry by entry where it is a block."""
+    A, b, x = np.asarray(A), np.asarray(b), np.asarray(x0)
+    out = np.empty_like(b)
+    for t in range(b.shape[1]):
+        moved = (A[:, t] * x[..., None, :]).sum(-1) if A.ndim == 5 else A[:, t] * x
+        x = out[:, t] = moved + b[:, t]
+    return out
+
+
+def plain(A, b, x0):
+    """The same loop for autograd."""
+    x, out = x0, []
+    for t in range(b.shape[1]):
+        x = (torch.einsum("bhij,bhj->bhi", A[:, t], x) if A.ndim == 5 else A[:, t] * x) + b[:, t]
+        out.append(x)
+    return torch.stack(out, 1)
+
+
+def draw(kind, T, B=2, h=2, seed=0, dtype=None, like=()):
+    """Random (A, b, x0) in double precision; ``like`` replaces (B, T) by other leading sizes for A and b."""
+    generator = torch.Generator().manual_seed(seed)
+    lead = like or (B, T)
+    if isinstance(kind, int):
+        A = torch.randn(*lead, h, kind, kind, dtype=f64, generator=generator) * (0.8 / kind**0.5)
+        b = torch.randn(*lead, h, kind, dtype=f64, generator=generator)
+        return A, b, torch.randn(B, h, kind, dtype=f64, generator=generator)
+    dtype = f64 if kind == "real" else c128
+    A, b = (torch.randn(*lead, 3 * h, dtype=dtype, generator=generator) for _ in range(2))
+    return 0.9 * A / A.abs().clamp(min=1), b, torch.randn(B, 3 * h, dtype=dtype, generator=generator)
+
+
+def weights(like):
+    """What to multiply the states by before summing, so that every state matters differently."""
+    wide = c128 if like.is_complex() else f64
+    return torch.randn(like.shape, dtype=wide, generator=torch.Generator().manual_seed(99)).to(like.dtype)
+
+
+def value_and_gradients(scan, inputs):
+    leaves = [v.detach().clone().requires_grad_() for v in inputs]
+    x = scan(*leaves)
+    score = (x * weights(x)).sum()
+    gradients = torch.autograd.grad(score.real if score.is_complex() else score, leaves)
+    return [x.detach(), *gradients]
+
+
+@cache
+def expected(kind, T):
+    inputs = draw(kind, T)
+    return inputs, value_and_gradients(plain, inputs)
+
+
+def close(got, want, tolerance=1e-10):
+    assert got.shape == want.shape
+    if want.numel():
+        error = (got.to(want.dtype) - want).abs().max().item()
+        scale = 1 + want.abs().max().item()
+        assert error <= tolerance * scale, f"off by {error:.3g} where the largest entry is {scale - 1:.3g}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_two_loops_of_this_file_agree(kind):
+    inputs, (x, *_) = expected(kind, 63)
+    np.testing.assert_allclose(loop(*inputs), x.numpy(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_value_and_gradient(backend, kind):
+    for T in LENGTHS[: 5 if kind in (16, 25) else 6]:
+        inputs, wanted = expected(kind, T)
+        found = value_and_gradients(lambda A, b, x0: linear_scan(A, b, x0, backend=backend), inputs)
+        for got, want in zip(found, wanted):
+            close(got, want)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_blocks_stored_column_by_column(backend, kind):
+    for T in LENGTHS[:4]:
+        (A, b, x0), wanted = expected(kind, T)
+        columns = A.mT.contiguous().mT
+        assert torch.equal(columns, A) and columns.mT.is_contiguous()
+        found = value_and_gradients(lambda A, b, x0: linear_scan(A, b, x0, backend=backend), (columns, b, x0))
+        for got, want in zip(found, wanted):
+            close(got, want)
+
+
+@pytest.mark.parametrize("kind", [2, 5, 8, "real", "complex"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_single_precision(backend, kind):
+    inputs, wanted = expected(kind, 100)
+    single = [v.to(c64 if v.is_complex() else f32) for v in inputs]
+    found = value_and_gradients(lambda A, b, x0: linear_scan(A, b, x0, backend=backend), single)
+    for got, want in zip(found, wanted):
+        assert got.dtype == single[0].dtype
+        close(got, want, 3e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_token_tables(backend, kind):
+    V = 4
+    A, b, x0 = draw(kind, 0, B=3, like=(V,))
+    for T in (1, 2, 63, 100):
+        tokens = torch.randint(V - 1, (3, T), generator=torch.Generator().manual_seed(T))  # the last symbol never comes
+        wanted = value_and_gradients(lambda A, b, x0: plain(A[tokens], b[tokens], x0), (A, b, x0))
+        for integers in (torch.int64, torch.int32):
+            seen = tokens.to(integers)
+            found = value_and_gradients(lambda A, b, x0: token_scan(A, b, seen, x0, backend=backend), (A, b, x0))
+            for got, want in zip(found, wanted):
+                close(got, want)
+        assert not found[1][-1].any() and not found[2][-1].any()
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 5, "real", "complex"])
+def test_gradcheck_of_the_compiled_scan(kind):
+    inputs = [v.requires_grad_() for v in draw(kind, 4)]
+    assert torch.autograd.gradcheck(lambda *given: linear_scan(*given, backend="cpu"), inputs)
+    if isinstance(kind, int):
+        assert torch.autograd.gradcheck(lambda A, b, x0: linear_scan(A.mT, b, x0, backend="cpu"), inputs)
+    A, b, x0 = (v.requires_grad_() for v in draw(kind, 0, like=(3,)))
+    tokens = torch.tensor([[0, 1, 1, 2], [2, 2, 0, 1]])
+    assert torch.autograd.gradcheck(lambda A, b, x0: token_scan(A, b, tokens, x0, backend="cpu"), (A, b, x0))
+
+
+@pytest.mark.parametrize("backend", ALL)
+@pytest.mark.parametrize("kind", [3, "real", "complex"])
+def test_gradients_of_one_input_alone(backend, kind):
+    inputs, wanted = expected(kind, 3)
+    for which in range(3):
+        given = [v.clone().requires_grad_(i == which) for i, v in enumerate(inputs)]
+        x = linear_scan(*given, backend=backend)
+        score = (x * weights(x)).sum()
+        (score.real if score.is_complex() else score).backward()
+        close(given[which].grad, wanted[1 + which])
+
+
+@pytest.mark.parametrize("backend", ALL)
+@pytest.mark.parametrize("kind", [2, "real", "complex"])
+def test_absent_x0_is_zero(backend, kind):
+    A, b, x0 = draw(kind, 7)
+    close(linear_scan(A, b, backend=backend), plain(A, b, torch.zeros_like(x0)))
+    tokens = torch.tensor([[0, 1, 1], [1, 0, 0]])
+    close(token_scan(A[0], b[0], tokens, backend=backend), plain(A[0][tokens], b[0][tokens], torch.zeros_like(x0)))
+
+
+@pytest.mark.parametrize("backend", ALL)
+@pytest.mark.parametrize("kind", [2, "real", "complex"])
+def test_nothing_to_scan(backend, kind):
+    A, b, x0 = (v.requires_grad_() for v in draw(kind, 0))
+    x = linear_scan(A, b, x0, backend=backend)
+    assert x.shape == b.shape
+    x.abs().sum().backward()  # a loss over no state at all is legal, and its gradient is zero
+    assert x0.grad is None or not x0.grad.any()
+
+    A, b, x0 = (v.requires_grad_() for v in draw(kind, 0, like=(3,)))
+    x = token_scan(A, b, torch.zeros(2, 0, dtype=torch.int64), x0, backend=backend)
+    assert x.shape == (2, 0, *b.shape[1:])
+    x.abs().sum().backward()
+    for leaf in (A, b, x0):
+        assert leaf.grad is None or not leaf.grad.any()
+
+    no_strings = [v[:0] for v in draw(kind, 5)]
+    assert linear_scan(*no_strings, backend=backend).shape == no_strings[1].shape
+
+
+@pytest.mark.parametrize("backend", ALL)
+@pytest.mark.parametrize("shape", [(2, 4, 0, 3), (2, 4, 1, 0)])
+def test_no_blocks_or_empty_blocks(backend, shape):
+    tokens = torch.zeros(2, 4, dtype=torch.int64)
+    A, b = torch.zeros(*shape, shape[-1]), torch.zeros(shape)
+    assert linear_scan(A, b, backend=backend).shape == shape
+    assert token_scan(A[0], b[0], tokens, backend=backend).shape == shape
+
+
+@pytest.mark.parametrize("backend", ALL)
+@pytest.mark.parametrize("kind", [1, 3, 5, "real", "complex"])
+def test_strides_do_not_matter(backend, kind):
+    inputs = draw(kind, 9)
+    A, b, x0 = inputs
+    block = isinstance(kind, int)
+    odd = (
+        A.transpose(-1, -2).contiguous().transpose(-1, -2) if block else A.transpose(0, 1).contiguous().transpose(0, 1),
+        torch.stack([b, b], -1)[..., 0],  # every other number
+        x0[:1].expand(x0.shape),  # stride 0
+    )
+    assert not odd[1].is_contiguous() and odd[2].stride(0) == 0
+    same = (A, b, x0[:1].repeat(2, *[1] * (x0.ndim - 1)))
+    assert all(torch.equal(p, q) for p, q in zip(odd, same))
+    close(linear_scan(*odd, backend=backend), plain(*same))
+
+    leaf = [v.clone().requires_grad_() for v in (A, b, x0[:1])]
+    x = linear_scan(leaf[0], leaf[1], leaf[2].expand(x0.shape), backend=backend)
+    x.abs().sum().backward()  # the gradient that arrives is itself a view
+    twin = [v.clone().requires_grad_() for v in (A, b, x0[:1])]
+    plain(twin[0], twin[1], twin[2].expand(x0.shape)).abs().sum().backward()
+    for p, q in zip(leaf, twin):
+        close(p.grad, q.grad)
+
+
+@pytest.mark.parametrize("backend", ALL)
+@pytest.mark.parametrize("kind", [2, 5])
+def test_transposed_tables_and_expanded_gradients(backend, kind):
+    A, b, x0 = draw(kind, 0, like=(3,))
+    tokens = torch.tensor([[0, 1, 2, 1], [2, 0, 0, 1]])
+    leaf, twin = A.clone().requires_grad_(), A.clone().requires_grad_()
+    x = token_scan(leaf.transpose(-1, -2), b, tokens, x0, backend=backend)
+    want = plain(twin.transpose(-1, -2)[tokens], b[tokens], x0)
+    close(x, want)
+    x.sum().backward()  # a gradient of stride 0
+    want.sum().backward()
+    close(leaf.grad, twin.grad)
+
+
+def test_lazily_conjugated_tensors():
+    A, b, x0 = draw("complex", 6)
+    want = plain(A.conj().resolve_conj(), b, x0.conj().resolve_conj())
+    for backend in ALL:
+        close(linear_scan(A.conj(), b, x0.conj(), backend=backend), want)
+        leaf, twin = b.clone().requires_grad_(), b.clone().requires_grad_()
+        linear_scan(A, leaf, x0, backend=backend).conj().sum().abs().backward()
+        plain(A, twin, x0).conj().sum().abs().backward()
+        close(leaf.grad, twin.grad)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", [1, 2, 5, 8, "real", "complex"])
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_chain_that_breaks_breaks_alone(backend, kind, bad):
+    """A NaN at token 9 of string 1, block 0, reaches no other string, no other block and no earlier token."""
+    A, b, x0 = draw(kind, 20)
+    clean = value_and_gradients(lambda *given: linear_scan(*given, backend=backend), (A, b, x0))
+    b = b.clone()
+    b[1, 9, 0] = bad
+    broken = value_and_gradients(lambda *given: linear_scan(*given, backend=backend), (A, b, x0))
+    assert not broken[0][1, 9:, 0].isfinite().any()
+    assert torch.equal(clean[0][1, :9], broken[0][1, :9])
+    for before, after in zip(clean, broken):
+        before, after = (v.unflatten(-1, (2, 3)) if isinstance(kind, str) else v for v in (before, after))
+        blocks = 1 if before.ndim == 3 else 2  # x0 has no time
+        assert torch.equal(before[0], after[0])
+        assert torch.equal(before.select(blocks, 1), after.select(blocks, 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    B=st.integers(0, 3), T=st.integers(0, 40), h=st.integers(1, 3),
+    kind=st.sampled_from([1, 2, 3, 4, 5, "real", "complex"]), backend=st.sampled_from(ALL),
+    seed=st.integers(0, 2**31), cut=st.floats(0, 1),
+)  # fmt: skip
+def test_any_shape_and_any_cut(B, T, h, kind, backend, seed, cut):
+    """Equal to the loop; and scanning a string is scanning its head, then its tail from the head's last state."""
+    A, b, x0 = draw(kind, T, B=B, h=h, seed=seed)
+    x = linear_scan(A, b, x0, backend=backend)
+    close(x, torch.from_numpy(loop(A, b, x0)), 1e-9)
+    k = round(cut * T)
+    head = linear_scan(A[:, :k], b[:, :k], x0, backend=backend)
+    carried = head[:, -1] if k else x0
+    tail = linear_scan(A[:, k:], b[:, k:], carried, backend=backend)
+    close(torch.cat([head, tail], 1), x, 1e-9)
+
+
+@pytest.mark.parametrize("backend", ALL)
+def test_two_steps_are_one_step_of_the_composed_map(backend):
+    """(A2, b2) after (A1, b1) is (A2 A1, A2 b1 + b2): what makes a scan out of a recurrence."""
+    A, b, x0 = draw(5, 40)
+    A1, b1, A2, b2 = A[:, ::2], b[:, ::2], A[:, 1::2], b[:, 1::2]
+    pairs = linear_scan(A2 @ A1, (A2 @ b1.unsqueeze(-1)).squeeze(-1) + b2, x0, backend=backend)
+    close(pairs, linear_scan(A, b, x0, backend=backend)[:, 1::2])
+
+
+@pytest.mark.parametrize("B", [3, 11, 24])
+@pytest.mark.parametrize("how", [8, "columns", "real", "complex", "token"])
+def test_results_do_not_depend_on_the_number_of_threads(B, how):
+    kind = 8 if how in ("columns", "token") else how
+    T = 1 + cpu.SMALL // (B * (128 if kind == 8 else 6))  # so many multiplications that the batch is cut into chunks
+    tokens = torch.randint(5, (B, T), generator=torch.Generator().manual_seed(1))
+
+    def scan(A, b, x0):
+        if how == "token":
+            return token_scan(A, b, tokens, x0, backend="cpu")
+        return linear_scan(A.mT if how == "columns" else A, b, x0, backend="cpu")
+
+    inputs = draw(kind, T, B=B, like=(5,) if how == "token" else ())
+    inputs = [v.to(c64 if v.is_complex() else f32) for v in inputs]
+    first = value_and_gradients(scan, inputs)
+    for threads in (2, 3, 8):
+        torch.set_num_threads(threads)
+        assert all(torch.equal(p, q) for p, q in zip(first, value_and_gradients(scan, inputs))), f"{threads} threads"
+
+
+def test_several_threads_are_used():
+    """Or the test above would test nothing."""
+    torch.set_num_threads(2)
+    A, b, x0 = (v.float() for v in draw(8, 1 + cpu.SMALL // 512, B=8))
+    linear_scan(A, b, x0, backend="cpu")
+    assert cpu._pool.cache_info().currsize > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_can_scan():
+    """A child inherits the pool of threads without the threads; it must not wait for them."""
+    torch.set_num_threads(2)
+    A, b, x0 = (v.float() for v in draw(8, 1 + cpu.SMALL // 512, B=8))
+    x = linear_scan(A, b, x0, backend="cpu").numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer Pythons warn of every fork in a process with threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if (linear_scan(A, b, x0, backend="cpu").numpy() == x).all() else 1)
+    deadline, ended = time.monotonic() + 20, 0
+    while not ended and time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.01)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        pytest.fail("the child hangs")
+    assert status == 0
+
+
+@pytest.mark.parametrize("kind", [3, "real", "complex", "token"])
+def test_what_backward_cannot_do_it_refuses(kind):
+    A, b, x0 = (v.requires_grad_() for v in draw(3 if kind == "token" else kind, 2))
+    tokens = torch.tensor([[0, 1], [1, 1]])
+
+    def scan():
+        x = token_scan(A[0], b[0], tokens, x0) if kind == "token" else linear_scan(A, b, x0)
+        return x.abs().sum(), x
+
+    score, _ = scan()
+    score.backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        score.backward()
+    score, _ = scan()
+    (slope,) = torch.autograd.grad(score, x0, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        slope.abs().sum().backward()
+    score, x = scan()
+    with torch.no_grad():
+        x += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        score.backward()
+
+
+@pytest.mark.parametrize(
+    "A, b, x0, message",
+    [
+        ((2, 3, 4), (2, 3, 5), None, r"A \(2, 3, 4\) and b \(2, 3, 5\)"),
+        ((2, 3, 4), (2, 4, 4), None, r"A \(2, 3, 4\) and b \(2, 4, 4\)"),
+        ((2, 3, 4, 4), (2, 3, 4), None, r"A \(2, 3, 4, 4\)"),
+        ((3, 4), (3, 4), None, r"A \(3, 4\)"),
+        ((2, 3, 1, 4, 4), (2, 3, 1, 5), None, r"b \(2, 3, 1, 5\)"),
+        ((2, 3, 1, 4, 4), (2, 3, 4), None, r"b \(2, 3, 4\)"),
+        ((2, 3, 1, 4, 5), (2, 3, 1, 4), None, r"square.*\(2, 3, 1, 4, 5\)"),
+        ((2, 3, 1, 4, 4), (2, 3, 1, 4), (1, 4), r"x0 must be \(2, 1, 4\), got \(1, 4\)"),
+        ((2, 3, 4), (2, 3, 4), (2, 3), r"x0 must be \(2, 4\), got \(2, 3\)"),
+        ((2, 3, 4), (2, 3, 4), (1, 4), r"x0 must be \(2, 4\), got \(1, 4\)"),
+    ],
+)
+def test_wrong_shapes(A, b, x0, message):
+    for backend in ALL:
+        with pytest.raises(ValueError, match=message):
+            linear_scan(torch.zeros(A), torch.zeros(b), None if x0 is None else torch.zeros(x0), backend=backend)
+
+
+@pytest.mark.parametrize(
+    "A, b, tokens, message",
+    [
+        ((3, 4), (3, 5), [[0]], r"\(3, 4\) and \(3, 5\)"),
+        ((3, 1, 2, 2), (4, 1, 2), [[0]], r"\(3, 1, 2, 2\) and \(4, 1, 2\)"),
+        ((3, 2, 2), (3, 2), [[0]], r"\(3, 2, 2\)"),
+        ((3, 1, 2, 3), (3, 1, 2), [[0]], r"square.*\(3, 1, 2, 3\)"),
+        ((3, 4), (3, 4), [0, 1], r"tokens must be \(B, T\) integers, got \(2,\)"),
+        ((3, 4), (3, 4), [[0.0, 1.0]], r"torch.float32"),
+        ((3, 4), (3, 4), [[True, False]], r"torch.bool"),
+        ((3, 4), (3, 4), [[0, 1, 7]], r"token 7 is outside the table of 3 symbols \(0..2\)"),
+        ((3, 4), (3, 4), [[0, -2, 7]], r"token -2 is outside"),
+        ((3, 1, 2, 2), (3, 1, 2), [[0, 3]], r"token 3 is outside"),
+    ],
+)
+def test_wrong_tables_and_tokens(A, b, tokens, message):
+    for backend in ALL:
+        with pytest.raises(ValueError, match=message):
+            token_scan(torch.zeros(A), torch.zeros(b), torch.tensor(tokens), backend=backend)
+
+
+def test_wrong_types_and_names():
+    A, b, x0 = draw(2, 3)
+    with pytest.raises(ValueError, match="A is torch.float64 .* b is torch.float32"):
+        linear_scan(A, b.float())
+    with pytest.raises(ValueError, match="x0 is torch.float32"):
+        linear_scan(A, b, x0.float())
+    with pytest.raises(ValueError, match="b_table is torch.complex64"):
+        token_scan(A[0], b[0].to(c64), torch.tensor([[0]]))
+    with pytest.raises(ValueError, match="A is torch.float64 on cpu, b is torch.float64 on meta"):
+        linear_scan(A, b.to("meta"), x0)
+    with pytest.raises(ValueError, match="no scan backend 'fast'; there are reference, paper, cpu and auto"):
+        linear_scan(A, b, backend="fast")
+    with pytest.raises(ValueError, match="cpu backend takes float32, float64 on the CPU; got torch.complex128"):
+        linear_scan(A.to(c128), b.to(c128), backend="cpu")
+    with pytest.raises(ValueError, match="complex128 on the CPU; got torch.float16"):
+        linear_scan(torch.zeros(1, 1, 1, dtype=torch.float16), torch.zeros(1, 1, 1, dtype=torch.float16), backend="cpu")
+
+
+@pytest.mark.parametrize("kind", [5, "real", "complex"])
+def test_auto_is_the_compiled_scan_where_that_knows_the_type(kind):
+    inputs = [v.requires_grad_() for v in draw(kind, 100)]
+    x, compiled = linear_scan(*inputs), linear_scan(*inputs, backend="cpu")
+    assert torch.equal(x, compiled) and x.grad_fn.name() == compiled.grad_fn.name()
+
+
+@pytest.mark.parametrize("dtype", [c128, torch.bfloat16, torch.int64])
+def test_auto_takes_what_the_compiled_scan_does_not_know(dtype):
+    A, b, x0 = ((4 * v).round().to(dtype) for v in draw(2, 3))
+    assert torch.equal(linear_scan(A, b, x0), plain(A, b, x0))
+
+
+@pytest.mark.parametrize("scan", [linear_scan, token_scan])
+def test_inputs_are_left_alone(scan):
+    for kind in (3, "real", "complex"):
+        A, b, x0 = draw(kind, 4) if scan is linear_scan else draw(kind, 0, like=(4,))
+        rest = () if scan is linear_scan else (torch.tensor([[0, 3], [1, 1]]),)
+        copies = [v.clone() for v in (A, b, *rest, x0)]
+        leaves = [v.requires_grad_() for v in (A, b)]
+        x = scan(*leaves, *rest, x0, backend="cpu")
+        x.abs().sum().backward()
+        assert all(torch.equal(p, q) for p, q in zip((A, b, *rest, x0), copies))
+        assert x.data_ptr() not in {v.data_ptr() for v in (A, b, x0)}
+
+
+# --- paper 000, App. A.2 -------------------------------------------------------------------------------------------
+
+
+def letter(i):
+    """A_i as an integer matrix L^i R: products of such matrices can be read back, letter by letter."""
+    return torch.tensor([[1, 0], [i, 1]]) @ torch.tensor([[1, 1], [0, 1]])
+
+
+def spell(matrix):
+    """The word of a product of letters.  L M has M's upper row below added to the lower one, R M the reverse."""
+    (a, b), (c, d) = matrix.tolist()
+    word, run = "", 0
+    while (a, b, c, d) != (1, 0, 0, 1):
+        if a <= c and b <= d:
+            c, d, run = c - a, d - b, run + 1
+        else:
+            a, b, word, run = a - c, b - d, f"{word}A{run}", 0
+    return word
+
+
+def test_spelling():
+    assert spell(letter(3) @ letter(2)) == "A3A2" and spell(letter(2) @ letter(3)) == "A2A3"
+
+
+def test_listing_a21_matrix_generation():
+    levels = paper.products(torch.stack([letter(i) for i in range(1, 8)]))
+    assert [[[spell(m) for m in group] for group in level] for level in levels] == [
+        [["A1"], ["A3"], ["A5"], ["A7"]],
+        [["A2", "A3A2"], ["A6", "A7A6"]],
+        [["A4", "A5A4", "A6A5A4", "A7A6A5A4"]],
+    ]
+
+
+def test_the_next_size_of_listing_a21():
+    *_, last = paper.products(torch.stack([letter(i) for i in range(1, 16)]))
+    assert [spell(m) for m in last[0]] == ["".join(f"A{i}" for i in range(j, 7, -1)) for j in range(8, 16)]
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 6, 8])
+def test_products_need_a_power_of_two(count):
+    with pytest.raises(ValueError, match=f"got {count}: pad first"):
+        paper.products(torch.zeros(count, 2, 2))
+
+
+@pytest.mark.parametrize("backend", ALL)
+def test_listing_a22_equivalence(backend):
+    """The numbers printed in App. A.2.2, from the same seed and in the same order of draws."""
+    generator = torch.Generator().manual_seed(1)
+    A = torch.randn(1, 7, 2, 2, generator=generator)
+    u = torch.randn(1, 7, 2, generator=generator)
+    x0 = torch.randn(1, 2, generator=generator)
+    x = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)
+    printed = [[0.8310, -0.2477], [0.5167, -1.4218], [1.1399, 1.3024], [0.9628, 1.3150], [-1.5308, -1.6903],
+               [-3.6631, 1.6082], [1.7805, 7.1659], [2.5068, -0.6256]]  # fmt: skip
+    rows = torch.cat([x0, x[0, :, 0]])
+    assert [[round(v, 4) for v in row] for row in rows.tolist()] == printed
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 4, 7, 8, 15, 16, 100])
+def test_the_paper_scan_takes_logarithmically_many_levels(T, monkeypatch):
+    depths, products = [], paper.products
+
+    def counting(transitions):
+        levels = products(transitions)
+        depths.append(len(levels))
+        return levels
+
+    monkeypatch.setattr(paper, "products", counting)
+    linear_scan(*draw(2, T), backend="paper")
+    assert depths == [int(np.ceil(np.log2(T + 1)))]
+
+
+def test_warm():
+    warm()
