@@ -28,8 +28,8 @@ class Setting:
 
     stop : ``"recipe"``: the recipe's own phases and nothing else; ``"snapped"``: likewise, then the snapped model must
         be perfect on fresh strings of the *training* length, else training starts again; ``"long"``: training ends
-        once two checks in a row, on strings of the *test* length from a stream of their own, are perfect.  A row that
-        stops on long strings has seen their length; tables say so.
+        once a check on strings of the *test* length, from a stream of their own, is perfect, and starts again if none
+        is.  A row that stops on long strings has seen their length; tables say so.
     """
 
     model: str
@@ -75,7 +75,7 @@ def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     started = time.perf_counter()
     result = fit(
         make, task, setting.recipe, run.seed,
-        accept=_accept(run, task) if setting.stop == "snapped" else None,
+        accept=_accept(run, task),
         check=check, check_every=every, checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
     trained = time.perf_counter()
@@ -119,23 +119,32 @@ def _check(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
         return paper_check, max(1, setting.recipe.steps // 40)
     if setting.stop != "long":
         return None, 0
-    perfect = []
+    return lambda model, step: _perfect(run, task, model, step), setting.check_every
 
-    def long_check(model, step):
-        found = evaluate(model, task, seed=run.seed * 100_003 + step, strings=256, purpose="check")
+
+def _perfect(run: Run, task: tasks.Task, model, step: int) -> dict:
+    """A check at the test length: 128 strings, and only if all are right at every position another 1,024."""
+    for part, strings in enumerate((128, 1024)):
+        seed = (run.seed * 100_003 + step) * 2 + part
+        found = evaluate(model, task, seed=seed, strings=strings, purpose="check")
         score = min(found.accuracy_last, found.accuracy_all)
-        perfect.append(score == 1.0)
-        return {"score": score, "stop": perfect[-2:] == [True, True]}
+        if score < 1.0:
+            return {"score": score, "stop": False}
+    return {"score": 1.0, "stop": True}
 
-    return long_check, setting.check_every
 
+def _accept(run: Run, task: tasks.Task) -> Callable | None:
+    """What an attempt must pass, or training starts again."""
+    if run.setting.stop == "recipe":
+        return None
+    if run.setting.stop == "long":
+        return lambda model: _perfect(run, task, model, 0)["stop"]
 
-def _accept(run: Run, task: tasks.Task) -> Callable:
-    def accept(model):
+    def exact_when_snapped(model):
         found = evaluate(snap(model), task, seed=run.seed, length=task.train_length, strings=1000, purpose="accept")
         return found.accuracy_seen == 1.0
 
-    return accept
+    return exact_when_snapped
 
 
 def _snapped(run: Run, task: tasks.Task, result: Fit) -> dict:
