@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from lrnnlab.automata import MooreMachine
+from lrnnlab.automata import MooreMachine, build
 from lrnnlab.models import BlockDiagonal, SequenceModel
 from lrnnlab.training import steady_arithmetic
 
@@ -279,3 +279,27 @@ def _backwards(tables: HeadTables, specification: MooreMachine, heads: np.ndarra
                 pair = earlier[found[0]]
                 break
     return tokens[::-1]
+
+
+def heads_machine(tables: HeadTables, heads: tuple[int, ...], symbols: tuple[str, ...]) -> MooreMachine:
+    """What some heads of a snapped model do together: the reachable tuples of their states, as one machine.
+
+    A state shows the class that these heads vote for, and is named by the heads' states; with the heads of a proved
+    :class:`Verdict` this is the automaton that the network has learned.
+
+    >>> from lrnnlab.models import build, snap
+    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=2, b=4, rule="softmax", drive="none",
+    ...               start="first", head="linear")
+    >>> heads_machine(head_tables(snap(model)), (0, 1), ("a", "b", "c")).num_symbols
+    3
+    """
+    chosen = np.array(heads)
+
+    def step(states, token):
+        return tuple(int(s) for s in tables.moves[chosen, token, np.array(states)])
+
+    def vote(states):
+        return int((tables.bias + tables.votes[chosen, np.array(states)].sum(0)).argmax())
+
+    start = tuple(int(s) for s in tables.start[chosen])
+    return build(start, symbols, step, vote, name=lambda states: "".join(map(str, states)))

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lrnnlab.experiments import lrnn_table2
-from lrnnlab.experiments.runner import BUDGETS, PROTOCOLS, Run, Setting, levels, perform, perform_all
+from lrnnlab.experiments import lrnn_smoothing, lrnn_table2
+from lrnnlab.experiments.runner import BUDGETS, PROTOCOLS, Run, Setting, levels, perform, perform_all, train
 
-__all__ = ["BUDGETS", "EXPERIMENTS", "PROTOCOLS", "Run", "Setting", "get", "levels", "perform", "perform_all", "plan"]
+__all__ = ["BUDGETS", "EXPERIMENTS", "PROTOCOLS", "Run", "Setting", "get", "levels", "perform", "perform_all", "plan", "train"]
 
-EXPERIMENTS = {module.NAME: module for module in (lrnn_table2,)}
+EXPERIMENTS = {module.NAME: module for module in (lrnn_table2, lrnn_smoothing)}
 
 
 def get(name: str):

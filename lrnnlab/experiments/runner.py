@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 
 from lrnnlab import records, scans, tasks
 from lrnnlab.evaluation import evaluate
-from lrnnlab.models import build, snap
+from lrnnlab.models import SequenceModel, build, snap
 from lrnnlab.training import Fit, Recipe, fit, steady_arithmetic
 from lrnnlab.verification import verify
 
@@ -56,28 +56,36 @@ class Run:
         """All that decides the outcome, as plain data."""
         return json.loads(json.dumps(asdict(self), default=list))
 
+    def build_task(self) -> tasks.Task:
+        return tasks.get(self.task, self.modulus)
+
+    def build_model(self, seed: int | None = None) -> SequenceModel:
+        """The untrained model, with the weights of ``seed`` (the run's own if absent)."""
+        task, setting = self.build_task(), self.setting
+        seed = self.seed if seed is None else seed
+        return build(setting.model, vocab_size=task.vocab_size, classes=task.classes, seed=seed, **setting.options)
+
     def path(self, data: Path) -> Path:
         name = f"{self.task}{self.modulus}-{self.row}-{self.seed}"
         protocol = "" if self.protocol == "ours" else "-paper-protocol"
         return data / "records" / self.experiment / self.budget / f"{name}{protocol}.json"
 
 
+def train(run: Run, progress: bool = True, checkpoint: Path | None = None) -> Fit:
+    """Train the model of ``run`` as its setting says; what a notebook's live cell calls."""
+    scans.warm()  # a first run on a machine compiles; that is not training time
+    task, setting = run.build_task(), run.setting
+    check, every = _check(run, task)
+    return fit(
+        run.build_model, task, setting.recipe, run.seed,
+        accept=_accept(run, task), check=check, check_every=every, checkpoint=checkpoint, progress=progress,
+    )  # fmt: skip
+
+
 def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and measure; the returned record holds the configuration, every metric and where it came from."""
-    scans.warm()  # a first run on a machine compiles; that is not training time
-    task = tasks.get(run.task, run.modulus)
-    setting = run.setting
-
-    def make(seed):
-        return build(setting.model, vocab_size=task.vocab_size, classes=task.classes, seed=seed, **setting.options)
-
-    check, every = _check(run, task)
-    started = time.perf_counter()
-    result = fit(
-        make, task, setting.recipe, run.seed,
-        accept=_accept(run, task),
-        check=check, check_every=every, checkpoint=checkpoint, progress=progress,
-    )  # fmt: skip
+    task, setting = run.build_task(), run.setting
+    result = train(run, progress, checkpoint)
     trained = time.perf_counter()
     metrics = evaluate(result.model, task, seed=run.seed).metrics()
     if result.best is not None:

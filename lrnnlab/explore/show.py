@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from lrnnlab.explore.style import DPI, styled
 
@@ -22,15 +24,27 @@ CSS_DPI = 96  # a CSS pixel is 1/96 inch by definition
 
 
 @styled
-def png(figure: Figure, dpi: int = DPI, **metadata: str) -> bytes:
+def png(figure: Figure, *, small: bool = True, **metadata: str) -> bytes:
     """The figure as a PNG file: the same bytes every time, with no date and no version in it.
+
+    ``small``: at most 256 colours, which cannot be seen in a drawing and makes the file two to three times smaller;
+    it takes 0.1 s, so a picture that follows a slider does without.
 
     >>> from lrnnlab.explore.style import new_figure
     >>> png(new_figure()[0])[:4]
-    b'\\x89PNG'
+    b'\x89PNG'
     """
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None, **metadata})
+    if not small:
+        figure.savefig(file, format="png", metadata={"Software": None, **metadata})
+        return file.getvalue()
+    figure.savefig(file, format="png", pil_kwargs={"compress_level": 1})
+    picture, file, text = Image.open(file).convert("RGB"), io.BytesIO(), PngInfo()
+    for key, value in metadata.items():
+        text.add_text(key, value)
+    # median cut keeps the colours of flat areas exactly; Pillow's octree shifts them
+    picture.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+        file, format="PNG", optimize=True, pnginfo=text, dpi=(DPI, DPI))
     return file.getvalue()
 
 

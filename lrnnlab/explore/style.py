@@ -15,6 +15,7 @@ from typing import NamedTuple
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
@@ -23,7 +24,9 @@ DPI = 144  # pixels an inch; a screen shows 96 CSS pixels an inch, so this is cr
 SMALL = 9  # points: no text is smaller
 INK, FAINT, GRID = "#222222", "#8a8a8a", "#d4d4d4"
 PAPER, RECORDED, LIVE = "#6b6b6b", "#0072B2", "#D55E00"
-DIVERGING = "PuOr_r"  # negative purple, zero white, positive orange: told apart with any colour vision
+# negative purple, zero white, positive orange: told apart with any colour vision; 65 steps look continuous and leave
+# room for letters among the 256 colours of a small PNG
+DIVERGING = matplotlib.colormaps["PuOr_r"].resampled(65)
 
 STYLE = {
     "font.family": "DejaVu Sans", "font.size": 10, "mathtext.fontset": "dejavusans", "text.color": INK,
@@ -110,6 +113,11 @@ def ink_on(colour: str) -> str:
     return "#000000" if luminance > 0.179 else "#ffffff"  # where both contrasts are equal
 
 
+def typeset(text: str) -> str:
+    """A token's text as it is printed: a hyphen becomes the minus sign that it stands for."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def styled(draw: Callable) -> Callable:
     """Decorator: run ``draw`` in the book's style, without touching anyone else's matplotlib settings."""
 
@@ -135,11 +143,21 @@ def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, colum
     """
     figure = Figure(figsize=(width, height), dpi=DPI)
     axes = figure.subplots(rows, columns, **subplots)
-    across, down = (width - left - right - gap * (columns - 1)) / columns, (height - top - bottom - gap * (rows - 1)) / rows
+    across = (width - left - right - gap * (columns - 1)) / columns
+    down = (height - top - bottom - gap * (rows - 1)) / rows
     if min(across, down) <= 0:
         raise ValueError(f"no room for {rows} x {columns} panels on {width} x {height} inches within these margins")
     figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, gap / across, gap / down)
     return figure, axes
+
+
+def colour_bar(figure: Figure, drawn) -> None:
+    """A colour bar for ``drawn``, 0.12 inches wide and at most two high, in the margin right of the last axes."""
+    box, (width, height) = figure.axes[-1].get_position(), figure.get_size_inches()
+    tall = min(box.height, 2 / height)
+    bar = figure.colorbar(drawn, cax=figure.add_axes([box.x1 + 0.15 / width, box.y1 - tall, 0.12 / width, tall]))
+    bar.outline.set_edgecolor(FAINT)
+    bar.ax.grid(False)
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
@@ -149,14 +167,14 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
     stroke in the line's colour leads from each to where it belongs.  Returns the texts, in the order given.
     """
     points = 72 * axes.figure.get_size_inches()[1] * axes.get_position().height
-    at = axes.transAxes.inverted().transform(axes.transData.transform([(axes.get_xlim()[1], y) for y, *_ in ends]))[:, 1]
-    at = at.clip(0, 1)
+    to_axes = axes.transData - axes.transAxes
+    at = to_axes.transform([(axes.get_xlim()[1], y) for y, *_ in ends])[:, 1].clip(0, 1)
     placed = spread_apart(at, 1.3 * SMALL / points)
-    texts = []
-    for true, y, (_, text, colour) in zip(at, placed, ends):
-        axes.plot([1, 1.012, 1.028], [true, y, y], color=colour, lw=1.2, transform=axes.transAxes, clip_on=False)
-        texts.append(axes.text(1.035, y, text, transform=axes.transAxes, va="center", fontsize=SMALL, color=INK))
-    return texts
+    strokes = [[(1, true), (1.012, y), (1.028, y)] for true, y in zip(at, placed)]
+    axes.add_collection(LineCollection(strokes, colors=[colour for *_, colour in ends], lw=1.2, clip_on=False,
+                                       transform=axes.transAxes), autolim=False)
+    return [axes.text(1.035, y, text, transform=axes.transAxes, va="center", fontsize=SMALL, color=INK)
+            for y, (_, text, _) in zip(placed, ends)]
 
 
 def spread_apart(heights: Sequence[float], gap: float) -> np.ndarray:

@@ -51,7 +51,7 @@ class Explorer(ipywidgets.VBox):
         self._shown = values
         with _Spoken(self, first):
             figure = self._draw(**values)
-            picture, said = png(figure), self._say(**values) if self._say else ""
+            picture, said = png(figure, small=False), self._say(**values) if self._say else ""
             self.image.layout.width = f"{css_width(figure)}px"
             self.image.value = picture
             self.sentence.value = _status(said)
@@ -132,10 +132,10 @@ def _control(name: str, what, start) -> ipywidgets.Widget:
     if not isinstance(what, Mapping) and all(isinstance(v, Real) and not isinstance(v, bool) for v in values):
         return ipywidgets.SelectionSlider(options=options, value=start, continuous_update=True, **named)
     labels = [str(option[0]) if isinstance(what, Mapping) else str(option) for option in options]
-    if sum(map(len, labels)) + 4 * len(labels) > SHORT:
-        return ipywidgets.Dropdown(options=options, value=start, **named)
-    return ipywidgets.ToggleButtons(options=options, value=start, **named,
-                                    ) if len(options) > 1 else ipywidgets.Dropdown(options=options, value=start, **named)
+    if len(options) > 1 and sum(map(len, labels)) + 4 * len(labels) <= SHORT:
+        named["style"]["button_width"] = "auto"
+        return ipywidgets.ToggleButtons(options=options, value=start, **named)
+    return ipywidgets.Dropdown(options=options, value=start, **named)
 
 
 def _status(said: str) -> str:

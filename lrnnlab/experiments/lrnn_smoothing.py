@@ -1,0 +1,44 @@
+"""Why does label smoothing decide whether ``release`` extrapolates?  Four ways to train the same network on Sum(5).
+
+Not a table of paper 000: a question that its released code raises when it is trained fast (AdamW, 3e-3).  All rows are
+the released column rule, one layer, 500 steps, no check on long strings, and differ in one thing:
+
+================  =================================================================================================
+row               what differs
+================  =================================================================================================
+``plain``         cross-entropy, AdamW with torch's defaults (beta_2 = 0.999)
+``smoothing``     labels smoothed by 0.1
+``squared``       a squared loss on the logits
+``short_memory``  cross-entropy, but beta_2 = 0.99: Adam forgets the large gradients of the beginning
+================  =================================================================================================
+"""
+
+from __future__ import annotations
+
+from lrnnlab.experiments.runner import Setting
+from lrnnlab.training import Phase, Recipe
+
+NAME = "lrnn/smoothing"
+TASKS = ("sum",)
+ROWS = ("plain", "smoothing", "squared", "short_memory")
+ALIASES: dict[str, str] = {}
+STEPS = 500
+
+_LOSS = {"smoothing": {"smoothing": 0.1}, "squared": {"loss": "squared"}}
+
+
+def setting(row: str, task: str, budget: str) -> Setting:
+    """The setting of one row; all budgets are the same.
+
+    >>> setting("squared", "sum", "live").recipe.phases[0].loss
+    'squared'
+    """
+    if row not in ROWS or task not in TASKS:
+        raise ValueError(f"{NAME} has rows {', '.join(ROWS)} and task sum; got {row!r}, {task!r}")
+    phase = Phase(steps=STEPS, lr=3e-3, warmup=100, weight_decay=0.01, **_LOSS.get(row, {}))
+    betas = (0.9, 0.99 if row == "short_memory" else 0.999)
+    return Setting("block_diagonal", {"rule": "release", "p": 1.2}, Recipe((phase,), batch=64, betas=betas, average=0.98))
+
+
+def for_protocol(found: Setting, protocol: str) -> Setting:
+    return found
