@@ -47,7 +47,7 @@ def random_blocks(kind: str, steps: int, p: float, b: int, seed: int = 0) -> np.
 
 
 def log10_products(blocks: np.ndarray) -> np.ndarray:
-    """log10 ||A_k ... A_1||_1 for k = 0..K, from blocks (K, b, b): (K + 1,), starting at 0 for the empty product.
+    """log10 ||A_k ... A_1||_1 for k = 0..K, from blocks (..., K, b, b): (..., K + 1), 0 for the empty product.
 
     Each product is divided by its norm before the next step and the logarithms are added, so nothing overflows or
     vanishes on the way.  A product that is zero has norm -inf from there on.
@@ -55,15 +55,15 @@ def log10_products(blocks: np.ndarray) -> np.ndarray:
     >>> log10_products(np.array([[[2.0]], [[5.0]]])).round(3).tolist()
     [0.0, 0.301, 1.0]
     """
-    logs, product = [0.0], np.eye(blocks.shape[-1])
-    for block in blocks:
-        product = block @ product
-        size = np.abs(product).sum(0).max()
-        if size == 0:
-            return np.array(logs + [-np.inf] * (len(blocks) + 1 - len(logs)))
-        logs.append(logs[-1] + math.log10(size))
-        product /= size
-    return np.array(logs)
+    *many, K, b, _ = blocks.shape
+    logs, product = np.zeros((*many, K + 1)), np.broadcast_to(np.eye(b), (*many, b, b))
+    for k in range(K):
+        product = blocks[..., k, :, :] @ product
+        size = np.abs(product).sum(-2).max(-1)  # (...)
+        with np.errstate(divide="ignore"):
+            logs[..., k + 1] = logs[..., k] + np.log10(size)
+        product = product / np.where(size > 0, size, 1)[..., None, None]
+    return logs
 
 
 def product_growth(kind: str, steps: int, p: float, b: int, seed: int = 0) -> np.ndarray:

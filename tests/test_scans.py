@@ -106,13 +106,14 @@ def test_value_and_gradient(backend, kind):
 
 
 @pytest.mark.parametrize("kind", SIZES)
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_blocks_stored_column_by_column(backend, kind):
+@pytest.mark.parametrize("axes", [(-2, -1), (2, 3), (1, 2), (2, 4)], ids=str)
+def test_blocks_stored_in_another_order(kind, axes):
+    """Columns together; heads interleaved (row, head, column), as the block-diagonal layer makes them; and others."""
     for T in LENGTHS[:4]:
         (A, b, x0), wanted = expected(kind, T)
-        columns = A.mT.contiguous().mT
-        assert torch.equal(columns, A) and columns.mT.is_contiguous()
-        found = value_and_gradients(lambda A, b, x0: linear_scan(A, b, x0, backend=backend), (columns, b, x0))
+        stored = A.transpose(*axes).contiguous().transpose(*axes)
+        assert torch.equal(stored, A) and (kind == 1 or T == 1 or not stored.is_contiguous())
+        found = value_and_gradients(lambda A, b, x0: linear_scan(A, b, x0, backend="cpu"), (stored, b, x0))
         for got, want in zip(found, wanted):
             close(got, want)
 
@@ -149,7 +150,9 @@ def test_gradcheck_of_the_compiled_scan(kind):
     inputs = [v.requires_grad_() for v in draw(kind, 4)]
     assert torch.autograd.gradcheck(lambda *given: linear_scan(*given, backend="cpu"), inputs)
     if isinstance(kind, int):
-        assert torch.autograd.gradcheck(lambda A, b, x0: linear_scan(A.mT, b, x0, backend="cpu"), inputs)
+        A, *rest = inputs
+        stored = A.detach().transpose(2, 3).contiguous().requires_grad_()
+        assert torch.autograd.gradcheck(lambda A, *rest: linear_scan(A.transpose(2, 3), *rest), (stored, *rest))
     A, b, x0 = (v.requires_grad_() for v in draw(kind, 0, like=(3,)))
     tokens = torch.tensor([[0, 1, 1, 2], [2, 2, 0, 1]])
     assert torch.autograd.gradcheck(lambda A, b, x0: token_scan(A, b, tokens, x0, backend="cpu"), (A, b, x0))
@@ -302,19 +305,19 @@ def test_two_steps_are_one_step_of_the_composed_map(backend):
 
 
 @pytest.mark.parametrize("B", [3, 11, 24])
-@pytest.mark.parametrize("how", [8, "columns", "real", "complex", "token"])
+@pytest.mark.parametrize("how", [8, "interleaved", "real", "complex", "token"])
 def test_results_do_not_depend_on_the_number_of_threads(B, how):
-    kind = 8 if how in ("columns", "token") else how
+    kind = 8 if how in ("interleaved", "token") else how
     T = 1 + cpu.SMALL // (B * (128 if kind == 8 else 6))  # so many multiplications that the batch is cut into chunks
     tokens = torch.randint(5, (B, T), generator=torch.Generator().manual_seed(1))
 
     def scan(A, b, x0):
         if how == "token":
             return token_scan(A, b, tokens, x0, backend="cpu")
-        return linear_scan(A.mT if how == "columns" else A, b, x0, backend="cpu")
+        return linear_scan(A.transpose(2, 3) if how == "interleaved" else A, b, x0, backend="cpu")
 
-    inputs = draw(kind, T, B=B, like=(5,) if how == "token" else ())
-    inputs = [v.to(c64 if v.is_complex() else f32) for v in inputs]
+    A, b, x0 = (v.to(c64 if v.is_complex() else f32) for v in draw(kind, T, B=B, like=(5,) if how == "token" else ()))
+    inputs = A.transpose(2, 3).contiguous() if how == "interleaved" else A, b, x0
     first = value_and_gradients(scan, inputs)
     for threads in (2, 3, 8):
         torch.set_num_threads(threads)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 from lrnnlab.book.drifting import drift, read_twin, source_of
 from lrnnlab.book.inspection import DATA_URI, IGNORE, TOLERANCE, Problem, inspect, tags, widget_problems
@@ -17,6 +18,8 @@ from lrnnlab.book.pictures import picture_difference
 from lrnnlab.book.running import Run, execute, failure, is_code, where
 from lrnnlab.book.text import difference
 
+# Runs in the kernel after the last cell, where the widgets are alive: a first value that works proves one value.
+SWEEP = "from lrnnlab.book.sweeping import sweep_explorers\nprint(*sweep_explorers(globals()), sep='\\n')"
 SECONDS_PER_CHAPTER = 120  # reported, never asserted: a loaded machine is not a fault of the notebook
 
 
@@ -35,9 +38,14 @@ def check(
     name, root = notebook.stem, notebook.parent.parent
     committed = read_twin(notebook)
     found = [Problem(name, 0, "drift", line) for line in drift(source or source_of(notebook), notebook)]
-    run = execute(committed, notebook.parent, say=say, timeout=timeout)
+    longer = deepcopy(committed)
+    longer.cells.append(new_code_cell(SWEEP))
+    run = execute(longer, notebook.parent, say=say, timeout=timeout)
     if say:
         say(f"ran in {run.seconds:.0f} s of the {SECONDS_PER_CHAPTER} s a chapter may take")
+    swept = run.notebook.cells.pop()
+    lines = "".join(output.get("text", "") for output in swept.outputs if not on_stderr(output)).splitlines()
+    found += [Problem(name, 0, "widget", line) for line in lines if line.strip()]
     return found + compare(committed, run, name, root)
 
 

@@ -64,6 +64,44 @@ def sweep(function: Callable, *, samples: int = 12, seed: int = 0, **ranges) -> 
     return raised
 
 
+def sweep_explorers(namespace: dict[str, Any]) -> list[str]:
+    """Move every control of every ``Explorer`` among ``namespace``'s values through all its values; say what raised.
+
+    One control at a time, the others as they opened, then all corners; a text box gets a text that no task reads.
+    Needs ipywidgets.  The checker calls this in the kernel of a finished run, where the callbacks have what they need.
+
+    >>> from lrnnlab.explore.transition_figures import growth
+    >>> from lrnnlab.explore.widgets import explore
+    >>> sweep_explorers({"w": explore(growth, {"p": [1.0, 2.0], "b": [2, 8]}, alt="Growth.")})
+    []
+    """
+    from lrnnlab.explore.widgets import Explorer
+
+    explorers = {name: value for name, value in list(namespace.items()) if isinstance(value, Explorer)}
+    return [f"{name}: {fault}" for name, explorer in explorers.items() for fault in _move_controls(explorer)]
+
+
+def _move_controls(explorer) -> list[str]:
+    opened, faults = explorer.values, []
+    tables = {name: _offered(control) for name, control in explorer.controls.items()}
+    ends = [dict.fromkeys((values[0], values[-1])) for values in tables.values()]
+    wanted = [{**opened, name: value} for name, values in tables.items() for value in values]
+    for values in [*wanted, *(dict(zip(tables, corner)) for corner in itertools.product(*ends)), opened]:
+        for name, control in explorer.controls.items():
+            try:
+                control.value = values[name]
+            except ARGUMENT_ERRORS as error:
+                faults.append(f"{values} raised {type(error).__name__}: {error}")
+    return list(dict.fromkeys(faults))
+
+
+def _offered(control) -> list:
+    """All values of a control that offers some; for a text box what it holds, nothing, and nonsense."""
+    if hasattr(control, "options"):
+        return [option[1] if isinstance(option, tuple) else option for option in control.options]
+    return [control.value, "", "\N{SNOWMAN}"]
+
+
 def _varies(values) -> bool:
     return isinstance(values, (tuple, list, range)) and len(values) > 0
 

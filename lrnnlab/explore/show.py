@@ -36,7 +36,7 @@ def png(figure: Figure, *, small: bool = True, **metadata: str) -> bytes:
     """
     file = io.BytesIO()
     if not small:
-        figure.savefig(file, format="png", metadata={"Software": None, **metadata})
+        figure.savefig(file, format="png", metadata={"Software": None, **metadata}, pil_kwargs={"compress_level": 1})
         return file.getvalue()
     figure.savefig(file, format="png", pil_kwargs={"compress_level": 1})
     picture, file, text = Image.open(file).convert("RGB"), io.BytesIO(), PngInfo()

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from lrnnlab.analysis import (
-    FLOAT32_MAX, FLOAT32_TINY, KINDS, growth_per_step, overflow_step, product_growth,
+    FLOAT32_MAX, FLOAT32_TINY, KINDS, growth_per_step, log10_products, overflow_step, random_blocks,
 )  # fmt: skip
 from lrnnlab.explore.style import (
     DIVERGING, FAINT, FAMILIES, INK, PAGE, SMALL, Look, colour_bar, ink_on, label_ends, new_figure, styled,
@@ -121,7 +121,8 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     True
     """
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
-    curves = {kind: product_growth(kind, steps, p, b, seed) for kind in KINDS}
+    blocks = np.stack([random_blocks(kind, steps, p, b, seed) for kind in KINDS])
+    curves = dict(zip(KINDS, log10_products(blocks)))
     ceiling, floor = np.log10(FLOAT32_MAX), np.log10(FLOAT32_TINY)
     ends = []
     for kind, curve in curves.items():

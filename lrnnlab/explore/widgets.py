@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from lrnnlab.explore.show import css_width, png
 
 MOST = 4  # controls: more is a control panel, not a question
+UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
 SHORT = 40  # characters: choices that fit on a row of buttons
 
 
@@ -30,11 +31,13 @@ class Explorer(ipywidgets.VBox):
                  say: Callable[..., str] | None, alt: str):
         self._draw, self._say, self._shown = draw, say, None
         self.controls = dict(controls)
-        # the view sets the tooltip as the <img>'s title, which is what a screen reader falls back to: it has no alt
-        self.image = ipywidgets.Image(format="png", tooltip=alt, layout={"max_width": "100%", "object_fit": "contain"})
+        # an Image has no alt, and the tooltip that would stand in for it breaks its view in ipywidgets 8.1; so the text
+        # goes before the picture, where a screen reader meets it and nobody else does
+        told = ipywidgets.HTML(f'<span style="{UNSEEN}">Picture: {escape(alt)}</span>', layout={"height": "0"})
+        self.image = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
         self.sentence = ipywidgets.HTML()
         rows = ipywidgets.Box(list(self.controls.values()), layout={"flex_flow": "row wrap", "grid_gap": "0 1.5em"})
-        super().__init__([rows, self.image, self.sentence])
+        super().__init__([rows, told, self.image, self.sentence])
         self._redraw(first=True)
         for control in self.controls.values():
             control.observe(lambda change: self._redraw(), names="value")

@@ -1,0 +1,626 @@
+"""Models: forward is stepping, causal, at any length; column rules keep their laws; the released architecture."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from lrnnlab.automata import MooreMachine
+from lrnnlab.models import (
+    COLUMN_RULES,
+    MODELS,
+    BlockDiagonal,
+    SequenceModel,
+    build,
+    exact_model,
+    snap,
+    symbol_transitions,
+)
+from lrnnlab.tasks import EvenPair, ModArith, Sum
+
+V, C = 5, 3
+SMALL = {"vocab_size": V, "classes": C}
+BLOCKS = {"h": 2, "b": 3, "hidden": 16}
+
+# name: how to build it
+KINDS = {
+    **{f"rule {rule}": ("block_diagonal", {**BLOCKS, "rule": rule}) for rule in COLUMN_RULES},
+    **{f"rule {rule}, 3 layers": ("block_diagonal", {**BLOCKS, "rule": rule, "layers": 3}) for rule in COLUMN_RULES},
+    "linear drive": ("block_diagonal", {**BLOCKS, "drive": "linear", "head": "linear"}),
+    "no drive": ("block_diagonal", {**BLOCKS, "drive": "none", "start": "first", "rule": "softmax", "stay": 2.0}),
+    "no drive, 2 layers": ("block_diagonal", {**BLOCKS, "drive": "none", "start": "first", "rule": "softmax", "layers": 2}),
+    "one block": ("block_diagonal", {**BLOCKS, "h": 1}),
+    "blocks of one": ("block_diagonal", {**BLOCKS, "h": 4, "b": 1}),
+    "p = 1": ("block_diagonal", {**BLOCKS, "p": 1}),
+    "p = inf": ("block_diagonal", {**BLOCKS, "p": math.inf}),
+    "elman": ("elman", {"width": 6}),
+    "elman, 3 layers": ("elman", {"width": 6, "layers": 3, "head": "linear"}),
+    "lstm": ("lstm", {"width": 6}),
+    "lstm, 2 layers": ("lstm", {"width": 6, "layers": 2}),
+}  # fmt: skip
+EXACT = {"exact Sum": Sum(5), "exact EvenPair": EvenPair(5)}
+NAMES = (*KINDS, *EXACT)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def make(name, seed=0):
+    """A small model in double precision, so that equal means equal to ten digits."""
+    if name in EXACT:
+        return exact_model(EXACT[name].machine, EXACT[name].classes).double()
+    registered, options = KINDS[name]
+    return build(registered, **SMALL, seed=seed, **options).double()
+
+
+def strings(B, T, seed=0):
+    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
+
+
+def stepped(model, tokens, state=None):
+    """(state, logits) after feeding tokens one at a time."""
+    state, out = model.initial_state(len(tokens)) if state is None else state, []
+    for token in tokens.unbind(1):
+        state, logits = model.step(state, token)
+        out.append(logits)
+    return state, torch.stack(out, 1)
+
+
+def same(p, q, tolerance=1e-9):
+    torch.testing.assert_close(p, q, rtol=tolerance, atol=tolerance)
+
+
+def test_every_model_of_the_registry_is_tested_here():
+    assert {registered for registered, _ in KINDS.values()} == set(MODELS)
+
+
+# --- the contract of every model ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_forward_is_stepping(name):
+    model, tokens = make(name), strings(3, 37)
+    with torch.no_grad():
+        logits = model(tokens)
+        same(stepped(model, tokens)[1], logits)
+        same(model.readout(model.states(tokens)), logits)
+
+
+@settings(max_examples=40, deadline=None)
+@given(name=st.sampled_from(NAMES), B=st.integers(1, 3), T=st.integers(1, 13), cut=st.integers(0, 12),
+       seed=st.integers(0, 10**6))  # fmt: skip
+def test_stepping_from_the_middle(name, B, T, cut, seed):
+    """A kept state can be taken up again, also after another branch was followed from it."""
+    model, tokens, cut = make(name, seed % 5), strings(B, T, seed), min(cut, T - 1)
+    with torch.no_grad():
+        logits = model(tokens)
+        kept = model.initial_state(B)
+        if cut:
+            kept, _ = stepped(model, tokens[:, :cut])
+        stepped(model, (tokens[:, cut:] + 1) % V, kept)
+        same(stepped(model, tokens[:, cut:], kept)[1], logits[:, cut:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_causal(name):
+    """No answer depends on a later token; and for some token and position it does depend on that token."""
+    model, tokens = make(name), strings(4, 9)
+    changed_once = False
+    with torch.no_grad():
+        logits = model(tokens)
+        for t in range(9):
+            other = tokens.clone()
+            other[:, t] = (other[:, t] + 1) % V
+            found = model(other)
+            assert torch.equal(found[:, :t], logits[:, :t])
+            changed_once |= not torch.equal(found[:, t:], logits[:, t:])
+    assert changed_once
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_length_and_any_batch(name):
+    model, tokens = make(name), strings(3, 40)
+    with torch.no_grad():
+        logits = model(tokens)
+        assert logits.shape == (3, 40, model.classes) and logits.isfinite().all()
+        for T in (0, 1, 2, 31):
+            same(model(tokens[:, :T]), logits[:, :T])
+        for string in range(3):
+            same(model(tokens[string : string + 1]), logits[string : string + 1])
+        assert model(tokens[:0]).shape == (0, 40, model.classes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tokens_outside_the_vocabulary(name):
+    model = make(name)
+    with pytest.raises(ValueError, match="token 5 is outside this model's vocabulary 0..4"):
+        model(torch.tensor([[0, 5, 1]]))
+    with pytest.raises(ValueError, match="token -3 is outside"):
+        model.states(torch.tensor([[0, -3, 9]]))
+    with pytest.raises(ValueError, match="token 6 is outside"):
+        model.step(model.initial_state(2), torch.tensor([0, 6]))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_seed_alone_decides_the_weights(name):
+    torch.manual_seed(123)
+    before = torch.get_rng_state()
+    first = make(name, 7).state_dict()
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(456)
+    again, other = make(name, 7).state_dict(), make(name, 8).state_dict()
+    assert all(torch.equal(first[key], again[key]) for key in first)
+    assert any(not torch.equal(first[key], other[key]) for key in first)
+
+
+def test_building_leaves_the_generators_of_gpus_alone(monkeypatch):
+    touched = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", touched.append)
+    torch.manual_seed(0)
+    assert touched == [0], "torch has changed: this test needs another way to notice"
+    build("elman", **SMALL, seed=3, width=4)
+    assert touched == [0]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_weights_can_be_kept(name):
+    model, other, tokens = make(name, 1), make(name, 2), strings(2, 11)
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(model(tokens), other(tokens))
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if "hard" not in name])
+def test_no_parameter_is_dead(name):
+    model = make(name)
+    loss = F.cross_entropy(model(strings(8, 12)).flatten(0, 1), torch.arange(96) % C)
+    loss.backward()
+    dead = [key for key, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    assert not dead
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_hard_columns_pass_no_gradient():
+    """Why ``hard`` is a rule to snap to, not to train with."""
+    model = make("rule hard")
+    model(strings(8, 12)).sum().backward()
+    assert all(p.grad is None for p in model.layers[0].generator.parameters())
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if "lstm" not in name and "elman" not in name])
+def test_the_look_up_by_symbol_is_the_general_path(name):
+    """The first layer works out A and b once per symbol; doing so at every position gives the same numbers."""
+    model, tokens = make(name), strings(3, 10)
+    layer, z = model.layers[0], model.symbol_inputs()
+    table, states = layer(z, tokens)
+    everywhere, states_too = layer(model.norms[0](model.embedding(tokens)))
+    same(states, states_too)
+    same(table[tokens], everywhere)
+    model.zero_grad()
+    (states * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
+    short = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+    model.zero_grad()
+    (states_too * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
+    long = [p.grad for p in model.parameters() if p.grad is not None]
+    assert len(short) == len(long)
+    for p, q in zip(short, long):
+        same(p, q)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_trace(layers):
+    model = build("block_diagonal", **SMALL, **BLOCKS, layers=layers)
+    trace = model.trace(strings(4, 7))
+    assert [tuple(x.shape) for x in trace.states] == [(4, 7, 6)] * layers
+    assert [tuple(A.shape) for A in trace.transitions] == [(V, 2, 3, 3), *[(4, 7, 2, 3, 3)] * (layers - 1)]
+    assert torch.equal(trace.states[-1], model.states(strings(4, 7)))
+    trace = build("lstm", **SMALL, width=6, layers=2).trace(strings(4, 7))
+    assert trace.transitions == [None, None] and trace.states[1].shape == (4, 7, 6)
+
+
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("transformer", {}, "no model 'transformer'; there are block_diagonal, lstm, elman"),
+        ("block_diagonal", {"rule": "cilp"}, "no column rule 'cilp'; there are clip, release"),
+        ("block_diagonal", {"h": 0}, "h=0, b=8"),
+        ("block_diagonal", {"b": 0}, "h=8, b=0"),
+        ("block_diagonal", {"b": 1, "rule": "release"}, "release needs b >= 2"),
+        ("block_diagonal", {"p": 0.5}, "p >= 1, got p=0.5"),
+        ("block_diagonal", {"p": math.nan}, "p >= 1, got p=nan"),
+        ("block_diagonal", {"drive": "relu"}, "got 'relu', 'learned'"),
+        ("block_diagonal", {"start": "zero"}, "got 'mlp', 'zero'"),
+        ("block_diagonal", {"head": "deep"}, "head is 'mlp' or 'linear', got 'deep'"),
+        ("block_diagonal", {"layers": 0}, "at least one layer, got 0"),
+        ("lstm", {"layers": 0}, "at least one layer, got 0"),
+        ("lstm", {"cell": "gru"}, "cell is one of elman, lstm, got 'gru'"),
+    ],
+)
+def test_what_cannot_be_built(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        build(name, **SMALL, **options)
+
+
+# --- column rules -----------------------------------------------------------------------------------------------------
+
+PS = (1, 1.2, 2, 3.5, math.inf)
+
+
+def blocks(n=5, seed=0):
+    """Random blocks (60, n, n), from tiny to large, some columns long and some short."""
+    generator = torch.Generator().manual_seed(seed)
+    scale = torch.logspace(-2, 2, 60, dtype=torch.float64).view(60, 1, 1)
+    columns = torch.logspace(-1, 1, n, dtype=torch.float64)
+    return torch.randn(60, n, n, dtype=torch.float64, generator=generator) * scale * columns
+
+
+def norms(A, p):
+    """p-norms of columns, from the definition."""
+    A = np.abs(A.numpy())
+    return torch.from_numpy(A.max(-2) if p == math.inf else (A**p).sum(-2) ** (1 / p))
+
+
+def parallel(A, raw):
+    """Is A = raw times one positive number per column?"""
+    ratio = A / raw
+    same(ratio, ratio[:, :1].expand_as(ratio))
+    assert (ratio > 0).all()
+    return ratio[:, 0]
+
+
+@pytest.mark.parametrize("p", PS)
+def test_clip_is_equation_6(p):
+    raw = blocks()
+    A = COLUMN_RULES["clip"](raw, p)
+    long = norms(raw, p) > 1
+    assert long.any() and not long.all()
+    parallel(A, raw)
+    same(norms(A, p)[long], torch.ones(int(long.sum()), dtype=torch.float64))
+    assert torch.equal(A.mT[~long], raw.mT[~long])
+    assert torch.equal(COLUMN_RULES["clip"](torch.eye(5), p), torch.eye(5))
+
+
+@pytest.mark.parametrize("p", PS)
+def test_release_subtracts_means_and_divides_whole_blocks(p):
+    raw = blocks()
+    A = COLUMN_RULES["release"](raw, p)
+    same(A.sum(-2), torch.zeros(60, 5, dtype=torch.float64))
+    same(norms(A, p).amax(-1), torch.ones(60, dtype=torch.float64))
+    factor = parallel(A, raw - raw.mean(1, keepdim=True))
+    same(factor, factor[:, :1].expand_as(factor))
+    assert (torch.linalg.matrix_rank(A) <= 4).all()
+
+
+@pytest.mark.parametrize("p", PS)
+def test_centred(p):
+    raw = blocks()
+    centred = raw - raw.mean(1, keepdim=True)
+    A = COLUMN_RULES["centred"](raw, p)
+    same(A.sum(-2), torch.zeros(60, 5, dtype=torch.float64))
+    long = norms(centred, p) > 1
+    assert long.any() and not long.all()
+    same(norms(A, p)[long], torch.ones(int(long.sum()), dtype=torch.float64))
+    same(A.mT[~long], centred.mT[~long])
+    parallel(A, centred)
+
+
+@pytest.mark.parametrize("p", PS)
+def test_block(p):
+    raw = blocks()
+    A = COLUMN_RULES["block"](raw, p)
+    same(norms(A, p).amax(-1), torch.ones(60, dtype=torch.float64))
+    factor = parallel(A, raw)
+    same(factor, factor[:, :1].expand_as(factor))
+
+
+@pytest.mark.parametrize("p", PS)
+def test_unit(p):
+    raw = blocks()
+    A = COLUMN_RULES["unit"](raw, p)
+    same(norms(A, p), torch.ones(60, 5, dtype=torch.float64))
+    parallel(A, raw)
+
+
+def test_softmax_columns_are_distributions_and_hard_ones_are_their_peaks():
+    raw = blocks()
+    A, hard = (COLUMN_RULES[rule](raw, 1.2) for rule in ("softmax", "hard"))
+    e = np.exp(raw.numpy() - raw.numpy().max(1, keepdims=True))
+    same(A, torch.from_numpy(e / e.sum(1, keepdims=True)))
+    assert hard.dtype == raw.dtype and ((hard == 0) | (hard == 1)).all() and (hard.sum(-2) == 1).all()
+    assert torch.equal(hard.argmax(-2), A.argmax(-2)) and torch.equal(hard.argmax(-2), raw.argmax(-2))
+
+
+def test_free():
+    assert torch.equal(COLUMN_RULES["free"](blocks(), 1.2), blocks())
+
+
+@pytest.mark.parametrize("rule", COLUMN_RULES)
+def test_a_block_knows_nothing_of_other_blocks(rule):
+    raw = blocks().view(5, 3, 4, 5, 5)
+    A = COLUMN_RULES[rule](raw, 1.2)
+    same(A[2, 1, 3], COLUMN_RULES[rule](raw[2, 1, 3], 1.2))
+
+
+@pytest.mark.parametrize("rule", COLUMN_RULES)
+@pytest.mark.parametrize("p", PS)
+def test_rules_work_along_another_axis(rule, p):
+    """(h, n, n) with columns along -2, against (n, h, n) with columns along -3."""
+    A = COLUMN_RULES[rule](blocks(), p)
+    same(COLUMN_RULES[rule](blocks().transpose(0, 1).contiguous(), p, -3).transpose(0, 1), A)
+
+
+@pytest.mark.parametrize("rule", ["clip", "release", "centred", "block", "softmax", "free"])
+@pytest.mark.parametrize("p", PS)
+def test_a_column_of_zeros_does_no_harm(rule, p):
+    raw = blocks()[20].clone()
+    raw[:, 2] = 0
+    raw.requires_grad_()
+    A = COLUMN_RULES[rule](raw, p)
+    (A * torch.arange(25.0).view(5, 5)).sum().backward()
+    assert A.isfinite().all() and raw.grad.isfinite().all()
+
+
+def test_equation_7_holds_for_p_1_and_not_for_the_papers_p():
+    """Products of clipped matrices stay within 1 in the 1-norm for p = 1; for p = 1.2 one step can gain 8^(1/6)."""
+    raw = 3 * torch.randn(50, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    product = torch.eye(8, dtype=torch.float64)
+    for A in COLUMN_RULES["clip"](raw, 1):
+        product = A @ product
+        assert (norms(product, 1) <= 1 + 1e-12).all()
+    flat = COLUMN_RULES["clip"](torch.ones(8, 8, dtype=torch.float64), 1.2)
+    same(norms(flat, 1), torch.full((8,), 8 ** (1 / 6), dtype=torch.float64))
+    same(norms(torch.linalg.matrix_power(flat, 100), 1), torch.full((8,), 8 ** (100 / 6), dtype=torch.float64))
+
+
+# --- the block-diagonal model -----------------------------------------------------------------------------------------
+
+
+def test_released_architecture():
+    """Paper 000's released model at its own size: width 64, a hidden layer of 512 in front of 8 blocks of 8 x 8."""
+    model = build("block_diagonal", vocab_size=5, classes=5, rule="release")
+    shapes = {key: tuple(p.shape) for key, p in model.named_parameters()}
+    assert shapes == {
+        "embedding.weight": (5, 64),
+        "norms.0.weight": (64,), "norms.0.bias": (64,),
+        "layers.0.generator.0.weight": (512, 64), "layers.0.generator.0.bias": (512,),
+        "layers.0.generator.2.weight": (512, 512), "layers.0.generator.2.bias": (512,),
+        "layers.0.value.0.weight": (64, 64), "layers.0.value.0.bias": (64,),
+        "layers.0.value.2.weight": (64, 64), "layers.0.value.2.bias": (64,),
+        "layers.0.x0": (8, 8),
+        "final_norm.weight": (64,), "final_norm.bias": (64,),
+        "head.0.weight": (64, 64), "head.0.bias": (64,), "head.2.weight": (5, 64), "head.2.bias": (5,),
+    }  # fmt: skip
+    assert not list(model.buffers())
+    A, b = symbol_transitions(model)
+    assert A.shape == (5, 8, 8, 8) and b.shape == (5, 8, 8)
+    same(A.sum(-2), torch.zeros(5, 8, 8), 1e-6)
+    same(norms(A, 1.2).amax(-1), torch.ones(5, 8), 1e-6)
+
+
+def test_number_of_parameters():
+    embedding, norm = 5 * 64, 2 * 64
+    generator = (64 * 512 + 512) + (512 * 512 + 512)
+    value, x0 = 2 * (64 * 64 + 64), 64
+    head = (64 * 64 + 64) + (64 * 5 + 5)
+    by_hand = embedding + 2 * norm + generator + value + x0 + head
+    assert by_hand == 309_381
+    assert sum(p.numel() for p in build("block_diagonal", vocab_size=5, classes=5).parameters()) == by_hand
+
+
+def layer_norm(x, weights, prefix):
+    x = x - x.mean(-1, keepdims=True)
+    return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * weights[prefix + ".weight"] + weights[prefix + ".bias"]
+
+
+def linear(x, weights, prefix):
+    return x @ weights[prefix + ".weight"].T + weights[prefix + ".bias"]
+
+
+def mlp(x, weights, prefix):
+    return linear(np.maximum(linear(x, weights, prefix + ".0"), 0), weights, prefix + ".2")
+
+
+def places_of_blocks(h, n):
+    """(h, n, n): which output of g becomes which entry of which block; any order will do."""
+    layer = BlockDiagonal(h, n, hidden=2, rule="free").double()
+    with torch.no_grad():
+        layer.generator[2].weight.zero_()
+        layer.generator[2].bias.copy_(torch.arange(h * n * n))
+        places = layer.transition(torch.zeros(h * n, dtype=torch.float64))[0].long()
+    assert sorted(places.flatten().tolist()) == list(range(h * n * n))
+    return places.numpy()
+
+
+def released(weights, tokens, places, layers, rule):
+    """The forward pass of the released code, written from its description; weights by name, tokens (B, T)."""
+    h, n, _ = places.shape
+    a = weights["embedding.weight"][tokens]  # (B, T, D)
+    for i in range(layers):
+        z, own = layer_norm(a, weights, f"norms.{i}"), f"layers.{i}"
+        raw = mlp(z, weights, own + ".generator")[..., places]  # (B, T, h, n, n)
+        if rule == "release":
+            raw = raw - raw.mean(-2, keepdims=True)
+            A = raw / (np.abs(raw) ** 1.2).sum(-2, keepdims=True).max(-1, keepdims=True) ** (1 / 1.2)
+        else:
+            A = raw / np.maximum(1, (np.abs(raw) ** 1.2).sum(-2, keepdims=True) ** (1 / 1.2))
+        v = mlp(z, weights, own + ".value").reshape(*tokens.shape, h, n)
+        x, out = np.broadcast_to(weights[own + ".x0"], (len(tokens), h, n)), []
+        for t in range(tokens.shape[1]):
+            x = np.einsum("bhij,bhj->bhi", A[:, t], x) + v[:, t]
+            out.append(x.reshape(len(tokens), h * n))
+        o = np.stack(out, 1)
+        a = o if i == layers - 1 else o + a  # no residual around the last layer
+    return mlp(layer_norm(a, weights, "final_norm"), weights, "head")
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("rule", ["release", "clip"])
+def test_the_model_is_its_description(layers, rule):
+    model = build("block_diagonal", **SMALL, seed=3, h=4, b=3, hidden=20, layers=layers, rule=rule, gain=3.0).double()
+    tokens = strings(2, 17)
+    weights = {key: p.detach().numpy() for key, p in model.named_parameters()}
+    wanted = released(weights, tokens.numpy(), places_of_blocks(4, 3), layers, rule)
+    same(model(tokens).detach(), torch.from_numpy(wanted))
+
+
+def test_single_precision_is_close_to_double():
+    model = build("block_diagonal", vocab_size=5, classes=5, rule="release", layers=3)
+    tokens = strings(2, 40)
+    with torch.no_grad():
+        same(model(tokens), model.double()(tokens).float(), 1e-4)
+
+
+def test_one_layer_has_no_residual():
+    """Silence the input term and x_0, and nothing of the token reaches the readout."""
+    model = build("block_diagonal", **SMALL, **BLOCKS)
+    layer = model.layers[0]
+    with torch.no_grad():
+        layer.x0.zero_()
+        for p in layer.value.parameters():
+            p.zero_()
+        logits = model(strings(3, 8)).flatten(0, 1)
+    assert torch.equal(logits, logits[:1].expand_as(logits))
+
+
+def test_gain_and_stay():
+    model = build("block_diagonal", **SMALL, **BLOCKS, gain=0.0, stay=1.0)
+    assert torch.equal(symbol_transitions(model)[0], torch.eye(3).expand(V, 2, 3, 3))
+    model = build("block_diagonal", **SMALL, **BLOCKS, gain=0.0, stay=2.0, rule="softmax")
+    kept, left = math.exp(2) / (math.exp(2) + 2), 1 / (math.exp(2) + 2)
+    same(symbol_transitions(model)[0], torch.eye(3).mul(kept - left).add(left).expand(V, 2, 3, 3), 1e-6)
+    louder, normal = (build("block_diagonal", **SMALL, **BLOCKS, rule="free", gain=g) for g in (2.0, 1.0))
+    same(symbol_transitions(louder)[0], 2 * symbol_transitions(normal)[0], 1e-6)
+
+
+def test_start_and_drive():
+    first = build("block_diagonal", **SMALL, **BLOCKS, start="first", drive="none")
+    assert first.initial_state(2)[0].tolist() == [[[1, 0, 0]] * 2] * 2
+    assert "layers.0.x0" not in dict(first.named_parameters()) and "layers.0.x0" in first.state_dict()
+    assert not symbol_transitions(first)[1].any()
+    assert "layers.0.x0" in dict(build("block_diagonal", **SMALL, **BLOCKS).named_parameters())
+    driven = build("block_diagonal", **SMALL, **BLOCKS, drive="linear")
+    z = driven.symbol_inputs()
+    same(symbol_transitions(driven)[1].flatten(1), (z @ driven.layers[0].value.weight.T).detach(), 1e-6)
+    assert driven.layers[0].value.bias is None
+
+
+def test_elman_is_tanh_of_a_sum():
+    model, tokens = make("elman"), strings(1, 6)
+    own = {key: p.detach().numpy() for key, p in model.layers[0].network.named_parameters()}
+    x, z = np.zeros(6), model.symbol_inputs().detach().numpy()
+    for t, token in enumerate(tokens[0]):
+        x = np.tanh(own["weight_ih_l0"] @ z[token] + own["bias_ih_l0"] + own["weight_hh_l0"] @ x + own["bias_hh_l0"])
+        same(model.states(tokens)[0, t].detach(), torch.from_numpy(x))
+
+
+# --- snapping ---------------------------------------------------------------------------------------------------------
+
+AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_snapped_model_is_an_automaton(layers):
+    """Every state is exactly one-hot in every block, for thousands of steps."""
+    model = build("block_diagonal", **SMALL, h=3, b=4, hidden=16, layers=layers, gain=4.0, **AUTOMATON)
+    with torch.no_grad():
+        for states in snap(model).trace(strings(4, 3000)).states:
+            states = states.view(4, 3000, 3, 4)
+            assert ((states == 0) | (states == 1)).all() and (states.sum(-1) == 1).all()
+            assert len(states[:, :, 0].argmax(-1).unique()) > 1, "a block that never moves tests nothing"
+
+
+def test_snapping_takes_the_largest_entries_and_leaves_the_model_alone():
+    model, tokens = build("block_diagonal", **SMALL, **BLOCKS, **AUTOMATON), strings(3, 20)
+    with torch.no_grad():
+        before = model(tokens)
+        snapped = snap(model)
+        soft, hard = symbol_transitions(model)[0], symbol_transitions(snapped)[0]
+        assert model.layers[0].rule == "softmax" and snapped.layers[0].rule == "hard"
+        assert torch.equal(hard.argmax(-2), soft.argmax(-2)) and hard.amax(-2).eq(1).all()
+        assert torch.equal(snap(snapped)(tokens), snapped(tokens))
+        for p in snapped.parameters():
+            p.zero_()
+        assert torch.equal(model(tokens), before)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in COLUMN_RULES if rule not in ("softmax", "hard")])
+def test_other_rules_cannot_be_snapped(rule):
+    with pytest.raises(ValueError, match=f"layer 1 is rule='{rule}', drive='none'"):
+        snap(build("block_diagonal", **SMALL, **BLOCKS, **{**AUTOMATON, "rule": rule}))
+
+
+def test_other_models_cannot_be_snapped():
+    with pytest.raises(ValueError, match="layer 1 is rule='softmax', drive='mlp'"):
+        snap(build("block_diagonal", **SMALL, **BLOCKS, rule="softmax", start="first"))
+    with pytest.raises(ValueError, match="layer 1 starts from a learned x_0"):
+        snap(build("block_diagonal", **SMALL, **BLOCKS, rule="softmax", drive="none"))
+    with pytest.raises(ValueError, match="layer 1 is Nonlinear"):
+        snap(build("lstm", **SMALL, width=6))
+    with pytest.raises(ValueError, match="only a softmax model"):
+        snap(exact_model(Sum(3).machine, 3))
+    layers = [BlockDiagonal(2, 3, hidden=8, **AUTOMATON), BlockDiagonal(2, 3, hidden=8, rule="softmax", drive="linear")]
+    with pytest.raises(ValueError, match="layer 2 is rule='softmax', drive='linear'"):
+        snap(SequenceModel(V, C, 6, layers))
+
+
+# --- weights made by hand -----------------------------------------------------------------------------------------
+
+
+def answers(task, tokens):
+    """Labels (B, T) by a route of their own, -1 where none is due; tokens is a NumPy array."""
+    M = task.modulus
+    if isinstance(task, Sum):
+        return np.cumsum(tokens, 1) % M
+    if isinstance(task, EvenPair):
+        return (tokens == tokens[:, :1]).astype(int)
+    out = np.full(tokens.shape, -1)
+    closed, product, sign = np.zeros(len(tokens), int), np.ones(len(tokens), int), np.ones(len(tokens), int)
+    for t in range(tokens.shape[1]):
+        token = tokens[:, t]
+        if t % 2 == 0:
+            product = product * token % M
+            out[:, t] = (closed + sign * product) % M
+        else:
+            ends = token != M + 2
+            closed = np.where(ends, (closed + sign * product) % M, closed)
+            sign = np.where(ends, np.where(token == M, 1, -1), sign)
+            product = np.where(ends, 1, product)
+    return out
+
+
+@pytest.mark.parametrize("task", [kind(M) for kind in (Sum, EvenPair, ModArith) for M in (2, 3, 5, 7)], ids=str)
+def test_exact_models_are_right_on_every_prefix(task):
+    tokens = task.sample(2, 9_999, torch.Generator().manual_seed(1)).tokens
+    model, wanted = exact_model(task.machine, task.classes), torch.from_numpy(answers(task, tokens.numpy()))
+    states = model.states(tokens)
+    assert ((states == 0) | (states == 1)).all() and (states.sum(-1) == 1).all()
+    assert torch.equal(model(tokens).argmax(-1)[wanted >= 0], wanted[wanted >= 0])
+    assert (wanted >= 0).sum() >= 9_999
+
+
+def test_exact_models_meet_equation_6_and_have_nothing_to_train():
+    model = exact_model(EvenPair(3).machine, 2)
+    A, b = symbol_transitions(model)
+    assert not b.any() and A.shape == (3, 1, 7, 7)
+    for p in PS:
+        assert torch.equal(norms(A, p), torch.ones(3, 1, 7, dtype=A.dtype))
+    assert not any(p.requires_grad for p in model.parameters())
+
+
+@pytest.mark.filterwarnings("error")
+def test_exact_models_are_made_without_warnings():
+    exact_model(EvenPair(3).machine, 2)
+
+
+def test_exact_models_start_where_the_machine_starts():
+    machine = MooreMachine([[1, 2, 0], [0, 0, 2]], [0, 1, 1], initial=2, symbols="ab")
+    tokens = torch.randint(2, (5, 30), generator=torch.Generator().manual_seed(0))
+    assert torch.equal(exact_model(machine, 2)(tokens).argmax(-1), torch.from_numpy(machine.answer(tokens.numpy())))
