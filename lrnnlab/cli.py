@@ -1,4 +1,4 @@
-"""The command line: ``lrnnlab reproduce | book | doctor``.  Thin: every verb is a call of the package."""
+"""The command line: ``lrnnlab reproduce | figures | book | doctor``.  Thin: every verb is a call of the package."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
+    figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
+    figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
+    figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
     verbs.add_parser("book", help="build, check or compare the notebooks", add_help=False)
     verbs.add_parser("doctor", help="what is installed, which scans work, whether widgets can render", add_help=False)
     return parser
@@ -61,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return doctor.main(argv[1:])
     options = _parser().parse_args(argv)
     try:
-        return _reproduce(options)
+        return _figures(options) if options.verb == "figures" else _reproduce(options)
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
@@ -93,6 +96,15 @@ def _reproduce(options: argparse.Namespace) -> int:
         print(f"[{number}/{len(runs)}] {_line(shown)}", file=sys.stderr, flush=True)
     if not options.json:
         print(table(done))
+    return 0
+
+
+def _figures(options: argparse.Namespace) -> int:
+    from lrnnlab import records
+    from lrnnlab.explore import pictures
+
+    for path in pictures.draw(options.folder or records.data_folder().parent / "figures", options.names):
+        print(path)
     return 0
 
 

@@ -204,7 +204,7 @@ def head_tables(model: SequenceModel) -> HeadTables:
                       bias.double().numpy())
 
 
-MARGIN = 1e-3  # a logit must win by this much, so that rounding cannot change the answer
+MARGIN = 1e-3  # while heads are left out a logit must win by this much, so that rounding cannot change the answer
 
 
 def _by_heads(model: SequenceModel, specification: MooreMachine, limit: int) -> Verdict:
@@ -224,7 +224,7 @@ def _by_heads(model: SequenceModel, specification: MooreMachine, limit: int) -> 
 
 def _follow(tables: HeadTables, specification: MooreMachine, heads: np.ndarray) -> Verdict:
     """Breadth-first over (states of ``heads``, state of the automaton); the other heads may vote as badly as they can."""
-    n, Q = tables.moves.shape[2], specification.num_states
+    n, Q, complete = tables.moves.shape[2], specification.num_states, len(heads) == len(tables.start)
     doubt = np.zeros((len(tables.bias),) * 2)  # doubt[c, d]: the least that the other heads add to logit c minus logit d
     for k in set(range(len(tables.start))) - set(heads.tolist()):
         votes = tables.votes[k, tables.reachable(k)]
@@ -242,10 +242,9 @@ def _follow(tables: HeadTables, specification: MooreMachine, heads: np.ndarray) 
             after = tables.moves[heads, token, digits]  # (pairs, heads)
             wanted = specification.transitions[token, state]
             due = specification.outputs[wanted]
-            wrong = (due >= 0) & ~_wins(tables, heads, after, due, doubt)
+            wrong = (due >= 0) & (_lead(tables, heads, after, due, doubt) <= (0.0 if complete else MARGIN))
             if wrong.any():
                 path = _backwards(tables, specification, heads, generations, generation[wrong.argmax()])
-                complete = len(heads) == len(tables.start)
                 count = len(np.unique(np.flatnonzero(seen) // Q))
                 return Verdict(False, (*path, token) if complete else None, int(seen.sum()), count)
             reached.append((after @ unit) * Q + wanted)
@@ -253,17 +252,17 @@ def _follow(tables: HeadTables, specification: MooreMachine, heads: np.ndarray) 
         generation = generation[~seen[generation]]
         seen[generation] = True
         generations.append(generation)
-    followed = None if len(heads) == len(tables.start) else tuple(heads.tolist())
+    followed = None if complete else tuple(heads.tolist())
     return Verdict(True, None, int(seen.sum()), len(np.unique(np.flatnonzero(seen) // Q)), followed)
 
 
-def _wins(tables: HeadTables, heads: np.ndarray, states: np.ndarray, due: np.ndarray, doubt: np.ndarray) -> np.ndarray:
-    """Does the due class win in each row, whatever the heads that are not followed say?"""
+def _lead(tables: HeadTables, heads: np.ndarray, states: np.ndarray, due: np.ndarray, doubt: np.ndarray) -> np.ndarray:
+    """By how much the due class wins in each row, at least, whatever the heads that are not followed say."""
     logits = tables.bias + tables.votes[heads, states].sum(1)  # (pairs, C)
     rows, due = np.arange(len(due)), np.maximum(due, 0)
     lead = logits[rows, due][:, None] - logits + doubt[due]
     lead[rows, due] = np.inf
-    return lead.min(1) > MARGIN
+    return lead.min(1)
 
 
 def _backwards(tables: HeadTables, specification: MooreMachine, heads: np.ndarray, generations: list, pair) -> list[int]:

@@ -4,6 +4,7 @@ import math
 import shutil
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -562,11 +563,12 @@ def test_a_finished_run_can_be_asked_again(tmp_path, uninterrupted):
 
 
 def test_times_add_up_over_a_kill(tmp_path):
+    wall, cpu = time.perf_counter(), time.process_time()
     with pytest.raises(Killed):
         everything(tmp_path / "run", killing(STEPS)[0])
-    state = torch.load(tmp_path / "run", weights_only=True)
-    result = everything(tmp_path / "run")
-    assert result.seconds > state["seconds"] > 0 and result.cpu_seconds > state["cpu_seconds"] > 0
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    result = everything(tmp_path / "run")  # one step is left
+    assert wall / 2 < result.seconds < 2 * wall and cpu / 2 < result.cpu_seconds < 2 * cpu
 
 
 def test_saving_waits(tmp_path):
@@ -625,15 +627,6 @@ def test_a_file_of_something_else(content, tmp_path, uninterrupted, capsys):
     assert str(tmp_path / "run") in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("missing", ["plain", "averaged", "seconds"])
-def test_a_checkpoint_with_a_part_missing(missing, checkpoint, tmp_path, uninterrupted, capsys):
-    (tmp_path / "whole").write_bytes(checkpoint)
-    content = torch.load(tmp_path / "whole", weights_only=True)
-    del content[missing]
-    same_run(everything(saved(tmp_path, content)), uninterrupted)
-    assert "damaged" in capsys.readouterr().err
-
-
 def test_a_checkpoint_of_another_run_is_named_and_ignored(checkpoint, tmp_path, capsys):
     path = tmp_path / "run"
     other = Recipe(EVERYTHING.phases[1:], batch=8, length=5, average=0.9, clip=1.0, attempts=3)
@@ -680,34 +673,24 @@ def check(model, step):
     print(step, flush=True)
     return {"score": 0.0}
 
-recipe = Recipe((Phase(int(sys.argv[2]), lr=1e-2, noise=0.1),), batch=8, length=5, average=0.9)
+recipe = Recipe((Phase(600, lr=1e-2, noise=0.1),), batch=8, length=5, average=0.9)
 fit(make, Sum(2), recipe, 5, check=check, check_every=10, checkpoint=Path(sys.argv[1]), save_seconds=0.0, progress=False)
 """
 
 
 def test_a_process_that_is_killed_outright(tmp_path):
     """SIGKILL in the middle of a run that saves all the time; the run is resumed here."""
-    steps = 5000
-    with subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path / "run"), str(steps)], stdout=subprocess.PIPE) as run:
-        while int(run.stdout.readline()) < 50:
+    with subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path / "run")], stdout=subprocess.PIPE) as run:
+        while int(run.stdout.readline()) < 100:
             pass
         run.kill()
     assert run.returncode != 0
-    state = torch.load(tmp_path / "run", weights_only=True)
-    reached = state["plain"]["step"]
-    assert 40 <= reached < steps
-
-    # The whole run would take long; so let it end shortly after the kill, by a check that says stop.
-    def until(model, step):
-        return {"score": 0.0, "stop": step >= reached + 20}
-
-    whole = Recipe((Phase(steps, lr=1e-2, noise=0.1),), batch=8, length=5, average=0.9)
-    options = {"check": until, "check_every": 10, "seed": 5}
+    whole = recipe(Phase(600, lr=1e-2, noise=0.1), average=0.9)
+    checks = {"check": lambda model, step: {"score": 0.0}, "check_every": 10, "seed": 5}
     task, drawn = killing(0)
-    found = train(whole, task=task, checkpoint=tmp_path / "run", **options)
-    wanted = train(whole, **options)
-    assert identical(found.model, wanted.model) and found.losses == wanted.losses
-    assert drawn.batches == found.steps - reached < 40
+    found, wanted = train(whole, task=task, checkpoint=tmp_path / "run", **checks), train(whole, **checks)
+    assert identical(found.model, wanted.model) and (found.losses, found.checks) == (wanted.losses, wanted.checks)
+    assert 0 < drawn.batches <= 600 - 99
 
 
 # --- what cannot be trained -------------------------------------------------------------------------------------------

@@ -123,13 +123,13 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
     blocks = np.stack([random_blocks(kind, steps, p, b, seed) for kind in KINDS])
     curves = dict(zip(KINDS, log10_products(blocks)))
-    ceiling, floor = np.log10(FLOAT32_MAX), np.log10(FLOAT32_TINY)
     ends = []
     for kind, curve in curves.items():
         look = KIND_LOOKS[kind]
         axes.plot(curve, color=look.colour, ls=look.dash, label=kind)
         ends.append((curve[-1], "worst possible" if kind == "worst" else kind, look.colour))
-    for level, text in ((ceiling, "float32 overflows"), (floor, "float32 is zero")):
+    for limit, text in ((FLOAT32_MAX, "float32 overflows"), (FLOAT32_TINY, "float32 is zero")):
+        level = np.log10(limit)
         axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)))
         ends.append((level, text, FAINT))
     low = min(-60, *(curve[np.isfinite(curve)].min() for curve in curves.values()))

@@ -28,9 +28,8 @@ from lrnnlab.experiments import levels, plan, train
 from lrnnlab.experiments.report import frame
 from lrnnlab.explore import show
 from lrnnlab.explore.automaton_figures import snapped_heads, state_diagram, walk
-from lrnnlab.explore.training_figures import (
-    accuracy_by_length, loss_curve, paper_recorded_live, spread,
-)  # fmt: skip
+from lrnnlab.explore.pictures import comparison
+from lrnnlab.explore.training_figures import accuracy_by_length, loss_curve, spread
 from lrnnlab.explore.transition_figures import (
     before_after, column_rule, eigenvalue_plane, growth, growth_sentence, transition_grid,
 )  # fmt: skip
@@ -483,14 +482,8 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 # %%
 desk = records.read_all(folder / "lrnn" / "table2" / "desk")
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()} | {("evenpair", "softmax"): [found.accuracy_all]}
-cells = dict.fromkeys((record["task"], record["row"]) for record in desk)
-comparison = [
-    (f"{name} · {row}", None, [r["metrics"]["accuracy_all"] for r in desk if (r["task"], r["row"]) == (name, row)],
-     live.get((name, row), []), next(r for r in desk if r["task"] == name)["levels"]["majority"])
-    for name, row in cells
-]  # fmt: skip
 show.figure(
-    paper_recorded_live(comparison, measure="right answers at all positions past the training length"),
+    comparison(desk, live),
     alt="Accuracy past the training length for each task and model, recorded over five seeds and live; the values stand in "
         "the table below.",
     caption="What to see: which rows reach 100 % with all their seeds, and how wide the others scatter.",

@@ -1,0 +1,194 @@
+"""Evaluation: known models have known scores, faults show where they are, and other purposes mean other strings."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from lrnnlab.evaluation import Evaluation, evaluate, summary
+from lrnnlab.models import build, exact_model
+from lrnnlab.tasks import EvenPair, ModArith, Sum
+
+TASKS = [kind(M) for kind in (Sum, EvenPair, ModArith) for M in (2, 5)]
+
+
+class Constant(nn.Module):
+    """Always the same answer."""
+
+    width = 1
+
+    def __init__(self, answer, classes):
+        super().__init__()
+        self.logits = torch.eye(classes)[answer]
+
+    def forward(self, tokens):
+        return self.logits.expand(*tokens.shape, -1)
+
+
+class Broken(nn.Module):
+    """Right, but from token ``k`` (counted from 0) on the answer is one too high."""
+
+    def __init__(self, task, k):
+        super().__init__()
+        self.exact, self.k = exact_model(task.machine, task.classes), k
+        self.width = self.exact.width
+
+    def forward(self, tokens):
+        logits = self.exact(tokens)
+        return torch.cat([logits[:, : self.k], logits[:, self.k :].roll(1, -1)], 1)
+
+
+class Spy(nn.Module):
+    """Remembers what it was asked."""
+
+    width = 4
+
+    def __init__(self, classes=2):
+        super().__init__()
+        self.classes, self.tokens, self.modes, self.settings = classes, [], [], []
+
+    def forward(self, tokens):
+        self.tokens.append(tokens.clone())
+        self.modes.append(self.training)
+        self.settings.append((torch.get_num_threads(), torch.is_grad_enabled()))
+        return torch.zeros(*tokens.shape, self.classes)
+
+    def asked(self):
+        return torch.cat(self.tokens)
+
+
+def within_chance(found, level, strings):
+    """Is a share of ``strings`` independent trials within five standard errors of ``level``?"""
+    return abs(found - level) <= 5 * math.sqrt(level * (1 - level) / strings)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_an_exact_model_is_always_right(task):
+    found = evaluate(exact_model(task.machine, task.classes), task, seed=0, strings=32)
+    labelled = task.mask(task.test_length)
+    assert (found.length, found.strings, found.beyond) == (task.test_length, 32, task.train_length)
+    assert found.metrics() == {"accuracy_last": 1.0, "accuracy_all": 1.0, "accuracy_seen": 1.0}
+    assert found.per_position.shape == (task.test_length,)
+    assert torch.equal(found.per_position.isnan(), ~labelled) and (found.per_position[labelled] == 1).all()
+
+
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_a_constant_model_scores_the_level_of_its_answer(task):
+    strings, length = 2000, task.train_length + 10
+    last = task.label_distribution(length - 1)
+    for answer in range(task.classes):
+        found = evaluate(Constant(answer, task.classes), task, seed=answer, length=length, strings=strings)
+        assert within_chance(found.accuracy_last, last[answer], strings)
+        for t in (0, 2, 6, length - 1):
+            assert within_chance(float(found.per_position[t]), task.label_distribution(t)[answer], strings)
+    assert max(last) == task.majority(length)
+
+
+@pytest.mark.parametrize("k", [0, 1, 39, 40, 41, 59])
+def test_a_fault_shows_where_it_is(k):
+    found = evaluate(Broken(Sum(3), k), Sum(3), seed=0, length=60, strings=300)  # two batches, the second a small one
+    assert (found.per_position[:k] == 1).all() and (found.per_position[k:] == 0).all()
+    assert found.accuracy_last == 0
+    assert found.accuracy_seen == pytest.approx(min(k, 40) / 40)
+    assert found.accuracy_all == pytest.approx(max(k - 40, 0) / 20)
+
+
+def test_only_labelled_positions_of_expressions_count():
+    task = ModArith(3)
+    found = evaluate(Broken(task, 41), task, seed=0, length=49, strings=8)
+    assert found.per_position[1::2].isnan().all() and not found.per_position[::2].isnan().any()
+    assert (found.accuracy_seen, found.accuracy_all, found.accuracy_last) == (1.0, 1 / 5, 0.0)  # 39 41 43 45 47 | 40
+
+
+def test_nothing_beyond_the_training_length():
+    found = evaluate(exact_model(Sum(2).machine, 2), Sum(2), seed=0, length=40, strings=4)
+    assert found.accuracy_seen == 1 and math.isnan(found.accuracy_all)
+    assert evaluate(exact_model(Sum(2).machine, 2), Sum(2), seed=0, length=1, strings=4).accuracy_last == 1
+
+
+@pytest.mark.parametrize("strings", [1, 2, 255, 256, 257, 600])
+def test_every_string_counts_once(strings):
+    spy = Spy()
+    found = evaluate(spy, Sum(2), seed=0, length=12, strings=strings)
+    tokens = spy.asked()
+    assert tokens.shape == (strings, 12) and max(len(part) for part in spy.tokens) <= 256
+    right = (tokens.cumsum(1) % 2 == 0).double().mean(0)
+    torch.testing.assert_close(found.per_position, right)
+
+
+def test_long_strings_are_taken_a_few_at_a_time():
+    spy = Spy()
+    spy.width = 1 << 20
+    evaluate(spy, Sum(2), seed=0, length=8, strings=5)
+    assert [len(part) for part in spy.tokens] == [2, 2, 1]
+    spy = Spy()
+    spy.width = 1 << 30
+    evaluate(spy, Sum(2), seed=0, length=8, strings=2)
+    assert [len(part) for part in spy.tokens] == [1, 1]
+
+
+def test_another_seed_or_purpose_means_other_strings():
+    def asked(**how):
+        spy = Spy()
+        evaluate(spy, Sum(2), length=40, strings=20, **{"seed": 0, **how})
+        return {tuple(row) for row in spy.asked().tolist()}
+
+    torch.manual_seed(1)
+    first = asked()
+    torch.manual_seed(2)
+    assert asked() == first and asked(purpose="test") == first
+    for other in (asked(seed=1), asked(purpose="check"), asked(purpose="train"), asked(purpose="check", seed=1)):
+        assert len(other) == 20 and not other & first
+
+
+def test_nothing_is_changed_by_looking():
+    torch.set_num_threads(2)
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    for training in (True, False):
+        spy = Spy().train(training)
+        evaluate(spy, Sum(2), seed=0, length=4, strings=3)
+        assert spy.training is training and spy.modes == [False] and spy.settings == [(1, False)]
+    assert torch.get_num_threads() == 2 and torch.is_grad_enabled() and torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_model_that_fails_leaves_things_as_they_were():
+    torch.set_num_threads(2)
+    model = build("elman", vocab_size=2, classes=2, width=4)  # knows two symbols, and is asked about three
+    with pytest.raises(ValueError, match="token 2 is outside"):
+        evaluate(model, Sum(3), seed=0, length=30, strings=30)
+    assert torch.get_num_threads() == 2 and torch.is_grad_enabled()
+    assert model.training
+
+
+def test_the_same_model_scores_the_same():
+    model = build("lstm", vocab_size=5, classes=5, width=8)
+    first, again = (evaluate(model, Sum(5), seed=3, length=50, strings=300) for _ in range(2))
+    assert torch.equal(first.per_position, again.per_position)
+    assert within_chance(first.accuracy_last, 0.2, 300)
+
+
+@pytest.mark.parametrize("strings", [0, -1])
+def test_no_strings_no_score(strings):
+    with pytest.raises(ValueError, match=str(strings)):
+        evaluate(Spy(), Sum(2), seed=0, length=4, strings=strings)
+
+
+@pytest.mark.parametrize("length", [0, -3])
+def test_no_tokens_no_score(length):
+    with pytest.raises(ValueError, match=str(length)):
+        evaluate(Spy(), Sum(2), seed=0, length=length, strings=2)
+
+
+def test_the_three_numbers():
+    nan = math.nan
+    found = Evaluation(6, 10, 3, torch.tensor([1.0, nan, 0.5, nan, 0.25, nan]))
+    assert found.metrics() == {"accuracy_last": 0.25, "accuracy_all": 0.25, "accuracy_seen": 0.75}
+
+
+def test_summary():
+    assert summary([0.25, 1.0, 0.5]) == {"mean": pytest.approx(7 / 12), "min": 0.25, "max": 1.0, "runs": 3}
+    assert summary([torch.tensor(0.5)]) == {"mean": 0.5, "min": 0.5, "max": 0.5, "runs": 1}
+    with pytest.raises(ValueError, match="no run"):
+        summary([])

@@ -1,0 +1,64 @@
+"""The README's code runs as it stands there, and its commands are the ones that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from lrnnlab.models import MODELS, build
+from lrnnlab.tasks import TASKS, get
+from lrnnlab.training import Phase, Recipe, fit
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+
+
+@pytest.fixture
+def registries():
+    tasks, models = dict(TASKS), dict(MODELS)
+    for block in BLOCKS:
+        exec(compile(block, "README.md", "exec"), {})
+    yield
+    for registry, before in ((TASKS, tasks), (MODELS, models)):
+        registry.clear()
+        registry.update(before)
+
+
+def test_the_blocks_are_short():
+    assert len(BLOCKS) == 2
+    assert all(len([line for line in block.splitlines() if line.strip()]) <= 20 for block in BLOCKS)
+
+
+def test_the_task_agrees_with_its_oracle(registries):
+    task = get("lasttwo")
+    tokens = torch.randint(2, (200, 17), generator=torch.Generator().manual_seed(0))
+    assert task.targets(tokens).tolist() == [task.answer(row) for row in tokens]
+    assert task.targets(task.read("abbaa")[None]).tolist() == [[0, 0, 1, 0, 1]]
+
+
+def test_the_model_trains_and_steps(registries):
+    task = get("lasttwo")
+    model = build("signed_diagonal", vocab_size=2, classes=2, seed=3)
+    tokens = torch.tensor([[0, 1, 1, 0, 1]])
+    state, stepped = model.initial_state(1), []
+    for t in range(5):
+        state, logits = model.step(state, tokens[:, t])
+        stepped.append(logits)
+    assert torch.allclose(model(tokens), torch.stack(stepped, 1), atol=1e-5)
+    result = fit(
+        lambda seed: build("signed_diagonal", vocab_size=2, classes=2, seed=seed), task,
+        Recipe((Phase(steps=60, lr=1e-2),), batch=16), seed=0, progress=False,
+    )  # fmt: skip
+    assert result.losses[-1][1] < result.losses[0][1]
+
+
+def test_ci_runs_the_readmes_test_command():
+    assert "python bootstrap.py test" in README
+    assert "python3 bootstrap.py test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_every_file_the_readme_names_exists():
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target
