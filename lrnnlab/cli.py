@@ -1,4 +1,4 @@
-"""The command line: ``lrnnlab reproduce | figures | book | doctor``.  Thin: every verb is a call of the package."""
+"""The command line: ``lrnnlab reproduce | bench | figures | book | doctor``.  Thin: every verb is a call of the package."""
 
 from __future__ import annotations
 
@@ -43,6 +43,10 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
+    bench = verbs.add_parser("bench", help="time a training step of ours on every scan, in turn, in one run")
+    bench.add_argument("what", choices=["step"], help="step: one optimiser step of the released model")
+    bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="comma-separated (sum,modarith)")
+    bench.add_argument("--rounds", type=int, default=9, help="timed steps a scan (9)")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
     figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
@@ -64,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return doctor.main(argv[1:])
     options = _parser().parse_args(argv)
     try:
-        return _figures(options) if options.verb == "figures" else _reproduce(options)
+        return {"figures": _figures, "bench": _bench, "reproduce": _reproduce}[options.verb](options)
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
@@ -105,6 +109,14 @@ def _figures(options: argparse.Namespace) -> int:
 
     for path in pictures.draw(options.folder or records.data_folder().parent / "figures", options.names):
         print(path)
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from lrnnlab import bench
+
+    for task in options.tasks:
+        print(bench.report(task, bench.training_step(task, options.rounds)))
     return 0
 
 

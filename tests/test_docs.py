@@ -21,7 +21,7 @@ def examples(name):
 
 @pytest.mark.parametrize("name", ["lrnnlab", *MODULES])
 def test_examples(name):
-    runner, said = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE), []
+    runner, said = doctest.DocTestRunner(), []
     for test in examples(name):
         runner.run(test, out=said.append)
     assert not runner.failures, "".join(said)

@@ -3,7 +3,6 @@
 import base64
 import io
 import itertools
-import json
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -38,8 +38,21 @@ TOKENS = ("0", "1", "-")
 
 
 def written(figure):
-    """Every text that is really drawn."""
-    return [text.get_text() for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    """What is written in it."""
+    return [text.get_text() for text in drawn_texts(figure)]
+
+
+def drawn_texts(figure):
+    """Texts with something in them that lie within the limits of their axis (matplotlib makes ticks beyond, too)."""
+    beyond = set()
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        slack = 1e-9 * (high - low)
+        for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+            if not low - slack <= tick.get_loc() <= high + slack:
+                beyond |= {tick.label1, tick.label2}
+    return [text for text in figure.findobj(Text)
+            if text not in beyond and text.get_visible() and text.get_text().strip()]
 
 
 def line(axes, label):
@@ -132,34 +145,34 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_is_crisp_small_legible_and_the_same_each_time(name):
-    figure, again = FIGURES[name](), FIGURES[name]()
-    assert isinstance(figure, Figure) and figure.get_size_inches()[0] <= style.PAGE + 0.05
-    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= style.SMALL
-    picture = show.png(figure)
-    assert picture == show.png(again)
-    assert len(picture) < show.LARGEST and b"Software" not in picture and b"Date" not in picture
-    assert Image.open(io.BytesIO(picture)).width == pytest.approx(figure.get_size_inches()[0] * style.DPI, abs=1)
-
-
-@pytest.mark.parametrize("name", [name for name in FIGURES if name != "heads, one token"])
-def test_nothing_is_cut_off_or_written_over_something_else(name):
+def test_every_figure_is_legible_with_nothing_cut_off_or_written_over(name):
     figure = FIGURES[name]()
-    show.png(figure)
-    renderer = figure.canvas.get_renderer()
-    page = figure.bbox.padded(2)
-    boxes = []
-    for text in figure.findobj(Text):
-        if not text.get_text().strip() or not text.get_visible() or text.get_alpha() == 0:
-            continue
+    assert isinstance(figure, Figure) and figure.get_size_inches()[0] <= style.PAGE + 0.05
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer, page, boxes = canvas.get_renderer(), figure.bbox.padded(2), []
+    for text in drawn_texts(figure):
         box = text.get_window_extent(renderer)
-        if text.axes and text.get_clip_on() and not figure.bbox.overlaps(box):
-            continue  # a tick outside the limits, which is not drawn
+        assert text.get_fontsize() >= style.SMALL or text.get_text().startswith("$"), text
         assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
         boxes.append((text.get_text(), box))
     for (one, a), (other, b) in itertools.combinations(boxes, 2):
         overlap = max(0, min(a.x1, b.x1) - max(a.x0, b.x0)) * max(0, min(a.y1, b.y1) - max(a.y0, b.y0))
-        assert overlap <= 0.15 * min(a.width * a.height, b.width * b.height), (one, other)
+        assert overlap <= 0.1 * min(a.width * a.height, b.width * b.height), (one, other)
+
+
+@pytest.mark.parametrize(("name", "small"), [("grid", True), ("diagram", True), ("spread", False)])
+def test_the_same_figure_is_the_same_crisp_and_small_file_without_date_or_version(name, small):
+    first, again = FIGURES[name](), FIGURES[name]()
+    picture = show.png(first, small=small)
+    assert picture == show.png(again, small=small) and b"Software" not in picture and b"Date" not in picture
+    assert len(picture) < show.LARGEST
+    assert Image.open(io.BytesIO(picture)).width == pytest.approx(first.get_size_inches()[0] * style.DPI, abs=1)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "diagram with legend"])
+def test_the_busiest_pictures_may_be_committed(name):
+    assert len(show.png(FIGURES[name]())) < show.LARGEST
 
 
 # --- show ------------------------------------------------------------------------------------------------------------
@@ -225,22 +238,21 @@ def test_saving_writes_the_picture_and_its_description(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["empty.png"]
 
 
-def test_saving_refuses_other_suffixes_missing_text_and_large_files(tmp_path):
-    figure, axes = style.new_figure(6)
+def test_saving_refuses_other_suffixes_missing_text_and_large_files(tmp_path, monkeypatch):
+    figure, _ = style.new_figure()
     for name, alt in (("a.jpg", "alt"), ("a.png", "")):
         with pytest.raises(ValueError, match=r"\.png|alternative text"):
             show.save(figure, tmp_path / name, alt)
-    axes.imshow(np.random.default_rng(0).uniform(size=(900, 900)), cmap="hsv", aspect="auto")
-    with pytest.raises(ValueError, match="draw less"):
-        show.save(figure, tmp_path / "noise.png", "noise")
+    monkeypatch.setattr(show, "LARGEST", 1000)
+    with pytest.raises(ValueError, match="a.png would have [0-9]+ bytes, more than 1000: draw less"):
+        show.save(figure, tmp_path / "a.png", "two axes")
     assert not list(tmp_path.iterdir())
 
 
 def test_pictures_need_neither_pyplot_nor_ipywidgets():
-    code = ("import sys; from lrnnlab.explore import show, automaton_figures, training_figures, transition_figures; "
-            "import json; print(json.dumps([m for m in ('matplotlib.pyplot', 'ipywidgets', 'pandas') if m in sys.modules]))")
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "matplotlib.pyplot" not in json.loads(out) and "ipywidgets" not in json.loads(out)
+    code = ("import sys; from lrnnlab.explore import show, training_figures; "
+            "print([name for name in ('matplotlib.pyplot', 'ipywidgets', 'IPython') if name in sys.modules])")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 # --- training figures ------------------------------------------------------------------------------------------------
@@ -457,15 +469,15 @@ def ringed(figure, machine):
 
 
 def test_a_path_ends_in_the_ringed_state():
-    machine = Sum(5).machine
-    assert ringed(state_diagram(machine, path=[1, 3, 3]), machine) == [2]
+    machine = Sum(3).machine
+    assert ringed(state_diagram(machine, path=[1, 2, 2]), machine) == [2]
     assert ringed(state_diagram(machine, path=[]), machine) == [0]
-    assert ringed(state_diagram(machine, highlight=[1, 4]), machine) == [1, 4]
-    assert ringed(state_diagram(machine, highlight=3, path=[1]), machine) == [3]
+    assert ringed(state_diagram(machine, highlight=[0, 2]), machine) == [0, 2]
+    assert ringed(state_diagram(machine, highlight=1, path=[2]), machine) == [1]
     assert ringed(state_diagram(machine), machine) == []
 
 
-@pytest.mark.parametrize("step", range(5))
+@pytest.mark.parametrize("step", [0, 1, 4])
 def test_a_walk_shows_as_many_answers_as_tokens_read(step):
     machine, tokens = Sum(5).machine, [0, 3, 2, 4]
     figure = walk(machine, tokens, step)
@@ -490,10 +502,10 @@ def test_too_many_states_are_refused():
 
 
 def test_heads_that_do_nothing_are_grey_and_named():
-    idle = MooreMachine([[0]] * 5, [-1], 0, "01234")
-    texts = written(snapped_heads([Sum(5).machine, idle, idle], numbers=[3, 4, 6]))
+    idle = MooreMachine([[0]] * 3, [-1], 0, "012")
+    texts = written(snapped_heads([Sum(3).machine, idle, idle], numbers=[3, 4, 6]))
     assert {"head 3", "head 4", "head 6", "do nothing"} <= set(texts)
-    one = snapped_heads([Sum(5).machine, idle], token=2)
+    one = snapped_heads([Sum(3).machine, idle], token=2)
     assert "does nothing" in written(one)
     assert not {"1", "2"} & {text.get_text() for text in one.axes[0].texts if text.get_zorder() == 6}  # no labels
     with pytest.raises(ValueError, match="no heads"):
@@ -505,29 +517,41 @@ def test_heads_that_do_nothing_are_grey_and_named():
 widgets = pytest.importorskip("lrnnlab.explore.widgets")
 
 
-def small(p, b):
-    return growth(p, b, steps=40)
+def dot(p, b):
+    figure, axes = style.new_figure(1.5)
+    axes.plot(p, b, "o")
+    return figure
 
 
-def growth_widget(**options):
-    return widgets.explore(small, {"p": [1.0, 1.2, 2.0], "b": [1, 8, 16]}, sentence=growth_sentence,
-                           initial={"p": 1.2, "b": 8}, alt="Norms <of> products by step.", **options)
+def dot_widget():
+    return widgets.explore(dot, {"p": [1.0, 1.2, 2.0], "b": [1, 8, 16]}, sentence=growth_sentence,
+                           initial={"p": 1.2, "b": 8}, alt="A <dot> at p and b.")
 
 
 def test_a_widget_opens_on_its_initial_values_and_shows_them():
-    w = growth_widget()
+    w = dot_widget()
     assert w.values == {"p": 1.2, "b": 8} and growth_sentence(1.2, 8) in w.sentence.value
-    assert w.image.value == show.png(small(1.2, 8), small=False) and 'aria-live="polite"' in w.sentence.value
-    assert w.image.layout.width == "691px" and "Norms &lt;of&gt; products" in w.children[1].value
+    assert w.image.value == show.png(dot(1.2, 8), small=False) and 'aria-live="polite"' in w.sentence.value
+    assert w.image.layout.width == "691px" and "A &lt;dot&gt; at p and b." in w.children[1].value
+    assert w.image.tooltip is None  # with a tooltip, ipywidgets 8.1 shows a JavaScript error in place of the image
 
 
 def test_a_widget_follows_its_controls_through_all_their_values():
-    w, seen = growth_widget(), set()
+    w, seen = dot_widget(), set()
     for p, b in itertools.product([1.0, 1.2, 2.0], [1, 8, 16]):
         w.controls["p"].value, w.controls["b"].value = p, b
         assert growth_sentence(p, b) in w.sentence.value
         seen.add(w.image.value)
     assert len(seen) == 9
+
+
+def test_growth_can_be_drawn_at_every_corner_of_its_sliders():
+    for p, b in itertools.product([1.0, 1.05, 2.0], [1, 2, 16]):
+        axes = growth(p, b, reach=310).axes[0]
+        assert axes.get_ylim() == (-310, 310) and axes.get_title("left") == f"p = {p:g}, b = {b}"
+        for curve in axes.lines:
+            values = np.asarray(curve.get_ydata(), dtype=float)
+            assert (np.abs(values[np.isfinite(values)]) <= 310).all()
 
 
 def test_one_change_is_one_picture():
@@ -546,21 +570,19 @@ def test_one_change_is_one_picture():
 
 
 def test_controls_are_what_their_values_ask_for():
-    task = Sum(5)
     w = widgets.explore(
-        lambda rule, rounds, text, step: walk(task.machine, task.read(text), step),
+        lambda rule, rounds, text, step: style.new_figure(1.5)[0],
         {"rule": ["clip", "release"], "rounds": {"one": 1, "two": 2}, "text": "0324", "step": range(5)}, alt="A walk.")
     kinds = [type(control).__name__ for control in w.controls.values()]
     assert kinds == ["ToggleButtons", "ToggleButtons", "Text", "SelectionSlider"]
     assert not w.controls["text"].continuous_update
-    many = widgets.explore(lambda rule: style.new_figure()[0], {"rule": list(COLUMN_RULES)}, alt="A rule.")
+    many = widgets.explore(lambda rule: style.new_figure(1.5)[0], {"rule": list(COLUMN_RULES)}, alt="A rule.")
     assert type(many.controls["rule"]).__name__ == "Dropdown" and many.values == {"rule": "clip"}
 
 
 def typed_widget():
-    task = Sum(5)
-    return widgets.explore(lambda text: walk(task.machine, task.read(text), 1), {"text": "0324"}, alt="A walk.",
-                           sentence=lambda text: f"{len(text)} tokens")
+    return widgets.explore(lambda text: dot(*Sum(5).read(text)), {"text": "03"}, alt="A dot.",
+                           sentence=lambda text: f"at {text}")
 
 
 def test_what_the_reader_mistypes_is_answered_in_plain_words_and_not_raised():
@@ -570,7 +592,7 @@ def test_what_the_reader_mistypes_is_answered_in_plain_words_and_not_raised():
     assert 'role="alert"' in w.sentence.value and "&lt;" in w.sentence.value and "still the one before" in w.sentence.value
     assert "ValueError" not in w.sentence.value and w.image.value == before
     w.controls["text"].value = "24"
-    assert "2 tokens" in w.sentence.value and w.image.value != before
+    assert "at 24" in w.sentence.value and w.image.value != before
 
 
 @pytest.mark.parametrize(("error", "controls"), [(ValueError("bad k"), {"k": [1, 2]}),
@@ -591,7 +613,7 @@ def test_our_own_mistakes_are_shown_and_raised(error, controls):
 
 def test_a_widget_that_cannot_open_raises_even_beside_a_text_box():
     with pytest.raises(ValueError, match="'x' at position 0"):
-        widgets.explore(lambda text: walk(Sum(5).machine, Sum(5).read(text), 0), {"text": "x"}, alt="A walk.")
+        widgets.explore(lambda text: dot(*Sum(5).read(text)), {"text": "x"}, alt="A dot.")
 
 
 @pytest.mark.parametrize(("controls", "options", "message"), [

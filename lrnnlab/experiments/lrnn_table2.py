@@ -75,7 +75,7 @@ def _linear(rule: str, task: str, budget: str) -> Setting:
     """Rows ``release`` and ``clip``: a squared loss, because it does not saturate (see chapter 02)."""
     shallow = task != "modarith"
     options = {"layers": _LAYERS[task], "rule": rule, "p": 1.2, "head": "linear" if shallow else "mlp"}
-    deep = Phase(steps=100 if budget == "live" else 400, lr=3e-3, warmup=50, weight_decay=0.01, loss="squared")
+    deep = Phase(steps=60 if budget == "live" else 150, lr=3e-3, warmup=50, weight_decay=0.01, loss="squared")
     phase = _LINEAR.get((rule, task), deep)
     attempts = 1 if not shallow else 3 if budget == "live" else 6
     recipe = Recipe((phase,), batch=64, betas=(0.9, 0.99), clip=1.0, average=0.98, attempts=attempts)
@@ -83,7 +83,7 @@ def _linear(rule: str, task: str, budget: str) -> Setting:
 
 
 def _nonlinear(model: str, task: str, budget: str) -> Setting:
-    steps = 600 if budget == "live" else 2000
+    steps = 600 if budget == "live" else 1000 if task == "modarith" else 2000
     phase = Phase(steps=steps, lr=3e-3, final_lr=1e-4, warmup=100, weight_decay=0.01)
     recipe = Recipe((phase,), batch=64, betas=(0.9, 0.99), clip=1.0)
     return Setting(model, {"layers": _LAYERS[task]}, recipe, stop="long", check_every=100)

@@ -40,7 +40,12 @@ class Recurrence(nn.Module):
 
 
 class LinearRecurrence(Recurrence):
-    """x_t = A_t x_{t-1} + b_t where (A_t, b_t) = ``transition(z_t)``: subclasses say only what A and b are."""
+    """x_t = A_t x_{t-1} + b_t where (A_t, b_t) = ``transition(z_t)``: subclasses say only what A and b are.
+
+    ``backend`` names the scan (see :mod:`lrnnlab.scans`); setting it on a layer changes how it runs, not what it gives.
+    """
+
+    backend = "auto"
 
     @abstractmethod
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
@@ -49,9 +54,9 @@ class LinearRecurrence(Recurrence):
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         A, b = self.transition(z)
         if tokens is None:
-            x = linear_scan(A, b, self.initial(len(z)))
+            x = linear_scan(A, b, self.initial(len(z)), backend=self.backend)
         else:
-            x = token_scan(A, b, tokens, self.initial(len(tokens)))
+            x = token_scan(A, b, tokens, self.initial(len(tokens)), backend=self.backend)
         return A, x.flatten(2)  # (B,T,h,n) -> (B,T,hn)
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
