@@ -41,7 +41,7 @@ def test_many_products_at_once_are_the_single_ones():
 
 
 def test_worst_growth_is_exact_where_floats_would_overflow():
-    assert np.allclose(analysis.product_growth("worst", 3000, 2, 16), 3000 * 0.5 * np.log10(16) * np.linspace(0, 1, 3001))
+    assert np.allclose(analysis.product_growth("worst", 3000, 2, 16), np.arange(3001) * 0.5 * np.log10(16))
 
 
 def test_a_product_that_vanishes_stays_minus_infinity():

@@ -208,7 +208,7 @@ def _mosaic(blocks: np.ndarray, limit: float | None, *, largest: float, left: fl
     gap = np.full_like(sums, np.nan)
     tall = np.concatenate([blocks, gap, sums, gap], axis=2)  # (R, C, b + 3, b)
     wide = np.concatenate([tall, np.full_like(tall[..., :1], np.nan)], axis=3)  # (R, C, b + 3, b + 1)
-    values = wide.transpose(0, 2, 1, 3)[::-1].reshape(R * (b + 3), C * (b + 1))
+    values = wide.transpose(0, 2, 1, 3).reshape(R * (b + 3), C * (b + 1))
     heights, widths = np.tile([1.0] * b + [0.4, 1.0, 1.2], R), np.tile([1.0] * b + [0.8], C)
     x, y = np.concatenate([[0], widths.cumsum()]), np.concatenate([[0], heights.cumsum()])
     cell = min(largest, (PAGE - left - 1.0) / x[-1], 6.5 / y[-1])  # inches an entry: small models are not blown up

@@ -63,7 +63,8 @@ print(A[2, 0].int().numpy())
 
 # %%
 far = evaluate(exact, task, seed=0, length=10_000, strings=16)
-print(f"no training at all; right on every prefix of strings of 10,000 digits: {far.accuracy_seen == far.accuracy_all == 1.0}")
+right = far.accuracy_seen == far.accuracy_all == 1.0
+print(f"no training at all; right on every prefix of strings of 10,000 digits: {right}")
 
 # %% [markdown]
 # *Why it is right* (proof by induction on the position): the state is the one-hot of the automaton's state. It is so at
@@ -107,7 +108,7 @@ print("steps 1, 2 and 3 hold for 1,000 random pairs of blocks with columns of 1-
 # grows faster, because $\|v\|_1 \le b^{\,1-1/p}\|v\|_p$ (Hölder) bounds every column's 1-norm. So:
 #
 # > **Put right.** Under Eq. 6 a product of $k$ blocks has column 1-norms at most $b^{\,k(1-1/p)}$, and this is attained.
-# > It is bounded for all $k$ exactly if $p = 1$. For the paper's $p = 1.2$, $b = 8$ the factor is $8^{1/6} = \sqrt 2$ a step.
+# > It is bounded for all $k$ exactly if $p \le 1$. For the paper's $p = 1.2$, $b = 8$ the factor is $8^{1/6} = \sqrt 2$ a step.
 
 # %%
 p, b = 1.2, 8
@@ -281,7 +282,7 @@ show.figure(
 # %% [markdown]
 # ## 5 Why it fades, and what does not
 #
-# Now 2,000 positions, five times further. Four models: the trained `release`, the trained `softmax` as it is, the same one
+# Now 2,000 positions, four times further. Four models: the trained `release`, the trained `softmax` as it is, the same one
 # snapped, and the exact one from section 1.
 
 # %%
@@ -409,7 +410,8 @@ print(f"trained in {pair_fit.seconds:.1f} s; {verify(snap(pair_fit.model), pair.
 # %%
 pair_verdict = verify(snap(pair_fit.model), pair.specification)
 pair_measured = evaluate(pair_fit.model, pair, seed=101)
-print(f"EvenPair(5), every position 41 to 500: {pair_measured.accuracy_all == 1.0}; always answering 'no' is right {pair.majority(500):.0%} of the time")
+print(f"EvenPair(5), right at every position 41 to 500: {pair_measured.accuracy_all == 1.0}")
+print(f"(always answering 'no' is right {pair.majority(500):.0%} of the time)")
 print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 
 # %% [markdown]
@@ -479,7 +481,16 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
                          "'at length 40' is the least over seeds of the accuracy at positions 1 to 40.")  # fmt: skip
 
 # %% [markdown]
-# SMOOTHING_CONCLUSION
+# **What we find.** Smoothing is not what decides. While the rule is being found, the gradient rises to tens; once length 40
+# is right it falls to thousandths, and with the plain loss the matrices stop where they happen to be. Smoothed labels keep
+# some gradient alive, a squared loss does too; but clipping with a shorter memory, which leaves the plain loss as it is,
+# comes out exact on as many seeds as smoothing does. So the *first* guess is not needed. The *second* alone is not enough
+# either: a shorter memory without clipping helps little, perhaps because it also forgets how wild the gradients were. What
+# the variants that succeed have in common is that the matrices go on moving after the training strings are answered.
+#
+# And none of them is reliable: at best half the seeds are exact after 500 steps. Nothing in these losses rewards being
+# exact at lengths that are never shown. That is why the `release` and `clip` rows of the table need checks on long strings
+# and fresh starts, and why the `softmax` row takes another road: make the columns one-hot, then prove.
 
 # %% [markdown]
 # ## 8 The table
@@ -490,7 +501,8 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 
 # %%
 desk = records.read_all(folder / "lrnn" / "table2" / "desk")
-live = {("sum", row): [found.accuracy_all] for row, found in measured.items()} | {("evenpair", "softmax"): [pair_measured.accuracy_all]}
+live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
+live["evenpair", "softmax"] = [pair_measured.accuracy_all]
 show.figure(
     comparison(desk, live),
     alt="Accuracy past the training length for each task and model, recorded over five seeds and live; the values stand in "
