@@ -27,7 +27,8 @@ class Setting:
     """One cell of a table at one budget: the model, how it is trained, and what ends its training.
 
     stop : ``"recipe"``: the recipe's own phases and nothing else; ``"snapped"``: likewise, then the snapped model must
-        be perfect on fresh strings of the *training* length, else training starts again; ``"long"``: training ends
+        be perfect on fresh strings of the *training* length, else training starts again; ``"proved"``: likewise, and a
+        search over its states must prove it right on all strings (no longer string is drawn for that); ``"long"``: training ends
         once a check on strings of the *test* length, from a stream of their own, is perfect, and starts again if none
         is.  A row that stops on long strings has seen their length; tables say so.
     """
@@ -91,7 +92,7 @@ def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     if result.best is not None:
         metrics |= {f"best_{k}": v for k, v in evaluate(result.best, task, seed=run.seed).metrics().items()}
         metrics["best_of_checks"] = max(found["score"] for found in result.checks)
-    if setting.stop == "snapped":
+    if setting.stop in ("snapped", "proved"):
         metrics |= _snapped(run, task, result)
     return {
         "experiment": run.experiment, "task": run.task, "row": run.row, "seed": run.seed, "budget": run.budget,
@@ -149,8 +150,11 @@ def _accept(run: Run, task: tasks.Task) -> Callable | None:
         return lambda model: _perfect(run, task, model, 0)["stop"]
 
     def exact_when_snapped(model):
-        found = evaluate(snap(model), task, seed=run.seed, length=task.train_length, strings=1000, purpose="accept")
-        return found.accuracy_seen == 1.0
+        hard = snap(model)
+        found = evaluate(hard, task, seed=run.seed, length=task.train_length, strings=1000, purpose="accept")
+        if found.accuracy_seen < 1.0:
+            return False
+        return run.setting.stop == "snapped" or verify(hard, task.specification).proved
 
     return exact_when_snapped
 
