@@ -484,3 +484,39 @@ def test_a_sweep_draws_the_figure():
 def test_a_run_that_stands_alone_needs_only_its_notebook(pair):
     committed, fresh = pair
     assert compare(committed, Run(fresh.notebook)) == []
+
+
+# ---------------------------------------------------------------- widgets are moved through all their values
+def test_every_value_of_every_control_is_tried():
+    from matplotlib.figure import Figure
+
+    from lrnnlab.book.sweeping import sweep_explorers
+    from lrnnlab.explore.widgets import explore
+
+    seen = []
+
+    def draw(n, kind):
+        seen.append((n, kind))
+        if (n, kind) == (3, "b"):  # only a corner shows it
+            raise ZeroDivisionError("planted")
+        return Figure(figsize=(1, 1))
+
+    panel = explore(draw, {"n": [1, 2, 3], "kind": ["a", "b"]}, alt="nothing")
+    faults = sweep_explorers({"panel": panel, "other": 3})
+    assert len(faults) == 1 and "planted" in faults[0] and faults[0].startswith("panel")
+    assert {n for n, _ in seen} == {1, 2, 3} and {kind for _, kind in seen} == {"a", "b"}
+    assert panel.values == {"n": 1, "kind": "a"}
+
+
+def test_nonsense_in_a_text_box_is_the_readers_own_mistake():
+    from matplotlib.figure import Figure
+
+    from lrnnlab.book.sweeping import sweep_explorers
+    from lrnnlab.explore.widgets import explore
+
+    def draw(word):
+        if word and not word.isdigit():
+            raise ValueError(f"{word!r} is not a number")
+        return Figure(figsize=(1, 1))
+
+    assert sweep_explorers({"panel": explore(draw, {"word": "12"}, alt="nothing")}) == []

@@ -1,0 +1,35 @@
+"""The pictures in figures/ come from one command, and what they claim is checked before they are drawn."""
+
+import pytest
+
+from lrnnlab import bench, cli, records
+from lrnnlab.explore import pictures
+
+
+def test_a_picture_is_drawn_and_small(tmp_path):
+    (path,) = pictures.draw(tmp_path, ["found_automaton"])
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG") and len(data) <= 150_000
+
+
+def test_an_unknown_picture_is_refused(tmp_path, capsys):
+    with pytest.raises(ValueError, match="no picture 'mona_lisa'"):
+        pictures.draw(tmp_path, ["mona_lisa"])
+    assert cli.main(["figures", "mona_lisa", "--folder", str(tmp_path)]) == 2
+
+
+def test_without_records_the_table_says_how_to_make_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
+    with pytest.raises(RuntimeError, match="reproduce lrnn/table2"):
+        pictures.table2()
+
+
+def test_every_committed_picture_has_its_function():
+    folder = records.data_folder().parent / "figures"
+    assert {path.stem for path in folder.glob("*.png")} == set(pictures.PICTURES)
+
+
+def test_the_bench_times_every_backend():
+    taken = bench.training_step("sum", rounds=2)
+    assert all(len(seconds) == 2 and min(seconds) > 0 for seconds in taken.values())
+    assert "1.0x" in bench.report("sum", taken)
