@@ -6,7 +6,8 @@ Letters: B batch, T time, C classes.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -72,21 +73,31 @@ def evaluate(
     >>> evaluate(exact_model(task.machine, 3), task, seed=0, length=200, strings=8).accuracy_all
     1.0
     """
-    length = task.test_length if length is None else length
+    length = task.check_length(task.test_length if length is None else length)
+    if strings < 1:
+        raise ValueError(f"an evaluation needs at least one string, got strings={strings}")
     generator = stream(seed, purpose)
     at_once = max(1, min(strings, 256, NUMBERS // (length * model.width)))
     right, done = torch.zeros(length, dtype=torch.float64), 0
     labelled = task.mask(length)
-    was_training = model.training
-    model.eval()
-    with steady_arithmetic():
+    with _at_rest(model), steady_arithmetic():
         while done < strings:
             batch = task.sample(min(at_once, strings - done), length, generator)
             right += (model(batch.tokens).argmax(-1) == batch.targets).sum(0)
             done += len(batch.tokens)
-    model.train(was_training)
     per_position = torch.where(labelled, right / strings, torch.nan)
     return Evaluation(length, strings, task.train_length, per_position)
+
+
+@contextmanager
+def _at_rest(model: SequenceModel) -> Iterator[None]:
+    """The model in evaluation mode, and afterwards in the mode it was in."""
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:

@@ -6,6 +6,7 @@ Letters: B batch, T time, D width, h blocks, n block size; A transition, x state
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import os
 import sys
@@ -109,14 +110,19 @@ def steady_arithmetic() -> Iterator[None]:
 
     Sharp softmax columns are full of denormal numbers, which cost up to four times the time of a step.
     """
-    threads = torch.get_num_threads()
+    threads, flushing = torch.get_num_threads(), _flushes()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     try:
         yield
     finally:
-        torch.set_flush_denormal(False)
+        torch.set_flush_denormal(flushing)
         torch.set_num_threads(threads)
+
+
+def _flushes() -> bool:
+    """Whether denormals are flushed now (torch can set this but not tell)."""
+    return float(torch.tensor(1e-38) * torch.tensor(1e-2)) == 0.0
 
 
 def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
@@ -178,7 +184,7 @@ def fit(
     """
     with steady_arithmetic():
         run = _Run(make_model, task, recipe, seed)
-        identity = _identity(task, recipe, seed, check_every)
+        identity = _identity(run.model, task, recipe, seed, check_every)
         if checkpoint is not None:
             run.load(checkpoint, identity)
         saved = time.monotonic()
@@ -210,8 +216,10 @@ def _bar(recipe: Recipe, task: Task, seed: int, progress: bool):
     )
 
 
-def _identity(task: Task, recipe: Recipe, seed: int, check_every: int) -> str:
-    return repr((task.name, asdict(recipe), seed, check_every))
+def _identity(model: SequenceModel, task: Task, recipe: Recipe, seed: int, check_every: int) -> str:
+    """What makes a run this run: its settings and the structure of its model."""
+    shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    return repr((task.name, asdict(recipe), seed, check_every, repr(model), shapes))
 
 
 class _Run:
@@ -352,20 +360,23 @@ class _Run:
             "data": self.data.get_state(), "jitter": self.jitter.get_state(),
         }  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)
+        content = io.BytesIO()
+        torch.save(state, content)
         partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        torch.save(state, partial)
+        partial.write_bytes(hashlib.sha256(content.getvalue()).digest() + content.getvalue())
         os.replace(partial, path)  # a kill leaves the old file or the new one, never half of one
 
     def load(self, path: Path, identity: str) -> None:
         if not path.exists():
             return
-        try:
-            state = torch.load(path, weights_only=True)
-            if state["identity"] != identity:
-                print(f"checkpoint {path} belongs to another run: starting afresh", file=sys.stderr)
-                return
-        except (RuntimeError, OSError, EOFError, KeyError, TypeError, ValueError, ImportError) as error:
-            print(f"checkpoint {path} is damaged ({type(error).__name__}): starting afresh", file=sys.stderr)
+        content = path.read_bytes()
+        seal, content = content[:32], content[32:]
+        if hashlib.sha256(content).digest() != seal:
+            print(f"checkpoint {path} is damaged: starting afresh", file=sys.stderr)
+            return
+        state = torch.load(io.BytesIO(content), weights_only=True)
+        if state["identity"] != identity:
+            print(f"checkpoint {path} belongs to another run: starting afresh", file=sys.stderr)
             return
         self.begin(state["plain"]["attempt"])
         for name, value in state["plain"].items():

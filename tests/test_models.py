@@ -25,14 +25,15 @@ from lrnnlab.tasks import EvenPair, ModArith, Sum
 V, C = 5, 3
 SMALL = {"vocab_size": V, "classes": C}
 BLOCKS = {"h": 2, "b": 3, "hidden": 16}
+AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
 
 # name: how to build it
 KINDS = {
     **{f"rule {rule}": ("block_diagonal", {**BLOCKS, "rule": rule}) for rule in COLUMN_RULES},
     **{f"rule {rule}, 3 layers": ("block_diagonal", {**BLOCKS, "rule": rule, "layers": 3}) for rule in COLUMN_RULES},
     "linear drive": ("block_diagonal", {**BLOCKS, "drive": "linear", "head": "linear"}),
-    "no drive": ("block_diagonal", {**BLOCKS, "drive": "none", "start": "first", "rule": "softmax", "stay": 2.0}),
-    "no drive, 2 layers": ("block_diagonal", {**BLOCKS, "drive": "none", "start": "first", "rule": "softmax", "layers": 2}),
+    "no drive": ("block_diagonal", {**BLOCKS, **AUTOMATON, "stay": 2.0}),
+    "no drive, 2 layers": ("block_diagonal", {**BLOCKS, **AUTOMATON, "layers": 2}),
     "one block": ("block_diagonal", {**BLOCKS, "h": 1}),
     "blocks of one": ("block_diagonal", {**BLOCKS, "h": 4, "b": 1}),
     "p = 1": ("block_diagonal", {**BLOCKS, "p": 1}),
@@ -522,9 +523,6 @@ def test_elman_is_tanh_of_a_sum():
 
 
 # --- snapping ---------------------------------------------------------------------------------------------------------
-
-AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
-
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_snapped_model_is_an_automaton(layers):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 import warnings
 from functools import cache
@@ -129,7 +130,7 @@ def test_single_precision(backend, kind):
         close(got, want, 3e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [1, 2, 3, 5, 8, 25, "real", "complex"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_token_tables(backend, kind):
     V = 4
@@ -327,12 +328,13 @@ def test_results_do_not_depend_on_the_number_of_threads(B, how):
 def test_several_threads_are_used():
     """Or the test above would test nothing."""
     torch.set_num_threads(2)
+    cpu._pool.cache_clear()
     A, b, x0 = (v.float() for v in draw(8, 1 + cpu.SMALL // 512, B=8))
     linear_scan(A, b, x0, backend="cpu")
     assert cpu._pool.cache_info().currsize > 0
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not safe elsewhere")
 def test_a_forked_child_can_scan():
     """A child inherits the pool of threads without the threads; it must not wait for them."""
     torch.set_num_threads(2)

@@ -91,7 +91,7 @@ def _move_controls(explorer) -> list[str]:
             try:
                 control.value = values[name]
             except ARGUMENT_ERRORS as error:
-                faults.append(f"{values} raised {type(error).__name__}: {error}")
+                faults.append(f"{explorer.values} raised {type(error).__name__}: {error}")
     return list(dict.fromkeys(faults))
 
 

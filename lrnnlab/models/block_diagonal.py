@@ -102,7 +102,7 @@ class BlockDiagonal(LinearRecurrence):
         if rule not in COLUMN_RULES:
             raise ValueError(f"no column rule {rule!r}; there are {', '.join(COLUMN_RULES)}")
         if rule == "release" and b == 1:
-            raise ValueError("rule release needs b >= 2: a block of one entry minus its mean is 0, and 0/0 is no number")
+            raise ValueError("rule release needs b >= 2: a block of one entry minus its mean is 0, and 0/0 is undefined")
         if not p >= 1:
             raise ValueError(f"the column norm needs p >= 1, got p={p}")
         if drive not in ("mlp", "linear", "none") or start not in ("learned", "first"):
@@ -121,6 +121,9 @@ class BlockDiagonal(LinearRecurrence):
             self.x0 = nn.Parameter(torch.randn(h, b))
         else:
             self.register_buffer("x0", F.one_hot(torch.zeros(h, dtype=torch.int64), b).float())
+
+    def extra_repr(self) -> str:
+        return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}"
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """z (..., D) -> A (..., h, b, b), the paper's A_t, and b (..., h, b), the paper's B u_t."""

@@ -42,7 +42,8 @@ class ExactLRNN(SequenceModel):
         self.norms, self.final_norm = torch.nn.ModuleList([torch.nn.Identity()]), torch.nn.Identity()
         shown = torch.tensor(machine.outputs).clamp(min=0)
         self.head = torch.nn.Linear(Q, classes, bias=False)
-        self.head.weight = torch.nn.Parameter(torch.nn.functional.one_hot(shown, classes).T.float(), requires_grad=False)
+        table = torch.nn.functional.one_hot(shown, classes).T.float()
+        self.head.weight = torch.nn.Parameter(table, requires_grad=False)
         self.machine = machine
 
 
