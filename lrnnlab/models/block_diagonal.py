@@ -102,7 +102,7 @@ class BlockDiagonal(LinearRecurrence):
         if rule not in COLUMN_RULES:
             raise ValueError(f"no column rule {rule!r}; there are {', '.join(COLUMN_RULES)}")
         if rule == "release" and b == 1:
-            raise ValueError("rule release needs b >= 2: a block of one entry minus its mean is 0, and 0/0 is undefined")
+            raise ValueError("rule release needs b >= 2: a block of one entry minus its mean is 0, and 0/0 is nothing")
         if not p >= 1:
             raise ValueError(f"the column norm needs p >= 1, got p={p}")
         if drive not in ("mlp", "linear", "none") or start not in ("learned", "first"):
