@@ -513,6 +513,12 @@ def test_start_and_drive():
     assert driven.layers[0].value.bias is None
 
 
+def test_a_layer_says_what_it_is():
+    layer = build("block_diagonal", **SMALL, **BLOCKS, rule="unit", p=2.0, drive="none", start="first").layers[0]
+    assert "h=2, b=3, rule=unit, p=2.0, drive=none, start=first" in repr(layer)
+    assert "start=learned" in repr(build("block_diagonal", **SMALL, **BLOCKS))
+
+
 def test_elman_is_tanh_of_a_sum():
     model, tokens = make("elman"), strings(1, 6)
     own = {key: p.detach().numpy() for key, p in model.layers[0].network.named_parameters()}

@@ -686,6 +686,21 @@ def test_a_checkpoint_of_another_model_is_named_and_ignored(checkpoint, tmp_path
     assert identical(found.model, train(SHORT, make=lambda seed: elman(seed, width=7)).model)
 
 
+@pytest.mark.parametrize("other", [{"rule": "unit"}, {"rule": "unit", "p": 2.0}, {"start": "learned"}], ids=str)
+def test_a_checkpoint_of_another_column_rule_is_named_and_ignored(other, tmp_path, capsys):
+    """All tensors have the same shapes, and yet it is another model."""
+
+    def make(seed, **options):
+        return build("block_diagonal", vocab_size=2, classes=2, seed=seed, h=2, b=2, hidden=8,
+                     **{**AUTOMATON, **options})  # fmt: skip
+
+    with pytest.raises(Killed):
+        train(SHORT, make=make, task=killing(4)[0], checkpoint=tmp_path / "run", save_seconds=-1.0)
+    found = train(SHORT, make=lambda seed: make(seed, **other), checkpoint=tmp_path / "run")
+    assert "another run" in capsys.readouterr().err
+    assert identical(found.model, train(SHORT, make=lambda seed: make(seed, **other)).model)
+
+
 SCRIPT = """
 import sys
 from pathlib import Path

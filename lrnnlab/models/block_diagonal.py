@@ -125,6 +125,10 @@ class BlockDiagonal(LinearRecurrence):
     def extra_repr(self) -> str:
         return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}"
 
+    def extra_repr(self) -> str:
+        start = "learned" if isinstance(self.x0, nn.Parameter) else "first"
+        return f"h={self.h}, b={self.b}, rule={self.rule}, p={self.p}, drive={self.drive}, start={start}"
+
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """z (..., D) -> A (..., h, b, b), the paper's A_t, and b (..., h, b), the paper's B u_t."""
         # g's output is laid out row, head, column: a softmax or norm over rows then runs over long stretches of memory.
