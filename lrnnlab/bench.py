@@ -53,5 +53,8 @@ def report(task_name: str, taken: dict[str, list[float]]) -> str:
     lines = [f"training step, {task_name}, batch {BATCH}, one thread (ms: median, min, max; times cpu)"]
     for name, seconds in taken.items():
         median = statistics.median(seconds)
-        lines.append(f"  {name:10s} {median * 1e3:8.1f} {min(seconds) * 1e3:8.1f} {max(seconds) * 1e3:8.1f} {median / ours:7.1f}x")
+        lines.append(
+            f"  {name:10s} {median * 1e3:8.1f} {min(seconds) * 1e3:8.1f} {max(seconds) * 1e3:8.1f}"
+            f" {median / ours:7.1f}x"
+        )
     return "\n".join(lines)

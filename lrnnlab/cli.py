@@ -1,4 +1,4 @@
-"""The command line: ``lrnnlab reproduce | bench | figures | book | doctor``.  Thin: every verb is a call of the package."""
+"""The command line ``lrnnlab``; thin: every verb is a call of the package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def _seeds(text: str) -> list[int]:
         first, dash, last = text.partition("-")
         return list(range(int(first), int(last) + 1)) if dash else list(range(int(first)))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seeds (5), nor a list (101,102 or 101-105)") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seeds (5), nor a list (101,102 or 101-105)"
+        ) from None
 
 
 def _names(text: str) -> list[str]:
@@ -34,11 +36,17 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("experiment", help="for example lrnn/table2")
     reproduce.add_argument("--budget", default="live", help="live (seconds a run), desk (an hour a table), paper")
     reproduce.add_argument("--protocol", help="ours (last weights, every position, no choice on test data) or paper "
-                           "(best of 40 checks, last position); default: paper for --budget paper, else ours")  # fmt: skip
+                           "(best of 40 checks, last position); default: paper for --budget paper, else ours")
     reproduce.add_argument("--tasks", type=_names, help="comma-separated; default: all columns")
-    reproduce.add_argument("--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows")
-    reproduce.add_argument("--seeds", type=_seeds, default=list(range(5)), help="how many (5), or which (101,102 or 101-105)")
-    reproduce.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same")
+    reproduce.add_argument(
+        "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
+    )
+    reproduce.add_argument(
+        "--seeds", type=_seeds, default=list(range(5)), help="how many (5), or which (101,102 or 101-105)"
+    )
+    reproduce.add_argument(
+        "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same"
+    )
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,

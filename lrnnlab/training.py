@@ -11,8 +11,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -23,56 +22,11 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm.auto import tqdm
 
 from lrnnlab.models import SequenceModel
+from lrnnlab.recipes import Phase, Recipe
+from lrnnlab.steady import steady_arithmetic, stream
 from lrnnlab.tasks import Task
 
-
-@dataclass(frozen=True)
-class Phase:
-    """A stretch of training.
-
-    steps : how many.            until : end sooner, once the running mean of the loss is below this.
-    lr, final_lr : constant, or a cosine from lr to final_lr.      warmup : linear ramp over so many steps.
-    weight_decay : decoupled, on matrices only.                    loss : ``"cross_entropy"`` or ``"squared"`` (logits regress on the one-hot of the answer).   smoothing : of the
-        labels, for cross-entropy.
-    noise : standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
-    purity : weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that
-        are in use are from one-hot.
-    """
-
-    steps: int
-    lr: float
-    final_lr: float | None = None
-    warmup: int = 0
-    weight_decay: float = 0.0
-    loss: str = "cross_entropy"
-    smoothing: float = 0.0
-    noise: float = 0.0
-    purity: float = 0.0
-    until: float | None = None
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to train: the phases, one after the other, and what they share.
-
-    optimiser : ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
-    average : decay of an exponential moving average of the weights, which then is the model; 0 for none.
-    attempts : how often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
-    length : of the training strings; the task's own if absent.
-    """
-
-    phases: tuple[Phase, ...]
-    batch: int = 128
-    optimiser: str = "adamw"
-    betas: tuple[float, float] = (0.9, 0.999)
-    clip: float | None = None
-    average: float = 0.0
-    attempts: int = 1
-    length: int | None = None
-
-    @property
-    def steps(self) -> int:
-        return sum(phase.steps for phase in self.phases)
+__all__ = ["Fit", "Phase", "Recipe", "fit", "impurity", "steady_arithmetic", "stream"]
 
 
 @dataclass
@@ -94,43 +48,10 @@ class Fit:
     checks: list[dict] = field(default_factory=list)
 
 
-def stream(seed: int, purpose: str) -> torch.Generator:
-    """A generator of its own for every (seed, purpose), so that no two uses of randomness share numbers.
-
-    >>> stream(1, "train").initial_seed() == stream(1, "test").initial_seed()
-    False
-    """
-    digest = hashlib.sha256(f"{purpose}/{seed}".encode()).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
-
-
-@contextmanager
-def steady_arithmetic() -> Iterator[None]:
-    """One thread, denormals flushed: the same numbers however many runs share the machine, and no slow tails.
-
-    Sharp softmax columns are full of denormal numbers, which cost up to four times the time of a step.
-    """
-    threads, flushing = torch.get_num_threads(), _flushes()
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(flushing)
-        torch.set_num_threads(threads)
-
-
-def _flushes() -> bool:
-    """Whether denormals are flushed now (torch can set this but not tell)."""
-    return float(torch.tensor(1e-38) * torch.tensor(1e-2)) == 0.0
-
-
 def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
     """Mean loss of logits (N, C) against classes (N,)."""
     if phase.loss == "squared":
         return (logits - F.one_hot(targets, logits.shape[-1])).square().sum(-1).mean()
-    if phase.loss != "cross_entropy":
-        raise ValueError(f"loss is cross_entropy or squared, got {phase.loss!r}")
     return F.cross_entropy(logits, targets, label_smoothing=phase.smoothing)
 
 
@@ -141,6 +62,8 @@ def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
     """
     total = 0.0
     for number, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
+        if A is None:
+            raise ValueError(f"purity needs transition matrices; layer {number + 1} is {type(layer).__name__}")
         spread = 1 - (A * A).sum(-2)  # (V or B,T, h, n)
         spread = spread[tokens] if number == 0 else spread
         start = layer.initial(len(tokens)).unsqueeze(1)  # (B, 1, h, n)
@@ -182,6 +105,8 @@ def fit(
     >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps
     3
     """
+    if check_every and check is None:
+        raise ValueError(f"check_every={check_every} needs a check to call")
     with steady_arithmetic():
         run = _Run(make_model, task, recipe, seed)
         identity = _identity(run.model, task, recipe, seed, check_every)
@@ -254,11 +179,8 @@ class _Run:
         if self.recipe.optimiser == "adam":
             groups = [{"params": list(self.model.parameters())}]
             return torch.optim.Adam(groups, lr=1e-3, betas=self.recipe.betas, fused=True)
-        if self.recipe.optimiser != "adamw":
-            raise ValueError(f"optimiser is adam or adamw, got {self.recipe.optimiser!r}")
         parameters = list(self.model.parameters())
-        groups = [{"params": [p for p in parameters if p.ndim > 1]},
-                  {"params": [p for p in parameters if p.ndim <= 1]}]
+        groups = [{"params": [p for p in parameters if p.ndim > 1]}, {"params": [p for p in parameters if p.ndim <= 1]}]
         return torch.optim.AdamW(groups, lr=1e-3, betas=self.recipe.betas, fused=True)
 
     def current(self) -> SequenceModel:
@@ -344,7 +266,9 @@ class _Run:
         if self.best is not None:
             best = self.make_model(self.seed)
             best.load_state_dict(self.best)
-        return Fit(self.current(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, self.losses, self.checks)
+        return Fit(
+            self.current(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, self.losses, self.checks
+        )
 
     # What a checkpoint holds beside the model, the optimiser and the generators.
     _PLAIN = ("attempt", "phase", "step", "phase_step", "total_steps", "running", "losses", "checks", "window",

@@ -84,7 +84,9 @@ def verify(model: SequenceModel, specification: MooreMachine, limit: int = 1_000
 
 
 def _describe(layer) -> str:
-    return f"a block-diagonal layer with rule {layer.rule!r}" if isinstance(layer, BlockDiagonal) else type(layer).__name__
+    return (
+        f"a block-diagonal layer with rule {layer.rule!r}" if isinstance(layer, BlockDiagonal) else type(layer).__name__
+    )
 
 
 class _Search:
@@ -200,8 +202,12 @@ def head_tables(model: SequenceModel) -> HeadTables:
         for k in range(h):
             changed[k, :, k] = torch.eye(n)
         votes = model.readout(changed.flatten(2)) - bias  # (h, n, C): relative to x_0
-    return HeadTables(A.argmax(-2).permute(1, 0, 2).numpy(), layer.x0.argmax(-1).numpy(), votes.double().numpy(),
-                      bias.double().numpy())
+    return HeadTables(
+        A.argmax(-2).permute(1, 0, 2).numpy(),
+        layer.x0.argmax(-1).numpy(),
+        votes.double().numpy(),
+        bias.double().numpy(),
+    )
 
 
 MARGIN = 1e-3  # while heads are left out a logit must win by this much, so that rounding cannot change the answer
@@ -223,9 +229,11 @@ def _by_heads(model: SequenceModel, specification: MooreMachine, limit: int) -> 
 
 
 def _follow(tables: HeadTables, specification: MooreMachine, heads: np.ndarray) -> Verdict:
-    """Breadth-first over (states of ``heads``, state of the automaton); the other heads may vote as badly as they can."""
+    """Breadth-first over (states of ``heads``, state of the automaton); the others may vote as badly as they can."""
     n, Q, complete = tables.moves.shape[2], specification.num_states, len(heads) == len(tables.start)
-    doubt = np.zeros((len(tables.bias),) * 2)  # doubt[c, d]: the least that the other heads add to logit c minus logit d
+    doubt = np.zeros(
+        (len(tables.bias),) * 2
+    )  # doubt[c, d]: the least that the other heads add to logit c minus logit d
     for k in set(range(len(tables.start))) - set(heads.tolist()):
         votes = tables.votes[k, tables.reachable(k)]
         doubt += (votes[:, :, None] - votes[:, None, :]).min(0)
@@ -265,9 +273,16 @@ def _lead(tables: HeadTables, heads: np.ndarray, states: np.ndarray, due: np.nda
     return lead.min(1)
 
 
-def _backwards(tables: HeadTables, specification: MooreMachine, heads: np.ndarray, generations: list, pair) -> list[int]:
+def _backwards(
+    tables: HeadTables, specification: MooreMachine, heads: np.ndarray, generations: list, pair
+) -> list[int]:
     """The tokens that lead to ``pair``, a member of the last generation."""
-    n, Q, unit, tokens = tables.moves.shape[2], specification.num_states, tables.moves.shape[2] ** np.arange(len(heads)), []
+    n, Q, unit, tokens = (
+        tables.moves.shape[2],
+        specification.num_states,
+        tables.moves.shape[2] ** np.arange(len(heads)),
+        [],
+    )
     for earlier in reversed(generations[:-1]):
         digits = (earlier // Q)[:, None] // unit % n
         for token in range(specification.num_symbols):

@@ -19,7 +19,9 @@ def tiny(seed=0, **changes):
 
 
 def without_clock(record):
-    return {k: v for k, v in record.items() if k not in ("wall_seconds", "cpu_seconds", "evaluation_seconds", "recorded")}
+    return {
+        k: v for k, v in record.items() if k not in ("wall_seconds", "cpu_seconds", "evaluation_seconds", "recorded")
+    }
 
 
 def test_every_cell_of_every_experiment_can_be_built():
@@ -43,7 +45,9 @@ def test_budget_paper_is_the_papers_setting():
 def test_ours_is_the_best_row_and_wrong_names_are_refused():
     assert experiments.plan("lrnn/table2", rows=["ours"], seeds=[0])[0].row == "softmax"
     for wrong in ({"rows": ["nobody"]}, {"tasks": ["chess"]}, {"budget": "huge"}, {"protocol": "mine"}):
-        with pytest.raises(ValueError, match=next(iter(wrong.values()))[0] if "rows" in wrong or "tasks" in wrong else "no "):
+        with pytest.raises(
+            ValueError, match=next(iter(wrong.values()))[0] if "rows" in wrong or "tasks" in wrong else "no "
+        ):
             experiments.plan("lrnn/table2", seeds=[0], **wrong)
     with pytest.raises(ValueError, match="lrnn/table9"):
         experiments.get("lrnn/table9")
@@ -115,7 +119,9 @@ def test_an_interrupted_run_resumes_to_the_same_numbers(tmp_path, monkeypatch):
 
 
 def test_the_papers_protocol_reports_the_best_check():
-    setting = lrnn_table2.for_protocol(replace(TINY, recipe=replace(TINY.recipe, phases=(Phase(steps=80, lr=1e-3),))), "paper")
+    setting = lrnn_table2.for_protocol(
+        replace(TINY, recipe=replace(TINY.recipe, phases=(Phase(steps=80, lr=1e-3),))), "paper"
+    )
     record = runner.perform(tiny(setting=setting, protocol="paper"))
     assert len(record["checks"]) == 40
     assert record["metrics"]["best_of_checks"] == max(c["score"] for c in record["checks"])
@@ -148,15 +154,15 @@ def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
     assert list(tmp_path.rglob("*.json")) == []
 
 
-@pytest.mark.parametrize("wrong", ["reproduce lrnn/none", "reproduce lrnn/table2 --rows nobody", "reproduce lrnn/table2 --jobs 0"])
+@pytest.mark.parametrize(
+    "wrong", ["reproduce lrnn/none", "reproduce lrnn/table2 --rows nobody", "reproduce lrnn/table2 --jobs 0"]
+)
 def test_a_wrong_call_says_so_and_returns_2(wrong, capsys):
     assert cli.main(wrong.split()) == 2
     assert "lrnnlab:" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "text, seeds", [("3", [0, 1, 2]), ("7,", [7]), ("101,102", [101, 102]), ("4-6", [4, 5, 6])]
-)
+@pytest.mark.parametrize("text, seeds", [("3", [0, 1, 2]), ("7,", [7]), ("101,102", [101, 102]), ("4-6", [4, 5, 6])])
 def test_seeds_are_read(text, seeds):
     assert cli._seeds(text) == seeds
 
@@ -170,4 +176,6 @@ def test_the_committed_records_are_good():
             run for run in experiments.plan(record["experiment"], tasks=[record["task"]], rows=[record["row"]],
                                             seeds=[record["seed"]], budget=record["budget"], protocol=record["protocol"])
         )  # fmt: skip
-        assert records.fingerprint(run.config()) == record["fingerprint"], f"{run.path(folder)}: the recipe has changed since"
+        assert records.fingerprint(run.config()) == record["fingerprint"], (
+            f"{run.path(folder)}: the recipe has changed since"
+        )

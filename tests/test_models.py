@@ -515,8 +515,8 @@ def test_start_and_drive():
 
 def test_a_layer_says_what_it_is():
     layer = build("block_diagonal", **SMALL, **BLOCKS, rule="unit", p=2.0, drive="none", start="first").layers[0]
-    assert "h=2, b=3, rule=unit, p=2.0, drive=none, start=first" in repr(layer)
-    assert "start=learned" in repr(build("block_diagonal", **SMALL, **BLOCKS))
+    assert "h=2, b=3, rule='unit', p=2.0, drive='none', start='first'" in repr(layer)
+    assert "start='learned'" in repr(build("block_diagonal", **SMALL, **BLOCKS))
 
 
 def test_elman_is_tanh_of_a_sum():

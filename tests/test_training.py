@@ -742,14 +742,18 @@ def test_a_process_that_is_killed_outright(tmp_path):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is adam or adamw, got 'sgd'"),
-        (recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is cross_entropy or squared, got 'hinge'"),
-        (recipe(Phase(1, lr=1e-2), batch=0), "batch must be a whole number, at least 1, got 0"),
+        (lambda: recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is adam or adamw, got 'sgd'"),
+        (lambda: recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is cross_entropy or squared, got 'hinge'"),
+        (lambda: recipe(Phase(1, lr=1e-2), batch=0), "batch=0"),
+        (lambda: recipe(Phase(0, lr=1e-2)), "steps=0"),
+        (lambda: recipe(), "at least one phase"),
+        (lambda: train(recipe(Phase(1, lr=1e-2, purity=1.0))), "purity needs transition matrices"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), check_every=1), "check_every=1"),
     ],
 )
 def test_recipes_that_make_no_sense(wrong, message):
     with pytest.raises(ValueError, match=message):
-        train(wrong)
+        wrong()
 
 
 def test_expressions_have_odd_length():

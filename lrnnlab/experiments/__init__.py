@@ -14,7 +14,19 @@ from collections.abc import Sequence
 from lrnnlab.experiments import lrnn_smoothing, lrnn_table2
 from lrnnlab.experiments.runner import BUDGETS, PROTOCOLS, Run, Setting, levels, perform, perform_all, train
 
-__all__ = ["BUDGETS", "EXPERIMENTS", "PROTOCOLS", "Run", "Setting", "get", "levels", "perform", "perform_all", "plan", "train"]
+__all__ = [
+    "BUDGETS",
+    "EXPERIMENTS",
+    "PROTOCOLS",
+    "Run",
+    "Setting",
+    "get",
+    "levels",
+    "perform",
+    "perform_all",
+    "plan",
+    "train",
+]
 
 EXPERIMENTS = {module.NAME: module for module in (lrnn_table2, lrnn_smoothing)}
 
@@ -35,7 +47,7 @@ def plan(
     budget: str = "live",
     protocol: str | None = None,
 ) -> list[Run]:
-    """All runs asked for, tasks outermost, seeds innermost.  ``protocol`` is the paper's for the paper's budget, else ours."""
+    """All runs asked for, tasks outermost, seeds innermost; the paper's budget has the paper's protocol by default."""
     module = get(name)
     if budget not in BUDGETS:
         raise ValueError(f"no budget {budget!r}; there are {', '.join(BUDGETS)}")

@@ -58,7 +58,9 @@ def _softmax(task: str) -> Setting:
         "layers": _LAYERS[task], "rule": "softmax", "drive": "none", "start": "first", "hidden": 64,
         "gain": 4.0, "stay": 2.0, "head": "linear" if shallow else "mlp",
     }  # fmt: skip
-    recipe = Recipe(_SOFTMAX[task], batch=32 if shallow else 64, betas=(0.9, 0.99), clip=1.0, attempts=6 if shallow else 2)
+    recipe = Recipe(
+        _SOFTMAX[task], batch=32 if shallow else 64, betas=(0.9, 0.99), clip=1.0, attempts=6 if shallow else 2
+    )
     return Setting("block_diagonal", options, recipe, stop="proved" if shallow else "snapped")
 
 

@@ -33,7 +33,8 @@ def frame(records: Sequence[dict]) -> pd.DataFrame:
         seconds = pd.Series([r["wall_seconds"] for r in cell]).median()
         for measure, title in SHOWN.items():
             if all(measure in r["metrics"] for r in cell):
-                lines.append({"task": task, "row": row, "measure": title, **summary([r["metrics"][measure] for r in cell]),
+                found = summary([r["metrics"][measure] for r in cell])
+                lines.append({"task": task, "row": row, "measure": title, **found,
                               "seconds": seconds, "stop": cell[0]["stop"]})  # fmt: skip
     return pd.DataFrame(lines)
 

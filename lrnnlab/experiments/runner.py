@@ -28,8 +28,8 @@ class Setting:
 
     stop : ``"recipe"``: the recipe's own phases and nothing else; ``"snapped"``: likewise, then the snapped model must
         be perfect on fresh strings of the *training* length, else training starts again; ``"proved"``: likewise, and a
-        search over its states must prove it right on all strings (no longer string is drawn for that); ``"long"``: training ends
-        once a check on strings of the *test* length, from a stream of their own, is perfect, and starts again if none
+        search over its states must prove it right on all strings (no longer string is drawn for that); ``"long"``: training
+        ends once a check on strings of the *test* length, from a stream of their own, is perfect, and starts again if none
         is.  A row that stops on long strings has seen their length; tables say so.
     """
 
@@ -99,7 +99,8 @@ def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
         "protocol": run.protocol, "wall_seconds": round(result.seconds, 3), "cpu_seconds": round(result.cpu_seconds, 3),
         "evaluation_seconds": round(time.perf_counter() - trained, 3), "steps": result.steps,
         "attempts": result.attempt + 1, "accepted": result.accepted, "stop": setting.stop, "metrics": metrics,
-        "levels": levels(task), "losses": [[s, round(v, 6)] for s, v in result.losses[:: max(1, len(result.losses) // 200)]],
+        "levels": levels(task),
+        "losses": [[s, round(v, 6)] for s, v in result.losses[:: max(1, len(result.losses) // 200)]],
         "checks": result.checks, "fingerprint": records.fingerprint(run.config()), "config": run.config(),
         "provenance": records.provenance(),
     }  # fmt: skip

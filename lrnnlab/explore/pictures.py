@@ -1,4 +1,4 @@
-"""The pictures in ``figures/``: each is drawn again, from the records or from a run of seconds, by ``lrnnlab figures``."""
+"""The pictures in ``figures/``: ``lrnnlab figures`` draws each again, from records or from a run of seconds."""
 
 from __future__ import annotations
 

@@ -17,11 +17,29 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from lrnnlab.analysis import (
-    FLOAT32_MAX, FLOAT32_TINY, KINDS, growth_per_step, log10_products, overflow_step, random_blocks,
+    FLOAT32_MAX,
+    FLOAT32_TINY,
+    KINDS,
+    growth_per_step,
+    log10_products,
+    overflow_step,
+    random_blocks,
 )  # fmt: skip
 from lrnnlab.explore.style import (
-    DIVERGING, FAINT, FAMILIES, INK, PAGE, SMALL, Look, colour_bar, ink_on, label_ends, new_figure, styled,
-    symbol_looks, typeset,
+    DIVERGING,
+    FAINT,
+    FAMILIES,
+    INK,
+    PAGE,
+    SMALL,
+    Look,
+    colour_bar,
+    ink_on,
+    label_ends,
+    new_figure,
+    styled,
+    symbol_looks,
+    typeset,
 )  # fmt: skip
 from lrnnlab.models import COLUMN_RULES
 

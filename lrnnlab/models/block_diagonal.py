@@ -113,9 +113,11 @@ class BlockDiagonal(LinearRecurrence):
         with torch.no_grad():
             self.generator[2].weight.mul_(gain)
             self.generator[2].bias.mul_(gain).add_(stay * torch.eye(b).unsqueeze(1).expand(b, h, b).flatten())
-        values = {"mlp": lambda: nn.Sequential(nn.Linear(D, D), nn.ReLU(), nn.Linear(D, D)),
-                  "linear": lambda: nn.Linear(D, D, bias=False),
-                  "none": nn.Identity}
+        values = {
+            "mlp": lambda: nn.Sequential(nn.Linear(D, D), nn.ReLU(), nn.Linear(D, D)),
+            "linear": lambda: nn.Linear(D, D, bias=False),
+            "none": nn.Identity,
+        }
         self.value = values[drive]()
         if start == "learned":
             self.x0 = nn.Parameter(torch.randn(h, b))
@@ -123,11 +125,8 @@ class BlockDiagonal(LinearRecurrence):
             self.register_buffer("x0", F.one_hot(torch.zeros(h, dtype=torch.int64), b).float())
 
     def extra_repr(self) -> str:
-        return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}"
-
-    def extra_repr(self) -> str:
         start = "learned" if isinstance(self.x0, nn.Parameter) else "first"
-        return f"h={self.h}, b={self.b}, rule={self.rule}, p={self.p}, drive={self.drive}, start={start}"
+        return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}, start={start!r}"
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """z (..., D) -> A (..., h, b, b), the paper's A_t, and b (..., h, b), the paper's B u_t."""
@@ -169,8 +168,11 @@ def snap(model: SequenceModel) -> SequenceModel:
     """
     for number, layer in enumerate(model.layers, 1):
         if not isinstance(layer, BlockDiagonal) or layer.rule not in ("softmax", "hard") or layer.drive != "none":
-            shown = (f"rule={layer.rule!r}, drive={layer.drive!r}" if isinstance(layer, BlockDiagonal)
-                     else type(layer).__name__)
+            shown = (
+                f"rule={layer.rule!r}, drive={layer.drive!r}"
+                if isinstance(layer, BlockDiagonal)
+                else type(layer).__name__
+            )
             raise ValueError(f"only a softmax model without input term can be snapped; layer {number} is {shown}")
         if isinstance(layer.x0, nn.Parameter):
             raise ValueError(f"layer {number} starts from a learned x_0, which is not a state of an automaton")

@@ -84,7 +84,7 @@ class _Block(torch.autograd.Function):
 class _Token(torch.autograd.Function):
     @staticmethod
     def forward(ctx, A_table, b_table, tokens, x0):
-        (V, h, n), (B, T) = b_table.shape, tokens.shape
+        (_, h, n), (B, T) = b_table.shape, tokens.shape
         x = torch.empty(B, T, h, n, dtype=A_table.dtype)
         arrays = _flat(A_table.transpose(-1, -2), b_table, tokens.to(torch.int64), x0, x)
         _over_batch(lambda c, i, j: kernels.token_forward(*arrays, T, h, i, j, (0,) * n), B, x.numel() * n)

@@ -11,8 +11,10 @@ that two arrays do not overlap, and without that knowledge it does not vectorise
   (the gradient g x^T)
 
 The block size n travels in the *type* of the argument ``size`` (a tuple of n zeros), so that the compiler knows it.
-Arrays are passed flat; s is the distance between the starts of two rows of a block.  Letters: B batch, T time, D channels, h blocks, n block size; A transition, b input term,
-x state, g the gradient arriving at a state; ``start`` and ``stop`` bound the part of the batch to work on.
+Arrays are passed flat; s is the distance between the starts of two rows of a block.
+
+Letters: B batch, T time, D channels, h blocks, n block size; A transition, b input term, x state, g the gradient
+arriving at a state; ``start`` and ``stop`` bound the part of the batch to work on.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ def _mix(typing, rows, r, s, weight, w, base, q, out, o, size):
         builder.store(total, target, align=width)
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64, types.int64, weight, types.int64, base, types.int64, out, types.int64, size), generate
+    return types.void(
+        rows, types.int64, types.int64, weight, types.int64, base, types.int64, out, types.int64, size
+    ), generate
 
 
 @intrinsic
@@ -95,7 +99,9 @@ def _dots(typing, rows, r, s, right, w, base, q, out, o, size):
         builder.store(builder.fadd(total, sums, flags=_FAST), target, align=width)
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64, types.int64, right, types.int64, base, types.int64, out, types.int64, size), generate
+    return types.void(
+        rows, types.int64, types.int64, right, types.int64, base, types.int64, out, types.int64, size
+    ), generate
 
 
 @intrinsic
@@ -182,7 +188,7 @@ def token_forward(columns, b_table, tokens, x0, x, T, h, start, stop, size):
 
 @compiled
 def token_backward(A_table, tokens, x0, x, dx, dA, db, dx0, T, h, start, stop, size):
-    """Gradients of token_forward, added into dA (V,h,n,n) and db (V,h,n) over this part of the batch (dx0 zero before)."""
+    """Gradients of token_forward, added into dA (V,h,n,n) and db (V,h,n); dx0 is zero before."""
     n = len(size)
     g = np.zeros(2 * h * n, dx.dtype)  # the gradient at t and at t+1, in turn
     for B in range(start, stop):

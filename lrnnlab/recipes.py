@@ -1,0 +1,69 @@
+"""What a training run is told: its phases and what they share.  Plain data, so that a record can hold it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of training.
+
+    steps : how many.            until : end sooner, once the running mean of the loss is below this.
+    lr, final_lr : constant, or a cosine from lr to final_lr.      warmup : linear ramp over so many steps.
+    weight_decay : decoupled, on matrices only.
+    loss : ``"cross_entropy"``, or ``"squared"``: logits regress on the one-hot of the answer.
+    smoothing : of the labels; for cross-entropy.
+    noise : standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
+    purity : weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that
+        are in use are from one-hot.
+    """
+
+    steps: int
+    lr: float
+    final_lr: float | None = None
+    warmup: int = 0
+    weight_decay: float = 0.0
+    loss: str = "cross_entropy"
+    smoothing: float = 0.0
+    noise: float = 0.0
+    purity: float = 0.0
+    until: float | None = None
+
+    def __post_init__(self):
+        if self.steps < 1:
+            raise ValueError(f"a phase has at least one step, got steps={self.steps}")
+        if self.loss not in ("cross_entropy", "squared"):
+            raise ValueError(f"loss is cross_entropy or squared, got {self.loss!r}")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train: the phases, one after the other, and what they share.
+
+    optimiser : ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
+    average : decay of an exponential moving average of the weights, which then is the model; 0 for none.
+    attempts : how often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
+    length : of the training strings; the task's own if absent.
+    """
+
+    phases: tuple[Phase, ...]
+    batch: int = 128
+    optimiser: str = "adamw"
+    betas: tuple[float, float] = (0.9, 0.999)
+    clip: float | None = None
+    average: float = 0.0
+    attempts: int = 1
+    length: int | None = None
+
+    def __post_init__(self):
+        if not self.phases:
+            raise ValueError("a recipe needs at least one phase, got none")
+        if self.optimiser not in ("adam", "adamw"):
+            raise ValueError(f"optimiser is adam or adamw, got {self.optimiser!r}")
+        if self.batch < 1 or self.attempts < 1:
+            raise ValueError(f"batch and attempts are at least 1, got batch={self.batch}, attempts={self.attempts}")
+
+    @property
+    def steps(self) -> int:
+        return sum(phase.steps for phase in self.phases)
