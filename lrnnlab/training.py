@@ -81,6 +81,7 @@ def fit(
     accept: Callable[[SequenceModel], bool] | None = None,
     check: Callable[[SequenceModel, int], dict] | None = None,
     check_every: int = 0,
+    confirm: int = 1,
     checkpoint: Path | None = None,
     save_seconds: float = 5.0,
     progress: bool = True,
@@ -91,8 +92,8 @@ def fit(
     ----------
     accept : asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again
         from other weights and other strings.  It should look at training lengths only.
-    check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in it ends
-        training.  The model with the highest score is kept as ``best``.
+    check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in ``confirm``
+        checks in a row ends training.  The model with the highest score is kept as ``best``.
     checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the
         same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored.
 
@@ -117,7 +118,7 @@ def fit(
             while not run.finished:
                 run.advance()
                 if check_every and run.step % check_every == 0:
-                    run.look(check)
+                    run.look(check, confirm)
                 if run.attempt_ended:
                     run.conclude(accept)
                 bar.n = run.step
@@ -240,13 +241,15 @@ class _Run:
             self.phase, self.phase_step = self.phase + 1, 0
             self.attempt_ended = self.attempt_ended or self.phase == len(self.recipe.phases)
 
-    def look(self, check) -> None:
+    def look(self, check, confirm: int) -> None:
         found = {"step": self.step, **check(self.current(), self.step)}
         self.checks.append(found)
         if found["score"] > self.best_score:
             self.best_score = found["score"]
             self.best = {k: v.clone() for k, v in self.current().state_dict().items()}
-        self.attempt_ended = self.stopped = self.attempt_ended or bool(found.get("stop"))
+        recent = self.checks[-confirm:]
+        self.stopped = len(recent) == confirm and all(earlier.get("stop") for earlier in recent)
+        self.attempt_ended = self.attempt_ended or self.stopped
 
     def conclude(self, accept) -> None:
         """The attempt is over: accept it, start again, or give up with the last model."""

@@ -29,8 +29,8 @@ class Setting:
     stop : ``"recipe"``: the recipe's own phases and nothing else; ``"snapped"``: likewise, then the snapped model must
         be perfect on fresh strings of the *training* length, else training starts again; ``"proved"``: likewise, and a
         search over its states must prove it right on all strings (no longer string is drawn for that); ``"long"``: training
-        ends once a check on strings of the *test* length, from a stream of their own, is perfect, and starts again if none
-        is.  A row that stops on long strings has seen their length; tables say so.
+        ends once two checks in a row, on strings of the *test* length from a stream of their own, are perfect, and
+        starts again if the last weights do not pass one.  A row that stops on long strings has seen their length; tables say so.
     """
 
     model: str
@@ -79,7 +79,8 @@ def train(run: Run, progress: bool = True, checkpoint: Path | None = None) -> Fi
     check, every = _check(run, task)
     return fit(
         run.build_model, task, setting.recipe, run.seed,
-        accept=_accept(run, task), check=check, check_every=every, checkpoint=checkpoint, progress=progress,
+        accept=_accept(run, task), check=check, check_every=every, confirm=2 if setting.stop == "long" else 1,
+        checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
 
 

@@ -213,8 +213,8 @@ show.table(pd.DataFrame(rows), caption="What each rule makes of this block's col
 #
 # Sum(5), strings of 40 digits, an answer after every digit. First the `softmax` model, whose training never looks at a
 # longer string: after it, each column is snapped to its largest entry, and if the snapped model is not perfect at length
-# 40, or cannot be proved right (section 6), training starts again. Then the `release` model, which stops when a check on strings of length 500 (a stream of its
-# own, not the strings we judge by) is perfect; so it *has seen* the test length, and the table below says so.
+# 40, or cannot be proved right (section 6), training starts again. Then the `release` model, which stops when two checks in a row on strings of length 500 (a stream of its
+# own, not the strings we judge by) are perfect; so it *has seen* the test length, and the table below says so.
 
 # %% tags=["nbval-ignore-output"]
 runs = {row: plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[101])[0] for row in ("softmax", "release")}
