@@ -521,7 +521,7 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 # empty rather than filled from memory. **Recorded** numbers come from
 # `lrnnlab reproduce lrnn/table2 --budget desk --seeds 5`; **live** ones from the cells above. ModArith(5) has fewer seeds
 # (column *runs*) and budgets that are small for it: 150 steps for `release` and `clip`, 1,000 for LSTM and Elman, none of
-# which has learned even the training length. A row that has not learned length 40 has shown nothing about length 500.
+# which is exact even at the training length. A row that has not learned length 40 has shown nothing about length 500.
 
 # %%
 desk = records.read_all(folder / "lrnn" / "table2" / "desk")
