@@ -79,7 +79,7 @@ def _linear(rule: str, task: str, budget: str) -> Setting:
     options = {"layers": _LAYERS[task], "rule": rule, "p": 1.2, "head": "linear" if shallow else "mlp"}
     deep = Phase(steps=60 if budget == "live" else 150, lr=3e-3, warmup=50, weight_decay=0.01, loss="squared")
     phase = _LINEAR.get((rule, task), deep)
-    attempts = 1 if not shallow else 3 if budget == "live" else 6
+    attempts = 6 if shallow else 1
     recipe = Recipe((phase,), batch=64, betas=(0.9, 0.99), clip=1.0, average=0.98, attempts=attempts)
     return Setting("block_diagonal", options, recipe, stop="long")
 
