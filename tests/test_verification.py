@@ -2,18 +2,28 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
 from lrnnlab.automata import build as build_machine
 from lrnnlab.models import build, snap
 from lrnnlab.tasks import EvenPair, Sum
-from lrnnlab.verification import _Search, head_tables, heads_machine, verify
+from lrnnlab.verification import head_tables, heads_machine, verify
+from lrnnlab.verification.below import live_part, reach
+from lrnnlab.verification.search import Search
 
 
 def snapped(vocab, classes, seed, h=2, b=3, head="linear", layers=1):
     options = dict(h=h, b=b, rule="softmax", drive="none", start="first", head=head, layers=layers, gain=4.0)
     return snap(build("block_diagonal", vocab_size=vocab, classes=classes, seed=seed, **options))
+
+
+def complete(model, specification):
+    """The search that follows every head."""
+    with torch.no_grad():
+        below = reach(model, live_part(specification), 10_000)
+        return Search(model, specification, below, np.arange(model.layers[-1].h))
 
 
 def machine_of(model, symbols):
@@ -65,7 +75,7 @@ def test_both_searches_agree_on_a_deep_model_and_a_shallow_one():
     task = EvenPair(2)
     for seed in range(6):
         model = snapped(2, 2, seed)
-        short, general = verify(model, task.specification), _Search(model, task.specification).run(10_000)
+        short, general = verify(model, task.specification), complete(model, task.specification).run(10_000)
         assert short.proved == general.proved
         assert (short.counterexample is None) == (general.counterexample is None)
         if short.counterexample is not None:
@@ -107,7 +117,7 @@ def test_another_alphabet_is_refused():
 
 def test_the_limit_gives_no_verdict_rather_than_a_wrong_one():
     model = snapped(2, 2, 0, h=4, b=4, head="mlp")
-    verdict = _Search(model, model_specification(model)).run(limit=3)
+    verdict = verify(model, model_specification(model), limit=3)
     assert not verdict.proved and verdict.counterexample is None and "not decided" in str(verdict)
 
 

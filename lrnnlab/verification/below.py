@@ -1,0 +1,152 @@
+"""What the layers under the last one can do, as a finite machine, and how little of it the last layer sees.
+
+The states of a snapped layer's blocks ("heads") are one-hot, so all layers but the last are together in one *lower
+state*: a tuple of small integers.  The last layer looks at the token and the lower state, and its generator answers
+with a table for each head: where each of the head's states goes.  Lower states that always, now and after every
+continuation, lead to the same tables are one and the same to the last layer; ``quotient`` merges them.  A network with
+thousands of lower states often has a quotient of a few dozen.
+
+Strings that the task can never ask about (two numbers in a row) are not followed: a ``live`` machine says which ones.
+
+Letters: R lower states, V vocabulary, L layers, h heads, n states of a head; a lower state is a row of (L-1) h integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from lrnnlab.automata import MooreMachine, minimise
+from lrnnlab.models import SequenceModel
+
+AT_ONCE = 4096  # lower states moved by one call of the generators
+
+
+@dataclass(frozen=True)
+class Below:
+    """The lower machine.  State 0 is the initial one; -1 in ``follow`` where the string can no longer be asked about.
+
+    ``follow`` (R, V): the next lower state.      ``kind`` (R, V): which row of ``tables`` the last layer then uses.
+    ``tables`` (K, h, n): for each head of the last layer where each of its states goes.
+    """
+
+    follow: np.ndarray
+    kind: np.ndarray
+    tables: np.ndarray
+
+
+def live_part(specification: MooreMachine) -> MooreMachine:
+    """Shows 1 while some continuation (or the string itself) is asked about, then 0 for ever.
+
+    >>> from lrnnlab.tasks import ModArith, Sum
+    >>> live_part(Sum(5).specification).num_states, live_part(ModArith(5).specification).num_states
+    (1, 3)
+    """
+    live = specification.outputs >= 0
+    while True:
+        wider = live | live[specification.transitions].any(0)
+        if np.array_equal(wider, live):
+            break
+        live = wider
+    shown = MooreMachine(
+        specification.transitions, live.astype(np.int64), specification.initial, specification.symbols
+    )
+    return minimise(shown)
+
+
+def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
+    """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``."""
+    *lower, last = model.layers
+    symbols = _moves(model.layers[0], model.symbol_inputs())  # (V, h, n): the first layer sees nothing but the token
+    first = np.array([s for layer in lower for s in layer.x0.argmax(-1).tolist()] + [live.initial], np.uint8)
+    rows, number, follow, asked = [first], {first.tobytes(): 0}, [], []
+    tables, known = [], {}
+    while len(follow) < len(rows):
+        now = np.stack(rows[len(follow) : len(follow) + AT_ONCE])
+        to = np.full((len(now), model.vocab_size), -1)
+        kind = np.full((len(now), model.vocab_size), -1)
+        for token in range(model.vocab_size):
+            after = live.transitions[token, now[:, -1]]
+            alive = np.flatnonzero(live.outputs[after] == 1)
+            if not len(alive):
+                continue
+            states, table = _step(model, symbols[token], token, now[alive, :-1])
+            moved = np.concatenate([states, after[alive, None].astype(np.uint8)], 1)
+            for i, row in zip(alive.tolist(), moved):
+                key = row.tobytes()
+                if key not in number:
+                    number[key] = len(rows)
+                    rows.append(row)
+                to[i, token] = number[key]
+            for i, one in zip(alive.tolist(), table):
+                key = one.tobytes()
+                if key not in known:
+                    known[key] = len(tables)
+                    tables.append(one)
+                kind[i, token] = known[key]
+        follow.extend(to)
+        asked.extend(kind)
+        if len(rows) > limit:
+            return None
+    return Below(np.stack(follow), np.stack(asked), np.stack(tables))
+
+
+def _moves(layer, z: Tensor) -> np.ndarray:
+    """Inputs z (m, D) of a snapped layer -> (m, h, n): where every state of every head goes."""
+    A, _ = layer.transition(z)
+    return A.argmax(-2).numpy().astype(np.uint8)
+
+
+def _step(model: SequenceModel, symbol: np.ndarray, token: int, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One token on many lower states (m, (L-1) h): the next ones, and the last layer's tables (m, h, n)."""
+    stream, after, start = model.embedding.weight[token].expand(len(states), -1), [], 0
+    for number, (norm, layer) in enumerate(zip(model.norms, model.layers)):
+        moves = _moves(layer, norm(stream)) if number else np.broadcast_to(symbol, (len(states), *symbol.shape))
+        if number + 1 == len(model.layers):
+            return np.concatenate([states[:, :0], *after], 1), moves
+        now = states[:, start : start + layer.h, None].astype(np.int64)
+        moved = np.take_along_axis(moves, now, 2)[..., 0]  # (m, h)
+        after.append(moved)
+        start += layer.h
+        stream = stream + F.one_hot(torch.from_numpy(moved.astype(np.int64)), layer.b).flatten(1)
+    raise AssertionError("a model has at least one layer")
+
+
+def quotient(below: Below, heads: np.ndarray) -> Below:
+    """Merge lower states that the given heads of the last layer can never tell apart.
+
+    Partition refinement by hashing, and then an exact check that the partition is a congruence, so a hash collision
+    cannot make a proof wrong.
+    """
+    tables, kinds = np.unique(below.tables[:, heads], axis=0, return_inverse=True)
+    kind = np.where(below.kind >= 0, kinds.reshape(-1)[below.kind], -1)  # (R, V)
+    group, mix = _classes(kind), np.random.default_rng(0)
+    while True:
+        following = np.where(below.follow >= 0, group[below.follow], -1)
+        finer = _classes(_hash(np.column_stack([group, following]), mix))
+        if finer.max() == group.max():
+            break
+        group = finer
+    first = np.zeros(group.max() + 1, np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]  # the earliest member of each class stands for it
+    if not ((kind == kind[first[group]]).all() and (following == following[first[group]]).all()):
+        raise AssertionError("two lower states were merged by a hash collision: change the seed of the hash")
+    return Below(following[first], kind[first], tables)
+
+
+def _hash(table: np.ndarray, mix: np.random.Generator) -> np.ndarray:
+    factors = mix.integers(1, 2**63, table.shape[1], dtype=np.uint64) | np.uint64(1)
+    with np.errstate(over="ignore"):
+        mixed = (table.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)) * factors
+        mixed ^= mixed >> np.uint64(29)
+        return (mixed * factors[::-1]).sum(1)
+
+
+def _classes(table: np.ndarray) -> np.ndarray:
+    """Equal rows get equal numbers, counted in the order of their first appearance."""
+    _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse.reshape(-1)]

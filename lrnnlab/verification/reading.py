@@ -1,0 +1,112 @@
+"""Reading a snapped model: its heads as tables, and what it has learned as one machine.
+
+Letters: V vocabulary, C classes, h heads (blocks of the last layer), n states of a head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from lrnnlab.automata import MooreMachine, build, minimise
+from lrnnlab.models import SequenceModel
+from lrnnlab.training import steady_arithmetic
+from lrnnlab.verification.below import live_part, reach
+from lrnnlab.verification.search import Search, votes
+
+
+@dataclass(frozen=True)
+class HeadTables:
+    """A snapped one-layer model with a linear readout, as tables.
+
+    ``moves`` (h, V, n): where each state of each head goes.  ``start`` (h,).  ``votes`` (h, n, C): what each head in
+    each state adds to the logits, beside the constant ``bias`` (C,).
+    """
+
+    moves: np.ndarray
+    start: np.ndarray
+    votes: np.ndarray
+    bias: np.ndarray
+
+
+def head_tables(model: SequenceModel) -> HeadTables:
+    """Read the tables off a snapped one-layer model with ``head="linear"``; ``ValueError`` for any other model.
+
+    >>> from lrnnlab.models import build, snap
+    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=2, b=4, rule="softmax", drive="none",
+    ...               start="first", head="linear")
+    >>> head_tables(snap(model)).moves.shape
+    (2, 3, 4)
+    """
+    layer = model.layers[0]
+    if len(model.layers) != 1 or len(model.head) != 1 or getattr(layer, "rule", None) != "hard":
+        raise ValueError("head tables need a snapped model with one layer and a linear readout")
+    with torch.no_grad():
+        A, _ = layer.transition(model.symbol_inputs())  # (V, h, n, n)
+        each, bias = votes(model)
+    return HeadTables(A.argmax(-2).permute(1, 0, 2).numpy(), layer.x0.argmax(-1).numpy(), each, bias)
+
+
+def heads_machine(tables: HeadTables, heads: tuple[int, ...], symbols: tuple[str, ...]) -> MooreMachine:
+    """What some heads of a snapped model do together: the reachable tuples of their states, as one machine.
+
+    A state shows the class that these heads vote for, and is named by the heads' states; with the heads of a proved
+    ``Verdict`` this is the automaton that the network has learned.
+
+    >>> from lrnnlab.models import build, snap
+    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=2, b=4, rule="softmax", drive="none",
+    ...               start="first", head="linear")
+    >>> heads_machine(head_tables(snap(model)), (0, 1), ("a", "b", "c")).num_symbols
+    3
+    """
+    chosen = np.array(heads)
+
+    def step(states, token):
+        return tuple(int(s) for s in tables.moves[chosen, token, np.array(states)])
+
+    def vote(states):
+        return int((tables.bias + tables.votes[chosen, np.array(states)].sum(0)).argmax())
+
+    start = tuple(int(s) for s in tables.start[chosen])
+    return build(start, symbols, step, vote, name=lambda states: "".join(map(str, states)))
+
+
+def learned_machine(model: SequenceModel, specification: MooreMachine, limit: int = 20_000) -> MooreMachine:
+    """The smallest machine that answers as the snapped ``model`` does wherever ``specification`` asks.
+
+    Nothing of the specification's answers is used, only where it asks.  Equal (``==``) to the specification exactly if
+    the model is right on all strings.  ``ValueError`` if the model has more than ``limit`` states.
+
+    >>> from lrnnlab.models import build, snap
+    >>> from lrnnlab.tasks import Sum
+    >>> model = build("block_diagonal", vocab_size=2, classes=2, h=1, b=2, rule="softmax", drive="none", start="first")
+    >>> learned_machine(snap(model), Sum(2).specification) == Sum(2).specification
+    False
+    """
+    asked = MooreMachine(
+        specification.transitions, (specification.outputs >= 0).astype(np.int64), specification.initial,
+        specification.symbols,
+    )  # fmt: skip
+    asked = minimise(asked)
+    with steady_arithmetic(), torch.no_grad():
+        below = reach(model, live_part(specification), limit)
+        if below is None:
+            raise ValueError(f"the layers under the last have more than {limit} states")
+        search = Search(model, asked, below, np.arange(model.layers[-1].h))
+        dead = -1
+
+        def step(place, token):
+            if place == dead:
+                return dead
+            origin, after = search.move(np.array([place]), token)
+            return int(after[0]) if len(origin) else dead
+
+        def shown(place):
+            if place == dead:
+                return -1
+            _, joint, state = search.split(np.array([place]))
+            return int(search.shown(joint)[0]) if asked.outputs[state[0]] else -1
+
+        return minimise(build(search.start, specification.symbols, step, shown, limit=limit))
