@@ -10,6 +10,8 @@ from pathlib import Path
 
 import lrnnlab
 
+LONG = ("losses", "checks", "curves", "seal")  # parts of a record that --json leaves out
+
 
 def _seeds(text: str) -> list[int]:
     """``5`` means seeds 0..4; ``101,102`` or ``101,`` or ``101-105`` mean just those."""
@@ -33,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=lrnnlab.__version__)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     reproduce = verbs.add_parser("reproduce", help="run (part of) a table or figure of a paper and print what came out")
-    reproduce.add_argument("experiment", help="for example lrnn/table2")
+    reproduce.add_argument("experiment", help="for example lrnn/table2, which trains, or lrnn/speed, which measures")
     reproduce.add_argument("--budget", default="live", help="live (seconds a run), desk (an hour a table), paper")
     reproduce.add_argument("--protocol", help="ours (last weights, every position, no choice on test data) or paper "
                            "(best of 40 checks, last position); default: paper for --budget paper, else ours")
@@ -42,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )
     reproduce.add_argument(
-        "--seeds", type=_seeds, default=list(range(5)), help="how many (5), or which (101,102 or 101-105)"
+        "--seeds", type=_seeds, help="how many (5), or which (101,102 or 101-105); default: 5, or 1 of a measurement"
     )
     reproduce.add_argument(
         "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same"
@@ -87,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _reproduce(options: argparse.Namespace) -> int:
     from lrnnlab import experiments, records
-    from lrnnlab.experiments.report import table
+    from lrnnlab.experiments.report import line, table
 
     runs = experiments.plan(
         options.experiment, tasks=options.tasks, rows=options.rows, seeds=options.seeds,
@@ -99,13 +101,13 @@ def _reproduce(options: argparse.Namespace) -> int:
     asked = {aliases.get(row, row): row for row in options.rows or ()}  # print the name that was asked for
     done = []
     for number, record in enumerate(
-        experiments.perform_all(runs, jobs=options.jobs, data=data, progress=not options.json), 1
+        experiments.run_all(runs, jobs=options.jobs, data=data, progress=not options.json), 1
     ):
         done.append(record)
         shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
         if options.json:
-            print(json.dumps({k: v for k, v in shown.items() if k not in ("losses", "checks", "seal")}), flush=True)
-        print(f"[{number}/{len(runs)}] {_line(shown)}", file=sys.stderr, flush=True)
+            print(json.dumps({k: v for k, v in shown.items() if k not in LONG}), flush=True)
+        print(f"[{number}/{len(runs)}] {line(shown)}", file=sys.stderr, flush=True)
     if not options.json:
         print(table(done))
     return 0
@@ -126,12 +128,3 @@ def _bench(options: argparse.Namespace) -> int:
     for task in options.tasks:
         print(bench.report(task, bench.training_step(task, options.rounds)))
     return 0
-
-
-def _line(record: dict) -> str:
-    metrics = record["metrics"]
-    return (
-        f"{record['task']} {record['row']} seed {record['seed']}: last {metrics['accuracy_last']:.4f}, "
-        f"all {metrics['accuracy_all']:.4f} in {record['wall_seconds']:.1f} s, {record['steps']} steps"
-        + (" (recorded)" if record["recorded"] else "")
-    )

@@ -1,23 +1,30 @@
 """The papers' tables and figures, one module each: rows, budgets, protocol.  Records go to ``data/``.
 
-An experiment module has ``NAME``, ``TASKS``, ``ROWS``, ``ALIASES``, ``setting(row, task, budget)`` and
-``for_protocol(setting, protocol)``.
+``EXPERIMENTS`` train.  Such a module has ``NAME``, ``TASKS``, ``ROWS``, ``ALIASES``, ``setting(row, task, budget)`` and
+``for_protocol(setting, protocol)``.  ``MEASUREMENTS`` do not train; what they have is told in ``measuring``.  ``plan``
+and ``run_all`` take the name of either kind.
 
 >>> plan("lrnn/table2", tasks=["sum"], rows=["ours"], seeds=[101], budget="live")[0].setting.model
 'block_diagonal'
+>>> plan("lrnn/growth", tasks=["gaussian"], rows=["clip"])[0].setting["rule"]
+'clip'
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from lrnnlab.experiments import lrnn_smoothing, lrnn_table2
+from lrnnlab.experiments import lrnn_fig1, lrnn_growth, lrnn_smoothing, lrnn_speed, lrnn_table2
+from lrnnlab.experiments.measuring import Measurement, measure_all
 from lrnnlab.experiments.runner import BUDGETS, PROTOCOLS, Run, Setting, levels, perform, perform_all, train
 
 __all__ = [
     "BUDGETS",
     "EXPERIMENTS",
+    "MEASUREMENTS",
     "PROTOCOLS",
+    "Measurement",
     "Run",
     "Setting",
     "get",
@@ -25,17 +32,20 @@ __all__ = [
     "perform",
     "perform_all",
     "plan",
+    "run_all",
     "train",
 ]
 
 EXPERIMENTS = {module.NAME: module for module in (lrnn_table2, lrnn_smoothing)}
+MEASUREMENTS = {module.NAME: module for module in (lrnn_fig1, lrnn_growth, lrnn_speed)}
 
 
 def get(name: str):
-    """The module of an experiment; ``ValueError`` lists the names."""
-    if name not in EXPERIMENTS:
-        raise ValueError(f"no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
-    return EXPERIMENTS[name]
+    """The module of an experiment of either kind; ``ValueError`` lists the names."""
+    known = {**EXPERIMENTS, **MEASUREMENTS}
+    if name not in known:
+        raise ValueError(f"no experiment {name!r}; there are {', '.join(known)}")
+    return known[name]
 
 
 def plan(
@@ -43,21 +53,48 @@ def plan(
     *,
     tasks: Sequence[str] | None = None,
     rows: Sequence[str] | None = None,
-    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    seeds: Sequence[int] | None = None,
     budget: str = "live",
     protocol: str | None = None,
-) -> list[Run]:
-    """All runs asked for, tasks outermost, seeds innermost; the paper's budget has the paper's protocol by default."""
-    module = get(name)
+) -> list[Run] | list[Measurement]:
+    """All runs asked for, tasks outermost, seeds innermost; the paper's budget has the paper's protocol by default.
+
+    Without ``seeds``: 0..4 where there is something to train, and 0 where there is not.
+    """
+    module, measures = get(name), name in MEASUREMENTS
     if budget not in BUDGETS:
         raise ValueError(f"no budget {budget!r}; there are {', '.join(BUDGETS)}")
-    protocol = protocol or ("paper" if budget == "paper" else "ours")
+    protocol = protocol or ("paper" if budget == "paper" and not measures else "ours")
     if protocol not in PROTOCOLS:
         raise ValueError(f"no protocol {protocol!r}; there are {', '.join(PROTOCOLS)}")
-    return [
-        Run(name, task, module.ALIASES.get(row, row), seed, budget, protocol,
-            module.for_protocol(module.setting(row, task, budget), protocol))
+    if measures and protocol != "ours":
+        raise ValueError(f"{name} trains nothing, so it has no protocol {protocol!r}")
+    seeds = (range(1) if measures else range(5)) if seeds is None else seeds
+    cells = [
+        (task, module.ALIASES.get(row, row), module.setting(row, task, budget))
         for task in tasks or module.TASKS
         for row in rows or module.ROWS
-        for seed in seeds
-    ]  # fmt: skip
+    ]
+    if measures:
+        return [Measurement(name, task, row, seed, budget, setting) for task, row, setting in cells for seed in seeds]
+    return [Run(name, task, row, seed, budget, protocol, module.for_protocol(setting, protocol))
+            for task, row, setting in cells for seed in seeds]  # fmt: skip
+
+
+def run_all(
+    runs: Sequence[Run] | Sequence[Measurement], *, jobs: int = 1, data: Path | None = None, reuse: bool = True,
+    progress: bool = False,
+) -> Iterator[dict]:  # fmt: skip
+    """The records of ``runs`` (of one experiment), in order as they are ready: ``perform_all`` or ``measure_all``.
+
+    Measurements are made one at a time, because two clocks on one machine disturb each other: ``ValueError`` for more
+    ``jobs``.
+
+    >>> [record["metrics"]["levels"] for record in run_all(plan("lrnn/fig1", rows=["8"]))]
+    [3]
+    """
+    if not runs or runs[0].experiment not in MEASUREMENTS:
+        return perform_all(runs, jobs=jobs, data=data, reuse=reuse, progress=progress)
+    if jobs != 1:
+        raise ValueError(f"{runs[0].experiment} measures one thing at a time: jobs must be 1, got {jobs}")
+    return measure_all(runs, MEASUREMENTS[runs[0].experiment].measure, data=data, reuse=reuse)

@@ -1,4 +1,7 @@
-"""Records -> tables: mean, least and greatest over seeds, with the levels of a guesser beside them."""
+"""Records -> tables and lines.  Of training: mean, least and greatest over seeds, with the levels of a guesser beside.
+
+Measuring experiments say themselves how their records are shown (see ``measuring``).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from lrnnlab.evaluation import summary
+from lrnnlab.experiments import MEASUREMENTS
 
 SHOWN = {
     "accuracy_last": "last position",
@@ -40,9 +44,11 @@ def frame(records: Sequence[dict]) -> pd.DataFrame:
 
 
 def table(records: Sequence[dict]) -> str:
-    """The same as text, with the levels of a guesser under each task."""
+    """Records of one experiment as text; of training, with the levels of a guesser under each task."""
     if not records:
         return "no runs"
+    if records[0]["experiment"] in MEASUREMENTS:
+        return MEASUREMENTS[records[0]["experiment"]].table(records)
     found, parts = frame(records), []
     for task in dict.fromkeys(found["task"]):
         levels = next(r["levels"] for r in records if r["task"] == task)
@@ -50,3 +56,18 @@ def table(records: Sequence[dict]) -> str:
         guess = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in levels.items())
         parts.append(f"{task}   ({guess})\n{body}")
     return "\n\n".join(parts)
+
+
+def line(record: dict) -> str:
+    """One record in a few words, and whether it was there already.
+
+    >>> line({"experiment": "lrnn/fig1", "row": "2", "seed": 0, "metrics": {"levels": 1, "made": 0}, "recorded": True})
+    'length 2: 1 level(s), 0 products of two matrices (recorded)'
+    """
+    if record["experiment"] in MEASUREMENTS:
+        said = MEASUREMENTS[record["experiment"]].line(record)
+    else:
+        metrics = record["metrics"]
+        said = (f"{record['task']} {record['row']} seed {record['seed']}: last {metrics['accuracy_last']:.4f}, "
+                f"all {metrics['accuracy_all']:.4f} in {record['wall_seconds']:.1f} s, {record['steps']} steps")
+    return said + (" (recorded)" if record["recorded"] else "")

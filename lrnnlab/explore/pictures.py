@@ -8,8 +8,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from lrnnlab import records
-from lrnnlab.experiments import plan, train
+from lrnnlab.experiments import get, plan, train
 from lrnnlab.explore.automaton_figures import state_diagram
+from lrnnlab.explore.growth_figures import growth_by_rule
+from lrnnlab.explore.scan_figures import scan_schedule, speed_ratios
 from lrnnlab.explore.show import save
 from lrnnlab.explore.training_figures import paper_recorded_live
 from lrnnlab.models import snap
@@ -29,10 +31,7 @@ def found_automaton() -> tuple[Figure, str]:
 
 def table2() -> tuple[Figure, str]:
     """Recorded runs of ``lrnn/table2`` at the desk budget, all positions past the training length."""
-    desk = records.read_all(records.data_folder() / "records" / "lrnn" / "table2" / "desk")
-    if not desk:
-        raise RuntimeError("no records of lrnn/table2: run lrnnlab reproduce lrnn/table2 --budget desk first")
-    return comparison(desk), "Accuracy past the training length by task and model, over seeds."
+    return comparison(_desk("lrnn/table2")), "Accuracy past the training length by task and model, over seeds."
 
 
 def comparison(desk: list[dict], live: dict[tuple[str, str], list[float]] | None = None) -> Figure:
@@ -45,7 +44,43 @@ def comparison(desk: list[dict], live: dict[tuple[str, str], list[float]] | None
     return paper_recorded_live(rows, measure="right answers at all positions past the training length")
 
 
-PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {"found_automaton": found_automaton, "lrnn_table2": table2}
+def fig1() -> tuple[Figure, str]:
+    """Figure 1 of paper 000 again, from the code that runs."""
+    return scan_schedule(8), (
+        "The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; the second A2, A3A2, A6, "
+        "A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the last state of the run before."
+    )
+
+
+def growth() -> tuple[Figure, str]:
+    """Recorded runs of ``lrnn/growth`` at the desk budget."""
+    return growth_by_rule(_desk("lrnn/growth")), (
+        "Norm of the state over 500 steps by column rule, for p = 1, 1.2 and 2: random signed blocks shrink it under "
+        "every rule with a p; positive blocks make it overflow float32 at p = 1.2 under clip and unit; softmax keeps it."
+    )
+
+
+def speed() -> tuple[Figure, str]:
+    """Recorded runs of ``lrnn/speed`` at the desk budget, seed 0, beside the paper's ratios."""
+    found = {record["row"]: record for record in _desk("lrnn/speed") if record["seed"] == 0}
+    return speed_ratios([found[row] for row in get("lrnn/speed").ROWS if row in found]), (
+        "Time over the sequential loop's: on one CPU thread the parallel scan is slower than the loop in every setting, "
+        "and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel scan was as fast or faster."
+    )
+
+
+def _desk(name: str) -> list[dict]:
+    """The records of an experiment at the desk budget; RuntimeError, with the command that makes them, without any."""
+    found = records.read_all(records.data_folder() / "records" / name / "desk")
+    if not found:
+        raise RuntimeError(f"no records of {name}: run lrnnlab reproduce {name} --budget desk first")
+    return found
+
+
+PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {
+    "found_automaton": found_automaton, "lrnn_table2": table2, "lrnn_fig1": fig1, "lrnn_growth": growth,
+    "lrnn_speed": speed,
+}  # fmt: skip
 
 
 def draw(folder: Path, names: list[str] | None = None) -> list[Path]:

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from lrnnlab.models.base import LinearRecurrence, Recurrence, SequenceModel
+from lrnnlab.models.base import LinearRecurrence, Recurrence, SequenceModel, stack
 from lrnnlab.models.block_diagonal import (
     COLUMN_RULES,
     BlockDiagonal,
@@ -14,18 +14,30 @@ from lrnnlab.models.block_diagonal import (
     snap,
     symbol_transitions,
 )
+from lrnnlab.models.diagonal import Diagonal
 from lrnnlab.models.exact import ExactLRNN, exact_model
+from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.recurrent import Nonlinear, nonlinear_rnn
+from lrnnlab.models.rwkv import RWKV
+from lrnnlab.models.s4 import S4, S4D
+from lrnnlab.models.vanilla import Vanilla
 
 __all__ = [
-    "COLUMN_RULES", "MODELS", "BlockDiagonal", "ExactLRNN", "LinearRecurrence", "Nonlinear", "Recurrence",
-    "SequenceModel", "build", "exact_model", "snap", "symbol_transitions",
+    "COLUMN_RULES", "MODELS", "RWKV", "S4", "S4D", "BlockDiagonal", "Diagonal", "ExactLRNN", "LinearRecurrence",
+    "LiquidS4", "Nonlinear", "Recurrence", "SequenceModel", "Vanilla", "build", "exact_model", "snap", "stack",
+    "symbol_transitions",
 ]  # fmt: skip
 
 MODELS = {
     "block_diagonal": block_diagonal_lrnn,
     "lstm": partial(nonlinear_rnn, cell="lstm"),
     "elman": partial(nonlinear_rnn, cell="elman"),
+    "vanilla": partial(stack, Vanilla),
+    "diagonal": partial(stack, Diagonal),
+    "s4": partial(stack, S4),
+    "s4d": partial(stack, S4D),
+    "liquid_s4": partial(stack, LiquidS4),
+    "rwkv": partial(stack, RWKV),
 }
 
 

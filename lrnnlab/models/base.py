@@ -158,3 +158,24 @@ class SequenceModel(nn.Module):
             if low < 0 or high >= self.vocab_size:
                 wrong = low if low < 0 else high
                 raise ValueError(f"token {wrong} is outside this model's vocabulary 0..{self.vocab_size - 1}")
+
+
+def stack(
+    layer: type[Recurrence],
+    vocab_size: int,
+    classes: int,
+    *,
+    width: int = 64,
+    layers: int = 1,
+    head: str = "mlp",
+    **options,
+) -> SequenceModel:
+    """``layers`` recurrences of one kind, ``layer(width, **options)`` each, in a :class:`SequenceModel`.
+
+    >>> from lrnnlab.models import Vanilla
+    >>> stack(Vanilla, 5, 2, width=8, layers=3, start="zero").width
+    8
+    """
+    if width < 1:
+        raise ValueError(f"width is at least 1, got {width}")
+    return SequenceModel(vocab_size, classes, width, [layer(width, **options) for _ in range(layers)], head)

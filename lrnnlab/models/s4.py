@@ -1,0 +1,167 @@
+"""S4 and S4D, the input-independent baselines of paper 000 (Sec. 4.1): x_t = A x_{t-1} + B u_t with structured A.
+
+    S4    A = diag(lambda) - P P*, bilinear discretisation    (Gu, Goel, Re 2022)
+    S4D   A = diag(lambda), zero-order hold                   (Gu, Gupta, Goel, Re 2022)
+
+Every channel is a system of its own with N states, of which one of each conjugate pair is kept; "sum over pairs" below
+means 2 Re of the sum over those kept.
+
+Letters: B batch, T time, D width, N state size, n = N/2 pairs, F frequencies; u input, y output, x state, K kernel;
+dt step size per channel.  C is the output vector here.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.hippo import diagonal_start, legs_diagonal
+from lrnnlab.models.state_space import ConvolutionalSystem, complex_double, log_uniform_steps, pair_parameter
+
+ALIAS = 1e-10  # see S4.kernel: K_{t+2T} leaks into K_t with this weight; rounding errors grow by its -1/2-th power
+MOST = 1 << 21  # frequencies times channels times pairs worked on at a time
+
+
+def _pairs(x: Tensor) -> Tensor:
+    """Sum over all N states of something known on n = N/2 of them, last axis."""
+    return 2 * x.real.sum(-1)
+
+
+def _inverse_of_pairs(g: Tensor, eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
+    """1 / ((g - l) (g - l')), as real and imaginary part (torch is quicker at real arithmetic than at complex)."""
+    x, y = g.real - eigenvalues.real, g.imag  # g - l = x + i (y - w), g - l' = x + i (y + w)
+    real = x.square() - (y - eigenvalues.imag) * (y + eigenvalues.imag)
+    imag = 2 * y * x
+    size = real.square() + imag.square()
+    return real / size, -imag / size
+
+
+class S4(ConvolutionalSystem):
+    """One S4 layer: lambda, P and B shared by all channels (as in the released code), C, dt and skip one per channel.
+
+    Parameters
+    ----------
+    width : D.      state : N, even.
+    dt : (low, high), the step sizes are log-uniform between them.
+
+    P P* is positive semi-definite and Re lambda = -exp(..) < 0, so A is dissipative and its bilinear transform has
+    2-norm below 1 whatever the weights: no state can explode.
+
+    >>> import torch
+    >>> S4(3, state=4).kernel(10).shape
+    torch.Size([3, 10])
+    """
+
+    def __init__(self, width: int, *, state: int = 64, dt: tuple[float, float] = (1e-3, 0.1)):
+        super().__init__(width)
+        eigenvalues, p, _ = (torch.from_numpy(a) for a in legs_diagonal(state))
+        self.half = state // 2
+        self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).float())
+        self.frequency = nn.Parameter(eigenvalues.imag.float())
+        self.P = pair_parameter(p)
+        self.B = pair_parameter(math.sqrt(2) * p)  # LegS has B = sqrt(2) P
+        self.C = pair_parameter(torch.randn(width, self.half, dtype=torch.complex64))
+        self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
+
+    def _system(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """lambda (n,), P (n,), B (n,), C (D, n), dt (D, 1), in double precision."""
+        eigenvalues = torch.complex(-self.log_decay.double().exp(), self.frequency.double())
+        P, B, C = (complex_double(p) for p in (self.P, self.B, self.C))
+        return eigenvalues, P, B, C, self.log_dt.double().exp().unsqueeze(-1)
+
+    def kernel(self, T: int) -> Tensor:
+        """K_t = C A^t B from its generating function sum_t K_t z^t = 2/(1+z) C (g - A)^-1 B, g = 2/dt (1-z)/(1+z).
+
+        The function is evaluated at 2T points and transformed back.  S4 takes roots of unity, which needs C (I - A^T)
+        in place of C, a matrix power per channel and per length.  Here the points are r times roots of unity with
+        r^(2T) = ALIAS: the transform then gives r^t (K_t + ALIAS K_{t+2T} + ...), so the overlap vanishes by itself,
+        at the price of rounding errors times r^-T = ALIAS^-1/2, which double precision can pay.  |z| < 1 also keeps
+        clear of the pole at z = -1.
+        """
+        r = ALIAS ** (1 / (2 * T))
+        angle = torch.arange(T + 1, dtype=torch.float64, device=self.log_dt.device) * (-math.pi / T)
+        z = torch.polar(torch.full_like(angle, r), angle)  # (F,), the upper half: K is real
+        system = self._system()
+        some = max(1, MOST // (len(self.log_dt) * self.half))
+        spectrum = torch.cat([self._generating(part, *system) for part in z.split(some)], -1)
+        growth = torch.arange(T, dtype=torch.float64, device=z.device)
+        return torch.fft.irfft(spectrum, 2 * T)[..., :T] * r**-growth
+
+    @staticmethod
+    def _generating(z: Tensor, eigenvalues: Tensor, P: Tensor, B: Tensor, C: Tensor, dt: Tensor) -> Tensor:
+        """The generating function at z (F,), (D, F).
+
+        With R = (g - diag(lambda))^-1, Woodbury: C (g - A)^-1 B = C R B - (C R P) (P* R B) / (1 + P* R P).  A pair's
+        share v/(g - l) + v'/(g - l') has real coefficients: (2 Re(v) g - 2 Re(v l')) / ((g - l) (g - l')).
+        """
+        g = (2 / dt) * (1 - z) / (1 + z)  # (D, F)
+        Q = torch.cat(_inverse_of_pairs(g.unsqueeze(-1), eigenvalues), 1)  # (D, 2F, n): real parts, imaginary parts
+        v = torch.stack([C * B, C * P, (P.conj() * B).expand_as(C), (P.conj() * P).expand_as(C)], -1)  # (D, n, 4)
+        weights = 2 * torch.cat([v.real, (v * eigenvalues.conj().unsqueeze(-1)).real], -1)  # (D, n, 8)
+        sums = torch.complex(*(Q @ weights).chunk(2, 1))  # (D, F, 8)
+        CB, CP, PB, PP = (g.unsqueeze(-1) * sums[..., :4] - sums[..., 4:]).unbind(-1)
+        return 2 / (1 + z) * (CB - CP * PB / (1 + PP))
+
+    def advance(self, x: Tensor, u_t: Tensor) -> tuple[Tensor, Tensor]:
+        """(I - dt/2 A) x_t = (I + dt/2 A) x_{t-1} + dt B u_t, solved by Woodbury in O(N)."""
+        eigenvalues, P, B, C, dt = self._system()
+        h = dt / 2
+        low_rank = P * _pairs(P.conj() * x).unsqueeze(-1)  # P P* x
+        right = x + h * (eigenvalues * x - low_rank) + dt * B * u_t.unsqueeze(-1)
+        R = 1 / (1 - h * eigenvalues)  # (D, n)
+        ratio = _pairs(P.conj() * R * right) / (1 / h.squeeze(-1) + _pairs(P.conj() * R * P))
+        x = R * (right - P * ratio.unsqueeze(-1))
+        return x, _pairs(C * x)
+
+
+class S4D(ConvolutionalSystem):
+    """One S4D layer: lambda, C, dt and skip one per channel, B = 1.
+
+    Parameters
+    ----------
+    width : D.      state : N, even.      dt : as for :class:`S4`.
+    init : eigenvalues at the start, ``"lin"``, ``"inv"`` or ``"legs"`` (:func:`lrnnlab.models.hippo.diagonal_start`).
+
+    >>> S4D(3, state=4, init="inv").kernel(10).shape
+    torch.Size([3, 10])
+    """
+
+    def __init__(self, width: int, *, state: int = 64, init: str = "lin", dt: tuple[float, float] = (1e-3, 0.1)):
+        super().__init__(width)
+        eigenvalues = torch.from_numpy(diagonal_start(init, state)).expand(width, -1)
+        self.half, self.init = state // 2, init
+        self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).float())
+        self.frequency = nn.Parameter(eigenvalues.imag.float().clone())
+        self.C = pair_parameter(torch.randn(width, self.half, dtype=torch.complex64))
+        self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
+
+    def extra_repr(self) -> str:
+        return f"init={self.init!r}"
+
+    def _system(self) -> tuple[Tensor, Tensor, Tensor]:
+        """dt lambda, B after zero-order hold (e^(dt lambda) - 1) / lambda, and C; all (D, n), double precision."""
+        eigenvalues = torch.complex(-self.log_decay.double().exp(), self.frequency.double())
+        exponent = eigenvalues * self.log_dt.double().exp().unsqueeze(-1)
+        return exponent, torch.expm1(exponent) / eigenvalues, complex_double(self.C)
+
+    def kernel(self, T: int) -> Tensor:
+        """K_t = sum over pairs of C B e^(t dt lambda): a product with a Vandermonde matrix.
+
+        Written as t = m i + j with m ~ sqrt(T), the matrix is e^(m i dt lambda) times e^(j dt lambda), so n sqrt(T)
+        exponentials and one matrix product per channel are enough.  In single precision t dt Im lambda would have lost
+        its phase long before T = 10,000.
+        """
+        exponent, B, C = self._system()
+        m = math.isqrt(T - 1) + 1
+        t = torch.arange(m, dtype=torch.float64, device=exponent.device)
+        fine = torch.exp(exponent.unsqueeze(-1) * t)  # (D, n, m)
+        coarse = torch.exp(exponent.unsqueeze(-2) * (m * t.unsqueeze(-1))) * (C * B).unsqueeze(-2)  # (D, m, n)
+        real = torch.cat([coarse.real, -coarse.imag], -1) @ torch.cat([fine.real, fine.imag], -2)  # Re(coarse fine)
+        return 2 * real.flatten(1)[:, :T]
+
+    def advance(self, x: Tensor, u_t: Tensor) -> tuple[Tensor, Tensor]:
+        exponent, B, C = self._system()
+        x = torch.exp(exponent) * x + B * u_t.unsqueeze(-1)
+        return x, _pairs(C * x)

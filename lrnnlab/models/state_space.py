@@ -1,0 +1,108 @@
+"""What S4, S4D and Liquid-S4 share: one small linear system per channel, read out by y = C x + D u, GELU and a gate.
+
+A time-invariant system is a convolution, y = K * u, with K_t = C A^t B.  Kernels are worked out in double precision
+whatever the weights are: they are small, and A^t is where digits get lost.
+
+Letters: B batch, T time, V vocabulary, D width; u input (B,T,D), y output (B,T,D), K kernel (D,T); the skip weight
+that state-space papers call D is ``skip`` here.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.models.base import Recurrence
+
+SHORT = 64  # up to here one dense product per channel beats the FFT, and forgets the future to the last bit
+
+
+def causal_convolution(K: Tensor, u: Tensor) -> Tensor:
+    """y_t = sum_{s<=t} K_{t-s} u_s, channel by channel: K (D, T), u (B, T, D) -> y (B, T, D).
+
+    Up to T = 64 as a product with a triangular Toeplitz matrix, beyond by FFT over 2T points, so that the end does not
+    wrap around to the beginning; the FFT lets rounding errors (not information) flow back in time.
+
+    >>> import torch
+    >>> causal_convolution(torch.tensor([[1., 2., 4.]]), torch.tensor([[[1.], [0.], [1.]]])).flatten().tolist()
+    [1.0, 2.0, 5.0]
+    """
+    T = u.shape[1]
+    if not u.numel():  # the FFT refuses an empty batch
+        return u
+    if T <= SHORT:
+        later_first = F.pad(K.flip(-1), (0, T - 1)).unfold(-1, T, 1)  # (D, T, T): row i belongs to time T - 1 - i
+        # A batch of products is slow on matrices without a contiguous axis: copy first, also on the way back (hook).
+        y = later_first.flip(1) @ u.permute(2, 1, 0).contiguous()  # (D,T,T) (D,T,B) -> (D,T,B)
+        if y.requires_grad:
+            y.register_hook(Tensor.contiguous)
+        return y.permute(2, 1, 0).contiguous()
+    spectrum = torch.fft.rfft(u.mT, 2 * T) * torch.fft.rfft(K, 2 * T)
+    return torch.fft.irfft(spectrum, 2 * T)[..., :T].mT.contiguous()
+
+
+def log_uniform_steps(width: int, low: float, high: float) -> Tensor:
+    """log dt, (D,), one step size per channel, uniform between log low and log high."""
+    if not 0 < low <= high < math.inf:
+        raise ValueError(f"dt needs 0 < low <= high, got ({low}, {high})")
+    return torch.empty(width).uniform_(math.log(low), math.log(high))
+
+
+class GatedReadout(nn.Module):
+    """GLU(Linear(GELU(y + skip * u))) of y and u (..., D); a GLU is one half times the sigmoid of the other half."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.skip = nn.Parameter(torch.randn(width))
+        self.mix = nn.Linear(width, 2 * width)
+
+    def forward(self, y: Tensor, u: Tensor) -> Tensor:
+        return F.glu(self.mix(F.gelu(y + self.skip * u)), -1)
+
+
+class ConvolutionalSystem(Recurrence):
+    """A time-invariant complex system per channel: subclasses say what the kernel and one step are.
+
+    The state is (B, D, N/2), complex, in double precision, and starts at zero.
+    """
+
+    half: int  # N / 2, the number of conjugate pairs
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.readout = GatedReadout(width)
+
+    @abstractmethod
+    def kernel(self, T: int) -> Tensor:
+        """K_0 ... K_{T-1}, (D, T), in double precision, for T >= 1."""
+
+    @abstractmethod
+    def advance(self, x: Tensor, u_t: Tensor) -> tuple[Tensor, Tensor]:
+        """(x (B,D,N/2), u_t (B,D)), both in double precision -> (the next x, y_t (B,D))."""
+
+    def initial(self, batch: int) -> Tensor:
+        skip = self.readout.skip
+        return torch.zeros(batch, len(skip), self.half, dtype=torch.complex128, device=skip.device)
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+        u = z if tokens is None else z[tokens]
+        y = causal_convolution(self.kernel(max(u.shape[1], 1)).to(u.dtype), u)
+        return None, self.readout(y, u)
+
+    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
+        state, y = self.advance(state, z_t.double())
+        return state, self.readout(y.to(z_t.dtype), z_t)
+
+
+def pair_parameter(values: Tensor) -> nn.Parameter:
+    """A complex tensor as a parameter of real numbers, with a last axis (Re, Im): optimisers and files know those."""
+    return nn.Parameter(torch.view_as_real(values.to(torch.complex64)).contiguous())
+
+
+def complex_double(pairs: Tensor) -> Tensor:
+    """The inverse of :func:`pair_parameter`, in double precision."""
+    return torch.view_as_complex(pairs.double())

@@ -1,0 +1,74 @@
+"""The vanilla LRNN of paper 000 (Fan, Chi, Rudnicky 2024), Eq. 2: one constant matrix, nothing done to it.
+
+    x_t = A x_{t-1} + B u_t
+
+Letters: B batch, T time, V vocabulary, D width; z normalised input of the layer (the paper's u), A transition,
+b input term (the paper's B u), x state.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.base import LinearRecurrence
+
+
+def add_start(layer: nn.Module, start: str, width: int) -> None:
+    """Give ``layer`` its x_0, (D,): a parameter from N(0, 1) if ``"learned"``, a constant if ``"zero"``."""
+    if start not in ("learned", "zero"):
+        raise ValueError(f"start is learned or zero, got {start!r}")
+    if start == "learned":
+        layer.x0 = nn.Parameter(torch.randn(width))
+    else:
+        layer.register_buffer("x0", torch.zeros(width))
+
+
+class Vanilla(LinearRecurrence):
+    """One layer of Eq. 2.
+
+    Parameters
+    ----------
+    width : D.
+    init : A at the start: ``"orthogonal"`` (uniform, every singular value 1) or ``"gaussian"`` (entries N(0, 1/D),
+        largest eigenvalue near 1).  The paper does not say which it used.
+    start : x_0, ``"learned"`` or ``"zero"``.
+
+    ``forward`` is a loop of T products with the one matrix A.  The scans of :mod:`lrnnlab.scans` want one matrix per
+    position or symbol; log T rounds of doubling (x += A^k x shifted by k) do six times the arithmetic at T = 40.
+
+    >>> import torch
+    >>> layer = Vanilla(2, start="zero")
+    >>> _ = layer.A.data.copy_(torch.tensor([[0., 1.], [1., 0.]])), layer.drive.weight.data.copy_(torch.eye(2))
+    >>> layer(torch.tensor([[[1., 0.], [0., 0.], [0., 5.]]]))[1].tolist()
+    [[[1.0, 0.0], [0.0, 1.0], [1.0, 5.0]]]
+    """
+
+    def __init__(self, width: int, *, init: str = "orthogonal", start: str = "learned"):
+        super().__init__()
+        if init not in ("orthogonal", "gaussian"):
+            raise ValueError(f"init is orthogonal or gaussian, got {init!r}")
+        if init == "orthogonal":
+            A = nn.init.orthogonal_(torch.empty(width, width))
+        else:
+            A = torch.randn(width, width) / width**0.5
+        self.A = nn.Parameter(A)
+        self.drive = nn.Linear(width, width, bias=False)
+        add_start(self, start, width)
+
+    def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """z (..., D) -> A (..., 1, D, D), one matrix seen many times, and b (..., 1, D)."""
+        A = self.A.expand(*z.shape[:-1], 1, *self.A.shape)
+        return A, self.drive(z).unsqueeze(-2)
+
+    def initial(self, batch: int) -> Tensor:
+        return self.x0.expand(batch, 1, -1)
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        A, b = self.transition(z)
+        b = b.squeeze(-2) if tokens is None else b.squeeze(-2)[tokens]  # (B,T,D)
+        x, states = self.x0.expand(len(b), -1), []
+        for b_t in b.unbind(1):  # indexing b[:, t] would make the backward pass quadratic in T
+            x = torch.addmm(b_t, x, self.A.T)
+            states.append(x)
+        return A, torch.stack(states, 1) if states else b

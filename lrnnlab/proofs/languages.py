@@ -1,0 +1,254 @@
+"""The languages of papers 000 and 002 and of the book as small machines, each beside an oracle of its own.
+
+Letters: V tokens, Q states, M modulus.  A word is typed as text, one character a token: ``"1-0-3"``, ``"abab"``.
+
+The machine says what to remember; the oracle (``oracles``) shares no code with it and says what the language *is*, so
+that one can be tested against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from lrnnlab.automata import NO_LABEL, MooreMachine, build
+from lrnnlab.proofs import oracles
+
+
+@dataclass(frozen=True)
+class Language:
+    """``make()`` builds the machine, ``oracle(text)`` is the class after the whole text, -1 for "no label"."""
+
+    name: str
+    says: str
+    make: Callable[[], MooreMachine]
+    oracle: Callable[[str], int]
+
+    @cached_property
+    def machine(self) -> MooreMachine:
+        return self.make()
+
+
+def read(machine: MooreMachine, text: str) -> tuple[int, ...]:
+    """The tokens of a text.  ValueError names a character that is no symbol of the machine.
+
+    >>> read(language("Parity").machine, "011")
+    (0, 1, 1)
+    """
+    wrong = [char for char in text if char not in machine.symbols]
+    if wrong:
+        raise ValueError(f"{wrong[0]!r} in {text!r} is no symbol; the symbols are {' '.join(machine.symbols)}")
+    return tuple(machine.symbols.index(char) for char in text)
+
+
+def language(name: str) -> Language:
+    """A language by its name in the book.  ValueError lists the names there are.
+
+    >>> found = language("a-b-c mod 5")
+    >>> found.oracle("1-0-3"), int(found.machine.answer(read(found.machine, "1-0-3"))[-1])
+    (3, 3)
+    """
+    if name not in LANGUAGES:
+        raise ValueError(f"no language is called {name!r}; there are {', '.join(LANGUAGES)}")
+    return LANGUAGES[name]
+
+
+def digits(M: int) -> tuple[str, ...]:
+    """The symbols 0..M-1, one character each.  ValueError if M is not within 2..10."""
+    if not 2 <= M <= 10:
+        raise ValueError(f"one character a number: the modulus must be within 2..10, got {M}")
+    return tuple(map(str, range(M)))
+
+
+def counter(M: int, symbols=None) -> MooreMachine:
+    """Token k adds k, mod M: Sum(M) of paper 000, section 4.1; Sum(2) is Parity."""
+    return build(0, symbols or digits(M), lambda s, v: (s + v) % M, lambda s: s)
+
+
+def even_pair(M: int) -> MooreMachine:
+    """Is the last symbol the first one?  2M + 1 states (paper 000, section 4.1); no label before the first."""
+
+    def step(state, token):
+        first = token if state is None else state[0]
+        return first, int(token == first)
+
+    return build(None, digits(M), step, lambda s: NO_LABEL if s is None else s[1])
+
+
+def subtraction(M: int) -> MooreMachine:
+    """The value so far of a-b-c-..., mod M: (sum, sign), the sign is -1 from the first minus on; 2M states."""
+
+    def step(state, token):
+        value, sign = state
+        return (value, -1) if token == M else ((value + sign * token) % M, sign)
+
+    return build((0, 1), (*digits(M), "-"), step, lambda s: s[0])
+
+
+def mod_arith(M: int) -> MooreMachine:
+    """(a, c): a the sum of the finished terms, c the signed term that grows; M^2 states (paper 000, section 4.1)."""
+
+    def step(state, token):
+        a, c = state
+        if token < M:
+            return a, c * token % M
+        return (a, c) if token == M + 2 else ((a + c) % M, 1 if token == M else M - 1)
+
+    return build((0, 1), (*digits(M), "+", "-", "×"), step, lambda s: sum(s) % M)
+
+
+def expressions(machine: MooreMachine) -> MooreMachine:
+    """The same answers where they mean something: after a number of a well-formed expression; elsewhere -1."""
+
+    def step(state, token):
+        number = machine.symbols[token].isdigit()
+        if state is None or number == (state[1] == "number"):
+            return None  # two numbers or two operators in a row: nothing is asked any more
+        return int(machine.transitions[token, state[0]]), "number" if number else "operator"
+
+    return build(
+        (machine.initial, "operator"),
+        machine.symbols,
+        step,
+        lambda s: int(machine.outputs[s[0]]) if s is not None and s[1] == "number" else NO_LABEL,
+    )
+
+
+def dyck(n: int) -> MooreMachine:
+    """D_n = (a D_{n-1} b)*: a opens, b closes, depth at most n, and a sink; n + 2 states (paper 002)."""
+
+    def step(depth, token):
+        depth = None if depth is None else depth + 1 - 2 * token
+        return depth if depth is not None and 0 <= depth <= n else None
+
+    return build(0, "ab", step, lambda depth: int(depth == 0))
+
+
+def tomita_3(later: bool = False) -> MooreMachine:
+    """No odd block of 1s directly (``later``: at any time) before an odd block of 0s; 5 states.
+
+    States: an even block of 1s; an odd one; then an odd, an even block of 0s after an odd one of 1s; the sink.  The
+    automaton released with paper 002 forgets an odd block of 1s once an even block of 0s has followed it (26 actions
+    of words); the written definition never forgets it (27).
+    """
+    return MooreMachine([[0, 2, 3, 2, 4], [1, 0, 4, 3 if later else 1, 4]], [1, 1, 0, 1, 0], 0, "01")
+
+
+def permuting(symbols, *generators) -> MooreMachine:
+    """The group made by permutations g (tuples, x goes to g[x]); the class after a word is which element it is."""
+    machine = build(
+        tuple(range(len(generators[0]))),
+        symbols,
+        lambda s, v: tuple(generators[v][x] for x in s),
+        lambda s: 0,
+        lambda s: "".join(map(str, s)),
+    )
+    return replace(machine, outputs=np.arange(machine.num_states))
+
+
+GROUPS = {
+    "S_3": {"s": (1, 0, 2), "t": (1, 2, 0)},
+    "A_4": {"s": (1, 0, 3, 2), "t": (1, 2, 0, 3)},
+    "S_4": {"s": (1, 0, 2, 3), "t": (1, 2, 3, 0)},
+    "Q_8": {"i": (1, 2, 3, 0, 5, 6, 7, 4), "j": (4, 7, 6, 5, 2, 1, 0, 3)},
+    "A_5": {"s": (1, 2, 0, 3, 4), "t": (1, 2, 3, 4, 0)},
+}
+
+
+def _element(name: str) -> Callable[[str], int]:
+    """The oracle of a group: the number of the permutation that carries every point as the word does."""
+    return lambda text: language(name).machine.names.index(oracles.carried(GROUPS[name], text))
+
+
+LANGUAGES = {
+    found.name: found
+    for found in (
+        Language("Parity", "how many 1s, mod 2", lambda: counter(2), lambda text: text.count("1") % 2),
+        Language(
+            "(aa)*",
+            "an even number of a",
+            lambda: build(0, "a", lambda s, v: 1 - s, lambda s: 1 - s),
+            oracles.full("(aa)*"),
+        ),
+        Language("Sum(5)", "the sum, mod 5", lambda: counter(5), lambda text: sum(map(int, text)) % 5),
+        Language(
+            "(abab)*",
+            "abab, any number of times",
+            lambda: build(
+                0, "ab", lambda s, v: None if s is None or v != s % 2 else (s + 1) % 4, lambda s: int(s == 0)
+            ),
+            oracles.full("(abab)*"),
+        ),
+        *(
+            Language(f"EvenPair({M})", "is the last symbol the first one?", lambda M=M: even_pair(M), oracles.pair)
+            for M in (2, 5)
+        ),
+        Language(
+            "a-b-c mod 5",
+            "numbers before the first minus less numbers after it",
+            lambda: subtraction(5),
+            lambda text: oracles.after_minus(text) % 5,
+        ),
+        Language(
+            "a-b-c mod 5, expressions",
+            "the same, asked after a number of a written expression",
+            lambda: expressions(subtraction(5)),
+            oracles.python,
+        ),
+        Language(
+            "ModArith(5)", "sum of signed products, mod 5", lambda: mod_arith(5), lambda text: oracles.terms(text) % 5
+        ),
+        Language(
+            "ModArith(5), expressions",
+            "the same, asked after a number of a written expression",
+            lambda: expressions(mod_arith(5)),
+            oracles.python,
+        ),
+        *(
+            Language(
+                f"D_{n}",
+                f"brackets a, b balanced, depth at most {n}",
+                lambda n=n: dyck(n),
+                oracles.full(oracles.nested(n)),
+            )
+            for n in (2, 3, 4, 12)
+        ),
+        Language(
+            "Tomita 3",
+            "no odd block of 1s directly before an odd block of 0s",
+            tomita_3,
+            oracles.without(oracles.ODD_ONES + oracles.ODD_ZEROS),
+        ),
+        Language(
+            "Tomita 3, as written",
+            "no odd block of 1s at any time before an odd block of 0s",
+            lambda: tomita_3(later=True),
+            oracles.without(f"{oracles.ODD_ONES}.*?{oracles.ODD_ZEROS}"),
+        ),
+        Language(
+            "Tomita 4",
+            "no 000",
+            lambda: build(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
+            oracles.without("000"),
+        ),
+        Language(
+            "Tomita 5",
+            "an even number of 0s and of 1s",
+            lambda: build((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)), lambda s: int(s == (0, 0))),
+            lambda text: int(text.count("0") % 2 == text.count("1") % 2 == 0),
+        ),
+        Language(
+            "Tomita 6",
+            "as many 0s as 1s, mod 3",
+            lambda: build(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
+            lambda text: int((text.count("0") - text.count("1")) % 3 == 0),
+        ),
+        *(
+            Language(name, "which element of the group", lambda g=g: permuting("".join(g), *g.values()), _element(name))
+            for name, g in GROUPS.items()
+        ),
+    )
+}

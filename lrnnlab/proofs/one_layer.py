@@ -1,0 +1,120 @@
+"""Which machines fit in one diagonal layer with finitely many states: a criterion, and two words where one does not.
+
+Letters: Q states, V tokens, K and N repetitions, n elements of a monoid; p, s, m, z words, x, y tokens.
+
+Theorem.  A machine fits (with any readout) iff every token x, y and all words s, m with x and y in m satisfy, as maps
+of the states of the minimised machine,
+
+    x y m = y x m      and      x^K s x = s x   for some K > 0.
+
+Necessary.  Theorem D is the first.  In a channel x^K s x = s x too, K the order of its turns: a reset x forgets what
+was before, a turn x^K does nothing.  Sufficient.  Cut a word after the last occurrence of each of its tokens: in each
+piece all tokens but the last one come again later, so the first law sorts them and the second counts them modulo K.
+What remains, the order of last occurrences and the counts between them modulo K, is known to
+``universal_layer(symbols, K)``.
+K = N, the least common multiple of the periods of the machine's words, is always enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import lcm
+
+import numpy as np
+
+from lrnnlab.automata import MooreMachine, equivalent, minimise, transition_monoid
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``order``: N; 1 means resets alone, 2 real gates.  ``words``: two that no such layer with turns of order dividing
+    ``order`` can tell apart although the answers differ, None if it is possible."""
+
+    possible: bool
+    order: int
+    reason: str
+    words: tuple[tuple, tuple] | None = None
+
+
+def possible_in_one_diagonal_layer(machine: MooreMachine) -> Verdict:
+    """Decide it by the two laws above; -1 counts as an answer like any other.
+
+    >>> from lrnnlab.proofs.languages import language
+    >>> possible_in_one_diagonal_layer(language("Tomita 6").machine).order
+    3
+    >>> possible_in_one_diagonal_layer(language("(abab)*").machine).words
+    ((0, 1, 0, 1), (1, 0, 0, 1))
+    """
+    small = minimise(machine)
+    monoid = transition_monoid(small)
+    N = period(monoid.elements)
+    for x, y in combinations(range(small.num_symbols), 2):
+        word = _not_commuting(small.transitions, x, y)
+        if word is not None:
+            return Verdict(False, N,
+                           f"{small.symbols[x]} and {small.symbols[y]} do not commute, though both come later",
+                           _witness(small, monoid, (x, y), (y, x), word))  # fmt: skip
+    K = N * -(-small.num_states // N)  # a multiple of N, and enough for the powers to have begun to cycle
+    for x in range(small.num_symbols):
+        power = np.arange(small.num_states)
+        for _ in range(K):
+            power = small.transitions[x][power]
+        ended = small.transitions[x][monoid.elements]  # (n, Q): the words s x
+        wrong = (ended[:, power] != ended).any(axis=1)
+        if wrong.any():
+            word = (*monoid.words[int(np.argmax(wrong))], x)
+            return Verdict(False, N, f"many {small.symbols[x]} before it change what a word that ends in one does",
+                           _witness(small, monoid, (x,) * K, (), word))  # fmt: skip
+    return Verdict(True, N, f"turns of order {N} and resets are enough" if N > 1 else "resets are enough")
+
+
+def period(elements: np.ndarray) -> int:
+    """The least common multiple of the lengths of all cycles of all elements (n, Q).
+
+    >>> period(np.array([[0, 1, 2], [1, 2, 0], [1, 0, 0]]))
+    6
+    """
+    found, points = 1, np.arange(elements.shape[1])
+    for element in elements:
+        image = element
+        for _ in range(len(points)):  # then only the points on cycles are left
+            image = element[image]
+        power, length = element, 1
+        while not np.array_equal(power[image], image):
+            power, length = element[power], length + 1
+        found = lcm(found, length)
+    return found
+
+
+def _not_commuting(transitions, x, y):
+    """A shortest word m with x and y in it and x y m != y x m, or None."""
+    xy, yx = transitions[y][transitions[x]], transitions[x][transitions[y]]
+    identity = np.arange(transitions.shape[1])
+    queue, found = [(identity, False, False)], {(identity.tobytes(), False, False): ()}
+    for element, has_x, has_y in queue:
+        word = found[element.tobytes(), has_x, has_y]
+        if has_x and has_y and (element[xy] != element[yx]).any():
+            return word
+        for token, move in enumerate(transitions):
+            longer = (move[element], has_x or token == x, has_y or token == y)
+            key = (longer[0].tobytes(), *longer[1:])
+            if key not in found:
+                found[key] = (*word, token)
+                queue.append(longer)
+    return None
+
+
+def _witness(small, monoid, left, right, word):
+    """p left m z and p right m z, answered differently, where left m and right m act differently."""
+
+    def end(state, tokens):
+        for token in tokens:
+            state = int(small.transitions[token, state])
+        return state
+
+    pairs = [(q, end(q, left + word), end(q, right + word)) for q in range(small.num_states)]
+    start, one, other = next(found for found in pairs if found[1] != found[2])
+    before = next(w for element, w in zip(monoid.elements, monoid.words) if element[small.initial] == start)
+    after = equivalent(replace(small, initial=one), replace(small, initial=other))
+    return (*before, *left, *word, *after), (*before, *right, *word, *after)

@@ -1,0 +1,97 @@
+"""What each language is, said without a machine: regular expressions, Python's own arithmetic, points carried along.
+
+Letters: n depth of D_n or number of points; texts are words with one character a token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from math import prod
+
+from lrnnlab.automata import NO_LABEL
+
+ODD_ONES, ODD_ZEROS = "(?<!1)1(?:11)*(?!1)", "(?<!0)0(?:00)*(?!0)"
+
+
+def full(pattern: str) -> Callable[[str], int]:
+    """1 if the whole text matches, else 0.
+
+    >>> full("(aa)*")("aaa")
+    0
+    """
+    return lambda text: int(re.fullmatch(pattern, text) is not None)
+
+
+def without(pattern: str) -> Callable[[str], int]:
+    """1 if no part of the text matches, else 0.
+
+    >>> without("000")("1001")
+    1
+    """
+    return lambda text: int(re.search(pattern, text) is None)
+
+
+def nested(n: int) -> str:
+    """The regular expression of D_n = (a D_{n-1} b)*.
+
+    >>> nested(2)
+    '(?:a(?:ab)*b)*'
+    """
+    return f"(?:a{nested(n - 1)}b)*" if n else ""
+
+
+def pair(text: str) -> int:
+    """1 if the last character is the first one, 0 if not, -1 for the empty text.
+
+    >>> pair("010"), pair("")
+    (1, -1)
+    """
+    return int(text[0] == text[-1]) if text else NO_LABEL
+
+
+def terms(text: str) -> int:
+    """Sum of signed products of numbers, for every text; between two signs stands an empty product, 1.
+
+    >>> terms("1+2-3×4"), terms("2-+")
+    (-9, 2)
+    """
+    _, *parts = re.split("([+-])", "+" + text)
+    return sum(
+        int(sign + "1") * prod(int(char) for char in part if char != "×") for sign, part in zip(parts[::2], parts[1::2])
+    )
+
+
+def after_minus(text: str) -> int:
+    """The numbers before the first minus less all numbers after it.
+
+    >>> after_minus("1-2-3")
+    -4
+    """
+    head, _, tail = text.partition("-")
+    return sum(map(int, head)) - sum(int(char) for char in tail if char != "-")
+
+
+def python(text: str) -> int:
+    """Python's own arithmetic on a written expression, mod 5; -1 for other texts.
+
+    >>> python("1+2-3×4"), python("1+")
+    (1, -1)
+    """
+    if re.fullmatch(r"\d([-+×]\d)*", text) is None:
+        return NO_LABEL
+    return eval(text.replace("×", "*"), {"__builtins__": {}}) % 5  # the text holds checked numbers and operators only
+
+
+def carried(generators: Mapping[str, tuple[int, ...]], text: str) -> str:
+    """Where each point ends that goes through the permutations of the text, one after another.
+
+    >>> carried({"s": (1, 0, 2), "t": (1, 2, 0)}, "st")
+    '210'
+    """
+    reached = []
+    for point in range(len(next(iter(generators.values())))):
+        for char in text:
+            point = generators[char][point]
+        reached.append(str(point))
+    return "".join(reached)

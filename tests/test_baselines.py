@@ -1,0 +1,555 @@
+"""The baselines of paper 000: forward is stepping, causal, any length; each against an oracle of its own."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from lrnnlab.models import MODELS, RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla, build, state_space, symbol_transitions
+from lrnnlab.models import s4 as s4_module
+from lrnnlab.models.hippo import legs, legs_diagonal
+from lrnnlab.models.rwkv import wkv
+
+V, C = 5, 3
+SSM = {"width": 6, "state": 4}
+
+KINDS = {
+    "vanilla": ("vanilla", {"width": 6}),
+    "vanilla, gaussian, zero, 2 layers": ("vanilla", {"width": 6, "init": "gaussian", "start": "zero", "layers": 2}),
+    **{f"diagonal {kind}": ("diagonal", {"width": 6, "kind": kind}) for kind in ("positive", "signed", "complex")},
+    "diagonal unit, zero, 3 layers": ("diagonal", {"width": 6, "kind": "unit", "start": "zero", "layers": 3}),
+    "s4": ("s4", SSM),
+    "s4, 2 layers": ("s4", {**SSM, "layers": 2, "dt": (0.01, 1.0)}),
+    **{f"s4d {init}": ("s4d", {**SSM, "init": init}) for init in ("lin", "inv", "legs")},
+    "s4d, 2 layers": ("s4d", {**SSM, "layers": 2, "head": "linear", "dt": (0.1, 2.0)}),
+    "liquid_s4": ("liquid_s4", {**SSM, "share": 0.5}),
+    "liquid_s4, 2 layers": ("liquid_s4", {**SSM, "layers": 2}),
+    "rwkv": ("rwkv", {"width": 6}),
+    "rwkv, 2 layers": ("rwkv", {"width": 6, "expand": 1, "layers": 2}),
+}
+TABLED = [name for name in KINDS if name.startswith(("vanilla", "diagonal", "liquid"))]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def make(name, seed=0):
+    registered, options = KINDS[name]
+    return build(registered, vocab_size=V, classes=C, seed=seed, **options).double()
+
+
+def strings(B, T, seed=0, symbols=V):
+    return torch.randint(symbols, (B, T), generator=torch.Generator().manual_seed(seed))
+
+
+def stepped(model, tokens):
+    state, out = model.initial_state(len(tokens)), []
+    for token in tokens.unbind(1):
+        state, logits = model.step(state, token)
+        out.append(logits)
+    return torch.stack(out, 1)
+
+
+def gap(p, q):
+    return float((p - q).detach().abs().max())
+
+
+def same(p, q, tolerance=1e-9):
+    torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
+
+
+def test_the_baselines_of_the_registry_are_tested_here():
+    assert {registered for registered, _ in KINDS.values()} == set(MODELS) - {"block_diagonal", "lstm", "elman"}
+
+
+# --- the contract ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(name=st.sampled_from(list(KINDS)), B=st.integers(1, 3), T=st.integers(1, 70), seed=st.integers(0, 10**6))
+def test_forward_is_stepping(name, B, T, seed):
+    model, tokens = make(name, seed % 7), strings(B, T, seed)
+    with torch.no_grad():
+        assert gap(stepped(model, tokens), model(tokens)) < 1e-8
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_forward_is_stepping_in_single_precision(name):
+    """At both sides of the length where convolutions change their method."""
+    model = make(name).float()
+    with torch.no_grad():
+        for T in (64, 65):
+            tokens = strings(2, T)
+            assert gap(stepped(model, tokens), model(tokens)) < 1e-4
+
+
+def leak(model, tokens):
+    """How much the last token changes earlier logits, and its own."""
+    other = tokens.clone()
+    other[:, -1] = (other[:, -1] + 1) % V
+    with torch.no_grad():
+        before, after = model(tokens), model(other)
+    return gap(before[:, :-1], after[:, :-1]), gap(before[:, -1], after[:, -1])
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("T", [2, 70])
+def test_causal(name, T):
+    earlier, own = leak(make(name), strings(3, T))
+    assert own > 1e-4
+    convolved_by_fft = name.startswith("s4") and T > state_space.SHORT
+    assert earlier < 1e-12 if convolved_by_fft else earlier == 0
+
+
+def test_a_convolution_that_wraps_around_is_noticed(monkeypatch):
+    def circular(K, u):
+        return torch.fft.irfft(torch.fft.rfft(u.mT) * torch.fft.rfft(K), u.shape[1]).mT
+
+    monkeypatch.setattr(state_space, "causal_convolution", circular)
+    assert leak(make("s4d lin"), strings(3, 37))[0] > 1e-4
+
+
+def test_a_kernel_that_overlaps_itself_is_noticed(monkeypatch):
+    model, tokens = make("s4"), strings(2, 20)
+    monkeypatch.setattr(s4_module, "ALIAS", 0.3)
+    with torch.no_grad():
+        assert gap(stepped(model, tokens), model(tokens)) > 1e-3
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_any_length_and_any_batch(name):
+    model, tokens = make(name), strings(3, 130)
+    with torch.no_grad():
+        logits = model(tokens)
+        assert logits.isfinite().all()
+        for T in (0, 1, 2, 65):
+            same(model(tokens[:, :T]), logits[:, :T], 1e-8)
+        same(model(tokens[1:2]), logits[1:2])
+        assert model(tokens[:0]).shape == (0, 130, C)
+        model(tokens[:, :0]).sum()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_gradients_at_length_500(name):
+    model = make(name).float()
+    tokens = strings(2, 500)
+    F.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten() % C).backward()
+    dead = [key for key, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    assert not dead and all(p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_weights_come_from_the_seed_and_can_be_kept(name, tmp_path):
+    first, again, other = make(name, 3), make(name, 3), make(name, 4)
+    weights = first.state_dict()
+    assert all(torch.equal(weights[key], p) for key, p in again.state_dict().items())
+    assert any(not torch.equal(weights[key], p) for key, p in other.state_dict().items())
+    torch.save(weights, tmp_path / "weights.pt")
+    other.load_state_dict(torch.load(tmp_path / "weights.pt"))
+    assert torch.equal(first(strings(2, 11)), other(strings(2, 11)))
+    assert not any(p.is_complex() for p in first.parameters())
+
+
+@pytest.mark.parametrize("name", TABLED)
+def test_the_look_up_by_symbol_is_the_general_path(name):
+    model, tokens = make(name), strings(3, 10)
+    table, states = model.layers[0](model.symbol_inputs(), tokens)
+    everywhere, states_too = model.layers[0](model.norms[0](model.embedding(tokens)))
+    same(states, states_too)
+    same(table[tokens], everywhere)
+
+
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("vanilla", {"init": "identity"}, "init is orthogonal or gaussian, got 'identity'"),
+        ("vanilla", {"start": "one"}, "start is learned or zero, got 'one'"),
+        ("vanilla", {"width": 0}, "width is at least 1, got 0"),
+        ("vanilla", {"layers": 0}, "at least one layer, got 0"),
+        ("vanilla", {"head": "deep"}, "got 'deep'"),
+        ("diagonal", {"kind": "real"}, "kind is one of positive, signed, complex, unit, got 'real'"),
+        ("diagonal", {"kind": "unit", "width": 5}, "even width .*, got 5"),
+        ("diagonal", {"modulus": (0.5, 1.0)}, r"got \(0.5, 1.0\)"),
+        ("diagonal", {"modulus": (0.9, 0.5)}, r"got \(0.9, 0.5\)"),
+        ("s4", {"state": 7}, "even and at least 2 .*, got 7"),
+        ("s4d", {"state": 0}, "even and at least 2 .*, got 0"),
+        ("s4", {"dt": (0.0, 0.1)}, r"got \(0.0, 0.1\)"),
+        ("s4d", {"dt": (0.1, math.inf)}, r"got \(0.1, inf\)"),
+        ("s4d", {"init": "hippo"}, "init is lin, inv or legs, got 'hippo'"),
+        ("liquid_s4", {"state": 0}, "at least 1, got 0"),
+        ("liquid_s4", {"share": 1.0}, "0 < share < 1, got 1.0"),
+        ("liquid_s4", {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
+        ("rwkv", {"expand": 0}, "at least 1, got 0"),
+    ],
+)
+def test_what_cannot_be_built(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        build(name, vocab_size=V, classes=C, **options)
+
+
+# --- vanilla and diagonal -------------------------------------------------------------------------------------------
+
+
+def test_vanilla_is_a_sum_of_powers():
+    model, tokens = make("vanilla"), strings(2, 9)
+    layer = model.layers[0]
+    A, x0 = layer.A.detach().numpy(), layer.x0.detach().numpy()
+    b = (model.symbol_inputs() @ layer.drive.weight.T).detach().numpy()[tokens]  # (B, T, D)
+    for t in range(9):
+        power = [np.linalg.matrix_power(A, s) for s in range(t + 2)]
+        wanted = power[t + 1] @ x0 + sum(b[:, s] @ power[t - s].T for s in range(t + 1))
+        same(model.states(tokens)[:, t].detach(), wanted)
+    table, _ = symbol_transitions(model)
+    assert table.shape == (V, 1, 6, 6) and torch.equal(table[0, 0], table[4, 0])
+
+
+def test_vanilla_starts():
+    A = Vanilla(40).A.detach()
+    same(A @ A.T, torch.eye(40), 1e-5)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        gaussian = Vanilla(400, init="gaussian").A.detach()
+    assert abs(float(gaussian.std()) * 20 - 1) < 0.02
+    assert not Vanilla(4, start="zero").x0.any()
+
+
+@pytest.mark.parametrize("kind", ["positive", "signed", "complex", "unit"])
+def test_diagonal_is_its_definition(kind):
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        layer, z = Diagonal(6, kind=kind).double(), torch.randn(2, 15, 6, dtype=torch.float64)
+    own = {key: p.detach().numpy() for key, p in layer.named_parameters()}
+    raw = {
+        name: z.numpy() @ own[f"{name}.weight"].T + own[f"{name}.bias"]
+        for name in ("gate", "angle")
+        if f"{name}.bias" in own
+    }
+    logistic = 1 / (1 + np.exp(-raw["gate"])) if "gate" in raw else 1.0
+    b, x = z.numpy() @ own["drive.weight"].T, own["x0"]
+    if kind in ("complex", "unit"):
+        A = logistic * (np.cos(raw["angle"]) + 1j * np.sin(raw["angle"]))
+        b, x = b[..., :3] + 1j * b[..., 3:], x[:3] + 1j * x[3:]
+    else:
+        A = np.tanh(raw["gate"]) if kind == "signed" else logistic
+    out = layer(z)[1].detach()
+    for t in range(15):
+        x = A[:, t] * x + b[:, t]
+        same(out[:, t], np.concatenate([x.real, x.imag], -1) if kind in ("complex", "unit") else x)
+
+
+@pytest.mark.parametrize("kind", ["positive", "signed", "complex"])
+def test_diagonal_starts_with_a_memory(kind):
+    A, _ = Diagonal(64, kind=kind, modulus=(0.7, 0.8)).transition(torch.zeros(1, 64))
+    assert (A.abs() > 0.7 - 1e-5).all() and (A.abs() < 0.8 + 1e-5).all() and A.abs().std() > 0.01
+    if kind == "signed":
+        assert (A > 0).any() and (A < 0).any()
+
+
+def solve_gate(model, linear, targets):
+    """Weights with which ``linear`` gives targets (V, k) on what the layer sees of each symbol."""
+    z = model.symbol_inputs()
+    linear.weight[: targets.shape[1]] = (torch.linalg.pinv(z) @ targets).T
+    linear.bias.zero_()
+    same(linear(z)[:, : targets.shape[1]], targets, 1e-4)
+
+
+@torch.no_grad()
+def parity_by_hand():
+    """One channel times -1 for a 1 and times 1 for a 0."""
+    model = build("diagonal", vocab_size=2, classes=2, width=4, kind="signed", head="linear")
+    layer = model.layers[0]
+    layer.drive.weight.zero_()
+    layer.x0.copy_(torch.tensor([1.0, 0, 0, 0]))
+    solve_gate(model, layer.gate, torch.tensor([[40.0], [-40.0]]))  # tanh(40) is 1 in single precision
+    model.head[0].weight.copy_(torch.tensor([[1.0, 0, 0, 0], [-1, 0, 0, 0]]))
+    return model
+
+
+@torch.no_grad()
+def sum_by_hand(M, error=0.0):
+    """One channel turned by s/M of a circle; another runs opposite, so that the final LayerNorm sees mean zero."""
+    model = build("diagonal", vocab_size=M, classes=M, width=8, kind="unit", head="linear")
+    layer = model.layers[0]
+    layer.drive.weight.zero_()
+    layer.x0.copy_(torch.tensor([1.0, -1, 0, 0, 0, 0, 0, 0]))
+    turns = 2 * math.pi / M * torch.arange(M) + error
+    solve_gate(model, layer.angle, turns.unsqueeze(1).expand(-1, 2))
+    model.head[0].weight.zero_()
+    model.head[0].bias.zero_()
+    model.head[0].weight[:, 0], model.head[0].weight[:, 4] = torch.cos(turns - error), torch.sin(turns - error)
+    return model
+
+
+def test_a_real_channel_is_parity():
+    model, tokens = parity_by_hand(), strings(20, 500, symbols=2)
+    assert torch.equal(model(tokens).argmax(-1), tokens.cumsum(1) % 2)
+    assert torch.equal(model.states(tokens)[..., 0].abs(), torch.ones(20, 500))
+    model.layers[0].kind = "positive"
+    assert not torch.equal(model(tokens).argmax(-1), tokens.cumsum(1) % 2)
+
+
+def test_a_complex_channel_is_sum_5():
+    tokens = strings(20, 500)
+    assert torch.equal(sum_by_hand(5)(tokens).argmax(-1), tokens.cumsum(1) % 5)
+    assert gap(sum_by_hand(5).states(tokens)[..., [0, 4]].norm(dim=-1), torch.ones(20, 500)) < 1e-3
+    assert not torch.equal(sum_by_hand(5, 0.002)(tokens).argmax(-1), tokens.cumsum(1) % 5)
+
+
+# --- S4 and S4D -----------------------------------------------------------------------------------------------------
+
+
+def hippo(N):
+    """(A, B) of HiPPO-LegS, entry by entry."""
+    A = np.zeros((N, N))
+    for n in range(N):
+        A[n, n] = -(n + 1)
+        for k in range(n):
+            A[n, k] = -math.sqrt(2 * n + 1) * math.sqrt(2 * k + 1)
+    return A, np.array([math.sqrt(2 * n + 1) for n in range(N)])
+
+
+def bilinear(A, B, dt):
+    left = np.eye(len(A)) - dt / 2 * A
+    return np.linalg.solve(left, np.eye(len(A)) + dt / 2 * A), np.linalg.solve(left, dt * B)
+
+
+def responses(A, B, C, T):
+    """C A^t B for t < T."""
+    out = []
+    for _ in range(T):
+        out.append(C @ B)
+        B = A @ B
+    return np.array(out)
+
+
+@pytest.mark.parametrize("N", [2, 8, 64])
+def test_hippo_is_normal_plus_low_rank(N):
+    A, B = hippo(N)
+    P = np.sqrt(np.arange(N) + 0.5)
+    for found, wanted in zip(legs(N), (A, B, P)):
+        same(found, wanted)
+    same(np.sort(np.linalg.eigvals(hippo(8)[0]).real), -np.arange(8.0, 0, -1))
+    S = A + np.outer(P, P) + np.eye(N) / 2
+    same(S, -S.T)
+    half, p, U = legs_diagonal(N)
+    eigenvalues, p, U = np.r_[half, half.conj()], np.r_[p, p], np.c_[U, U.conj()]
+    same(U.conj().T @ U, np.eye(N) + 0j)
+    same(U @ (np.diag(eigenvalues) - np.outer(p, p.conj())) @ U.conj().T, A + 0j, 1e-8)
+    same(np.sort(half.imag), np.sort(np.linalg.eigvals(S).imag)[N // 2 :], 1e-8)
+
+
+def test_s4_starts_as_hippo():
+    layer = S4(3, state=64)
+    A, B = hippo(64)
+    _, _, U = legs_diagonal(64)
+    output = torch.view_as_complex(layer.C.detach().double()).numpy()
+    for channel, dt in enumerate(layer.log_dt.detach().double().exp().numpy()):
+        real = 2 * (output[channel] @ U.conj().T).real
+        wanted = responses(*bilinear(A, B, dt), real, 50)
+        same(layer.kernel(50)[channel].detach(), wanted, 1e-4 * np.abs(wanted).max())
+
+
+def dense(layer):
+    """A (N, N) and B (N,), complex, of a layer whose weights may be anything."""
+    half, P, B, _, _ = (a.detach().numpy() for a in layer._system())
+    P, B = np.r_[P, P.conj()], np.r_[B, B.conj()]
+    return np.diag(np.r_[half, half.conj()]) - np.outer(P, P.conj()), B
+
+
+def disturbed(layer, seed):
+    """The layer in double precision, away from its starting values."""
+    generator = torch.Generator().manual_seed(seed)
+    layer = layer.double()
+    with torch.no_grad():
+        for p in layer.parameters():
+            p.add_(0.5 * torch.randn(p.shape, generator=generator, dtype=p.dtype))
+    return layer
+
+
+@pytest.mark.parametrize("T", [1, 2, 40, 101])
+def test_s4_kernel_is_the_dense_recurrence(T):
+    layer = disturbed(S4(3, state=16), T)
+    A, B = dense(layer)
+    output = torch.view_as_complex(layer.C.detach()).numpy()
+    for channel, dt in enumerate(layer.log_dt.detach().exp().numpy()):
+        both = np.r_[output[channel], output[channel].conj()]
+        wanted = responses(*bilinear(A, B, dt), both, T)
+        assert np.abs(wanted.imag).max() < 1e-9
+        same(layer.kernel(T)[channel].detach(), wanted.real, 1e-8)
+
+
+def test_s4_in_pieces_is_s4(monkeypatch):
+    layer = disturbed(S4(3, state=16), 0)
+    whole = layer.kernel(50)
+    monkeypatch.setattr(s4_module, "MOST", 3 * 8 * 7)
+    same(layer.kernel(50), whole)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_s4_cannot_explode(seed):
+    A, B = dense(disturbed(S4(3, state=16), seed))
+    for dt in (1e-3, 0.1, 3.0):
+        assert np.linalg.norm(bilinear(A, B, dt)[0], 2) < 1
+
+
+@pytest.mark.parametrize("init", ["lin", "inv", "legs"])
+def test_s4d_kernel_is_a_sum_of_exponentials(init):
+    T, layer = 10_000, S4D(2, state=8, init=init, dt=(1e-4, 1e-3))
+    own = {key: p.detach().double().numpy() for key, p in layer.named_parameters()}
+    lam = -np.exp(own["log_decay"]) + 1j * own["frequency"]
+    n = np.arange(4)
+    if init != "legs":
+        same(lam[0].imag, np.pi * n if init == "lin" else 8 / np.pi * (8 / (2 * n + 1) - 1), 1e-6)
+    same(lam.real, np.full((2, 4), -0.5), 1e-6)
+    dt = np.exp(own["log_dt"])[:, None]
+    weights = (own["C"][..., 0] + 1j * own["C"][..., 1]) * (np.exp(dt * lam) - 1) / lam
+    K = layer.kernel(T).detach()
+    for t in (0, 1, 99, 100, 101, 5_000, 9_999):
+        same(K[:, t], 2 * (weights * np.exp(t * dt * lam)).real.sum(-1), 1e-12)
+    for short in (1, 2, 3, 50):
+        same(layer.kernel(short), K[:, :short], 1e-12)
+
+
+def test_s4d_needs_double_precision_for_long_kernels():
+    """exp(t dt lambda) in complex64 loses a phase that double precision keeps."""
+    exponent = torch.tensor(-1e-4 + 9.87654j, dtype=torch.complex128)
+    t = torch.arange(9_000, 10_000)
+    assert 1e-3 < gap(torch.exp(t * exponent), torch.exp(t * exponent.to(torch.complex64))) < 1e-1
+
+
+# --- Liquid-S4 ------------------------------------------------------------------------------------------------------
+
+
+def test_liquid_is_equation_4():
+    """Channel by channel, with loops and a discretisation of its own."""
+    layer = disturbed(LiquidS4(3, state=4), 1)
+    z = torch.randn(1, 12, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    own = {key: p.detach().numpy() for key, p in layer.named_parameters()}
+    read = torch.zeros(12, 3, dtype=torch.float64)
+    for d in range(3):
+        S, P, r = own["skew"][d], own["P"][d], 1 / (1 + math.exp(-own["share"][d, 0]))
+        M = S - S.T - np.diag(np.exp(own["log_decay"][d])) - np.outer(P, P)
+        A = (1 - r) * bilinear(M, P, math.exp(own["log_dt"][d]))[0]
+        x = np.zeros(4)
+        for t in range(12):
+            Bu = r * np.tanh(own["B"][d] * float(z[0, t, d]))
+            x = (A + np.diag(Bu)) @ x + Bu
+            read[t, d] = own["C"][d] @ x
+    same(layer(z)[1].detach()[0], layer.readout(read, z[0]).detach())
+
+
+def test_liquid_starts_as_hippo():
+    layer = LiquidS4(3, state=8, share=0.25)
+    A, B = hippo(8)
+    for d, dt in enumerate(layer.log_dt.detach().double().exp()):
+        same(layer.constant()[d].detach().double(), bilinear(A, B, float(dt))[0], 1e-5)
+    at_rest = layer.transition(torch.zeros(3))[0]
+    same(at_rest, 0.75 * layer.constant(), 1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), N=st.integers(1, 8), scale=st.sampled_from([0.1, 1.0, 10.0]))
+def test_liquid_never_grows(seed, N, scale):
+    """||A + diag(B u)||_2 < 1 and ||x_t|| <= r t sqrt(N), whatever the weights and the input."""
+    layer = disturbed(LiquidS4(3, state=N, share=0.5), seed)
+    z = scale * torch.randn(2, 30, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        A, b = layer.transition(z)
+        norms = torch.linalg.matrix_norm(A, 2)
+        assert (norms < 1).all()
+        # The bound is not idle: without the factor 1 - r the same matrices would break it.
+        free = torch.linalg.matrix_norm(layer.constant() + torch.diag_embed(b), 2)
+        assert scale < 1 or (free > 1).any()
+        x = state_norms(layer, z)
+        r = torch.sigmoid(layer.share).squeeze(-1)
+        assert (x <= r * torch.arange(1, 31).unsqueeze(-1) * math.sqrt(N) + 1e-12).all()
+
+
+def state_norms(layer, z):
+    state, norms = layer.initial(len(z)), []
+    for z_t in z.unbind(1):
+        state, _ = layer.step(state, z_t)
+        norms.append(state.norm(dim=-1))
+    return torch.stack(norms, 1)
+
+
+# --- RWKV -----------------------------------------------------------------------------------------------------------
+
+
+def wkv_by_sum(k, v, w, u):
+    """The defining sums, for one channel: (T,) arrays."""
+    out = []
+    for t in range(len(k)):
+        weights = np.exp(np.r_[k[:t] - (t - 1 - np.arange(t)) * w, u + k[t]])
+        out.append((weights * v[: t + 1]).sum() / weights.sum())
+    return np.array(out)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), T=st.integers(1, 40), scale=st.sampled_from([0.1, 1.0, 20.0]))
+def test_wkv_is_its_definition(seed, T, scale):
+    rng = np.random.default_rng(seed)
+    k, v = scale * rng.standard_normal((T, 3)), rng.standard_normal((T, 3))
+    w, u = np.exp(rng.uniform(-5, 3, 3)), rng.standard_normal(3)
+    found = wkv(*(torch.from_numpy(a) for a in (k[None], v[None], w, u)))[0]
+    for d in range(3):
+        same(found[:, d], wkv_by_sum(k[:, d], v[:, d], w[d], u[d]))
+
+
+def test_wkv_gradient_is_that_of_the_definition():
+    """The common exponent p carries no gradient, and none is missing."""
+    generator = torch.Generator().manual_seed(0)
+    k, v, w, u = (torch.rand(s, generator=generator, dtype=torch.float64) for s in ((1, 5, 2), (1, 5, 2), 2, 2))
+    assert torch.autograd.gradcheck(wkv, [a.requires_grad_() for a in (k, v, w, u)])
+
+
+def test_wkv_does_not_overflow():
+    """Single precision, 10,000 letters, keys far beyond what exp can take."""
+    generator = torch.Generator().manual_seed(0)
+    k = 500 * torch.randn(2, 10_000, 4, generator=generator)
+    v = torch.randn(2, 10_000, 4, generator=generator)
+    w, u = torch.tensor([1e-6, 0.1, 3.0, 50.0]), torch.tensor([0.0, -300.0, 300.0, 1.0])
+    for a in (k, v, w, u):
+        a.requires_grad_()
+    found = wkv(k, v, w, u)
+    found.square().sum().backward()
+    assert found.isfinite().all() and all(a.grad.isfinite().all() for a in (k, v, w, u))
+    assert (found <= v.detach().cummax(1).values + 1e-4).all() and (found >= v.detach().cummin(1).values - 1e-4).all()
+    same(found[:, 0], v[:, 0], 1e-5)
+    shown = slice(0, 200)  # compare where the definition still fits into double precision
+    small = wkv(k[:, shown] / 20, v[:, shown], w, u)
+    wanted = wkv_by_sum(*(a.detach().double().numpy() for a in (k[0, shown, 1] / 20, v[0, shown, 1], w[1], u[1])))
+    same(small[0, :, 1].double().detach(), wanted, 1e-3)
+
+
+def test_rwkv_is_its_definition():
+    """Both mixings, written out position by position."""
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        layer, z = disturbed(RWKV(4, expand=2), 3), torch.randn(9, 4, dtype=torch.float64)
+    own = {key: p.detach().numpy() for key, p in layer.named_parameters()}
+    logistic, zero = (lambda a: 1 / (1 + np.exp(-a))), np.zeros((1, 4))
+
+    def mixed(a, number):
+        mu = own["share"][number]
+        return mu * a + (1 - mu) * np.r_[zero, a[:-1]]
+
+    a = z.numpy()
+    r, k, v = (mixed(a, i) @ own[f"{name}.weight"].T for i, name in enumerate(("receptance", "key", "value")))
+    w = np.exp(own["log_decay"])
+    averages = np.stack([wkv_by_sum(k[:, d], v[:, d], w[d], own["bonus"][d]) for d in range(4)], 1)
+    m = a + (logistic(r) * averages) @ own["output.weight"].T
+    s = m - m.mean(-1, keepdims=True)
+    s = s / np.sqrt((s**2).mean(-1, keepdims=True) + 1e-5) * own["norm.weight"] + own["norm.bias"]
+    gate, hidden = mixed(s, 3) @ own["gate.weight"].T, np.maximum(mixed(s, 4) @ own["up.weight"].T, 0)
+    wanted = m + logistic(gate) * (hidden**2 @ own["down.weight"].T)
+    same(layer(z.unsqueeze(0))[1][0].detach(), wanted)
