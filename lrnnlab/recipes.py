@@ -17,6 +17,8 @@ class Phase:
     noise : standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
     purity : weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that
         are in use are from one-hot.
+    prune : when the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch
+        stays under this, or under twice what it was (see :mod:`lrnnlab.pruning`).
     """
 
     steps: int
@@ -29,12 +31,24 @@ class Phase:
     noise: float = 0.0
     purity: float = 0.0
     until: float | None = None
+    prune: float | None = None
 
     def __post_init__(self):
         if self.steps < 1:
             raise ValueError(f"a phase has at least one step, got steps={self.steps}")
         if self.loss not in ("cross_entropy", "squared"):
             raise ValueError(f"loss is cross_entropy or squared, got {self.loss!r}")
+
+
+@dataclass(frozen=True)
+class Mend:
+    """What to do with strings that the finished model gets wrong: learn them, ``rounds`` times at most.
+
+    Half of each batch of ``phase`` then begins with such strings.
+    """
+
+    phase: Phase
+    rounds: int
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,7 @@ class Recipe:
     average : decay of an exponential moving average of the weights, which then is the model; 0 for none.
     attempts : how often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
     length : of the training strings; the task's own if absent.
+    mend : learn the strings that ``accept`` names, before starting again.
     """
 
     phases: tuple[Phase, ...]
@@ -55,12 +70,15 @@ class Recipe:
     average: float = 0.0
     attempts: int = 1
     length: int | None = None
+    mend: Mend | None = None
 
     def __post_init__(self):
         if not self.phases:
             raise ValueError("a recipe needs at least one phase, got none")
         if self.optimiser not in ("adam", "adamw"):
             raise ValueError(f"optimiser is adam or adamw, got {self.optimiser!r}")
+        if self.average and any(phase.prune is not None for phase in self.phases):
+            raise ValueError(f"averaged weights cannot be pruned, got average={self.average}")
         if self.batch < 1 or self.attempts < 1:
             raise ValueError(f"batch and attempts are at least 1, got batch={self.batch}, attempts={self.attempts}")
 

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -22,11 +22,12 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm.auto import tqdm
 
 from lrnnlab.models import SequenceModel
-from lrnnlab.recipes import Phase, Recipe
+from lrnnlab.pruning import freeze_idle
+from lrnnlab.recipes import Mend, Phase, Recipe
 from lrnnlab.steady import steady_arithmetic, stream
 from lrnnlab.tasks import Task
 
-__all__ = ["Fit", "Phase", "Recipe", "fit", "impurity", "steady_arithmetic", "stream"]
+__all__ = ["Fit", "Mend", "Phase", "Recipe", "fit", "impurity", "steady_arithmetic", "stream"]
 
 
 @dataclass
@@ -34,7 +35,8 @@ class Fit:
     """What :func:`fit` returns: the last model, the best one that a check saw, and what it took.
 
     ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check returned.  ``seconds`` is wall
-    time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
+    time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.  ``lessons``: how many
+    wrong strings each round of mending learned.
     """
 
     model: SequenceModel
@@ -46,6 +48,7 @@ class Fit:
     cpu_seconds: float
     losses: list[tuple[int, float]] = field(default_factory=list)
     checks: list[dict] = field(default_factory=list)
+    lessons: list[int] = field(default_factory=list)
 
 
 def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
@@ -68,7 +71,9 @@ def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
         spread = spread[tokens] if number == 0 else spread
         start = layer.initial(len(tokens)).unsqueeze(1)  # (B, 1, h, n)
         before = torch.cat([start, states.unflatten(2, start.shape[2:])[:, :-1]], 1)
-        total = total + (before * spread).sum(-1).mean()
+        if spread.shape[-2] < before.shape[-2]:  # frozen heads have no transitions
+            before = before[:, :, ~layer.frozen]
+        total = total + (before * spread).sum((-2, -1)).mean() / start.shape[2]
     return total / len(model.layers)
 
 
@@ -78,7 +83,7 @@ def fit(
     recipe: Recipe,
     seed: int,
     *,
-    accept: Callable[[SequenceModel], bool] | None = None,
+    accept: Callable[[SequenceModel], bool | list[tuple[int, ...]]] | None = None,
     check: Callable[[SequenceModel, int], dict] | None = None,
     check_every: int = 0,
     confirm: int = 1,
@@ -91,7 +96,8 @@ def fit(
     Parameters
     ----------
     accept : asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again
-        from other weights and other strings.  It should look at training lengths only.
+        from other weights and other strings.  It should look at training lengths only.  It may answer with strings
+        that the model gets wrong: if the recipe can mend, those of at most the training length are learned first.
     check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in ``confirm``
         checks in a row ends training.  The model with the highest score is kept as ``best``.
     checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the
@@ -175,6 +181,12 @@ class _Run:
         self.running, self.losses, self.checks = math.nan, [], []
         self.window, self.best_score, self.best = [], -math.inf, None
         self.stopped = self.failed = self.attempt_ended = False
+        self.lessons, self.rounds = [], []  # strings to learn, and how many came with each round of mending
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The recipe's, and one for each round of mending."""
+        return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
 
     def _optimiser(self) -> torch.optim.Optimizer:
         if self.recipe.optimiser == "adam":
@@ -189,10 +201,10 @@ class _Run:
 
     def advance(self) -> None:
         """One step of gradient descent."""
-        phase = self.recipe.phases[self.phase]
+        phase = self.phases[self.phase]
         part = self.phase_step / phase.steps
         self._schedule(phase, part)
-        batch = self.task.sample(self.recipe.batch, self.length, self.data)
+        batch = self._batch()
         trace = self.model.trace(batch.tokens)
         states = trace.states[-1]
         if phase.noise:
@@ -211,6 +223,26 @@ class _Run:
         if self.averaged is not None:
             self.averaged.update_parameters(self.model)
         self._count(phase, value)
+
+    def _batch(self):
+        """Fresh strings; half of them begin with a lesson, if there are any."""
+        batch = self.task.sample(self.recipe.batch, self.length, self.data)
+        if not self.lessons:
+            return batch
+        for row in range(len(batch.tokens) // 2):
+            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))]
+            batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
+        return replace(batch, targets=self.task.label(batch.tokens))
+
+    def _prune(self, ceiling: float) -> None:
+        batch = self.task.sample(64, self.length, stream(self.seed, f"prune {self.step}"))
+
+        @torch.no_grad()
+        def harm(model):
+            logits, wanted = model(batch.tokens)[:, self.labelled], batch.targets[:, self.labelled]
+            return F.cross_entropy(logits.flatten(0, 1), wanted.flatten()).item()
+
+        freeze_idle(self.model, harm, max(ceiling, 2 * harm(self.model)))
 
     def _schedule(self, phase: Phase, part: float) -> None:
         lr = phase.lr
@@ -238,8 +270,10 @@ class _Run:
         if self.phase_step >= phase.steps or reached:
             if phase.until is not None and not reached:
                 self.failed = self.attempt_ended = True
+            elif phase.prune is not None:
+                self._prune(phase.prune)
             self.phase, self.phase_step = self.phase + 1, 0
-            self.attempt_ended = self.attempt_ended or self.phase == len(self.recipe.phases)
+            self.attempt_ended = self.attempt_ended or self.phase == len(self.phases)
 
     def look(self, check, confirm: int) -> None:
         found = {"step": self.step, **check(self.current(), self.step)}
@@ -252,8 +286,15 @@ class _Run:
         self.attempt_ended = self.attempt_ended or self.stopped
 
     def conclude(self, accept) -> None:
-        """The attempt is over: accept it, start again, or give up with the last model."""
-        self.accepted = not self.failed and (accept is None or bool(accept(self.current())))
+        """The attempt is over: accept it, mend it, start again, or give up with the last model."""
+        said = False if self.failed else True if accept is None else accept(self.current())
+        wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
+        if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
+            self.lessons.extend(wrong)
+            self.rounds.append(len(wrong))
+            self.attempt_ended = False
+            return
+        self.accepted = not isinstance(said, list) and bool(said)
         if self.accepted or self.attempt + 1 >= self.recipe.attempts:
             self.finished = True
         else:
@@ -270,12 +311,13 @@ class _Run:
             best = self.make_model(self.seed)
             best.load_state_dict(self.best)
         return Fit(
-            self.current(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, self.losses, self.checks
+            self.current(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, self.losses, self.checks,
+            self.rounds,
         )
 
     # What a checkpoint holds beside the model, the optimiser and the generators.
     _PLAIN = ("attempt", "phase", "step", "phase_step", "total_steps", "running", "losses", "checks", "window",
-              "best_score", "best", "stopped", "failed", "attempt_ended")  # fmt: skip
+              "best_score", "best", "stopped", "failed", "attempt_ended", "lessons", "rounds")  # fmt: skip
 
     def save(self, path: Path, identity: str) -> None:
         wall, cpu = self.seconds()

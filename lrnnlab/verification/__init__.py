@@ -24,11 +24,18 @@ from lrnnlab.verification.search import Search, Verdict, reachable, votes
 
 __all__ = ["HeadTables", "Verdict", "head_tables", "heads_machine", "learned_machine", "verify"]
 
-LOWER = 400_000  # at most so many states of the layers under the last
+LOWER = 200_000  # at most so many states of the layers under the last
 
 
-def verify(model: SequenceModel, specification: MooreMachine, limit: int = 1_000_000, wanted: int = 1) -> Verdict:
-    """Compare a snapped ``model`` with ``specification`` (-1 where no answer is asked for) on all strings.
+def verify(
+    model: SequenceModel,
+    specification: MooreMachine,
+    limit: int = 1_000_000,
+    wanted: int = 1,
+    depth: int | None = None,
+) -> Verdict:
+    """Compare a snapped ``model`` with ``specification`` (-1 where no answer is asked for) on all strings, or on all of
+    up to ``depth`` symbols.
 
     ``limit`` bounds the pairs that a search explores; beyond it the verdict is "not decided".  With ``wanted`` > 1 the
     search goes on until it has met so many wrong strings.
@@ -54,13 +61,13 @@ def verify(model: SequenceModel, specification: MooreMachine, limit: int = 1_000
             return Verdict(False, (), 0, LOWER)
         everything = np.arange(model.layers[-1].h)
         if len(model.head) == 1:
-            verdict = _some_heads(model, specification, below, limit)
+            verdict = _some_heads(model, specification, below, limit, depth)
             if verdict is not None:
                 return verdict
-        return Search(model, specification, below, everything).run(limit, wanted=wanted)
+        return Search(model, specification, below, everything).run(limit, wanted=wanted, depth=depth)
 
 
-def _some_heads(model, specification, below, limit) -> Verdict | None:
+def _some_heads(model, specification, below, limit, depth) -> Verdict | None:
     """Follow more and more heads, the loudest first, while some are left out; None if that proves nothing."""
     ballots, h = votes(model), model.layers[-1].h
     heard = [ballots[0][k, reachable(model, below, k)] for k in range(h)]  # (reachable states, C) each
@@ -68,8 +75,8 @@ def _some_heads(model, specification, below, limit) -> Verdict | None:
     for count in range(1, h):
         least = sum((v[:, :, None] - v[:, None, :]).min(0) for v in (heard[k] for k in order[count:]))
         search = Search(model, specification, below, np.sort(order[:count]))
-        verdict = search.run(limit, least, ballots)
-        if verdict.proved:
+        verdict = search.run(limit, least, ballots, depth=depth)
+        if verdict.proved or (depth is not None and verdict.depth >= depth):
             return verdict
         if verdict.pairs > limit:  # more heads would only mean more pairs
             return None

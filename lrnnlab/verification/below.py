@@ -76,18 +76,8 @@ def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
                 continue
             states, table = _step(model, symbols[token], token, now[alive, :-1])
             moved = np.concatenate([states, after[alive, None].astype(np.uint8)], 1)
-            for i, row in zip(alive.tolist(), moved):
-                key = row.tobytes()
-                if key not in number:
-                    number[key] = len(rows)
-                    rows.append(row)
-                to[i, token] = number[key]
-            for i, one in zip(alive.tolist(), table):
-                key = one.tobytes()
-                if key not in known:
-                    known[key] = len(tables)
-                    tables.append(one)
-                kind[i, token] = known[key]
+            to[alive, token] = _numbered(moved, number, rows)
+            kind[alive, token] = _numbered(table, known, tables)
         follow.extend(to)
         asked.extend(kind)
         if len(rows) > limit:
@@ -95,10 +85,23 @@ def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
     return Below(np.stack(follow), np.stack(asked), np.stack(tables))
 
 
+def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray]) -> list[int]:
+    """The number of each row of ``found``; a new one is kept."""
+    numbers = []
+    for row in found:
+        key = row.tobytes()
+        if key not in number:
+            number[key] = len(kept)
+            kept.append(row)
+        numbers.append(number[key])
+    return numbers
+
+
 def _moves(layer, z: Tensor) -> np.ndarray:
     """Inputs z (m, D) of a snapped layer -> (m, h, n): where every state of every head goes."""
     A, _ = layer.transition(z)
-    return A.argmax(-2).numpy().astype(np.uint8)
+    rows = A.transpose(-3, -2)  # (m, row, h, column), as it lies in memory; a strided argmax would take ten times as long
+    return (rows * torch.arange(layer.b).view(-1, 1, 1)).sum(-3).numpy().astype(np.uint8)
 
 
 def _step(model: SequenceModel, symbol: np.ndarray, token: int, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

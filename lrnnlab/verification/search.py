@@ -32,6 +32,7 @@ class Verdict:
     ``counterexamples``: strings on which the last answer is wrong, shortest first; ``counterexample`` the first.
     ``closed``: no pair was left unexplored.  ``pairs``, ``joint_states``: how many were reached.
     ``heads``: the last layer's blocks that had to be followed (counted from 0); None if all were.
+    ``depth``: all strings of up to so many symbols were covered.
     """
 
     closed: bool
@@ -39,6 +40,7 @@ class Verdict:
     pairs: int
     joint_states: int
     heads: tuple[int, ...] | None = None
+    depth: int = 0
 
     @property
     def proved(self) -> bool:
@@ -54,7 +56,9 @@ class Verdict:
             size = f"heads {', '.join(map(str, self.heads))}: {size}"
         if self.counterexample is not None:
             return f"refuted by a string of {len(self.counterexample)} symbols ({size} seen)"
-        return f"proved for every string of every length ({size})" if self.closed else f"not decided ({size} seen)"
+        if self.closed:
+            return f"proved for every string of every length ({size})"
+        return f"right on every string of up to {self.depth} symbols, not decided beyond ({size} seen)"
 
 
 def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray]:
@@ -83,12 +87,14 @@ class Search:
         self.joints = self.n ** len(heads)
         self.start = int(layer.x0.argmax(-1).numpy()[heads] @ self.unit) * self.Q + specification.initial
 
-    def run(self, limit: int, least: np.ndarray | None = None, ballots=None, wanted: int = 1) -> Verdict:
+    def run(self, limit: int, least: np.ndarray | None = None, ballots=None, wanted: int = 1,
+            depth: int | None = None) -> Verdict:
         """``ballots`` = :func:`votes` and ``least`` (C, C), what the others add at least to logit c minus logit d,
-        are needed unless all heads are followed; ``wanted``: search on until so many wrong strings are met."""
+        are needed unless all heads are followed; ``wanted``: search on until so many wrong strings are met, or
+        all of ``depth`` symbols have been seen."""
         seen = generation = np.array([self.start])
         tree, wrong_strings = [], []  # of each generation: where each member came from, and by which token
-        while len(generation):
+        while len(generation) and (depth is None or len(tree) < depth):
             reached, parents = [], []
             for token in range(self.specification.num_symbols):
                 origin, after = self.move(generation, token)
@@ -98,18 +104,18 @@ class Search:
             parents = np.concatenate(parents)[first]
             wrong = self._wrong(places, least, ballots)
             if wrong.any() and not self.complete:
-                return self._verdict(False, (), seen)
+                return self._verdict(False, (), seen, tree)
             for parent in parents[wrong][: wanted - len(wrong_strings)]:
                 wrong_strings.append(self._path(tree, parent))
             if len(wrong_strings) >= wanted:
-                return self._verdict(False, wrong_strings, seen)
+                return self._verdict(False, wrong_strings, seen, tree)
             new = ~np.isin(places, seen, assume_unique=True)
             generation = places[new]
             tree.append(parents[new])
             seen = np.union1d(seen, generation)
             if len(seen) > limit:
-                return self._verdict(False, wrong_strings, seen)
-        return self._verdict(True, wrong_strings, seen)
+                return self._verdict(False, wrong_strings, seen, tree)
+        return self._verdict(not len(generation), wrong_strings, seen, tree)
 
     def move(self, places: np.ndarray, token: int) -> tuple[np.ndarray, np.ndarray]:
         """(numbers of the places from which the token may follow, the places it leads to)."""
@@ -159,10 +165,10 @@ class Search:
             parent = members[parent // V]
         return tuple(tokens[::-1])
 
-    def _verdict(self, closed: bool, wrong: list, seen: np.ndarray) -> Verdict:
+    def _verdict(self, closed: bool, wrong, seen: np.ndarray, tree: list) -> Verdict:
         joint_states = len(np.unique(seen // self.Q))
         followed = None if self.complete else tuple(self.heads.tolist())
-        return Verdict(closed, tuple(wrong), len(seen), joint_states, followed)
+        return Verdict(closed, tuple(wrong), len(seen), joint_states, followed, len(tree))
 
 
 def reachable(model: SequenceModel, below: Below, head: int) -> np.ndarray:
