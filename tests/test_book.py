@@ -520,3 +520,23 @@ def test_nonsense_in_a_text_box_is_the_readers_own_mistake():
         return Figure(figsize=(1, 1))
 
     assert sweep_explorers({"panel": explore(draw, {"word": "12"}, alt="nothing")}) == []
+
+
+def test_a_widget_with_two_names_is_swept_once():
+    from matplotlib.figure import Figure
+
+    from lrnnlab.book.sweeping import sweep_explorers
+    from lrnnlab.explore.widgets import explore
+
+    drawn = []
+
+    def draw(n):
+        drawn.append(n)
+        return Figure()
+
+    panel = explore(draw, {"n": [1, 2]}, alt="nothing")
+    sweep_explorers({"panel": panel})
+    once = len(drawn) - 1
+    drawn.clear()
+    sweep_explorers({"panel": panel, "_": panel, "_9": panel})
+    assert 0 < len(drawn) <= once

@@ -77,7 +77,11 @@ def sweep_explorers(namespace: dict[str, Any]) -> list[str]:
     """
     from lrnnlab.explore.widgets import Explorer
 
-    explorers = {name: value for name, value in list(namespace.items()) if isinstance(value, Explorer)}
+    explorers, seen = {}, set()
+    for name, value in list(namespace.items()):  # a widget that ends a cell is also _, __ and _9: once is enough
+        if isinstance(value, Explorer) and id(value) not in seen:
+            seen.add(id(value))
+            explorers[name] = value
     return [f"{name}: {fault}" for name, explorer in explorers.items() for fault in _move_controls(explorer)]
 
 
