@@ -35,8 +35,8 @@ class Fit:
     """What :func:`fit` returns: the last model, the best one that a check saw, and what it took.
 
     ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check returned.  ``seconds`` is wall
-    time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.  ``lessons``: how many
-    wrong strings each round of mending learned.
+    time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.  ``lessons``: for each
+    round of mending how many wrong strings were learned, and the first of them.
     """
 
     model: SequenceModel
@@ -48,7 +48,7 @@ class Fit:
     cpu_seconds: float
     losses: list[tuple[int, float]] = field(default_factory=list)
     checks: list[dict] = field(default_factory=list)
-    lessons: list[int] = field(default_factory=list)
+    lessons: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
 
 
 def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
@@ -181,7 +181,7 @@ class _Run:
         self.running, self.losses, self.checks = math.nan, [], []
         self.window, self.best_score, self.best = [], -math.inf, None
         self.stopped = self.failed = self.attempt_ended = False
-        self.lessons, self.rounds = [], []  # strings to learn, and how many came with each round of mending
+        self.lessons, self.rounds = [], []  # strings to learn; for each round of mending their number and the first
 
     @property
     def phases(self) -> tuple[Phase, ...]:
@@ -291,7 +291,7 @@ class _Run:
         wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
         if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
             self.lessons.extend(wrong)
-            self.rounds.append(len(wrong))
+            self.rounds.append((len(wrong), tuple(wrong[0])))
             self.attempt_ended = False
             return
         self.accepted = not isinstance(said, list) and bool(said)

@@ -21,7 +21,7 @@ def train(answers, recipe=RECIPE, **options):
 
 def test_each_refusal_with_strings_adds_a_round():
     found = train([[(0, 1, 2)], [(1, 1), (2, 2)], True])
-    assert found.accepted and found.lessons == [1, 2] and found.steps == 3 + 4 + 4 and found.attempt == 0
+    assert found.accepted and found.lessons == [(1, (0, 1, 2)), (2, (1, 1))] and found.steps == 3 + 4 + 4 and found.attempt == 0
 
 
 def test_after_the_last_round_training_starts_again():
@@ -32,7 +32,7 @@ def test_after_the_last_round_training_starts_again():
 def test_strings_longer_than_the_training_length_are_not_learned():
     found = train([[(0,) * 6], True])
     assert found.accepted and found.attempt == 1 and found.lessons == []
-    assert train([[(0,) * 6, (1,) * 5], True]).lessons == [1]
+    assert train([[(0,) * 6, (1,) * 5], True]).lessons == [(1, (1,) * 5)]
 
 
 def test_without_mending_a_list_is_a_refusal():

@@ -127,12 +127,14 @@ def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray
 
 
 @styled
-def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | None = None) -> Figure:
+def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | None = None,
+           kind: str | None = None) -> Figure:
     """How large products of blocks under Eq. 6 become: the worst, and random ones of several kinds, in one picture.
 
     The height is log10 of the largest column sum of |A_k ... A_1|.  Above the upper mark float32 overflows, below the
     lower one it holds nothing but zero.  ``reach``: powers of ten shown up and down; by default what the lines need.
     Give it to keep the scale still under a slider: 310 holds all of p in 1..2, b up to 16, 500 steps.
+    ``kind``: one of ``analysis.KINDS`` to look at; the others are drawn faintly.
 
     >>> figure = growth(1.2, 8, steps=100)
     >>> bool(abs(figure.axes[0].lines[0].get_ydata()[-1] - 100 / 6 * np.log10(8)) < 1e-9)
@@ -142,10 +144,13 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     blocks = np.stack([random_blocks(kind, steps, p, b, seed) for kind in KINDS])
     curves = dict(zip(KINDS, log10_products(blocks)))
     ends = []
-    for kind, curve in curves.items():
-        look = KIND_LOOKS[kind]
-        axes.plot(curve, color=look.colour, ls=look.dash, label=kind)
-        ends.append((curve[-1], "worst possible" if kind == "worst" else kind, look.colour))
+    if kind is not None and kind not in curves:
+        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(KINDS)}")
+    for name, curve in curves.items():
+        look, chosen = KIND_LOOKS[name], kind in (None, name)
+        axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name, lw=2.4 if kind == name else 1.6,
+                  alpha=1.0 if chosen else 0.5)
+        ends.append((curve[-1], "worst possible" if name == "worst" else name, look.colour if chosen else FAINT))
     for limit, text in ((FLOAT32_MAX, "float32 overflows"), (FLOAT32_TINY, "float32 is zero")):
         level = np.log10(limit)
         axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)))
@@ -161,12 +166,15 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     return figure
 
 
-def growth_sentence(p: float, b: int) -> str:
-    """What Eq. 6 allows at this p and b, in one sentence.
+def growth_sentence(p: float, b: int, kind: str | None = None, steps: int = 500) -> str:
+    """What Eq. 6 allows at this p and b, and what columns of one kind do, in a sentence each.
 
     >>> growth_sentence(1.2, 8)
     'At p = 1.2, b = 8 the state can grow by 1.414 a step: float32 overflows at step 256.'
     """
+    if kind is not None:
+        rate = 10 ** float(log10_products(random_blocks(kind, steps, p, b, 0)[None])[0, -1] / steps)
+        return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over {steps}."
     step = overflow_step(p, b)
     if step is None:
         return f"At p = {p:g}, b = {b} the state cannot grow: no product of blocks has a norm above 1."

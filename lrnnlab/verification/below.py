@@ -120,25 +120,36 @@ def _step(model: SequenceModel, symbol: np.ndarray, token: int, states: np.ndarr
 
 
 def quotient(below: Below, heads: np.ndarray) -> Below:
-    """Merge lower states that the given heads of the last layer can never tell apart.
-
-    Partition refinement by hashing, and then an exact check that the partition is a congruence, so a hash collision
-    cannot make a proof wrong.
-    """
+    """Merge lower states that the given heads of the last layer can never tell apart."""
     tables, kinds = np.unique(below.tables[:, heads], axis=0, return_inverse=True)
     kind = np.where(below.kind >= 0, kinds.reshape(-1)[below.kind], -1)  # (R, V)
-    group, mix = _classes(kind), np.random.default_rng(0)
+    group = coarsest(_classes(kind), below.follow)
+    first = np.zeros(group.max() + 1, np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]  # the earliest member of each class stands for it
+    following = np.where(below.follow >= 0, group[below.follow], -1)
+    return Below(following[first], kind[first], tables)
+
+
+def coarsest(group: np.ndarray, follow: np.ndarray) -> np.ndarray:
+    """The coarsest partition that refines ``group`` (R,) and that ``follow`` (R, V; -1 for nowhere) respects.
+
+    Refined by hashing, and then checked exactly, so that a hash collision cannot make a proof wrong.
+
+    >>> coarsest(np.array([0, 0, 0, 1]), np.array([[1], [2], [3], [3]])).tolist()
+    [0, 1, 2, 3]
+    """
+    start, mix = group, np.random.default_rng(0)
     while True:
-        following = np.where(below.follow >= 0, group[below.follow], -1)
+        following = np.where(follow >= 0, group[follow], -1)
         finer = _classes(_hash(np.column_stack([group, following]), mix))
         if finer.max() == group.max():
             break
         group = finer
     first = np.zeros(group.max() + 1, np.int64)
-    first[group[::-1]] = np.arange(len(group))[::-1]  # the earliest member of each class stands for it
-    if not ((kind == kind[first[group]]).all() and (following == following[first[group]]).all()):
-        raise AssertionError("two lower states were merged by a hash collision: change the seed of the hash")
-    return Below(following[first], kind[first], tables)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    if not ((start == start[first[group]]).all() and (following == following[first[group]]).all()):
+        raise AssertionError("two states were merged by a hash collision: change the seed of the hash")
+    return group
 
 
 def _hash(table: np.ndarray, mix: np.random.Generator) -> np.ndarray:

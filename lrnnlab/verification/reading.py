@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from lrnnlab.automata import MooreMachine, build, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
 from lrnnlab.models import SequenceModel
 from lrnnlab.training import steady_arithmetic
-from lrnnlab.verification.below import live_part, reach
+from lrnnlab.verification.below import coarsest, live_part, reach
 from lrnnlab.verification.search import Search, votes
 
 
@@ -73,7 +73,7 @@ def heads_machine(tables: HeadTables, heads: tuple[int, ...], symbols: tuple[str
     return build(start, symbols, step, vote, name=lambda states: "".join(map(str, states)))
 
 
-def learned_machine(model: SequenceModel, specification: MooreMachine, limit: int = 20_000) -> MooreMachine:
+def learned_machine(model: SequenceModel, specification: MooreMachine, limit: int = 1_000_000) -> MooreMachine:
     """The smallest machine that answers as the snapped ``model`` does wherever ``specification`` asks.
 
     Nothing of the specification's answers is used, only where it asks.  Equal (``==``) to the specification exactly if
@@ -95,18 +95,24 @@ def learned_machine(model: SequenceModel, specification: MooreMachine, limit: in
         if below is None:
             raise ValueError(f"the layers under the last have more than {limit} states")
         search = Search(model, asked, below, np.arange(model.layers[-1].h))
-        dead = -1
-
-        def step(place, token):
-            if place == dead:
-                return dead
-            origin, after = search.move(np.array([place]), token)
-            return int(after[0]) if len(origin) else dead
-
-        def shown(place):
-            if place == dead:
-                return -1
-            _, joint, state = search.split(np.array([place]))
-            return int(search.shown(joint)[0]) if asked.outputs[state[0]] else -1
-
-        return minimise(build(search.start, specification.symbols, step, shown, limit=limit))
+        places = edge = np.array([search.start])
+        while len(edge):
+            reached = np.unique(np.concatenate([search.move(edge, token)[1] for token in range(asked.num_symbols)]))
+            edge = np.setdiff1d(reached, places, assume_unique=True)
+            places = np.union1d(places, edge)
+            if len(places) > limit:
+                raise ValueError(f"the model has more than {limit} states where it is asked about")
+        _, joint, state = search.split(places)
+        shown = np.where(asked.outputs[state] == 1, search.shown(joint), NO_LABEL)
+    follow = np.full((len(places), asked.num_symbols), -1)
+    for token in range(asked.num_symbols):
+        origin, after = search.move(places, token)
+        follow[origin, token] = np.searchsorted(places, after)
+    group = coarsest(np.unique(shown, return_inverse=True)[1], follow)
+    first = np.unique(group, return_index=True)[1]
+    dead = len(first)  # where nothing is asked any more
+    to = np.where(follow[first] >= 0, group[follow[first]], dead)
+    transitions = np.column_stack([to.T, np.full(asked.num_symbols, dead)])
+    outputs = [*shown[first], NO_LABEL]
+    start = int(group[np.searchsorted(places, search.start)])
+    return minimise(MooreMachine(transitions, outputs, start, specification.symbols))
