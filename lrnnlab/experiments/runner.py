@@ -169,7 +169,7 @@ def _accept(run: Run, task: tasks.Task) -> Callable | None:
             return found.accuracy_seen == 1.0
         if found.accuracy_seen < (1.0 if setting.recipe.mend is None else MENDABLE):
             return False
-        verdict = verify(hard, task.specification, wanted=100, depth=task.train_length)
+        verdict = verify(hard, task.specification, wanted=300, depth=task.train_length)
         return list(verdict.counterexamples) or verdict.closed or verdict.depth >= task.train_length
 
     return exact_when_snapped
