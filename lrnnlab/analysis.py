@@ -2,7 +2,7 @@
 
 Arrays in, arrays out; nothing is drawn here.  Source of the claims: paper 000 (Fan, Chi, Rudnicky 2024), Eq. 6-7.
 
-Letters: B batch, T time, V vocabulary, D model width, h blocks, b block size, p the norm, k steps; A transition.
+Letters: B batch, T time, V vocabulary, C classes, D model width, h blocks, b block size, p the norm, k steps; A transition.
 ||A||_1 is the operator norm, the largest column sum of absolute values.
 """
 
@@ -131,30 +131,106 @@ def eigenvalues(A: np.ndarray) -> np.ndarray:
     return np.take_along_axis(found, order, axis=-1)
 
 
-def within_between(states: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def within_between(
+    states: np.ndarray, labels: np.ndarray, quantile: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """How tightly the states of one class sit together, and how far apart the classes are, position by position.
 
     states (B, T, D), labels (B, T) with -1 for "no label".  Returns ``within`` (T,), the mean distance of a state to
-    the centre of its class at that position, and ``between`` (T,), the least distance of two class centres; distances
-    are Euclidean, in the units of the states.  NaN where a position has no labelled state, or only one class.
+    the centre of its class at that position (or that quantile of the distances), and ``between`` (T,), the least
+    distance of two class centres; distances are Euclidean, in the units of the states.  NaN where a position has no
+    labelled state, or only one class.
 
     >>> within, between = within_between(np.array([[[0.0]], [[2.0]], [[9.0]]]), np.array([[0], [0], [1]]))
     >>> within.round(3).tolist(), between.tolist()
     ([0.667], [8.0])
     """
-    states, labels = np.asarray(states, dtype=np.float64), np.asarray(labels)
-    if states.ndim != 3 or labels.shape != states.shape[:2]:
-        raise ValueError(f"need states (B, T, D) and labels (B, T), got {states.shape} and {labels.shape}")
+    states, labels = _labelled(states, labels)
     within, between = np.full(states.shape[1], np.nan), np.full(states.shape[1], np.nan)
     for t in range(states.shape[1]):
         groups = [states[labels[:, t] == c, t] for c in np.unique(labels[:, t]) if c != NO_LABEL]
         centres = np.array([group.mean(0) for group in groups])
         if groups:
-            within[t] = np.concatenate([np.linalg.norm(g - c, axis=1) for g, c in zip(groups, centres)]).mean()
+            away = np.concatenate([np.linalg.norm(g - c, axis=1) for g, c in zip(groups, centres)])
+            within[t] = away.mean() if quantile is None else np.quantile(away, quantile)
         if len(groups) > 1:
             gaps = np.linalg.norm(centres[:, None] - centres[None], axis=-1)
             between[t] = gaps[np.triu_indices(len(groups), 1)].min()
     return within, between
+
+
+def centre_scores(states: np.ndarray, labels: np.ndarray, C: int) -> np.ndarray:
+    """Scores (B, T, C) whose largest names the nearest centre of a class: 2 x.m - m.m, m the class's mean at position t.
+
+    states (B, T, D), labels (B, T) in 0..C-1, or -1.  NaN in the column of a class that no string has at that position.
+
+    >>> centre_scores(np.array([[[0.0]], [[2.0]], [[9.0]]]), np.array([[0], [0], [1]]), 2)[:, 0].argmax(1).tolist()
+    [0, 0, 1]
+    """
+    states, labels = _labelled(states, labels)
+    member = (labels[..., None] == np.arange(C)).swapaxes(0, 1).swapaxes(1, 2).astype(float)  # (T, C, B)
+    with np.errstate(invalid="ignore"):
+        means = member @ states.swapaxes(0, 1) / member.sum(2, keepdims=True)  # (T, C, D)
+    return 2 * (states.swapaxes(0, 1) @ means.swapaxes(1, 2)).swapaxes(0, 1) - (means**2).sum(2)
+
+
+def way_to_error(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each string has gone from its class's mean (0) to a wrong answer (1): ``way`` (B, T), and ``lead`` (T,).
+
+    scores (B, T, C), the largest of which is the answer; labels (B, T), -1 for "no label", whose way is NaN.  A string
+    leads class c by s_own - s_c.  Its way is 1 - lead / (mean lead of its class at that position), the largest over c:
+    above 1 exactly where another class has the larger score.  A mean lead that is not positive makes it infinite.
+    ``lead`` is the least mean lead of a class over another.  For ``centre_scores`` the way is the distance from the
+    centre, taken along the line to another centre, over half their gap, and the lead is the least gap squared.
+
+    >>> way, lead = way_to_error(np.array([[[0.0, 1.0]], [[0.0, 3.0]], [[5.0, 0.0]]]), np.array([[1], [1], [0]]))
+    >>> way.ravel().tolist(), lead.tolist()
+    ([0.5, -0.5, 0.0], [2.0])
+    """
+    scores, labels = _labelled(scores, labels)
+    way, lead = np.full(labels.shape, np.nan), np.full(labels.shape[1], np.inf)
+    for t in range(labels.shape[1]):
+        for k in set(labels[:, t].tolist()) - {NO_LABEL}:
+            mine = labels[:, t] == k
+            leads = scores[mine, t, k, None] - np.delete(scores[mine, t], k, axis=1)  # (strings, C - 1)
+            leads = leads[:, ~np.isnan(leads[0])]
+            mean = leads.mean(0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                way[mine, t] = np.where(mean > 0, 1 - leads / mean, np.inf).max(1, initial=-np.inf)
+            lead[t] = mean.min(initial=lead[t])
+    return way, lead
+
+
+def crossing(curve: np.ndarray, first: int, last: int, level: float, law: str = "better") -> tuple[str, float]:
+    """The law fitted to positions ``first``..``last`` of a curve (T,), and where it reaches ``level`` (inf: never).
+
+    Laws, by least squares of log y: ``power`` y = a t^c, ``exponential`` y = a e^(ct); ``better`` has the smaller
+    residual.  One that does not rise never gets there.  ValueError unless there are three positions, all positive.
+
+    >>> law, at = crossing(0.01 * np.arange(1, 41) ** 0.5, 10, 40, level=1.0)
+    >>> law, round(at)
+    ('power', 10000)
+    """
+    laws = {"power": np.log, "exponential": np.asarray}
+    if law not in (*laws, "better"):
+        raise ValueError(f"no law {law!r}; there are {', '.join(laws)}, better")
+    t, y = np.arange(first, last + 1), np.asarray(curve, dtype=float)[max(first, 1) - 1 : last]
+    if len(y) < 3 or len(y) != len(t) or not ((y > 0) & np.isfinite(y)).all():
+        raise ValueError(f"positions {first}..{last} of {len(curve)} are not three or more positive numbers: {y}")
+    found = []
+    for name in laws if law == "better" else [law]:
+        (slope, start), left, *_ = np.polyfit(laws[name](t), np.log(y), 1, full=True)
+        x = (math.log(level) - start) / slope if slope > 1e-12 else math.inf
+        x = math.inf if x > 700 and name == "power" else math.exp(x) if name == "power" else x
+        found.append((float(left[0]), name, x))
+    return min(found)[1:]
+
+
+def _labelled(states, labels):
+    states, labels = np.asarray(states, dtype=np.float64), np.asarray(labels)
+    if states.ndim != 3 or labels.shape != states.shape[:2]:
+        raise ValueError(f"need states (B, T, D) and labels (B, T), got {states.shape} and {labels.shape}")
+    return states, labels
 
 
 def head_automata(

@@ -1,8 +1,8 @@
 """The papers' tables and figures, one module each: rows, budgets, protocol.  Records go to ``data/``.
 
 ``EXPERIMENTS`` train.  Such a module has ``NAME``, ``TASKS``, ``ROWS``, ``ALIASES``, ``setting(row, task, budget)`` and
-``for_protocol(setting, protocol)``.  ``MEASUREMENTS`` do not train; what they have is told in ``measuring``.  ``plan``
-and ``run_all`` take the name of either kind.
+``for_protocol(setting, protocol)``.  ``MEASUREMENTS`` end in no table of trained models; what they have is told in
+``measuring``.  ``plan`` and ``run_all`` take the name of either kind.
 
 >>> plan("lrnn/table2", tasks=["sum"], rows=["ours"], seeds=[101], budget="live")[0].setting.model
 'block_diagonal'
@@ -15,7 +15,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lrnnlab.experiments import lrnn_fig1, lrnn_growth, lrnn_smoothing, lrnn_speed, lrnn_table2
+from lrnnlab.experiments import (
+    lrnn_baseline_rates,
+    lrnn_fading,
+    lrnn_fig1,
+    lrnn_growth,
+    lrnn_smoothing,
+    lrnn_speed,
+    lrnn_table2,
+)
 from lrnnlab.experiments.measuring import Measurement, measure_all
 from lrnnlab.experiments.runner import BUDGETS, PROTOCOLS, Run, Setting, levels, perform, perform_all, train
 
@@ -37,7 +45,7 @@ __all__ = [
 ]
 
 EXPERIMENTS = {module.NAME: module for module in (lrnn_table2, lrnn_smoothing)}
-MEASUREMENTS = {module.NAME: module for module in (lrnn_fig1, lrnn_growth, lrnn_speed)}
+MEASUREMENTS = {module.NAME: module for module in (lrnn_fig1, lrnn_growth, lrnn_speed, lrnn_baseline_rates, lrnn_fading)}
 
 
 def get(name: str):
@@ -68,7 +76,7 @@ def plan(
     if protocol not in PROTOCOLS:
         raise ValueError(f"no protocol {protocol!r}; there are {', '.join(PROTOCOLS)}")
     if measures and protocol != "ours":
-        raise ValueError(f"{name} trains nothing, so it has no protocol {protocol!r}")
+        raise ValueError(f"{name} measures, so it has no protocol {protocol!r}")
     seeds = (range(1) if measures else range(5)) if seeds is None else seeds
     cells = [
         (task, module.ALIASES.get(row, row), module.setting(row, task, budget))

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from lrnnlab import records
 from lrnnlab.experiments import get, plan, train
 from lrnnlab.explore.automaton_figures import state_diagram
+from lrnnlab.explore.fading_figures import fading as fading_
 from lrnnlab.explore.growth_figures import growth_by_rule
 from lrnnlab.explore.scan_figures import scan_schedule, speed_ratios
 from lrnnlab.explore.show import save
@@ -69,6 +70,17 @@ def speed() -> tuple[Figure, str]:
     )
 
 
+def fading() -> tuple[Figure, str]:
+    """Recorded runs of ``lrnn/fading`` at the desk budget."""
+    desk, rows = _desk("lrnn/fading"), get("lrnn/fading").ROWS
+    return fading_(sorted(desk, key=lambda record: (rows.index(record["row"]), record["seed"]))), (
+        "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds each: it "
+        "rises for release and clip only. Below, horizons: where float32 overflows, three release seeds and one clip, "
+        "what is predicted is what is seen; where clip fades, the prediction is too early by a factor of two or more; "
+        "softmax and LSTM hold beyond 2,000, as predicted."
+    )
+
+
 def _desk(name: str) -> list[dict]:
     """The records of an experiment at the desk budget; RuntimeError, with the command that makes them, without any."""
     found = records.read_all(records.data_folder() / "records" / name / "desk")
@@ -79,7 +91,7 @@ def _desk(name: str) -> list[dict]:
 
 PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {
     "found_automaton": found_automaton, "lrnn_table2": table2, "lrnn_fig1": fig1, "lrnn_growth": growth,
-    "lrnn_speed": speed,
+    "lrnn_speed": speed, "lrnn_fading": fading,
 }  # fmt: skip
 
 

@@ -1,0 +1,274 @@
+"""The baselines of lrnn/table2: the same training for all, and learning rates that no long string has chosen."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab import experiments, records, tasks
+from lrnnlab.experiments import lrnn_baseline_rates as rates
+from lrnnlab.experiments import lrnn_baselines as baselines
+from lrnnlab.experiments import lrnn_table2, report, runner
+from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla
+from lrnnlab.models.recurrent import Nonlinear
+
+TRAIN_LENGTH = {"sum": 40, "evenpair": 40, "modarith": 39}  # Table 1 of the paper
+DESK = records.data_folder() / "records" / "lrnn" / "table2" / "desk"
+SWEEP = records.data_folder() / "records" / "lrnn" / "baseline_rates" / "desk"
+
+
+def cells(budget):
+    return experiments.plan("lrnn/table2", rows=baselines.ROWS, seeds=[0], budget=budget)
+
+
+def cut(run, steps=2):
+    """The same cell with two steps of four strings, and no stop."""
+    recipe = run.setting.recipe
+    recipe = replace(recipe, phases=(replace(recipe.phases[0], steps=steps),), batch=4)
+    return replace(run, setting=replace(run.setting, recipe=recipe, stop="recipe"), protocol="ours")
+
+
+# The rows
+
+
+@pytest.mark.parametrize("budget", experiments.BUDGETS)
+def test_every_cell_trains(budget):
+    for run in cells(budget):
+        before = run.build_model().state_dict()
+        found = runner.train(cut(run), progress=False)
+        after = found.model.state_dict()
+        assert found.accepted and found.steps == 2, run.row
+        assert len(found.model.layers) == (3 if run.task == "modarith" else 1) and found.model.width == 64
+        assert any(not torch.equal(before[name], after[name]) for name in before if name.startswith("layers"))
+
+
+def layer(row, budget="desk", task="sum"):
+    return next(run for run in cells(budget) if (run.row, run.task) == (row, task)).build_model().layers[0]
+
+
+def test_the_rows_are_the_models_that_their_names_say():
+    kinds = {"vanilla": Vanilla, "s4": S4, "liquid_s4": LiquidS4, "rwkv": RWKV, "lstm": Nonlinear, "elman": Nonlinear}
+    assert all(type(layer(row)) is kind for row, kind in kinds.items())
+    for kind in ("positive", "signed", "complex", "unit"):
+        found = layer(f"diagonal_{kind}")
+        assert type(found) is Diagonal and found.kind == kind
+    for row, init in {"s4d": "lin", "s4d_inv": "inv", "s4d_legs": "legs"}.items():
+        assert type(layer(row)) is S4D and (layer(row).init, layer(row).half) == (init, 32)
+    assert layer("s4").half == 32 and type(layer("lstm").network) is torch.nn.LSTM
+    assert set(baselines.ROWS) == {*kinds, "s4d", "s4d_inv", "s4d_legs"} | {
+        f"diagonal_{kind}" for kind in ("positive", "signed", "complex", "unit")
+    }
+
+
+def test_only_the_papers_budget_has_the_larger_models():
+    sizes = {budget: (layer("liquid_s4", budget).B.shape[1], layer("rwkv", budget).up.out_features // 64)
+             for budget in experiments.BUDGETS}  # fmt: skip
+    assert sizes == {"live": (4, 1), "desk": (4, 1), "paper": (8, 4)}
+    for run in cells("desk"):
+        if run.row not in ("liquid_s4", "rwkv"):
+            paper = lrnn_table2.setting(run.row, run.task, "paper")
+            assert (paper.model, paper.options) == (run.setting.model, run.setting.options)
+
+
+# The budgets
+
+
+def test_at_the_desk_only_the_learning_rate_differs():
+    recipes = set()
+    for run in cells("desk"):
+        setting, (phase,) = run.setting, run.setting.recipe.phases
+        assert (setting.stop, setting.recipe.attempts, phase.until) == ("recipe", 1, None)
+        assert phase.lr == baselines.rate(run.row, run.task) and phase.final_lr == pytest.approx(phase.lr * 1e-2)
+        recipes.add(replace(setting.recipe, phases=(replace(phase, lr=1.0, final_lr=None),)))
+    (recipe,) = recipes
+    assert (recipe.steps, recipe.batch, recipe.betas, recipe.clip) == (5000, 32, (0.9, 0.99), 1.0)
+    assert (recipe.optimiser, recipe.average, recipe.length) == ("adamw", 0.0, None)
+    (phase,) = recipe.phases
+    assert (phase.warmup, phase.weight_decay, phase.loss, phase.smoothing) == (100, 0.01, "cross_entropy", 0.0)
+    assert (phase.noise, phase.purity) == (0.0, 0.0)
+
+
+def test_live_is_short_and_the_references_stop_on_long_strings():
+    for run in cells("live"):
+        setting, (phase,) = run.setting, run.setting.recipe.phases
+        if run.row in ("lstm", "elman"):
+            assert (phase.steps, phase.lr, setting.recipe.batch) == (600, 3e-3, 64)
+            assert (setting.stop, setting.check_every) == ("long", 100)
+        else:
+            assert (phase.steps, phase.lr, setting.stop) == (300, baselines.rate(run.row, run.task), "recipe")
+
+
+def test_the_papers_budget_is_that_of_the_papers_own_model():
+    for run in cells("paper"):
+        assert run.protocol == "paper"
+        assert run.setting.recipe == lrnn_table2.setting("release", run.task, "paper").recipe
+
+
+@pytest.mark.parametrize("wrong", [("nobody", "sum", "desk"), ("s4", "chess", "desk"), ("s4", "sum", "paper")])
+def test_a_cell_that_is_not_there_is_refused(wrong):
+    with pytest.raises(ValueError, match=f"got {', '.join(map(repr, wrong))}"):
+        baselines.setting(*wrong)
+
+
+# The learning rates
+
+
+def swept():
+    return records.read_all(SWEEP)
+
+
+def test_the_rates_are_what_the_records_say():
+    assert rates.chosen(swept()) == baselines.RATES
+    assert all(set(of) == set(baselines.ROWS) for of in baselines.RATES.values())
+    chosen = [lr for of in baselines.RATES.values() for lr in of.values()]
+    assert (chosen.count(1e-2), len(chosen)) == (21, 26)  # as lrnn_baseline_rates says of itself
+    broken = [(r["task"], r["row"]) for r in swept() if not r["metrics"]["finished"]]
+    assert broken == [("evenpair", "vanilla-0.01")]
+    for row in baselines.ROWS:  # what the module says of ModArith
+        assert baselines.rate(row, "modarith") == baselines.rate(row, "sum")
+
+
+def test_a_table_that_disagrees_with_its_records_is_noticed():
+    found = swept()
+    loser = next(r for r in found if baselines.RATES[r["task"]][r["config"]["setting"]["baseline"]]
+                 != r["config"]["setting"]["lr"])  # fmt: skip
+    loser["metrics"] |= {"accuracy": 1.1, "loss": 0.0, "finished": True}
+    assert rates.chosen(found) != baselines.RATES
+
+
+def wrong_lengths(found):
+    """Records of the sweep whose judge was another length than that of training."""
+    said = {"accuracy", "accuracy_last", "loss", "finished"}
+    return [
+        r for r in found
+        if r["config"]["setting"]["length"] != TRAIN_LENGTH[r["task"]] or set(r["metrics"]) != said
+        or "length" in r["config"]["setting"]["recipe"]
+    ]  # fmt: skip
+
+
+def test_the_records_of_the_sweep_hold_the_training_length_only():
+    found = swept()
+    assert len(found) == len(rates.ROWS) * len(rates.TASKS) and not wrong_lengths(found)
+    found[0]["config"]["setting"]["length"] = 500
+    found[1]["metrics"]["accuracy_500"] = 0.2
+    assert wrong_lengths(found) == found[:2]
+
+
+def longest(monkeypatch, **changes):
+    """The longest string that one measurement of the sweep draws."""
+    lengths, draw = [], tasks.Sum.draw
+    monkeypatch.setattr(
+        tasks.Sum, "draw", lambda self, B, T, generator: lengths.append(T) or draw(self, B, T, generator)
+    )
+    rates.measure({**rates.setting("elman-0.01", "sum", "live"), "strings": 8, **changes}, seed=0)
+    monkeypatch.undo()
+    return max(lengths)
+
+
+def test_no_string_of_the_sweep_is_longer_than_those_of_training(monkeypatch):
+    assert longest(monkeypatch) == 40
+    assert longest(monkeypatch, length=41) == 41  # the spy sees a longer one
+
+
+def test_the_sweep_trains_as_the_table_does_with_seeds_that_the_table_has_not():
+    for run in cells("desk"):
+        if run.task in rates.TASKS:
+            found = rates.setting(f"{run.row}-{baselines.rate(run.row, run.task):g}", run.task, "desk")
+            (phase,) = run.setting.recipe.phases
+            assert (found["model"], found["options"]) == (run.setting.model, run.setting.options)
+            assert found["phase"] == {**{name: getattr(phase, name) for name in found["phase"]}, "steps": 1000}
+            assert found["recipe"] == {name: getattr(run.setting.recipe, name) for name in found["recipe"]}
+    used = {r["config"]["setting"]["first_seed"] + r["seed"] for r in swept()}
+    assert used == {rates.FIRST_SEED} == {900} and not used & {r["seed"] for r in records.read_all(DESK)}
+
+
+METRICS = st.builds(
+    lambda accuracy, loss, finished: {"accuracy": accuracy, "loss": loss if finished else None, "finished": finished},
+    st.sampled_from([0.2, 0.5, 1.0]), st.sampled_from([0.1, 0.2, 0.3]), st.booleans(),
+)  # fmt: skip
+
+
+def made(lr, metrics, baseline="s4", task="sum"):
+    return {"task": task, "config": {"setting": {"baseline": baseline, "lr": lr}}, "metrics": metrics}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.tuples(METRICS, METRICS, METRICS), st.permutations(rates.CANDIDATES))
+def test_the_winner_has_no_better_rival(metrics, order):
+    found = [made(lr, of) for lr, of in zip(order, metrics)]
+    left = {r["config"]["setting"]["lr"]: r["metrics"] for r in found if r["metrics"]["finished"]}
+    if not left:
+        with pytest.raises(ValueError, match="s4 on sum is left with none"):
+            rates.chosen(found)
+        return
+    winner = rates.chosen(found)["sum"]["s4"]
+    best = max(of["accuracy"] for of in left.values())
+    assert left[winner]["accuracy"] == best
+    assert left[winner]["loss"] == min(of["loss"] for of in left.values() if of["accuracy"] == best)
+
+
+def test_a_rate_that_broke_off_on_one_task_is_out_on_all():
+    good, better = ({"accuracy": share, "loss": 1.0, "finished": True} for share in (0.5, 0.9))
+    found = [made(lr, better if lr == 1e-2 else good, task=task) for task in rates.TASKS for lr in rates.CANDIDATES]
+    other = [made(lr, better if lr == 1e-2 else good, "vanilla") for lr in rates.CANDIDATES]
+    assert rates.chosen(found)["sum"]["s4"] == 1e-2
+    found[-1]["metrics"] = {**better, "finished": False, "loss": None}
+    assert rates.chosen(found + other) == {"sum": {"s4": 1e-3, "vanilla": 1e-2}, "evenpair": {"s4": 1e-3}}
+
+
+def test_a_sweep_with_a_gap_chooses_nothing():
+    good = {"accuracy": 0.5, "loss": 1.0, "finished": True}
+    with pytest.raises(ValueError, match=r"s4 on sum was tried at \[0.001, 0.003\]"):
+        rates.chosen([made(lr, good) for lr in (1e-3, 3e-3)])
+
+
+def test_training_that_breaks_off_is_out():
+    setting = {**rates.setting("vanilla-0.01", "evenpair", "live"), "strings": 8}
+    found = rates.measure({**setting, "phase": {**setting["phase"], "lr": 1e30}}, seed=0)["metrics"]
+    assert found["finished"] is False and found["loss"] is None
+    assert "broke off" in rates.line({"task": "evenpair", "row": "vanilla-0.01", "metrics": found})
+
+
+@pytest.mark.parametrize(
+    "wrong", [("s4-0.002", "sum", "desk"), ("s4", "sum", "desk"), ("s4-0.01", "modarith", "desk"),
+              ("s4-0.01", "sum", "paper")]
+)  # fmt: skip
+def test_a_measurement_that_is_not_there_is_refused(wrong):
+    with pytest.raises(ValueError, match="lrnn/baseline_rates has no (row|task|budget)"):
+        rates.setting(*wrong)
+
+
+def test_the_sweep_is_shown_with_what_a_guesser_has():
+    text = report.table(swept())
+    assert "length 40: chance 0.500, majority 0.800" in text and "length 40: chance 0.200, majority 0.200" in text
+    for record in swept()[:3]:
+        assert f"{record['metrics']['accuracy']:.4f}" in text and record["row"] in report.line(
+            {**record, "recorded": 1}
+        )
+
+
+# The records of the table
+
+
+def misfits(found):
+    """Records of baselines that are not of the setting that is asked for now."""
+    return [
+        r for r in found
+        if r["fingerprint"] != records.fingerprint(
+            replace(next(run for run in cells("desk") if (run.row, run.task) == (r["row"], r["task"])),
+                    seed=r["seed"]).config())
+    ]  # fmt: skip
+
+
+def test_every_record_of_a_baseline_is_of_the_equal_budget():
+    found = [r for r in records.read_all(DESK) if r["row"] in baselines.ROWS and r["protocol"] == "ours"]
+    assert not misfits(found)
+    for record in found:
+        lr = record["config"]["setting"]["recipe"]["phases"][0]["lr"]
+        assert lr == baselines.rate(record["row"], record["task"])
+        assert record["steps"] == 5000 or not record["accepted"]
+        assert record["checks"] == [] and record["stop"] == "recipe" and record["attempts"] == 1
+    other = [{**record, "fingerprint": records.fingerprint({"another": "setting"})} for record in found[:1]]
+    assert misfits(other) == other
