@@ -28,9 +28,7 @@ def frame(records: Sequence[dict]) -> pd.DataFrame:
 
     Records of different budgets or protocols must not share a cell: ``ValueError``.
     """
-    kinds = {(r["budget"], r["protocol"]) for r in records}
-    if len(kinds) > 1:
-        raise ValueError(f"one table shows one budget and one protocol, got {sorted(kinds)}")
+    _one_kind(records)
     lines = []
     for task, row in dict.fromkeys((r["task"], r["row"]) for r in records):
         cell = [r for r in records if (r["task"], r["row"]) == (task, row)]
@@ -41,6 +39,58 @@ def frame(records: Sequence[dict]) -> pd.DataFrame:
                 lines.append({"task": task, "row": row, "measure": title, **found,
                               "seconds": seconds, "stop": cell[0]["stop"]})  # fmt: skip
     return pd.DataFrame(lines)
+
+
+def _one_kind(records: Sequence[dict]) -> None:
+    kinds = {(r["budget"], r["protocol"]) for r in records}
+    if len(kinds) > 1:
+        raise ValueError(f"one table shows one budget and one protocol, got {sorted(kinds)}")
+
+
+CELL = {
+    "accuracy_seen": "training length",
+    "accuracy_last": "last position",
+    "accuracy_all": "all past training",
+    "snapped_accuracy_all": "snapped, all past training",
+}
+
+
+def cells(records: Sequence[dict]) -> pd.DataFrame:
+    """One row per (task, row) of a training table: seeds, steps, and ``mean (least to greatest)`` of each accuracy.
+
+    After each task three rows say what guessing scores at the last position: chance, the commonest answer, and a guesser
+    who reports the best of 40 checks.
+
+    >>> level = {"chance": 0.2, "majority": 0.2, "best_of_40_guesser": 0.279}
+    >>> run = {"task": "sum", "row": "clip", "budget": "desk", "protocol": "ours", "steps": 9, "stop": "recipe",
+    ...        "metrics": {"accuracy_seen": 1.0, "accuracy_last": 0.5, "accuracy_all": 0.5}, "levels": level}
+    >>> found = cells([run, {**run, "metrics": {**run["metrics"], "accuracy_last": 0.7}}])
+    >>> found.loc[0, "last position"], found.loc[1, "row"], found.loc[1, "last position"]
+    ('0.6000 (0.5000 to 0.7000)', 'guess: chance', '0.2000')
+    """
+    _one_kind(records)
+    lines, blank = [], dict.fromkeys(("task", "row", "seeds", "steps", "stop", *CELL.values()), "")
+    for task in dict.fromkeys(r["task"] for r in records):
+        of_task = [r for r in records if r["task"] == task]
+        for row in dict.fromkeys(r["row"] for r in of_task):
+            cell = [r for r in of_task if r["row"] == row]
+            steps = sorted({r["steps"] for r in cell})
+            lines.append({
+                **blank, "task": task, "row": row, "seeds": len(cell),
+                "steps": f"{steps[0]:,}" if len(steps) == 1 else f"{steps[0]:,} to {steps[-1]:,}", "stop": cell[0]["stop"],
+                **{title: _range([r["metrics"][name] for r in cell]) if all(name in r["metrics"] for r in cell) else ""
+                   for name, title in CELL.items()},
+            })  # fmt: skip
+        for name, title in (("chance", "chance"), ("majority", "majority"), ("best_of_40_guesser", "best of 40 checks")):
+            lines.append({**blank, "task": task, "row": f"guess: {title}", "last position": f"{of_task[0]['levels'][name]:.4f}"})
+    return pd.DataFrame(lines)
+
+
+def _range(values: list[float]) -> str:
+    found = summary(values)
+    if found["min"] == found["max"]:
+        return f"{found['mean']:.4f}"
+    return f"{found['mean']:.4f} ({found['min']:.4f} to {found['max']:.4f})"
 
 
 def table(records: Sequence[dict]) -> str:
