@@ -79,7 +79,8 @@ def test_at_the_desk_only_the_learning_rate_differs():
     recipes = set()
     for run in cells("desk"):
         setting, (phase,) = run.setting, run.setting.recipe.phases
-        assert (setting.stop, setting.recipe.attempts, phase.until) == ("recipe", 1, None)
+        assert (setting.stop, setting.check_every) == ("watched", 500)
+        assert (setting.recipe.attempts, phase.until) == (1, None)
         assert phase.lr == baselines.rate(run.row, run.task) and phase.final_lr == pytest.approx(phase.lr * 1e-2)
         recipes.add(replace(setting.recipe, phases=(replace(phase, lr=1.0, final_lr=None),)))
     (recipe,) = recipes
@@ -123,11 +124,11 @@ def test_the_rates_are_what_the_records_say():
     assert rates.chosen(swept()) == baselines.RATES
     assert all(set(of) == set(baselines.ROWS) for of in baselines.RATES.values())
     chosen = [lr for of in baselines.RATES.values() for lr in of.values()]
-    assert (chosen.count(1e-2), len(chosen)) == (21, 26)  # as lrnn_baseline_rates says of itself
+    assert (chosen.count(1e-2), chosen.count(3e-2), len(chosen)) == (13, 10, 26)  # as lrnn_baseline_rates says of itself
     broken = [(r["task"], r["row"]) for r in swept() if not r["metrics"]["finished"]]
-    assert broken == [("evenpair", "vanilla-0.01")]
+    assert broken == [("evenpair", "vanilla-0.01"), ("evenpair", "vanilla-0.03"), ("sum", "vanilla-0.03")]
     for row in baselines.ROWS:  # what the module says of ModArith
-        assert baselines.rate(row, "modarith") == baselines.rate(row, "sum")
+        assert baselines.rate(row, "modarith") == min(baselines.rate(row, "sum"), 1e-2)
 
 
 def test_a_table_that_disagrees_with_its_records_is_noticed():
@@ -195,7 +196,7 @@ def made(lr, metrics, baseline="s4", task="sum"):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.tuples(METRICS, METRICS, METRICS), st.permutations(rates.CANDIDATES))
+@given(st.tuples(*[METRICS] * len(rates.CANDIDATES)), st.permutations(rates.CANDIDATES))
 def test_the_winner_has_no_better_rival(metrics, order):
     found = [made(lr, of) for lr, of in zip(order, metrics)]
     left = {r["config"]["setting"]["lr"]: r["metrics"] for r in found if r["metrics"]["finished"]}
@@ -211,11 +212,11 @@ def test_the_winner_has_no_better_rival(metrics, order):
 
 def test_a_rate_that_broke_off_on_one_task_is_out_on_all():
     good, better = ({"accuracy": share, "loss": 1.0, "finished": True} for share in (0.5, 0.9))
-    found = [made(lr, better if lr == 1e-2 else good, task=task) for task in rates.TASKS for lr in rates.CANDIDATES]
-    other = [made(lr, better if lr == 1e-2 else good, "vanilla") for lr in rates.CANDIDATES]
-    assert rates.chosen(found)["sum"]["s4"] == 1e-2
+    found = [made(lr, better if lr == 3e-2 else good, task=task) for task in rates.TASKS for lr in rates.CANDIDATES]
+    other = [made(lr, better if lr == 3e-2 else good, "vanilla") for lr in rates.CANDIDATES]
+    assert rates.chosen(found)["sum"]["s4"] == 3e-2
     found[-1]["metrics"] = {**better, "finished": False, "loss": None}
-    assert rates.chosen(found + other) == {"sum": {"s4": 1e-3, "vanilla": 1e-2}, "evenpair": {"s4": 1e-3}}
+    assert rates.chosen(found + other) == {"sum": {"s4": 1e-3, "vanilla": 3e-2}, "evenpair": {"s4": 1e-3}}
 
 
 def test_a_sweep_with_a_gap_chooses_nothing():
@@ -269,6 +270,7 @@ def test_every_record_of_a_baseline_is_of_the_equal_budget():
         lr = record["config"]["setting"]["recipe"]["phases"][0]["lr"]
         assert lr == baselines.rate(record["row"], record["task"])
         assert record["steps"] == 5000 or not record["accepted"]
-        assert record["checks"] == [] and record["stop"] == "recipe" and record["attempts"] == 1
+        assert [found["step"] for found in record["checks"]] == list(range(500, record["steps"] + 1, 500))
+        assert record["stop"] == "watched" and record["attempts"] == 1
     other = [{**record, "fingerprint": records.fingerprint({"another": "setting"})} for record in found[:1]]
     assert misfits(other) == other

@@ -50,6 +50,7 @@ def _one_kind(records: Sequence[dict]) -> None:
 CELL = {
     "accuracy_seen": "training length",
     "accuracy_last": "last position",
+    "best_accuracy_last": "best checkpoint, last position",
     "accuracy_all": "all past training",
     "snapped_accuracy_all": "snapped, all past training",
 }

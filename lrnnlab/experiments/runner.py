@@ -27,8 +27,9 @@ MENDABLE = 0.9  # a snapped model that is wrong more often than this at the trai
 class Setting:
     """One cell of a table at one budget: the model, how it is trained, and what ends its training.
 
-    stop : ``"recipe"``: the recipe's own phases and nothing else; ``"snapped"``: likewise, then the snapped model must
-        be perfect on fresh strings of the *training* length, else training starts again; ``"proved"``: likewise, and
+    stop : ``"recipe"``: the recipe's own phases and nothing else; ``"watched"``: likewise, with a look at strings of the
+        *test* length every ``check_every`` steps, which changes nothing but is how the best checkpoint is known;
+        ``"snapped"``: as ``"recipe"``, then the snapped model must be perfect on fresh strings of the *training* length, else training starts again; ``"proved"``: likewise, and
         a search over its states must find it right on *every* string of up to the training length (what it gets wrong
         is learned, if the recipe can mend; longer strings play no part); ``"long"``: training
         ends once two checks in a row, on strings of the *test* length from a stream of their own, are perfect, and
@@ -138,6 +139,13 @@ def _check(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
             return {"score": score, "stop": score == 1.0}
 
         return paper_check, max(1, setting.recipe.steps // 40)
+    if setting.stop == "watched":
+
+        def glance(model, step):
+            seed = run.seed * 100_003 + step
+            return {"score": evaluate(model, task, seed=seed, strings=128, purpose="check").accuracy_last}
+
+        return glance, setting.check_every
     if setting.stop != "long":
         return None, 0
     return lambda model, step: _perfect(run, task, model, step), setting.check_every
@@ -157,7 +165,7 @@ def _perfect(run: Run, task: tasks.Task, model, step: int) -> dict:
 def _accept(run: Run, task: tasks.Task) -> Callable | None:
     """What an attempt must pass, or training starts again."""
     setting = run.setting
-    if setting.stop == "recipe":
+    if setting.stop in ("recipe", "watched"):
         return None
     if setting.stop == "long":
         return lambda model: _perfect(run, task, model, 0)["stop"]
