@@ -21,6 +21,7 @@ from lrnnlab.analysis import eigenvalues, product_growth
 from lrnnlab.automata import MooreMachine, build
 from lrnnlab.explore import automaton_figures, graph_layout, show, style, training_figures, transition_figures
 from lrnnlab.explore.automaton_figures import snapped_heads, state_diagram, walk
+from lrnnlab.explore.table_figures import holds
 from lrnnlab.explore.training_figures import Comparison, accuracy_by_length, loss_curve, paper_recorded_live, spread
 from lrnnlab.explore.transition_figures import (
     before_after,
@@ -121,6 +122,11 @@ def test_margins_without_room_are_refused():
 
 # --- all figures -----------------------------------------------------------------------------------------------------
 
+TRAINED = [
+    {"task": "sum", "row": "clip", "levels": {"majority": 0.2}, "metrics": {"accuracy_seen": 1.0, "accuracy_all": past}}
+    for past in (0.3, 0.5)
+]
+
 FIGURES = {
     "loss": lambda: loss_curve({"clip": [(1, 1.6), (50, 0.1)], "softmax": [(1, 1.6), (50, 0.0)]}, classes=5),
     "accuracy": lambda: accuracy_by_length(
@@ -130,6 +136,7 @@ FIGURES = {
         {"elman": np.linspace(1, 0.8, 10_000)}, train_length=40, chance=0.5, majority=0.8, log_x=True),
     "comparison": lambda: paper_recorded_live(
         [("Sum(5), clip", 1.0, [0.9, 1.0], [0.8], 0.2), Comparison("ModArith(5)", None, [0.5])], title="Table 2"),
+    "table": lambda: holds(TRAINED, ["sum", "evenpair"], ["softmax", "clip"], {("evenpair", "clip"): [0.9]}),
     "spread": lambda: spread(np.geomspace(0.01, 1, 60), np.full(60, 3.0), train_length=40),
     "grid": lambda: transition_grid(A, TOKENS, "three tokens"),
     "before and after": lambda: before_after(A, A.round(), TOKENS, 1),
@@ -634,3 +641,20 @@ def test_widgets_that_cannot_be_are_refused(controls, options, message):
 @pytest.mark.parametrize("module", [training_figures, transition_figures, automaton_figures, graph_layout, show, style])
 def test_modules_say_what_they_are(module):
     assert module.__doc__ and len(module.__doc__.splitlines()[0]) <= 120
+
+
+# --- the table as a picture ------------------------------------------------------------------------------------------
+
+
+def test_a_row_shows_what_it_learned_beside_what_it_holds():
+    figure = holds(TRAINED, ["sum", "evenpair"], ["softmax", "clip"], {("evenpair", "clip"): [0.9]})
+    left, right = figure.axes
+    assert left.get_ylim() == right.get_ylim() == (1.5, -0.5) and left.get_title(loc="left") == "sum"
+    at_clip = [line.get_xdata().tolist() for line in left.lines if set(line.get_ydata()) == {1}]
+    assert at_clip == [[1.0], [0.3, 0.5], [0.3, 0.5], [0.4]]  # ring, whisker, strokes, mean
+    assert [(text.get_text(), text.get_position()[1]) for text in left.texts] == [("not run", 0)]
+    assert [text.get_position()[1] for text in right.texts] == [0, 1]
+    live = [line for line in right.lines if line.get_marker() == "s" and len(line.get_xdata())]
+    assert [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in live] == [([0.9], [1])]
+    with pytest.raises(ValueError, match="needs tasks and rows"):
+        holds(TRAINED, [], ["clip"])

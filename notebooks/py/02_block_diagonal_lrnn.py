@@ -471,7 +471,7 @@ walk_widget
 
 # %% tags=["nbval-ignore-output"]
 pair = EvenPair(5)
-pair_fit = train(plan("lrnn/table2", tasks=["evenpair"], rows=["softmax"], seeds=[101])[0])
+pair_fit = train(plan("lrnn/table2", tasks=["evenpair"], rows=["softmax"], seeds=[530])[0])
 print(f"trained in {pair_fit.seconds:.1f} s; {verify(snap(pair_fit.model), pair.specification)}")
 
 # %%
@@ -493,11 +493,14 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 #    50 steps, freeze again, five times. Fewer heads make a smaller automaton, and less noise that can go wrong.
 # 3. **Sharpen** with noise on the last layer's states and the purity term, then **snap**.
 # 4. **Search** every string of up to 39 symbols at once, breadth-first over the states of the snapped network.
-# 5. **Mend.** If some are answered wrongly, let half of the next 60 batches begin with them; back to snapping.
+# 5. **Mend.** If some are answered wrongly, let half of each of the next 100 batches begin with them; back to snapping.
+#
+# On seeds 521 to 530, none of which was used to choose the recipe, all ten networks end up proved. Seed 530 is one of the quicker
+# ones (one start, two rounds of mending); the slowest took three starts.
 
 # %% tags=["nbval-ignore-output"]
 arith = ModArith(5)
-arith_fit = train(plan("lrnn/table2", tasks=["modarith"], rows=["softmax"], seeds=[101])[0])
+arith_fit = train(plan("lrnn/table2", tasks=["modarith"], rows=["softmax"], seeds=[530])[0])
 print(f"trained in {arith_fit.seconds:.0f} s: {arith_fit.steps} steps, {arith_fit.attempt + 1} start(s)")
 for number, (count, shortest) in enumerate(arith_fit.lessons, 1):
     print(f"mended, round {number}: {count} wrong strings, the shortest has {len(shortest)} symbols: {arith.write(torch.tensor(shortest))}")
@@ -513,7 +516,7 @@ arith_snapped = snap(arith_fit.model)
 arith_verdict = verify(arith_snapped, arith.specification)
 sampled = [
     {"model": name, "length": n, "strings": count,
-     "right everywhere": evaluate(model, arith, seed=101, length=n, strings=count).per_position.nan_to_num(nan=1.0).min() == 1.0}
+     "right everywhere": evaluate(model, arith, seed=530, length=n, strings=count).per_position.nan_to_num(nan=1.0).min() == 1.0}
     for name, model in (("trained", arith_fit.model), ("snapped", arith_snapped)) for n, count in ((499, 1024), (1999, 64))
 ]  # fmt: skip
 show.table(
@@ -638,8 +641,9 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 # Table 2 of the paper compares models at length 500. Its numbers are not in the text we have, so the paper's place stays
 # empty rather than filled from memory. **Recorded** numbers come from
 # `lrnnlab reproduce lrnn/table2 --budget desk`; **live** ones from the cells above. Each baseline (everything below `clip`)
-# is trained for 5,000 steps of 32 strings with a learning rate of its own, the best of three after 1,000 steps at length 40
-# (`lrnnlab reproduce lrnn/baseline_rates`); it never sees a longer string. Where a row is missing for a task it has not been
+# is trained for 5,000 steps of 32 strings with a learning rate of its own, the best of four after 1,000 steps at length 40
+# (`lrnnlab reproduce lrnn/baseline_rates`); it never learns from a longer string. Ten looks at strings of length 500 say which
+# checkpoint was best, as the paper reports it; the last weights are what counts here. Where a row is missing for a task it has not been
 # run yet. A row that has not learned length 40 has shown nothing about length 500.
 
 # %%
@@ -648,12 +652,13 @@ desk = sorted(records.read_all(folder / "lrnn" / "table2" / "desk"),
               key=lambda r: (table2.TASKS.index(r["task"]), table2.ROWS.index(r["row"]), r["seed"]))  # fmt: skip
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
-live["modarith", "softmax"] = [evaluate(arith_fit.model, arith, seed=101).accuracy_all]
+live["modarith", "softmax"] = [evaluate(arith_fit.model, arith, seed=530).accuracy_all]
 show.figure(
     comparison(desk, live),
-    alt="Accuracy past the training length for each task and model, recorded over seeds and live; the values stand in "
-        "the table below.",
-    caption="What to see: which rows reach 100 % with all their seeds, and how wide the others scatter.",
+    alt="Accuracy at the training length and past it for each task and model, recorded over seeds and live; the values "
+        "stand in the table below.",
+    caption="What to see: a full ring with its dot beside it has learned and holds; a ring at 100 % with a dot far to the left "
+            "has learned length 40 and nothing else; a ring on the dashed line has not learned at all.",
 )  # fmt: skip
 
 # %%
@@ -661,7 +666,7 @@ show.table(
     cells(desk).reset_index(drop=True),
     caption="Recorded, desk budget, last weights of each run: mean (least to greatest) over seeds. 'stop' says what ended "
             "training: long = two checks on strings of the test length, proved = a search over all strings of the training "
-            "length, recipe = nothing but its steps.",
+            "length, watched = nothing but its steps; ten checks at the test length name the best checkpoint.",
 )  # fmt: skip
 show.table(
     [{"task": name, **levels(t)} for name, t in (("sum", task), ("evenpair", pair), ("modarith", arith))],
