@@ -60,7 +60,7 @@ def live_part(specification: MooreMachine) -> MooreMachine:
 
 def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
     """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``."""
-    *lower, last = model.layers
+    *lower, _ = model.layers
     symbols = _moves(model.layers[0], model.symbol_inputs())  # (V, h, n): the first layer sees nothing but the token
     first = np.array([s for layer in lower for s in layer.x0.argmax(-1).tolist()] + [live.initial], np.uint8)
     rows, number, follow, asked = [first], {first.tobytes(): 0}, [], []
