@@ -402,7 +402,7 @@ def test_released_architecture():
         "final_norm.weight": (64,), "final_norm.bias": (64,),
         "head.0.weight": (64, 64), "head.0.bias": (64,), "head.2.weight": (5, 64), "head.2.bias": (5,),
     }  # fmt: skip
-    assert not list(model.buffers())
+    assert [(key, b.any().item()) for key, b in model.named_buffers()] == [("layers.0.frozen", False)]
     A, b = symbol_transitions(model)
     assert A.shape == (5, 8, 8, 8) and b.shape == (5, 8, 8)
     same(A.sum(-2), torch.zeros(5, 8, 8), 1e-6)

@@ -40,7 +40,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -84,8 +83,8 @@ def setting(row: str, task: str, budget: str) -> dict:
     grid([task], TASKS, "task", NAME)
     grid([budget], tuple(SIZES), "budget", NAME)
     strings, length = SIZES[budget]
-    training = asdict(_LSTM if row == "lstm" else lrnn_table2.setting(row, task, "live"))
-    return {"task": task, "modulus": 5, "row": row, "training": training, "strings": strings, "length": length,
+    training = _LSTM if row == "lstm" else lrnn_table2.setting(row, task, "live")
+    return {"task": task, "modulus": 5, "row": row, "training": training.plain(), "strings": strings, "length": length,
             "quantile": 0.99, "accuracy": 0.99, "window": 20, "fits": FITS}  # fmt: skip
 
 
@@ -95,8 +94,8 @@ def measure(setting: dict, seed: int) -> dict:
     ``seen``, ``nearest`` (for the nearest centre at t, up to the overflow) and ``overflow`` are None where they do not
     come within the length, predictions where they never come.
 
-    >>> found = measure({**setting("lstm", "sum", "live"), "length": 250, "training": asdict(Setting(
-    ...     "elman", {"width": 8}, Recipe((Phase(steps=2, lr=1e-3),))))}, seed=0)["metrics"]
+    >>> found = measure({**setting("lstm", "sum", "live"), "length": 250, "training": Setting(
+    ...     "elman", {"width": 8}, Recipe((Phase(steps=2, lr=1e-3),))).plain()}, seed=0)["metrics"]
     >>> found["learned"], found["predicted"]
     (False, {})
     """
@@ -108,7 +107,7 @@ def measure(setting: dict, seed: int) -> dict:
 
 
 def _training(plain: dict) -> Setting:
-    """The ``Setting`` that ``asdict`` had made plain."""
+    """The ``Setting`` that had been made plain."""
     recipe = {**plain["recipe"], "phases": tuple(Phase(**phase) for phase in plain["recipe"]["phases"])}
     return Setting(**{**plain, "recipe": Recipe(**recipe)})
 

@@ -42,6 +42,15 @@ class Setting:
     stop: str = "recipe"
     check_every: int = 50
 
+    def plain(self) -> dict:
+        """As plain data.  What recipes learned late is left out where it is not used, so that earlier records stay good."""
+        plain = asdict(self)
+        recipe = plain["recipe"]
+        for part, late in [(recipe, "mend"), *((phase, "prune") for phase in recipe["phases"])]:
+            if part[late] is None:
+                del part[late]
+        return plain
+
 
 @dataclass(frozen=True)
 class Run:
@@ -57,16 +66,8 @@ class Run:
     modulus: int = 5
 
     def config(self) -> dict:
-        """All that decides the outcome, as plain data.
-
-        What recipes learned later is left out where it is not used, so that earlier records stay good.
-        """
-        config = json.loads(json.dumps(asdict(self), default=list))
-        recipe = config["setting"]["recipe"]
-        for part, later in [(recipe, "mend"), *((phase, "prune") for phase in recipe["phases"])]:
-            if part[later] is None:
-                del part[later]
-        return config
+        """All that decides the outcome, as plain data."""
+        return json.loads(json.dumps({**asdict(self), "setting": self.setting.plain()}, default=list))
 
     def build_task(self) -> tasks.Task:
         return tasks.get(self.task, self.modulus)
