@@ -5,6 +5,7 @@ Measuring experiments say themselves how their records are shown (see ``measurin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -59,6 +60,8 @@ CELL = {
 def cells(records: Sequence[dict]) -> pd.DataFrame:
     """One row per (task, row) of a training table: seeds, steps, and ``mean (least to greatest)`` of each accuracy.
 
+    In percent, rounded down: 100 means that no answer was wrong.
+
     After each task three rows say what guessing scores at the last position: chance, the commonest answer, and a guesser
     who reports the best of 40 checks.
 
@@ -67,7 +70,7 @@ def cells(records: Sequence[dict]) -> pd.DataFrame:
     ...        "metrics": {"accuracy_seen": 1.0, "accuracy_last": 0.5, "accuracy_all": 0.5}, "levels": level}
     >>> found = cells([run, {**run, "metrics": {**run["metrics"], "accuracy_last": 0.7}}])
     >>> found.loc[0, "last position"], found.loc[1, "row"], found.loc[1, "last position"]
-    ('0.6000 (0.5000 to 0.7000)', 'guess: chance', '0.2000')
+    ('60.0 (50.0 to 70.0)', 'guess: chance', '20.0')
     """
     _one_kind(records)
     lines, blank = [], dict.fromkeys(("task", "row", "seeds", "steps", "stop", *CELL.values()), "")
@@ -83,15 +86,18 @@ def cells(records: Sequence[dict]) -> pd.DataFrame:
                    for name, title in CELL.items()},
             })  # fmt: skip
         for name, title in (("chance", "chance"), ("majority", "majority"), ("best_of_40_guesser", "best of 40 checks")):
-            lines.append({**blank, "task": task, "row": f"guess: {title}", "last position": f"{of_task[0]['levels'][name]:.4f}"})
+            lines.append({**blank, "task": task, "row": f"guess: {title}", "last position": _percent(of_task[0]["levels"][name])})
     return pd.DataFrame(lines)
 
 
 def _range(values: list[float]) -> str:
-    found = summary(values)
-    if found["min"] == found["max"]:
-        return f"{found['mean']:.4f}"
-    return f"{found['mean']:.4f} ({found['min']:.4f} to {found['max']:.4f})"
+    found = {name: _percent(value) for name, value in summary(values).items() if name in ("mean", "min", "max")}
+    return found["mean"] if min(values) == max(values) else "{mean} ({min} to {max})".format(**found)
+
+
+def _percent(share: float) -> str:
+    """In percent with one decimal, rounded down (a millionth of a millionth aside): "100" is exact."""
+    return "100" if share == 1 else f"{math.floor(share * 1000 + 1e-9) / 10:.1f}"
 
 
 def table(records: Sequence[dict]) -> str:

@@ -405,9 +405,8 @@ show.table(
 # * **Fading is foretold badly**, always too early: the quantile grows by no simple law. And what fades in `clip` is less the cloud,
 #   which widens little, than the readout's lead: the centres stay as far apart as they were but move away from where the
 #   readout learned to look.
-# * **The LSTM does not fade**: its non-linearity pulls every cloud back at every step. (It needs a linear readout to learn Sum(5)
-#   at this budget; with the hidden layer of the table below it does not, which is one reason not to read its row there as
-#   "an LSTM cannot".)
+# * **The LSTM does not fade**: its non-linearity pulls every cloud back at every step. (It needs a linear readout: with the
+#   paper's hidden layer it does not learn Sum(5) in as many steps, which is one reason to be slow with "an LSTM cannot".)
 # * **`softmax` does not fade either.** It has $p = 1$, so its state stays on the simplex; and it has a lever that the others lack: a
 #   column that is *almost* one-hot can be made one-hot. That is what snapping does, and after it the clouds are points.
 
@@ -476,7 +475,7 @@ walk_widget
 
 # %% tags=["nbval-ignore-output"]
 pair = EvenPair(5)
-pair_fit = train(plan("lrnn/table2", tasks=["evenpair"], rows=["softmax"], seeds=[530])[0])
+pair_fit = train(plan("lrnn/table2", tasks=["evenpair"], rows=["softmax"], seeds=[101])[0])
 print(f"trained in {pair_fit.seconds:.1f} s; {verify(snap(pair_fit.model), pair.specification)}")
 
 # %%
@@ -669,7 +668,7 @@ show.figure(
 # %%
 show.table(
     cells(desk).reset_index(drop=True),
-    caption="Recorded, desk budget, last weights of each run: mean (least to greatest) over seeds. 'stop' says what ended "
+    caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over seeds. 'stop' says what ended "
             "training: long = two checks on strings of the test length, proved = a search over all strings of the training "
             "length, watched = nothing but its steps; ten checks at the test length name the best checkpoint.",
 )  # fmt: skip
@@ -678,6 +677,17 @@ show.table(
     caption="What guessing scores at the last position. The two right columns are for the paper's protocol, which reports "
             "the best of 40 checks of 128 strings: even a guesser looks better under it.",
 )  # fmt: skip
+
+# %% [markdown]
+# **What we find on Sum(5).** The block-diagonal rows are not the only ones that hold: input-dependent *diagonal* gates on the complex
+# unit circle (`diagonal_unit`) do so nearly on every seed, as they must be able to, for one channel that turns by a fifth of a
+# circle per unit is a counter (chapter 01). Gates that are free in the complex plane hold on one seed of three. Real gates learn
+# length 40 at best, and only that. The rows whose transitions do not depend on the input (`vanilla`, `s4`, `s4d`) have not learned length
+# 40 in 5,000 steps, nor has `rwkv` on most seeds: about what they do at length 500 this table says nothing; chapter 01 says what can
+# be said. LSTM and Elman hold, once the readout is linear.
+#
+# **On EvenPair(5)** the commonest answer is right four times in five, and most rows end there. `clip` learns length 40 on every seed
+# and loses it again past 40; Elman's plain tanh network holds on every seed.
 
 # %% [markdown]
 # ## 10 What this does not show
