@@ -1,9 +1,10 @@
 """Every committed notebook says what its source says, and a fresh run of it says what is committed.
 
-Two checks, each with a kernel of its own, because each sees what the other does not: nbval compares words and whole
+Two checks, each with a kernel of its own (on two cores: at once), because each sees what the other does not: nbval compares words and whole
 numbers to the letter; ``lrnnlab.book.check`` compares pictures, floats, widgets and what was never run.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -31,15 +32,24 @@ def test_says_what_its_source_says(notebook):
     _fail_with(differences, f"lrnnlab book build {notebook.stem}")
 
 
-@every_notebook
-def test_passes_nbval(notebook):
-    result = nbval([notebook], ROOT / "tests" / "nbval_sanitize.cfg")
-    _fail_with([f"nbval on {notebook.name}:\n{result.stdout}{result.stderr}"] if result.returncode else [])
+@pytest.fixture(scope="module")
+def nbval_runs():
+    """nbval on every notebook, one after the other, in processes of their own while this one makes the other check."""
+    pool = ThreadPoolExecutor(1)
+    yield {path: pool.submit(nbval, [path], ROOT / "tests" / "nbval_sanitize.cfg") for path in NOTEBOOKS}
+    pool.shutdown(cancel_futures=True)
 
 
+@pytest.mark.usefixtures("nbval_runs")
 @every_notebook
 def test_a_fresh_run_gives_what_is_committed(notebook):
     _fail_with(check(notebook, say=print), f"lrnnlab book check {notebook.stem}")
+
+
+@every_notebook
+def test_passes_nbval(notebook, nbval_runs):
+    result = nbval_runs[notebook].result()
+    _fail_with([f"nbval on {notebook.name}:\n{result.stdout}{result.stderr}"] if result.returncode else [])
 
 
 def _fail_with(lines, command=None):
