@@ -17,7 +17,7 @@ TOLERANCE = re.compile(r"(rtol|atol)-(\d+(?:\.\d+)?(?:e-?\d+)?)")
 KNOWN_TAGS = {IGNORE, RAISES}
 DATA_URI = re.compile(r"data:image/([\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 MACHINE_PATHS = re.compile(
-    r"(?<![\w.~])(?:/home/|/Users/|/root/|/tmp/|/var/folders/)[^\s'\"<>)]+"
+    r"(?<![\w.~])/(?:home|Users|root|tmp|var/folders)/[^\s'\"<>)]+"
     r"|\b[A-Z]:\\Users\\\S+|[^\s'\"<>(]*/site-packages/\S+"
 )
 
