@@ -30,7 +30,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
     batch = task.sample(BATCH, task.train_length, stream(0, "bench"))
     labelled = task.mask(task.train_length)
-    taken: dict[str, list[float]] = {name: [] for name in scans.BACKENDS}
+    taken: dict[str, list[float]] = {name: [] for name in scans.available()}
     with steady_arithmetic():
         for turn in range(rounds + 1):
             for name in taken:

@@ -121,7 +121,7 @@ def scan_backends() -> Iterator[Check]:
 
         from lrnnlab import scans
 
-        names = tuple(scans.BACKENDS)
+        names = tuple(scans.available())
     except FAILURES as error:
         yield Check("scans", False, f"cannot be imported: {_said(error)}")
         return

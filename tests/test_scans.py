@@ -13,8 +13,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import BACKENDS, cpu, linear_scan, paper, token_scan, warm
+from lrnnlab.scans import available, cpu, linear_scan, paper, token_scan, warm
 
+BACKENDS = tuple(name for name in available() if name != "triton")  # the GPU has tests of its own
 ALL = (*BACKENDS, "auto")
 SIZES = (1, 2, 3, 4, 5, 8, 16, 25)
 LENGTHS = (1, 2, 3, 63, 100, 257)
@@ -371,7 +372,7 @@ def test_what_backward_cannot_do_it_refuses(kind):
         score.backward()
     score, _ = scan()
     (slope,) = torch.autograd.grad(score, x0, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
+    with pytest.raises(RuntimeError, match="linear_scan_backward|token_scan_backward"):
         slope.abs().sum().backward()
     score, x = scan()
     with torch.no_grad():
@@ -432,11 +433,11 @@ def test_wrong_types_and_names():
         token_scan(A[0], b[0].to(c64), torch.tensor([[0]]))
     with pytest.raises(ValueError, match="A is torch.float64 on cpu, b is torch.float64 on meta"):
         linear_scan(A, b.to("meta"), x0)
-    with pytest.raises(ValueError, match="no scan backend 'fast'; there are reference, paper, cpu and auto"):
+    with pytest.raises(ValueError, match="no scan backend 'fast'; there are reference, paper, cpu, triton and auto"):
         linear_scan(A, b, backend="fast")
-    with pytest.raises(ValueError, match="cpu backend takes float32, float64 on the CPU; got torch.complex128"):
+    with pytest.raises(ValueError, match="cpu backend takes float32, float64 on cpu; got torch.complex128"):
         linear_scan(A.to(c128), b.to(c128), backend="cpu")
-    with pytest.raises(ValueError, match="complex128 on the CPU; got torch.float16"):
+    with pytest.raises(ValueError, match="complex128 on cpu; got torch.float16"):
         linear_scan(torch.zeros(1, 1, 1, dtype=torch.float16), torch.zeros(1, 1, 1, dtype=torch.float16), backend="cpu")
 
 

@@ -5,8 +5,10 @@ backend        what it is
 =============  ==============================================================================================
 ``reference``  the loop you would write on a blackboard
 ``paper``      PScan of paper 000 (App. A.2): ceil(log2(T+1)) levels of matrix products
-``cpu``        compiled loops with a hand-written backward pass
-``auto``       ``cpu`` where the tensors lie on the CPU and have a type it knows, else ``reference``
+``cpu``        compiled loops with a hand-written backward pass (numba)
+``triton``     fused kernels for an NVIDIA GPU, with a hand-written backward pass
+``auto``       ``cpu`` or ``triton`` where the tensors lie there, have a type it knows, and it is installed;
+               else ``reference``
 =============  ==============================================================================================
 
 Letters: B batch, T time, D channels, h blocks, n block size (the papers' b), V vocabulary; A transition, b input
@@ -15,16 +17,46 @@ term, x state.
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
+
 import torch
 from torch import Tensor
 
-from lrnnlab.scans import cpu, paper, reference
+from lrnnlab.scans import ops, paper, reference
 
-_MODULES = {"reference": reference, "paper": paper, "cpu": cpu}
-BACKENDS = tuple(_MODULES)
+_PLAIN = {"reference": reference, "paper": paper}
+_DEVICE = {"cpu": "cpu", "triton": "cuda"}  # where a compiled backend runs
+BACKENDS = (*_PLAIN, *_DEVICE)
 
-_REAL = (torch.float32, torch.float64)
+_WIDE = (torch.float32, torch.float64)
+_REAL = {"cpu": _WIDE, "triton": (*_WIDE, torch.float16, torch.bfloat16)}
 _COMPLEX = (torch.complex64, torch.complex128)
+
+
+@cache
+def missing(backend: str) -> str | None:
+    """Why a backend cannot run on this machine, or None if it can.
+
+    >>> missing("reference") is None
+    True
+    """
+    if backend == "triton" and not torch.cuda.is_available():
+        return "no CUDA device"
+    try:
+        import_module(f"lrnnlab.scans.{backend}")
+    except ImportError as error:
+        return str(error)
+    return None
+
+
+def available() -> tuple[str, ...]:
+    """The backends that run on this machine.
+
+    >>> {"reference", "paper"} <= set(available())
+    True
+    """
+    return tuple(name for name in BACKENDS if missing(name) is None)
 
 
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> Tensor:
@@ -33,6 +65,7 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     Parameters
     ----------
     A : diagonal (B, T, D), real or complex; or block-diagonal (B, T, h, n, n), element [i, j] takes x_j to x_i.
+        (D,) or (h, n, n) where every step has the same transition (constant coefficients).
     b : (B, T, D) or (B, T, h, n).
     x0 : (B, D) or (B, h, n); zero if absent.
     backend : one of ``BACKENDS``, or ``"auto"``.
@@ -47,16 +80,20 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     >>> linear_scan(torch.full((1, 3, 1), 0.5), torch.ones(1, 3, 1)).flatten().tolist()
     [1.0, 1.5, 1.75]
     """
-    if A.ndim not in (3, 5) or b.ndim != 3 + (A.ndim == 5) or b.shape != A.shape[: b.ndim]:
+    varies = (A.ndim, b.ndim) in ((3, 3), (5, 4)) and b.shape == A.shape[: b.ndim]
+    constant = (A.ndim, b.ndim) in ((1, 3), (3, 4)) and b.shape[2:] == A.shape[: b.ndim - 2]
+    if not (varies or constant):
         raise ValueError(
-            "linear_scan takes A (B,T,D) with b (B,T,D), or A (B,T,h,n,n) with b (B,T,h,n); "
+            "linear_scan takes A (B,T,D) or (D,) with b (B,T,D), or A (B,T,h,n,n) or (h,n,n) with b (B,T,h,n); "
             f"got A {tuple(A.shape)} and b {tuple(b.shape)}"
         )
-    if A.ndim == 5 and A.shape[-1] != A.shape[-2]:
-        raise ValueError(f"blocks must be square, got A {tuple(A.shape)}")
+    _square(A, b.ndim == 4, "A")
     x0 = _initial(x0, b.shape[:1] + b.shape[2:], b)
     _same_kind(A=A, b=b, x0=x0)
-    return _pick(backend, A).linear_scan(A, b, x0)
+    name = _pick(backend, A, b.ndim == 4)
+    if name in _PLAIN:
+        return _PLAIN[name].linear_scan(A.expand(*b.shape[:2], *A.shape) if constant else A, b, x0)
+    return ops.linear_scan(A, b, x0, name)
 
 
 def token_scan(
@@ -84,8 +121,7 @@ def token_scan(
             "token_scan takes A_table (V,D) with b_table (V,D), or A_table (V,h,n,n) with b_table (V,h,n); "
             f"got {tuple(A_table.shape)} and {tuple(b_table.shape)}"
         )
-    if A_table.ndim == 4 and A_table.shape[-1] != A_table.shape[-2]:
-        raise ValueError(f"blocks must be square, got A_table {tuple(A_table.shape)}")
+    _square(A_table, A_table.ndim == 4, "A_table")
     if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"tokens must be (B, T) integers, got {tuple(tokens.shape)} of {tokens.dtype}")
     if tokens.numel():
@@ -95,7 +131,10 @@ def token_scan(
             raise ValueError(f"token {wrong} is outside the table of {len(A_table)} symbols (0..{len(A_table) - 1})")
     x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
     _same_kind(A_table=A_table, b_table=b_table, x0=x0)
-    return _pick(backend, A_table).token_scan(A_table, b_table, tokens, x0)
+    name = _pick(backend, A_table, A_table.ndim == 4)
+    if name in _PLAIN:
+        return _PLAIN[name].token_scan(A_table, b_table, tokens, x0)
+    return ops.token_scan(A_table, b_table, tokens, x0, name)
 
 
 def warm() -> None:
@@ -125,14 +164,27 @@ def _same_kind(**tensors: Tensor) -> None:
         raise ValueError(f"all tensors of a scan must have one type and one device: {shown}")
 
 
-def _pick(backend: str, A: Tensor):
-    block = A.ndim in (4, 5)
-    known = A.device.type == "cpu" and A.dtype in (_REAL if block else _REAL + _COMPLEX)
+def _square(A: Tensor, block: bool, name: str) -> None:
+    if block and A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"blocks must be square, got {name} {tuple(A.shape)}")
+
+
+def _pick(backend: str, A: Tensor, block: bool) -> str:
+    """The backend's name, once it is sure that it can take A."""
     if backend == "auto":
-        return cpu if known else reference
-    if backend not in _MODULES:
+        fits = (name for name in _DEVICE if _takes(name, A, block) and missing(name) is None)
+        return next(fits, "reference")
+    if backend not in BACKENDS:
         raise ValueError(f"no scan backend {backend!r}; there are {', '.join(BACKENDS)} and auto")
-    if backend == "cpu" and not known:
-        kinds = "float32, float64" + ("" if block else ", complex64, complex128")
-        raise ValueError(f"the cpu backend takes {kinds} on the CPU; got {A.dtype} on {A.device.type}")
-    return _MODULES[backend]
+    if backend in _DEVICE and not _takes(backend, A, block):
+        kinds = ", ".join(str(kind).removeprefix("torch.") for kind in _REAL[backend] + (() if block else _COMPLEX))
+        raise ValueError(
+            f"the {backend} backend takes {kinds} on {_DEVICE[backend]}; got {A.dtype} on {A.device.type}"
+        )
+    if missing(backend):
+        raise ValueError(f"the {backend} backend cannot run here: {missing(backend)}")
+    return backend
+
+
+def _takes(backend: str, A: Tensor, block: bool) -> bool:
+    return A.device.type == _DEVICE[backend] and A.dtype in _REAL[backend] + (() if block else _COMPLEX)

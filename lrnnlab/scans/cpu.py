@@ -1,14 +1,15 @@
-"""The ``cpu`` backend: compiled loops (``kernels.py``) with their gradients and threads.
+"""The ``cpu`` backend: compiled loops (``cpu_kernels.py``) with their threads and their memory.
 
-The batch is cut into a number of chunks that depends on the shape alone.  Chunks may run on several threads (the
-kernels release Python's lock; ``torch.set_num_threads`` bounds them), and sums over chunks are taken in a fixed
-order: results do not depend on the number of threads.
+The chains (batch entries, and blocks or channels where the batch is small) are cut into parts whose number depends on
+the shape alone.  Parts may run on several threads (the kernels release Python's lock; ``torch.set_num_threads``
+bounds them), and sums over parts are taken in a fixed order: results do not depend on the number of threads.
 
 Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -17,10 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrnnlab.scans import kernels
+from lrnnlab.scans import cpu_kernels as kernels
 
-CHUNKS = 8
+PARTS = 8
 SMALL = 1 << 18  # with fewer multiplications than this a second thread costs more than it brings
+LINE = 16  # channels are cut between cache lines, or threads would wait for each other's writes
+LARGE = 1 << 22  # bytes from which huge pages pay
 
 
 @cache
@@ -32,17 +35,37 @@ if hasattr(os, "register_at_fork"):  # a forked child inherits the pool but not 
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def _over_batch(work, batch: int, multiplications: int) -> int:
-    """Call ``work(chunk, start, stop)`` for every chunk of the batch; returns the number of chunks."""
-    chunks = 1 if multiplications < SMALL else min(CHUNKS, batch)
-    edges = [batch * c // chunks for c in range(chunks + 1)]
-    threads = min(torch.get_num_threads(), chunks)
+def _over_chains(work, batch: int, width: int, multiplications: int, grain: int = 1) -> int:
+    """Call ``work(part, i, j, k, l)`` for every part of the chains (batch entries i:j, blocks or channels k:l).
+
+    Blocks are cut (in multiples of ``grain``) only where the batch has too few entries; returns the number of parts.
+    """
+    parts = 1 if multiplications < SMALL else PARTS
+    rows = min(parts, batch)
+    columns = max(1, min(parts // rows, width // grain))
+    over_batch = [batch * r // rows for r in range(rows + 1)]
+    over_width = [width // grain * c // columns * grain for c in range(columns)] + [width]
+    corners = [
+        (r * columns + c, over_batch[r], over_batch[r + 1], over_width[c], over_width[c + 1])
+        for r in range(rows)
+        for c in range(columns)
+    ]
+    threads = min(torch.get_num_threads(), len(corners))
     if threads == 1:
-        for c in range(chunks):
-            work(c, edges[c], edges[c + 1])
+        for corner in corners:
+            work(*corner)
     else:
-        list(_pool(threads).map(work, range(chunks), edges[:-1], edges[1:]))
-    return chunks
+        list(_pool(threads).map(lambda corner: work(*corner), corners))
+    return len(corners)
+
+
+def _empty(shape, dtype: torch.dtype) -> Tensor:
+    """Memory for a result.  Large ones come from NumPy, which asks the system for huge pages where torch does not:
+    half of the time of a large backward pass would otherwise go into page faults."""
+    small = torch.empty(0, dtype=dtype)
+    if math.prod(shape) * small.element_size() < LARGE:
+        return torch.empty(shape, dtype=dtype)
+    return torch.from_numpy(np.empty(tuple(shape), small.numpy().dtype))
 
 
 def _flat(*tensors: Tensor) -> list[np.ndarray]:
@@ -52,95 +75,101 @@ def _flat(*tensors: Tensor) -> list[np.ndarray]:
 def _as_stored(A: Tensor) -> tuple[Tensor, int, int, bool]:
     """A (B,T,h,n,n) as it lies in memory, the distance between heads' blocks, between a block's rows, and whether the
     heads are interleaved: (B,T,row,h,column) is what a softmax over rows wants, and the kernels read it as it is."""
-    h, n = A.shape[2], A.shape[-1]
-    if not A.is_contiguous() and A.transpose(2, 3).is_contiguous():
+    h, n = A.shape[-3], A.shape[-1]
+    if A.ndim == 5 and not A.is_contiguous() and A.transpose(2, 3).is_contiguous():
         return A.transpose(2, 3), n, h * n, True
     return A, n * n, n, False
 
 
-class _Block(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, A, b, x0):
-        B, T, h, n = b.shape
-        x = torch.empty(b.shape, dtype=b.dtype)
-        stored, head, row, _ = _as_stored(A)
-        arrays = _flat(stored, b, x0, x)
-        _over_batch(lambda c, i, j: kernels.block_forward(*arrays, T, h, head, row, i, j, (0,) * n), B, A.numel())
-        ctx.save_for_backward(A, x0, x)
-        return x
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, dx):
-        A, x0, x = ctx.saved_tensors
-        B, T, h, n = x.shape
-        stored, head, row, interleaved = _as_stored(A)
-        dA, db, dx0 = (torch.empty(t.shape, dtype=t.dtype) for t in (stored, x, x0))
-        arrays = _flat(stored, x0, x, dx, dA, db, dx0.zero_())
-        _over_batch(lambda c, i, j: kernels.block_backward(*arrays, T, h, head, row, i, j, (0,) * n), B, A.numel())
-        return dA.transpose(2, 3) if interleaved else dA, db, dx0
+def _summed(sums: np.ndarray, parts: int, shape) -> Tensor:
+    return torch.from_numpy(sums[:parts].sum(0)).view(shape)
 
 
-class _Token(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, A_table, b_table, tokens, x0):
-        (_, h, n), (B, T) = b_table.shape, tokens.shape
-        x = torch.empty(B, T, h, n, dtype=A_table.dtype)
-        arrays = _flat(A_table.transpose(-1, -2), b_table, tokens.to(torch.int64), x0, x)
-        _over_batch(lambda c, i, j: kernels.token_forward(*arrays, T, h, i, j, (0,) * n), B, x.numel() * n)
-        ctx.save_for_backward(A_table, tokens, x0, x)
-        return x
+def block_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
+    """States (B,T,h,n) of x_t = A_t x_{t-1} + b_t; A (B,T,h,n,n), or (h,n,n) if it is the same at every step."""
+    B, T, h, n = b.shape
+    x = _empty(b.shape, b.dtype)
+    stored, head, row, _ = _as_stored(A)
+    arrays, step, size = _flat(stored, b, x0, x), int(A.ndim == 5), (0,) * n
 
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, dx):
-        A_table, tokens, x0, x = ctx.saved_tensors
-        (V, h, n, _), (B, T) = A_table.shape, tokens.shape
-        inputs = _flat(A_table, tokens.to(torch.int64), x0, x, dx)
-        dA = np.zeros((CHUNKS, V * h * n * n), inputs[0].dtype)
-        db = np.zeros((CHUNKS, V * h * n), inputs[0].dtype)
-        dx0 = np.zeros(x0.numel(), inputs[0].dtype)
+    def work(_, *part):
+        kernels.block_forward(*arrays, T, h, head, row, step, *part, size)
 
-        def work(c, i, j):
-            kernels.token_backward(*inputs, dA[c], db[c], dx0, T, h, i, j, (0,) * n)
-
-        chunks = _over_batch(work, B, x.numel() * n)
-        dA, db, dx0 = (torch.from_numpy(a) for a in (dA[:chunks].sum(0), db[:chunks].sum(0), dx0))
-        return dA.view(V, h, n, n), db.view(V, h, n), None, dx0.view(x0.shape)
+    _over_chains(work, B, h, x.numel() * n)
+    return x
 
 
-class _Diagonal(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, A, b, x0):
-        B, T, D = b.shape
-        x = torch.empty(b.shape, dtype=b.dtype)
-        arrays = _flat(A, b, x0, x)
-        _over_batch(lambda c, i, j: kernels.diagonal_forward(*arrays, T, D, i, j), B, A.numel())
-        ctx.save_for_backward(A, x0, x)
-        return x
+def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of :func:`block_forward` in A, b, x0: from its result x and the gradient dx that arrives there."""
+    B, T, h, n = x.shape
+    stored, head, row, interleaved = _as_stored(A)
+    db, dx0 = _empty(x.shape, x.dtype), torch.zeros(x0.shape, dtype=x0.dtype)
+    inputs, outputs, size = _flat(stored, x0, x, dx), _flat(db, dx0), (0,) * n
+    shared = A.ndim == 3
+    dA = None if shared else _empty(stored.shape, A.dtype)
+    sums = np.zeros((PARTS, A.numel()), inputs[0].dtype) if shared else None
 
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, dx):
-        A, x0, x = ctx.saved_tensors
-        B, T, D = x.shape
-        dA, db, dx0 = (torch.empty(t.shape, dtype=t.dtype) for t in (A, x, x0))
-        arrays = _flat(A, x0, x, dx, dA, db, dx0)
-        _over_batch(lambda c, i, j: kernels.diagonal_backward(*arrays, T, D, i, j), B, A.numel())
-        return dA, db, dx0
+    def work(p, *part):
+        into = (sums[p], kernels.ADD) if shared else (_flat(dA)[0], kernels.SET)
+        kernels.block_backward(*inputs, into[0], *outputs, T, h, head, row, int(not shared), into[1], *part, size)
 
-
-def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
-    """Compiled x_t = A_t x_{t-1} + b_t; arguments as in :func:`lrnnlab.scans.linear_scan`, on the CPU."""
-    if b.numel() == 0:
-        return b.clone()
-    return (_Block if A.ndim == 5 else _Diagonal).apply(A, b, x0)
+    parts = _over_chains(work, B, h, x.numel() * n)
+    if shared:
+        return _summed(sums, parts, A.shape), db, dx0
+    return dA.transpose(2, 3) if interleaved else dA, db, dx0
 
 
-def token_scan(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
-    """Compiled token-table scan: neither A nor its gradient of shape (B, T, h, n, n) is ever built."""
-    if A_table.ndim == 2:  # for diagonal tables the gathered A is no larger than the states
-        return linear_scan(A_table[tokens], b_table[tokens], x0)
-    if tokens.numel() == 0 or b_table.numel() == 0:
-        return b_table[tokens]
-    return _Token.apply(A_table, b_table, tokens, x0)
+def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
+    """States (B,T,h,n) with A_t = A_table[token_t] of (V,h,n,n) and b_t = b_table[token_t] of (V,h,n)."""
+    (_, h, n), (B, T) = b_table.shape, tokens.shape
+    x = _empty((B, T, h, n), b_table.dtype)
+    arrays, size = _flat(A_table.transpose(-1, -2), b_table, tokens.to(torch.int64), x0, x), (0,) * n
+
+    def work(_, *part):
+        kernels.token_forward(*arrays, T, h, *part, size)
+
+    _over_chains(work, B, h, x.numel() * n)
+    return x
+
+
+def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of :func:`token_forward` in A_table, b_table and x0."""
+    (V, h, n, _), (B, T) = A_table.shape, tokens.shape
+    inputs = _flat(A_table, tokens.to(torch.int64), x0, x, dx)
+    dA, db = (np.zeros((PARTS, size), inputs[0].dtype) for size in (V * h * n * n, V * h * n))
+    dx0 = np.zeros(x0.numel(), inputs[0].dtype)
+
+    def work(p, *part):
+        kernels.token_backward(*inputs, dA[p], db[p], dx0, T, h, *part, (0,) * n)
+
+    parts = _over_chains(work, B, h, x.numel() * n)
+    return _summed(dA, parts, A_table.shape), _summed(db, parts, (V, h, n)), torch.from_numpy(dx0).view(x0.shape)
+
+
+def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
+    """States (B,T,D) of x_t = A_t x_{t-1} + b_t channel by channel; A (B,T,D), or (D,) if it is always the same."""
+    B, T, D = b.shape
+    x = _empty(b.shape, b.dtype)
+    arrays, step = _flat(A, b, x0, x), int(A.ndim == 3)
+
+    def work(_, *part):
+        kernels.diagonal_forward(*arrays, T, D, step, *part)
+
+    _over_chains(work, B, D, x.numel(), LINE)
+    return x
+
+
+def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of :func:`diagonal_forward` in A, b and x0."""
+    B, T, D = x.shape
+    db, dx0 = _empty(x.shape, x.dtype), torch.empty(x0.shape, dtype=x0.dtype)
+    inputs, outputs, shared = _flat(A, x0, x, dx), _flat(db, dx0), A.ndim == 1
+    dA = None if shared else _empty(A.shape, A.dtype)
+    sums = np.zeros((PARTS, D), inputs[0].dtype) if shared else None
+
+    def work(p, *part):
+        into = sums[p] if shared else _flat(dA)[0]
+        kernels.diagonal_backward(*inputs, into, *outputs, T, D, int(not shared), *part)
+
+    parts = _over_chains(work, B, D, x.numel(), LINE)
+    return _summed(sums, parts, A.shape) if shared else dA, db, dx0

@@ -1,0 +1,132 @@
+"""The compiled loops behind the ``cpu`` backend (numba); ``cpu.py`` gives them their threads and their memory.
+
+Arrays are passed flat.  Every loop works on a part of the chains: batch entries i to j and blocks (or channels) k to
+l.  ``step`` is 1 where every (batch, time) has a transition of its own and 0 where all share one; ``into`` says what
+becomes of the transitions' gradients: ``SET`` writes each into its own place, ``ADD`` sums them into one.
+
+Letters: B batch, T time, D channels, h blocks, n block size (the length of the tuple ``size``); A transition, b input
+term, x state, g the gradient arriving at a state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lrnnlab.scans.cpu_vectors import ADD, SET, add, compiled, dots, mix, outer
+
+
+@compiled
+def block_forward(A, b, x0, x, T, h, head, s, step, i, j, k, l, size):  # noqa: E741
+    """x_t = A_t x_{t-1} + b_t.
+
+    A holds n*n*h numbers per (B, t); a head's block starts ``head`` numbers after the one before; its rows are ``s``
+    apart.
+    """
+    n = len(size)
+    for B in range(i, j):
+        for t in range(T):
+            for c in range(k, l):
+                at, row = ((B * T + t) * h + c) * n, step * (B * T + t) * h * n * n + c * head
+                if t == 0:
+                    dots(A, row, s, x0, (B * h + c) * n, b, at, x, at, size)
+                else:
+                    dots(A, row, s, x, at - h * n, b, at, x, at, size)
+
+
+@compiled
+def block_backward(A, x0, x, dx, dA, db, dx0, T, h, head, s, step, into, i, j, k, l, size):  # noqa: E741
+    """Gradients of block_forward: g_t = dx_t + A_{t+1}^T g_{t+1}, db_t = g_t, dA_t = g_t x_{t-1}^T.
+
+    dA is laid out as A is; dx0, and dA where gradients are summed, are zero before.
+    """
+    n = len(size)
+    for B in range(i, j):
+        for t in range(T - 1, -1, -1):
+            for c in range(k, l):
+                at, row = ((B * T + t) * h + c) * n, step * (B * T + t) * h * n * n + c * head
+                if t == T - 1:
+                    for d in range(n):
+                        db[at + d] = dx[at + d]
+                else:
+                    mix(A, row + step * h * n * n, s, db, at + h * n, dx, at, db, at, size)
+                if t == 0:
+                    first = (B * h + c) * n
+                    outer(db, at, x0, first, dA, row, s, into, size)
+                    mix(A, row, s, db, at, dx0, first, dx0, first, size)
+                else:
+                    outer(db, at, x, at - h * n, dA, row, s, into, size)
+
+
+@compiled
+def token_forward(columns, b_table, tokens, x0, x, T, h, i, j, k, l, size):  # noqa: E741
+    """x_t = A[token_t] x_{t-1} + b[token_t]; columns is flat (V,h,n,n), column by column."""
+    n = len(size)
+    for B in range(i, j):
+        for t in range(T):
+            v = tokens[B * T + t]
+            for c in range(k, l):
+                at, row = ((B * T + t) * h + c) * n, (v * h + c) * n
+                if t == 0:
+                    mix(columns, row * n, n, x0, (B * h + c) * n, b_table, row, x, at, size)
+                else:
+                    mix(columns, row * n, n, x, at - h * n, b_table, row, x, at, size)
+
+
+@compiled
+def token_backward(A_table, tokens, x0, x, dx, dA, db, dx0, T, h, i, j, k, l, size):  # noqa: E741
+    """Gradients of token_forward, added into dA (V,h,n,n) and db (V,h,n); dx0 is zero before."""
+    n = len(size)
+    g = np.zeros(2 * h * n, dx.dtype)  # the gradient at t and at t+1, in turn
+    for B in range(i, j):
+        for t in range(T - 1, -1, -1):
+            v = tokens[B * T + t]
+            here, there = (t % 2) * h * n, ((t + 1) % 2) * h * n
+            for c in range(k, l):
+                at, row, now = ((B * T + t) * h + c) * n, (v * h + c) * n, here + c * n
+                if t == T - 1:
+                    for d in range(n):
+                        g[now + d] = dx[at + d]
+                else:
+                    later = (tokens[B * T + t + 1] * h + c) * n
+                    mix(A_table, later * n, n, g, there + c * n, dx, at, g, now, size)
+                add(g, now, db, row, size)
+                if t == 0:
+                    first = (B * h + c) * n
+                    outer(g, now, x0, first, dA, row * n, n, ADD, size)
+                    mix(A_table, row * n, n, g, now, dx0, first, dx0, first, size)
+                else:
+                    outer(g, now, x, at - h * n, dA, row * n, n, ADD, size)
+
+
+@compiled
+def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l):  # noqa: E741
+    """x_t = A_t x_{t-1} + b_t channel by channel; arrays flat (B,T,D), A (D) where ``step`` is 0."""
+    for B in range(i, j):
+        for t in range(T):
+            at = (B * T + t) * D
+            for d in range(k, l):
+                before = x0[B * D + d] if t == 0 else x[at - D + d]
+                x[at + d] = A[step * at + d] * before + b[at + d]
+
+
+@compiled
+def diagonal_backward(A, x0, x, dx, dA, db, dx0, T, D, step, i, j, k, l):  # noqa: E741
+    """Gradients of diagonal_forward; for complex numbers torch's convention: multiply by the conjugate.
+
+    dA is zero before where ``step`` is 0.
+    """
+    for B in range(i, j):
+        for t in range(T - 1, -1, -1):
+            at = (B * T + t) * D
+            for d in range(k, l):
+                g = dx[at + d]
+                if t + 1 < T:
+                    g += np.conj(A[step * (at + D) + d]) * db[at + D + d]
+                before = x0[B * D + d] if t == 0 else x[at - D + d]
+                db[at + d] = g
+                if step:
+                    dA[at + d] = g * np.conj(before)
+                else:
+                    dA[d] += g * np.conj(before)
+        for d in range(k, l):
+            dx0[B * D + d] = np.conj(A[step * B * T * D + d]) * db[B * T * D + d]

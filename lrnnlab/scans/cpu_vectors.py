@@ -1,0 +1,144 @@
+"""What a block does with a vector as short as itself, as LLVM vector instructions for numba's loops.
+
+They are written so because numba cannot be told that two arrays do not overlap, and without that knowledge it does
+not vectorise loops as short as one block:
+
+* ``mix``    out[o : o+n] = base[q : q+n] + sum_j weight[w+j] * rows[r + j s : r + j s + n]
+  (A x with A's columns as rows; A^T g)
+* ``dots``   out[o + i] = base[q + i] + sum_j rows[r + i s + j] * right[w + j]
+  (A x with A's rows as rows)
+* ``add``    out[o : o+n] += base[q : q+n]
+* ``outer``  rows[r + j s : r + j s + n] (+)= left[l+j] * right[q : q+n]
+  (the gradient g x^T)
+
+The block size n travels in the *type* of the argument ``size`` (a tuple of n zeros), so that the compiler knows it.
+Arrays are passed flat; s is the distance between the starts of two rows of a block.
+
+Letters: n block size; A transition, x state, g the gradient arriving at a state.
+"""
+
+from __future__ import annotations
+
+import llvmlite.ir as ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# Sums may be re-associated (which lets them be vectorised); NaN and infinity keep their meaning.
+_FAST = ("reassoc", "contract", "nsz")
+compiled = njit(cache=True, nogil=True, fastmath=set(_FAST), error_model="numpy")
+
+
+def _vector(context, builder, array_type, array, offset, n):
+    """Pointer to n consecutive numbers of a flat array, and what is needed to load and store them."""
+    data = cgutils.create_struct_proxy(array_type)(context, builder, value=array).data
+    element = context.get_data_type(array_type.dtype)
+    width = context.get_abi_sizeof(element)
+    pointer = builder.bitcast(builder.gep(data, [offset]), ir.VectorType(element, n).as_pointer())
+    return pointer, element, width
+
+
+def _splat(builder, value, n):
+    zero = ir.Constant(ir.IntType(32), 0)
+    vector = builder.insert_element(ir.Constant(ir.VectorType(value.type, n), ir.Undefined), value, zero)
+    return builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(ir.IntType(32), n), [0] * n))
+
+
+def _multiply_add(builder, vector, left, right):
+    return builder.fadd(vector, builder.fmul(left, right, flags=_FAST), flags=_FAST)
+
+
+def _row(builder, start, distance, j):
+    return builder.add(start, builder.mul(distance, ir.Constant(ir.IntType(64), j)))
+
+
+@intrinsic
+def mix(typing, rows, r, s, weight, w, base, q, out, o, size):
+    n = len(size)
+
+    def generate(context, builder, signature, arguments):
+        rows_, r_, s_, weight_, w_, base_, q_, out_, o_, _ = arguments
+        source, element, width = _vector(context, builder, base, base_, q_, n)
+        total = builder.load(source, align=width)
+        for j in range(n):
+            row, _, _ = _vector(context, builder, rows, rows_, _row(builder, r_, s_, j), n)
+            at = builder.add(w_, ir.Constant(ir.IntType(64), j))
+            scalar, _, _ = _vector(context, builder, weight, weight_, at, 1)
+            factor = builder.load(builder.bitcast(scalar, element.as_pointer()))
+            total = _multiply_add(builder, total, builder.load(row, align=width), _splat(builder, factor, n))
+        target, _, _ = _vector(context, builder, out, out_, o_, n)
+        builder.store(total, target, align=width)
+        return context.get_dummy_value()
+
+    return types.void(
+        rows, types.int64, types.int64, weight, types.int64, base, types.int64, out, types.int64, size
+    ), generate
+
+
+@intrinsic
+def dots(typing, rows, r, s, right, w, base, q, out, o, size):
+    n = len(size)
+
+    def generate(context, builder, signature, arguments):
+        rows_, r_, s_, right_, w_, base_, q_, out_, o_, _ = arguments
+        pointer, element, width = _vector(context, builder, right, right_, w_, n)
+        vector = builder.load(pointer, align=width)
+        source, _, _ = _vector(context, builder, base, base_, q_, n)
+        total = builder.load(source, align=width)
+        kind = ir.FunctionType(element, [element, vector.type])
+        name = f"llvm.vector.reduce.fadd.v{n}{'f32' if width == 4 else 'f64'}"
+        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
+        zero, sums = ir.Constant(element, 0.0), ir.Constant(vector.type, ir.Undefined)
+        for i in range(n):
+            row, _, _ = _vector(context, builder, rows, rows_, _row(builder, r_, s_, i), n)
+            product = builder.fmul(builder.load(row, align=width), vector, flags=_FAST)
+            place = ir.Constant(ir.IntType(32), i)
+            sums = builder.insert_element(sums, builder.call(reduce, [zero, product], fastmath=_FAST), place)
+        target, _, _ = _vector(context, builder, out, out_, o_, n)
+        builder.store(builder.fadd(total, sums, flags=_FAST), target, align=width)
+        return context.get_dummy_value()
+
+    return types.void(
+        rows, types.int64, types.int64, right, types.int64, base, types.int64, out, types.int64, size
+    ), generate
+
+
+@intrinsic
+def add(typing, base, q, out, o, size):
+    n = len(size)
+
+    def generate(context, builder, signature, arguments):
+        base_, q_, out_, o_, _ = arguments
+        source, _, width = _vector(context, builder, base, base_, q_, n)
+        target, _, _ = _vector(context, builder, out, out_, o_, n)
+        total = builder.fadd(builder.load(target, align=width), builder.load(source, align=width), flags=_FAST)
+        builder.store(total, target, align=width)
+        return context.get_dummy_value()
+
+    return types.void(base, types.int64, out, types.int64, size), generate
+
+
+@intrinsic
+def outer(typing, left, l, right, q, rows, r, s, add, size):  # noqa: E741
+    n, accumulate = len(size), isinstance(add, types.UniTuple)
+
+    def generate(context, builder, signature, arguments):
+        left_, l_, right_, q_, rows_, r_, s_, _, _ = arguments
+        pointer, element, width = _vector(context, builder, right, right_, q_, n)
+        vector = builder.load(pointer, align=width)
+        for j in range(n):
+            at = builder.add(l_, ir.Constant(ir.IntType(64), j))
+            scalar, _, _ = _vector(context, builder, left, left_, at, 1)
+            factor = _splat(builder, builder.load(builder.bitcast(scalar, element.as_pointer())), n)
+            row, _, _ = _vector(context, builder, rows, rows_, _row(builder, r_, s_, j), n)
+            if accumulate:
+                product = _multiply_add(builder, builder.load(row, align=width), factor, vector)
+            else:
+                product = builder.fmul(factor, vector, flags=_FAST)
+            builder.store(product, row, align=width)
+        return context.get_dummy_value()
+
+    return types.void(left, types.int64, right, types.int64, rows, types.int64, types.int64, add, size), generate
+
+
+ADD, SET = (0, 0), 0  # what outer does with what was there: its type decides

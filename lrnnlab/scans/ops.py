@@ -1,0 +1,122 @@
+"""The compiled backends as torch operators, with gradients, and whole under ``torch.compile``.
+
+A backend is a module of six plain functions: ``block_forward``, ``block_backward``, ``diagonal_forward``,
+``diagonal_backward``, ``token_forward``, ``token_backward``.  Here they become differentiable, all in one way.
+Run plainly, a scan is a ``torch.autograd.Function``; under ``torch.compile`` it is a custom operator with the same
+formulas, which costs a few times more per call and need not be looked into by the compiler.
+
+Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state, dx
+the gradient arriving at x.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import torch
+from torch import Tensor
+
+
+def _module(backend: str):
+    return importlib.import_module(f"lrnnlab.scans.{backend}")
+
+
+@torch.library.custom_op("lrnnlab::linear_scan_backward", mutates_args=())
+def _linear_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor, backend: str) -> tuple[Tensor, Tensor, Tensor]:
+    if x.numel() == 0:
+        return torch.zeros_like(A), torch.zeros_like(x), x0.new_zeros(x0.shape)
+    module = _module(backend)
+    return (module.block_backward if x.ndim == 4 else module.diagonal_backward)(A, x0, x, dx)
+
+
+@torch.library.custom_op("lrnnlab::token_scan_backward", mutates_args=())
+def _token_backward(
+    A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: Tensor, backend: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    if x.numel() == 0:
+        return A_table.new_zeros(A_table.shape), A_table.new_zeros(A_table.shape[:-1]), x0.new_zeros(x0.shape)
+    return _module(backend).token_backward(A_table, tokens, x0, x, dx)
+
+
+class LinearScan(torch.autograd.Function):
+    """x_t = A_t x_{t-1} + b_t; arguments as in :func:`lrnnlab.scans.linear_scan`."""
+
+    @staticmethod
+    def forward(A: Tensor, b: Tensor, x0: Tensor, backend: str) -> Tensor:
+        if b.numel() == 0:
+            return b.clone()
+        module = _module(backend)
+        return (module.block_forward if b.ndim == 4 else module.diagonal_forward)(A, b, x0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        A, _, x0, ctx.backend = inputs
+        ctx.save_for_backward(A, x0, output)
+
+    @staticmethod
+    def backward(ctx, dx):
+        return *_linear_backward(*ctx.saved_tensors, dx, ctx.backend), None
+
+
+class TokenScan(torch.autograd.Function):
+    """The same with A_t and b_t read from tables; arguments as in :func:`lrnnlab.scans.token_scan`."""
+
+    @staticmethod
+    def forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor, backend: str) -> Tensor:
+        if tokens.numel() == 0 or b_table.numel() == 0:
+            return b_table.new_empty(*tokens.shape, *b_table.shape[1:])
+        return _module(backend).token_forward(A_table, b_table, tokens, x0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        A_table, _, tokens, x0, ctx.backend = inputs
+        ctx.save_for_backward(A_table, tokens, x0, output)
+
+    @staticmethod
+    def backward(ctx, dx):
+        dA, db, dx0 = _token_backward(*ctx.saved_tensors, dx, ctx.backend)
+        return dA, db, None, dx0, None
+
+
+_linear = torch.library.custom_op("lrnnlab::linear_scan", LinearScan.forward, mutates_args=())
+_token = torch.library.custom_op("lrnnlab::token_scan", TokenScan.forward, mutates_args=())
+_linear.register_autograd(LinearScan.backward, setup_context=LinearScan.setup_context)
+_token.register_autograd(TokenScan.backward, setup_context=TokenScan.setup_context)
+
+
+@_linear.register_fake
+def _(A, b, x0, backend):
+    return b.new_empty(b.shape)
+
+
+@_linear_backward.register_fake
+def _(A, x0, x, dx, backend):
+    interleaved = A.ndim == 5 and not A.is_contiguous() and A.transpose(2, 3).is_contiguous()
+    dA = A.new_empty(A.transpose(2, 3).shape).transpose(2, 3) if interleaved else A.new_empty(A.shape)
+    return dA, x.new_empty(x.shape), x0.new_empty(x0.shape)
+
+
+@_token.register_fake
+def _(A_table, b_table, tokens, x0, backend):
+    return b_table.new_empty(*tokens.shape, *b_table.shape[1:])
+
+
+@_token_backward.register_fake
+def _(A_table, tokens, x0, x, dx, backend):
+    return A_table.new_empty(A_table.shape), A_table.new_empty(A_table.shape[:-1]), x0.new_empty(x0.shape)
+
+
+def linear_scan(A: Tensor, b: Tensor, x0: Tensor, backend: str) -> Tensor:
+    """Differentiable scan by the named compiled backend; the arguments have been checked."""
+    if torch.compiler.is_compiling():
+        return _linear(A, b, x0, backend)
+    return LinearScan.apply(A, b, x0, backend)
+
+
+def token_scan(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor, backend: str) -> Tensor:
+    """Differentiable token-table scan by the named compiled backend; the arguments have been checked."""
+    if A_table.ndim == 2:  # for diagonal tables the gathered A is no larger than the states
+        return linear_scan(A_table[tokens], b_table[tokens], x0, backend)
+    if torch.compiler.is_compiling():
+        return _token(A_table, b_table, tokens, x0, backend)
+    return TokenScan.apply(A_table, b_table, tokens, x0, backend)
