@@ -53,10 +53,15 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
-    bench = verbs.add_parser("bench", help="time a training step of ours on every scan, in turn, in one run")
-    bench.add_argument("what", choices=["step"], help="step: one optimiser step of the released model")
-    bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="comma-separated (sum,modarith)")
-    bench.add_argument("--rounds", type=int, default=9, help="timed steps a scan (9)")
+    bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
+    bench.add_argument("what", choices=["scans", "step"],
+                       help="scans: forward and backward; step: one optimiser step of the released model")  # fmt: skip
+    bench.add_argument("--rounds", type=int, help="timed calls each (scans: 7, step: 9)")
+    bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="of step: comma-separated")
+    bench.add_argument("--threads", type=int, default=1, help="of scans: cores to use (1)")
+    bench.add_argument("--only", default="", help="of scans: cases whose name contains this, such as 'b=8' or complex")
+    bench.add_argument("--limit", type=float, default=20.0, help="of scans: skip calls of more seconds than this (20)")
+    bench.add_argument("--record", action="store_true", help="of scans: write data/records/bench/scans/threads-N.json")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
     figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
@@ -123,8 +128,16 @@ def _figures(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from lrnnlab import bench
+    from lrnnlab import records
 
-    for task in options.tasks:
-        print(bench.report(task, bench.training_step(task, options.rounds)))
+    if options.what == "step":
+        from lrnnlab.bench import step
+
+        for task in options.tasks:
+            print(step.report(task, step.training_step(task, options.rounds or 9)))
+        return 0
+    from lrnnlab.bench import scans
+
+    folder = records.data_folder() / "records" / "bench" / "scans" if options.record else None
+    scans.main(options.only, options.threads, options.rounds or 7, options.limit, folder)
     return 0

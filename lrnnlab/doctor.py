@@ -121,7 +121,7 @@ def scan_backends() -> Iterator[Check]:
 
         from lrnnlab import scans
 
-        names = tuple(scans.available())
+        names = tuple(scans.BACKENDS)
     except FAILURES as error:
         yield Check("scans", False, f"cannot be imported: {_said(error)}")
         return
@@ -131,6 +131,8 @@ def scan_backends() -> Iterator[Check]:
     x0 = torch.randn(2, 2, 2, generator=generator)  # (B, h, b)
     for name in names:
         yield _backend(name, scans.linear_scan, (A, b, x0))
+    devices = ["cpu"] + ["cuda"] * torch.cuda.is_available()
+    yield Check("scan auto", True, ", ".join(f"takes {scans.chosen(A.to(device))} on {device}" for device in devices))
 
 
 def _backend(name: str, linear_scan, inputs) -> Check:

@@ -13,6 +13,7 @@ from lrnnlab.models import MODELS, RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla, b
 from lrnnlab.models import s4 as s4_module
 from lrnnlab.models.hippo import legs, legs_diagonal
 from lrnnlab.models.rwkv import wkv
+from lrnnlab.scans import convolution
 
 V, C = 5, 3
 SSM = {"width": 6, "state": 4}
@@ -106,15 +107,15 @@ def leak(model, tokens):
 def test_causal(name, T):
     earlier, own = leak(make(name), strings(3, T))
     assert own > 1e-4
-    convolved_by_fft = name.startswith("s4") and T > state_space.SHORT
+    convolved_by_fft = name.startswith("s4") and T > convolution.SHORT
     assert earlier < 1e-12 if convolved_by_fft else earlier == 0
 
 
 def test_a_convolution_that_wraps_around_is_noticed(monkeypatch):
-    def circular(K, u):
+    def circular(u, K):
         return torch.fft.irfft(torch.fft.rfft(u.mT) * torch.fft.rfft(K), u.shape[1]).mT
 
-    monkeypatch.setattr(state_space, "causal_convolution", circular)
+    monkeypatch.setattr(state_space, "long_conv", circular)
     assert leak(make("s4d lin"), strings(3, 37))[0] > 1e-4
 
 

@@ -32,7 +32,9 @@ def fake_scans(monkeypatch, **backends):
     def linear_scan(A, b, x0=None, *, backend):
         return table[backend](A, b, x0)
 
-    module = types.SimpleNamespace(BACKENDS=tuple(table), linear_scan=linear_scan, warm=lambda: None)
+    module = types.SimpleNamespace(
+        BACKENDS=tuple(table), linear_scan=linear_scan, warm=lambda: None, chosen=lambda A: "reference"
+    )
     monkeypatch.setattr(lrnnlab, "scans", module)
     return module
 
@@ -49,7 +51,7 @@ def raises(error):
 
 def test_every_backend_here_works():
     found = states(doctor.scan_backends())
-    assert set(found) == {f"scan {name}" for name in scans.BACKENDS}
+    assert set(found) == {f"scan {name}" for name in (*scans.BACKENDS, "auto")}
     for name in doctor.REQUIRED_BACKENDS:
         assert found[f"scan {name}"] is True
 
@@ -108,7 +110,7 @@ def test_x0_ignored_or_transposed_blocks_are_caught(monkeypatch):
 
 def test_an_optional_backend_may_be_absent(monkeypatch):
     fake_scans(monkeypatch, triton=raises(RuntimeError("needs a GPU")))
-    assert states(doctor.scan_backends()) == {"scan reference": True, "scan triton": None}
+    assert states(doctor.scan_backends()) == {"scan reference": True, "scan triton": None, "scan auto": True}
 
 
 def test_scans_that_cannot_be_imported_are_one_line(monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrnnlab import bench, cli, records
+from lrnnlab import cli, records
 from lrnnlab.explore import pictures
 
 
@@ -27,9 +27,3 @@ def test_without_records_the_table_says_how_to_make_them(tmp_path, monkeypatch):
 def test_every_committed_picture_has_its_function():
     folder = records.data_folder().parent / "figures"
     assert {path.stem for path in folder.glob("*.png")} == set(pictures.PICTURES)
-
-
-def test_the_bench_times_every_backend():
-    taken = bench.training_step("sum", rounds=2)
-    assert all(len(seconds) == 2 and min(seconds) > 0 for seconds in taken.values())
-    assert "1.0x" in bench.report("sum", taken)

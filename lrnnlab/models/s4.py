@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from lrnnlab.models.hippo import diagonal_start, legs_diagonal
 from lrnnlab.models.state_space import ConvolutionalSystem, complex_double, log_uniform_steps, pair_parameter
+from lrnnlab.scans.convolution import vandermonde
 
 ALIAS = 1e-10  # see S4.kernel: K_{t+2T} leaks into K_t with this weight; rounding errors grow by its -1/2-th power
 MOST = 1 << 21  # frequencies times channels times pairs worked on at a time
@@ -147,19 +148,9 @@ class S4D(ConvolutionalSystem):
         return exponent, torch.expm1(exponent) / eigenvalues, complex_double(self.C)
 
     def kernel(self, T: int) -> Tensor:
-        """K_t = sum over pairs of C B e^(t dt lambda): a product with a Vandermonde matrix.
-
-        Written as t = m i + j with m ~ sqrt(T), the matrix is e^(m i dt lambda) times e^(j dt lambda), so n sqrt(T)
-        exponentials and one matrix product per channel are enough.  In single precision t dt Im lambda would have lost
-        its phase long before T = 10,000.
-        """
+        """K_t = sum over pairs of C B e^(t dt lambda): a product with a Vandermonde matrix."""
         exponent, B, C = self._system()
-        m = math.isqrt(T - 1) + 1
-        t = torch.arange(m, dtype=torch.float64, device=exponent.device)
-        fine = torch.exp(exponent.unsqueeze(-1) * t)  # (D, n, m)
-        coarse = torch.exp(exponent.unsqueeze(-2) * (m * t.unsqueeze(-1))) * (C * B).unsqueeze(-2)  # (D, m, n)
-        real = torch.cat([coarse.real, -coarse.imag], -1) @ torch.cat([fine.real, fine.imag], -2)  # Re(coarse fine)
-        return 2 * real.flatten(1)[:, :T]
+        return vandermonde(exponent, C * B, T, part="pairs")
 
     def advance(self, x: Tensor, u_t: Tensor) -> tuple[Tensor, Tensor]:
         exponent, B, C = self._system()

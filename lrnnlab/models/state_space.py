@@ -17,32 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import Recurrence
-
-SHORT = 64  # up to here one dense product per channel beats the FFT, and forgets the future to the last bit
-
-
-def causal_convolution(K: Tensor, u: Tensor) -> Tensor:
-    """y_t = sum_{s<=t} K_{t-s} u_s, channel by channel: K (D, T), u (B, T, D) -> y (B, T, D).
-
-    Up to T = 64 as a product with a triangular Toeplitz matrix, beyond by FFT over 2T points, so that the end does not
-    wrap around to the beginning; the FFT lets rounding errors (not information) flow back in time.
-
-    >>> import torch
-    >>> causal_convolution(torch.tensor([[1., 2., 4.]]), torch.tensor([[[1.], [0.], [1.]]])).flatten().tolist()
-    [1.0, 2.0, 5.0]
-    """
-    T = u.shape[1]
-    if not u.numel():  # the FFT refuses an empty batch
-        return u
-    if T <= SHORT:
-        later_first = F.pad(K.flip(-1), (0, T - 1)).unfold(-1, T, 1)  # (D, T, T): row i belongs to time T - 1 - i
-        # A batch of products is slow on matrices without a contiguous axis: copy first, also on the way back (hook).
-        y = later_first.flip(1) @ u.permute(2, 1, 0).contiguous()  # (D,T,T) (D,T,B) -> (D,T,B)
-        if y.requires_grad:
-            y.register_hook(Tensor.contiguous)
-        return y.permute(2, 1, 0).contiguous()
-    spectrum = torch.fft.rfft(u.mT, 2 * T) * torch.fft.rfft(K, 2 * T)
-    return torch.fft.irfft(spectrum, 2 * T)[..., :T].mT.contiguous()
+from lrnnlab.scans.convolution import long_conv
 
 
 def log_uniform_steps(width: int, low: float, high: float) -> Tensor:
@@ -90,7 +65,7 @@ class ConvolutionalSystem(Recurrence):
 
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
         u = z if tokens is None else z[tokens]
-        y = causal_convolution(self.kernel(max(u.shape[1], 1)).to(u.dtype), u)
+        y = long_conv(u, self.kernel(max(u.shape[1], 1)).to(u.dtype))
         return None, self.readout(y, u)
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:

@@ -17,8 +17,8 @@ term, x state.
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 
 import torch
 from torch import Tensor
@@ -27,22 +27,17 @@ from lrnnlab.scans import ops, paper, reference
 
 _PLAIN = {"reference": reference, "paper": paper}
 _DEVICE = {"cpu": "cpu", "triton": "cuda"}  # where a compiled backend runs
-BACKENDS = (*_PLAIN, *_DEVICE)
+COMPILED = tuple(_DEVICE)
+BACKENDS = (*_PLAIN, *COMPILED)
 
 _WIDE = (torch.float32, torch.float64)
 _REAL = {"cpu": _WIDE, "triton": (*_WIDE, torch.float16, torch.bfloat16)}
 _COMPLEX = (torch.complex64, torch.complex128)
 
 
-@cache
-def missing(backend: str) -> str | None:
-    """Why a backend cannot run on this machine, or None if it can.
-
-    >>> missing("reference") is None
-    True
-    """
-    if backend == "triton" and not torch.cuda.is_available():
-        return "no CUDA device"
+def _reason(backend: str) -> str | None:
+    if backend == "triton":
+        return None if torch.cuda.is_available() and find_spec("triton") else "no CUDA device, or no triton"
     try:
         import_module(f"lrnnlab.scans.{backend}")
     except ImportError as error:
@@ -50,13 +45,26 @@ def missing(backend: str) -> str | None:
     return None
 
 
+MISSING = {name: _reason(name) for name in _DEVICE}  # why a compiled backend cannot run on this machine, or None
+
+
 def available() -> tuple[str, ...]:
-    """The backends that run on this machine.
+    """The backends that run on this machine (``MISSING`` says why another does not).
 
     >>> {"reference", "paper"} <= set(available())
     True
     """
-    return tuple(name for name in BACKENDS if missing(name) is None)
+    return tuple(name for name in BACKENDS if MISSING.get(name) is None)
+
+
+def chosen(A: Tensor) -> str:
+    """The backend that ``auto`` takes for such transitions.
+
+    >>> import torch
+    >>> chosen(torch.zeros(1, 1, 1, 2, 2, dtype=torch.int64))           # no compiled scan takes integers
+    'reference'
+    """
+    return _pick("auto", A, A.ndim in (4, 5))
 
 
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> Tensor:
@@ -124,11 +132,7 @@ def token_scan(
     _square(A_table, A_table.ndim == 4, "A_table")
     if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"tokens must be (B, T) integers, got {tuple(tokens.shape)} of {tokens.dtype}")
-    if tokens.numel():
-        low, high = (int(v) for v in tokens.aminmax())
-        if low < 0 or high >= len(A_table):
-            wrong = low if low < 0 else high
-            raise ValueError(f"token {wrong} is outside the table of {len(A_table)} symbols (0..{len(A_table) - 1})")
+    _inside(tokens, len(A_table))
     x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
     _same_kind(A_table=A_table, b_table=b_table, x0=x0)
     name = _pick(backend, A_table, A_table.ndim == 4)
@@ -139,6 +143,8 @@ def token_scan(
 
 def warm() -> None:
     """Compile (or load from the cache) the kernels that the chapters use, so that no cell pauses for it."""
+    if MISSING["cpu"]:
+        return
     for n in (2, 5, 8):
         A = torch.zeros(2, 3, 1, n, n, requires_grad=True)
         b = torch.zeros(2, 3, 1, n)
@@ -164,6 +170,16 @@ def _same_kind(**tensors: Tensor) -> None:
         raise ValueError(f"all tensors of a scan must have one type and one device: {shown}")
 
 
+def _inside(tokens: Tensor, V: int) -> None:
+    if torch.compiler.is_compiling() or tokens.device.type != "cpu":  # where looking at a value would stop everything
+        torch._assert_async(((tokens >= 0) & (tokens < V)).all(), f"a token is outside the table of {V} symbols")
+    elif tokens.numel():
+        low, high = (int(v) for v in tokens.aminmax())
+        if low < 0 or high >= V:
+            wrong = low if low < 0 else high
+            raise ValueError(f"token {wrong} is outside the table of {V} symbols (0..{V - 1})")
+
+
 def _square(A: Tensor, block: bool, name: str) -> None:
     if block and A.shape[-1] != A.shape[-2]:
         raise ValueError(f"blocks must be square, got {name} {tuple(A.shape)}")
@@ -172,17 +188,17 @@ def _square(A: Tensor, block: bool, name: str) -> None:
 def _pick(backend: str, A: Tensor, block: bool) -> str:
     """The backend's name, once it is sure that it can take A."""
     if backend == "auto":
-        fits = (name for name in _DEVICE if _takes(name, A, block) and missing(name) is None)
+        fits = (name for name in _DEVICE if _takes(name, A, block) and MISSING[name] is None)
         return next(fits, "reference")
     if backend not in BACKENDS:
         raise ValueError(f"no scan backend {backend!r}; there are {', '.join(BACKENDS)} and auto")
+    if MISSING.get(backend):
+        raise ValueError(f"the {backend} backend cannot run here: {MISSING[backend]}")
     if backend in _DEVICE and not _takes(backend, A, block):
         kinds = ", ".join(str(kind).removeprefix("torch.") for kind in _REAL[backend] + (() if block else _COMPLEX))
         raise ValueError(
             f"the {backend} backend takes {kinds} on {_DEVICE[backend]}; got {A.dtype} on {A.device.type}"
         )
-    if missing(backend):
-        raise ValueError(f"the {backend} backend cannot run here: {missing(backend)}")
     return backend
 
 

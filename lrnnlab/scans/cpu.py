@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.scans import cpu_kernels as kernels
+from lrnnlab.scans.cpu_vectors import ADD, SET
 
 PARTS = 8
 SMALL = 1 << 18  # with fewer multiplications than this a second thread costs more than it brings
@@ -110,7 +111,7 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
     sums = np.zeros((PARTS, A.numel()), inputs[0].dtype) if shared else None
 
     def work(p, *part):
-        into = (sums[p], kernels.ADD) if shared else (_flat(dA)[0], kernels.SET)
+        into = (sums[p], ADD) if shared else (_flat(dA)[0], SET)
         kernels.block_backward(*inputs, into[0], *outputs, T, h, head, row, int(not shared), into[1], *part, size)
 
     parts = _over_chains(work, B, h, x.numel() * n)

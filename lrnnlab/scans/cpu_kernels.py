@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lrnnlab.scans.cpu_vectors import ADD, SET, add, compiled, dots, mix, outer
+from lrnnlab.scans.cpu_vectors import ADD, add, compiled, dots, mix, outer
 
 
 @compiled
-def block_forward(A, b, x0, x, T, h, head, s, step, i, j, k, l, size):  # noqa: E741
+def block_forward(A, b, x0, x, T, h, head, s, step, i, j, k, l, size):
     """x_t = A_t x_{t-1} + b_t.
 
     A holds n*n*h numbers per (B, t); a head's block starts ``head`` numbers after the one before; its rows are ``s``
@@ -34,7 +34,7 @@ def block_forward(A, b, x0, x, T, h, head, s, step, i, j, k, l, size):  # noqa: 
 
 
 @compiled
-def block_backward(A, x0, x, dx, dA, db, dx0, T, h, head, s, step, into, i, j, k, l, size):  # noqa: E741
+def block_backward(A, x0, x, dx, dA, db, dx0, T, h, head, s, step, into, i, j, k, l, size):
     """Gradients of block_forward: g_t = dx_t + A_{t+1}^T g_{t+1}, db_t = g_t, dA_t = g_t x_{t-1}^T.
 
     dA is laid out as A is; dx0, and dA where gradients are summed, are zero before.
@@ -58,7 +58,7 @@ def block_backward(A, x0, x, dx, dA, db, dx0, T, h, head, s, step, into, i, j, k
 
 
 @compiled
-def token_forward(columns, b_table, tokens, x0, x, T, h, i, j, k, l, size):  # noqa: E741
+def token_forward(columns, b_table, tokens, x0, x, T, h, i, j, k, l, size):
     """x_t = A[token_t] x_{t-1} + b[token_t]; columns is flat (V,h,n,n), column by column."""
     n = len(size)
     for B in range(i, j):
@@ -73,7 +73,7 @@ def token_forward(columns, b_table, tokens, x0, x, T, h, i, j, k, l, size):  # n
 
 
 @compiled
-def token_backward(A_table, tokens, x0, x, dx, dA, db, dx0, T, h, i, j, k, l, size):  # noqa: E741
+def token_backward(A_table, tokens, x0, x, dx, dA, db, dx0, T, h, i, j, k, l, size):
     """Gradients of token_forward, added into dA (V,h,n,n) and db (V,h,n); dx0 is zero before."""
     n = len(size)
     g = np.zeros(2 * h * n, dx.dtype)  # the gradient at t and at t+1, in turn
@@ -99,7 +99,7 @@ def token_backward(A_table, tokens, x0, x, dx, dA, db, dx0, T, h, i, j, k, l, si
 
 
 @compiled
-def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l):  # noqa: E741
+def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l):
     """x_t = A_t x_{t-1} + b_t channel by channel; arrays flat (B,T,D), A (D) where ``step`` is 0."""
     for B in range(i, j):
         for t in range(T):
@@ -110,7 +110,7 @@ def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l):  # noqa: E741
 
 
 @compiled
-def diagonal_backward(A, x0, x, dx, dA, db, dx0, T, D, step, i, j, k, l):  # noqa: E741
+def diagonal_backward(A, x0, x, dx, dA, db, dx0, T, D, step, i, j, k, l):
     """Gradients of diagonal_forward; for complex numbers torch's convention: multiply by the conjugate.
 
     dA is zero before where ``step`` is 0.

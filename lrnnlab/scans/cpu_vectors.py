@@ -19,7 +19,7 @@ Letters: n block size; A transition, x state, g the gradient arriving at a state
 
 from __future__ import annotations
 
-import llvmlite.ir as ir
+from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -119,7 +119,7 @@ def add(typing, base, q, out, o, size):
 
 
 @intrinsic
-def outer(typing, left, l, right, q, rows, r, s, add, size):  # noqa: E741
+def outer(typing, left, l, right, q, rows, r, s, add, size):
     n, accumulate = len(size), isinstance(add, types.UniTuple)
 
     def generate(context, builder, signature, arguments):

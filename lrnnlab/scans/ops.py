@@ -3,7 +3,8 @@
 A backend is a module of six plain functions: ``block_forward``, ``block_backward``, ``diagonal_forward``,
 ``diagonal_backward``, ``token_forward``, ``token_backward``.  Here they become differentiable, all in one way.
 Run plainly, a scan is a ``torch.autograd.Function``; under ``torch.compile`` it is a custom operator with the same
-formulas, which costs a few times more per call and need not be looked into by the compiler.
+formulas, which the compiler need not look into.  (Plainly run, an operator would cost more than the Function per
+call, and its first call would import the whole compiler.)
 
 Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state, dx
 the gradient arriving at x.
@@ -15,13 +16,13 @@ import importlib
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 def _module(backend: str):
     return importlib.import_module(f"lrnnlab.scans.{backend}")
 
 
-@torch.library.custom_op("lrnnlab::linear_scan_backward", mutates_args=())
 def _linear_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor, backend: str) -> tuple[Tensor, Tensor, Tensor]:
     if x.numel() == 0:
         return torch.zeros_like(A), torch.zeros_like(x), x0.new_zeros(x0.shape)
@@ -29,13 +30,27 @@ def _linear_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor, backend: str)
     return (module.block_backward if x.ndim == 4 else module.diagonal_backward)(A, x0, x, dx)
 
 
-@torch.library.custom_op("lrnnlab::token_scan_backward", mutates_args=())
 def _token_backward(
     A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: Tensor, backend: str
 ) -> tuple[Tensor, Tensor, Tensor]:
     if x.numel() == 0:
         return A_table.new_zeros(A_table.shape), A_table.new_zeros(A_table.shape[:-1]), x0.new_zeros(x0.shape)
     return _module(backend).token_backward(A_table, tokens, x0, x, dx)
+
+
+def _linear_rule(gradients):
+    def backward(ctx, dx):
+        return *gradients(*ctx.saved_tensors, dx, ctx.backend), None
+
+    return backward
+
+
+def _token_rule(gradients):
+    def backward(ctx, dx):
+        dA, db, dx0 = gradients(*ctx.saved_tensors, dx, ctx.backend)
+        return dA, db, None, dx0, None
+
+    return backward
 
 
 class LinearScan(torch.autograd.Function):
@@ -53,9 +68,7 @@ class LinearScan(torch.autograd.Function):
         A, _, x0, ctx.backend = inputs
         ctx.save_for_backward(A, x0, output)
 
-    @staticmethod
-    def backward(ctx, dx):
-        return *_linear_backward(*ctx.saved_tensors, dx, ctx.backend), None
+    backward = staticmethod(once_differentiable(_linear_rule(_linear_backward)))
 
 
 class TokenScan(torch.autograd.Function):
@@ -72,16 +85,15 @@ class TokenScan(torch.autograd.Function):
         A_table, _, tokens, x0, ctx.backend = inputs
         ctx.save_for_backward(A_table, tokens, x0, output)
 
-    @staticmethod
-    def backward(ctx, dx):
-        dA, db, dx0 = _token_backward(*ctx.saved_tensors, dx, ctx.backend)
-        return dA, db, None, dx0, None
+    backward = staticmethod(once_differentiable(_token_rule(_token_backward)))
 
 
 _linear = torch.library.custom_op("lrnnlab::linear_scan", LinearScan.forward, mutates_args=())
 _token = torch.library.custom_op("lrnnlab::token_scan", TokenScan.forward, mutates_args=())
-_linear.register_autograd(LinearScan.backward, setup_context=LinearScan.setup_context)
-_token.register_autograd(TokenScan.backward, setup_context=TokenScan.setup_context)
+_linear_gradients = torch.library.custom_op("lrnnlab::linear_scan_backward", _linear_backward, mutates_args=())
+_token_gradients = torch.library.custom_op("lrnnlab::token_scan_backward", _token_backward, mutates_args=())
+_linear.register_autograd(_linear_rule(_linear_gradients), setup_context=LinearScan.setup_context)
+_token.register_autograd(_token_rule(_token_gradients), setup_context=TokenScan.setup_context)
 
 
 @_linear.register_fake
@@ -89,7 +101,7 @@ def _(A, b, x0, backend):
     return b.new_empty(b.shape)
 
 
-@_linear_backward.register_fake
+@_linear_gradients.register_fake
 def _(A, x0, x, dx, backend):
     interleaved = A.ndim == 5 and not A.is_contiguous() and A.transpose(2, 3).is_contiguous()
     dA = A.new_empty(A.transpose(2, 3).shape).transpose(2, 3) if interleaved else A.new_empty(A.shape)
@@ -101,7 +113,7 @@ def _(A_table, b_table, tokens, x0, backend):
     return b_table.new_empty(*tokens.shape, *b_table.shape[1:])
 
 
-@_token_backward.register_fake
+@_token_gradients.register_fake
 def _(A_table, tokens, x0, x, dx, backend):
     return A_table.new_empty(A_table.shape), A_table.new_empty(A_table.shape[:-1]), x0.new_empty(x0.shape)
 

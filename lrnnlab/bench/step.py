@@ -33,7 +33,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
     taken: dict[str, list[float]] = {name: [] for name in scans.available()}
     with steady_arithmetic():
         for turn in range(rounds + 1):
-            for name in taken:
+            for name, seconds in taken.items():
                 for layer in model.layers:
                     layer.backend = name
                 start = time.perf_counter()
@@ -43,7 +43,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
                 loss.backward()
                 optimiser.step()
                 if turn:  # the first round warms up
-                    taken[name].append(time.perf_counter() - start)
+                    seconds.append(time.perf_counter() - start)
     return taken
 
 

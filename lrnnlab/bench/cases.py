@@ -1,0 +1,92 @@
+"""What the scan benchmark scans: shapes, inputs, and the least number of bytes that must move.
+
+=============  ======================================================================================
+kind           what is given, and which gradients are asked for
+=============  ======================================================================================
+``block``      A (B,T,h,n,n), b (B,T,h,n); dA, db
+``table``      the same recurrence, but A and b are tables of V symbols and the tokens are given; gradients of the tables
+``constant``   A (h,n,n), b (B,T,h,n); dA, db
+``real``       A, b (B,T,D); dA, db
+``complex``    the same in complex64
+=============  ======================================================================================
+
+Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+V = 8  # symbols of a table: Sum(5) has six, ModArith(5) has eight
+
+
+@dataclass(frozen=True)
+class Case:
+    """One shape; diagonal kinds have n = 1 and h = D.
+
+    >>> Case("block", 128, 500, 8, 8).name
+    'block B=128 T=500 h=8 b=8'
+    >>> Case("block", 1, 1, 1, 8).bytes_forward()               # 64 + 8 + 8 numbers
+    320
+    """
+
+    kind: str
+    B: int
+    T: int
+    h: int
+    n: int = 1
+
+    @property
+    def name(self) -> str:
+        width = f"D={self.h}" if self.diagonal else f"h={self.h} b={self.n}"
+        return f"{self.kind} B={self.B} T={self.T} {width}"
+
+    @property
+    def diagonal(self) -> bool:
+        return self.kind in ("real", "complex")
+
+    def shorter(self, T: int) -> Case:
+        """The same with at most T steps."""
+        return replace(self, T=min(T, self.T))
+
+    def bytes_forward(self) -> int:
+        """Read A and b (or the tokens), write x: what no algorithm that reads its inputs from memory can avoid."""
+        return self._bytes(transitions=1, vectors=1 if self.kind == "table" else 2)
+
+    def bytes_backward(self) -> int:
+        """Read A, x and dx, write dA and db (or read the tokens, x and dx)."""
+        return self._bytes(transitions=2, vectors=2 if self.kind == "table" else 3)
+
+    def _bytes(self, transitions: int, vectors: int) -> int:
+        steps, number = self.B * self.T * self.h * self.n, 8 if self.kind == "complex" else 4
+        if self.kind in ("table", "constant"):  # one small A for all steps; a token is eight bytes
+            return steps * number * vectors + (8 * self.B * self.T if self.kind == "table" else 0)
+        return steps * number * (vectors + transitions * self.n)
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        """A and b (tables where the kind says so), tokens, and dx, the gradient that arrives; the same every time."""
+        random = np.random.default_rng(0)
+        block = () if self.diagonal else (self.n,)
+        lead = {"table": (V,), "constant": ()}.get(self.kind, (self.B, self.T))
+        A = self._draw(random, (*lead, self.h, *block, *block))
+        A *= 0.9 / self.n**0.5
+        if self.diagonal:
+            A /= np.maximum(1, np.abs(A))
+        b = self._draw(random, ((V,) if self.kind == "table" else (self.B, self.T)) + (self.h, *block))
+        tokens = random.integers(V, size=(self.B, self.T)) if self.kind == "table" else np.zeros((0, 0), int)
+        return {"A": A, "b": b, "tokens": tokens, "dx": self._draw(random, (self.B, self.T, self.h, *block))}
+
+    def _draw(self, random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        if self.kind == "complex":
+            return random.standard_normal((*shape, 2), np.float32).view(np.complex64)[..., 0]
+        return random.standard_normal(shape, np.float32)
+
+
+BLOCKS = tuple(
+    Case("block", B, T, 8, n) for n in (2, 4, 8, 16) for B, T in ((128, 40), (128, 500), (128, 4096), (1, 16384))
+)
+TABLES = tuple(Case("table", B, T, 8, 8) for B, T in ((128, 40), (128, 500), (128, 4096), (1, 16384)))
+DIAGONALS = (Case("real", 16, 4096, 256), Case("complex", 16, 4096, 256))
+CASES = (*BLOCKS, *TABLES, Case("constant", 128, 500, 8, 8), *DIAGONALS)

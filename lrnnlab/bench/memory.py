@@ -1,0 +1,40 @@
+"""How much memory a call needs at its peak, and how much there is.  Linux only; elsewhere the answers are None."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable
+from pathlib import Path
+
+_STATUS, _CLEAR, _MACHINE = Path("/proc/self/status"), Path("/proc/self/clear_refs"), Path("/proc/meminfo")
+
+
+def _read(path: Path, field: str) -> int:
+    """Bytes of a line such as ``VmHWM:  1234 kB``."""
+    line = next(line for line in path.read_text().splitlines() if line.startswith(f"{field}:"))
+    return int(line.split()[1]) * 1024
+
+
+def peak(work: Callable[[], object]) -> int | None:
+    """Bytes that resident memory grew at its highest while ``work`` ran, its result included.
+
+    >>> import torch
+    >>> peak(lambda: torch.ones(1 << 22)) in range(15 << 20, 20 << 20) or not _STATUS.exists()      # 16 MiB
+    True
+    """
+    if not _CLEAR.exists():
+        return None
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # or memory freed before would be used again, and not counted
+    before = _read(_STATUS, "VmRSS")
+    _CLEAR.write_text("5")  # resets the highest mark
+    result = work()
+    grown = _read(_STATUS, "VmHWM") - before
+    del result
+    return max(0, grown)
+
+
+def free() -> int | None:
+    """Bytes that a program can have without swapping."""
+    return _read(_MACHINE, "MemAvailable") if _MACHINE.exists() else None

@@ -1,0 +1,210 @@
+"""Who scans: our backends, the paper's, and those of other libraries where they are installed.
+
+A peer is a function ``prepare(case, inputs) -> (forward, both)``: two calls without arguments that scan the inputs,
+and that scan them and bring the gradient ``dx`` back to A and b (ours has a third: that way back alone).  Each
+returns what it computed, finished.  All get the same numbers; ``tests/test_bench.py`` holds every one of them against the float64 loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+
+import numpy as np
+import torch
+
+from lrnnlab import scans
+from lrnnlab.bench.cases import Case
+
+Work = Callable[[], object]
+Inputs = dict[str, np.ndarray]
+
+
+def _torch_calls(scan, inputs: Inputs) -> tuple[Work, ...]:
+    """``forward``, ``both`` and ``backward`` of a differentiable scan(A, b, tokens)."""
+    given = {name: torch.from_numpy(array) for name, array in inputs.items()}
+    tokens, dx = given["tokens"], given["dx"]
+    leaves = [given[name].detach().requires_grad_() for name in ("A", "b")]
+
+    def forward():
+        with torch.no_grad():
+            return scan(given["A"], given["b"], tokens)
+
+    def both():
+        x = scan(*leaves, tokens)
+        return x.detach(), *torch.autograd.grad(x, leaves, dx)
+
+    @cache
+    def scanned():
+        return scan(*leaves, tokens)
+
+    def backward():
+        return torch.autograd.grad(scanned(), leaves, dx, retain_graph=True)
+
+    return forward, both, backward
+
+
+def _backend(name: str):
+    def prepare(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+        def scan(A, b, tokens):
+            if case.kind == "table":
+                return scans.token_scan(A, b, tokens, backend=name)
+            return scans.linear_scan(A, b, backend=name)
+
+        calls = _torch_calls(scan, inputs)
+        return calls if name in scans.COMPILED else calls[:2]  # others would keep a graph of many times A's size
+
+    return prepare
+
+
+def _after(first, second):
+    """(A1, b1) then (A2, b2): the pair of x -> A2 (A1 x + b1) + b2, for blocks or diagonals, in torch or JAX."""
+    (A1, b1), (A2, b2) = first, second
+    if A1.ndim == b1.ndim:
+        return A2 * A1, A2 * b1 + b2
+    return A2 @ A1, (A2 @ b1[..., None])[..., 0] + b2
+
+
+def _given(case: Case, A, b, tokens):
+    """A and b for every step, whatever the kind: what a scan without tables must build first."""
+    if case.kind == "table":
+        return A[tokens], b[tokens]
+    if case.kind == "constant":
+        return A.expand(*b.shape[:2], *A.shape), b
+    return A, b
+
+
+def _torch_associative(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+    from torch._higher_order_ops.associative_scan import associative_scan
+
+    def scan(A, b, tokens):  # "pointwise" gives wrong gradients: tests/test_scans.py shows it
+        pair = tuple(part.contiguous() for part in _given(case, A, b, tokens))
+        return associative_scan(_after, pair, dim=1, combine_mode="generic")[1]
+
+    return _torch_calls(scan, inputs)[:2]
+
+
+def _slices(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+    from slices import SLiCE
+
+    class Given(SLiCE):
+        """Their chunked scan, on transitions that are given: the input carries only the time."""
+
+        def _build_blockdiag_transform(self, inp):
+            at = int(inp[0, 0, 1])
+            return tuple(part[:, at : at + inp.shape[1]] for part in self.pair)
+
+    model = Given(1, case.h * case.n, block_size=case.n, use_parallel=True, path_mode="increments",
+                  input_dependent_init=False)  # fmt: skip
+    model.init.data.zero_()
+    model.init.requires_grad_(False)
+    time = torch.arange(case.T, dtype=torch.float32)[None, :, None].expand(case.B, -1, -1) / model.scale
+
+    def scan(A, b, tokens):
+        model.pair = _given(case, A, b, tokens)
+        return model(time).view(case.B, case.T, case.h, case.n)
+
+    return _torch_calls(scan, inputs)[:2]
+
+
+def _jax_calls(scan, inputs: Inputs) -> tuple[Work, ...]:
+    import jax
+    import jax.numpy as jnp
+
+    A, b, tokens, dx = (jnp.asarray(inputs[name]) for name in ("A", "b", "tokens", "dx"))
+
+    @jax.jit
+    def forward(A, b, tokens):
+        return scan(A, b, tokens)
+
+    @jax.jit
+    def both(A, b, tokens, dx):
+        x, pull = jax.vjp(lambda A, b: scan(A, b, tokens), A, b)
+        return x, *(slope.conj() for slope in pull(dx.conj()))  # a complex gradient of JAX is the conjugate of torch's
+
+    return (lambda: jax.block_until_ready(forward(A, b, tokens)),
+            lambda: jax.block_until_ready(both(A, b, tokens, dx)))  # fmt: skip
+
+
+def _jax_given(case: Case, A, b, tokens):
+    import jax.numpy as jnp
+
+    if case.kind == "constant":
+        return jnp.broadcast_to(A, (*b.shape[:2], *A.shape)), b
+    return _given(case, A, b, tokens)
+
+
+def _jax_associative(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+    import jax
+
+    def scan(A, b, tokens):
+        return jax.lax.associative_scan(_after, _jax_given(case, A, b, tokens), axis=1)[1]
+
+    return _jax_calls(scan, inputs)
+
+
+def _jax_sequential(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+    import jax
+    import jax.numpy as jnp
+
+    def move(A_t, b_t, x):
+        x = A_t * x + b_t if case.diagonal else jnp.einsum("...ij,...j->...i", A_t, x) + b_t
+        return x, x
+
+    def scan(A, b, tokens):
+        x0 = jnp.zeros(inputs["dx"][:, 0].shape, b.dtype)
+        if case.kind == "table":  # looks each token up as it comes: JAX's own best form of it
+            states = jax.lax.scan(lambda x, token: move(A[token], b[token], x), x0, tokens.T)[1]
+        elif case.kind == "constant":
+            states = jax.lax.scan(lambda x, b_t: move(A, b_t, x), x0, jnp.swapaxes(b, 0, 1))[1]
+        else:
+            steps = jnp.swapaxes(A, 0, 1), jnp.swapaxes(b, 0, 1)
+            states = jax.lax.scan(lambda x, step: move(*step, x), x0, steps)[1]
+        return jnp.swapaxes(states, 0, 1)
+
+    return _jax_calls(scan, inputs)
+
+
+BLOCKS_ONLY = ("block", "table", "constant")
+EVERY = (*BLOCKS_ONLY, "real", "complex")
+# name in the tables: (how to prepare it, the library it needs, the kinds it can scan)
+PEERS = {
+    "ours": (_backend("cpu"), "numba", EVERY),
+    "loop (unbind)": (_backend("reference"), "torch", EVERY),
+    "PScan of the paper": (_backend("paper"), "torch", EVERY),
+    "JAX lax.scan": (_jax_sequential, "jax", EVERY),
+    "JAX associative_scan": (_jax_associative, "jax", EVERY),
+    "torch associative_scan": (_torch_associative, "torch", EVERY),
+    "torch-slices": (_slices, "slices", BLOCKS_ONLY),
+}
+
+
+def installed() -> dict[str, bool]:
+    """Which peers can run here.
+
+    >>> installed()["loop (unbind)"]
+    True
+    """
+    return {name: find_spec(library) is not None for name, (_, library, _) in PEERS.items()}
+
+
+def versions() -> dict[str, str]:
+    """Version of every library whose peer can run here.
+
+    >>> "torch" in versions()
+    True
+    """
+    libraries = {library for _, library, _ in PEERS.values() if find_spec(library)}
+    return {name: metadata.version({"slices": "torch-slices"}.get(name, name)) for name in sorted(libraries)}
+
+
+def scans_kind(name: str, case: Case) -> bool:
+    """Whether the peer can scan such a case at all."""
+    return case.kind in PEERS[name][2]
+
+
+def prepare(name: str, case: Case, inputs: Inputs) -> tuple[Work, ...]:
+    """The calls of a peer on a case."""
+    return PEERS[name][0](case, inputs)

@@ -1,0 +1,195 @@
+"""``lrnnlab bench scans``: every installed peer on every case, in turn, in one run; a record of what came out.
+
+The peers of a case take turns, so that a drift of the machine's speed meets all of them, and copying a large array
+takes its turn as well: shares of the memory's speed are shares of what was measured in the same minute.  A call that
+would need more memory than there is, or longer than the limit, is not made; the record says so, and what a short part
+of the case leads one to expect.
+
+The *share* is (bytes that must move) / (median seconds) / (bytes a second of the copy, read and written).
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from lrnnlab import records
+from lrnnlab.bench import memory, peers
+from lrnnlab.bench.cases import CASES, Case
+
+COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
+PROBE = 32  # steps of the short part that is tried first
+ROOM = 0.6  # of the free memory, at most, is asked for
+
+
+def run(
+    cases: Sequence[Case] = CASES, names: Sequence[str] | None = None, *, threads: int = 1, rounds: int = 7,
+    limit: float = 20.0,
+) -> Iterator[dict]:  # fmt: skip
+    """One dict a case: its name, the copy's speed, and by peer seconds, ratios, peak memory and shares.
+
+    ``rounds`` is cut to 2 for calls of more than two seconds; a call expected to take more than ``limit`` is skipped.
+
+    >>> found = next(run([Case("real", 2, 3, 4)], ["ours", "loop (unbind)"], rounds=1))
+    >>> sorted(found["peers"]), sorted(found["peers"]["ours"])
+    (['loop (unbind)', 'ours'], ['backward', 'both', 'forward', 'peak'])
+    """
+    known = peers.installed()
+    names = list(peers.PEERS if names is None else names)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no peer {name!r}; there are {', '.join(known)}")
+    with _cores(threads):
+        for case in cases:
+            yield measure(case, [name for name in names if known[name]], rounds, limit)
+
+
+@contextmanager
+def _cores(threads: int) -> Iterator[None]:
+    """Hold this process to ``threads`` cores: JAX has no other way to be told."""
+    pins = hasattr(os, "sched_setaffinity")
+    allowed = sorted(os.sched_getaffinity(0)) if pins else range(os.cpu_count() or 1)
+    if not 1 <= threads <= len(allowed):
+        raise ValueError(f"threads must be 1..{len(allowed)}, got {threads}")
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    if pins:
+        os.sched_setaffinity(0, allowed[:threads])
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        if pins:
+            os.sched_setaffinity(0, allowed)
+
+
+def measure(case: Case, names: Sequence[str], rounds: int, limit: float) -> dict:
+    """One case: see :func:`run`."""
+    found, ready = {}, {}
+    for name in names:
+        if not peers.scans_kind(name, case):
+            continue
+        refused = _refuse(name, case, limit)
+        found[name] = refused or {}
+    inputs = case.inputs()
+    for name in (name for name in found if not found[name]):
+        ready[name] = peers.prepare(name, case, inputs)
+        found[name]["peak"] = memory.peak(ready[name][1])  # and warm, and compiled
+    source = torch.ones(COPY)
+    target = torch.empty_like(source).zero_()
+    works = {("copy", "forward"): lambda: target.copy_(source)}
+    for name, calls in ready.items():
+        works |= {(name, part): call for part, call in zip(("forward", "both", "backward"), calls)}
+    seconds = take_turns(works, rounds)
+    speed = 2 * 4 * COPY / statistics.median(seconds.pop(("copy", "forward")))
+    for (name, part), taken in seconds.items():
+        found[name][part] = {
+            "median": statistics.median(taken),
+            "min": min(taken),
+            "max": max(taken),
+            "rounds": len(taken),
+        }
+    _compare(case, found, speed)
+    return {"case": case.name, "copy_bytes_per_second": speed, "peers": found}
+
+
+def _refuse(name: str, case: Case, limit: float) -> dict | None:
+    """Why this call is not made, judged by a short part of it; None if it may be."""
+    short = case.shorter(PROBE)
+    if short.T == case.T:
+        return None
+    _, both, *_ = peers.prepare(name, short, short.inputs())
+    both()  # compiles
+    factor, room = case.T / short.T, memory.free()
+    need = (memory.peak(both) or 0) * factor
+    start = time.perf_counter()
+    both()
+    seconds = (time.perf_counter() - start) * factor
+    if room is not None and need > ROOM * room:
+        return {"skipped": f"would need about {need / 1e9:.0f} GB", "expected_seconds": seconds}
+    if seconds > limit:
+        return {"skipped": f"would take about {seconds:.0f} s", "expected_seconds": seconds}
+    return None
+
+
+def take_turns(works: dict, rounds: int) -> dict:
+    """Seconds of every call in every round, all once in each; slow ones (over two seconds) only in two rounds.
+
+    >>> {name: len(taken) for name, taken in take_turns({"a": int, "b": str}, 3).items()}
+    {'a': 3, 'b': 3}
+    """
+    taken: dict = {name: [] for name in works}
+    for turn in range(rounds + 1):
+        for name, work in works.items():
+            if len(taken[name]) > 1 and max(taken[name]) > 2:
+                continue
+            start = time.perf_counter()
+            work()
+            if turn:  # the first round warms up
+                taken[name].append(time.perf_counter() - start)
+    return taken
+
+
+def _compare(case: Case, found: dict, speed: float) -> None:
+    """Add shares of the copy's speed, and how many times longer than ours each peer takes."""
+    floor = {"forward": case.bytes_forward(), "backward": case.bytes_backward()}
+    floor["both"] = sum(floor.values())
+    ours = found.get("ours", {})
+    for one in found.values():
+        for part in ("forward", "both", "backward"):
+            if part in one:
+                one[part]["share"] = floor[part] / one[part]["median"] / speed
+                if part in ours:
+                    one[part]["times_ours"] = one[part]["median"] / ours[part]["median"]
+
+
+def write(found: Sequence[dict], threads: int, rounds: int, folder: Path) -> Path:
+    """The record of a whole run, ``folder``/threads-N.json."""
+    path = folder / f"threads-{threads}.json"
+    machine = {"cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()}
+    records.write(path, {
+        "experiment": "bench/scans", "threads": threads, "rounds": rounds, "machine": machine, "cases": list(found),
+        "versions": peers.versions(), "provenance": records.provenance() | {"threads": threads},
+    })  # fmt: skip
+    return path
+
+
+def report(found: dict) -> str:
+    """One case as text: milliseconds (medians), times ours, share of the copy's speed, peak memory."""
+    lines = [f"{found['case']}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"]
+    for name, one in found["peers"].items():
+        if "skipped" in one:
+            lines.append(f"  {name:24s} not run: {one['skipped']}")
+            continue
+        cells = []
+        for part in ("forward", "both", "backward"):
+            if part in one:
+                p = one[part]
+                cells.append(
+                    f"{part} {p['median'] * 1e3:9.2f} ms {p.get('times_ours', float('nan')):6.1f}x {p['share']:5.0%}"
+                )
+        room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
+        lines.append(f"  {name:24s} " + "  ".join(cells) + room)
+    return "\n".join(lines)
+
+
+def main(only: str, threads: int, rounds: int, limit: float, folder: Path | None) -> None:
+    """Run the cases whose name contains ``only``, print each as it is done, write the record if a folder is given."""
+    cases = [case for case in CASES if only in case.name]
+    if not cases:
+        raise ValueError(f"no case with {only!r} in its name; there are {', '.join(case.name for case in CASES)}")
+    if folder is not None and len(cases) < len(CASES):
+        raise ValueError(f"a record holds all cases, not only those with {only!r}")
+    found = []
+    for one in run(cases, threads=threads, rounds=rounds, limit=limit):
+        print(report(one), flush=True)
+        found.append(one)
+    if folder is not None:
+        print(write(found, threads, rounds, folder), file=sys.stderr)

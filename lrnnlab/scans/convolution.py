@@ -1,0 +1,176 @@
+"""A recurrence that does not look at its input is a convolution: y_t = sum_s K_s u_{t-s}, K_l = sum_n C_n lambda_n^l.
+
+Two functions: the long convolution, by FFT, and its kernel from the eigenvalues, by a product of two short tables of
+powers.  Together they are the diagonal recurrence x_t = lambda x_{t-1} + u_t, y_t = C x_t, for all t at once.
+
+Letters, those of paper 004 (Gupta, Mehta, Berant 2022): B batch, L length (T elsewhere), H channels (D elsewhere), N
+modes per channel, l lag; u input, y output, K kernel, C read-out weights, D skip weight.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from scipy.fft import next_fast_len
+from torch import Tensor
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets the future to the last bit
+TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
+PARTS = ("real", "pairs", "complex")
+
+
+def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Tensor | None = None) -> Tensor:
+    """y_t = sum_s kernel_s u_{t-s} + D u_t + sum_s future_s u_{t+1+s}, s >= 0, by channel (paper 004, Eq. 4, 6, A.1).
+
+    Parameters
+    ----------
+    u : (B, L, H).      kernel : (H, L') of any L'; what lies beyond L is never met.
+    D : (H,), the skip weight.      future : (H, L''), the other direction of a bidirectional layer as in paper 004:
+    ``future_0`` meets the next input, so u_t is counted once.  (Where both directions shall see u_t, the first tap of
+    the second belongs to D.)
+
+    Returns y (B, L, H), of u's type.  Differentiable in everything.
+
+    The FFT runs over so many zeros that the end does not wrap around to the beginning.  Its rounding errors are small
+    against |K| |u| (norms), not against each y_t, and flow back in time; up to L = 64 a dense product is taken instead,
+    and y_t then is a function of u_1 ... u_t to the last bit.
+
+    Raises ``ValueError`` on shapes, types or devices that do not fit, showing them.  All tensors are real: the papers
+    take the real part of a complex kernel (:func:`vandermonde` does).
+
+    >>> import torch
+    >>> long_conv(torch.tensor([[[1.], [0.], [1.]]]), torch.tensor([[1., 2., 4.]])).flatten().tolist()
+    [1.0, 2.0, 5.0]
+    """
+    _check_inputs(u, kernel, D, future)
+    if not u.numel():  # the FFT refuses an empty batch
+        return u.clone()
+    L = u.shape[1]
+    ahead = kernel[:, :0] if future is None else future[:, : L - 1]
+    y = (_dense if L <= SHORT else _by_fft)(u, kernel[:, :L], ahead)
+    return y if D is None else y + D * u
+
+
+def _dense(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
+    """As a product with the Toeplitz matrix M[t, s] = taps at offset t - s."""
+    L = u.shape[1]
+    taps = torch.cat([F.pad(ahead, (0, L - ahead.shape[1])).flip(-1), F.pad(behind, (0, L - behind.shape[1]))], -1)
+    # Offset o sits at L + o.  The window of L taps that ends at offset t is row t, backwards.
+    rows = taps[:, 1:].unfold(-1, L, 1).flip(-1)  # (H, L, L)
+    # A batch of products is slow on matrices without a contiguous axis: copy first, also on the way back (hook).
+    y = rows @ u.permute(2, 1, 0).contiguous()  # (H, L, L) (H, L, B)
+    if y.requires_grad:
+        y.register_hook(Tensor.contiguous)
+    return y.permute(2, 1, 0).contiguous()
+
+
+def _by_fft(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
+    """On a ring of n points: the taps behind from 0 on, those ahead from n - 1 downwards, zeros between."""
+    L, p, f = u.shape[1], behind.shape[1], ahead.shape[1]
+    n = next_fast_len(L + max(p - 1, f), real=True)  # no tap reaches around the ring; 2L - 1 or more for a full kernel
+    ring = torch.cat([F.pad(behind, (0, n - p - f)), ahead.flip(-1)], -1)
+    spectrum = torch.fft.rfft(u.mT, n) * torch.fft.rfft(ring, n)  # (B, H, n // 2 + 1)
+    return torch.fft.irfft(spectrum, n)[..., :L].mT.contiguous()
+
+
+def vandermonde(
+    log_lambda: Tensor, C: Tensor, L: int, *, part: str = "real", dtype: torch.dtype | None = None
+) -> Tensor:
+    """The kernel K[h, l] = sum_n C[h, n] exp(log_lambda[h, n] l), l = 0 ... L-1, of diagonal recurrences.
+
+    Parameters
+    ----------
+    log_lambda : (H, N), or (N,) where all channels share their modes (DLR, paper 004, Sec. 2.3); real or complex.  A
+    real negative lambda is log |lambda| + pi i; lambda = 0 has no logarithm.      C : (H, N), real or complex.
+    part : ``"real"``, Re of the sum (DLR, DSS); ``"pairs"``, 2 Re, for modes of which one of each conjugate pair is
+    kept (S4D); ``"complex"``, the sum itself (DLR-prod is its real times its imaginary part).
+    dtype : float32 or float64, what K is computed in; by default the precision of C.
+
+    Returns K (H, L), real, or complex for ``part="complex"``.  Differentiable in log_lambda and C.
+
+    exp(log_lambda l) in single precision loses its phase long before l = 10,000.  Written as l = m i + j, it is
+    exp(log_lambda m i) exp(log_lambda j): two tables of about sqrt(L) powers, worked out in double precision whatever
+    the weights are, then cast, and one matrix product.  Taking log_lambda as it is given, a single-precision K is then
+    right to 1e-6 of sum_n |C| |lambda|^l at every l up to 2^20, as long as the powers are normal numbers; where modes
+    cancel each other, K is smaller and keeps fewer digits.  With g the gradient by K, that by C is right to 1e-6 of
+    sum_l |g_l| |lambda|^l, and that by log_lambda, where lag l counts l times, to 1e-6 of sum_l l |g_l| |C| |lambda|^l:
+    for a slow mode the late lags decide it.
+
+    A state x_0 before the first input adds the same kernel with C lambda x_0 in C's place.
+
+    Raises ``ValueError`` on shapes, types or options that do not fit, showing them.
+
+    >>> import torch
+    >>> vandermonde(torch.tensor([0.5]).log(), torch.tensor([[8.0]]), 4).tolist()
+    [[8.0, 4.0, 2.0, 1.0]]
+    """
+    kind = _check_modes(log_lambda, C, L, part, dtype)
+    groups, rows = (1, len(C)) if log_lambda.ndim == 1 else (len(C), 1)  # channels of a group have the same modes
+    powers = log_lambda.to(torch.complex128 if log_lambda.is_complex() else torch.float64)
+    powers = powers.view(groups, C.shape[1])
+    if not (powers.is_complex() or kind.is_complex):
+        C = C.real  # the rest would not be seen
+    weights = (2 * C if part == "pairs" else C).unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
+
+    m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
+    j = torch.arange(m, dtype=torch.float64, device=C.device)
+    fine = _for_product(torch.exp(powers.unsqueeze(-1) * j), 1, kind)  # (groups, N, m), or 2N
+
+    def piece(i: Tensor) -> Tensor:
+        coarse = torch.exp(powers.unsqueeze(1) * (m * i).unsqueeze(-1)).unsqueeze(1)  # (groups, 1, I, N)
+        table = _for_product(weights * coarse, -1, kind, -1)  # (groups, rows, I, N), or 2N
+        return (table.flatten(1, 2) @ fine).view(len(C), len(i) * m)
+
+    starts = torch.arange(max(math.ceil(L / m), 1), dtype=torch.float64, device=C.device)
+    pieces = starts.split(max(TABLE // max(weights.numel(), 1), 1))
+    if len(pieces) == 1:
+        return piece(starts)[:, :L]
+    # Each piece is worked out again on the way back, so that its table need not be kept until then.
+    again = (checkpoint(piece, i, use_reentrant=False, preserve_rng_state=False) for i in pieces)
+    return torch.cat(list(again), 1)[:, :L]
+
+
+def _for_product(x: Tensor, axis: int, kind: torch.dtype, sign: int = 1) -> Tensor:
+    """x cast to ``kind``; its real and its imaginary part along an axis where Re(a b) is wanted of complex a and b."""
+    if x.is_complex() and not kind.is_complex:
+        x = torch.cat([x.real, sign * x.imag], axis)  # Re(a b) = [Re a, -Im a] [Re b, Im b]
+    return x.to(kind)
+
+
+def _check_inputs(u: Tensor, kernel: Tensor, D: Tensor | None, future: Tensor | None) -> None:
+    given = {"u": u, "kernel": kernel, "D": D, "future": future}
+    given = {name: x for name, x in given.items() if x is not None}
+    taps = [x for name, x in given.items() if name in ("kernel", "future")]
+    H = u.shape[-1:]
+    if u.ndim != 3 or any(x.ndim != 2 or x.shape[:1] != H for x in taps) or (D is not None and D.shape != H):
+        shown = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
+        raise ValueError(f"long_conv takes u (B,L,H), kernel and future (H, any length) and D (H,); got {shown}")
+    kinds = {f"{x.dtype} on {x.device}" for x in given.values()}
+    if len(kinds) > 1 or u.dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"long_conv takes all float32 or all float64, on one device; got {', '.join(sorted(kinds))}")
+
+
+def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.dtype | None) -> torch.dtype:
+    """The type of the kernel; ``ValueError`` unless all fit together."""
+    if C.ndim != 2 or log_lambda.shape not in (C.shape, C.shape[1:]):
+        raise ValueError(
+            f"log_lambda must be (N,) or (H,N) and C (H,N); got {tuple(log_lambda.shape)} and {tuple(C.shape)}"
+        )
+    if L < 0:
+        raise ValueError(f"a kernel cannot have length {L}")
+    if part not in PARTS:
+        raise ValueError(f"no part {part!r} of a kernel; there are {', '.join(PARTS)}")
+    if torch.isneginf(log_lambda.real).any():
+        raise ValueError("lambda = 0 has no logarithm: log_lambda holds -inf")
+    double = {torch.float32: False, torch.complex64: False, torch.float64: True, torch.complex128: True}
+    asked = dtype or C.dtype
+    if not {asked, C.dtype, log_lambda.dtype} <= set(double) or (dtype is not None and dtype.is_complex):
+        raise ValueError(
+            f"single or double precision, and a real dtype; got {log_lambda.dtype}, {C.dtype}, dtype={dtype}"
+        )
+    if part == "complex":
+        return torch.complex128 if double[asked] else torch.complex64
+    return torch.float64 if double[asked] else torch.float32

@@ -1,0 +1,178 @@
+"""The delta rule, a memory that corrects itself: W_t = W_{t-1} + beta_t (v_t - W_{t-1} k_t) k_t^T,  y_t = W_t q_t.
+
+W_{t-1} k_t is what the memory says to the key k_t; the step moves it towards v_t by the share beta_t |k_t|^2.  Sorted
+by W this is x_t = A_t x_{t-1} + b_t once more, for each row x of W, with A_t = I - beta_t k_t k_t^T (paper 003, Irie,
+Csordas, Schmidhuber 2023, Sec. 2, Eq. 7-8; the paper's phi and sigma are applied before).  Without the removal of
+W_{t-1} k_t it is the additive fast weight, linear attention without its normaliser (Eq. 2-3).
+
+==============  =============================================================================================
+form            what it is
+==============  =============================================================================================
+``sequential``  the loop you would write on a blackboard
+``chunkwise``   T / chunk steps of matrix products (Yang, Wang, Zhang, Shen, Kim 2024)
+``fla``         the fused kernel of the library ``fla-core``, float32 on a GPU
+==============  =============================================================================================
+
+Letters: B batch, T time, H heads (paper 003's letter), k the size of a key (d_k), v of a value (d_v), c the steps of
+a chunk, N chunks; W fast weights (v, k), beta write strength, u what a step writes along its key.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+FORMS = ("sequential", "chunkwise", "fla")
+INSTALL = "pip install 'lrnnlab[fla]'"
+
+
+def delta_rule(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    W0: Tensor | None = None,
+    *,
+    form: str = "sequential",
+    chunk: int = 64,
+    return_state: bool = False,
+    removal: bool = True,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Read-outs y_t = W_t q_t of the delta rule (paper 003, Eq. 3, 7, 8); y_t sees step t's own write.
+
+    Parameters
+    ----------
+    q, k : queries and keys (B, T, H, d_k), taken as they are: normalise before.      v : values (B, T, H, d_v).
+    beta : (B, T, H), any real number.      W0 : (B, H, d_v, d_k), zero if absent.
+    form : one of ``FORMS``.      chunk : steps a chunk, for ``"chunkwise"`` only.
+    removal : ``False`` for the additive rule W_t = W_{t-1} + beta_t v_t k_t^T.
+
+    Returns
+    -------
+    y : (B, T, H, d_v); with ``return_state`` also W_T (B, H, d_v, d_k), to carry on with.  Differentiable in all of
+    q, k, v, beta and W0; float32 or float64.
+
+    What is exact, and what lasts: the chunkwise form is an identity of polynomials, equal to the loop for every beta
+    and every key (on small integers bit for bit).  How rounding grows is another matter.  Where 0 <= beta |k|^2 <= 2 no
+    A_t stretches, the inverse of a chunk's system has entries of at most beta_t |k_t| |k_s| below its diagonal, and at
+    T = 4096 in float32, with unit keys, both forms stay within 3e-5 of the largest |y|.  Outside, A_t stretches along
+    k_t by |1 - beta |k|^2|, and every rounding error with it, in both forms.
+
+    Raises ``ValueError`` on shapes, types, devices or options that do not fit, showing them; ``ImportError`` where the
+    form is ``"fla"`` and the library is missing.
+
+    Parity: a write of 1/2 with beta = 2 reflects the stored number, W -> 1 - W.
+
+    >>> import torch
+    >>> bits = torch.tensor([1., 0., 1., 1., 0., 1.])
+    >>> one = torch.ones(1, 6, 1, 1)
+    >>> delta_rule(one, one, one / 2, 2 * bits.view(1, 6, 1), form="chunkwise", chunk=4).flatten().tolist()
+    [1.0, 1.0, 0.0, 1.0, 1.0, 0.0]
+    """
+    W = _checked(q, k, v, beta, W0)
+    if form not in FORMS:
+        raise ValueError(f"no form {form!r} of the delta rule; there are {', '.join(FORMS)}")
+    if chunk < 1:
+        raise ValueError(f"a chunk holds at least one step, got chunk={chunk}")
+    if not q.shape[1]:
+        y = v.clone()
+    elif form == "sequential":
+        y, W = _sequential(q, k, v, beta, W, removal)
+    elif form == "chunkwise":
+        y, W = _chunkwise(q, k, v, beta, W, removal, min(chunk, q.shape[1]))
+    else:
+        y, W = _fla(q, k, v, beta, W, removal)
+    return (y, W) if return_state else y
+
+
+def _sequential(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool) -> tuple[Tensor, Tensor]:
+    """One step after the other, over unbound tensors (indexing by t would make the backward pass quadratic in T)."""
+    outputs = []
+    for q_t, k_t, v_t, beta_t in zip(*(x.unsqueeze(-1).unbind(1) for x in (q, k, v, beta))):
+        error = v_t - W @ k_t if removal else v_t  # (B, H, v, 1)
+        W = W + beta_t.unsqueeze(-1) * error @ k_t.mT
+        outputs.append(W @ q_t)
+    return torch.stack(outputs, 1).squeeze(-1), W
+
+
+def _chunkwise(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool, c: int
+) -> tuple[Tensor, Tensor]:
+    """All chunks' systems are solved at once; then W goes from chunk to chunk.
+
+    In a chunk that starts with W, W_t = W + sum_{s<=t} u_s k_s^T with u_t = beta_t (v_t - W_{t-1} k_t), that is
+
+        u_t + beta_t sum_{s<t} (k_t . k_s) u_s = beta_t v_t - beta_t W k_t:
+
+    a unit lower triangular system for the rows of U, linear in W.  So U = V' - K' W^T, where V' and K' solve it for the
+    right-hand sides beta v and beta k and need no W: the WY form of a product of reflections, as in Yang et al. 2024.
+    """
+    T = k.shape[1]
+    q, k, v, beta = (_chunks(x, c) for x in (q, k, v, beta.unsqueeze(-1)))  # (B, H, N, c, .)
+    V, K = beta * v, k.new_zeros(k.shape)
+    if removal:
+        system = ((beta * k) @ k.mT).tril(-1)  # (B, H, N, c, c); its diagonal of ones is implied
+        solved = torch.linalg.solve_triangular(system, torch.cat([V, beta * k], -1), upper=False, unitriangular=True)
+        V, K = solved.split([v.shape[-1], k.shape[-1]], -1)
+    scores = (q @ k.mT).tril()  # q_t . k_s for s <= t
+    outputs = []
+    for q_n, k_n, V_n, K_n, scores_n in zip(*(x.unbind(2) for x in (q, k, V, K, scores))):
+        U = V_n - K_n @ W.mT  # (B, H, c, v)
+        outputs.append(q_n @ W.mT + scores_n @ U)
+        W = W + U.mT @ k_n
+    return torch.cat(outputs, 2)[:, :, :T].transpose(1, 2), W
+
+
+def _chunks(x: Tensor, c: int) -> Tensor:
+    """(B, T, H, .) -> (B, H, N, c, .), with zeros behind the end: a step whose beta and k are 0 leaves W alone."""
+    steps = math.ceil(x.shape[1] / c)
+    return F.pad(x.transpose(1, 2), (0, 0, 0, steps * c - x.shape[1])).unflatten(2, (steps, c))
+
+
+def _fla(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool) -> tuple[Tensor, Tensor]:
+    """The library's recurrent form: float32 inside, and any beta (its chunkwise form is made for bfloat16)."""
+    if not removal:
+        raise ValueError("form 'fla' has no removal=False; take 'sequential' or 'chunkwise'")
+    if q.device.type != "cuda" or q.dtype != torch.float32:
+        raise ValueError(
+            f"form 'fla' runs in float32 on a GPU ({INSTALL}), got {q.dtype} on {q.device.type}; "
+            "'sequential' and 'chunkwise' run everywhere"
+        )
+    return _in_its_layout(_library(), q, k, v, beta, W)
+
+
+def _library():
+    """fla-core's function; imported only when asked for, since it wants a GPU and a compiler."""
+    try:
+        from fla.ops.delta_rule import fused_recurrent_delta_rule
+    except ImportError as error:
+        raise ImportError(f"form 'fla' needs the library fla-core: {INSTALL}") from error
+    return fused_recurrent_delta_rule
+
+
+def _in_its_layout(kernel, q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
+    """The library's function on our tensors: it would divide q by sqrt(d_k), and it keeps W transposed."""
+    start = W.mT.contiguous()  # (B, H, k, v)
+    if torch.is_grad_enabled() and not start.requires_grad:
+        start = start.clone().requires_grad_()  # its backward pass always stores this gradient
+    y, W = kernel(*(x.contiguous() for x in (q, k, v, beta)), scale=1.0, initial_state=start, output_final_state=True)
+    return y, W.mT
+
+
+def _checked(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None) -> Tensor:
+    """W0, or the zeros it stands for; ``ValueError`` unless all fit together."""
+    fits = q.ndim == 4 and v.ndim == 4 and k.shape == q.shape and v.shape[:3] == q.shape[:3] == beta.shape
+    if not fits:
+        shown = ", ".join(f"{name} {tuple(x.shape)}" for name, x in zip(("q", "k", "v", "beta"), (q, k, v, beta)))
+        raise ValueError(f"delta_rule takes q and k (B,T,H,d_k), v (B,T,H,d_v) and beta (B,T,H); got {shown}")
+    B, _, H, size = k.shape
+    W = v.new_zeros(B, H, v.shape[-1], size) if W0 is None else W0
+    if W.shape != (B, H, v.shape[-1], size):
+        raise ValueError(f"W0 must be (B,H,d_v,d_k) = {(B, H, v.shape[-1], size)}, got {tuple(W.shape)}")
+    kinds = [f"{x.dtype} on {x.device}" for x in (q, k, v, beta, W)]
+    if len(set(kinds)) > 1 or q.dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"q, k, v, beta and W0 are all float32 or all float64, on one device; got {', '.join(kinds)}")
+    return W

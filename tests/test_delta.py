@@ -1,0 +1,330 @@
+"""The delta rule: three forms against a loop over explicit matrices, in exact integers where it can be."""
+
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.scans import delta
+from lrnnlab.scans.delta import FORMS, INSTALL, delta_rule
+
+f64, f32 = torch.float64, torch.float32
+HERE = ("sequential", "chunkwise")  # the forms that run without a GPU
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def draw(T, B=2, H=3, size=4, values=5, seed=0, low=0.0, high=2.0):
+    """q, k, v, beta, W0 in double precision; keys of length one, beta between low and high."""
+    generator = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn(B, T, H, n, dtype=f64, generator=generator) for n in (size, size, values))
+    beta = low + (high - low) * torch.rand(B, T, H, dtype=f64, generator=generator)
+    W0 = torch.randn(B, H, values, size, dtype=f64, generator=generator)
+    return [q, k / k.norm(dim=-1, keepdim=True), v, beta, W0]
+
+
+def oracle(q, k, v, beta, W0, removal=True):
+    """W_t = W_{t-1} (I - beta k k^T) + beta v k^T with the matrix written out, one sequence and head after the other;
+    works on any kind of number."""
+    q, k, v, beta, W0 = (np.asarray(x) for x in (q, k, v, beta, W0))
+    y, last = np.zeros(v.shape, v.dtype), np.zeros(W0.shape, v.dtype)
+    for b, h in product(range(v.shape[0]), range(v.shape[2])):
+        W = W0[b, h]
+        for t in range(v.shape[1]):
+            k_t = k[b, t, h]
+            A = np.eye(len(k_t), dtype=v.dtype) - removal * beta[b, t, h] * np.outer(k_t, k_t)
+            W = W.dot(A) + beta[b, t, h] * np.outer(v[b, t, h], k_t)
+            y[b, t, h] = W.dot(q[b, t, h])
+        last[b, h] = W
+    return y, last
+
+
+def gap(rule, inputs, removal=True):
+    """The largest difference between a rule's (y, W_T) and the oracle's, relative to the largest number there."""
+    expected = oracle(*inputs, removal=removal)
+    found = rule(*inputs)
+    assert [tuple(x.shape) for x in found] == [x.shape for x in expected]
+    scale = max(abs(x).max(initial=1) for x in expected)
+    return max(abs(x.numpy() - e).max(initial=0) for x, e in zip(found, expected)) / scale
+
+
+def form_of(form, chunk=64, **options):
+    return lambda *inputs: delta_rule(*inputs, form=form, chunk=chunk, return_state=True, **options)
+
+
+@pytest.mark.parametrize("T", [0, 1, 2, 63, 64, 65, 130])
+@pytest.mark.parametrize("form, chunk", [("sequential", 64), *(("chunkwise", c) for c in (1, 2, 7, 64, 200))])
+def test_forms(form, chunk, T):
+    inputs = draw(T, seed=T)
+    rule = form_of(form, chunk)
+    assert gap(rule, inputs) < 1e-12
+    *rest, W0 = inputs
+    assert torch.equal(rule(*rest, None)[0], rule(*rest, torch.zeros_like(W0))[0])
+    assert torch.equal(delta_rule(*inputs, form=form, chunk=chunk), rule(*inputs)[0])
+    single = rule(*(x.float() for x in inputs))
+    assert all(x.dtype == f32 for x in single) and gap(lambda *_: single, inputs) < 2e-5
+
+
+@pytest.mark.parametrize("form", HERE)
+def test_empty_batches_and_heads(form):
+    for B, H in ((0, 2), (2, 0)):
+        assert gap(form_of(form, 4), draw(9, B=B, H=H)) == 0
+    assert gap(form_of(form), draw(5, size=1, values=1)) < 1e-12
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_the_chunkwise_form_is_an_identity(data):
+    """Any beta and any keys: on integers both forms are exact, and Python's integers never round."""
+    T, chunk = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 10))
+    numbers = st.integers(-2, 2)
+
+    def integers(*shape):
+        size = int(np.prod(shape))
+        return np.array(data.draw(st.lists(numbers, min_size=size, max_size=size)), dtype=object).reshape(shape)
+
+    exact = [integers(1, T, 2, 2), integers(1, T, 2, 2), integers(1, T, 2, 1), integers(1, T, 2), integers(1, 2, 1, 2)]
+    expected = oracle(*exact)
+    assert max(abs(x).max() for x in expected) < 2**45  # |I - beta k k^T| <= 17, in nine steps: 2^53 is far
+    inputs = [torch.from_numpy(x.astype(float)) for x in exact]
+    for form in HERE:
+        for found, e in zip(form_of(form, chunk)(*inputs), expected):
+            assert found.tolist() == e.astype(float).tolist(), form
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 9), st.sampled_from(HERE), st.integers(0, 99))
+def test_the_state_carries_on(first, second, chunk, form, seed):
+    *inputs, W0 = draw(first + second, seed=seed)
+    rule = form_of(form, chunk)
+    y, W = rule(*inputs, W0)
+    y1, middle = rule(*(x[:, :first] for x in inputs), W0)
+    y2, end = rule(*(x[:, first:] for x in inputs), middle)
+    torch.testing.assert_close(torch.cat([y1, y2], 1), y, rtol=0, atol=1e-11)
+    torch.testing.assert_close(end, W, rtol=0, atol=1e-11)
+
+
+def gradients(rule, inputs):
+    leaves = [x.clone().requires_grad_() for x in inputs]
+    generator = torch.Generator().manual_seed(5)
+    score = sum((x * torch.randn(x.shape, dtype=f64, generator=generator)).sum() for x in rule(*leaves))
+    return torch.autograd.grad(score, leaves)
+
+
+@pytest.mark.parametrize("removal", [True, False])
+@pytest.mark.parametrize("T, chunk", [(1, 4), (37, 8), (100, 64), (130, 64)])
+def test_gradients_agree(T, chunk, removal):
+    inputs = draw(T, seed=T)
+    expected = gradients(form_of("sequential", removal=removal), inputs)
+    for found, e in zip(gradients(form_of("chunkwise", chunk, removal=removal), inputs), expected):
+        assert (found - e).abs().max() < 1e-10 * max(1.0, e.abs().max())
+
+
+@pytest.mark.parametrize("form", HERE)
+def test_gradients_are_those_of_the_oracle(form):
+    """Along random directions, by differences of the oracle."""
+    inputs, step = draw(23, seed=4), 1e-5
+    generator = torch.Generator().manual_seed(5)
+    weights = [torch.randn(x.shape, dtype=f64, generator=generator).numpy() for x in form_of(form)(*inputs)]
+
+    def score(moved):
+        return sum((x * w).sum() for x, w in zip(oracle(*moved), weights))
+
+    for i, g in enumerate(gradients(form_of(form, 8), inputs)):
+        along = torch.randn_like(inputs[i])
+        up, down = ([x + s * along if j == i else x for j, x in enumerate(inputs)] for s in (step, -step))
+        assert (g * along).sum().item() == pytest.approx((score(up) - score(down)) / (2 * step), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("form", HERE)
+def test_gradcheck(form):
+    inputs = [x.requires_grad_() for x in draw(5, B=1, H=1, size=2, values=2)]
+    assert torch.autograd.gradcheck(form_of(form, 2), inputs)
+
+
+def test_no_gradient_needed_where_nothing_is_asked():
+    """An empty sequence hands W0 on, with its gradient."""
+    *inputs, W0 = (x.requires_grad_() for x in draw(0))
+    y, W = delta_rule(*inputs, W0, form="chunkwise", return_state=True)
+    (y.sum() + W.sum()).backward()
+    assert W0.grad.eq(1).all() and inputs[2].grad.shape == inputs[2].shape
+
+
+@pytest.mark.parametrize("form", HERE)
+@pytest.mark.parametrize("T", [0, 1, 50])
+def test_without_removal_it_adds(form, T):
+    """The additive rule in closed form: y_t = W_0 q_t + sum_{s<=t} beta_s (k_s . q_t) v_s."""
+    q, k, v, beta, W0 = inputs = draw(T, seed=T)
+    y, W = delta_rule(*inputs, form=form, chunk=16, removal=False, return_state=True)
+    scores = np.tril(np.einsum("bthi,bshi->bhts", q, k)) * beta.numpy().transpose(0, 2, 1)[:, :, None]
+    expected = np.einsum("bhts,bshj->bthj", scores, v) + np.einsum("bhji,bthi->bthj", W0, q)
+    np.testing.assert_allclose(y, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(W, W0 + torch.einsum("bth,bthj,bthi->bhji", beta, v, k), rtol=0, atol=1e-12)
+    assert gap(form_of(form, 16, removal=False), inputs, removal=False) < 1e-12
+
+
+def keys_and_rates(case, T):
+    q, k, v, beta, _ = draw(T, B=1, H=2, size=8, values=8)
+    if case in ("1.99", "one key"):
+        beta = torch.full_like(beta, 1.99)
+    if case == "one key":
+        k = k[:, :1].expand_as(k)
+    return [x.float() for x in (q, k, v, beta)]
+
+
+@pytest.mark.parametrize("case", ["random", "1.99", "one key"])
+def test_long_sequences_in_single_precision(case):
+    """What the docstring states: T = 4096, unit keys, beta in (0, 2), within 3e-5 of the largest |y|."""
+    inputs = keys_and_rates(case, 4096)
+    expected = delta_rule(*(x.double() for x in inputs), form="chunkwise")
+    for form in HERE:
+        found = delta_rule(*inputs, form=form)
+        assert (found - expected).abs().max() < 3e-5 * expected.abs().max()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 40), st.integers(1, 5), st.integers(0, 999), st.sampled_from([1.0, 1.9, 2.0]))
+def test_a_chunks_system_is_well_conditioned(c, size, seed, rate):
+    """Entries of the inverse below the diagonal are at most beta_t |k_t| |k_s|, where beta |k|^2 <= 2."""
+    generator = np.random.default_rng(seed)
+    k = generator.normal(size=(c, size)) if seed % 3 else np.tile(generator.normal(size=size), (c, 1))
+    norms = np.linalg.norm(k, axis=1)
+    beta = rate / norms**2 * (1.0 if seed % 2 else generator.random(c))
+    inverse = np.linalg.inv(np.eye(c) + np.tril(beta[:, None] * (k @ k.T), -1))
+    bound = beta[:, None] * np.outer(norms, norms)
+    assert (np.abs(np.tril(inverse, -1)) <= bound + 1e-9).all()
+
+
+@pytest.mark.parametrize("form", HERE)
+def test_outside_the_band_rounding_grows(form):
+    """A memory that already knows every answer stays as it is, unless a step stretches what rounding adds."""
+
+    def drift(rate):
+        q, k, _, beta, W0 = (x.float() for x in draw(128, B=1, H=1))
+        k = k[:, :1].expand_as(k)
+        known = (W0.unsqueeze(1) @ k.unsqueeze(-1)).squeeze(-1) + 1e-6
+        _, W = delta_rule(q, k, known, torch.full_like(beta, rate), W0, form=form, return_state=True)
+        return (W - W0).abs().max().item()
+
+    assert drift(1.9) < 1e-4
+    assert drift(2.5) > 1e3
+
+
+@pytest.mark.parametrize("form", HERE)
+def test_parity_is_exact(form):
+    """beta = 2 reflects W to 1 - W; every number is a multiple of a half, so nothing rounds at any length."""
+    bits = torch.randint(0, 2, (3, 4096), generator=torch.Generator().manual_seed(1))
+    keys = torch.nn.functional.one_hot(1 - bits, 2).float().unsqueeze(2)  # a one writes on the first key
+    first = torch.zeros_like(keys)
+    first[..., 0] = 1
+    beta = torch.full((3, 4096, 1), 2.0)
+    y = delta_rule(first, keys, torch.full((3, 4096, 1, 1), 0.5), beta, form=form)
+    assert torch.equal(y.flatten(1), (bits.cumsum(1) % 2).float())
+
+
+def test_planted_faults_are_noticed(monkeypatch):
+    """Each of these rules is wrong in one way, and the comparison with the oracle says so."""
+    inputs = draw(40)
+    chunkwise = form_of("chunkwise", 8)
+    assert gap(chunkwise, inputs) < 1e-12
+    wrong = {
+        "no removal": form_of("chunkwise", 8, removal=False),
+        "half the rate": lambda q, k, v, beta, W0: chunkwise(q, k, v, beta / 2, W0),
+        "forgets W0": lambda q, k, v, beta, W0: chunkwise(q, k, v, beta, None),
+        "reads the key": lambda q, k, v, beta, W0: chunkwise(k, k, v, beta, W0),
+    }
+    for name, rule in wrong.items():
+        assert gap(rule, inputs) > 1e-3, name
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.linalg, "solve_triangular", lambda system, right, **_: right)
+        assert gap(chunkwise, inputs) > 1e-3
+    tril = torch.Tensor.tril
+    for where, instead in ((-1, -2), (0, -1), (0, 1)):  # the system misses a step; y_t misses one, or sees the future
+        with monkeypatch.context() as patch:
+            moved = {where: instead}
+            patch.setattr(torch.Tensor, "tril", lambda x, d=0, moved=moved: tril(x, moved.get(d, d)))
+            assert gap(chunkwise, inputs) > 1e-3
+    assert gap(chunkwise, inputs) < 1e-12
+
+
+def test_wrong_input_is_shown():
+    q, k, v, beta, W0 = draw(4)
+    for bad, words in (
+        ((q, k[..., :1], v, beta, W0), r"k \(2, 4, 3, 1\)"),
+        ((q, k, v, beta.unsqueeze(-1), W0), r"beta \(2, 4, 3, 1\)"),
+        ((q, k, v[:, :2], beta, W0), r"v \(2, 2, 3, 5\)"),
+        ((q, k, v, beta, W0.mT), r"\(2, 3, 5, 4\), got \(2, 3, 4, 5\)"),
+        ((q, k, v, beta.float(), W0), "float32 on cpu"),
+        (tuple(x.bfloat16() for x in (q, k, v, beta, W0)), "bfloat16"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            delta_rule(*bad)
+    with pytest.raises(ValueError, match="'parallel'.*sequential, chunkwise, fla"):
+        delta_rule(q, k, v, beta, form="parallel")
+    with pytest.raises(ValueError, match="chunk=0"):
+        delta_rule(q, k, v, beta, form="chunkwise", chunk=0)
+
+
+def test_without_a_gpu_or_the_library(monkeypatch):
+    assert "fla" in FORMS
+    inputs = [x.float() for x in draw(4)]
+    with pytest.raises(ValueError, match=r"pip install 'lrnnlab\[fla\]'.*float32 on cpu"):
+        delta_rule(*inputs, form="fla")
+    with pytest.raises(ValueError, match="removal=False"):
+        delta_rule(*inputs, form="fla", removal=False)
+    monkeypatch.setitem(sys.modules, "fla.ops.delta_rule", None)
+    with pytest.raises(ImportError) as caught:
+        delta._library()
+    assert INSTALL in str(caught.value)
+
+
+def library_like(q, k, v, beta, scale=None, initial_state=None, output_final_state=False):
+    """A stand-in with the conventions of fla-core 0.6.0: q divided by sqrt(d_k) unless told, a state (B, H, d_k, d_v),
+    and a start that must have a gradient where one is taken."""
+    assert not torch.is_grad_enabled() or initial_state.requires_grad
+    assert all(x.is_contiguous() for x in (q, k, v, beta, initial_state))
+    q = q * (scale or k.shape[-1] ** -0.5)
+    y, W = delta_rule(q, k, v, beta, initial_state.mT, return_state=True)
+    return y, W.mT.contiguous() if output_final_state else None
+
+
+def test_the_librarys_conventions_are_met():
+    inputs = draw(9)
+
+    def rule(*inputs):
+        return delta._in_its_layout(library_like, *inputs)
+
+    with torch.no_grad():
+        assert gap(rule, inputs) < 1e-12
+    expected = gradients(form_of("sequential"), inputs)
+    for found, e in zip(gradients(rule, inputs), expected):
+        torch.testing.assert_close(found, e, rtol=0, atol=1e-12)
+    assert rule(*(x.requires_grad_() for x in inputs[:4]), inputs[4])[0].requires_grad  # W0 without a gradient
+    assert not inputs[4].requires_grad
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: the form 'fla' of the delta rule was not run")
+@pytest.mark.parametrize("size, values", [(8, 8), (5, 3)])
+def test_the_library_agrees(size, values):
+    pytest.importorskip("fla", reason=f"fla-core IS MISSING, the form 'fla' was not run: {INSTALL}")
+    inputs = draw(300, size=size, values=values)
+    expected = [*form_of("sequential")(*inputs), *gradients(form_of("sequential"), inputs)]
+    there = [x.float().cuda() for x in inputs]
+    found = form_of("fla")(*there)
+    leaves = [x.requires_grad_() for x in there]
+    generator = torch.Generator().manual_seed(5)
+    score = sum(
+        (x * torch.randn(x.shape, dtype=f64, generator=generator).cuda()).sum() for x in form_of("fla")(*leaves)
+    )
+    for x, e in zip([*found, *torch.autograd.grad(score, leaves)], expected):
+        assert (x.cpu() - e).abs().max() < 1e-4 * e.abs().max()
