@@ -21,6 +21,8 @@ def examples(name):
 
 @pytest.mark.parametrize("name", ["lrnnlab", *MODULES])
 def test_examples(name):
+    if name.startswith("lrnnlab.scans.triton"):
+        pytest.importorskip("triton")
     runner, said = doctest.DocTestRunner(), []
     for test in examples(name):
         runner.run(test, out=said.append)

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.scans import ops, paper, reference
+from lrnnlab.scans.triton_plan import LARGEST
 
 _PLAIN = {"reference": reference, "paper": paper}
 _DEVICE = {"cpu": "cpu", "triton": "cuda"}  # where a compiled backend runs
@@ -197,10 +198,16 @@ def _pick(backend: str, A: Tensor, block: bool) -> str:
     if backend in _DEVICE and not _takes(backend, A, block):
         kinds = ", ".join(str(kind).removeprefix("torch.") for kind in _REAL[backend] + (() if block else _COMPLEX))
         raise ValueError(
-            f"the {backend} backend takes {kinds} on {_DEVICE[backend]}; got {A.dtype} on {A.device.type}"
+            f"the {backend} backend takes {kinds}{_blocks(backend, block)} on {_DEVICE[backend]}; "
+            f"got {A.dtype} {tuple(A.shape)} on {A.device.type}"
         )
     return backend
 
 
 def _takes(backend: str, A: Tensor, block: bool) -> bool:
-    return A.device.type == _DEVICE[backend] and A.dtype in _REAL[backend] + (() if block else _COMPLEX)
+    small = not block or backend != "triton" or 1 <= A.shape[-1] <= LARGEST
+    return small and A.device.type == _DEVICE[backend] and A.dtype in _REAL[backend] + (() if block else _COMPLEX)
+
+
+def _blocks(backend: str, block: bool) -> str:
+    return f" and blocks of 1..{LARGEST}" if block and backend == "triton" else ""

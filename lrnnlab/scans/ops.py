@@ -105,6 +105,8 @@ def _(A, b, x0, backend):
 def _(A, x0, x, dx, backend):
     interleaved = A.ndim == 5 and not A.is_contiguous() and A.transpose(2, 3).is_contiguous()
     dA = A.new_empty(A.transpose(2, 3).shape).transpose(2, 3) if interleaved else A.new_empty(A.shape)
+    if backend == "triton" and A.ndim == 5:
+        dA = torch.empty_like(A)  # keeps any dense layout, not only that one
     return dA, x.new_empty(x.shape), x0.new_empty(x0.shape)
 
 

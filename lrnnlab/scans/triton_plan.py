@@ -1,0 +1,70 @@
+"""How a block scan runs on a GPU: decided from its shape alone, so that it can be read and tested without a GPU.
+
+Letters: B batch, T time, h blocks, n block size, N the power of two that holds it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LARGEST = 16  # blocks beyond this do not fit the registers of a warp
+PROCESSORS = 132  # of an H200
+IN_FLIGHT = 32 << 10  # bytes that a processor must have asked for, to keep 4.3 TB/s busy over some 700 ns
+PER_STEP = 256 << 10  # bytes all chains must move in one step, for its latency not to matter
+SHORT = 256  # with fewer steps than this, three launches cost more than they save
+
+
+class Plan(NamedTuple):
+    """``kernel`` ("sequential" or "chunked"), chains and warps of a program, steps loaded ahead, and steps of a chunk
+    (T if sequential)."""
+
+    kernel: str
+    group: int
+    num_warps: int
+    num_stages: int
+    chunk: int
+
+
+def plan(B: int, T: int, h: int, n: int, itemsize: int = 4) -> Plan:
+    """The kernel and its sizes for A (B,T,h,n,n) of ``itemsize`` bytes a number; no size is found by timing.
+
+    Sequential in time where the chains together move enough bytes in one step to hide its latency (n = 8, float32:
+    from 820 chains), or where T is short; else in chunks of about sqrt(T) steps, which reads A twice.
+
+    >>> plan(128, 1024, 8, 8)
+    Plan(kernel='sequential', group=2, num_warps=1, num_stages=16, chunk=1024)
+    >>> plan(1, 16384, 8, 8).chunk
+    128
+    """
+    if not 1 <= n <= LARGEST or min(B, T, h) < 0:
+        sizes = f"n={n}, B={B}, T={T}, h={h}"
+        raise ValueError(f"the triton backend takes blocks of 1..{LARGEST} and sizes >= 0; got {sizes}")
+    sequential = T < SHORT or B * h * (n * n + 2 * n) * itemsize >= PER_STEP
+    chunk = T if sequential else max(32, next_power_of_two(round(T**0.5)))
+    N = padded(n)
+    group = max(1, 128 // N**2)  # one warp, each lane at least 16 bytes of A ...
+    if itemsize == 2:  # ... and two numbers of b: no fewer than 4 bytes can be copied asynchronously
+        group = 64 // N
+    programs = -(-B * h * -(-T // max(1, chunk)) // group)
+    tile = group * (N * N + 2 * N) * itemsize
+    wanted = IN_FLIGHT // (tile * max(1, -(-programs // PROCESSORS)))
+    stages = 16 if wanted > 8 else 8 if wanted > 4 else 4
+    return Plan("sequential" if sequential else "chunked", group, 1, stages, chunk)
+
+
+def padded(n: int) -> int:
+    """N: the side of the tile that holds a block.
+
+    >>> [padded(n) for n in (1, 2, 3, 8, 9)]
+    [2, 2, 4, 8, 16]
+    """
+    return max(2, next_power_of_two(n))
+
+
+def next_power_of_two(n: int) -> int:
+    """The least power of two that is not less than n >= 1.
+
+    >>> next_power_of_two(5)
+    8
+    """
+    return 1 << (n - 1).bit_length()
