@@ -96,7 +96,7 @@ def test_a_planted_fault_is_found():
         model.head[0].weight.copy_(torch.eye(5))
         model.head[0].bias.zero_()
     for table, proved in ((good, True), (bad, False)):
-        model.layers[0].transition = lambda z, table=table: (table, torch.zeros(5, 1, 5))
+        model.layers[0].raw_blocks = lambda z, table=table: table.transpose(1, 2)  # (token, to, 0, from)
         verdict = verify(model, task.specification)
         assert verdict.proved is proved
     assert verdict.counterexample in {(4, 3), (1, 3, 3), (2, 2, 3)} and len(verdict.counterexample) == 2

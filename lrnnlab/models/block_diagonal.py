@@ -146,15 +146,20 @@ class BlockDiagonal(LinearRecurrence):
 
     def _blocks(self, z: Tensor) -> Tensor:
         """(..., h', b, b): the blocks of the heads that are not frozen."""
+        return COLUMN_RULES[self.rule](self.raw_blocks(z), self.p, -3).transpose(-3, -2)  # (..., h', row, column)
+
+    def raw_blocks(self, z: Tensor) -> Tensor:
+        """z (..., D) -> (..., row, h', column): what g says of the heads that are not frozen, before the column rule.
+
+        Laid out so, a softmax or norm over rows runs over long stretches of memory.
+        """
         first, relu, last = self.generator
         alive = ~self.frozen
         weight, bias = last.weight, last.bias
         if not alive.all():
             weight = weight.unflatten(0, (self.b, self.h, self.b))[:, alive].flatten(0, 2)
             bias = bias.unflatten(0, (self.b, self.h, self.b))[:, alive].flatten()
-        # g's output is laid out row, head, column: a softmax or norm over rows then runs over long stretches of memory.
-        raw = F.linear(relu(first(z)), weight, bias).unflatten(-1, (self.b, -1, self.b))
-        return COLUMN_RULES[self.rule](raw, self.p, -3).transpose(-3, -2)  # (..., h', row, column)
+        return F.linear(relu(first(z)), weight, bias).unflatten(-1, (self.b, -1, self.b))
 
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """As every linear recurrence; frozen heads cost nothing, and their transitions are left out."""

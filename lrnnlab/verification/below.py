@@ -74,10 +74,11 @@ def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
             alive = np.flatnonzero(live.outputs[after] == 1)
             if not len(alive):
                 continue
-            states, table = _step(model, symbols[token], token, now[alive, :-1])
-            moved = np.concatenate([states, after[alive, None].astype(np.uint8)], 1)
-            to[alive, token] = _numbered(moved, number, rows)
-            kind[alive, token] = _numbered(table, known, tables)
+            states, table, which = _step(model, symbols[token], token, now[alive, :-1])
+            pair, back = _different((which * live.num_states + after[alive])[:, None])
+            moved = np.concatenate([states[pair[:, 0] // live.num_states], pair % live.num_states], 1).astype(np.uint8)
+            to[alive, token] = _numbered(moved, number, rows)[back]
+            kind[alive, token] = _numbered(table, known, tables)[which]
         follow.extend(to)
         asked.extend(kind)
         if len(rows) > limit:
@@ -85,7 +86,17 @@ def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
     return Below(np.stack(follow), np.stack(asked), np.stack(tables))
 
 
-def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray]) -> list[int]:
+def _different(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows of ``table``, in the order of their first appearance, and which of them each row is."""
+    packed = np.ascontiguousarray(table).view(f"V{table.shape[1] * table.itemsize}").reshape(-1)
+    number: dict[bytes, int] = {}
+    which = np.array([number.setdefault(key, len(number)) for key in packed.tolist()], np.int64)
+    first = np.zeros(len(number), np.int64)
+    first[which[::-1]] = np.arange(len(table))[::-1]
+    return table[first], which
+
+
+def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray]) -> np.ndarray:
     """The number of each row of ``found``; a new one is kept."""
     numbers = []
     for row in found:
@@ -94,28 +105,45 @@ def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray
             number[key] = len(kept)
             kept.append(row)
         numbers.append(number[key])
-    return numbers
+    return np.array(numbers)
 
 
 def _moves(layer, z: Tensor) -> np.ndarray:
     """Inputs z (m, D) of a snapped layer -> (m, h, n): where every state of every head goes."""
-    A, _ = layer.transition(z)
-    rows = A.transpose(-3, -2)  # (m, row, h, column), as it lies in memory; a strided argmax would take ten times as long
-    return (rows * torch.arange(layer.b).view(-1, 1, 1)).sum(-3).numpy().astype(np.uint8)
+    raw = layer.raw_blocks(z).numpy()  # (m, row, h', column)
+    best, to = raw[:, 0].copy(), np.zeros(raw[:, 0].shape, np.uint8)
+    for row in range(1, layer.b):  # an argmax over this axis would take several times as long
+        np.maximum(to, (raw[:, row] > best) * np.uint8(row), out=to)
+        np.maximum(best, raw[:, row], out=best)
+    if np.isnan(best).any():  # as torch and NumPy have it, a NaN is larger than anything
+        to = raw.argmax(1).astype(np.uint8)
+    moves = np.empty((len(raw), layer.h, layer.b), np.uint8)
+    moves[:] = np.arange(layer.b)  # a frozen head stays where it is
+    moves[:, ~layer.frozen.numpy()] = to
+    return moves
 
 
-def _step(model: SequenceModel, symbol: np.ndarray, token: int, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One token on many lower states (m, (L-1) h): the next ones, and the last layer's tables (m, h, n)."""
-    stream, after, start = model.embedding.weight[token].expand(len(states), -1), [], 0
+def _step(
+    model: SequenceModel, symbol: np.ndarray, token: int, states: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One token on many lower states (m, (L-1) h): the different ones (u, (L-1) h) it leads to, the last layer's tables
+    there (u, h, n), and which of the u each of the m comes to.
+
+    A layer's generator sees the token and where the layers below have come to, which is the same for many of the m.
+    """
+    which, moves, after, start = np.zeros(len(states), np.int64), symbol[None], [], 0  # which rows of moves
     for number, (norm, layer) in enumerate(zip(model.norms, model.layers)):
-        moves = _moves(layer, norm(stream)) if number else np.broadcast_to(symbol, (len(states), *symbol.shape))
+        if number:
+            different, which = _different(np.concatenate(after, 1))
+            stream = model.embedding.weight[token].expand(len(different), -1)
+            for below in np.split(different, number, 1):
+                stream = stream + F.one_hot(torch.from_numpy(below.astype(np.int64)), layer.b).flatten(1)
+            moves = _moves(layer, norm(stream))
         if number + 1 == len(model.layers):
-            return np.concatenate([states[:, :0], *after], 1), moves
-        now = states[:, start : start + layer.h, None].astype(np.int64)
-        moved = np.take_along_axis(moves, now, 2)[..., 0]  # (m, h)
-        after.append(moved)
+            return different if number else states[:1], moves, which
+        now = states[:, start : start + layer.h].astype(np.int64)
+        after.append(moves[which[:, None], np.arange(layer.h), now])  # (m, h)
         start += layer.h
-        stream = stream + F.one_hot(torch.from_numpy(moved.astype(np.int64)), layer.b).flatten(1)
     raise AssertionError("a model has at least one layer")
 
 
