@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--rounds", type=int, help="timed calls each (scans: 7, step: 9)")
     bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="of step: comma-separated")
     bench.add_argument("--threads", type=int, default=1, help="of scans: cores to use (1)")
+    bench.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of scans")
     bench.add_argument("--only", default="", help="of scans: cases whose name contains this, such as 'b=8' or complex")
     bench.add_argument("--limit", type=float, default=20.0, help="of scans: skip calls of more seconds than this (20)")
     bench.add_argument("--record", action="store_true", help="of scans: write data/records/bench/scans/threads-N.json")
@@ -139,5 +140,5 @@ def _bench(options: argparse.Namespace) -> int:
     from lrnnlab.bench import scans
 
     folder = records.data_folder() / "records" / "bench" / "scans" if options.record else None
-    scans.main(options.only, options.threads, options.rounds or 7, options.limit, folder)
+    scans.main(options.only, options.threads, options.rounds or 7, options.limit, folder, options.device)
     return 0

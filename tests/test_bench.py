@@ -32,7 +32,7 @@ def loop(case, inputs):
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.kind)
-@pytest.mark.parametrize("name", list(peers.PEERS))
+@pytest.mark.parametrize("name", list(peers.installed()))
 def test_every_peer_computes_the_same(name, case):
     if not peers.installed()[name]:
         pytest.skip(f"{name} is not installed: pip install 'lrnnlab[peers]'")
@@ -91,8 +91,8 @@ def test_what_takes_too_long_or_too_much_is_said_and_not_done(monkeypatch):
     assert found["peers"]["loop (unbind)"]["skipped"].startswith("would take about")
     assert "not run: would take" in scans.report(found)
     if memory.free() is not None:
-        monkeypatch.setattr(memory, "free", lambda: 0)
-        monkeypatch.setattr(memory, "peak", lambda work: 5e9)
+        monkeypatch.setattr(memory, "free", lambda device: 0)
+        monkeypatch.setattr(memory, "peak", lambda work, device: 5e9)
         (found,) = scans.run([case], ["loop (unbind)"], rounds=1)
         assert found["peers"]["loop (unbind)"]["skipped"] == "would need about 10 GB"
 

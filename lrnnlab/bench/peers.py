@@ -1,7 +1,7 @@
 """Who scans: our backends, the paper's, and those of other libraries where they are installed.
 
 A peer is a function ``prepare(case, inputs) -> (forward, both)``: two calls without arguments that scan the inputs,
-and that scan them and bring the gradient ``dx`` back to A and b (ours has a third: that way back alone).  Each
+and that scan them and bring the gradient ``dx`` back to A and b (ours has a third, that way back alone; one that has no gradient has only the first).  Each
 returns what it computed, finished.  All get the same numbers; ``tests/test_bench.py`` holds every one of them against the float64 loop.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,9 +23,9 @@ Work = Callable[[], object]
 Inputs = dict[str, np.ndarray]
 
 
-def _torch_calls(scan, inputs: Inputs) -> tuple[Work, ...]:
+def _torch_calls(scan, inputs: Inputs, device: str) -> tuple[Work, ...]:
     """``forward``, ``both`` and ``backward`` of a differentiable scan(A, b, tokens)."""
-    given = {name: torch.from_numpy(array) for name, array in inputs.items()}
+    given = {name: torch.from_numpy(array).to(device) for name, array in inputs.items()}
     tokens, dx = given["tokens"], given["dx"]
     leaves = [given[name].detach().requires_grad_() for name in ("A", "b")]
 
@@ -43,17 +44,42 @@ def _torch_calls(scan, inputs: Inputs) -> tuple[Work, ...]:
     def backward():
         return torch.autograd.grad(scanned(), leaves, dx, retain_graph=True)
 
-    return forward, both, backward
+    calls = forward, both, backward
+    return calls if device == "cpu" else tuple(map(_finished, calls))
 
 
-def _backend(name: str):
-    def prepare(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+def copy(numbers: int, device: str = "cpu") -> Work:
+    """Read and write so many float32 numbers."""
+    source = torch.ones(numbers, device=device)
+    target = torch.zeros(numbers, device=device)
+
+    def copied():
+        return target.copy_(source)
+
+    return copied if device == "cpu" else _finished(copied)
+
+
+def _finished(work: Work) -> Work:
+    """The same, waiting for the GPU: its calls return before they are done."""
+
+    def waiting():
+        found = work()
+        torch.cuda.synchronize()
+        return found
+
+    return waiting
+
+
+def _backend(by_device: dict[str, str]):
+    def prepare(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
+        name = by_device[device]
+
         def scan(A, b, tokens):
             if case.kind == "table":
                 return scans.token_scan(A, b, tokens, backend=name)
             return scans.linear_scan(A, b, backend=name)
 
-        calls = _torch_calls(scan, inputs)
+        calls = _torch_calls(scan, inputs, device)
         return calls if name in scans.COMPILED else calls[:2]  # others would keep a graph of many times A's size
 
     return prepare
@@ -76,17 +102,17 @@ def _given(case: Case, A, b, tokens):
     return A, b
 
 
-def _torch_associative(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+def _torch_associative(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
     from torch._higher_order_ops.associative_scan import associative_scan
 
     def scan(A, b, tokens):  # "pointwise" gives wrong gradients: tests/test_scans.py shows it
         pair = tuple(part.contiguous() for part in _given(case, A, b, tokens))
         return associative_scan(_after, pair, dim=1, combine_mode="generic")[1]
 
-    return _torch_calls(scan, inputs)[:2]
+    return _torch_calls(scan, inputs, device)[:2]
 
 
-def _slices(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+def _slices(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
     from slices import SLiCE
 
     class Given(SLiCE):
@@ -101,12 +127,13 @@ def _slices(case: Case, inputs: Inputs) -> tuple[Work, ...]:
     model.init.data.zero_()
     model.init.requires_grad_(False)
     time = torch.arange(case.T, dtype=torch.float32)[None, :, None].expand(case.B, -1, -1) / model.scale
+    model, time = model.to(device), time.to(device)
 
     def scan(A, b, tokens):
         model.pair = _given(case, A, b, tokens)
         return model(time).view(case.B, case.T, case.h, case.n)
 
-    return _torch_calls(scan, inputs)[:2]
+    return _torch_calls(scan, inputs, device)[:2]
 
 
 def _jax_calls(scan, inputs: Inputs) -> tuple[Work, ...]:
@@ -136,7 +163,7 @@ def _jax_given(case: Case, A, b, tokens):
     return _given(case, A, b, tokens)
 
 
-def _jax_associative(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+def _jax_associative(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
     import jax
 
     def scan(A, b, tokens):
@@ -145,7 +172,7 @@ def _jax_associative(case: Case, inputs: Inputs) -> tuple[Work, ...]:
     return _jax_calls(scan, inputs)
 
 
-def _jax_sequential(case: Case, inputs: Inputs) -> tuple[Work, ...]:
+def _jax_sequential(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
     import jax
     import jax.numpy as jnp
 
@@ -167,27 +194,63 @@ def _jax_sequential(case: Case, inputs: Inputs) -> tuple[Work, ...]:
     return _jax_calls(scan, inputs)
 
 
+def _pararnn(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
+    """Forward alone: it has no gradient.  Its blocks are a batch of their own."""
+    from pararnn.solvers.scan import scan_dense
+
+    def scan(A, b, tokens):
+        A, b = _given(case, A, b, tokens)
+        blocks = A.transpose(1, 2).flatten(0, 1), b.transpose(1, 2).flatten(0, 1)  # (B h, T, n, n), (B h, T, n)
+        x = scan_dense(*blocks, backend="eager" if device == "cpu" else "triton")
+        return x.unflatten(0, (case.B, case.h)).transpose(1, 2)
+
+    return _torch_calls(scan, inputs, device)[:1]
+
+
+def _accelerated(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
+    """It wants time last, and a power of two of steps."""
+    from accelerated_scan.warp import scan as warp_scan
+
+    def scan(A, b, tokens):
+        after = (1 << (case.T - 1).bit_length()) - case.T
+        x = warp_scan(*(torch.nn.functional.pad(part.mT, (0, after)).contiguous() for part in (A, b)))
+        return x[..., : case.T].mT
+
+    return _torch_calls(scan, inputs, device)[:2]
+
+
+class Peer(NamedTuple):
+    """How to prepare it, the library it needs, the kinds it can scan, and where."""
+
+    make: Callable[[Case, Inputs, str], tuple[Work, ...]]
+    library: str
+    kinds: tuple[str, ...]
+    devices: tuple[str, ...]
+
+
 BLOCKS_ONLY = ("block", "table", "constant")
 EVERY = (*BLOCKS_ONLY, "real", "complex")
-# name in the tables: (how to prepare it, the library it needs, the kinds it can scan)
+CPU, GPU = ("cpu",), ("cuda",)
 PEERS = {
-    "ours": (_backend("cpu"), "numba", EVERY),
-    "loop (unbind)": (_backend("reference"), "torch", EVERY),
-    "PScan of the paper": (_backend("paper"), "torch", EVERY),
-    "JAX lax.scan": (_jax_sequential, "jax", EVERY),
-    "JAX associative_scan": (_jax_associative, "jax", EVERY),
-    "torch associative_scan": (_torch_associative, "torch", EVERY),
-    "torch-slices": (_slices, "slices", BLOCKS_ONLY),
+    "ours": Peer(_backend({"cpu": "cpu", "cuda": "triton"}), "torch", EVERY, CPU + GPU),
+    "loop (unbind)": Peer(_backend({"cpu": "reference", "cuda": "reference"}), "torch", EVERY, CPU + GPU),
+    "PScan of the paper": Peer(_backend({"cpu": "paper", "cuda": "paper"}), "torch", EVERY, CPU + GPU),
+    "JAX lax.scan": Peer(_jax_sequential, "jax", EVERY, CPU),
+    "JAX associative_scan": Peer(_jax_associative, "jax", EVERY, CPU),
+    "torch associative_scan": Peer(_torch_associative, "torch", EVERY, CPU + GPU),
+    "torch-slices": Peer(_slices, "slices", BLOCKS_ONLY, CPU + GPU),
+    "pararnn scan_dense": Peer(_pararnn, "pararnn", BLOCKS_ONLY, GPU),
+    "accelerated-scan": Peer(_accelerated, "accelerated_scan", ("real",), GPU),
 }
 
 
-def installed() -> dict[str, bool]:
-    """Which peers can run here.
+def installed(device: str = "cpu") -> dict[str, bool]:
+    """Which peers can run here, of those that run on such a device.
 
     >>> installed()["loop (unbind)"]
     True
     """
-    return {name: find_spec(library) is not None for name, (_, library, _) in PEERS.items()}
+    return {name: find_spec(peer.library) is not None for name, peer in PEERS.items() if device in peer.devices}
 
 
 def versions() -> dict[str, str]:
@@ -196,15 +259,16 @@ def versions() -> dict[str, str]:
     >>> "torch" in versions()
     True
     """
-    libraries = {library for _, library, _ in PEERS.values() if find_spec(library)}
-    return {name: metadata.version({"slices": "torch-slices"}.get(name, name)) for name in sorted(libraries)}
+    sold_as = {"slices": "torch-slices", "pararnn": "pararnn-torch", "accelerated_scan": "accelerated-scan"}
+    libraries = {peer.library for peer in PEERS.values() if find_spec(peer.library)}
+    return {name: metadata.version(sold_as.get(name, name)) for name in sorted(libraries)}
 
 
 def scans_kind(name: str, case: Case) -> bool:
     """Whether the peer can scan such a case at all."""
-    return case.kind in PEERS[name][2]
+    return case.kind in PEERS[name].kinds
 
 
-def prepare(name: str, case: Case, inputs: Inputs) -> tuple[Work, ...]:
+def prepare(name: str, case: Case, inputs: Inputs, device: str = "cpu") -> tuple[Work, ...]:
     """The calls of a peer on a case."""
-    return PEERS[name][0](case, inputs)
+    return PEERS[name].make(case, inputs, device)

@@ -31,7 +31,7 @@ ROOM = 0.6  # of the free memory, at most, is asked for
 
 def run(
     cases: Sequence[Case] = CASES, names: Sequence[str] | None = None, *, threads: int = 1, rounds: int = 7,
-    limit: float = 20.0,
+    limit: float = 20.0, device: str = "cpu",
 ) -> Iterator[dict]:  # fmt: skip
     """One dict a case: its name, the copy's speed, and by peer seconds, ratios, peak memory and shares.
 
@@ -41,14 +41,16 @@ def run(
     >>> sorted(found["peers"]), sorted(found["peers"]["ours"])
     (['loop (unbind)', 'ours'], ['backward', 'both', 'forward', 'peak'])
     """
-    known = peers.installed()
-    names = list(peers.PEERS if names is None else names)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("no CUDA device here")
+    known = peers.installed(device)
+    names = list(known if names is None else names)
     for name in names:
         if name not in known:
             raise ValueError(f"no peer {name!r}; there are {', '.join(known)}")
     with _cores(threads):
         for case in cases:
-            yield measure(case, [name for name in names if known[name]], rounds, limit)
+            yield measure(case, [name for name in names if known[name]], rounds, limit, device)
 
 
 @contextmanager
@@ -70,21 +72,19 @@ def _cores(threads: int) -> Iterator[None]:
             os.sched_setaffinity(0, allowed)
 
 
-def measure(case: Case, names: Sequence[str], rounds: int, limit: float) -> dict:
+def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device: str) -> dict:
     """One case: see :func:`run`."""
     found, ready = {}, {}
     for name in names:
         if not peers.scans_kind(name, case):
             continue
-        refused = _refuse(name, case, limit)
+        refused = _refuse(name, case, limit, device)
         found[name] = refused or {}
     inputs = case.inputs()
     for name in (name for name in found if not found[name]):
-        ready[name] = peers.prepare(name, case, inputs)
-        found[name]["peak"] = memory.peak(ready[name][1])  # and warm, and compiled
-    source = torch.ones(COPY)
-    target = torch.empty_like(source).zero_()
-    works = {("copy", "forward"): lambda: target.copy_(source)}
+        ready[name] = peers.prepare(name, case, inputs, device)
+        found[name]["peak"] = memory.peak(ready[name][:2][-1], device)  # and warm, and compiled
+    works = {("copy", "forward"): peers.copy(COPY, device)}
     for name, calls in ready.items():
         works |= {(name, part): call for part, call in zip(("forward", "both", "backward"), calls)}
     seconds = take_turns(works, rounds)
@@ -100,15 +100,15 @@ def measure(case: Case, names: Sequence[str], rounds: int, limit: float) -> dict
     return {"case": case.name, "copy_bytes_per_second": speed, "peers": found}
 
 
-def _refuse(name: str, case: Case, limit: float) -> dict | None:
+def _refuse(name: str, case: Case, limit: float, device: str) -> dict | None:
     """Why this call is not made, judged by a short part of it; None if it may be."""
     short = case.shorter(PROBE)
     if short.T == case.T:
         return None
-    _, both, *_ = peers.prepare(name, short, short.inputs())
+    both = peers.prepare(name, short, short.inputs(), device)[:2][-1]
     both()  # compiles
-    factor, room = case.T / short.T, memory.free()
-    need = (memory.peak(both) or 0) * factor
+    factor, room = case.T / short.T, memory.free(device)
+    need = (memory.peak(both, device) or 0) * factor
     start = time.perf_counter()
     both()
     seconds = (time.perf_counter() - start) * factor
@@ -150,13 +150,15 @@ def _compare(case: Case, found: dict, speed: float) -> None:
                     one[part]["times_ours"] = one[part]["median"] / ours[part]["median"]
 
 
-def write(found: Sequence[dict], threads: int, rounds: int, folder: Path) -> Path:
-    """The record of a whole run, ``folder``/threads-N.json."""
-    path = folder / f"threads-{threads}.json"
+def write(found: Sequence[dict], threads: int, rounds: int, folder: Path, device: str = "cpu") -> Path:
+    """The record of a whole run: ``folder``/threads-N.json, or cuda.json."""
+    path = folder / (f"threads-{threads}.json" if device == "cpu" else f"{device}.json")
     machine = {"cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()}
+    if device != "cpu":
+        machine["gpu"] = torch.cuda.get_device_name()
     records.write(path, {
         "experiment": "bench/scans", "threads": threads, "rounds": rounds, "machine": machine, "cases": list(found),
-        "versions": peers.versions(), "provenance": records.provenance() | {"threads": threads},
+        "versions": peers.versions(), "provenance": records.provenance() | {"threads": threads, "device": device},
     })  # fmt: skip
     return path
 
@@ -180,7 +182,7 @@ def report(found: dict) -> str:
     return "\n".join(lines)
 
 
-def main(only: str, threads: int, rounds: int, limit: float, folder: Path | None) -> None:
+def main(only: str, threads: int, rounds: int, limit: float, folder: Path | None, device: str = "cpu") -> None:
     """Run the cases whose name contains ``only``, print each as it is done, write the record if a folder is given."""
     cases = [case for case in CASES if only in case.name]
     if not cases:
@@ -188,8 +190,8 @@ def main(only: str, threads: int, rounds: int, limit: float, folder: Path | None
     if folder is not None and len(cases) < len(CASES):
         raise ValueError(f"a record holds all cases, not only those with {only!r}")
     found = []
-    for one in run(cases, threads=threads, rounds=rounds, limit=limit):
+    for one in run(cases, threads=threads, rounds=rounds, limit=limit, device=device):
         print(report(one), flush=True)
         found.append(one)
     if folder is not None:
-        print(write(found, threads, rounds, folder), file=sys.stderr)
+        print(write(found, threads, rounds, folder, device), file=sys.stderr)
