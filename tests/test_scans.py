@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import available, cpu, linear_scan, paper, token_scan, warm
+from lrnnlab.scans import available, chosen, cpu, linear_scan, paper, token_scan, warm
 
 BACKENDS = tuple(name for name in available() if name != "triton")  # the GPU has tests of its own
 ALL = (*BACKENDS, "auto")
@@ -155,7 +155,7 @@ def test_gradcheck_of_the_compiled_scan(kind):
     if isinstance(kind, int):
         A, *rest = inputs
         stored = A.detach().transpose(2, 3).contiguous().requires_grad_()
-        assert torch.autograd.gradcheck(lambda A, *rest: linear_scan(A.transpose(2, 3), *rest), (stored, *rest))
+        assert torch.autograd.gradcheck(lambda A, *rest: linear_scan(A.transpose(2, 3), *rest, backend="cpu"), (stored, *rest))
     A, b, x0 = (v.requires_grad_() for v in draw(kind, 0, like=(3,)))
     tokens = torch.tensor([[0, 1, 1, 2], [2, 2, 0, 1]])
     assert torch.autograd.gradcheck(lambda A, b, x0: token_scan(A, b, tokens, x0, backend="cpu"), (A, b, x0))
@@ -364,7 +364,10 @@ def test_what_backward_cannot_do_it_refuses(kind):
     tokens = torch.tensor([[0, 1], [1, 1]])
 
     def scan():
-        x = token_scan(A[0], b[0], tokens, x0) if kind == "token" else linear_scan(A, b, x0)
+        if kind == "token":
+            x = token_scan(A[0], b[0], tokens, x0, backend="cpu")
+        else:
+            x = linear_scan(A, b, x0, backend="cpu")
         return x.abs().sum(), x
 
     score, _ = scan()
@@ -449,6 +452,11 @@ def test_auto_is_the_compiled_scan_where_that_knows_the_type(kind):
     assert torch.equal(x, compiled) and x.grad_fn.name() == compiled.grad_fn.name()
 
 
+def test_auto_takes_the_loop_for_a_handful_of_steps():
+    assert chosen(torch.zeros(4, 7, 8)) == "reference" and chosen(torch.zeros(4, 8, 8)) == "cpu"
+    assert chosen(torch.zeros(4, 2, 1, 2, 2)) == "reference" and chosen(torch.zeros(4, 3, 1, 2, 2)) == "cpu"
+
+
 @pytest.mark.parametrize("dtype", [c128, torch.bfloat16, torch.int64])
 def test_auto_takes_what_the_compiled_scan_does_not_know(dtype):
     A, b, x0 = ((4 * v).round().to(dtype) for v in draw(2, 3))
@@ -504,8 +512,8 @@ def test_the_compiler_sees_one_operator(kind):
 
     def scan(A, b, x0):
         if kind == "token":
-            return token_scan(A[0], b[0], tokens, x0) * 2
-        return linear_scan(A[0, 0] if kind == "constant" else A, b, x0) * 2
+            return token_scan(A[0], b[0], tokens, x0, backend="cpu") * 2
+        return linear_scan(A[0, 0] if kind == "constant" else A, b, x0, backend="cpu") * 2
 
     torch.compiler.reset()
     compiled = torch.compile(scan, backend="aot_eager", fullgraph=True)
@@ -643,7 +651,7 @@ import torch
 from lrnnlab import scans
 assert scans.available() == ("reference", "paper") and "numba" in scans.MISSING["cpu"]
 A = torch.full((1, 3, 1), 0.5)
-assert scans.chosen(A) == "reference" and scans.linear_scan(A, torch.ones(1, 3, 1)).flatten().tolist() == [1, 1.5, 1.75]
+assert scans.chosen(torch.zeros(1, 100, 1)) == "reference" and scans.linear_scan(A, torch.ones(1, 3, 1)).flatten().tolist() == [1, 1.5, 1.75]
 try:
     scans.linear_scan(A, A, backend="cpu")
 except ValueError as error:

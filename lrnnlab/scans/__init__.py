@@ -8,7 +8,7 @@ backend        what it is
 ``cpu``        compiled loops with a hand-written backward pass (numba)
 ``triton``     fused kernels for an NVIDIA GPU, with a hand-written backward pass
 ``auto``       ``cpu`` or ``triton`` where the tensors lie there, have a type it knows, and it is installed;
-               else ``reference``
+               else, and for a handful of steps, ``reference``
 =============  ==============================================================================================
 
 Letters: B batch, T time, D channels, h blocks, n block size (the papers' b), V vocabulary; A transition, b input
@@ -46,6 +46,7 @@ def _reason(backend: str) -> str | None:
     return None
 
 
+FEW, FEW_BLOCKS = 8, 3  # with fewer steps the loop is done before a compiled scan has begun
 MISSING = {name: _reason(name) for name in _DEVICE}  # why a compiled backend cannot run on this machine, or None
 
 
@@ -59,13 +60,13 @@ def available() -> tuple[str, ...]:
 
 
 def chosen(A: Tensor) -> str:
-    """The backend that ``auto`` takes for such transitions.
+    """The backend that ``auto`` takes for transitions A (B,T,D) or (B,T,h,n,n).
 
     >>> import torch
-    >>> chosen(torch.zeros(1, 1, 1, 2, 2, dtype=torch.int64))           # no compiled scan takes integers
+    >>> chosen(torch.zeros(1, 100, 1, 2, 2, dtype=torch.int64))           # no compiled scan takes integers
     'reference'
     """
-    return _pick("auto", A, A.ndim in (4, 5))
+    return _pick("auto", A, A.ndim == 5, A.shape[1])
 
 
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> Tensor:
@@ -99,7 +100,7 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     _square(A, b.ndim == 4, "A")
     x0 = _initial(x0, b.shape[:1] + b.shape[2:], b)
     _same_kind(A=A, b=b, x0=x0)
-    name = _pick(backend, A, b.ndim == 4)
+    name = _pick(backend, A, b.ndim == 4, b.shape[1])
     if name in _PLAIN:
         return _PLAIN[name].linear_scan(A.expand(*b.shape[:2], *A.shape) if constant else A, b, x0)
     return ops.linear_scan(A, b, x0, name)
@@ -136,7 +137,7 @@ def token_scan(
     _inside(tokens, len(A_table))
     x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
     _same_kind(A_table=A_table, b_table=b_table, x0=x0)
-    name = _pick(backend, A_table, A_table.ndim == 4)
+    name = _pick(backend, A_table, A_table.ndim == 4, tokens.shape[1])
     if name in _PLAIN:
         return _PLAIN[name].token_scan(A_table, b_table, tokens, x0)
     return ops.token_scan(A_table, b_table, tokens, x0, name)
@@ -165,10 +166,11 @@ def _initial(x0: Tensor | None, shape, like: Tensor) -> Tensor:
 
 
 def _same_kind(**tensors: Tensor) -> None:
-    kinds = {name: (t.dtype, t.device.type) for name, t in tensors.items()}
-    if len(set(kinds.values())) > 1:
-        shown = ", ".join(f"{name} is {dtype} on {device}" for name, (dtype, device) in kinds.items())
-        raise ValueError(f"all tensors of a scan must have one type and one device: {shown}")
+    first, *others = tensors.values()
+    if all(t.dtype == first.dtype and t.device.type == first.device.type for t in others):
+        return
+    shown = ", ".join(f"{name} is {t.dtype} on {t.device.type}" for name, t in tensors.items())
+    raise ValueError(f"all tensors of a scan must have one type and one device: {shown}")
 
 
 def _inside(tokens: Tensor, V: int) -> None:
@@ -186,9 +188,11 @@ def _square(A: Tensor, block: bool, name: str) -> None:
         raise ValueError(f"blocks must be square, got {name} {tuple(A.shape)}")
 
 
-def _pick(backend: str, A: Tensor, block: bool) -> str:
+def _pick(backend: str, A: Tensor, block: bool, T: int) -> str:
     """The backend's name, once it is sure that it can take A."""
     if backend == "auto":
+        if T < (FEW_BLOCKS if block else FEW):
+            return "reference"
         fits = (name for name in _DEVICE if _takes(name, A, block) and MISSING[name] is None)
         return next(fits, "reference")
     if backend not in BACKENDS:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.scans import cpu_kernels as kernels
-from lrnnlab.scans.cpu_vectors import ADD, SET
+from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES
 
 PARTS = 8
 SMALL = 1 << 18  # with fewer multiplications than this a second thread costs more than it brings
@@ -70,7 +70,7 @@ def _empty(shape, dtype: torch.dtype) -> Tensor:
 
 
 def _flat(*tensors: Tensor) -> list[np.ndarray]:
-    return [t.detach().resolve_conj().resolve_neg().contiguous().view(-1).numpy() for t in tensors]
+    return [t.detach().resolve_conj().resolve_neg().contiguous().numpy().reshape(-1) for t in tensors]
 
 
 def _as_stored(A: Tensor) -> tuple[Tensor, int, int, bool]:
@@ -151,12 +151,12 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     """States (B,T,D) of x_t = A_t x_{t-1} + b_t channel by channel; A (B,T,D), or (D,) if it is always the same."""
     B, T, D = b.shape
     x = _empty(b.shape, b.dtype)
-    arrays, step = _flat(A, b, x0, x), int(A.ndim == 3)
+    arrays, step, (width, *kind) = _reals(A, b, x0, x), int(A.ndim == 3), _numbers(b)
 
     def work(_, *part):
-        kernels.diagonal_forward(*arrays, T, D, step, *part)
+        kernels.diagonal_forward(*arrays, T, D * width, step, *part, *kind)
 
-    _over_chains(work, B, D, x.numel(), LINE)
+    _over_chains(work, B, D * width, x.numel(), LINE)
     return x
 
 
@@ -164,13 +164,29 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
     """Gradients of :func:`diagonal_forward` in A, b and x0."""
     B, T, D = x.shape
     db, dx0 = _empty(x.shape, x.dtype), torch.empty(x0.shape, dtype=x0.dtype)
-    inputs, outputs, shared = _flat(A, x0, x, dx), _flat(db, dx0), A.ndim == 1
+    inputs, outputs, shared = _reals(A, x0, x, dx), _reals(db, dx0), A.ndim == 1
+    width, *kind = _numbers(x)
     dA = None if shared else _empty(A.shape, A.dtype)
-    sums = np.zeros((PARTS, D), inputs[0].dtype) if shared else None
+    sums = np.zeros((PARTS, D * width), inputs[0].dtype) if shared else None
 
     def work(p, *part):
-        into = sums[p] if shared else _flat(dA)[0]
-        kernels.diagonal_backward(*inputs, into, *outputs, T, D, int(not shared), *part)
+        into = (sums[p], ADD) if shared else (_reals(dA)[0], SET)
+        kernels.diagonal_backward(
+            *inputs, into[0], *outputs, T, D * width, int(not shared), into[1], *part, *kind
+        )
 
-    parts = _over_chains(work, B, D, x.numel(), LINE)
-    return _summed(sums, parts, A.shape) if shared else dA, db, dx0
+    parts = _over_chains(work, B, D * width, x.numel(), LINE)
+    if shared:
+        total = _summed(sums, parts, (D, width))
+        return torch.view_as_complex(total) if A.is_complex() else total[:, 0], db, dx0
+    return dA, db, dx0
+
+
+def _numbers(like: Tensor) -> tuple:
+    """How many reals a number is, whether they are pairs, and that as the type of a tuple."""
+    return (2, YES, (0, 0)) if like.is_complex() else (1, NO, (0,))
+
+
+def _reals(*tensors: Tensor) -> list[np.ndarray]:
+    """Flat, complex numbers as pairs of reals."""
+    return [array.view(array.real.dtype) if array.dtype.kind == "c" else array for array in _flat(*tensors)]

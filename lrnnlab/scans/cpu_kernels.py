@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lrnnlab.scans.cpu_vectors import ADD, add, compiled, dots, mix, outer
+from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, row
 
 
 @compiled
@@ -98,35 +98,58 @@ def token_backward(A_table, tokens, x0, x, dx, dA, db, dx0, T, h, i, j, k, l, si
                     outer(g, now, x, at - h * n, dA, row * n, n, ADD, size)
 
 
+WIDE = (0,) * 16  # numbers at a time
+
+
 @compiled
-def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l):
-    """x_t = A_t x_{t-1} + b_t channel by channel; arrays flat (B,T,D), A (D) where ``step`` is 0."""
+def _all(left, l, right, r, base, q, out, o, count, conjugate, pairs, unit):
+    """``row`` on ``count`` numbers: WIDE at a time, and the rest one (or one pair) at a time."""
+    wide = count - count % len(WIDE)
+    for d in range(0, wide, len(WIDE)):
+        row(left, l + d, right, r + d, base, q + d, out, o + d, conjugate, pairs, WIDE)
+    for d in range(wide, count, len(unit)):
+        row(left, l + d, right, r + d, base, q + d, out, o + d, conjugate, pairs, unit)
+
+
+@compiled
+def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l, pairs, unit):
+    """x_t = A_t x_{t-1} + b_t channel by channel; arrays flat (B,T,D), A (D) where ``step`` is 0.
+
+    Complex numbers are pairs of real ones: ``pairs`` is YES, ``unit`` has two places, and D, k and l count reals.
+    """
     for B in range(i, j):
         for t in range(T):
-            at = (B * T + t) * D
-            for d in range(k, l):
-                before = x0[B * D + d] if t == 0 else x[at - D + d]
-                x[at + d] = A[step * at + d] * before + b[at + d]
+            at = (B * T + t) * D + k
+            if t == 0:
+                _all(A, step * (at - k) + k, x0, B * D + k, b, at, x, at, l - k, NO, pairs, unit)
+            else:
+                _all(A, step * (at - k) + k, x, at - D, b, at, x, at, l - k, NO, pairs, unit)
 
 
 @compiled
-def diagonal_backward(A, x0, x, dx, dA, db, dx0, T, D, step, i, j, k, l):
+def diagonal_backward(A, x0, x, dx, dA, db, dx0, T, D, step, into, i, j, k, l, pairs, unit):
     """Gradients of diagonal_forward; for complex numbers torch's convention: multiply by the conjugate.
 
-    dA is zero before where ``step`` is 0.
+    dA is zero before where gradients are summed.
     """
     for B in range(i, j):
         for t in range(T - 1, -1, -1):
-            at = (B * T + t) * D
-            for d in range(k, l):
-                g = dx[at + d]
-                if t + 1 < T:
-                    g += np.conj(A[step * (at + D) + d]) * db[at + D + d]
-                before = x0[B * D + d] if t == 0 else x[at - D + d]
-                db[at + d] = g
-                if step:
-                    dA[at + d] = g * np.conj(before)
-                else:
-                    dA[d] += g * np.conj(before)
-        for d in range(k, l):
-            dx0[B * D + d] = np.conj(A[step * B * T * D + d]) * db[B * T * D + d]
+            at = (B * T + t) * D + k
+            if t == T - 1:
+                db[at : at + l - k] = dx[at : at + l - k]
+            else:
+                _all(A, step * (at + D - k) + k, db, at + D, dx, at, db, at, l - k, YES, pairs, unit)
+            if t == 0:
+                _gradient(x0, B * D + k, db, at, dA, step * (at - k) + k, l - k, into, pairs, unit)
+            else:
+                _gradient(x, at - D, db, at, dA, step * (at - k) + k, l - k, into, pairs, unit)
+        first = B * T * D
+        _all(A, step * first + k, db, first + k, None, 0, dx0, B * D + k, l - k, YES, pairs, unit)
+
+
+@compiled
+def _gradient(before, p, g, at, dA, o, count, into, pairs, unit):
+    if isinstance(into, tuple):
+        _all(before, p, g, at, dA, o, dA, o, count, YES, pairs, unit)
+    else:
+        _all(before, p, g, at, None, 0, dA, o, count, YES, pairs, unit)

@@ -8,6 +8,7 @@ not vectorise loops as short as one block:
 * ``dots``   out[o + i] = base[q + i] + sum_j rows[r + i s + j] * right[w + j]
   (A x with A's rows as rows)
 * ``add``    out[o : o+n] += base[q : q+n]
+* ``row``    out[o : o+n] = base[q : q+n] + left[l : l+n] * right[r : r+n], number by number; base may be None (zero)
 * ``outer``  rows[r + j s : r + j s + n] (+)= left[l+j] * right[q : q+n]
   (the gradient g x^T)
 
@@ -118,6 +119,56 @@ def add(typing, base, q, out, o, size):
     return types.void(base, types.int64, out, types.int64, size), generate
 
 
+def _conjugate_product(builder, left, right):
+    """conj(left) * right of vectors of (real, imaginary) pairs; for real ``left`` use :func:`_flip` first."""
+    n, i32 = left.type.count, ir.IntType(32)
+
+    def picked(vector, places):
+        return builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(i32, n), places))
+
+    real = picked(left, [j - j % 2 for j in range(n)])
+    imaginary = picked(left, [j - j % 2 + 1 for j in range(n)])
+    swapped = picked(right, [j + 1 - 2 * (j % 2) for j in range(n)])
+    # (a - ib)(c + id) = (ac + bd) + i(ad - bc)
+    signs = ir.Constant(left.type, [1.0, -1.0] * (n // 2))
+    turned = builder.fmul(builder.fmul(imaginary, signs, flags=_FAST), swapped, flags=_FAST)
+    return _multiply_add(builder, turned, real, right)
+
+
+def _flip(builder, vector):
+    """The conjugates of a vector of pairs."""
+    signs = ir.Constant(vector.type, [1.0, -1.0] * (vector.type.count // 2))
+    return builder.fmul(vector, signs, flags=_FAST)
+
+
+@intrinsic
+def row(typing, left, l, right, r, base, q, out, o, conjugate, pairs, size):
+    """``pairs`` and ``conjugate`` are flags (YES or NO): numbers are complex, and ``left`` is conjugated."""
+    n = len(size)
+    complex_, conjugated = (isinstance(flag, types.UniTuple) for flag in (pairs, conjugate))
+
+    def generate(context, builder, signature, arguments):
+        left_, l_, right_, r_, base_, q_, out_, o_, *_ = arguments
+        pointer, _, width = _vector(context, builder, left, left_, l_, n)
+        first = builder.load(pointer, align=width)
+        pointer, _, _ = _vector(context, builder, right, right_, r_, n)
+        second = builder.load(pointer, align=width)
+        if complex_:
+            product = _conjugate_product(builder, first if conjugated else _flip(builder, first), second)
+        else:
+            product = builder.fmul(first, second, flags=_FAST)
+        if not isinstance(base, types.NoneType):
+            pointer, _, _ = _vector(context, builder, base, base_, q_, n)
+            product = builder.fadd(product, builder.load(pointer, align=width), flags=_FAST)
+        target, _, _ = _vector(context, builder, out, out_, o_, n)
+        builder.store(product, target, align=width)
+        return context.get_dummy_value()
+
+    return types.void(
+        left, types.int64, right, types.int64, base, types.int64, out, types.int64, conjugate, pairs, size
+    ), generate
+
+
 @intrinsic
 def outer(typing, left, l, right, q, rows, r, s, add, size):
     n, accumulate = len(size), isinstance(add, types.UniTuple)
@@ -142,3 +193,4 @@ def outer(typing, left, l, right, q, rows, r, s, add, size):
 
 
 ADD, SET = (0, 0), 0  # what outer does with what was there: its type decides
+YES, NO = (0, 0), 0  # so does a flag's

@@ -13,12 +13,14 @@ the gradient arriving at x.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 
+@cache
 def _module(backend: str):
     return importlib.import_module(f"lrnnlab.scans.{backend}")
 
@@ -53,20 +55,33 @@ def _token_rule(gradients):
     return backward
 
 
+def _linear_forward(A: Tensor, b: Tensor, x0: Tensor, backend: str) -> Tensor:
+    if b.numel() == 0:
+        return b.clone()
+    module = _module(backend)
+    return (module.block_forward if b.ndim == 4 else module.diagonal_forward)(A, b, x0)
+
+
+def _token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor, backend: str) -> Tensor:
+    if tokens.numel() == 0 or b_table.numel() == 0:
+        return b_table.new_empty(*tokens.shape, *b_table.shape[1:])
+    return _module(backend).token_forward(A_table, b_table, tokens, x0)
+
+
+def _keep(ctx, inputs, output) -> None:
+    """What the way back needs: all but b, and the states."""
+    A, _, *rest, ctx.backend = inputs
+    ctx.save_for_backward(A, *rest, output)
+
+
 class LinearScan(torch.autograd.Function):
     """x_t = A_t x_{t-1} + b_t; arguments as in :func:`lrnnlab.scans.linear_scan`."""
 
     @staticmethod
-    def forward(A: Tensor, b: Tensor, x0: Tensor, backend: str) -> Tensor:
-        if b.numel() == 0:
-            return b.clone()
-        module = _module(backend)
-        return (module.block_forward if b.ndim == 4 else module.diagonal_forward)(A, b, x0)
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        A, _, x0, ctx.backend = inputs
-        ctx.save_for_backward(A, x0, output)
+    def forward(ctx, *inputs):
+        x = _linear_forward(*inputs)
+        _keep(ctx, inputs, x)
+        return x
 
     backward = staticmethod(once_differentiable(_linear_rule(_linear_backward)))
 
@@ -75,25 +90,20 @@ class TokenScan(torch.autograd.Function):
     """The same with A_t and b_t read from tables; arguments as in :func:`lrnnlab.scans.token_scan`."""
 
     @staticmethod
-    def forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor, backend: str) -> Tensor:
-        if tokens.numel() == 0 or b_table.numel() == 0:
-            return b_table.new_empty(*tokens.shape, *b_table.shape[1:])
-        return _module(backend).token_forward(A_table, b_table, tokens, x0)
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        A_table, _, tokens, x0, ctx.backend = inputs
-        ctx.save_for_backward(A_table, tokens, x0, output)
+    def forward(ctx, *inputs):
+        x = _token_forward(*inputs)
+        _keep(ctx, inputs, x)
+        return x
 
     backward = staticmethod(once_differentiable(_token_rule(_token_backward)))
 
 
-_linear = torch.library.custom_op("lrnnlab::linear_scan", LinearScan.forward, mutates_args=())
-_token = torch.library.custom_op("lrnnlab::token_scan", TokenScan.forward, mutates_args=())
+_linear = torch.library.custom_op("lrnnlab::linear_scan", _linear_forward, mutates_args=())
+_token = torch.library.custom_op("lrnnlab::token_scan", _token_forward, mutates_args=())
 _linear_gradients = torch.library.custom_op("lrnnlab::linear_scan_backward", _linear_backward, mutates_args=())
 _token_gradients = torch.library.custom_op("lrnnlab::token_scan_backward", _token_backward, mutates_args=())
-_linear.register_autograd(_linear_rule(_linear_gradients), setup_context=LinearScan.setup_context)
-_token.register_autograd(_token_rule(_token_gradients), setup_context=TokenScan.setup_context)
+_linear.register_autograd(_linear_rule(_linear_gradients), setup_context=_keep)
+_token.register_autograd(_token_rule(_token_gradients), setup_context=_keep)
 
 
 @_linear.register_fake
