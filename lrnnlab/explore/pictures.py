@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from lrnnlab import records
 from lrnnlab.experiments import get, plan, train
 from lrnnlab.explore.automaton_figures import state_diagram
+from lrnnlab.explore.bench_figures import recorded, times_ours
 from lrnnlab.explore.fading_figures import fading as fading_
 from lrnnlab.explore.growth_figures import growth_by_rule
 from lrnnlab.explore.scan_figures import scan_schedule, speed_ratios
@@ -66,6 +67,14 @@ def speed() -> tuple[Figure, str]:
     )
 
 
+def scan_bench() -> tuple[Figure, str]:
+    """The recorded benchmark of the scans (``lrnnlab bench scans --record``), forward and backward."""
+    return times_ours(recorded()), (
+        "Forward and backward time of six other scans over that of our compiled loop, case by case, one panel for each number "
+        "of threads, on a logarithmic axis; what was not run, because it would take too long or too much memory, is hollow."
+    )
+
+
 def fading() -> tuple[Figure, str]:
     """Recorded runs of ``lrnn/fading`` at the desk budget."""
     desk, rows = _desk("lrnn/fading"), get("lrnn/fading").ROWS
@@ -87,7 +96,7 @@ def _desk(name: str) -> list[dict]:
 
 PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {
     "found_automaton": found_automaton, "lrnn_table2": table2, "lrnn_fig1": fig1, "lrnn_growth": growth,
-    "lrnn_speed": speed, "lrnn_fading": fading,
+    "lrnn_speed": speed, "lrnn_fading": fading, "scan_bench": scan_bench,
 }  # fmt: skip
 
 
