@@ -46,7 +46,7 @@ def _reason(backend: str) -> str | None:
     return None
 
 
-FEW, FEW_BLOCKS = 8, 3  # with fewer steps the loop is done before a compiled scan has begun
+FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
 MISSING = {name: _reason(name) for name in _DEVICE}  # why a compiled backend cannot run on this machine, or None
 
 
