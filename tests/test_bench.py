@@ -114,7 +114,6 @@ def test_the_record_can_be_read_again(tmp_path):
     "arguments, message",
     [
         (["--only", "b=3"], "no case with 'b=3'"),
-        (["--only", "complex", "--record"], "a record holds all cases"),
         (["--only", "complex", "--threads", "0"], "threads must be 1"),
     ],
 )
