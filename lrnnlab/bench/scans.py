@@ -151,13 +151,16 @@ def _compare(case: Case, found: dict, speed: float) -> None:
 
 
 def write(found: Sequence[dict], threads: int, rounds: int, folder: Path, device: str = "cpu") -> Path:
-    """The record of a whole run: ``folder``/threads-N.json, or cuda.json."""
+    """Into ``folder``/threads-N.json, or cuda.json; cases that stand there already and were not run again are kept."""
     path = folder / (f"threads-{threads}.json" if device == "cpu" else f"{device}.json")
+    revision = records.provenance()["revision"]
+    earlier = records.read(path) or {"cases": []}
+    cases = {one["case"]: one for one in earlier["cases"]} | {one["case"]: one | {"revision": revision} for one in found}
     machine = {"cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()}
     if device != "cpu":
         machine["gpu"] = torch.cuda.get_device_name()
     records.write(path, {
-        "experiment": "bench/scans", "threads": threads, "rounds": rounds, "machine": machine, "cases": list(found),
+        "experiment": "bench/scans", "threads": threads, "rounds": rounds, "machine": machine, "cases": list(cases.values()),
         "versions": peers.versions(), "provenance": records.provenance() | {"threads": threads, "device": device},
     })  # fmt: skip
     return path
