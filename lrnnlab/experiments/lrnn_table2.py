@@ -46,8 +46,7 @@ _SOFTMAX = {
         Phase(steps=250, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5),
     ),
     "modarith": (
-        Phase(steps=560, lr=6e-3, warmup=100, weight_decay=2.0, until=0.4),  # of starts slower than this few end well
-        Phase(steps=600, lr=6e-3, weight_decay=2.0, until=0.03),
+        Phase(steps=1200, lr=6e-3, warmup=100, weight_decay=2.0, until=0.03),
         *(Phase(steps=50, lr=6e-3, weight_decay=2.0, prune=0.25),) * 5,
         Phase(steps=300, lr=6e-3, final_lr=3e-4, noise=0.3, purity=1.5),
     ),
@@ -62,8 +61,8 @@ def _softmax(task: str) -> Setting:
     }  # fmt: skip
     mend = Phase(steps=100, lr=6e-3, final_lr=3e-4, warmup=10, noise=0.3, purity=1.5)
     recipe = Recipe(
-        _SOFTMAX[task], batch=32, betas=(0.9, 0.99), clip=1.0, attempts=6 if shallow else 8,
-        mend=None if shallow else Mend(mend, rounds=5),
+        _SOFTMAX[task], batch=32, betas=(0.9, 0.99), clip=1.0, attempts=6 if shallow else 4,
+        mend=None if shallow else Mend(mend, rounds=8),
     )  # fmt: skip
     return Setting("block_diagonal", options, recipe, stop="proved")
 
