@@ -78,7 +78,7 @@ def test_what_the_benchmark_writes_can_be_drawn(real):
 
 
 def test_every_peer_and_every_kind_has_its_look():
-    assert set(WAYS) == set(bench_peers.PEERS)
+    assert set(WAYS) == set(bench_peers.installed())
     assert len({(look.colour, look.marker) for look in LOOKS.values()}) == len(LOOKS)
     assert {case.kind for case in CASES} == set(bench_figures.KINDS)
     assert {row.name for row in rows(BOTH)} == {case.name for case in CASES}

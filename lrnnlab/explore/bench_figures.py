@@ -91,7 +91,7 @@ def found(record: Mapping, name: str) -> dict:
 
 
 def times_table(records: Mapping[int, Mapping], threads: int, part: str = "both") -> list[dict]:
-    """One dict a case: milliseconds of ours, and by peer how many times longer it took, or why it was not run.
+    """One dict a case of that record: milliseconds of ours, and by peer how many times longer it took, or why it was not run.
 
     part : ``"both"`` or ``"forward"``.  ValueError for another, and for threads of which there is no record.
     """
@@ -101,6 +101,8 @@ def times_table(records: Mapping[int, Mapping], threads: int, part: str = "both"
     table = []
     for row in rows(records):
         peers = found(records[threads], row.name)
+        if not peers:
+            continue
         ours = peers.get(OURS, {})
         line = {"case": f"{row.group}, {row.label}", "ours, ms": ours[part]["median"] * 1e3 if part in ours else None}
         table.append(line | {peer: _cell(peers.get(peer, {}), part) for peer in WAYS if peer != OURS})
