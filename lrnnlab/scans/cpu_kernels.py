@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, row
+from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, times
 
 
 @compiled
@@ -103,12 +103,12 @@ WIDE = (0,) * 16  # numbers at a time
 
 @compiled
 def _all(left, l, right, r, base, q, out, o, count, conjugate, pairs, unit):
-    """``row`` on ``count`` numbers: WIDE at a time, and the rest one (or one pair) at a time."""
+    """``times`` on ``count`` numbers: WIDE at a time, and the rest one (or one pair) at a time."""
     wide = count - count % len(WIDE)
     for d in range(0, wide, len(WIDE)):
-        row(left, l + d, right, r + d, base, q + d, out, o + d, conjugate, pairs, WIDE)
+        times(left, l + d, right, r + d, base, q + d, out, o + d, conjugate, pairs, WIDE)
     for d in range(wide, count, len(unit)):
-        row(left, l + d, right, r + d, base, q + d, out, o + d, conjugate, pairs, unit)
+        times(left, l + d, right, r + d, base, q + d, out, o + d, conjugate, pairs, unit)
 
 
 @compiled

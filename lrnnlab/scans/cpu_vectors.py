@@ -8,7 +8,7 @@ not vectorise loops as short as one block:
 * ``dots``   out[o + i] = base[q + i] + sum_j rows[r + i s + j] * right[w + j]
   (A x with A's rows as rows)
 * ``add``    out[o : o+n] += base[q : q+n]
-* ``row``    out[o : o+n] = base[q : q+n] + left[l : l+n] * right[r : r+n], number by number; base may be None (zero)
+* ``times``  out[o : o+n] = base[q : q+n] + left[l : l+n] * right[r : r+n], number by number; base may be None (zero)
 * ``outer``  rows[r + j s : r + j s + n] (+)= left[l+j] * right[q : q+n]
   (the gradient g x^T)
 
@@ -120,7 +120,7 @@ def add(typing, base, q, out, o, size):
 
 
 def _conjugate_product(builder, left, right):
-    """conj(left) * right of vectors of (real, imaginary) pairs; for real ``left`` use :func:`_flip` first."""
+    """conj(left) * right of vectors of (real, imaginary) pairs; for left * right, :func:`_flip` left first."""
     n, i32 = left.type.count, ir.IntType(32)
 
     def picked(vector, places):
@@ -142,7 +142,7 @@ def _flip(builder, vector):
 
 
 @intrinsic
-def row(typing, left, l, right, r, base, q, out, o, conjugate, pairs, size):
+def times(typing, left, l, right, r, base, q, out, o, conjugate, pairs, size):
     """``pairs`` and ``conjugate`` are flags (YES or NO): numbers are complex, and ``left`` is conjugated."""
     n = len(size)
     complex_, conjugated = (isinstance(flag, types.UniTuple) for flag in (pairs, conjugate))
