@@ -35,14 +35,6 @@ KINDS = {
 TABLED = [name for name in KINDS if name.startswith(("vanilla", "diagonal", "liquid"))]
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def make(name, seed=0):
     registered, options = KINDS[name]
     return build(registered, vocab_size=V, classes=C, seed=seed, **options).double()

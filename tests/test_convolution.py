@@ -15,14 +15,6 @@ f64, f32, c128, c64 = torch.float64, torch.float32, torch.complex128, torch.comp
 FAR = 1 << 20
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def normal(*shape, seed=0, dtype=f64):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 

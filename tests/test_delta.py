@@ -16,14 +16,6 @@ f64, f32 = torch.float64, torch.float32
 HERE = ("sequential", "chunkwise")  # the forms that run without a GPU
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def draw(T, B=2, H=3, size=4, values=5, seed=0, low=0.0, high=2.0):
     """q, k, v, beta, W0 in double precision; keys of length one, beta between low and high."""
     generator = torch.Generator().manual_seed(seed)

@@ -47,14 +47,6 @@ EXACT = {"exact Sum": Sum(5), "exact EvenPair": EvenPair(5)}
 NAMES = (*KINDS, *EXACT)
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def make(name, seed=0):
     """A small model in double precision, so that equal means equal to ten digits."""
     if name in EXACT:

@@ -24,14 +24,6 @@ KINDS = (*SIZES, "real", "complex")  # a block size, or a kind of diagonal
 f64, f32, c128, c64 = torch.float64, torch.float32, torch.complex128, torch.complex64
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def loop(A, b, x0):
     """x_t = A_t x_{t-1} + b_t in NumPy, entry by entry where it is a block."""
     A, b, x = np.asarray(A), np.asarray(b), np.asarray(x0)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import torch
 
+from lrnnlab.scans import kept_memory
+
 _STATUS, _CLEAR, _MACHINE = Path("/proc/self/status"), Path("/proc/self/clear_refs"), Path("/proc/meminfo")
 
 
@@ -34,6 +36,7 @@ def peak(work: Callable[[], object], device: str = "cpu") -> int | None:
     if not _CLEAR.exists():
         return None
     ctypes.CDLL(None).malloc_trim(0)  # or memory freed before would be used again, and not counted
+    kept_memory.shelf().clear()
     before = _read(_STATUS, "VmRSS")
     _CLEAR.write_text("5")  # resets the highest mark
     result = work()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.proofs import arithmetic_blocks as arithmetic
@@ -128,7 +128,8 @@ _MAKERS: dict[str, tuple[Callable, ...]] = {
 }  # fmt: skip
 
 
-def constructions(name: str) -> list[Construction]:
+@cache
+def constructions(name: str) -> tuple[Construction, ...]:
     """The exact models known for a language.  ValueError if there is none.
 
     >>> [(found.model.name, found.clash()) for found in constructions("S_3")]
@@ -141,4 +142,4 @@ def constructions(name: str) -> list[Construction]:
         asked = make in (arithmetic.subtraction_expressions, arithmetic.mod_arith_three_layers)
         machine = language(f"{name}, {EXPRESSIONS}" if asked else name).machine
         found.append(Construction(make(), machine, EXPRESSIONS if asked else "all strings"))
-    return found
+    return tuple(found)

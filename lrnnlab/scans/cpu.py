@@ -9,7 +9,6 @@ Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A tr
 
 from __future__ import annotations
 
-import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -20,11 +19,11 @@ from torch import Tensor
 
 from lrnnlab.scans import cpu_kernels as kernels
 from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES
+from lrnnlab.scans.kept_memory import empty
 
 PARTS = 8
 SMALL = 1 << 18  # with fewer multiplications than this a second thread costs more than it brings
 LINE = 16  # channels are cut between cache lines, or threads would wait for each other's writes
-LARGE = 1 << 22  # bytes from which huge pages pay
 
 
 @cache
@@ -60,15 +59,6 @@ def _over_chains(work, batch: int, width: int, multiplications: int, grain: int 
     return len(corners)
 
 
-def _empty(shape, dtype: torch.dtype) -> Tensor:
-    """Memory for a result.  Large ones come from NumPy, which asks the system for huge pages where torch does not:
-    half of the time of a large backward pass would otherwise go into page faults."""
-    small = torch.empty(0, dtype=dtype)
-    if math.prod(shape) * small.element_size() < LARGE:
-        return torch.empty(shape, dtype=dtype)
-    return torch.from_numpy(np.empty(tuple(shape), small.numpy().dtype))
-
-
 def _flat(*tensors: Tensor) -> list[np.ndarray]:
     return [t.detach().resolve_conj().resolve_neg().contiguous().numpy().reshape(-1) for t in tensors]
 
@@ -89,7 +79,7 @@ def _summed(sums: np.ndarray, parts: int, shape) -> Tensor:
 def block_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     """States (B,T,h,n) of x_t = A_t x_{t-1} + b_t; A (B,T,h,n,n), or (h,n,n) if it is the same at every step."""
     B, T, h, n = b.shape
-    x = _empty(b.shape, b.dtype)
+    x = empty(b.shape, b.dtype)
     stored, head, row, _ = _as_stored(A)
     arrays, step, size = _flat(stored, b, x0, x), int(A.ndim == 5), (0,) * n
 
@@ -104,10 +94,10 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
     """Gradients of :func:`block_forward` in A, b, x0: from its result x and the gradient dx that arrives there."""
     B, T, h, n = x.shape
     stored, head, row, interleaved = _as_stored(A)
-    db, dx0 = _empty(x.shape, x.dtype), torch.zeros(x0.shape, dtype=x0.dtype)
+    db, dx0 = empty(x.shape, x.dtype), torch.zeros(x0.shape, dtype=x0.dtype)
     inputs, outputs, size = _flat(stored, x0, x, dx), _flat(db, dx0), (0,) * n
     shared = A.ndim == 3
-    dA = None if shared else _empty(stored.shape, A.dtype)
+    dA = None if shared else empty(stored.shape, A.dtype)
     sums = np.zeros((PARTS, A.numel()), inputs[0].dtype) if shared else None
 
     def work(p, *part):
@@ -123,7 +113,7 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
 def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
     """States (B,T,h,n) with A_t = A_table[token_t] of (V,h,n,n) and b_t = b_table[token_t] of (V,h,n)."""
     (_, h, n), (B, T) = b_table.shape, tokens.shape
-    x = _empty((B, T, h, n), b_table.dtype)
+    x = empty((B, T, h, n), b_table.dtype)
     arrays, size = _flat(A_table.transpose(-1, -2), b_table, tokens.to(torch.int64), x0, x), (0,) * n
 
     def work(_, *part):
@@ -150,7 +140,7 @@ def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: T
 def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     """States (B,T,D) of x_t = A_t x_{t-1} + b_t channel by channel; A (B,T,D), or (D,) if it is always the same."""
     B, T, D = b.shape
-    x = _empty(b.shape, b.dtype)
+    x = empty(b.shape, b.dtype)
     arrays, step, (width, *kind) = _reals(A, b, x0, x), int(A.ndim == 3), _numbers(b)
 
     def work(_, *part):
@@ -163,10 +153,10 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
 def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of :func:`diagonal_forward` in A, b and x0."""
     B, T, D = x.shape
-    db, dx0 = _empty(x.shape, x.dtype), torch.empty(x0.shape, dtype=x0.dtype)
+    db, dx0 = empty(x.shape, x.dtype), torch.empty(x0.shape, dtype=x0.dtype)
     inputs, outputs, shared = _reals(A, x0, x, dx), _reals(db, dx0), A.ndim == 1
     width, *kind = _numbers(x)
-    dA = None if shared else _empty(A.shape, A.dtype)
+    dA = None if shared else empty(A.shape, A.dtype)
     sums = np.zeros((PARTS, D * width), inputs[0].dtype) if shared else None
 
     def work(p, *part):

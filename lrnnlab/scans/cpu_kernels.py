@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, times
+from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, prefetch, times
+
+
+AHEAD = 1024  # numbers: so long before they are needed the transitions are asked for, or every page would begin with a wait
 
 
 @compiled
@@ -27,6 +30,7 @@ def block_forward(A, b, x0, x, T, h, head, s, step, i, j, k, l, size):
         for t in range(T):
             for c in range(k, l):
                 at, row = ((B * T + t) * h + c) * n, step * (B * T + t) * h * n * n + c * head
+                prefetch(A, step * ((B * T + t) * h + c) * n * n + AHEAD, size)
                 if t == 0:
                     dots(A, row, s, x0, (B * h + c) * n, b, at, x, at, size)
                 else:

@@ -11,6 +11,7 @@ not vectorise loops as short as one block:
 * ``times``  out[o : o+n] = base[q : q+n] + left[l : l+n] * right[r : r+n], number by number; base may be None (zero)
 * ``outer``  rows[r + j s : r + j s + n] (+)= left[l+j] * right[q : q+n]
   (the gradient g x^T)
+* ``prefetch`` array[offset : offset + n n]: ask memory for it; a place outside the array does no harm
 
 The block size n travels in the *type* of the argument ``size`` (a tuple of n zeros), so that the compiler knows it.
 Arrays are passed flat; s is the distance between the starts of two rows of a block.
@@ -76,6 +77,39 @@ def mix(typing, rows, r, s, weight, w, base, q, out, o, size):
     ), generate
 
 
+def _sums(builder, vectors):
+    """The vector of the sums of n vectors of length n."""
+    n, i32 = len(vectors), ir.IntType(32)
+    if n & (n - 1):
+        element = vectors[0].type.element
+        name = f"llvm.vector.reduce.fadd.v{n}{'f32' if isinstance(element, ir.FloatType) else 'f64'}"
+        kind = ir.FunctionType(element, [element, vectors[0].type])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
+        sums = ir.Constant(vectors[0].type, ir.Undefined)
+        for i, vector in enumerate(vectors):
+            total = builder.call(reduce, [ir.Constant(element, 0.0), vector], fastmath=_FAST)
+            sums = builder.insert_element(sums, total, ir.Constant(i32, i))
+        return sums
+    # A power of two: fold two vectors into one of half sums, all pairs at once, log2(n) times.  A vector is made of
+    # segments, each what is left of one of the first vectors; a segment (f, s) of a and its twin (g, t) of b become
+    # (f + s, g + t), added as (f, t) + (s, g) because a blend is cheaper than a shuffle.
+    width = n
+    while width > 1:
+        half = width // 2
+        place = [(lane, lane % width < half) for lane in range(n)]
+        straight = ir.Constant(ir.VectorType(i32, n), [lane + (0 if first else n) for lane, first in place])
+        crossed = ir.Constant(
+            ir.VectorType(i32, n), [lane + half if first else lane - half + n for lane, first in place]
+        )
+        pairs = zip(vectors[: len(vectors) // 2], vectors[len(vectors) // 2 :])
+        vectors = [
+            builder.fadd(builder.shuffle_vector(a, b, straight), builder.shuffle_vector(a, b, crossed), flags=_FAST)
+            for a, b in pairs
+        ]
+        width = half
+    return vectors[0]
+
+
 @intrinsic
 def dots(typing, rows, r, s, right, w, base, q, out, o, size):
     n = len(size)
@@ -86,22 +120,36 @@ def dots(typing, rows, r, s, right, w, base, q, out, o, size):
         vector = builder.load(pointer, align=width)
         source, _, _ = _vector(context, builder, base, base_, q_, n)
         total = builder.load(source, align=width)
-        kind = ir.FunctionType(element, [element, vector.type])
-        name = f"llvm.vector.reduce.fadd.v{n}{'f32' if width == 4 else 'f64'}"
-        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
-        zero, sums = ir.Constant(element, 0.0), ir.Constant(vector.type, ir.Undefined)
+        products = []
         for i in range(n):
             row, _, _ = _vector(context, builder, rows, rows_, _row(builder, r_, s_, i), n)
-            product = builder.fmul(builder.load(row, align=width), vector, flags=_FAST)
-            place = ir.Constant(ir.IntType(32), i)
-            sums = builder.insert_element(sums, builder.call(reduce, [zero, product], fastmath=_FAST), place)
+            products.append(builder.fmul(builder.load(row, align=width), vector, flags=_FAST))
         target, _, _ = _vector(context, builder, out, out_, o_, n)
-        builder.store(builder.fadd(total, sums, flags=_FAST), target, align=width)
+        builder.store(builder.fadd(total, _sums(builder, products), flags=_FAST), target, align=width)
         return context.get_dummy_value()
 
     return types.void(
         rows, types.int64, types.int64, right, types.int64, base, types.int64, out, types.int64, size
     ), generate
+
+
+@intrinsic
+def prefetch(typing, array, offset, size):
+    n = len(size)
+
+    def generate(context, builder, signature, arguments):
+        array_, offset_, _ = arguments
+        i32, i64, byte = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        pointer, _, width = _vector(context, builder, array, array_, offset_, 1)
+        pointer = builder.bitcast(pointer, byte)
+        for line in range(0, n * n * width, 64):
+            read, keep, data = (ir.Constant(i32, flag) for flag in (0, 3, 1))
+            builder.call(ask, [builder.gep(pointer, [ir.Constant(i64, line)]), read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, size), generate
 
 
 @intrinsic

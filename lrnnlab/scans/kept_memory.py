@@ -1,0 +1,86 @@
+"""Memory for large results on the CPU, kept from one call to the next.
+
+The system hands out fresh memory in pages that it must first fill with zeros; for a large gradient that takes longer
+than computing it, and a training step asks for the same sizes over and over.  So large results lie in arrays that are
+kept here, and a result's memory is used again once nobody holds the result.  (They come from NumPy, which asks the
+system for huge pages where torch does not.)
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import weakref
+from functools import cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+LARGE = 1 << 22  # bytes from which this pays
+KEPT = 1 << 28  # bytes that may stay here while nobody uses them
+LINE = 64  # bytes of a cache line
+
+
+class Shelf:
+    """Arrays of bytes; each knows whether a tensor still lies in it.
+
+    >>> shelf = Shelf(kept=1000)
+    >>> first = shelf.take(64)
+    >>> address = first.data_ptr()
+    >>> shelf.take(64).data_ptr() == address         # still in use
+    False
+    >>> del first
+    >>> shelf.take(64).data_ptr() == address
+    True
+    """
+
+    def __init__(self, kept: int):
+        self.kept = kept
+        self._lock = threading.Lock()
+        self._arrays: list[tuple[np.ndarray, weakref.ref]] = []  # the memory, and the view of it that a tensor holds
+
+    def take(self, size: int) -> Tensor:
+        """``size`` bytes that nobody else uses, uninitialised, from the beginning of a cache line on."""
+        with self._lock:
+            idle = [i for i, (_, view) in enumerate(self._arrays) if view() is None]
+            fitting = next((i for i in reversed(idle) if self._arrays[i][0].nbytes == size + LINE), None)
+            memory = np.empty(size + LINE, np.uint8) if fitting is None else self._arrays.pop(fitting)[0]
+            start = -memory.ctypes.data % LINE
+            handed = memory[start : start + size]
+            self._arrays.append((memory, weakref.ref(handed)))
+            self._give_back(self.kept)
+        return torch.from_numpy(handed)  # whose storage, shared by all its views, holds ``handed``
+
+    def clear(self) -> None:
+        """Give all unused memory back to the system."""
+        with self._lock:
+            self._give_back(0)
+
+    def _give_back(self, most: int) -> None:
+        """Of the unused arrays keep those used last, up to ``most`` bytes; those in use are kept by their users."""
+        total, staying = 0, []
+        for memory, view in reversed(self._arrays):
+            in_use = view() is not None
+            total += 0 if in_use else memory.nbytes
+            if in_use or total <= most:
+                staying.append((memory, view))
+        self._arrays = staying[::-1]
+
+
+@cache
+def shelf() -> Shelf:
+    """The process's one shelf."""
+    return Shelf(KEPT)
+
+
+def empty(shape, dtype: torch.dtype) -> Tensor:
+    """An uninitialised CPU tensor; a large one lies in kept memory.
+
+    >>> empty((2, 3), torch.float64).shape
+    torch.Size([2, 3])
+    """
+    size = math.prod(shape) * dtype.itemsize
+    if size < LARGE:
+        return torch.empty(shape, dtype=dtype)
+    return shelf().take(size).view(dtype).view(shape)
