@@ -14,7 +14,6 @@ import numpy as np
 
 from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, prefetch, times
 
-
 AHEAD = 1024  # numbers: so long before they are needed the transitions are asked for, or every page would begin with a wait
 
 
