@@ -116,7 +116,7 @@ def dots(typing, rows, r, s, right, w, base, q, out, o, size):
 
     def generate(context, builder, signature, arguments):
         rows_, r_, s_, right_, w_, base_, q_, out_, o_, _ = arguments
-        pointer, element, width = _vector(context, builder, right, right_, w_, n)
+        pointer, _, width = _vector(context, builder, right, right_, w_, n)
         vector = builder.load(pointer, align=width)
         source, _, _ = _vector(context, builder, base, base_, q_, n)
         total = builder.load(source, align=width)
