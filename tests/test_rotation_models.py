@@ -1,0 +1,524 @@
+"""RotRNN, LRU and S5: three forms, one set of numbers; each against dense matrices; the lemmas of paper 001."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.stats
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.func import functional_call
+
+from lrnnlab.models import lru as lru_module
+from lrnnlab.models import stack
+from lrnnlab.models.hippo import legs
+from lrnnlab.models.lru import LRU, ring_decay
+from lrnnlab.models.rotrnn import RotRNN, lru_as_rotrnn
+from lrnnlab.models.s5 import S5
+
+D, TWO = 3, {"bidirectional": True}
+ROT = {"state": 8, "heads": 2}
+KINDS = {
+    "rotrnn": (RotRNN, ROT),
+    "rotrnn released": (RotRNN, {**ROT, "init": "released"}),
+    "rotrnn absorbed": (RotRNN, {**ROT, "rotation": "absorbed"}),
+    "rotrnn paper, c = 1/2": (RotRNN, {**ROT, "normaliser": "paper", "c": 0.5}),
+    "rotrnn none": (RotRNN, {**ROT, "normaliser": "none"}),
+    "rotrnn random start, c = 2": (RotRNN, {**ROT, "start": "random", "c": 2.0}),
+    "rotrnn one head, bidirectional": (RotRNN, {"state": 6, "heads": 1, **TWO}),
+    "rotrnn pairs": (RotRNN, {"state": 6, "heads": 3, "rotation": "absorbed"}),
+    "lru": (LRU, {"state": 5}),
+    "lru recomputed, bidirectional": (LRU, {"state": 5, "normaliser": "recomputed", **TWO}),
+    "lru none": (LRU, {"state": 1, "normaliser": "none"}),
+    "s5": (S5, {"state": 6}),
+    "s5 blocks, bidirectional": (S5, {"state": 8, "blocks": 2, "C_init": "lecun_normal", **TWO}),
+    "s5 complex, clip": (S5, {"state": 4, "C_init": "complex_normal", "clip": True, "dt": (0.1, 2.0)}),
+}
+ONE_WAY = [name for name, (_, options) in KINDS.items() if not options.get("bidirectional")]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def seeded(make, *arguments, seed=0, **options):
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return make(*arguments, **options)
+
+
+def layer_of(name, seed=0):
+    kind, options = KINDS[name]
+    return seeded(kind, D, seed=seed, **options).double()
+
+
+def inputs(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def stepped(layer, z):
+    state, out = layer.initial(len(z)), []
+    for z_t in z.unbind(1):
+        state, y = layer.step(state, z_t)
+        out.append(y)
+    return torch.stack(out, 1)
+
+
+def same(p, q, tolerance=1e-9):
+    torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
+
+
+def weights(layer):
+    return {name: p.detach().numpy() for name, p in layer.state_dict().items()}
+
+
+# --- three forms ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(list(KINDS)), st.integers(1, 3), st.integers(1, 45), st.integers(0, 10**6))
+def test_scan_convolution_and_steps_agree(name, B, T, seed):
+    layer, z = layer_of(name, seed % 7), inputs(B, T, D, seed=seed)
+    with torch.no_grad():
+        y = layer(z)[1]
+        same(layer.convolve(z), y)
+        if name in ONE_WAY:
+            same(stepped(layer, z), y)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_forms_agree_in_single_precision_and_at_length(name):
+    layer, z = layer_of(name).float(), inputs(2, 1023, D).float()
+    with torch.no_grad():
+        y = layer(z)[1]
+        assert float((layer.convolve(z) - y).abs().max()) < 2e-4 * float(y.abs().max())
+        assert float((layer.double()(z.double())[1] - y).abs().max()) < 2e-4 * float(y.abs().max())
+
+
+@pytest.mark.parametrize("name", ["rotrnn", "s5 blocks, bidirectional"])
+def test_a_convolution_that_wraps_around_is_noticed(name, monkeypatch):
+    monkeypatch.setattr(lru_module, "next_fast_len", lambda n: (n + 1) // 2)
+    layer, z = layer_of(name), inputs(2, 21, D)
+    with torch.no_grad():
+        assert float((layer.convolve(z) - layer(z)[1]).abs().max()) > 1e-3
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_backends_tokens_and_empty_batches(name):
+    layer, table = layer_of(name), inputs(4, D)
+    tokens = torch.randint(4, (3, 17), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        transitions, y = layer(table[tokens])
+        same(layer(table, tokens)[1], y)
+        layer.backend = "reference"
+        same(layer(table[tokens])[1], y)
+        assert transitions is None
+        for z in (inputs(2, 0, D), inputs(0, 5, D)):
+            assert layer(z)[1].shape == layer.convolve(z).shape == z.shape
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_causal_in_one_direction_only(name):
+    layer, z = layer_of(name), inputs(2, 30, D)
+    other = z.clone()
+    other[:, -1] += 1
+    with torch.no_grad():
+        change = (layer(other)[1] - layer(z)[1]).abs().amax((0, 2))
+    assert change[-1] > 1e-2
+    assert (change[:-1] == 0).all() if name in ONE_WAY else change[-2] > 1e-6
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kernel_is_the_impulse_response(name):
+    layer, T = layer_of(name), 9
+    impulses = torch.zeros(D, T, D, dtype=torch.float64)
+    impulses[:, 0] = torch.eye(D, dtype=torch.float64)
+    with torch.no_grad():
+        answer = layer(impulses)[1] - layer(torch.zeros_like(impulses))[1] - layer.skip * impulses  # (in, T, out)
+        forward = layer.kernel(T)
+        if name in ONE_WAY:
+            same(forward.permute(2, 0, 1), answer)
+            with pytest.raises(ValueError, match="a direction that this layer has not"):
+                layer.kernel(T, backward=True)
+        else:
+            answer[:, 0] -= layer.kernel(1, backward=True)[0].T  # the way back ends at the impulse, and sees it
+            same(forward.permute(2, 0, 1), answer)
+            flipped = layer(impulses.flip(1))[1].flip(1) - layer.skip * impulses
+            flipped[:, 0] -= forward[0].T
+            same(layer.kernel(T, backward=True).permute(2, 0, 1), flipped)
+
+
+# --- against dense matrices -----------------------------------------------------------------------------------------
+
+
+def dense_run(A, b, x0):
+    """x_t = A x_{t-1} + b_t by the loop, b (T, N)."""
+    x, out = x0, []
+    for b_t in b:
+        x = A @ x + b_t
+        out.append(x)
+    return np.array(out)
+
+
+def both_ways(A, b, x0, directions):
+    runs = [dense_run(A, b, x0)]
+    if directions == 2:
+        runs.append(dense_run(A, b[::-1], x0)[::-1])
+    return runs
+
+
+def dense_rotrnn(layer):
+    """gamma A (N, N), xi B (N, D) and x_0 (N,) from the weights, head by head, with matrices."""
+    w, A, B, start = weights(layer), [], [], []
+    for head in range(layer.heads):
+        gamma = math.exp(-math.exp(w["gamma_log"][head]))
+        turns = [[[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]] for a in w["theta"][head]]
+        M = w["M"][head] if "M" in w else np.zeros((2 * len(turns),) * 2)
+        P = scipy.linalg.expm(M - M.T)
+        trace = np.trace(w["B"][head].T @ w["B"][head])
+        c = layer.c
+        power = {"corrected": c * (1 - gamma**2), "paper": 1 - c * gamma**2, "none": trace}[layer.normaliser]
+        xi = math.sqrt(power / trace)
+        A.append(gamma * P @ scipy.linalg.block_diag(*turns) @ P.T)
+        B.append(xi * w["B"][head])
+        start.append(P @ w["x0"][head])
+    return scipy.linalg.block_diag(*A), np.concatenate(B), np.concatenate(start)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("rotrnn")])
+def test_rotrnn_is_its_matrices(name):
+    layer, z = layer_of(name), inputs(1, 13, D)
+    A, B, x0 = dense_rotrnn(layer)
+    runs = both_ways(A, z[0].numpy() @ B.T, x0, layer.directions)
+    y = sum(x @ C.T for x, C in zip(runs, weights(layer)["C"])) + z[0].numpy() * weights(layer)["skip"]
+    with torch.no_grad():
+        same(layer.hidden(z)[0], np.concatenate(runs, -1))
+        same(layer(z)[1][0], y)
+        same(scipy.linalg.block_diag(*layer.transition().numpy()), A)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("lru")])
+def test_lru_is_its_definition(name):
+    layer, z, w = layer_of(name), inputs(1, 13, D), weights(layer_of(name))
+    eigenvalues = np.exp(-np.exp(w["nu_log"]) + 1j * np.exp(w["theta_log"]))
+    scale = {
+        "learned": np.exp(w.get("gamma_log", 0)),
+        "recomputed": np.sqrt(1 - np.abs(eigenvalues) ** 2),
+        "none": np.ones(len(eigenvalues)),
+    }[layer.normaliser]
+    B, C = (w[key][..., 0] + 1j * w[key][..., 1] for key in "BC")
+    runs = both_ways(np.diag(eigenvalues), scale * (z[0].numpy() @ B.T), 0 * eigenvalues, layer.directions)
+    y = sum((x @ c.T).real for x, c in zip(runs, C)) + z[0].numpy() * w["skip"]
+    with torch.no_grad():
+        same(layer.hidden(z)[0], np.concatenate(runs, -1))
+        same(layer(z)[1][0], y)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("s5")])
+def test_s5_is_its_definition(name):
+    layer, z, w = layer_of(name), inputs(1, 13, D), weights(layer_of(name))
+    eigenvalues, dt = w["Lambda_re"] + 1j * w["Lambda_im"], np.exp(w["log_step"])
+    B, C = (w[key][..., 0] + 1j * w[key][..., 1] for key in "BC")
+    turned = np.exp(eigenvalues * dt)
+    b = z[0].numpy() @ (((turned - 1) / eigenvalues)[:, None] * B).T
+    runs = both_ways(np.diag(turned), b, 0 * turned, layer.directions)
+    y = 2 * sum((x @ c.T).real for x, c in zip(runs, C)) + z[0].numpy() * w["skip"]
+    with torch.no_grad():
+        same(layer.hidden(z)[0], np.concatenate(runs, -1))
+        same(layer(z)[1][0], y)
+
+
+def test_s5_starts_as_the_normal_part_of_hippo():
+    """2 Re(V x_t) is the state of the real system x' = A x + B u with A the normal part of LegS, B real."""
+    n, dt = 6, 0.05
+    layer, z = seeded(S5, D, state=2 * n, blocks=2, dt=(dt, dt)).double(), inputs(1, 20, D)
+    A, _, P = legs(n)
+    normal = A + np.outer(P, P)
+    values, V = np.linalg.eig(normal)
+    keep = np.argsort(values.imag)[n // 2 :]
+    w = weights(layer)
+    same(w["Lambda_im"], np.tile(values.imag[keep], 2), 1e-5)
+    V = V[:, keep] / np.linalg.norm(V[:, keep], axis=0)
+    V = V * np.exp(1j * np.angle(V.conj().T @ P))  # the phases that the layer has: V* P positive
+    turned = scipy.linalg.block_diag(V, V)  # (2n, n)
+    B = 2 * (turned @ (w["B"][..., 0] + 1j * w["B"][..., 1])).real
+    lifted = scipy.linalg.block_diag(normal, normal)
+    step = scipy.linalg.expm(lifted * dt)
+    b = z[0].numpy() @ (np.linalg.solve(lifted, step - np.eye(2 * n)) @ B).T
+    with torch.no_grad():
+        x = 2 * (layer.hidden(z)[0].numpy() @ turned.T).real
+    same(x, dense_run(step, b, np.zeros(2 * n)), 1e-5)  # eigenvalues are kept in single precision
+
+
+def test_clip_keeps_s5_from_growing():
+    layer = layer_of("s5 complex, clip")
+    layer.Lambda_re.data.fill_(0.5)
+    assert (layer.system().log.real < 0).all()
+    layer.clip = False
+    assert (layer.system().log.real > 0).all()
+
+
+# --- the lemmas of paper 001 ----------------------------------------------------------------------------------------
+
+
+def test_lemma_1_and_2_rotations():
+    layer = seeded(RotRNN, D, state=24, heads=3).double()
+    P = layer.orthogonal().detach()
+    A = (layer.transition() / layer.gamma().view(-1, 1, 1)).detach()
+    for Q in (P, A):
+        same(Q @ Q.mT, torch.eye(8, dtype=torch.float64).expand(3, 8, 8), 1e-12)
+        same(torch.linalg.det(Q), torch.ones(3, dtype=torch.float64), 1e-12)
+    assert float((P - torch.eye(8)).abs().max()) > 0.1
+
+
+def mean_square(layer, T):
+    """E |x_t|^2 of each head, (T, heads), for white inputs: the state is linear in them, so their powers add up."""
+    impulses = torch.zeros(D, T, D, dtype=torch.float64)
+    impulses[:, 0] = torch.eye(D, dtype=torch.float64)
+    with torch.no_grad():
+        alone = layer.hidden(torch.zeros(1, T, D, dtype=torch.float64))
+        power = (layer.hidden(impulses) - alone).square().sum(0).cumsum(0) + alone[0].square()
+    return power.unflatten(-1, (layer.heads, -1)).sum(-1)
+
+
+@pytest.mark.parametrize("c", [1.0, 2.0, 0.3])
+@pytest.mark.parametrize("rotation", ["expm", "absorbed"])
+def test_lemma_3_as_it_should_be(c, rotation):
+    """E|x_t|^2 = c + gamma^2t (|x_0|^2 - c): constant from the start only if |x_0|^2 = c."""
+    options = {**ROT, "c": c, "rotation": rotation}
+    zero, random = (seeded(RotRNN, D, start=start, **options).double() for start in ("zero", "random"))
+    fade = zero.gamma().detach() ** (2 * torch.arange(1, 41).unsqueeze(1))
+    same(mean_square(zero, 40), c * (1 - fade))
+    same(mean_square(random, 40), torch.full((40, 2), c, dtype=torch.float64), 1e-6)  # x_0 was drawn in float32
+    assert not zero.x0.any() and random.x0.std() > 0.1
+
+
+def test_eq_11_as_printed_is_right_for_c_1_only():
+    for c in (0.5, 1.0):
+        layer = seeded(RotRNN, D, normaliser="paper", c=c, gamma=(0.5, 0.8), **ROT).double()
+        gamma = layer.gamma().detach()
+        limit = (1 - c * gamma**2) / (1 - gamma**2)
+        same(mean_square(layer, 200)[-1], limit)
+        assert bool(((limit - c).abs() > 0.1).all()) == (c != 1)
+    with pytest.raises(ValueError, match="c gamma.2 < 1, got c = 2.0 and gamma = 0.8"):
+        RotRNN(D, normaliser="paper", c=2.0, gamma=(0.8, 0.8), **ROT).xi()
+
+
+def test_the_normaliser_holds_near_1():
+    """1 - gamma^2 of a gamma of 0.9999 keeps its digits in single precision."""
+    layer = seeded(RotRNN, D, gamma=(0.9999, 0.9999), **ROT)
+    same(layer.xi(), layer.double().xi().float(), 1e-6)
+
+
+def test_lru_norm_has_the_same_transient():
+    """E|x_t|^2 = sum_k b_k (1 - |lambda_k|^2t), with b_k the squared norm of a row of B: Eq. 14 summed from i = 0."""
+    layer = seeded(LRU, D, state=5, normaliser="recomputed").double()
+    impulses = torch.zeros(D, 30, D, dtype=torch.float64)
+    impulses[:, 0] = torch.eye(D, dtype=torch.float64)
+    with torch.no_grad():
+        power = layer.hidden(impulses).abs().square().sum(0).cumsum(0)
+        fade = torch.exp(-2 * layer.nu_log.exp()) ** torch.arange(1, 31).unsqueeze(1)
+        same(power, layer.B.square().sum((1, 2)) * (1 - fade))
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_p_is_redundant(bidirectional):
+    layer = seeded(RotRNN, D, bidirectional=bidirectional, **ROT).double()
+    twin = RotRNN(D, rotation="absorbed", bidirectional=bidirectional, **ROT).double()
+    P = layer.orthogonal().detach()
+    mine = {key: value for key, value in layer.state_dict().items() if key != "M"}
+    mine["B"] = P.mT @ layer.B.detach()
+    mine["C"] = layer.C.detach() @ torch.block_diag(*P)
+    twin.load_state_dict(mine)
+    z = inputs(2, 25, D)
+    with torch.no_grad():
+        same(twin(z)[1], layer(z)[1], 1e-11)
+        assert float((twin.hidden(z) - layer.hidden(z)).abs().max()) > 1e-2
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(1, 6), st.integers(1, 4), st.booleans(), st.sampled_from(["learned", "recomputed", "none"]),
+    st.integers(1, 40), st.integers(0, 10**6),
+)  # fmt: skip
+def test_every_lru_is_a_rotrnn(state, width, bidirectional, normaliser, T, seed):
+    options = {"state": state, "normaliser": normaliser, "bidirectional": bidirectional}
+    lru = seeded(LRU, width, seed=seed, **options).double()
+    if normaliser == "learned":
+        lru.gamma_log.data += inputs(state, seed=seed)  # as training would leave it
+    before, z = torch.get_rng_state(), inputs(2, T, width, seed=seed)
+    twin = lru_as_rotrnn(lru)
+    assert torch.equal(torch.get_rng_state(), before)
+    with torch.no_grad():
+        y = lru(z)[1]
+        assert float((twin(z)[1] - y).abs().max()) < 1e-11 * (1 + float(y.abs().max()))
+
+
+@pytest.mark.parametrize("name, wrong", [("theta", lambda p: -p), ("C", lambda p: p.flip(-1)), ("B", torch.abs)])
+def test_a_wrong_twin_is_noticed(name, wrong):
+    lru, z = layer_of("lru"), inputs(2, 20, D)
+    twin = lru_as_rotrnn(lru)
+    with torch.no_grad():
+        getattr(twin, name).copy_(wrong(getattr(twin, name)))
+        assert float((twin(z)[1] - lru(z)[1]).abs().max()) > 1e-2
+
+
+def test_a_rotrnn_is_an_lru_whose_moduli_are_tied():
+    rot, z = seeded(RotRNN, D, state=24, heads=4).double(), inputs(2, 50, D)
+    lru = LRU(D, state=12, normaliser="none").double()
+    with torch.no_grad():
+        system = rot.system()
+        lru.nu_log.copy_(rot.gamma_log.repeat_interleave(3))
+        lru.theta_log.copy_(rot.theta.flatten().log())
+        lru.B.copy_(system.B.unflatten(0, (12, 2)).movedim(1, -1))
+        lru.C.copy_(system.C.unflatten(-1, (12, 2)) * torch.tensor([1.0, -1.0]))
+        lru.skip.copy_(rot.skip)
+        same(lru(z)[1], rot(z)[1], 1e-11)
+
+
+# --- starts, gradients, use in a token model ------------------------------------------------------------------------
+
+
+def uniform(values, low, high):
+    """Kolmogorov-Smirnov: these are uniform in (low, high)."""
+    return scipy.stats.kstest((np.asarray(values, np.float64).ravel() - low) / (high - low), "uniform").pvalue > 1e-3
+
+
+def deviation(p, wanted):
+    return abs(float(p.detach().square().mean().sqrt()) / wanted - 1) < 0.03
+
+
+def test_rotrnn_starts():
+    paper, released = (
+        seeded(RotRNN, 40, state=2000, heads=500, init=init, gamma=(0.1, 0.9), theta=0.5)
+        for init in ("paper", "released")
+    )
+    assert uniform(paper.gamma().detach() ** 2, 0.01, 0.81)
+    assert not uniform(released.gamma().detach() ** 2, 0.01, 0.81)
+    ends = [math.log(-math.log(g)) for g in (0.9, 0.1)]
+    assert uniform(released.gamma_log.detach(), *ends) and not uniform(paper.gamma_log.detach(), *ends)
+    assert uniform(paper.theta.detach(), 0, 0.5) and uniform(released.theta.detach(), 0, 0.5)
+    assert deviation(paper.B, 40**-0.5) and deviation(paper.C, 2000**-0.5) and deviation(paper.M, 1)
+    assert deviation(released.B, 2040**-0.5) and deviation(released.C, 2040**-0.5)
+
+
+def test_lru_starts():
+    layer = seeded(LRU, 20, state=1000, modulus=(0.4, 0.7), phase=3.0)
+    modulus = layer.system().log.detach().real.exp()
+    assert uniform(modulus**2, 0.16, 0.49) and uniform(layer.system().log.detach().imag, 0, 3)
+    assert deviation(layer.B, 40**-0.5) and deviation(layer.C, 1000**-0.5)
+    same(layer.scale(), (1 - modulus**2).sqrt(), 1e-5)
+
+
+def test_s5_starts():
+    layer = seeded(S5, 30, state=512, blocks=4, dt=(0.01, 1.0))
+    assert uniform(layer.log_step.detach(), math.log(0.01), 0)
+    assert deviation(layer.B, 1024**-0.5)  # V* spreads variance 1/N over two parts
+    for init, each in {"trunc_standard_normal": 1 / 512, "lecun_normal": 1 / 512 / 30, "complex_normal": 0.5}.items():
+        C = seeded(S5, 30, state=512, blocks=4, C_init=init).C
+        assert deviation(C, each**0.5), init
+
+
+def test_a_ring_near_1_is_drawn_exactly():
+    modulus = torch.exp(-seeded(ring_decay, 1000, (0.9999, 0.99999)).double().exp())
+    assert uniform(modulus**2, 0.9999**2, 0.99999**2)
+
+
+class Form(torch.nn.Module):
+    """One of a layer's forms as a module: z -> y."""
+
+    def __init__(self, layer, convolved):
+        super().__init__()
+        self.layer, self.convolved = layer, convolved
+
+    def forward(self, z):
+        return self.layer.convolve(z) if self.convolved else self.layer(z)[1]
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("convolved", [False, True])
+def test_gradients(name, convolved):
+    form, z = Form(layer_of(name), convolved), inputs(1, 7, D).requires_grad_()
+    names, values = zip(*((key, p.detach().requires_grad_()) for key, p in form.named_parameters()))
+    assert torch.autograd.gradcheck(
+        lambda z, *values: functional_call(form, dict(zip(names, values)), (z,)), (z, *values), fast_mode=True
+    )
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_gradients_in_single_precision_at_length_300(name):
+    single, double = layer_of(name).float(), layer_of(name)
+    z, g = inputs(2, 300, D), inputs(2, 300, D, seed=1)
+    (single(z.float())[1] * g.float()).sum().backward()
+    (double(z)[1] * g).sum().backward()
+    for (key, p), q in zip(single.named_parameters(), double.parameters()):
+        assert float(q.grad.abs().max()) > 0, key
+        assert float((p.grad - q.grad).abs().max()) < 2e-3 * float(q.grad.abs().max()), key
+
+
+@pytest.mark.parametrize("name", ONE_WAY)
+def test_in_a_model_of_tokens(name):
+    kind, options = KINDS[name]
+    model = seeded(stack, kind, 5, 3, width=4, layers=2, **options).double()
+    tokens = torch.randint(5, (2, 19), generator=torch.Generator().manual_seed(0))
+    state, out = model.initial_state(2), []
+    with torch.no_grad():
+        for token in tokens.unbind(1):
+            state, logits = model.step(state, token)
+            out.append(logits)
+        same(torch.stack(out, 1), model(tokens), 1e-8)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_weights_come_from_the_generator_and_can_be_kept(name):
+    first, again, other = layer_of(name, 3), layer_of(name, 3), layer_of(name, 4)
+    kept = first.state_dict()
+    assert all(torch.equal(kept[key], p) for key, p in again.state_dict().items())
+    assert not torch.equal(first.B, other.B) and not any(p.is_complex() for p in kept.values())
+    other.load_state_dict(kept)
+    z = inputs(2, 7, D)
+    assert torch.equal(other(z)[1], first(z)[1])
+    assert all(isinstance(getattr(first, key), torch.nn.Parameter) for key in first.recurrent_parameters)
+
+
+@pytest.mark.parametrize(
+    "kind, options, message",
+    [
+        (RotRNN, {"state": 6, "heads": 2}, "multiple of 2 heads .*, got state 6, heads 2"),
+        (RotRNN, {"heads": 0}, "got state 64, heads 0"),
+        (RotRNN, {"init": "glorot"}, "init is one of paper, released, got 'glorot'"),
+        (RotRNN, {"rotation": "cayley"}, "rotation is one of expm, absorbed, got 'cayley'"),
+        (RotRNN, {"normaliser": "learned"}, "normaliser is one of corrected, paper, none, got 'learned'"),
+        (RotRNN, {"start": "one"}, "start is one of zero, random, got 'one'"),
+        (RotRNN, {"c": 0.0}, "0 < c < inf, got 0.0"),
+        (RotRNN, {"theta": math.inf}, "0 < theta < inf, got inf"),
+        (RotRNN, {"gamma": (0.5, 1.0)}, r"got \(0.5, 1.0\)"),
+        (RotRNN, {"gamma": (0.9, 0.5), "init": "released"}, r"got \(0.9, 0.5\)"),
+        (RotRNN, {"start": "random", **TWO}, "'random' is for one direction"),
+        (LRU, {"state": 0}, "at least 1, got 0"),
+        (LRU, {"normaliser": "xi"}, "learned, recomputed or none, got 'xi'"),
+        (LRU, {"phase": 0}, "0 < phase < inf, got 0"),
+        (LRU, {"modulus": (0.0, 0.9)}, r"got \(0.0, 0.9\)"),
+        (S5, {"state": 10, "blocks": 4}, "multiple of 2 blocks .*, got state 10, blocks 4"),
+        (S5, {"C_init": "zeros"}, "got 'zeros'"),
+        (S5, {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
+    ],
+)
+def test_what_cannot_be_built(kind, options, message):
+    with pytest.raises(ValueError, match=message):
+        kind(D, **options)
+
+
+@pytest.mark.parametrize("kind", [RotRNN, LRU, S5])
+def test_no_width_and_no_steps_on_the_way_back(kind):
+    with pytest.raises(ValueError, match="width is at least 1, got 0"):
+        kind(0)
+    layer = kind(D, bidirectional=True)
+    with pytest.raises(ValueError, match="no step form: bidirectional=True"):
+        layer.step(layer.initial(1), torch.zeros(1, D))

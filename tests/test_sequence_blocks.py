@@ -1,0 +1,458 @@
+"""The network for long-range data: its equations, padding, pools, dropout, sizes and groups of parameters."""
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.func import functional_call
+
+from lrnnlab.models import S4D, Nonlinear, Vanilla
+from lrnnlab.models.lru import LRU
+from lrnnlab.models.rotrnn import RotRNN
+from lrnnlab.models.s5 import S5
+from lrnnlab.models.sequence_blocks import (
+    GATES,
+    Block,
+    PairClassifier,
+    SequenceEncoder,
+    SequenceNet,
+    SharedDropout,
+    block_stack,
+    normalise,
+    parameter_groups,
+)
+
+D, V, C = 4, 6, 3
+MIXERS = {
+    "rotrnn": partial(RotRNN, state=8, heads=2),
+    "rotrnn random start": partial(RotRNN, state=8, heads=2, start="random"),
+    "lru": partial(LRU, state=3),
+    "s4d": partial(S4D, state=4),
+    "vanilla": Vanilla,
+    "rotrnn, bidirectional": partial(RotRNN, state=8, heads=2, bidirectional=True),
+    "lru, bidirectional": partial(LRU, state=3, bidirectional=True),
+    "s5, bidirectional": partial(S5, state=8, blocks=2, bidirectional=True),
+}
+ONE_WAY = [name for name in MIXERS if "bidirectional" not in name]
+DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def seeded(make, seed=0):
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return make()
+
+
+def net_of(mixer, seed=0, layers=2, block=(), **options):
+    options = {"vocab_size": V, **options}
+    net = seeded(lambda: SequenceNet(C, D, block_stack(MIXERS[mixer], D, layers, **dict(block)), **options), seed)
+    with torch.no_grad():  # batch norm as after some training
+        for norm in net.modules():
+            if isinstance(norm, nn.BatchNorm1d):
+                norm.running_mean.copy_(torch.linspace(-1, 1, D))
+                norm.running_var.copy_(torch.linspace(0.5, 2, D))
+                norm.bias.copy_(torch.linspace(0.3, -0.3, D))
+    return net.double()
+
+
+def random(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def strings(B, T, seed=0):
+    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
+
+
+def same(p, q, tolerance=1e-9):
+    torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
+
+
+def gap(p, q):
+    return float((p - q).detach().abs().max())
+
+
+# --- the block ------------------------------------------------------------------------------------------------------
+
+
+class Twice(nn.Module):
+    """A mixer without memory: y = 2 z - 1."""
+
+    def forward(self, z):
+        return None, 2 * z - 1
+
+
+def by_hand(block, gate, y):
+    """The gates of the released code, one formula each."""
+    a, w = 0.5 * y * (1 + torch.erf(y / math.sqrt(2))), dict(block.gate.named_parameters())
+
+    def linear(name, x):
+        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+    return {
+        "half_glu1": lambda: a / (1 + torch.exp(-linear("gate", a))),
+        "half_glu2": lambda: y / (1 + torch.exp(-linear("gate", a))),
+        "full_glu": lambda: linear("value", a) / (1 + torch.exp(-linear("gate", a))),
+        "linear": lambda: linear("value", a),
+        "none": lambda: a,
+    }[gate]()
+
+
+@pytest.mark.parametrize("gate", GATES)
+@pytest.mark.parametrize("place", ["pre", "post"])
+@pytest.mark.parametrize("norm", ["batch", "layer"])
+def test_a_block_is_its_formula(gate, place, norm):
+    block, z = seeded(lambda: Block(Twice(), D, norm=norm, place=place, gate=gate)).double(), random(2, 5, D)
+
+    def normed(x):
+        over = (0, 1) if norm == "batch" else (2,)
+        centred = x - x.mean(over, keepdim=True)
+        return centred / (centred.square().mean(over, keepdim=True) + 1e-5).sqrt()
+
+    u = normed(z) if place == "pre" else z
+    out = z + by_hand(block, gate, 2 * u - 1)
+    same(block(z), out if place == "pre" else normed(out))
+
+
+@pytest.mark.parametrize("name, function", [("relu", torch.relu), ("silu", lambda y: y * torch.sigmoid(y)),
+                                            ("identity", lambda y: y)])  # fmt: skip
+def test_activations(name, function):
+    block, z = Block(Twice(), D, norm="layer", place="post", gate="none", activation=name).double(), random(1, 3, D)
+    same(block(z), block.norm(z + function(2 * z - 1)))
+
+
+def test_gelu_as_jax_has_it():
+    def make(name):
+        return Block(Twice(), D, norm="layer", gate="none", activation=name).double()
+
+    z = random(1, 50, D)
+    y = 2 * nn.functional.layer_norm(z, (D,)) - 1
+    by_tanh = 0.5 * y * (1 + torch.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * y**3)))
+    same(make("gelu_tanh")(z), z + by_tanh)
+    assert 0 < gap(make("gelu")(z), make("gelu_tanh")(z)) < 1e-3
+
+
+def test_batch_norm_counts_true_positions_and_keeps_0_95():
+    block, z = Block(Twice(), D, gate="none").double(), random(3, 6, D)
+    mask = torch.arange(6) < torch.tensor([[6], [2], [1]])
+    out = normalise(block.norm, z, mask)
+    true = torch.cat([z[0], z[1, :2], z[2, :1]])
+    same(out[mask], (true - true.mean(0)) / (true.var(0, unbiased=False) + 1e-5).sqrt())
+    assert not out[~mask].any()
+    same(block.norm.running_mean, 0.05 * true.mean(0))
+    same(block.norm.running_var, 0.95 + 0.05 * true.var(0))
+
+
+def test_dropout_has_one_mask_for_all_positions():
+    dropout, x = SharedDropout(0.25), torch.ones(400, 7, 10)
+    ratio = seeded(lambda: dropout(x))
+    assert (ratio == ratio[:, :1]).all()
+    same(ratio.unique(), torch.tensor([0, 1 / 0.75]))
+    assert abs(float((ratio == 0).double().mean()) - 0.25) < 0.04  # 4000 draws: 6 deviations
+    assert torch.equal(dropout.eval()(x), x)
+
+
+def test_a_block_drops_before_and_after_its_gate():
+    """Of a linear gate's outputs a share is zero, and their inputs had zeros too."""
+    block = Block(Twice(), 200, norm="layer", gate="linear", activation="identity", dropout=0.5).double()
+    seen = []
+    block.gate.value.register_forward_hook(lambda module, given, out: seen.append(given[0]))
+    z = random(1, 5, 200)
+    added = seeded(lambda: block(z)) - z
+    for x in (seen[0], added):
+        assert 0.3 < float((x == 0).float().mean()) < 0.7
+        assert ((x == 0) == (x[:, :1] == 0)).all()
+
+
+# --- the network ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(list(MIXERS)), st.sampled_from(["mean", "max", "last", "none"]), st.sampled_from(["batch", "layer"]),
+    st.sampled_from(["pre", "post"]), st.lists(st.integers(1, 70), min_size=1, max_size=4), st.integers(0, 9),
+    st.integers(0, 10**6),
+)  # fmt: skip
+def test_padding_cannot_change_the_result(mixer, pool, norm, place, lengths, more, seed):
+    """Each string alone, without padding, gives what it gives in a padded batch."""
+    net = net_of(mixer, seed % 5, block={"norm": norm, "place": place}, pool=pool, final_norm=True).eval()
+    tokens, lengths = strings(len(lengths), max(lengths) + more, seed), torch.tensor(lengths)
+    with torch.no_grad():
+        together = net(tokens, lengths)
+        for row, T in enumerate(lengths.tolist()):
+            alone = net(tokens[row : row + 1, :T])[0]
+            same(together[row, :T] if pool == "none" else together[row], alone, 1e-8)
+
+
+@pytest.mark.parametrize("mixer", MIXERS)
+@pytest.mark.parametrize("pool", ["mean", "max", "last"])
+def test_padding_cannot_change_training(mixer, pool):
+    """Not what stands in the padding, nor how much of it there is: not the outputs, nor a gradient, nor batch norm."""
+    lengths, seen = torch.tensor([9, 4, 1]), []
+    for T, filling in ((9, 0), (9, 5), (14, 2)):
+        net, tokens = net_of(mixer, pool=pool), torch.full((3, T), filling)
+        for row, length in enumerate(lengths.tolist()):
+            tokens[row, :length] = strings(3, 9)[row, :length]
+        out = net(tokens, lengths)
+        out.square().sum().backward()
+        seen.append([out, *(p.grad for p in net.parameters() if p.grad is not None), *net.buffers()])
+    for other in seen[1:]:
+        for p, q in zip(seen[0], other, strict=True):
+            same(p, q, 1e-8)
+
+
+@pytest.mark.parametrize("mixer", MIXERS)
+def test_padding_without_lengths_is_noticed(mixer):
+    """The check above can fail: without lengths the pool sees the padding."""
+    net, tokens = net_of(mixer).eval(), strings(2, 9)
+    assert gap(net(tokens), net(tokens[:, :6])) > 1e-3
+
+
+def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
+    """Where only the pool and the norm know of the lengths, a bidirectional mixer carries the padding back."""
+    net, tokens, lengths = net_of("lru, bidirectional").eval(), strings(2, 9), torch.tensor([6, 6])
+    same(net(tokens, lengths), net(tokens[:, :6]))
+    forward = Block.forward
+    monkeypatch.setattr(Block, "forward", lambda block, z, mask: forward(block, z))
+    assert gap(net(tokens, lengths), net(tokens[:, :6])) > 1e-3
+
+
+@pytest.mark.parametrize("mixer", MIXERS)
+def test_causal_where_not_bidirectional(mixer):
+    net, tokens = net_of(mixer, pool="none").eval(), strings(2, 30)
+    other = tokens.clone()
+    other[:, -1] = (other[:, -1] + 1) % V
+    change = (net(other) - net(tokens)).detach().abs().amax((0, 2))
+    assert change[-1] > 1e-3
+    assert (change[:-1] == 0).all() if mixer in ONE_WAY else change[-2] > 1e-6
+
+
+def test_pools_by_hand():
+    lengths, x = torch.tensor([5, 3, 1]), random(3, 5, 2)
+    nets = {pool: net_of("rotrnn", pool=pool, vocab_size=None, input_size=2).eval()
+            for pool in ("none", "mean", "max", "last")}  # fmt: skip
+    z = SequenceEncoder.forward(nets["none"], x)
+    for row, T in enumerate(lengths.tolist()):
+        for pool, wanted in {
+            "mean": z[row, :T].sum(0) / T,
+            "max": z[row, :T].max(0).values,
+            "last": z[row, T - 1],
+        }.items():
+            same(SequenceEncoder.forward(nets[pool], x, lengths)[row], wanted)
+    same(nets["mean"](x), nets["mean"].readout(z.mean(1)))
+    same(nets["max"](x), nets["max"].readout(z.amax(1)))
+    same(nets["last"](x), nets["last"].readout(z[:, -1]))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_last_outputs(count):
+    whole, part = (net_of("lru", pool="none", last_outputs=n).eval() for n in (None, count))
+    tokens, lengths = strings(3, 8), torch.tensor([8, 3, 5])
+    y = whole(tokens)
+    same(part(tokens), y[:, -count:])
+    for row, T in enumerate(lengths.tolist()):
+        same(part(tokens, lengths)[row], y[row, T - count : T])
+
+
+def test_tokens_are_one_hot_vectors():
+    net, tokens = net_of("rotrnn", readout="mlp").eval(), strings(2, 7)
+    twin = net_of("rotrnn", readout="mlp", vocab_size=None, input_size=V).eval()
+    twin.load_state_dict(net.state_dict())
+    same(net(tokens), twin(nn.functional.one_hot(tokens, V).double()))
+
+
+def test_a_network_of_any_recurrence():
+    net = SequenceNet(C, D, block_stack(partial(Nonlinear, cell="lstm"), D, 1), vocab_size=V)
+    assert net(strings(2, 5), torch.tensor([5, 2])).shape == (2, C)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("mixer", MIXERS)
+def test_devices_types_and_lengths(device, dtype, mixer):
+    net = net_of(mixer, block={"dropout": 0.3}).to(device, dtype)
+    reference = net_of(mixer).eval()
+    for T in (1, 65, 300):
+        tokens = strings(2, T).to(device)
+        out = net.train()(tokens)
+        out.sum().backward()
+        assert out.dtype == dtype and out.isfinite().all() and all(p.grad.isfinite().all() for p in net.parameters())
+        net.eval().load_state_dict(reference.state_dict())
+        assert gap(net(tokens).cpu().double(), reference(tokens.cpu())) < (1e-3 if dtype == torch.float32 else 1e-9)
+
+
+@pytest.mark.parametrize("mixer", ["rotrnn", "lru, bidirectional", "s5, bidirectional"])
+@pytest.mark.parametrize("place, norm, gate", [("pre", "batch", "half_glu2"), ("post", "layer", "full_glu")])
+def test_gradients(mixer, place, norm, gate):
+    block = {"place": place, "norm": norm, "gate": gate}
+    net = net_of(mixer, layers=1, block=block, vocab_size=None, input_size=2, final_norm=True)
+    x, lengths = random(2, 5, 2).requires_grad_(), torch.tensor([5, 3])
+    names, values = zip(*((key, p.detach().requires_grad_()) for key, p in net.named_parameters()))
+
+    def run(x, *values):
+        fresh = {key: b.clone() for key, b in net.named_buffers()}  # batch norm writes into them
+        return functional_call(net, {**dict(zip(names, values)), **fresh}, (x, lengths))
+
+    assert torch.autograd.gradcheck(run, (x, *values), fast_mode=True)
+
+
+# --- pairs ----------------------------------------------------------------------------------------------------------
+
+
+def pair_net(pool="mean"):
+    def make():
+        return PairClassifier(
+            SequenceEncoder(D, block_stack(MIXERS["lru, bidirectional"], D, 2), vocab_size=V, pool=pool), 2
+        )
+
+    return seeded(make).double()
+
+
+def test_pairs_by_hand():
+    net, a, b = pair_net().eval(), strings(3, 8), strings(3, 5, seed=1)
+    p, q = net.encoder(a), net.encoder(b)
+    first, _, second = net.readout
+    features = torch.cat([p, q, p - q, p * q], -1)
+    hidden = nn.functional.gelu(features @ first.weight.T + first.bias)
+    same(net(a, b), hidden @ second.weight.T + second.bias)
+    assert gap(net(a, b), net(b, a)) > 1e-6
+    lengths = torch.tensor([8, 2, 3]), torch.tensor([1, 5, 4])
+    for row in range(3):
+        x, y = (s[row : row + 1, : n[row]] for s, n in zip((a, b), lengths))
+        same(net(a, b, lengths)[row : row + 1], net(x, y))
+    with pytest.raises(ValueError, match="pool 'none'"):
+        pair_net("none")
+
+
+def test_batch_norm_sees_both_of_a_pair():
+    net, a, b = pair_net(), strings(3, 8), strings(3, 5, seed=1)
+    net(a, b)
+    inputs = [net.encoder.encoder.weight.mT[s] + net.encoder.encoder.bias for s in (a, b)]
+    both = torch.cat([x.flatten(0, 1) for x in inputs])
+    same(net.encoder.blocks[0].norm.running_mean, 0.05 * both.mean(0))
+
+
+# --- parameters -----------------------------------------------------------------------------------------------------
+
+
+def size(net):
+    return sum(p.numel() for p in net.parameters())
+
+
+@pytest.mark.parametrize(
+    "mixer, options, wanted",
+    [
+        (partial(RotRNN, state=128, heads=32), {}, 212_291),  # Table 3 and App. B.2 to the letter, half GLU
+        (partial(RotRNN, state=128, heads=32), {"gate": "full_glu"}, 268_163),
+        (partial(RotRNN, state=128, heads=32, bidirectional=True), {}, 286_019),  # as their sweep runs it
+        (partial(RotRNN, state=128, heads=32, bidirectional=True, rotation="absorbed"), {}, 282_947),
+        (partial(LRU, state=64, bidirectional=True, normaliser="recomputed"), {}, 283_139),
+        (partial(LRU, state=64, bidirectional=True), {}, 283_523),
+        (partial(S5, state=128, blocks=16, bidirectional=True), {}, 283_523),
+    ],
+)
+def test_sizes_on_speech_commands(mixer, options, wanted):
+    """Table 2 of paper 001 has 284K for RotRNN, 283K for LRU, 280K for S5: D = 96, N = 128, 6 layers, 35 classes."""
+    net = SequenceNet(35, 96, block_stack(mixer, 96, 6, **options), input_size=1)
+    assert size(net) == wanted
+
+
+def test_parameter_groups():
+    net = net_of("s5, bidirectional")
+    names = {id(p): key for key, p in net.named_parameters()}
+    regular, recurrent = parameter_groups(net, 1e-2, 0.0, 0.5)
+    found = [names[id(p)] for p in regular["params"] + recurrent["params"]]
+    assert sorted(found) == sorted(names.values())
+    ends = {"Lambda_re", "Lambda_im", "log_step", "B"}
+    assert {names[id(p)].split(".")[-1] for p in recurrent["params"]} == ends and len(recurrent["params"]) == 2 * 4
+    before = {key: p.detach().clone() for key, p in net.named_parameters()}
+    net(strings(2, 5)).sum().backward()
+    torch.optim.AdamW([regular, recurrent]).step()
+    for key, p in net.named_parameters():
+        assert torch.equal(p, before[key]) == (key.split(".")[-1] in ends), key
+
+
+@pytest.mark.parametrize("mixer, count", [("rotrnn", 2), ("lru", 4), ("vanilla", 0)])
+def test_every_mixer_names_its_own(mixer, count):
+    _, recurrent = parameter_groups(net_of(mixer, layers=1), 1e-3, 1e-4, 0.1)
+    assert len(recurrent["params"]) == count and recurrent["lr"] == 1e-4 and recurrent["weight_decay"] == 0
+
+
+def test_a_parameter_that_is_not_there_is_noticed():
+    net = net_of("lru", layers=1)
+    net.blocks[0].mixer.recurrent_parameters = ("nu",)
+    with pytest.raises(ValueError, match="LRU names 'nu' as recurrent but has no such parameter"):
+        parameter_groups(net, 1, 1, 1)
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"norm": "group"}, "norm is one of batch, layer, got 'group'"),
+        ({"place": "mid"}, "place is one of pre, post, got 'mid'"),
+        ({"gate": "glu"}, "gate is one of half_glu1, .*, got 'glu'"),
+        ({"activation": "tanh"}, "activation is one of gelu, .*, got 'tanh'"),
+        ({"dropout": 1.0}, "0 <= dropout < 1, got 1.0"),
+        ({"momentum": 1.5}, "0 <= momentum < 1, got 1.5"),
+    ],
+)
+def test_blocks_that_cannot_be_built(options, message):
+    with pytest.raises(ValueError, match=message):
+        Block(Twice(), D, **options)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"pool": "sum"}, "pool is one of mean, max, last, none, got 'sum'"),
+        ({"input_size": 2}, "give vocab_size or input_size, got 6 and 2"),
+        ({"vocab_size": None}, "got None and None"),
+        ({"layers": 0}, "at least one block, got 0"),
+        ({"last_outputs": 3}, "for pool 'none', got 3 and 'mean'"),
+        ({"last_outputs": 0, "pool": "none"}, "got 0 and 'none'"),
+        ({"readout": "deep"}, "readout is one of linear, mlp, got 'deep'"),
+    ],
+)
+def test_networks_that_cannot_be_built(options, message):
+    with pytest.raises(ValueError, match=message):
+        net_of("lru", **options)
+
+
+@pytest.mark.parametrize(
+    "tokens, lengths, message",
+    [
+        (torch.tensor([[0, 6]]), None, r"token 6 is outside the vocabulary 0..5"),
+        (torch.tensor([[-1, 2]]), None, r"token -1 is outside"),
+        (torch.zeros(2, 3), None, r"got \(2, 3\) of torch.float32"),
+        (torch.zeros(2, 0, dtype=torch.int64), None, r"T > 0, got \(2, 0\)"),
+        (strings(2, 5), torch.tensor([5, 6]), r"lengths are in 1..5, got 5..6"),
+        (strings(2, 5), torch.tensor([0, 3]), r"lengths are in 1..5, got 0..3"),
+        (strings(2, 5), torch.tensor([3]), r"lengths must be \(2,\) integers, got \(1,\)"),
+        (strings(2, 5), torch.tensor([3.0, 2.0]), "of torch.float32"),
+    ],
+)
+def test_inputs_that_do_not_fit(tokens, lengths, message):
+    with pytest.raises(ValueError, match=message):
+        net_of("lru")(tokens, lengths)
+
+
+def test_more_inputs_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"\(B, T, 2\) with T > 0, got \(3, 4, 5\)"):
+        net_of("lru", vocab_size=None, input_size=2)(random(3, 4, 5))
+    part = net_of("lru", pool="none", last_outputs=4)
+    with pytest.raises(ValueError, match="the last 4 positions are asked for, but a string has 3"):
+        part(strings(2, 5), torch.tensor([5, 3]))
