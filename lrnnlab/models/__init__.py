@@ -17,15 +17,18 @@ from lrnnlab.models.block_diagonal import (
 from lrnnlab.models.diagonal import Diagonal
 from lrnnlab.models.exact import ExactLRNN, exact_model
 from lrnnlab.models.liquid import LiquidS4
+from lrnnlab.models.lru import LRU
 from lrnnlab.models.recurrent import Nonlinear, nonlinear_rnn
+from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.rwkv import RWKV
 from lrnnlab.models.s4 import S4, S4D
+from lrnnlab.models.s5 import S5
 from lrnnlab.models.vanilla import Vanilla
 
 __all__ = [
-    "COLUMN_RULES", "MODELS", "RWKV", "S4", "S4D", "BlockDiagonal", "Diagonal", "ExactLRNN", "LinearRecurrence",
-    "LiquidS4", "Nonlinear", "Recurrence", "SequenceModel", "Vanilla", "build", "exact_model", "snap", "stack",
-    "symbol_transitions",
+    "COLUMN_RULES", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "Diagonal", "ExactLRNN",
+    "LinearRecurrence", "LiquidS4", "Nonlinear", "Recurrence", "RotRNN", "SequenceModel", "Vanilla", "build",
+    "exact_model", "snap", "stack", "symbol_transitions",
 ]  # fmt: skip
 
 MODELS = {
@@ -38,6 +41,9 @@ MODELS = {
     "s4d": partial(stack, S4D),
     "liquid_s4": partial(stack, LiquidS4),
     "rwkv": partial(stack, RWKV),
+    "rotrnn": partial(stack, RotRNN),
+    "lru": partial(stack, LRU),
+    "s5": partial(stack, S5),
 }
 
 
