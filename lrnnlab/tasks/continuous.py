@@ -1,0 +1,126 @@
+"""What a task over real numbers is: inputs (B, T, d_in), targets (B, T', d_out), and the score R2.
+
+Letters: B batch, T time (the whole input), T' the rightmost positions that are scored, L the length a task is asked
+for (paper 004's L; T is L, or L with blanks behind it), d_in and d_out columns.  Positions count from 0.
+
+It is the sibling of ``lrnnlab.tasks.Task`` for regression.  A continuous task needs ``draw`` (random inputs without
+the position columns), ``label`` (the fast answer, a function of those inputs) and ``answer`` (the slow oracle for ONE
+input); checking, position columns and sampling come from here.  The model reads all T positions; its last T' outputs
+are its prediction.
+"""
+
+from abc import ABC, abstractmethod
+from math import pi
+
+import torch
+
+from lrnnlab.tasks.base import whole_number
+
+
+def position_features(length, device=None):
+    """(T, 2) columns cos(2 pi i / T), sin(2 pi i / T): where in the input a position is (paper 004, section 3.1).
+
+    >>> (position_features(4).round(decimals=3) + 0).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+    """
+    length = whole_number(length, 1, "a length")
+    angle = torch.arange(length, dtype=torch.float64, device=device) * (2 * pi / length)
+    return torch.stack([angle.cos(), angle.sin()], dim=-1).float()
+
+
+def r_squared(prediction, target):
+    """1 - MSE(prediction, target) / MSE(mean(target), target), over ALL numbers of a batch (paper 004, section 3.3).
+
+    1 is perfect, 0 is the best single number for the whole batch, below 0 is worse than that number.  The released
+    code keeps the denominator at 1e-5 or more, and so does this.  Any equal shapes; a float comes back.  ValueError if
+    the shapes differ (no broadcasting) or the batch is empty.
+
+    >>> r_squared(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 2.0, 3.0]))
+    0.5
+    """
+    if prediction.shape != target.shape or target.numel() == 0:
+        raise ValueError(f"prediction and target must have one shape and numbers in it, got "
+                         f"{tuple(prediction.shape)} and {tuple(target.shape)}")
+    prediction, target = prediction.double(), target.double()
+    error, spread = (prediction - target).square().mean(), (target.mean() - target).square().mean()
+    return float(1 - error / spread.clamp_min(1e-5))
+
+
+def normal_sequences(batch, length, generator):
+    """(B, L) independent standard normals, each row divided by its largest absolute value (paper 004, section 3.1)."""
+    x = torch.randn(batch, length, generator=generator, device=generator.device)
+    return x / x.abs().amax(1, keepdim=True)
+
+
+def floats(values):
+    """One input (T, columns) as lists of Python floats, for the oracles."""
+    return torch.as_tensor(values, dtype=torch.float64).tolist()
+
+
+class ContinuousTask(ABC):
+    """Real inputs with real answers at the rightmost positions; see the module's head.
+
+    ``d_out`` is the number of target columns, ``columns`` that of the input without positions; ``d_in`` counts both.
+    """
+
+    columns, d_out = 1, 1
+    least = 1  # the shortest length L
+
+    @abstractmethod
+    def draw(self, batch, length, generator):
+        """Random inputs (B, T, columns), without the position columns, for a checked ``length`` L."""
+
+    @abstractmethod
+    def label(self, values):
+        """Targets (B, T', d_out) of inputs (B, T, columns): the fast path."""
+
+    @abstractmethod
+    def answer(self, values):
+        """The oracle: targets of ONE input (T, columns) as T' rows of d_out floats, by a slow and obvious route."""
+
+    @property
+    def name(self):
+        return type(self).__name__
+
+    def __repr__(self):
+        return self.name
+
+    @property
+    def d_in(self):
+        return self.columns + 2
+
+    def input_length(self, length):
+        """T for a checked length L."""
+        return length
+
+    def check_length(self, length):
+        """``length`` if the task exists at this length, else ValueError."""
+        return whole_number(length, self.least, f"{self}: a length")
+
+    def sample(self, batch, length, generator):
+        """Random inputs (B, T, d_in) and their targets (B, T', d_out), float32 on the generator's device.
+
+        The last two input columns are ``position_features``.  All randomness comes from ``generator``.  ValueError
+        for a batch below 1, or a length that the task does not have.
+
+        >>> from lrnnlab.tasks.atomic import Shift
+        >>> inputs, targets = Shift().sample(4, 64, torch.Generator().manual_seed(0))
+        >>> inputs.shape, targets.shape
+        (torch.Size([4, 64, 3]), torch.Size([4, 64, 8]))
+        """
+        batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
+        values = self.draw(batch, length, generator)
+        return self.with_positions(values), self.label(values)
+
+    def targets(self, values):
+        """Targets (B, T', d_out) of ``values`` (B, T, columns); ValueError shows a wrong shape."""
+        if not isinstance(values, torch.Tensor) or values.ndim != 3 or values.shape[2] != self.columns \
+                or not values.is_floating_point():
+            shown = f"{tuple(values.shape)} of {values.dtype}" if isinstance(values, torch.Tensor) else repr(values)
+            raise ValueError(f"{self}: inputs are a real tensor (B, T, {self.columns}), got {shown}")
+        return self.label(values)
+
+    def with_positions(self, values):
+        """``values`` (B, T, columns) with the two position columns behind them: (B, T, d_in)."""
+        where = position_features(values.shape[1], values.device).to(values.dtype)
+        return torch.cat([values, where.expand(len(values), -1, -1)], dim=-1)

@@ -1,0 +1,32 @@
+"""The long-range tasks of papers 001 (tables 1 and 2) and 004 (table 4): published files, and stand-ins for them.
+
+>>> data = stand_in("listops", "val", count=8)
+>>> inputs, lengths, targets = data.batch(range(8))
+>>> inputs.shape[0], data.vocab_size, data.classes
+(8, 16, 10)
+
+``load(name, path, split)`` reads what has been downloaded; nothing here downloads.  ``stand_in(name, split)`` makes
+small data of the same kind.  Both give a ``SequenceData``.
+"""
+
+from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData
+from lrnnlab.tasks.long_range.pictures import load_image, load_pathfinder
+from lrnnlab.tasks.long_range.speech import TEN_WORDS, load_speech
+from lrnnlab.tasks.long_range.standins import STAND_INS, stand_in
+from lrnnlab.tasks.long_range.texts import load_listops, load_retrieval, load_text
+
+__all__ = ["LOADERS", "STAND_INS", "TEN_WORDS", "DataFileError", "SequenceData", "load", "load_image", "load_listops",
+           "load_pathfinder", "load_retrieval", "load_speech", "load_text", "stand_in"]
+
+LOADERS = {"listops": load_listops, "text": load_text, "retrieval": load_retrieval, "image": load_image,
+           "pathfinder": load_pathfinder, "path-x": load_pathfinder, "speech": load_speech}
+
+
+def load(name, path, split, **options):
+    """The data set ``name`` from the published files in the folder ``path``; ``options`` go to its loader.
+
+    ValueError for an unknown name or split; ``DataFileError`` (a ValueError) names the file that is missing or damaged.
+    """
+    if name not in LOADERS:
+        raise ValueError(f"no data set is called {name!r}; they are {', '.join(LOADERS)}")
+    return LOADERS[name](path, split, **options)

@@ -1,0 +1,109 @@
+"""A data set of sequences of unequal length with one label each, and how its files may be wrong.
+
+Letters: B batch, T time (the longest sequence of a batch), V vocabulary with its padding token, C classes, n items.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+
+class DataFileError(ValueError):
+    """A file or folder of a data set is missing or damaged; the message names it and says what was expected there."""
+
+
+def need(path, expected):
+    """``path`` as a ``Path`` if it exists, else ``DataFileError``; ``expected`` says what should be there."""
+    path = Path(path)
+    if not path.exists():
+        raise DataFileError(f"{path} is missing; expected there: {expected}")
+    return path
+
+
+def damaged(path, found, expected):
+    """The error for a file that is there and not what it should be."""
+    return DataFileError(f"{path} is damaged: {found}; expected: {expected}")
+
+
+def choose_split(split, splits):
+    """``split`` if it is one of ``splits``, else ValueError."""
+    if split not in splits:
+        raise ValueError(f"the splits of this data set are {', '.join(splits)}, got {split!r}")
+    return split
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceData:
+    """n sequences, read when they are asked for, and their classes.
+
+    ``targets`` (n,) int64; ``read(k)`` gives sequence k: tokens (T_k,) or numbers (T_k, d), or a tuple of two such for
+    pairs of texts; what is longer than ``length`` is cut off behind.  ``vocab_size`` is V, with the padding token V-1
+    as the last, or None for real numbers (padded with 0).
+
+    >>> data = SequenceData("toy", 2, np.array([0, 1]), [[3, 1], [2]].__getitem__, length=8, vocab_size=5)
+    >>> inputs, lengths, targets = data.batch([0, 1])
+    >>> inputs.tolist(), lengths.tolist(), targets.tolist()
+    ([[3, 1], [2, 4]], [2, 1], [0, 1])
+    """
+
+    name: str
+    classes: int
+    targets: np.ndarray
+    read: Callable
+    length: int
+    vocab_size: int | None = None
+
+    def __len__(self):
+        return len(self.targets)
+
+    def __getitem__(self, index):
+        """(sequence, target): a tensor (T_k,) int64 or (T_k, d) float32, or a tuple of two; and an int."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"{self.name}: item {index} of {len(self)}")
+        sequence = self.read(index)
+        parts = sequence if isinstance(sequence, tuple) else (sequence,)
+        dtype = torch.float32 if self.vocab_size is None else torch.int64
+        parts = tuple(torch.as_tensor(part[:self.length], dtype=dtype) for part in parts)
+        return (parts if isinstance(sequence, tuple) else parts[0]), int(self.targets[index])
+
+    def batch(self, indices, length=None):
+        """Items as inputs (B, T) or (B, T, d), lengths (B,) and targets (B,), padded on the right to T.
+
+        T is ``length``, or else the longest of these items.  Pairs give inputs (B, 2, T) and lengths (B, 2).
+        ValueError if an item is longer than ``length``.
+        """
+        sequences, targets = zip(*(self[int(index)] for index in indices))
+        pairs = isinstance(sequences[0], tuple)
+        parts = [part for sequence in sequences for part in sequence] if pairs else list(sequences)
+        lengths = torch.tensor([len(part) for part in parts])
+        longest = int(lengths.max())
+        length = longest if length is None else length
+        if longest > length:
+            raise ValueError(f"{self.name}: a sequence of {longest} does not fit into {length}")
+        blank = 0 if self.vocab_size is None else self.vocab_size - 1
+        inputs = torch.full((len(parts), length, *parts[0].shape[1:]), blank, dtype=parts[0].dtype)
+        for row, part in zip(inputs, parts):
+            row[:len(part)] = part
+        if pairs:
+            inputs, lengths = inputs.unflatten(0, (-1, 2)), lengths.unflatten(0, (-1, 2))
+        return inputs, lengths, torch.tensor(targets)
+
+    def batches(self, size, generator=None):
+        """All items once, ``size`` at a time (the last batch may be smaller), shuffled if a generator is given."""
+        n = len(self)
+        order = torch.arange(n) if generator is None else torch.randperm(n, generator=generator)
+        for some in order.split(size):
+            yield self.batch(some)
+
+    @property
+    def chance(self):
+        """Accuracy of a uniform guess, 1/C."""
+        return 1 / self.classes
+
+    @property
+    def majority(self):
+        """Accuracy of the best constant answer on these n items."""
+        return float(np.bincount(self.targets, minlength=self.classes).max() / len(self))

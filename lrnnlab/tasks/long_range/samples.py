@@ -1,0 +1,135 @@
+"""Tiny files in the published formats, written by us: what the loaders are tried on, and what ``data/samples`` holds.
+
+The texts, pictures and sounds are ours; only the layout is that of the Long Range Arena, CIFAR-10, IMDB and Speech
+Commands.  ``python -m lrnnlab.tasks.long_range.samples FOLDER`` writes them.
+"""
+
+import pickle
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from scipy.io import wavfile
+
+from lrnnlab.tasks.listops import FIRST_OPERATOR, SYMBOLS, ListOps, nodes
+from lrnnlab.tasks.long_range.speech import RATE
+from lrnnlab.tasks.long_range.standins import opinion_text, sound, subject_pair
+from lrnnlab.tasks.pathfinder import draw
+from lrnnlab.tasks.pathfinder_scene import ARENA_32, draw_scene
+from lrnnlab.tasks.seeds import numpy_random
+
+
+def arena_text(tokens):
+    """An expression as the Arena writes it: every step of reading it in parentheses.
+
+    >>> arena_text(ListOps().read("[MAX 2 [SM 3 1 ] ]").tolist())
+    '( ( ( [MAX 2 ) ( ( ( [SM 3 ) 1 ) ] ) ) ] )'
+    """
+    levels = [[]]
+    for token in tokens:
+        word = SYMBOLS[token]
+        if FIRST_OPERATOR <= token < len(SYMBOLS) - 1:
+            levels.append([word])
+        elif word != "]":
+            levels[-1].append(word)
+        else:
+            parts = [*levels.pop(), "]"]
+            whole = parts[0]
+            for part in parts[1:]:
+                whole = f"( {whole} {part} )"
+            levels[-1].append(whole)
+    return levels[0][0]
+
+
+def write_listops(folder, rng, rows=4):
+    folder.mkdir(parents=True)
+    stream = ListOps().expressions(rng, 8, 40)
+    for split in ("train", "val", "test"):
+        lines = ["Source\tTarget"]
+        for _ in range(rows):
+            tokens = next(stream)
+            lines.append(f"{arena_text(tokens)}\t{nodes(tokens)[-1][3]}")
+        (folder / f"basic_{split}.tsv").write_bytes("".join(f"{line}\r\n" for line in lines).encode())
+
+
+def write_reviews(folder, rng):
+    for split in ("train", "test"):
+        made = {"pos": 0, "neg": 0}
+        for kind in made:
+            (folder / split / kind).mkdir(parents=True)
+        while min(made.values()) < 2:
+            text, label = opinion_text(rng)
+            kind = "pos" if label else "neg"
+            (folder / split / kind / f"{made[kind]}_{9 if label else 2}.txt").write_bytes(text)
+            made[kind] += 1
+
+
+def write_pairs(folder, rng, rows=3):
+    folder.mkdir(parents=True)
+    for split in ("train", "eval", "test"):
+        lines = []
+        for row in range(rows):
+            (one, two), label = subject_pair(rng)
+            lines.append(b"%.1f\tP%02d\tQ%02d\t%s\t%s\n" % (label, row, row, one, two))
+        (folder / f"new_aan_pairs.{split}.tsv").write_bytes(b"".join(lines))
+
+
+def write_cifar(folder, rng, pictures=2):
+    folder.mkdir(parents=True)
+    for name in [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]:
+        labels = [rng.randrange(10) for _ in range(pictures)]
+        stripes = [np.arange(1024) % 32 * (label + 1) // 32 % 2 * 255 for label in labels]  # label + 1 stripes
+        data = np.stack([np.concatenate([row, row // 2, 255 - row]) for row in stripes]).astype(np.uint8)
+        (folder / name).write_bytes(pickle.dumps({b"data": data, b"labels": labels, b"batch_label": name.encode()},
+                                                 protocol=3))
+
+
+def write_pathfinder(folder, seed, pictures=10):
+    level = folder / "curv_contour_length_14"
+    (level / "metadata").mkdir(parents=True)
+    (level / "imgs" / "0").mkdir(parents=True)
+    rows = []
+    for number in range(pictures):
+        scene = draw_scene(ARENA_32, numpy_random(seed, number))
+        Image.fromarray(draw(scene)).save(level / "imgs" / "0" / f"sample_{number}.png")
+        rows.append(f"imgs/0 sample_{number}.png {number} {int(scene.connected)} 1.0 14 4 2 0.5 1 1\n")
+    (level / "metadata" / "0.npy").write_text("".join(rows))
+
+
+def write_speech(folder, seed):
+    lists = {"validation_list.txt": [], "testing_list.txt": []}
+    for kind, word in enumerate(("no", "yes")):
+        (folder / word).mkdir(parents=True)
+        for number in range(4):
+            wave = sound(2 + kind, numpy_random(seed, kind, number), 1000 + 100 * number)[:, 0]
+            name = f"{word}/{number:08x}_nohash_0.wav"
+            wavfile.write(folder / name, RATE, np.clip(wave * 2**14, -(2**15), 2**15 - 1).astype(np.int16))
+            if number < 2:
+                lists[("validation_list.txt", "testing_list.txt")[number]].append(name)
+    (folder / "_background_noise_").mkdir()
+    wavfile.write(folder / "_background_noise_" / "hum.wav", RATE, np.zeros(100, dtype=np.int16))
+    for name, lines in lists.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+
+
+def write_samples(folder, seed=0):
+    """Writes every format below ``folder``, in the folders that ``SAMPLE_FOLDERS`` names; the same files for a seed.
+
+    FileExistsError if they are there already.
+    """
+    folder, rng = Path(folder), random.Random(seed)
+    write_listops(folder / SAMPLE_FOLDERS["listops"], rng)
+    write_reviews(folder / SAMPLE_FOLDERS["text"], rng)
+    write_pairs(folder / SAMPLE_FOLDERS["retrieval"], rng)
+    write_cifar(folder / SAMPLE_FOLDERS["image"], rng)
+    write_pathfinder(folder / SAMPLE_FOLDERS["pathfinder"], seed)
+    write_speech(folder / SAMPLE_FOLDERS["speech"], seed)
+
+
+SAMPLE_FOLDERS = {"listops": "listops-1000", "text": "aclImdb", "retrieval": "tsv_data", "image": "cifar-10-batches-py",
+                  "pathfinder": "pathfinder32", "speech": "speech_commands"}
+
+if __name__ == "__main__":
+    write_samples(sys.argv[1])

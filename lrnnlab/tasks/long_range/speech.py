@@ -1,0 +1,63 @@
+"""Speech Commands (Warden 2018), read from the folders that were published: one second of sound, which word?"""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+from scipy.io import wavfile
+
+from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData, choose_split, damaged, need
+
+RATE = 16_000
+TEN_WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")  # the 10-way task
+
+
+def read_sound(path):
+    """(T, 1) float32 in -1..1 of a mono 16-bit sound at 16 kHz; ``DataFileError`` if it is missing or anything else."""
+    expected = f"a mono .wav file of 16-bit samples at {RATE} Hz"
+    need(path, expected)
+    try:
+        rate, samples = wavfile.read(path)
+    except (ValueError, EOFError, OSError, struct.error) as error:
+        raise damaged(path, f"{type(error).__name__}: {error}", expected) from error
+    if rate != RATE or samples.dtype != np.int16 or samples.ndim != 1:
+        raise damaged(path, f"{samples.dtype} {samples.shape} at {rate} Hz", expected)
+    return samples[:, None] / np.float32(2**15)
+
+
+def read_list(path):
+    """The set of names, WORD/FILE.wav, in one of the two lists."""
+    names = set(need(path, "a list of WORD/FILE.wav, one a line").read_text().split())
+    if not names or not all(name.count("/") == 1 and name.endswith(".wav") for name in names):
+        raise damaged(path, f"it holds {sorted(names)[:1]}", "a list of WORD/FILE.wav, one a line")
+    return names
+
+
+def load_speech(path, split, words=None, length=RATE):
+    """Speech Commands: ``path`` holds a folder of .wav files for each word, validation_list.txt and testing_list.txt.
+
+    What neither list names is for training.  ``words``: the classes, in order; default all folders by name (35 in
+    version 2, paper 001's task), but not those that begin with "_".  ``TEN_WORDS`` are paper 004's ten; its numbers
+    come from code that drops the clips shorter than a second, draws its own 70/15/15 split and divides by the training
+    clips' statistics, none of which is done here.  Shorter clips are padded with zeros when they are put in a batch.
+    """
+    choose_split(split, ("train", "val", "test"))
+    root = need(path, "the folder of Speech Commands")
+    lists = {"val": read_list(root / "validation_list.txt"), "test": read_list(root / "testing_list.txt")}
+    both = lists["val"] & lists["test"]
+    if both:
+        raise DataFileError(f"{min(both)} stands in both lists of {root}; expected: lists without overlap")
+    if words is None:
+        words = sorted(folder.name for folder in root.iterdir() if folder.is_dir() and folder.name[0] not in "_.")
+    found, targets = [], []
+    for label, word in enumerate(words):
+        files = sorted(need(root / word, f"a folder of clips of the word {word!r}").glob("*.wav"))
+        if not files:
+            raise damaged(root / word, "no .wav file in it", f"clips of the word {word!r}")
+        for file in files:
+            name = f"{word}/{file.name}"
+            if split == next((part for part in ("val", "test") if name in lists[part]), "train"):
+                found.append(Path(file))
+                targets.append(label)
+    return SequenceData("Speech Commands", len(words), np.array(targets, dtype=np.int64),
+                        lambda index: read_sound(found[index]), length)

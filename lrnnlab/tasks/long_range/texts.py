@@ -1,0 +1,122 @@
+"""The Long Range Arena's three text tasks, read from the files that were published.
+
+Bytes are the tokens of Text and Retrieval: 0..255 as they stand in the file, 256 the padding (V = 257).  Papers differ
+here: many codes read characters and drop rare ones (paper 001's figures come from such a code), which changes V, not
+the task.  Files are scanned once for labels and places; a text is read when it is asked for.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from lrnnlab.tasks.listops import PAD, ListOps
+from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, need
+
+BYTES = 257  # 256 values and the padding
+
+
+def as_tokens(text, length):
+    """(T,) int64 of at most ``length`` bytes."""
+    return np.frombuffer(text[:length], dtype=np.uint8).astype(np.int64)
+
+
+def scan_lines(path, skip, parse, expected):
+    """The places (n,) of a file's lines, without the first ``skip``, and what ``parse(fields)`` says of each.
+
+    ``parse`` gets the tab-separated fields as bytes and returns an int, or None if they are not what they should be.
+    """
+    places, values = [], []
+    with path.open("rb") as file:
+        for _ in range(skip):
+            file.readline()
+        while True:
+            place, line = file.tell(), file.readline()
+            if not line and not places:
+                raise damaged(path, "no line of data", expected)
+            if not line:
+                return np.array(places, dtype=np.int64), np.array(values, dtype=np.int64)
+            value = parse(line.rstrip(b"\r\n").split(b"\t"))
+            if value is None:
+                raise damaged(path, f"line {len(places) + skip + 1} reads {line[:60]!r}", expected)
+            places.append(place)
+            values.append(value)
+
+
+def fields_at(path, place):
+    """The tab-separated fields (bytes) of the line that begins at byte ``place``."""
+    with path.open("rb") as file:
+        file.seek(place)
+        return file.readline().rstrip(b"\r\n").split(b"\t")
+
+
+def listops_label(fields):
+    return int(fields[1]) if len(fields) == 2 and fields[1] in [b"%d" % digit for digit in range(10)] else None
+
+
+def load_listops(path, split, length=2048):
+    """ListOps (10 classes): ``path`` holds basic_train.tsv, basic_val.tsv and basic_test.tsv.
+
+    The first line reads "Source", tab, "Target"; then one expression a line, in the Arena's parentheses.  Tokens are
+    those of ``lrnnlab.tasks.listops`` (V = 16).  Published sizes: 96,000, 2,000, 2,000.  ``DataFileError`` names a
+    missing file, and a damaged line when it is met (its label in this call, its expression when it is read).
+    """
+    path = need(Path(path) / f"basic_{choose_split(split, ('train', 'val', 'test'))}.tsv",
+                "a table 'Source<tab>Target' of ListOps, from the Arena's listops-1000 folder")
+    with path.open("rb") as file:
+        head = file.readline()
+    if head.rstrip(b"\r\n") != b"Source\tTarget":
+        raise damaged(path, f"it begins {head[:40]!r}", "a first line 'Source<tab>Target'")
+    places, targets = scan_lines(path, 1, listops_label, "an expression, a tab, and a digit")
+    task = ListOps()
+
+    def read(index):
+        text = fields_at(path, places[index])[0].decode("ascii", "replace")
+        try:
+            return task.read(text)
+        except ValueError as error:
+            raise damaged(path, f"line {index + 2}: {error}", "an expression such as ( ( ( [MAX 2 ) 6 ) ] )") from error
+
+    return SequenceData("ListOps", 10, targets, read, length, PAD + 1)
+
+
+def load_text(path, split, length=4096):
+    """Text (IMDB reviews, 2 classes): ``path`` is aclImdb, with .txt files in train/pos, train/neg, test/pos, test/neg.
+
+    Class 1 is pos.  Published sizes: 25,000 and 25,000; there is no validation split, and the Arena, like many codes
+    after it, validates on the test split.  Files come in the order of their names, pos first.  Paper 004 uses 2048
+    bytes, paper 001 4096.  ``DataFileError`` names a folder that is missing or holds no .txt file.
+    """
+    root = Path(path) / choose_split(split, ("train", "test"))
+    files, targets = [], []
+    for label, kind in ((1, "pos"), (0, "neg")):
+        found = sorted(need(root / kind, "a folder of reviews, one .txt file each").glob("*.txt"))
+        if not found:
+            raise damaged(root / kind, "no .txt file in it", "reviews, one .txt file each")
+        files += found
+        targets += [label] * len(found)
+    return SequenceData("Text", 2, np.array(targets),
+                        lambda index: as_tokens(files[index].read_bytes(), length), length, BYTES)
+
+
+def retrieval_label(fields):
+    labels = {b"0": 0, b"0.0": 0, b"1": 1, b"1.0": 1}
+    return labels.get(fields[0]) if len(fields) == 5 else None
+
+
+def load_retrieval(path, split, length=4000):
+    """Retrieval (AAN, 2 classes, pairs of papers): ``path`` holds new_aan_pairs.train.tsv, .eval.tsv and .test.tsv.
+
+    No first line; label, id1, id2, text1, text2 with tabs between, without quoting (as the Arena's own code reads it).
+    Published sizes: 147,086, 18,090 and 17,437.  Not known for certain: whether the texts hold escaped characters;
+    they are taken byte by byte as they stand.  Batches are pairs (B, 2, T).  ``DataFileError`` as in ``load_listops``.
+    """
+    part = {"train": "train", "val": "eval", "test": "test"}[choose_split(split, ("train", "val", "test"))]
+    path = need(Path(path) / f"new_aan_pairs.{part}.tsv",
+                "a table label, id1, id2, text1, text2 of the Arena's AAN pairs")
+    places, targets = scan_lines(path, 0, retrieval_label,
+                                 "a label (0 or 1, perhaps written 1.0), two identifiers, two texts, tabs between")
+
+    def read(index):
+        return tuple(as_tokens(text, length) for text in fields_at(path, places[index])[3:])
+
+    return SequenceData("Retrieval", 2, targets, read, length, BYTES)

@@ -1,0 +1,183 @@
+"""Paper 004's atomic tasks: worked examples, slow oracles, R2, and what R2 is worth before anything is learnt."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.tasks.atomic import ATOMIC, CumMax, CumSum, Reverse, Select, SelectFixed, Shift, Sort
+from lrnnlab.tasks.atomic_context import MIPS, ContextShift, Solve, SolveFixed, unknowns
+from lrnnlab.tasks.atomic_levels import cummax_level, shift_level, sort_level, trivial_level
+from lrnnlab.tasks.continuous import ContinuousTask, position_features, r_squared
+
+TASKS = {"shift": Shift(4), "cumsum": CumSum(), "cummax": CumMax(), "reverse": Reverse(), "sort": Sort(),
+         "select": Select(3), "select_fixed": SelectFixed(3), "mips": MIPS(2), "context_shift": ContextShift(),
+         "solve": Solve(), "solve_fixed": SolveFixed()}
+every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def column(*numbers):
+    return torch.tensor(numbers)[None, :, None]
+
+
+def test_the_registry_is_these_eleven():
+    assert set(ATOMIC) == set(TASKS)
+    assert all(type(TASKS[name]) is kind and issubclass(kind, ContinuousTask) for name, kind in ATOMIC.items())
+
+
+@pytest.mark.parametrize("task, values, target", [  # the audit's runs of the released generators, and hand-made ones
+    (Shift(4), column(0.707, -0.135, -1, 0.261, -0.498, -0.642, 0.185, 0.385),
+     [[0.707, -0.135, -1, 0.261, -0.498, -0.642, 0.185, 0.385], [0, 0, 0.707, -0.135, -1, 0.261, -0.498, -0.642],
+      [0, 0, 0, 0, 0.707, -0.135, -1, 0.261], [0, 0, 0, 0, 0, 0, 0.707, -0.135]]),
+    (CumSum(), column(-0.654, -0.366, -0.542, 0.165, -0.778, 1), [[-0.654, -0.721, -0.902, -0.698, -0.973, -0.480]]),
+    (CumSum(), column(1.0, 1, 1, 1), [[1, 1.414, 1.732, 2]]),
+    (CumMax(), column(-0.710, 0.081, -0.375, 0.247, -0.591, -1), [[-0.710, 0.081, 0.081, 0.247, 0.247, 0.247]]),
+    (Reverse(), column(0.254, 1, 0.645, 0.532, 0, 0, 0, 0), [[0.532, 0.645, 1, 0.254]]),
+    (Sort(), column(0.149, 0.979, -1, -0.613, -0.016, 0, 0, 0, 0, 0), [[0.149, -0.016, -0.613, 0.979, -1]]),
+    (Sort(), column(0.0, 0.5, -0.5, 0.5, 0, 0, 0, 0), [[0, 0.5, -0.5, 0.5]]),  # ties keep their order
+    (Select(3), torch.stack([column(-0.418, 1, -0.495, -0.494, -0.108, -0.695, -0.130, 0, 0, 0)[..., 0],
+                             torch.tensor([[1.0, 1, 0, 0, 1, 0, 0, 0, 0, 0]])], -1), [[-0.418, 1, -0.108]]),
+    (ContextShift(), column(-0.707, -0.707, 0.073, -0.688, 0.466, 0.1, 0.2, 0.3),
+     [[0, 0, 0, 0, 0, -0.707, -0.707, 0.073]]),
+    (Solve(), column(-0.823, 0.568, 0.876, -0.568, -0.823, -0.482, 0, 0), [[-0.447, 0.895]]),
+], ids=str)
+def test_worked_examples(task, values, target):
+    expected = torch.tensor(target).T
+    torch.testing.assert_close(task.targets(values)[0], expected, atol=2e-3, rtol=0)
+    torch.testing.assert_close(torch.tensor(task.answer(values[0])), expected, atol=2e-3, rtol=0)
+
+
+@every_task
+@settings(max_examples=12, deadline=None)
+@given(length=st.integers(1, 12), batch=st.integers(1, 3), seed=st.integers(0, 2**31))
+def test_fast_answers_are_the_oracles(task, length, batch, seed):
+    length = max(task.least, length * 4 if task.name == "Shift" else length)
+    inputs, targets = task.sample(batch, length, generator(seed))
+    assert inputs.shape == (batch, task.input_length(length), task.d_in) and inputs.dtype == torch.float32
+    assert targets.shape[2] == task.d_out and targets.shape[1] <= inputs.shape[1]
+    slow = torch.tensor([task.answer(row[:, :-2]) for row in inputs])
+    torch.testing.assert_close(targets, slow, atol=1e-5, rtol=1e-5)
+    assert torch.equal(inputs[0, :, -2:], position_features(inputs.shape[1]))
+    again = task.sample(batch, length, generator(seed))
+    assert torch.equal(inputs, again[0]) and torch.equal(targets, again[1])
+
+
+@pytest.mark.parametrize("kind, length, T, d_in, d_out, scored", [  # the table of the audit, at paper 004's defaults
+    (Shift, 64, 64, 3, 8, 64), (CumSum, 64, 64, 3, 1, 64), (CumMax, 64, 64, 3, 1, 64), (Reverse, 64, 128, 3, 1, 64),
+    (Sort, 64, 128, 3, 1, 64), (Select, 64, 128, 4, 1, 32), (SelectFixed, 64, 128, 4, 1, 32), (MIPS, 64, 64, 14, 4, 64),
+    (ContextShift, 64, 64, 3, 1, 64), (Solve, 512, 512, 3, 1, 21), (SolveFixed, 64, 64, 3, 1, 7),
+])
+def test_shapes_at_the_papers_settings(kind, length, T, d_in, d_out, scored):
+    inputs, targets = kind().sample(2, length, generator())
+    assert inputs.shape == (2, T, d_in) and targets.shape == (2, scored, d_out)
+    assert kind().d_in == d_in and kind().input_length(length) == T
+
+
+def test_what_the_generators_promise():
+    x = Shift().sample(50, 64, generator())[0][..., 0]
+    assert torch.equal(x.abs().amax(1), torch.ones(50))
+    marks = Select(5).sample(2000, 10, generator())[0][..., 1]
+    assert (marks.sum(1) == 5).all() and not marks[:, 15:].any()
+    assert (marks[:, :15].mean(0) - 1 / 3).abs().max() < 0.05  # each of the first M + L equally often
+    fixed = [SelectFixed(5).sample(3, 10, generator(seed))[0][..., 1] for seed in (1, 2)]
+    assert torch.equal(fixed[0], fixed[1]) and (fixed[0] == fixed[0][0]).all()
+    vectors = MIPS().sample(3, 20, generator())[0][..., :12].unflatten(-1, (3, 4))
+    torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(3, 20, 3))
+    inputs = ContextShift().sample(3000, 8, generator())[0]
+    turns = (torch.atan2(inputs[:, 1, 0], inputs[:, 0, 0]) * 8 / (2 * math.pi)).round().long() % 8
+    assert turns.bincount(minlength=8)[6:].tolist() == [0, 0] and turns.bincount()[:6].min() > 400  # s in 0..L-3
+    rows = Solve().sample(4, 40, generator())[0][:, :30, 0].unflatten(1, (5, 6))
+    A, X = rows[:, :, :5], Solve().sample(4, 40, generator())[1]
+    torch.testing.assert_close(A @ A.transpose(1, 2), torch.eye(5).expand(4, -1, -1), atol=1e-5, rtol=0)
+    torch.testing.assert_close(X.norm(dim=1), torch.ones(4, 1))
+    A = SolveFixed().sample(2, 40, generator(9))[0][:, :30, 0].unflatten(1, (5, 6))[:, :, :5]
+    assert torch.equal(A[0], A[1])
+
+
+@given(st.integers(3, 5000))
+def test_unknowns_is_the_largest_that_fits(length):
+    assert [N for N in range(1, 100) if length - N * N - N >= N][-1] == unknowns(length)
+
+
+def test_mips_in_blocks_is_mips_at_once():
+    values = MIPS(2).draw(2, 50, generator())
+    assert torch.equal(MIPS(2).label(values, block=7), MIPS(2).label(values))
+
+
+def test_r_squared():
+    y = torch.randn(64, 8, dtype=torch.float64, generator=generator())
+    noisy = y + 0.3 * torch.randn(64, 8, dtype=torch.float64, generator=generator(1))
+    from sklearn.metrics import r2_score
+
+    assert r_squared(noisy, y) == pytest.approx(r2_score(y.flatten(), noisy.flatten()))
+    assert r_squared(y, y) == 1 and r_squared(y.mean().expand_as(y), y) == pytest.approx(0, abs=1e-12)
+    assert r_squared(torch.full((4,), 0.1), torch.zeros(4)) == pytest.approx(1 - 0.01 / 1e-5, rel=1e-6)  # the floor
+    for prediction in (y[:1], y[:, :, None], y[:0]):
+        with pytest.raises(ValueError, match="one shape"):
+            r_squared(prediction, y if len(prediction) else prediction)
+
+
+def test_identity_only_scores_what_the_formula_says():
+    for copies in (4, 8):
+        inputs, targets = Shift(copies).sample(400, 64, generator())
+        guess = torch.zeros_like(targets)
+        guess[..., 0] = inputs[..., 0]
+        assert r_squared(guess, targets) == pytest.approx(shift_level(copies), abs=0.005)
+    assert shift_level() == pytest.approx(0.222, abs=5e-4)
+
+
+def test_cummax_by_position_only_scores_what_the_integral_says():
+    targets = CumMax().sample(4000, 64, generator())[1]
+    guess = targets.mean(0, keepdim=True).expand_as(targets)
+    assert r_squared(guess, targets) == pytest.approx(cummax_level(64), abs=0.01)
+    assert cummax_level(512) == pytest.approx(0.47, abs=0.01)
+
+
+def test_sort_by_first_number_and_position_scores_what_the_integral_says():
+    targets = Sort().sample(6000, 256, generator())[1][..., 0].double().numpy()
+    powers = targets[:, :1] ** np.arange(8)  # E[y_i | x_0] as a polynomial in x_0, one for each position
+    fit = np.linalg.lstsq(powers[:3000], targets[:3000], rcond=None)[0]
+    score = r_squared(torch.from_numpy(powers[3000:] @ fit), torch.from_numpy(targets[3000:]))
+    assert score == pytest.approx(sort_level(256), abs=0.03)
+    assert sort_level(512) == pytest.approx(0.49, abs=0.015)
+
+
+def test_nothing_simple_scores_on_the_other_tasks():
+    for name, task in TASKS.items():
+        if name in ("shift", "cummax", "sort"):
+            continue
+        assert trivial_level(task, 16) == 0
+        targets = task.sample(4000, 16, generator())[1]
+        guess = targets[:2000].mean(0).expand(2000, -1, -1)  # one answer for each position
+        assert abs(r_squared(guess, targets[2000:])) < 0.02, name
+
+
+def test_a_wrong_answer_is_seen():
+    """The tests above can fail: neighbours of the right answers differ from the oracles."""
+    values = Sort().draw(3, 8, generator())
+    nearest_value = values[:, :8].sort(1).values
+    assert not torch.allclose(nearest_value, torch.tensor([Sort().answer(row) for row in values]))
+    values = Shift(2).draw(1, 8, generator())
+    assert not torch.allclose(Shift(2).targets(values).roll(1, 1)[0], torch.tensor(Shift(2).answer(values[0])))
+
+
+@pytest.mark.parametrize("call, shown", [
+    (lambda: Shift().sample(1, 12, generator()), "multiple of 8, got 12"),
+    (lambda: Shift().sample(0, 16, generator()), "batch must be a whole number, at least 1, got 0"),
+    (lambda: ContextShift().sample(1, 2, generator()), "at least 3, got 2"),
+    (lambda: Shift(0), "at least 1, got 0"), (lambda: Select(-1), "at least 1, got -1"),
+    (lambda: MIPS(1.5), "1.5"), (lambda: CumSum().targets(torch.zeros(2, 3)), r"\(2, 3\)"),
+    (lambda: CumSum().targets(torch.zeros(2, 3, 2)), r"\(2, 3, 2\)"), (lambda: CumSum().targets([1.0]), r"\[1.0\]"),
+    (lambda: Select(2).targets(torch.zeros(1, 6, 2)), r"2 positions must be marked, got \[0\]"),
+    (lambda: cummax_level(1), "at least 2, got 1"),
+])
+def test_bad_input_is_shown(call, shown):
+    with pytest.raises(ValueError, match=shown):
+        call()
