@@ -54,15 +54,16 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
-    bench.add_argument("what", choices=["scans", "step"],
-                       help="scans: forward and backward; step: one optimiser step of the released model")  # fmt: skip
-    bench.add_argument("--rounds", type=int, help="timed calls each (scans: 7, step: 9)")
+    bench.add_argument("what", choices=["scans", "step", "dlr"],
+                       help="scans: forward and backward; step: one optimiser step of the released model; dlr: a DLR "
+                            "layer beside paper 004's Figure 4")  # fmt: skip
+    bench.add_argument("--rounds", type=int, help="timed calls each (scans and dlr: 7, step: 9)")
     bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="of step: comma-separated")
-    bench.add_argument("--threads", type=int, default=1, help="of scans: cores to use (1)")
+    bench.add_argument("--threads", type=int, default=1, help="of scans and dlr: cores to use (1)")
     bench.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of scans")
-    bench.add_argument("--only", default="", help="of scans: cases whose name contains this, such as 'b=8' or complex")
+    bench.add_argument("--only", default="", help="of scans and dlr: cases whose name contains this, such as 'b=8'")
     bench.add_argument("--limit", type=float, default=20.0, help="of scans: skip calls of more seconds than this (20)")
-    bench.add_argument("--record", action="store_true", help="of scans: write data/records/bench/scans/threads-N.json")
+    bench.add_argument("--record", action="store_true", help="of scans and dlr: write data/records/bench/")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
     figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
@@ -137,8 +138,13 @@ def _bench(options: argparse.Namespace) -> int:
         for task in options.tasks:
             print(step.report(task, step.training_step(task, options.rounds or 9)))
         return 0
+    folder = records.data_folder() / "records" / "bench" / options.what if options.record else None
+    if options.what == "dlr":
+        from lrnnlab.bench import dlr
+
+        dlr.main(options.only, options.threads, options.rounds or 7, folder)
+        return 0
     from lrnnlab.bench import scans
 
-    folder = records.data_folder() / "records" / "bench" / "scans" if options.record else None
     scans.main(options.only, options.threads, options.rounds or 7, options.limit, folder, options.device)
     return 0

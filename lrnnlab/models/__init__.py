@@ -6,6 +6,7 @@ from functools import partial
 
 import torch
 
+from lrnnlab.models.attention import LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence, SequenceModel, stack
 from lrnnlab.models.block_diagonal import (
     COLUMN_RULES,
@@ -15,6 +16,8 @@ from lrnnlab.models.block_diagonal import (
     symbol_transitions,
 )
 from lrnnlab.models.diagonal import Diagonal
+from lrnnlab.models.dlr import DLR
+from lrnnlab.models.dss import DSS
 from lrnnlab.models.exact import ExactLRNN, exact_model
 from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.lru import LRU
@@ -23,12 +26,14 @@ from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.rwkv import RWKV
 from lrnnlab.models.s4 import S4, S4D
 from lrnnlab.models.s5 import S5
+from lrnnlab.models.sgconv import SGConv
 from lrnnlab.models.vanilla import Vanilla
 
 __all__ = [
-    "COLUMN_RULES", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "Diagonal", "ExactLRNN",
-    "LinearRecurrence", "LiquidS4", "Nonlinear", "Recurrence", "RotRNN", "SequenceModel", "Vanilla", "build",
-    "exact_model", "snap", "stack", "symbol_transitions",
+    "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "Diagonal",
+    "ExactLRNN", "LinearRecurrence", "LiquidS4", "LocalAttention", "Nonlinear", "Recurrence", "RotRNN",
+    "RotaryAttention", "SGConv", "SequenceModel", "Vanilla", "build", "exact_model", "snap", "stack",
+    "symbol_transitions",
 ]  # fmt: skip
 
 MODELS = {
@@ -44,6 +49,11 @@ MODELS = {
     "rotrnn": partial(stack, RotRNN),
     "lru": partial(stack, LRU),
     "s5": partial(stack, S5),
+    "dlr": partial(stack, DLR),
+    "dss": partial(stack, DSS),
+    "sgconv": partial(stack, SGConv),
+    "attention": partial(stack, RotaryAttention),
+    "local_attention": partial(stack, LocalAttention),
 }
 
 

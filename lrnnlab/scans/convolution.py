@@ -19,6 +19,8 @@ from torch.utils.checkpoint import checkpoint
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets the future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
+CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
+MODES = 512  # of a kernel with shared modes are summed at a time
 PARTS = ("real", "pairs", "complex")
 
 
@@ -49,9 +51,10 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
     if not u.numel():  # the FFT refuses an empty batch
         return u.clone()
     L = u.shape[1]
-    ahead = kernel[:, :0] if future is None else future[:, : L - 1]
-    y = (_dense if L <= SHORT else _by_fft)(u, kernel[:, :L], ahead)
-    return y if D is None else y + D * u
+    behind, ahead = kernel[:, :L], kernel[:, :0] if future is None else future[:, : L - 1]
+    if D is not None:  # one more at lag 0
+        behind = torch.cat([F.pad(behind, (0, not behind.shape[1]))[:, :1] + D.unsqueeze(1), behind[:, 1:]], 1)
+    return _dense(u, behind, ahead) if L <= SHORT else _Ring.apply(u, behind, ahead)
 
 
 def _dense(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
@@ -63,17 +66,79 @@ def _dense(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
     # A batch of products is slow on matrices without a contiguous axis: copy first, also on the way back (hook).
     y = rows @ u.permute(2, 1, 0).contiguous()  # (H, L, L) (H, L, B)
     if y.requires_grad:
-        y.register_hook(Tensor.contiguous)
+        y.register_hook(lambda g: None if g is None else g.contiguous())
     return y.permute(2, 1, 0).contiguous()
 
 
-def _by_fft(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
-    """On a ring of n points: the taps behind from 0 on, those ahead from n - 1 downwards, zeros between."""
-    L, p, f = u.shape[1], behind.shape[1], ahead.shape[1]
-    n = next_fast_len(L + max(p - 1, f), real=True)  # no tap reaches around the ring; 2L - 1 or more for a full kernel
-    ring = torch.cat([F.pad(behind, (0, n - p - f)), ahead.flip(-1)], -1)
-    spectrum = torch.fft.rfft(u.mT, n) * torch.fft.rfft(ring, n)  # (B, H, n // 2 + 1)
-    return torch.fft.irfft(spectrum, n)[..., :L].mT.contiguous()
+class _Ring(torch.autograd.Function):
+    """On a ring of n points: the taps behind from 0 on, those ahead from n - 1 downwards, zeros between.
+
+    Some channels at a time, and spectra are worked out again on the way back: nothing but the inputs is kept until
+    then, and five transforms of real numbers do for both ways.
+    """
+
+    @staticmethod
+    def forward(ctx, u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
+        ctx.save_for_backward(u, behind, ahead)
+        L = u.shape[1]
+        n = ctx.n = next_fast_len(L + max(behind.shape[1] - 1, ahead.shape[1]), real=True)
+        y = torch.empty(u.shape, dtype=u.dtype, device=u.device)
+        for at in _channels(u):
+            spectrum = torch.fft.rfft(u[..., at].mT, n)  # (B, channels, n // 2 + 1)
+            spectrum *= torch.fft.rfft(_ring(behind[at], ahead[at], n), n)
+            y[..., at] = torch.fft.irfft(spectrum, n)[..., :L].mT
+        return y
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dy: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        u, behind, ahead = ctx.saved_tensors
+        n, L, p, f = ctx.n, u.shape[1], behind.shape[1], ahead.shape[1]
+        du, dbehind, dahead = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (u, behind, ahead))
+        for at in _channels(u):
+            back = torch.fft.rfft(dy[..., at].mT, n)
+            taps = torch.fft.irfft((torch.fft.rfft(u[..., at].mT, n).conj() * back).sum(0), n)
+            dbehind[at], dahead[at] = taps[:, :p], taps[:, n - f :].flip(-1)
+            back *= torch.fft.rfft(_ring(behind[at], ahead[at], n), n).conj()
+            du[..., at] = torch.fft.irfft(back, n)[..., :L].mT
+        return du, dbehind, dahead
+
+
+def _channels(u: Tensor) -> list[slice]:
+    H = u.shape[2]
+    some = CHANNELS if u.device.type == "cpu" else H
+    return [slice(first, min(first + some, H)) for first in range(0, H, some)]
+
+
+def _ring(behind: Tensor, ahead: Tensor, n: int) -> Tensor:
+    return torch.cat([F.pad(behind, (0, n - behind.shape[1] - ahead.shape[1])), ahead.flip(-1)], -1)
+
+
+class _Powers(torch.autograd.Function):
+    """exp(log_lambda t), (..., N, M) of log_lambda (..., N) and t (M,), worked out in double precision, then cast.
+
+    torch takes seven times as long for the exponential of a complex number as for exp, cos and sin of its parts.
+    """
+
+    @staticmethod
+    def forward(ctx, log_lambda: Tensor, t: Tensor, double: bool) -> Tensor:
+        size = torch.exp(log_lambda.real.unsqueeze(-1) * t)
+        if log_lambda.is_complex():
+            angle = log_lambda.imag.unsqueeze(-1) * t
+            parts = (size * angle.cos(), angle.sin_().mul_(size))
+            table = torch.complex(*(x if double else x.float() for x in parts))
+        else:
+            table = size if double else size.float()
+        ctx.save_for_backward(table, t)
+        return table
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, g: Tensor) -> tuple[Tensor, None, None]:
+        table, t = ctx.saved_tensors
+        product = g * table.conj()
+        wide = torch.complex128 if product.is_complex() else torch.float64
+        return product.to(wide) @ t.to(wide), None, None
 
 
 def vandermonde(
@@ -108,19 +173,32 @@ def vandermonde(
     [[8.0, 4.0, 2.0, 1.0]]
     """
     kind = _check_modes(log_lambda, C, L, part, dtype)
+    if log_lambda.ndim == 2 or C.shape[1] <= MODES:
+        return _sum_of_modes(log_lambda, C, L, part, kind)
+
+    def some(log_lambda: Tensor, C: Tensor) -> Tensor:  # worked out again on the way back: no table is kept until then
+        return checkpoint(_sum_of_modes, log_lambda, C, L, part, kind, use_reentrant=False, preserve_rng_state=False)
+
+    return sum(map(some, log_lambda.split(MODES), C.split(MODES, 1)))
+
+
+def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.dtype) -> Tensor:
     groups, rows = (1, len(C)) if log_lambda.ndim == 1 else (len(C), 1)  # channels of a group have the same modes
     powers = log_lambda.to(torch.complex128 if log_lambda.is_complex() else torch.float64)
     powers = powers.view(groups, C.shape[1])
     if not (powers.is_complex() or kind.is_complex):
         C = C.real  # the rest would not be seen
+    if kind in (torch.float32, torch.complex64):
+        C = C.to(torch.complex64 if C.is_complex() else torch.float32)
     weights = (2 * C if part == "pairs" else C).unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
 
     m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
     j = torch.arange(m, dtype=torch.float64, device=C.device)
-    fine = _for_product(torch.exp(powers.unsqueeze(-1) * j), 1, kind)  # (groups, N, m), or 2N
+    double = kind in (torch.float64, torch.complex128)
+    fine = _for_product(_Powers.apply(powers, j, double), 1, kind)  # (groups, N, m), or 2N
 
     def piece(i: Tensor) -> Tensor:
-        coarse = torch.exp(powers.unsqueeze(1) * (m * i).unsqueeze(-1)).unsqueeze(1)  # (groups, 1, I, N)
+        coarse = _Powers.apply(powers, m * i, double).mT.unsqueeze(1)  # (groups, 1, I, N)
         table = _for_product(weights * coarse, -1, kind, -1)  # (groups, rows, I, N), or 2N
         return (table.flatten(1, 2) @ fine).view(len(C), len(i) * m)
 

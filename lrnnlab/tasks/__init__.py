@@ -5,14 +5,22 @@
 tensor([[0, 3, 0, 4]])
 
 ``TASKS`` maps a name to a class.  To add a task, write a ``Task`` (the head of ``lrnnlab.tasks.base`` shows one whole)
-and enter it: ``TASKS["parity"] = Parity``.
+and enter it: ``TASKS["parity"] = Parity``.  ``ATOMIC`` holds the tasks of numbers (paper 004, Table 1); data of the
+long-range arena, read or generated, are in ``lrnnlab.tasks.long_range``.
 """
 
 from lrnnlab.tasks.arithmetic import EvenPair, ModArith, ModularTask, Sum
+from lrnnlab.tasks.atomic import ATOMIC
 from lrnnlab.tasks.base import Batch, Task
+from lrnnlab.tasks.continuous import ContinuousTask
 from lrnnlab.tasks.levels import best_of_checks
+from lrnnlab.tasks.listops import ListOps, ListOpsSubTrees
+from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
 
-__all__ = ["TASKS", "Batch", "EvenPair", "ModArith", "ModularTask", "Sum", "Task", "best_of_checks", "get"]
+__all__ = [
+    "ATOMIC", "TASKS", "Batch", "ContinuousTask", "EvenPair", "ListOps", "ListOpsSubTrees", "ModArith", "ModularTask",
+    "Pathfinder", "PathfinderSegmentation", "Sum", "Task", "best_of_checks", "get",
+]  # fmt: skip
 
 TASKS = {"sum": Sum, "evenpair": EvenPair, "modarith": ModArith}
 

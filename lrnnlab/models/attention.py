@@ -1,0 +1,170 @@
+"""The attention layers that paper 004 (Gupta, Mehta, Berant 2022, Sec. 3.3-3.4) compares DLR with.
+
+    RotaryAttention   every position attends to all before it (or to all)
+    LocalAttention    to its own chunk and the chunk before (and after)
+
+A layer gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip stands outside the
+GELU, where DLR has it inside (released code; the paper says DLR was "simply replaced").
+
+Letters: B batch, T time, D width, h heads, d size of a head, c chunk; z input of the layer (u), y output; q, k, v
+queries, keys and values.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.models.base import Recurrence
+
+
+def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
+    """Rotary position embedding (Su et al. 2021): pairs (x_2m, x_2m+1) of x (..., T, d) turned by t theta^(-2m/d).
+
+    Angles are worked out in double precision: in single, t = 65,536 is known to 0.004 of a radian only.
+
+    >>> rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([0])).tolist()
+    [[1.0, 0.0]]
+    """
+    d = x.shape[-1]
+    speed = theta ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
+    angle = positions.double().unsqueeze(-1) * speed
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)  # (T, d/2)
+    even, odd = x[..., ::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
+
+
+class FeedForward(nn.Module):
+    """x + Linear(GELU(Linear(LayerNorm(x)))) of x (..., D), through ``hidden`` channels."""
+
+    def __init__(self, width: int, hidden: int):
+        super().__init__()
+        self.inner = nn.Sequential(
+            nn.LayerNorm(width), nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width)
+        )  # fmt: skip
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.inner(x)
+
+
+class RotaryAttention(Recurrence):
+    """Softmax attention with h heads, rotary positions and one learned temperature; z + GELU(of it).
+
+    Parameters
+    ----------
+    width : D.      heads, head_size : h and d, even; 4 and 32 in the paper.
+    causal : a position attends to itself and what lies before; False, to all (no step form then).
+    ff : hidden channels of two residual feed-forward layers behind the attention ("Attention + 2xFF", Table 6; 2048
+        matches its 1.1M parameters), 0 for none.
+
+    The temperature starts at d^-1/2.  The step form keeps all keys and values so far (h T d numbers each).
+
+    >>> RotaryAttention(8, heads=2, head_size=4)(torch.zeros(3, 7, 8))[1].shape
+    torch.Size([3, 7, 8])
+    """
+
+    recurrent_parameters: tuple[str, ...] = ()  # weight decay spares none of these weights
+
+    def __init__(self, width: int, *, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0):
+        super().__init__()
+        if min(width, heads) < 1 or head_size < 2 or head_size % 2 or ff < 0:
+            raise ValueError(
+                "width and heads are at least 1, head_size even and at least 2, ff at least 0; "
+                f"got width={width}, heads={heads}, head_size={head_size}, ff={ff}"
+            )
+        self.heads, self.causal = heads, causal
+        self.Q, self.K, self.V = (nn.Linear(width, heads * head_size) for _ in range(3))
+        self.O = nn.Linear(heads * head_size, width)
+        self.temperature = nn.Parameter(torch.tensor([head_size**-0.5]))
+        self.ff = nn.Sequential(*(FeedForward(width, ff) for _ in range(2 if ff else 0)))
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+        u = z if tokens is None else z[tokens]
+        if not u.numel():  # nothing to attend to
+            return None, u
+        q, k, v = self._project(u, 0)
+        return None, self._output(u, self.attend(q, k, v))
+
+    def _project(self, u: Tensor, start: int) -> tuple[Tensor, Tensor, Tensor]:
+        """q, k, v (B,h,T,d) of u (B,T,D) at positions start, start + 1, ...; the temperature is in q."""
+        q, k, v = (f(u).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (self.Q, self.K, self.V))
+        positions = torch.arange(start, start + u.shape[1], device=u.device)
+        return self.temperature * rotate(q, positions), rotate(k, positions), v
+
+    def _output(self, u: Tensor, o: Tensor) -> Tensor:
+        return u + F.gelu(self.ff(self.O(o.transpose(1, 2).flatten(2))))  # (B,h,T,d) -> (B,T,D)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """softmax(q k^T) v over what each position sees; all (B,h,T,d)."""
+        return F.scaled_dot_product_attention(q, k, v, is_causal=self.causal, scale=1.0)
+
+    def first_seen(self, t: int) -> int:
+        """The first position that position t attends to."""
+        return 0
+
+    def initial(self, batch: int) -> tuple[Tensor, Tensor, int]:
+        """No keys, no values (B,h,0,d), and how many positions are past."""
+        if not self.causal:
+            raise ValueError("causal=False has no step form: y_t depends on the inputs after t")
+        weight = self.K.weight
+        nothing = weight.new_zeros(batch, self.heads, 0, len(weight) // self.heads)
+        return nothing, nothing, 0
+
+    def step(self, state: tuple[Tensor, Tensor, int], z_t: Tensor) -> tuple[tuple[Tensor, Tensor, int], Tensor]:
+        keys, values, t = state
+        u = z_t.unsqueeze(1)
+        q, k, v = self._project(u, t)
+        seen = t + 1 - self.first_seen(t)
+        keys, values = (torch.cat([old, new], 2)[:, :, -seen:] for old, new in ((keys, k), (values, v)))
+        o = F.scaled_dot_product_attention(q, keys, values, scale=1.0)
+        return (keys, values, t + 1), self._output(u, o).squeeze(1)
+
+
+class LocalAttention(RotaryAttention):
+    """The same, where a position sees only its own chunk of c positions and the chunk before (if not causal: and after).
+
+    Parameters
+    ----------
+    width, heads, head_size, causal, ff : as for :class:`RotaryAttention`.
+    chunk : c; 1024 in the paper (4096 for images, Sec. 3.4).
+
+    Time and memory grow as T c.  The step form keeps at most 2c keys and values.
+
+    >>> LocalAttention(8, heads=2, head_size=4, chunk=3, causal=False)(torch.zeros(3, 7, 8))[1].shape
+    torch.Size([3, 7, 8])
+    """
+
+    def __init__(self, width: int, *, chunk: int = 1024, **options):
+        super().__init__(width, **options)
+        if chunk < 1:
+            raise ValueError(f"chunk is at least 1, got {chunk}")
+        self.chunk = chunk
+
+    def first_seen(self, t: int) -> int:
+        return max(0, t // self.chunk - 1) * self.chunk
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Chunk by chunk, on the keys around; the last chunk is filled up with zeros, which no true position sees."""
+        B, h, T, _ = q.shape
+        c = self.chunk
+        if T <= c:
+            return super().attend(q, k, v)
+        q, k, v = (F.pad(x, (0, 0, 0, -T % c)).flatten(0, 1).unflatten(1, (-1, c)) for x in (q, k, v))  # (Bh,n,c,d)
+        seen = self._seen(q.shape[1], c, T, q.device)
+        o = F.scaled_dot_product_attention(q, self._around(k), self._around(v), attn_mask=seen, scale=1.0)
+        return o.flatten(1, 2)[:, :T].unflatten(0, (B, h))
+
+    def _around(self, x: Tensor) -> Tensor:
+        """(Bh,n,c,d) -> (Bh,n,2c,d), each chunk behind the one before it; if not causal (Bh,n,3c,d), the next as well."""
+        parts = [F.pad(x, (0, 0, 0, 0, 1, 0))[:, :-1], x]
+        if not self.causal:
+            parts.append(F.pad(x, (0, 0, 0, 0, 0, 1))[:, 1:])
+        return torch.cat(parts, 2)
+
+    def _seen(self, n: int, c: int, T: int, device: torch.device) -> Tensor:
+        """(n, c, 2c or 3c): which keys around which query.  Those beyond T see all, lest their softmax be 0/0."""
+        query = torch.arange(n * c, device=device).view(n, c, 1)
+        key = (query[:, :1] - c) + torch.arange(c * (2 if self.causal else 3), device=device)  # (n, 1, 2c or 3c)
+        seen = (key >= 0) & (key < T)
+        return ((seen & (key <= query)) if self.causal else seen.expand(-1, c, -1)) | (query >= T)

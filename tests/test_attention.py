@@ -1,0 +1,242 @@
+"""Rotary and local attention of paper 004: against loops over positions, stepping, receptive fields."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from lrnnlab.models import attention, stack
+from lrnnlab.models.attention import LocalAttention, RotaryAttention, rotate
+from lrnnlab.models.sequence_blocks import Block
+
+D, SIZE = 6, {"heads": 2, "head_size": 4}
+LAYERS = {
+    "rotary": (RotaryAttention, {}),
+    "rotary, ff": (RotaryAttention, {"ff": 5}),
+    **{f"local {c}": (LocalAttention, {"chunk": c}) for c in (1, 3, 8)},
+    "local 3, ff": (LocalAttention, {"chunk": 3, "ff": 5}),
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def make(name, seed=0, **more):
+    kind, options = LAYERS[name]
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        layer = kind(D, **SIZE, **options, **more).double()
+        for f in (layer.Q, layer.K):
+            f.weight.data.mul_(3)  # sharper than at the start, so that positions matter
+        return layer
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def gap(p, q):
+    return float((torch.as_tensor(p) - torch.as_tensor(q)).detach().abs().max())
+
+
+def gelu(x):
+    return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
+
+
+def turned(x, t):
+    """Pairs as complex numbers, times e^(i t theta^(-2m/d))."""
+    pairs = x[::2] + 1j * x[1::2]
+    pairs = pairs * np.exp(1j * t * 10_000.0 ** (-2 * np.arange(len(pairs)) / len(x)))
+    return np.stack([pairs.real, pairs.imag], -1).reshape(-1)
+
+
+def sees(layer, t, T):
+    """Positions that t attends to, from the definition."""
+
+    def near(s):
+        return not isinstance(layer, LocalAttention) or abs(t // layer.chunk - s // layer.chunk) <= 1
+
+    return [s for s in range(T) if near(s) and (s <= t or not layer.causal)]
+
+
+def oracle(layer, z):
+    """(T, D) -> (T, D), position by position and head by head."""
+    p = {key: v.detach().numpy() for key, v in layer.named_parameters()}
+    T, h, d = len(z), layer.heads, len(p["K.weight"]) // layer.heads
+    q, k, v = ((z @ p[f"{n}.weight"].T + p[f"{n}.bias"]).reshape(T, h, d) for n in "QKV")
+    out = np.zeros_like(z)
+    for t in range(T):
+        seen, merged = sees(layer, t, T), []
+        for head in range(h):
+            scores = np.array([turned(q[t, head], t) @ turned(k[s, head], s) for s in seen]) * p["temperature"]
+            weights = np.exp(scores - scores.max())
+            merged.append(weights / weights.sum() @ v[seen, head])
+        y = p["O.weight"] @ np.concatenate(merged) + p["O.bias"]
+        for i in range(len(layer.ff)):
+            n = f"ff.{i}.inner."
+            x = (y - y.mean()) / np.sqrt(y.var() + 1e-5) * p[n + "0.weight"] + p[n + "0.bias"]
+            y = y + p[n + "3.weight"] @ gelu(p[n + "1.weight"] @ x + p[n + "1.bias"]) + p[n + "3.bias"]
+        out[t] = z[t] + gelu(y)
+    return out
+
+
+def stepped(layer, z):
+    state, out = layer.initial(len(z)), []
+    for z_t in z.unbind(1):
+        state, y = layer.step(state, z_t)
+        out.append(y)
+    return torch.stack(out, 1), state
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("T", [1, 2, 3, 7, 13])
+def test_against_the_oracle(name, causal, T):
+    layer, z = make(name, causal=causal), normal(2, T, D)
+    found = layer(z)[1]
+    for row, line in zip(found, z):
+        assert gap(row, oracle(layer, line.numpy())) < 1e-10
+
+
+@settings(max_examples=30, deadline=None)
+@given(name=st.sampled_from(list(LAYERS)), B=st.integers(1, 3), half=st.integers(0, 15), seed=st.integers(0, 10**6))
+def test_forward_is_stepping(name, B, half, seed):
+    layer, z = make(name, seed % 5), normal(B, 2 * half + 1, D, seed=seed)
+    with torch.no_grad():
+        assert gap(stepped(layer, z)[0], layer(z)[1]) < 1e-10
+
+
+def test_a_wrong_position_is_noticed(monkeypatch):
+    layer, z = make("rotary"), normal(2, 9, D)
+    right = layer(z)[1]
+    monkeypatch.setattr(attention, "rotate", lambda x, positions: rotate(x, 0 * positions))
+    assert gap(layer(z)[1], right) > 1e-3
+
+
+def test_a_local_step_keeps_two_chunks_at_most():
+    layer = make("local 3")
+    (keys, values, t), most = layer.initial(1), 0
+    for z_t in normal(1, 20, D).unbind(1):
+        (keys, values, t), _ = layer.step((keys, values, t), z_t)
+        assert keys.shape == values.shape
+        most = max(most, keys.shape[2])
+    assert most == 6 and t == 20
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("name", LAYERS)
+def test_who_sees_whom(name, causal):
+    """The outputs that move when one input does are those that attend to it."""
+    layer, z, T = make(name, causal=causal), normal(1, 14, D), 14
+    with torch.no_grad():
+        before = layer(z)[1]
+        for s in range(T):
+            other = z.clone()
+            other[:, s] += 1
+            moved = (layer(other)[1] - before).abs().amax((0, 2)) > 1e-9
+            assert moved.tolist() == [s in sees(layer, t, T) for t in range(T)]
+
+
+def test_tokens_any_batch_and_no_input():
+    for name in LAYERS:
+        layer, table = make(name), normal(5, D)
+        tokens = torch.tensor([[0, 4, 4, 1, 3], [2, 2, 2, 0, 1]])
+        assert gap(layer(table, tokens)[1], layer(table[tokens])[1]) == 0
+        assert layer(table[tokens[:0]])[1].shape == (0, 5, D) and layer(table[tokens[:, :0]])[1].shape == (2, 0, D)
+        assert gap(layer(table, tokens[1:])[1], layer(table, tokens)[1][1:]) < 1e-12
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients(name, causal):
+    """Of weights too, at a length that leaves the last chunk unfilled."""
+    layer = make(name, causal=causal)
+    names, weights = zip(*layer.named_parameters())
+
+    def run(z, *weights):
+        return torch.func.functional_call(layer, dict(zip(names, weights)), z)[1]
+
+    assert torch.autograd.gradcheck(
+        run, (normal(1, 7, D).requires_grad_(), *weights), fast_mode=True, check_undefined_grad=False
+    )
+
+
+def test_gradients_of_a_long_unfilled_string_are_finite():
+    layer = make("local 8").float()
+    layer(normal(2, 101, D).float())[1].square().sum().backward()
+    assert all(p.grad.isfinite().all() and p.grad.abs().sum() > 0 for p in layer.parameters() if p is not layer.K.bias)
+
+
+def test_rotation_is_relative_and_exact_far_away():
+    q, k = normal(8), normal(8, seed=1)
+    at = torch.tensor([3, 65_536])
+    for t, s in ((0, 2), (500, 502), (65_000, 65_002)):
+        score = rotate(q.view(1, 8), torch.tensor([t])) @ rotate(k.view(1, 8), torch.tensor([s])).mT
+        assert abs(float(score) - turned(q.numpy(), 0) @ turned(k.numpy(), 2)) < 1e-10
+    single = rotate(q.float().expand(2, 8), at)
+    for row, t in zip(single, at.tolist()):
+        assert gap(row, turned(q.float().double().numpy(), t)) < 1e-6
+
+
+def test_temperature_starts_at_one_over_root_d_and_is_learned():
+    layer = make("rotary")
+    assert float(layer.temperature.detach()) == pytest.approx(0.5)
+    z = normal(2, 9, D)
+    before = layer(z)[1]
+    with torch.no_grad():
+        layer.temperature.mul_(2)
+    assert gap(layer(z)[1], before) > 1e-3
+
+
+def test_in_a_model_of_tokens_and_in_a_block():
+    model = stack(LocalAttention, 5, 3, width=D, layers=2, chunk=3, **SIZE).double()
+    tokens = torch.tensor([[0, 4, 2, 2, 1, 3, 0]])
+    state, out = model.initial_state(1), []
+    for token in tokens.unbind(1):
+        state, logits = model.step(state, token)
+        out.append(logits)
+    assert gap(torch.stack(out, 1), model(tokens)) < 1e-10
+    block = Block(make("rotary"), D, norm="layer", place="post", gate="linear", activation="identity").double()
+    z = normal(2, 7, D)
+    assert gap(block(z), block.norm(z + block.gate.value(block.mixer(z)[1]))) < 1e-12
+
+
+def test_parameter_counts_of_tables_1_and_6():
+    """Encoder 3 -> 128, layer, output map, layer norm, decoder 128 -> 1; in the paper 83K, and 1.1M with 2 x FF."""
+    around = nn.Linear(3, 128), nn.Linear(128, 128), nn.LayerNorm(128), nn.Linear(128, 1)
+
+    def count(layer):
+        return sum(p.numel() for part in (layer, *around) for p in part.parameters())
+
+    assert count(RotaryAttention(128)) == 83_458
+    assert count(LocalAttention(128)) == 83_458
+    assert count(RotaryAttention(128, ff=2048)) == 1_136_898
+
+
+@pytest.mark.parametrize(
+    "kind, options, message",
+    [
+        (RotaryAttention, {"head_size": 5}, "got width=6, heads=4, head_size=5, ff=0"),
+        (RotaryAttention, {"heads": 0}, "heads=0"),
+        (RotaryAttention, {"ff": -1}, "ff=-1"),
+        (LocalAttention, {"chunk": 0}, "chunk is at least 1, got 0"),
+        (LocalAttention, {"head_size": 0}, "head_size=0"),
+    ],
+)
+def test_what_cannot_be_built(kind, options, message):
+    with pytest.raises(ValueError, match=message):
+        kind(D, **options)
+
+
+def test_no_step_form_where_the_future_is_seen():
+    with pytest.raises(ValueError, match="causal=False has no step form"):
+        make("local 3", causal=False).initial(1)
