@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import LinearRecurrence, SequenceModel
-from lrnnlab.scans import linear_scan, token_scan
+from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 
 def _norms(raw: Tensor, p: float, dim: int) -> Tensor:
@@ -163,19 +163,26 @@ class BlockDiagonal(LinearRecurrence):
 
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """As every linear recurrence; frozen heads cost nothing, and their transitions are left out."""
-        if not self.frozen.any():
+        if self.drive != "none":
             return super().forward(z, tokens)
-        alive, A = ~self.frozen, self._blocks(z)
-        zero = A.new_zeros(A.shape[:-1])
         B, T = (z if tokens is None else tokens).shape[:2]
-        x0 = self.x0[alive].expand(B, -1, -1)
-        if tokens is None:
-            moved = linear_scan(A, zero, x0, backend=self.backend)
-        else:
-            moved = token_scan(A, zero, tokens, x0, backend=self.backend)
-        x = self.x0.expand(B, T, self.h, self.b).clone()
-        x[:, :, alive] = moved
+        frozen = bool(self.frozen.any())
+        A, x = self._moved(z, tokens, (self.x0[~self.frozen] if frozen else self.x0).expand(B, -1, -1))
+        if frozen:
+            moved, x = x, self.x0.expand(B, T, self.h, self.b).clone()
+            x[:, :, ~self.frozen] = moved
         return A, x.flatten(2)
+
+    def _moved(self, z: Tensor, tokens: Tensor | None, x0: Tensor) -> tuple[Tensor, Tensor]:
+        """(A, states) of the heads that are not frozen, where there is no input term."""
+        if tokens is None and self.rule == "softmax":
+            A, x = softmax_scan(self.raw_blocks(z), x0, backend=self.backend)
+            return A.transpose(-3, -2), x
+        A = self._blocks(z)
+        zero = A.new_zeros(A.shape[:-1])
+        if tokens is None:
+            return A, linear_scan(A, zero, x0, backend=self.backend)
+        return A, token_scan(A, zero, tokens, x0, backend=self.backend)
 
     def freeze(self, heads: Tensor) -> None:
         """Let ``heads`` (h,) bool, and no others, stay at x_0 for good (A = 1), whatever is read.

@@ -47,6 +47,7 @@ def _reason(backend: str) -> str | None:
 
 
 FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
+FUSED = 16  # block size up to which softmax and scan are one loop: its code grows with the square
 MISSING = {name: _reason(name) for name in _DEVICE}  # why a compiled backend cannot run on this machine, or None
 
 
@@ -141,6 +142,39 @@ def token_scan(
     if name in _PLAIN:
         return _PLAIN[name].token_scan(A_table, b_table, tokens, x0)
     return ops.token_scan(A_table, b_table, tokens, x0, name)
+
+
+def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
+    """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's.
+
+    Parameters
+    ----------
+    raw : (B, T, row, h, column): laid out so, a softmax over rows runs over long stretches of memory.
+    x0 : (B, h, n); zero if absent.
+
+    Returns
+    -------
+    A : of raw's shape (``A.transpose(2, 3)`` is what :func:`linear_scan` takes).
+    x : (B, T, h, n).  Both are differentiable in raw and x0.
+
+    The ``cpu`` backend makes both in one pass, and never builds the gradient in A; the others, and ``torch.compile``,
+    take softmax and scan one after the other.
+
+    >>> import torch
+    >>> A, x = softmax_scan(torch.zeros(1, 3, 2, 1, 2), torch.tensor([[[1., 0.]]]))
+    >>> x[0, :, 0].tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+    """
+    if raw.ndim != 5 or raw.shape[2] != raw.shape[4]:
+        raise ValueError(f"softmax_scan takes raw (B,T,n,h,n), got {tuple(raw.shape)}")
+    B, T, n, h, _ = raw.shape
+    x0 = _initial(x0, (B, h, n), raw)
+    _same_kind(raw=raw, x0=x0)
+    name = _pick(backend, raw, True, T)
+    if name == "cpu" and raw.numel() and n <= FUSED and not torch.compiler.is_compiling():
+        return ops.SoftmaxScan.apply(raw, x0)
+    A = raw.softmax(2)
+    return A, linear_scan(A.transpose(2, 3), raw.new_zeros(B, T, h, n), x0, backend=name)
 
 
 def warm() -> None:

@@ -130,6 +130,24 @@ def _(A_table, tokens, x0, x, dx, backend):
     return A_table.new_empty(A_table.shape), A_table.new_empty(A_table.shape[:-1]), x0.new_empty(x0.shape)
 
 
+class SoftmaxScan(torch.autograd.Function):
+    """The softmax of raw's columns and its scan, by the ``cpu`` backend; see :func:`lrnnlab.scans.softmax_scan`."""
+
+    @staticmethod
+    def forward(ctx, raw, x0):
+        A, x = _module("cpu").softmax_forward(raw, x0)
+        ctx.set_materialize_grads(False)  # mostly nothing but x is used, and a dA of zeros is as large as A
+        ctx.save_for_backward(A, x0, x)
+        return A, x
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dA, dx):
+        A, x0, x = ctx.saved_tensors
+        dx = torch.zeros_like(x) if dx is None else dx
+        return _module("cpu").softmax_backward(A, x0, x, dA, dx)
+
+
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor, backend: str) -> Tensor:
     """Differentiable scan by the named compiled backend; the arguments have been checked."""
     if torch.compiler.is_compiling():
