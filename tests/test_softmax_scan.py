@@ -10,7 +10,6 @@ from lrnnlab.models import BlockDiagonal, build
 from lrnnlab.scans import FUSED, available, cpu, softmax_scan
 from lrnnlab.steady import steady_arithmetic
 
-pytestmark = pytest.mark.skipif("cpu" not in available(), reason="no compiled scan here")
 f32, f64 = torch.float32, torch.float64
 SIZES = (*range(1, 10), 16)
 KINDS = {f32: 2e-5, f64: 1e-12}
