@@ -146,7 +146,7 @@ def test_a_broken_string_breaks_alone():
     clean = torch.ones(3, 9, 2, dtype=torch.bool)
     clean[1, 4:, 1] = False
     assert torch.equal(x.isnan().any(-1), ~clean)
-    assert torch.equal(A.isnan().any(2), (torch.arange(3 * 9 * 2 * 8).view(3, 9, 2, 8) == ((1 * 9 + 4) * 2 + 1) * 8 + 5))
+    assert A.isnan().any(2).nonzero().tolist() == [[1, 4, 1, 5]]
     assert draw_[[0, 2]].isfinite().all() and draw_[1, :, :, 0].isfinite().all() and dx0[[0, 2]].isfinite().all()
 
 

@@ -1,10 +1,11 @@
 """The compiled backends as torch operators, with gradients, and whole under ``torch.compile``.
 
 A backend is a module of six plain functions: ``block_forward``, ``block_backward``, ``diagonal_forward``,
-``diagonal_backward``, ``token_forward``, ``token_backward``.  Here they become differentiable, all in one way.
-Run plainly, a scan is a ``torch.autograd.Function``; under ``torch.compile`` it is a custom operator with the same
-formulas, which the compiler need not look into.  (Plainly run, an operator would cost more than the Function per
-call, and its first call would import the whole compiler.)
+``diagonal_backward``, ``token_forward``, ``token_backward``; ``cpu`` has ``softmax_forward`` and ``softmax_backward``
+too.  Here they become differentiable, all in one way.  Run plainly, a scan is a ``torch.autograd.Function``; under
+``torch.compile`` it is a custom operator with the same formulas, which the compiler need not look into.  (Plainly run,
+an operator would cost more than the Function per call, and its first call would import the whole compiler.  The
+softmax scan has no operator: the compiler is given a softmax and a linear scan.)
 
 Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state, dx
 the gradient arriving at x.
