@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import torch
 
+from lrnnlab.scans.kept_memory import keep_freed_memory
+
 
 def stream(seed: int, purpose: str) -> torch.Generator:
     """A generator of its own for every (seed, purpose), so that no two uses of randomness share numbers.
@@ -23,11 +25,13 @@ def stream(seed: int, purpose: str) -> torch.Generator:
 def steady_arithmetic() -> Iterator[None]:
     """One thread, denormals flushed: the same numbers however many runs share the machine, and no slow tails.
 
-    Sharp softmax columns are full of denormal numbers, which cost up to four times the time of a step.
+    Sharp softmax columns are full of denormal numbers, which cost up to four times the time of a step; and fresh memory
+    costs a fifth, so the process keeps what it has (:func:`lrnnlab.scans.kept_memory.keep_freed_memory`).
     """
     threads, flushing = torch.get_num_threads(), _flushes()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
+    keep_freed_memory()
     try:
         yield
     finally:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
@@ -54,6 +55,21 @@ def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
     return F.cross_entropy(logits, targets, label_smoothing=phase.smoothing)
 
 
+class _Squares(torch.autograd.Function):
+    """sum_i A_ij^2 of A (..., i, j); autograd's own way back from A * A goes through A five times, this one once."""
+
+    @staticmethod
+    def forward(ctx, A):
+        ctx.save_for_backward(A)
+        return (A * A).sum(-2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, slope):
+        (A,) = ctx.saved_tensors
+        return A * (2 * slope).unsqueeze(-2)
+
+
 def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
     """Mean over layers, strings, positions and blocks of sum_j x_{t-1,j} (1 - sum_i A_t[i,j]^2).
 
@@ -63,12 +79,12 @@ def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
     for number, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
         if A is None:
             raise ValueError(f"purity needs transition matrices; layer {number + 1} is {type(layer).__name__}")
-        spread = 1 - (A * A).sum(-2)  # (V or B,T, h, n)
+        spread = 1 - _Squares.apply(A)  # (V or B,T, h, n)
         spread = spread[tokens] if number == 0 else spread
         start = layer.initial(len(tokens)).unsqueeze(1)  # (B, 1, h, n)
         before = torch.cat([start, states.unflatten(2, start.shape[2:])[:, :-1]], 1)
         if spread.shape[-2] < before.shape[-2]:  # frozen heads have no transitions
-            before = before[:, :, ~layer.frozen]
+            before = before.index_select(2, layer.alive())
         total = total + (before * spread).sum((-2, -1)).mean() / start.shape[2]
     return total / len(model.layers)
 

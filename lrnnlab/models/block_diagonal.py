@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import LinearRecurrence, SequenceModel
-from lrnnlab.scans import linear_scan, token_scan
+from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 
 def _norms(raw: Tensor, p: float, dim: int) -> Tensor:
@@ -154,28 +154,39 @@ class BlockDiagonal(LinearRecurrence):
         Laid out so, a softmax or norm over rows runs over long stretches of memory.
         """
         first, relu, last = self.generator
-        alive = ~self.frozen
+        alive = self.alive()
         weight, bias = last.weight, last.bias
-        if not alive.all():
-            weight = weight.unflatten(0, (self.b, self.h, self.b))[:, alive].flatten(0, 2)
-            bias = bias.unflatten(0, (self.b, self.h, self.b))[:, alive].flatten()
+        if len(alive) < self.h:
+            weight = weight.unflatten(0, (self.b, self.h, self.b)).index_select(1, alive).flatten(0, 2)
+            bias = bias.unflatten(0, (self.b, self.h, self.b)).index_select(1, alive).flatten()
         return F.linear(relu(first(z)), weight, bias).unflatten(-1, (self.b, -1, self.b))
 
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """As every linear recurrence; frozen heads cost nothing, and their transitions are left out."""
-        if not self.frozen.any():
+        if self.drive != "none":
             return super().forward(z, tokens)
-        alive, A = ~self.frozen, self._blocks(z)
-        zero = A.new_zeros(A.shape[:-1])
         B, T = (z if tokens is None else tokens).shape[:2]
-        x0 = self.x0[alive].expand(B, -1, -1)
-        if tokens is None:
-            moved = linear_scan(A, zero, x0, backend=self.backend)
-        else:
-            moved = token_scan(A, zero, tokens, x0, backend=self.backend)
-        x = self.x0.expand(B, T, self.h, self.b).clone()
-        x[:, :, alive] = moved
+        alive = self.alive()
+        frozen = len(alive) < self.h
+        A, x = self._moved(z, tokens, (self.x0[alive] if frozen else self.x0).expand(B, -1, -1))
+        if frozen:
+            x = self.x0.expand(B, T, self.h, self.b).index_copy(2, alive, x)
         return A, x.flatten(2)
+
+    def _moved(self, z: Tensor, tokens: Tensor | None, x0: Tensor) -> tuple[Tensor, Tensor]:
+        """(A, states) of the heads that are not frozen, where there is no input term."""
+        if tokens is None and self.rule == "softmax":
+            A, x = softmax_scan(self.raw_blocks(z), x0, backend=self.backend)
+            return A.transpose(-3, -2), x
+        A = self._blocks(z)
+        zero = A.new_zeros(A.shape[:-1])
+        if tokens is None:
+            return A, linear_scan(A, zero, x0, backend=self.backend)
+        return A, token_scan(A, zero, tokens, x0, backend=self.backend)
+
+    def alive(self) -> Tensor:
+        """Numbers of the heads that are not frozen (as an index they cost half of what the mask costs)."""
+        return (~self.frozen).nonzero().flatten()
 
     def freeze(self, heads: Tensor) -> None:
         """Let ``heads`` (h,) bool, and no others, stay at x_0 for good (A = 1), whatever is read.

@@ -47,6 +47,7 @@ def _reason(backend: str) -> str | None:
 
 
 FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
+FUSED = 16  # block size up to which softmax and scan are one loop: its code grows with the square
 MISSING = {name: _reason(name) for name in _DEVICE}  # why a compiled backend cannot run on this machine, or None
 
 
@@ -143,6 +144,39 @@ def token_scan(
     return ops.token_scan(A_table, b_table, tokens, x0, name)
 
 
+def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
+    """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's.
+
+    Parameters
+    ----------
+    raw : (B, T, row, h, column): laid out so, a softmax over rows runs over long stretches of memory.
+    x0 : (B, h, n); zero if absent.
+
+    Returns
+    -------
+    A : of raw's shape (``A.transpose(2, 3)`` is what :func:`linear_scan` takes).
+    x : (B, T, h, n).  Both are differentiable in raw and x0.
+
+    The ``cpu`` backend makes both in one pass, and never builds the gradient in A; the others, and ``torch.compile``,
+    take softmax and scan one after the other.
+
+    >>> import torch
+    >>> A, x = softmax_scan(torch.zeros(1, 3, 2, 1, 2), torch.tensor([[[1., 0.]]]))
+    >>> x[0, :, 0].tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+    """
+    if raw.ndim != 5 or raw.shape[2] != raw.shape[4]:
+        raise ValueError(f"softmax_scan takes raw (B,T,n,h,n), got {tuple(raw.shape)}")
+    B, T, n, h, _ = raw.shape
+    x0 = _initial(x0, (B, h, n), raw)
+    _same_kind(raw=raw, x0=x0)
+    name = _pick(backend, raw, True, T)
+    if name == "cpu" and raw.numel() and n <= FUSED and not torch.compiler.is_compiling():
+        return ops.SoftmaxScan.apply(raw, x0)
+    A = raw.softmax(2)
+    return A, linear_scan(A.transpose(2, 3), raw.new_zeros(B, T, h, n), x0, backend=name)
+
+
 def warm() -> None:
     """Compile (or load from the cache) the kernels that the chapters use, so that no cell pauses for it."""
     if MISSING["cpu"]:
@@ -152,6 +186,9 @@ def warm() -> None:
         b = torch.zeros(2, 3, 1, n)
         linear_scan(A, b, backend="cpu").sum().backward()
         token_scan(A[0], b[0], torch.zeros(1, 2, dtype=torch.int64), backend="cpu").sum().backward()
+    for used in (slice(1, 2), slice(0, 2)):  # the states alone, and A too: two kernels
+        both = softmax_scan(torch.zeros(1, 3, 8, 1, 8, requires_grad=True), backend="cpu")
+        sum(v.sum() for v in both[used]).backward()
     for dtype in (torch.float32, torch.complex64):
         a = torch.zeros(1, 2, 1, dtype=dtype, requires_grad=True)
         linear_scan(a, a.detach(), backend="cpu").abs().sum().backward()

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.scans import cpu_kernels as kernels
+from lrnnlab.scans import cpu_softmax
 from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES
 from lrnnlab.scans.kept_memory import empty
 
@@ -108,6 +109,33 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
     if shared:
         return _summed(sums, parts, A.shape), db, dx0
     return dA.transpose(2, 3) if interleaved else dA, db, dx0
+
+
+def softmax_forward(raw: Tensor, x0: Tensor) -> tuple[Tensor, Tensor]:
+    """A, the softmax over rows of raw (B,T,row,h,column), and the states (B,T,h,n) of x_t = A_t x_{t-1}."""
+    B, T, n, h, _ = raw.shape
+    A, x = empty(raw.shape, raw.dtype), empty((B, T, h, n), raw.dtype)
+    arrays, size = _flat(raw, x0, A, x), (0,) * n
+
+    def work(_, *part):
+        cpu_softmax.forward(*arrays, T, h, *part, size)
+
+    _over_chains(work, B, h, raw.numel())
+    return A, x
+
+
+def softmax_backward(A: Tensor, x0: Tensor, x: Tensor, dA: Tensor | None, dx: Tensor) -> tuple[Tensor, Tensor]:
+    """Gradients of :func:`softmax_forward` in raw and x0, from its results and the gradients that arrive there."""
+    B, T, h, n = x.shape
+    draw, dx0 = empty(A.shape, A.dtype), torch.zeros(x0.shape, dtype=x0.dtype)
+    inputs, outputs, size = _flat(x0, x, dx), _flat(draw, dx0), (0,) * n
+    transitions = (*_flat(A), None if dA is None else _flat(dA)[0])
+
+    def work(_, *part):
+        cpu_softmax.backward(*transitions, *inputs, *outputs, T, h, *part, size)
+
+    _over_chains(work, B, h, A.numel())
+    return draw, dx0
 
 
 def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:

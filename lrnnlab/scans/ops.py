@@ -1,10 +1,11 @@
 """The compiled backends as torch operators, with gradients, and whole under ``torch.compile``.
 
 A backend is a module of six plain functions: ``block_forward``, ``block_backward``, ``diagonal_forward``,
-``diagonal_backward``, ``token_forward``, ``token_backward``.  Here they become differentiable, all in one way.
-Run plainly, a scan is a ``torch.autograd.Function``; under ``torch.compile`` it is a custom operator with the same
-formulas, which the compiler need not look into.  (Plainly run, an operator would cost more than the Function per
-call, and its first call would import the whole compiler.)
+``diagonal_backward``, ``token_forward``, ``token_backward``; ``cpu`` has ``softmax_forward`` and ``softmax_backward``
+too.  Here they become differentiable, all in one way.  Run plainly, a scan is a ``torch.autograd.Function``; under
+``torch.compile`` it is a custom operator with the same formulas, which the compiler need not look into.  (Plainly run,
+an operator would cost more than the Function per call, and its first call would import the whole compiler.  The
+softmax scan has no operator: the compiler is given a softmax and a linear scan.)
 
 Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state, dx
 the gradient arriving at x.
@@ -128,6 +129,24 @@ def _(A_table, b_table, tokens, x0, backend):
 @_token_gradients.register_fake
 def _(A_table, tokens, x0, x, dx, backend):
     return A_table.new_empty(A_table.shape), A_table.new_empty(A_table.shape[:-1]), x0.new_empty(x0.shape)
+
+
+class SoftmaxScan(torch.autograd.Function):
+    """The softmax of raw's columns and its scan, by the ``cpu`` backend; see :func:`lrnnlab.scans.softmax_scan`."""
+
+    @staticmethod
+    def forward(ctx, raw, x0):
+        A, x = _module("cpu").softmax_forward(raw, x0)
+        ctx.set_materialize_grads(False)  # mostly nothing but x is used, and a dA of zeros is as large as A
+        ctx.save_for_backward(A, x0, x)
+        return A, x
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dA, dx):
+        A, x0, x = ctx.saved_tensors
+        dx = torch.zeros_like(x) if dx is None else dx
+        return _module("cpu").softmax_backward(A, x0, x, dA, dx)
 
 
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor, backend: str) -> Tensor:

@@ -1,0 +1,173 @@
+"""Column softmax and scan in one pass (numba), for transitions that are made to be scanned once.
+
+Apart, the softmax writes A, the scan reads it, and on the way back dA is written, read, and turned into d raw, each
+time through the whole memory.  Together a block stays in registers from its raw numbers to its state.
+
+Arrays are passed flat; raw, A and their gradients lie as (B,T,row,h,column), a block's rows h n apart.
+
+Letters: B batch, T time, h blocks, n block size (the length of the tuple ``size``); A transition, x state, g the
+gradient arriving at a state, v = A^T g what passes on to the state before.
+"""
+
+from __future__ import annotations
+
+import math
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from lrnnlab.scans.cpu_kernels import AHEAD
+from lrnnlab.scans.cpu_vectors import _FAST, _multiply_add, _row, _sums, _vector, compiled, prefetch
+
+# For the exponential: mantissa bits, exponent bias, degree of the polynomial, and ln 2 in two parts, the first so short
+# that its product with an exponent is exact.
+_KINDS = {
+    "float": (23, 127, 7, 0.693359375, -2.12194440054690583e-4),
+    "double": (52, 1023, 13, 0.693145751953125, 1.42860682030941723e-6),
+}
+# No re-association: the roundings below are meant.  (An instruction without flags would be given numba's.)
+_EXACT = ("contract",)
+
+
+def _constant(vector_type, value):
+    return ir.Constant(vector_type, [value] * vector_type.count)
+
+
+def _exp(builder, y):
+    """e^y for a vector of y <= 0, to about one unit in the last place; 0 where that would be denormal, NaN for NaN.
+
+    With k the whole number nearest to y / ln 2 and r = y - k ln 2: e^y = 2^k e^r, and for e^r Taylor's polynomial.
+    """
+    kind = y.type
+    bits, bias, degree, high, low = _KINDS[str(kind.element)]
+    # Added to so large a number, y / ln 2 is rounded to a whole one, which then stands in the lowest bits.
+    large = _constant(kind, 1.5 * 2.0**bits + bias)
+    shifted = builder.fadd(builder.fmul(y, _constant(kind, 1 / math.log(2)), flags=_EXACT), large, flags=_EXACT)
+    k = builder.fsub(shifted, large, flags=_EXACT)
+    r = builder.fsub(y, builder.fmul(k, _constant(kind, high), flags=_EXACT), flags=_EXACT)
+    r = builder.fsub(r, builder.fmul(k, _constant(kind, low), flags=_EXACT), flags=_EXACT)
+    power = _constant(kind, 1 / math.factorial(degree))
+    for d in range(degree - 1, -1, -1):
+        power = builder.fadd(builder.fmul(power, r, flags=_EXACT), _constant(kind, 1 / math.factorial(d)), flags=_EXACT)
+    whole = ir.VectorType(ir.IntType(32 if bits == 23 else 64), kind.count)
+    scale = builder.bitcast(builder.shl(builder.bitcast(shifted, whole), _constant(whole, bits)), kind)
+    least = builder.fcmp_ordered("<", y, _constant(kind, (1 - bias) * math.log(2)), flags=_EXACT)
+    return builder.select(least, _constant(kind, 0.0), builder.fmul(power, scale, flags=_EXACT))
+
+
+def _softmax(builder, rows):
+    """Of the vectors that are a block's rows: every column's softmax.  NaN and infinity do what they do in torch's."""
+    most = rows[0]
+    for row in rows[1:]:
+        most = builder.select(builder.fcmp_ordered(">", row, most, flags=_EXACT), row, most)
+    powers = [_exp(builder, builder.fsub(row, most, flags=_EXACT)) for row in rows]
+    total = powers[0]
+    for power in powers[1:]:
+        total = builder.fadd(total, power, flags=_FAST)
+    share = builder.fdiv(_constant(total.type, 1.0), total, flags=_EXACT)
+    return [builder.fmul(power, share, flags=_FAST) for power in powers]
+
+
+def _load(context, builder, array_type, array, offset, n):
+    pointer, _, width = _vector(context, builder, array_type, array, offset, n)
+    return builder.load(pointer, align=width)
+
+
+def _store(context, builder, vector, array_type, array, offset, n):
+    pointer, _, width = _vector(context, builder, array_type, array, offset, n)
+    builder.store(vector, pointer, align=width)
+
+
+@intrinsic
+def softmax_step(typing, raw, A, r, s, before, w, x, o, size):
+    """A = softmax of raw's columns, x[o : o+n] = A before[w : w+n]; the block's rows start at r, r + s, ..."""
+    n = len(size)
+
+    def generate(context, builder, signature, arguments):
+        raw_, A_, r_, s_, before_, w_, x_, o_, _ = arguments
+        places = [_row(builder, r_, s_, i) for i in range(n)]
+        rows = _softmax(builder, [_load(context, builder, raw, raw_, place, n) for place in places])
+        for row, place in zip(rows, places):
+            _store(context, builder, row, A, A_, place, n)
+        state = _load(context, builder, before, before_, w_, n)
+        moved = _sums(builder, [builder.fmul(row, state, flags=_FAST) for row in rows])
+        _store(context, builder, moved, x, x_, o_, n)
+        return context.get_dummy_value()
+
+    return types.void(raw, A, types.int64, types.int64, before, types.int64, x, types.int64, size), generate
+
+
+def _lane(builder, vector, i):
+    """A vector full of the vector's number i."""
+    places = ir.Constant(ir.VectorType(ir.IntType(32), vector.type.count), [i] * vector.type.count)
+    return builder.shuffle_vector(vector, vector, places)
+
+
+@intrinsic
+def softmax_step_back(typing, A, dA, draw, r, s, before, w, dx, o, v, q, size):
+    """v[q : q+n] = A^T g with g = dx[o : o+n] + v[q : q+n], and the gradient in raw.
+
+    d raw_ij = A_ij (x_j (g_i - v_j) + dA_ij - sum_k A_kj dA_kj), x = before[w : w+n]; dA may be None (zero).
+    """
+    n, given = len(size), not isinstance(dA, types.NoneType)
+
+    def generate(context, builder, signature, arguments):
+        A_, dA_, draw_, r_, s_, before_, w_, dx_, o_, v_, q_, _ = arguments
+        places = [_row(builder, r_, s_, i) for i in range(n)]
+        rows = [_load(context, builder, A, A_, place, n) for place in places]
+        state = _load(context, builder, before, before_, w_, n)
+        later = _load(context, builder, v, v_, q_, n)
+        g = builder.fadd(_load(context, builder, dx, dx_, o_, n), later, flags=_FAST)
+        passed = _constant(state.type, 0.0)
+        for i, row in enumerate(rows):
+            passed = _multiply_add(builder, passed, row, _lane(builder, g, i))
+        _store(context, builder, passed, v, v_, q_, n)
+        slopes = [
+            builder.fmul(state, builder.fsub(_lane(builder, g, i), passed, flags=_EXACT), flags=_FAST) for i in range(n)
+        ]
+        if given:
+            more = [_load(context, builder, dA, dA_, place, n) for place in places]
+            mean = _constant(state.type, 0.0)
+            for row, slope in zip(rows, more):
+                mean = _multiply_add(builder, mean, row, slope)
+            own = [builder.fsub(slope, mean, flags=_EXACT) for slope in more]
+            slopes = [builder.fadd(slope, other, flags=_FAST) for slope, other in zip(slopes, own)]
+        for row, slope, place in zip(rows, slopes, places):
+            _store(context, builder, builder.fmul(row, slope, flags=_FAST), draw, draw_, place, n)
+        return context.get_dummy_value()
+
+    i64 = types.int64
+    return types.void(A, dA, draw, i64, i64, before, i64, dx, i64, v, i64, size), generate
+
+
+@compiled
+def forward(raw, x0, A, x, T, h, i, j, k, l, size):
+    """A_t = softmax of raw_t's columns, x_t = A_t x_{t-1}, for batch entries i to j and blocks k to l."""
+    n = len(size)
+    for B in range(i, j):
+        for t in range(T):
+            for c in range(k, l):
+                at, row = ((B * T + t) * h + c) * n, (B * T + t) * h * n * n + c * n
+                prefetch(raw, ((B * T + t) * h + c) * n * n + AHEAD, size)
+                if t == 0:
+                    softmax_step(raw, A, row, h * n, x0, (B * h + c) * n, x, at, size)
+                else:
+                    softmax_step(raw, A, row, h * n, x, at - h * n, x, at, size)
+
+
+@compiled
+def backward(A, dA, x0, x, dx, draw, dx0, T, h, i, j, k, l, size):
+    """Gradients of forward; dA is the gradient that arrives at A from elsewhere, or None; dx0 is zero before."""
+    n = len(size)
+    for B in range(i, j):
+        for t in range(T - 1, -1, -1):
+            for c in range(k, l):
+                at, row, first = ((B * T + t) * h + c) * n, (B * T + t) * h * n * n + c * n, (B * h + c) * n
+                prefetch(A, ((B * T + t) * h + c) * n * n - AHEAD, size)
+                prefetch(draw, ((B * T + t) * h + c) * n * n - AHEAD, size)
+                # dx0 holds what has come back so far, first to state T - 1 and at last to x_0
+                if t == 0:
+                    softmax_step_back(A, dA, draw, row, h * n, x0, first, dx, at, dx0, first, size)
+                else:
+                    softmax_step_back(A, dA, draw, row, h * n, x, at - h * n, dx, at, dx0, first, size)
