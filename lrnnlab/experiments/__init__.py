@@ -16,6 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lrnnlab.experiments import (
+    dlr_kernels,
+    dlr_table2,
+    dlr_table4,
     lrnn_baseline_rates,
     lrnn_fading,
     lrnn_fig1,
@@ -23,6 +26,8 @@ from lrnnlab.experiments import (
     lrnn_smoothing,
     lrnn_speed,
     lrnn_table2,
+    rotrnn_fig3,
+    rotrnn_table1,
 )
 from lrnnlab.experiments.measuring import Measurement, measure_all
 from lrnnlab.experiments.runner import BUDGETS, PROTOCOLS, Run, Setting, levels, perform, perform_all, train
@@ -45,7 +50,14 @@ __all__ = [
 ]
 
 EXPERIMENTS = {module.NAME: module for module in (lrnn_table2, lrnn_smoothing)}
-MEASUREMENTS = {module.NAME: module for module in (lrnn_fig1, lrnn_growth, lrnn_speed, lrnn_baseline_rates, lrnn_fading)}
+MEASUREMENTS = {
+    module.NAME: module
+    for module in (
+        lrnn_fig1, lrnn_growth, lrnn_speed, lrnn_baseline_rates, lrnn_fading,
+        dlr_table2, dlr_kernels, dlr_table4,
+        rotrnn_fig3, rotrnn_table1,
+    )
+}  # fmt: skip
 
 
 def get(name: str):

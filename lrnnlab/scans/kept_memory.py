@@ -25,12 +25,13 @@ LINE = 64  # bytes of a cache line
 
 
 class Shelf:
-    """Arrays of bytes; each knows whether a tensor still lies in it.
+    """Arrays of bytes; of each it is known whether a tensor still lies in it.
 
     >>> shelf = Shelf(kept=1000)
     >>> first = shelf.take(64)
     >>> address = first.data_ptr()
-    >>> shelf.take(64).data_ptr() == address         # still in use
+    >>> second = shelf.take(64)
+    >>> second.data_ptr() == address                  # still in use
     False
     >>> del first
     >>> shelf.take(64).data_ptr() == address

@@ -114,7 +114,7 @@ show.figure(
 # | [**01** subtraction](01_subtraction.ipynb) | what can a linear recurrence not represent? | 000 |
 # | [**02** block-diagonal LRNN](02_block_diagonal_lrnn.ipynb) | what does a block buy, and why does it last? | 000 |
 # | [**03** parallel scans](03_parallel_scans.ipynb) | how fast can $x_t = A_t x_{t-1} + b_t$ run? | 000 |
-# | 04 rotations | what does a norm-preserving transition keep? | 001 |
+# | [**04** rotations](04_rotations.ipynb) | what does a norm-preserving transition keep? | 001 |
 # | 05 diagonal kernels | what can a sum of exponentials fit? | 004 |
 # | 06 ill-conditioned reals | why do complex eigenvalues matter? | 004 |
 # | 07 long-range suite | what do long-range benchmarks ask? | 004 |
