@@ -1,0 +1,215 @@
+"""Training a ``SequenceNet``, or any module, on whole sequences: classes or numbers, with validation on the way.
+
+A batch is a tuple ``(*inputs, targets)``; the network gets the inputs, ``loss(outputs, targets)`` is a number:
+
+===============================  =====================================================================================
+classes                          ``(tokens (B,T), lengths (B,), targets (B,))``, ``torch.nn.functional.cross_entropy``
+numbers at the last L' places    ``(inputs (B,T,d), targets (B,L',d'))``, ``torch.nn.functional.mse_loss``
+pairs of strings                 ``(a (B,T), b (B,T), (lengths of a, of b), targets (B,))``
+===============================  =====================================================================================
+
+The rate rises linearly to its full height, then falls as a half cosine to 0 at the last step, or stays (paper 001, code
+and App. B; paper 004 keeps it constant).  Validation must come from strings that are neither trained on nor tested.
+
+Letters: B batch, T time, L' positions read, d columns.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from lrnnlab.models.sequence_blocks import parameter_groups
+from lrnnlab.tasks.seeds import draw_seed
+
+SCHEDULES = ("cosine", "constant")
+WINDOW = 10  # steps whose mean loss is one entry
+
+
+@dataclass
+class Trained:
+    """What :func:`train_sequences` returns.
+
+    ``net`` has its last weights; ``best`` holds those of the best validation, None if nothing was validated.
+    ``losses``: (step, mean loss since the entry before).  ``watched``: what each watch said, with its ``step``.
+    ``finished`` is False if training broke off after ``steps`` because the loss was no longer a number.
+    """
+
+    net: nn.Module
+    steps: int = 0
+    finished: bool = True
+    best: dict[str, Tensor] | None = None
+    best_step: int | None = None
+    best_validation: float | None = None
+    last_validation: float | None = None
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    watched: list[dict] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+
+    def summary(self) -> dict:
+        """The validation, last and best, and what it took: plain data for a record."""
+        names = ("steps", "finished", "last_validation", "best_validation", "best_step")
+        return {name: getattr(self, name) for name in names}
+
+
+def train_sequences(
+    net: nn.Module,
+    draw_batch: Callable[[torch.Generator], tuple],
+    loss: Callable[[Tensor, Tensor], Tensor],
+    *,
+    steps: int,
+    rate: float,
+    generator: torch.Generator,
+    recurrent_rate: float | None = None,
+    decay: float = 0.0,
+    warmup: int = 0,
+    schedule: str = "cosine",
+    watch: Callable[[nn.Module, int], dict] | None = None,
+    watch_every: int = 0,
+    progress: bool = True,
+) -> Trained:
+    """Train ``net`` for ``steps`` batches with AdamW.
+
+    Parameters
+    ----------
+    draw_batch : ``draw_batch(generator) -> (*inputs, targets)``.      loss : of ``net(*inputs)`` and the targets.
+    rate, recurrent_rate, decay : see ``parameter_groups``; the recurrent rate is ``rate`` if absent.
+    warmup : steps of the linear rise.      schedule : what follows, ``"cosine"`` to 0, or ``"constant"``.
+    generator : of the batches and of dropout; torch's own is left as it was.
+    watch, watch_every : ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the
+        last, without gradients, ``net`` in evaluation mode.  If the dict has ``"validation"`` (higher is better), its
+        last and best values are kept, with the weights of the best.  It must not draw from torch's own generator.
+
+    ``ValueError`` for steps below 1, a warm-up outside 0..steps-1, an unknown schedule, or one of watch and watch_every
+    without the other.
+
+    >>> import torch
+    >>> net = torch.nn.Linear(3, 1)
+    >>> def draw_batch(generator):
+    ...     x = torch.randn(16, 3, generator=generator)
+    ...     return x, x.sum(1, keepdim=True)
+    >>> made = train_sequences(net, draw_batch, torch.nn.functional.mse_loss, steps=300, rate=0.1,
+    ...                        generator=torch.Generator().manual_seed(0), progress=False)
+    >>> net.weight.detach().round(decimals=2).tolist(), made.finished
+    ([[1.0, 1.0, 1.0]], True)
+    """
+    _check(steps, warmup, schedule, watch, watch_every)
+    made, start, window = Trained(net), time.process_time(), []
+    groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
+    optimiser = torch.optim.AdamW([group for group in groups if group["params"]], fused=True)
+    heights = [group["lr"] for group in optimiser.param_groups]
+    net.train()
+    with _own_randomness(generator), _bar(steps, progress) as bar:
+        _look(made, watch)
+        while made.steps < steps:
+            for group, height in zip(optimiser.param_groups, heights):
+                group["lr"] = height * share_of_rate(made.steps, steps, warmup, schedule)
+            *inputs, targets = draw_batch(generator)
+            value = loss(net(*inputs), targets)
+            window.append(value.item())
+            if not math.isfinite(window[-1]):
+                made.finished = False
+                break
+            optimiser.zero_grad()
+            value.backward()
+            optimiser.step()
+            made.steps += 1
+            if len(window) == WINDOW or made.steps == steps:
+                made.losses.append((made.steps, sum(window) / len(window)))
+                bar.set_postfix(loss=f"{made.losses[-1][1]:.3f}", refresh=False)
+                window = []
+            if watch_every and (made.steps % watch_every == 0 or made.steps == steps):
+                _look(made, watch)
+            bar.update()
+    net.eval()
+    made.cpu_seconds = time.process_time() - start
+    return made
+
+
+def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") -> float:
+    """What share of its full height a rate has at ``step`` = 0 ... steps - 1.
+
+    >>> [round(share_of_rate(step, 6, 2), 3) for step in range(6)]
+    [0.5, 1.0, 1.0, 0.854, 0.5, 0.146]
+    """
+    if step < warmup:
+        return (step + 1) / warmup
+    return 1.0 if schedule == "constant" else 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
+
+
+def with_seed(make: Callable[[], nn.Module], seed: int) -> nn.Module:
+    """``make()`` with weights that ``seed`` alone decides; torch's own generator is left as it was.
+
+    >>> from functools import partial
+    >>> one, two = (with_seed(partial(nn.Linear, 2, 2), seed=3) for _ in range(2))
+    >>> bool((one.weight == two.weight).all())
+    True
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
+        return make()
+
+
+@torch.no_grad()
+def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
+    """The share of right answers over ``batches`` of ``(*inputs, targets)``; the answer is the largest output.
+
+    ``ValueError`` if there is no target.
+
+    >>> share_right(torch.nn.Identity(), [(torch.eye(4), torch.tensor([0, 1, 2, 0]))])
+    0.75
+    """
+    right = count = 0
+    for *inputs, targets in batches:
+        right += int((net(*inputs).argmax(-1) == targets).sum())
+        count += targets.numel()
+    if not count:
+        raise ValueError("a share of right answers needs answers, got 0 targets")
+    return right / count
+
+
+@torch.no_grad()
+def _look(made: Trained, watch: Callable[[nn.Module, int], dict] | None) -> None:
+    """Ask ``watch``, keep what it says and, if that is the best validation so far, the weights."""
+    if watch is None:
+        return
+    made.net.eval()
+    found = watch(made.net, made.steps)
+    made.net.train()
+    made.watched.append({"step": made.steps, **found})
+    if "validation" not in found:
+        return
+    made.last_validation = found["validation"]
+    if made.best_validation is None or made.last_validation > made.best_validation:
+        made.best_validation, made.best_step = made.last_validation, made.steps
+        made.best = {name: tensor.clone() for name, tensor in made.net.state_dict().items()}
+
+
+@contextmanager
+def _own_randomness(generator: torch.Generator) -> Iterator[None]:
+    """Dropout draws from torch's own generator: within, that is decided by ``generator``; then it is put back."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(draw_seed(generator))
+        yield
+
+
+def _bar(steps: int, progress: bool) -> tqdm:
+    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return tqdm(total=steps, unit="step", disable=not progress, leave=False, mininterval=0.2 if interactive else 10.0)
+
+
+def _check(steps: int, warmup: int, schedule: str, watch: Callable | None, watch_every: int) -> None:
+    if steps < 1 or not 0 <= warmup < steps:
+        raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
+    if schedule not in SCHEDULES:
+        raise ValueError(f"schedule is one of {', '.join(SCHEDULES)}, got {schedule!r}")
+    if watch_every < 0 or (watch is None) != (watch_every == 0):
+        raise ValueError(f"watch and watch_every go together, got watch={watch} and watch_every={watch_every}")

@@ -1,0 +1,447 @@
+"""Experiments of paper 001: the training loop against a plain one, norms against covariances, records, pictures."""
+
+import copy
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab import experiments, records
+from lrnnlab.experiments import report, rotrnn_fig3, rotrnn_table1
+from lrnnlab.experiments.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
+from lrnnlab.experiments.sequence_training import SCHEDULES, Trained, share_of_rate, share_right, train_sequences
+from lrnnlab.explore.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
+from lrnnlab.models import LRU, S5, RotRNN
+from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
+from lrnnlab.proofs.coloured_input import norm_over_time
+from lrnnlab.proofs.white_input import expected_norm
+from lrnnlab.steady import stream
+from lrnnlab.tasks.listops import ListOps
+from lrnnlab.tasks.long_range import stand_in
+
+DESK = records.data_folder() / "records" / "rotrnn" / "fig3" / "desk"
+B, T, D = 5, 12, 4
+
+
+def small_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
+    torch.manual_seed(seed)
+    options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
+    blocks = block_stack(lambda width: mixer(width, **options), D, layers, gate="full_glu", dropout=dropout)
+    return SequenceNet(3, D, blocks, input_size=2)
+
+
+def draw_batch(generator):
+    x = torch.randn(B, T, 2, generator=generator)
+    return x, (x[..., 0].sum(1) > 0).long() + (x[..., 1].sum(1) > 0).long()
+
+
+def trained(net, **options):
+    given = {"steps": 6, "rate": 0.01, "generator": stream(0, "x"), "progress": False} | options
+    return train_sequences(net, draw_batch, F.cross_entropy, **given)
+
+
+def weights(net):
+    return torch.cat([p.detach().flatten() for p in net.parameters()])
+
+
+# ------------------------------------------------------------------------------------------------------ training loop
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps=st.integers(1, 40), part=st.floats(0, 0.99), schedule=st.sampled_from(SCHEDULES))
+def test_rates_are_torchs_own_schedules(steps, part, schedule):
+    warmup = int(part * steps)
+    optimiser = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    falls = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps - warmup)
+    if schedule == "constant":
+        falls = torch.optim.lr_scheduler.ConstantLR(optimiser, factor=1.0)
+    wanted = []
+    for step in range(steps):
+        wanted.append((step + 1) / warmup if step < warmup else optimiser.param_groups[0]["lr"])
+        optimiser.step()
+        if step >= warmup:
+            falls.step()
+    found = [share_of_rate(step, steps, warmup, schedule) for step in range(steps)]
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+def plain_loop(net, steps, rate, recurrent_rate, decay, warmup):
+    """The same training, written out: Adam's formulas by hand, decay decoupled and for the regular parameters only."""
+    data = stream(0, "x")
+    torch.randint(2**62, (1,), generator=data)  # what dropout is seeded with
+    slow = {"gamma_log", "B"}
+    moments = {name: (torch.zeros_like(p), torch.zeros_like(p)) for name, p in net.named_parameters()}
+    net.train()
+    for step in range(steps):
+        x, y = draw_batch(data)
+        net.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
+        for name, p in net.named_parameters():
+            recurrent = name.rsplit(".", 1)[-1] in slow
+            height = share * (recurrent_rate if recurrent else rate)
+            first, second = moments[name]
+            first.mul_(0.9).add_(0.1 * p.grad)
+            second.mul_(0.999).add_(0.001 * p.grad**2)
+            move = first / (1 - 0.9 ** (step + 1)) / ((second / (1 - 0.999 ** (step + 1))).sqrt() + 1e-8)
+            with torch.no_grad():
+                p.sub_(height * move + (0 if recurrent else height * decay) * p)
+
+
+@pytest.mark.parametrize("fault", [None, "rate", "recurrent_rate", "decay", "warmup"])
+def test_training_is_the_plain_loop(fault):
+    recipe = {"steps": 7, "rate": 0.01, "recurrent_rate": 0.003, "decay": 0.1, "warmup": 2}
+    one, two = small_net().double(), small_net().double()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        trained(one, **(recipe if fault is None else {**recipe, fault: {"warmup": 0}.get(fault, 0.02)}))
+        plain_loop(two, **recipe)
+    finally:
+        torch.set_default_dtype(before)
+    off = float((weights(one) - weights(two)).abs().max())
+    assert off < 1e-9 if fault is None else off > 1e-5
+
+
+def test_generator_decides_all_and_watching_changes_nothing():
+    made = []
+    for watch_every, noise in ((0, 0), (2, 17)):
+        net = small_net(dropout=0.3)
+        torch.manual_seed(noise)
+        before = torch.get_rng_state()
+        watch = (lambda net, step: {"training": net.training, "validation": 0.5}) if watch_every else None
+        run = trained(net, watch=watch, watch_every=watch_every)
+        assert torch.equal(torch.get_rng_state(), before)
+        made.append((weights(net), run.losses))
+    assert torch.equal(made[0][0], made[1][0]) and made[0][1] == made[1][1]
+    assert [seen["step"] for seen in run.watched] == [0, 2, 4, 6] and not any(seen["training"] for seen in run.watched)
+    other = small_net(dropout=0.3)
+    trained(other, generator=stream(1, "x"))
+    assert not torch.equal(weights(other), made[0][0])
+
+
+def test_best_weights_are_those_of_the_best_validation():
+    values, seen = iter([0.2, 0.7, 0.7, 0.3]), []
+
+    def watch(net, step):
+        seen.append(weights(net))
+        return {"validation": next(values)}
+
+    net = small_net()
+    run = trained(net, watch=watch, watch_every=2)
+    assert run.summary() == {"steps": 6, "finished": True, "last_validation": 0.3, "best_validation": 0.7, "best_step": 2}
+    kept = small_net(seed=9)
+    kept.load_state_dict(run.best)
+    assert torch.equal(weights(kept), seen[1]) and torch.equal(weights(net), seen[3])
+    assert not torch.equal(seen[1], seen[2])
+    assert trained(small_net()).best is None
+
+
+def test_training_breaks_off_where_the_loss_ends():
+    net, count = small_net(), iter(range(99))
+    run = train_sequences(
+        net, draw_batch, lambda outputs, targets: F.cross_entropy(outputs, targets) / (next(count) < 3), steps=6,
+        rate=0.01, generator=stream(0, "x"), progress=False,
+    )  # fmt: skip
+    assert (run.steps, run.finished) == (3, False) and weights(net).isfinite().all()
+
+
+def test_regression_at_the_last_positions():
+    torch.manual_seed(0)
+    blocks = block_stack(lambda width: S5(width, state=8), 8, 1, gate="full_glu")
+    net = SequenceNet(1, 8, blocks, input_size=1, pool="none", last_outputs=2)
+
+    def batch(generator):
+        x = torch.randn(16, 6, 1, generator=generator)
+        return x, x[:, 3:5]
+
+    run = train_sequences(net, batch, F.mse_loss, steps=80, rate=0.03, generator=stream(0, "y"), progress=False,
+                          schedule="constant")  # fmt: skip
+    assert run.losses[0][0] == 10 and run.losses[-1][1] < 0.3 * run.losses[0][1]
+
+
+@pytest.mark.parametrize(
+    "wrong, shown",
+    [({"steps": 0}, "steps=0"), ({"warmup": 6}, "warmup=6"), ({"schedule": "step"}, "'step'"),
+     ({"watch_every": 3}, "watch_every=3"), ({"watch": dict}, "watch_every=0")],
+)  # fmt: skip
+def test_wrong_calls_of_training(wrong, shown):
+    with pytest.raises(ValueError, match=shown):
+        trained(small_net(), **wrong)
+
+
+def test_share_right_needs_answers():
+    with pytest.raises(ValueError, match="0 targets"):
+        share_right(nn.Identity(), [])
+
+
+# --------------------------------------------------------------------------------------------------------------- norms
+
+
+def covariance_traces(A, B, steps):
+    """Tr X_t of X_t = A X A^* + B B^*, X_0 = 0, in double precision."""
+    X, traces = torch.zeros_like(A), []
+    for _ in range(steps):
+        X = A @ X @ A.mH + B @ B.mH
+        traces.append(X.diagonal().sum().real.item())
+    return traces
+
+
+@settings(max_examples=20, deadline=None)
+@given(heads=st.integers(1, 3), half=st.integers(1, 3), low=st.floats(0.1, 0.9), c=st.sampled_from([1.0, 2.5]))
+def test_formula_is_the_covariance_of_a_rotrnn(heads, half, low, c):
+    torch.manual_seed(half)
+    layer = RotRNN(D, state=2 * heads * half, heads=heads, gamma=(low, 0.99), c=c).double()
+    A, xi = layer.transition().detach(), layer.xi().detach()
+    found = expected_squares(layer, 9)
+    wanted = sum(np.array(covariance_traces(A[h], xi[h] * layer.B[h].detach(), 9)) for h in range(heads))
+    np.testing.assert_allclose(found[:-1], wanted, rtol=1e-9)
+    gammas = layer.gamma().tolist()
+    lemma = [sum(expected_norm(g, t, c) for g in gammas) for t in range(1, 10)]
+    np.testing.assert_allclose(found[:-1], lemma, rtol=1e-6)
+    assert math.isclose(found[-1], c * heads, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("layer", [LRU(D, state=5), LRU(D, state=5, normaliser="recomputed"), S5(D, state=6)])
+def test_formula_is_the_covariance_of_complex_modes(layer):
+    system = layer.double().system()
+    B_complex = torch.view_as_complex(system.B.detach().unflatten(0, (-1, 2)).movedim(1, -1).contiguous())
+    wanted = covariance_traces(torch.diag(system.log.detach().exp()), B_complex, 9)
+    np.testing.assert_allclose(expected_squares(layer, 9)[:-1], wanted, rtol=1e-9)
+    off = covariance_traces(torch.diag(system.log.detach().exp()), 2**0.5 * B_complex, 9)
+    assert not np.allclose(expected_squares(layer, 9)[:-1], off, rtol=0.1)
+
+
+@pytest.mark.parametrize("layer", [RotRNN(D, state=8, heads=2), LRU(D, state=5), S5(D, state=6)])
+def test_squares_are_those_of_the_states_stepped_to(layer):
+    u, state, found = torch.randn(3, 7, D), layer.initial(3), []
+    for t in range(7):
+        state, _ = layer.step(state, u[:, t])
+        found.append((state.real**2 + state.imag**2).sum(-1))
+    torch.testing.assert_close(squares(layer, u), torch.stack(found, 1), rtol=1e-4, atol=1e-5)
+
+
+def test_layer_inputs_by_hand_and_net_left_alone():
+    net = small_net(mixer=LRU)
+    net.train()
+    x, y = draw_batch(stream(0, "z"))
+    state = copy.deepcopy(net.state_dict())
+    found = layer_inputs(net, (x, torch.tensor([12, 9, 12, 5, 3]), y))
+    assert all(torch.equal(state[name], value) for name, value in net.state_dict().items())
+    assert not any(block.mixer._forward_hooks for block in net.blocks)
+    mask = (torch.arange(T) < torch.tensor([12, 9, 12, 5, 3])[:, None]).unsqueeze(-1)
+    z = net.encoder(x)
+    for block, (_, u) in zip(net.blocks, found):
+        true = z[mask.squeeze(-1)]
+        by_hand = (z - true.mean(0)) / (true.var(0, correction=0) + 1e-5).sqrt() * mask
+        torch.testing.assert_close(u, by_hand, rtol=1e-4, atol=1e-5)
+        z = z + block.gate(block.mixer(by_hand)[1])
+
+
+def test_padding_does_not_count():
+    torch.manual_seed(0)
+    setting = {**rotrnn_fig3.setting("lru_learned", "layers4", "live"), "layers": 2}
+    net = rotrnn_fig3.build_net(setting, seed=0)
+    tokens, lengths, values = rotrnn_fig3.expressions(8, 24, stream(0, "pad"))
+    longer = F.pad(tokens, (0, 10), value=ListOps.pad)
+    short, long = norms(net, (tokens, lengths, values)), norms(net, (longer, lengths, values))
+    for name in ("norm", "square"):
+        np.testing.assert_allclose(short[name], long[name], rtol=1e-3)
+    everything = norms(net, (longer, torch.full_like(lengths, 34), values))
+    assert not np.allclose(short["norm"], everything["norm"], rtol=0.02)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.8])
+def test_coloured_input_is_seen_as_its_own_theory_says(rho):
+    """AR(1) inputs: ``real`` follows ``proofs.coloured_input``, ``white`` the white formula, and lag1 is rho."""
+    torch.manual_seed(3)
+    layer = RotRNN(2, state=2, heads=1, gamma=(0.9, 0.9), theta=0.3)
+    strings, steps = 4000, 20
+    u = torch.randn(strings, steps, 2, generator=stream(0, "ar"))
+    for t in range(1, steps):
+        u[:, t] = rho * u[:, t - 1] + (1 - rho**2) ** 0.5 * u[:, t]
+    time = along_time(layer, u, torch.ones(strings, steps, dtype=torch.bool), stream(0, "white"))
+    wanted = norm_over_time(0.9, float(layer.theta.detach()[0, 0]), rho, 0.0, steps)[1:]
+    np.testing.assert_allclose(time["real"], wanted, rtol=0.12)
+    np.testing.assert_allclose(time["white"], time["formula"], rtol=0.12)
+    assert abs(time["lag1"] - rho) < 0.02 and math.isclose(time["limit"], 1, rel_tol=1e-4)
+    assert (max(np.abs(np.array(time["real"]) / time["formula"] - 1)) > 0.3) == (rho > 0)
+
+
+def test_drive_is_what_the_covariance_alone_does():
+    """Inputs uncorrelated in time, one channel much larger than the other: the limit rises by ``drive``."""
+    torch.manual_seed(1)
+    layer = RotRNN(2, state=8, heads=2, gamma=(0.5, 0.6), theta=0.5)
+    mask, white = torch.ones(3000, 20, dtype=torch.bool), stream(0, "white")
+    u = torch.randn(3000, 20, 2, generator=stream(0, "u"))
+    plain, tilted = (along_time(layer, u * torch.tensor(scale), mask, white) for scale in ([1.0, 1.0], [3.0, 0.1]))
+    assert abs(plain["drive"] - 1) < 0.05 < abs(tilted["drive"] - 1) and abs(tilted["lag1"]) < 0.02
+    for time in (plain, tilted):
+        assert math.isclose(np.mean(time["real"][10:]), time["drive"] * time["limit"], rel_tol=0.03)
+
+
+def test_where_no_string_runs_there_is_no_number():
+    mask = torch.arange(T) < torch.tensor([[4], [6]])
+    time = along_time(LRU(D, state=3), torch.randn(2, T, D), mask, stream(0, "white"))
+    assert [value is None for value in time["real"]] == [False] * 6 + [True] * 6
+    assert None not in time["white"] + time["formula"]
+    assert time["strings"] == [2] * 4 + [1] * 2 + [0] * 6
+    time = {"strings": [3, 1, 0], "real": [2.0, 4.0, None], "formula": [1.0, 2.0, 5.0]}
+    assert rotrnn_fig3._share(time, "real") == 2.0 and rotrnn_fig3._share({**time, "formula": [2, 4, 9]}, "real") == 1.0
+
+
+# ---------------------------------------------------------------------------------------------------- fig3 as a whole
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Two small records, one RotRNN and one LRU."""
+    runs = experiments.plan("rotrnn/fig3", tasks=["layers1"], rows=["ours", "lru_learned"])
+    tiny = {"steps": 4, "warmup": 0, "watch_every": 2, "strings": 16, "length": 24}
+    for run in runs:
+        run.setting.update(tiny)
+    return list(experiments.run_all(runs))
+
+
+def test_records_are_plain_and_shown(made):
+    assert json.loads(json.dumps(made)) == made
+    again = rotrnn_fig3.measure(made[0]["config"]["setting"], seed=0)
+    assert again["metrics"] == made[0]["metrics"] and again["training"] == made[0]["training"]
+    other = rotrnn_fig3.measure(made[0]["config"]["setting"], seed=1)
+    assert other["training"]["norm"] != made[0]["training"]["norm"]
+    assert made[0]["training"]["step"] == [0, 2, 4] and made[0]["row"] == "rotrnn"
+    found = made[0]["metrics"]
+    assert found["norm_least"][0] <= found["norm_start"][0] <= found["norm_most"][0]
+    text = report.table(made)
+    assert "lru_learned" in text and "paper, Fig. 3" in text
+    wild = copy.deepcopy(made)
+    wild[0]["metrics"]["norm_most"] = [8765.0 * found["norm_least"][0]]
+    assert "8765.00" in report.table(wild)
+
+
+@pytest.mark.parametrize("module", [rotrnn_fig3, rotrnn_table1])
+def test_unknown_cells_are_named(module):
+    row, task = module.ROWS[0], module.TASKS[0]
+    for wrong in (("gru", task, "desk"), (row, "copy", "desk"), (row, task, "paper")):
+        bad = next(name for name in wrong if name in ("gru", "copy", "paper"))
+        with pytest.raises(ValueError, match=bad):
+            module.setting(*wrong)
+
+
+# ------------------------------------------------------------------------------------------------------ what is recorded
+
+
+@pytest.fixture(scope="module")
+def desk():
+    return records.read_all(DESK)
+
+
+def values(desk, name, task, *rows):
+    return np.array([record["metrics"][name] for record in desk if record["task"] == task and record["row"] in rows])
+
+
+def test_the_records_answer_the_present_settings(desk):
+    runs = experiments.plan("rotrnn/fig3", budget="desk", seeds=range(5))
+    prints = {records.fingerprint(run.config()) for run in runs}
+    assert {record["fingerprint"] for record in desk} <= prints and all(r["metrics"]["finished"] for r in desk)
+    for task, seeds in (("layers1", 5), ("layers4", 3)):
+        assert all(len(values(desk, "norm_end", task, row)) >= seeds for row in rotrnn_fig3.ROWS)
+
+
+def test_what_the_module_says_was_found(desk):
+    """The sentences under "Found" in ``rotrnn_fig3``, one assertion each."""
+    lru = ("lru_learned", "lru_recomputed")
+    for task in rotrnn_fig3.TASKS:
+        everything = values(desk, "white_over_formula", task, *rotrnn_fig3.ROWS)
+        assert abs(everything - 1).max() < 0.025
+        assert values(desk, "norm_start", task, *lru).min() > 1.5 * values(desk, "norm_start", task, "rotrnn").max()
+        assert values(desk, "norm_start", task, "rotrnn_pairs").min() > 5
+        assert values(desk, "real_over_formula", task, "rotrnn").min() > 1.9
+        moved = values(desk, "norm_most", task, "rotrnn") / values(desk, "norm_least", task, "rotrnn")
+        assert moved.min() > 1.3
+    learned, recomputed = (values(desk, "norm_end", "layers1", row).mean() for row in lru)
+    assert learned > 1.05 * recomputed
+    learned, recomputed = (values(desk, "norm_end", "layers4", row).mean() for row in lru)
+    assert abs(learned / recomputed - 1) < 0.02
+    ends = values(desk, "norm_end", "layers4", "rotrnn")
+    assert (ends.max(1) / ends.min(1)).min() > 1.4
+
+
+# -------------------------------------------------------------------------------------------------------------- table 1
+
+
+def test_printed_numbers_have_the_printed_averages():
+    printed = {"S4": 86.5, "S4D": 84.9, "Liquid-S4": 87.3, "S5": 87.8, "LRU": 86.3, "LRU (repr.)": 84.1, "RotRNN": 84.8}
+    assert rotrnn_table1.PAPER.iloc[:6].mean().round(1).to_dict() == printed
+
+
+@pytest.mark.parametrize("task, row", [("listops", "s4d"), ("retrieval", "lru_learned"), ("image", "rotrnn"),
+                                       ("pathfinder", "lru_recomputed"), ("speech", "s5")])  # fmt: skip
+def test_every_kind_of_data_runs(task, row):
+    setting = rotrnn_table1.setting(row, task, "live")
+    setting |= {"items": {"train": 2, "val": 2, "test": 2}, "batch": 2, "steps": 1}
+    found = rotrnn_table1.measure(setting, seed=0)
+    assert found["data"].endswith("(stand-in)") and found["metrics"]["finished"]
+    made = {"row": row, "config": {"setting": setting}, **found}
+    text = rotrnn_table1.table([made])
+    assert text.index("stand-ins") < text.index(found["data"]) < text.index("paper, original data")
+
+
+def test_score_is_that_of_the_best_weights(monkeypatch):
+    """Weights of the best validation answer class 1 always, the last ones class 0: each is scored as such."""
+
+    def constant(net, answer):
+        net.readout[-1].weight.data.zero_()
+        net.readout[-1].bias.data.copy_(F.one_hot(torch.tensor(answer), 2))
+        return {name: value.clone() for name, value in net.state_dict().items()}
+
+    def fake(net, *_, **__):
+        best = constant(net, 1)
+        constant(net, 0)
+        return Trained(net.eval(), steps=1, best=best, best_validation=1.0, best_step=0, last_validation=0.0)
+
+    monkeypatch.setattr(rotrnn_table1, "train_sequences", fake)
+    setting = rotrnn_table1.setting("rotrnn", "text", "live") | {"items": {"train": 8, "val": 8, "test": 17}}
+    found = rotrnn_table1.measure(setting, seed=0)["metrics"]
+    ones = stand_in("text", "test", setting["items"]["test"]).targets.mean()
+    assert (found["accuracy"], found["accuracy_last"]) == (ones, 1 - ones) and ones != 0.5
+
+
+# ------------------------------------------------------------------------------------------------------------- pictures
+
+
+def test_pictures_draw_what_the_records_say(made):
+    second = copy.deepcopy(made[0])
+    second["seed"], second["training"]["norm"] = 1, [[2 * v for v in look] for look in made[0]["training"]["norm"]]
+    figure = norm_through_training([*made, second], "layers1")
+    line = next(line for line in figure.axes[0].lines if line.get_label() == NAMES["rotrnn"])
+    np.testing.assert_allclose(line.get_ydata(), [1.5 * look[0] for look in made[0]["training"]["norm"]])
+    band = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert math.isclose(band.max(), max(look[0] for look in second["training"]["norm"]))
+    levels = [line.get_ydata()[0] for line in figure.axes[0].lines[1::2]]
+    np.testing.assert_allclose(levels, [8**0.5, 32**0.5])
+    deep = [copy.deepcopy(record) for record in made]
+    for record in deep:
+        record["task"], record["config"]["setting"]["layers"] = "layers4", 2
+        record["training"]["norm"] = [[look[0], 3 * look[0]] for look in record["training"]["norm"]]
+    axes = norm_through_training(deep, "layers4").axes
+    assert [one.get_title("left") for one in axes] == [NAMES[record["row"]] for record in made]
+    np.testing.assert_allclose(axes[1].lines[1].get_ydata(), 3 * axes[1].lines[0].get_ydata())
+    figure = norm_along_time(made)
+    lines = {line.get_label(): line for line in figure.axes[0].lines}
+    time = made[0]["time"][0]
+    np.testing.assert_allclose(lines["white input, derived"].get_ydata(), np.array(time["formula"]) / time["limit"])
+    assert lines["paper: constant"].get_ydata()[0] == 1 and set(LOOKS) == set(rotrnn_fig3.ROWS)
+
+
+def test_pictures_name_what_is_missing(made):
+    with pytest.raises(ValueError, match="layers4"):
+        norm_through_training(made, "layers4")
+    with pytest.raises(ValueError, match="depth"):
+        norm_along_time([])
