@@ -259,6 +259,7 @@ def test_what_the_records_of_table_2_say():
         cell.setdefault((record["row"], record["task"]), []).append(record["metrics"])
     assert min(m["r2"] for row in ("dlr", "dlr_prod") for m in cell[row, "256"]) > 0.98
     assert all(0.4 < m["r2"] < 0.7 for m in cell["dlr_small", "256"])
+    assert min(m["r2"] for m in cell["dlr", "1024"]) > 0.97 and cell["dlr", "4096"][0]["r2"] > 0.9
     for m in cell["dlr_real", "256"]:
         assert abs(m["r2"] - m["level"]) < 0.02 and max(m["by_shift"][1:]) < 0.05
 

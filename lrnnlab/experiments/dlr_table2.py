@@ -24,6 +24,10 @@ channel, which takes long.  The paper does not say how the moduli of DLR-R start
 could not be told apart, so they start spread out as in Sec. 2.3.  Where the steps are few, a low R2 says that little was
 learned yet, not that no more can be.
 
+Found at the desk, at L = 2^8, 2^10, 2^12, 2^14: DLR .996, .985, .94, .43; DLR-prod .996, .96, .70, .22 (at first its
+kernel is a product of two small numbers, and some shifts have not begun); DLR-R .225 at 2^8, the copy alone, and less
+beyond; too few modes .58, .54, .47 up to 2^12.  The paper's order of DLR-prod before DLR is one of many more steps.
+
 R2 is the mean over fresh batches; ``by_shift`` is R2 of each output column, the shift by j L/8.  To copy the input into
 column 0 and to answer 0 in the others is worth 2/9 = .222 (``tasks.atomic_levels.shift_level``), and is what every model
 in the paper's table learns that does not learn to shift.

@@ -7,7 +7,7 @@ of x^S in prod_{j != k} (x - lambda_j) / prod_{j != k} (lambda_k - lambda_j); wi
 coefficients of alternating sign, the same for every k, and the second alternates with k, as T* does.
 [-1, 1]: |[x^S] T_m|, m = n or n - 1, whichever has the parity of S (in x^2 the same proof).  Circle: 1, by the DFT.
 So it is the phase that cures it, not the sign.  (All this is for exact one-hots; an error of e in each lag leaves
-||w||_1 >= |[x^S] T*_n| - e T_n(3): it speaks up to e = .326 at L = 8, S = 5, but of cheap shifts only for tiny e.)  For
+||w||_1 >= |[x^S] T*_n| - e T_n(3): it speaks up to e = .345 at L = 8, S = 5, but of cheap shifts only for tiny e.)  For
 nodes in (0, 1], the paper's, minima are infima.
 
 Letters: L length, n = L - 1, S lag of the 1, k lag; lambda nodes, w weights; T Chebyshev, T*(x) = T(2x - 1).
