@@ -16,10 +16,14 @@ LONG = ("losses", "checks", "curves", "seal")  # parts of a record that --json l
 def _seeds(text: str) -> list[int]:
     """``5`` means seeds 0..4; ``101,102`` or ``101,`` or ``101-105`` mean just those."""
     try:
-        if "," in text:
-            return [int(part) for part in text.split(",") if part]
         first, dash, last = text.partition("-")
-        return list(range(int(first), int(last) + 1)) if dash else list(range(int(first)))
+        if "," in text:
+            found = [int(part) for part in text.split(",") if part]
+        else:
+            found = list(range(int(first), int(last) + 1)) if dash else list(range(int(first)))
+        if not found:
+            raise ValueError("no seed at all")
+        return found
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a number of seeds (5), nor a list (101,102 or 101-105)"

@@ -34,7 +34,7 @@ def fingerprint(config: dict) -> str:
     return hashlib.sha256(json.dumps(config, sort_keys=True, default=list).encode()).hexdigest()[:16]
 
 
-def provenance() -> dict:
+def provenance(device: str = "cpu") -> dict:
     """Versions, revision, machine kind and date: enough to know what made a number, nothing about whose machine."""
     packages = ("lrnnlab", "torch", "numpy", "numba")
     return {
@@ -42,7 +42,7 @@ def provenance() -> dict:
         **{name: metadata.version(name) for name in packages},
         "revision": _revision(),
         "system": f"{platform.system()} {platform.machine()}",
-        "device": "cpu",
+        "device": device,
         "threads": 1,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
     }

@@ -61,7 +61,8 @@ def perform(run: Measurement, measure: Callable[[dict, int], dict]) -> dict:
     return {
         "experiment": run.experiment, "task": run.task, "row": run.row, "seed": run.seed, "budget": run.budget,
         "protocol": run.protocol, "wall_seconds": round(time.perf_counter() - start, 3), **found,
-        "fingerprint": records.fingerprint(run.config()), "config": run.config(), "provenance": records.provenance(),
+        "fingerprint": records.fingerprint(run.config()), "config": run.config(),
+        "provenance": records.provenance(run.setting.get("device", "cpu")),
     }  # fmt: skip
 
 
