@@ -11,6 +11,7 @@ from torch import nn
 
 from lrnnlab import experiments, records
 from lrnnlab.experiments import dlr_kernels, dlr_table2, dlr_table4, report
+from lrnnlab.experiments.stand_ins import build_net
 from lrnnlab.explore.shift_figures import shift_by_length, shift_kernels
 from lrnnlab.explore.show import LARGEST, png
 from lrnnlab.models.dlr import DLR
@@ -19,6 +20,7 @@ from lrnnlab.models.sgconv import SGConv
 from lrnnlab.scans.convolution import long_conv
 from lrnnlab.steady import steady_arithmetic
 from lrnnlab.tasks.atomic import Shift
+from lrnnlab.tasks.long_range import stand_in
 
 DATA = records.data_folder()
 NAMES = ("dlr/table2", "dlr/kernels", "dlr/table4")
@@ -229,8 +231,8 @@ def test_every_kind_of_stand_in_trains_and_says_what_it_is(row, task):
 
 
 def test_padding_does_not_reach_the_attention_of_a_shorter_string():
-    data = dlr_table4.stand_in("listops", "val", 4)
-    net = dlr_table4.build_net(dlr_table4.setting("attention", "listops", "live"), data, 0).eval()
+    data, setting = stand_in("listops", "val", 4), dlr_table4.setting("attention", "listops", "live")
+    net = build_net(setting, data, 0, dlr_table4.MIXERS, **dlr_table4.pooling(setting)).eval()
     tokens, lengths, _ = data.batch(range(4))
     wider, _, _ = data.batch(range(4), length=tokens.shape[1] + 20)
     with torch.no_grad():

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab import experiments, records
-from lrnnlab.experiments import report, rotrnn_fig3, rotrnn_table1
+from lrnnlab.experiments import report, rotrnn_fig3, rotrnn_table1, stand_ins
 from lrnnlab.experiments.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
 from lrnnlab.experiments.sequence_training import SCHEDULES, Trained, share_of_rate, share_right, train_sequences
 from lrnnlab.explore.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
@@ -406,7 +406,7 @@ def test_score_is_that_of_the_best_weights(monkeypatch):
         constant(net, 0)
         return Trained(net.eval(), steps=1, best=best, best_validation=1.0, best_step=0, last_validation=0.0)
 
-    monkeypatch.setattr(rotrnn_table1, "train_sequences", fake)
+    monkeypatch.setattr(stand_ins, "train_sequences", fake)
     setting = rotrnn_table1.setting("rotrnn", "text", "live") | {"items": {"train": 8, "val": 8, "test": 17}}
     found = rotrnn_table1.measure(setting, seed=0)["metrics"]
     ones = stand_in("text", "test", setting["items"]["test"]).targets.mean()

@@ -22,19 +22,12 @@ from collections.abc import Sequence
 from statistics import fmean
 
 import pandas as pd
-import torch
-from torch import nn
-from torch.nn import functional as F
 
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.experiments.rotrnn_table1 import accuracy, as_batch
-from lrnnlab.experiments.sequence_training import train_sequences, with_seed
+from lrnnlab.experiments.stand_ins import learn
 from lrnnlab.models import S4, S4D
 from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
-from lrnnlab.models.sequence_blocks import PairClassifier, SequenceEncoder, SequenceNet, block_stack
-from lrnnlab.steady import stream
-from lrnnlab.tasks.long_range import SequenceData, stand_in
 
 NAME = "dlr/table4"
 TASKS = ("listops", "text", "retrieval", "pathfinder", "speech")
@@ -83,22 +76,6 @@ def setting(row: str, task: str, budget: str) -> dict:
             "looks": 1 if budget == "live" else 5}  # fmt: skip
 
 
-def build_net(setting: dict, data: SequenceData, seed: int) -> nn.Module:
-    """The untrained network for this kind of data: classes of strings, of numbers, or of pairs of strings."""
-    width, first = setting["width"], data[0][0]
-    reads = {"vocab_size": data.vocab_size} if data.vocab_size else {"input_size": first.shape[-1]}
-    shared = {**reads, "pool": "max", "final_norm": setting["block"]["place"] == "pre"}
-
-    def make() -> nn.Module:
-        blocks = block_stack(lambda width: MIXERS[setting["mixer"]](width, **setting["options"]), width,
-                             setting["layers"], **setting["block"])  # fmt: skip
-        if isinstance(first, tuple):
-            return PairClassifier(SequenceEncoder(width, blocks, **shared), data.classes)
-        return SequenceNet(data.classes, width, blocks, **shared)
-
-    return with_seed(make, seed)
-
-
 def measure(setting: dict, seed: int) -> dict:
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
@@ -106,26 +83,12 @@ def measure(setting: dict, seed: int) -> dict:
     >>> found["data"], found["metrics"]["steps"]
     ('ListOps (stand-in)', 2)
     """
-    splits = {name: stand_in(setting["task"], name, count, setting["data_seed"])
-              for name, count in setting["items"].items()}  # fmt: skip
-    train = splits["train"]
+    return learn(setting, seed, "table4/train", MIXERS, **pooling(setting))
 
-    def draw_batch(generator: torch.Generator) -> tuple:
-        return as_batch(train, torch.randint(len(train), (setting["batch"],), generator=generator))
 
-    made = train_sequences(
-        build_net(setting, train, seed), draw_batch, F.cross_entropy, generator=stream(seed, "table4/train"),
-        watch=lambda net, step: {"validation": accuracy(net, splits["val"])},
-        watch_every=setting["steps"] // setting["looks"], progress=False,
-        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
-    )  # fmt: skip
-    last = accuracy(made.net, splits["test"])
-    made.net.load_state_dict(made.best)
-    metrics = {"accuracy": accuracy(made.net, splits["test"]), "accuracy_last": last, **made.summary(),
-               "chance": train.chance, "majority": splits["test"].majority,
-               "parameters": sum(parameter.numel() for parameter in made.net.parameters())}  # fmt: skip
-    return {"metrics": metrics, "data": train.name, "validation": made.watched,
-            "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
+def pooling(setting: dict) -> dict:
+    """The maximum over time, of what a norm has levelled."""
+    return {"pool": "max", "final_norm": setting["block"]["place"] == "pre"}
 
 
 def line(record: dict) -> str:

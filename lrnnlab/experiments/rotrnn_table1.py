@@ -22,16 +22,10 @@ from collections.abc import Sequence
 from statistics import fmean
 
 import pandas as pd
-import torch
-from torch import nn
-from torch.nn import functional as F
 
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.experiments.sequence_training import share_right, train_sequences, with_seed
+from lrnnlab.experiments.stand_ins import learn
 from lrnnlab.models import LRU, S4D, S5, RotRNN
-from lrnnlab.models.sequence_blocks import PairClassifier, SequenceEncoder, SequenceNet, block_stack
-from lrnnlab.steady import stream
-from lrnnlab.tasks.long_range import SequenceData, stand_in
 
 NAME = "rotrnn/table1"
 TASKS = ("listops", "text", "retrieval", "image", "pathfinder", "speech")
@@ -85,40 +79,6 @@ def setting(row: str, task: str, budget: str) -> dict:
             "looks": 1 if budget == "live" else 10}  # fmt: skip
 
 
-def build_net(setting: dict, data: SequenceData, seed: int) -> nn.Module:
-    """The untrained network for this kind of data: classes of strings, of numbers, or of pairs of strings."""
-    width = setting["width"]
-    reads = {"vocab_size": data.vocab_size} if data.vocab_size else {"input_size": data[0][0].shape[-1]}
-
-    def make() -> nn.Module:
-        blocks = block_stack(lambda width: MIXERS[setting["mixer"]](width, **setting["options"]), width,
-                             setting["layers"], **setting["block"])  # fmt: skip
-        if isinstance(data[0][0], tuple):
-            return PairClassifier(SequenceEncoder(width, blocks, **reads), data.classes)
-        return SequenceNet(data.classes, width, blocks, **reads)
-
-    return with_seed(make, seed)
-
-
-def as_batch(data: SequenceData, indices: Sequence[int] | torch.Tensor) -> tuple:
-    """Items as ``(*inputs, targets)`` for the network; lengths are an input, of pairs two.
-
-    >>> inputs, lengths, targets = as_batch(stand_in("text", "val", count=4), range(4))
-    >>> a, b, (long, short), targets = as_batch(stand_in("retrieval", "val", count=4), range(4))
-    >>> a.shape == b.shape, long.shape
-    (True, torch.Size([4]))
-    """
-    inputs, lengths, targets = data.batch(indices)
-    if lengths.ndim == 1:
-        return inputs, lengths, targets
-    return (*inputs.unbind(1), lengths.unbind(1), targets)
-
-
-def accuracy(net: nn.Module, data: SequenceData, size: int = 100) -> float:
-    """The share of a whole split that is right."""
-    return share_right(net, (as_batch(data, some) for some in torch.arange(len(data)).split(size)))
-
-
 def measure(setting: dict, seed: int) -> dict:
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
@@ -126,28 +86,7 @@ def measure(setting: dict, seed: int) -> dict:
     >>> found["steps"], 0 <= found["accuracy"] <= 1
     (2, True)
     """
-    splits = {name: stand_in(setting["task"], name, count, setting["data_seed"])
-              for name, count in setting["items"].items()}  # fmt: skip
-    train, net = splits["train"], build_net(setting, splits["train"], seed)
-
-    def draw_batch(generator: torch.Generator) -> tuple:
-        return as_batch(train, torch.randint(len(train), (setting["batch"],), generator=generator))
-
-    def watch(net: nn.Module, step: int) -> dict:
-        return {"validation": accuracy(net, splits["val"])}
-
-    made = train_sequences(
-        net, draw_batch, F.cross_entropy, generator=stream(seed, "table1/train"), watch=watch,
-        watch_every=setting["steps"] // setting["looks"], progress=False,
-        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
-    )  # fmt: skip
-    last = accuracy(net, splits["test"])
-    net.load_state_dict(made.best)
-    metrics = {"accuracy": accuracy(net, splits["test"]), "accuracy_last": last, **made.summary(),
-               "chance": train.chance, "majority": splits["test"].majority,
-               "parameters": sum(parameter.numel() for parameter in net.parameters())}  # fmt: skip
-    return {"metrics": metrics, "data": train.name, "losses": made.losses, "validation": made.watched,
-            "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
+    return learn(setting, seed, "table1/train", MIXERS)
 
 
 def line(record: dict) -> str:

@@ -1,0 +1,86 @@
+"""What the tables on stand-ins share (``rotrnn/table1``, ``dlr/table4``): the network, its training and its score.
+
+A setting names ``task``, ``mixer``, ``options`` (of the mixer), ``layers``, ``width``, ``block``, ``items`` of each split,
+``data_seed``, ``batch``, ``steps``, ``warmup``, ``rate``, ``recurrent_rate``, ``decay`` and ``looks``.
+
+Letters: B batch, T time, D width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab.experiments.sequence_training import share_right, train_sequences, with_seed
+from lrnnlab.models.sequence_blocks import PairClassifier, SequenceEncoder, SequenceNet, block_stack
+from lrnnlab.steady import stream
+from lrnnlab.tasks.long_range import SequenceData, stand_in
+
+
+def build_net(setting: dict, data: SequenceData, seed: int, mixers: Mapping[str, Callable], **options) -> nn.Module:
+    """The untrained network for this kind of data: classes of strings, of numbers, or of pairs of strings.
+
+    mixers : by the names that settings use.    options : of the network, such as ``pool``.
+    """
+    width = setting["width"]
+    reads = {"vocab_size": data.vocab_size} if data.vocab_size else {"input_size": data[0][0].shape[-1]}
+
+    def make() -> nn.Module:
+        blocks = block_stack(lambda width: mixers[setting["mixer"]](width, **setting["options"]), width,
+                             setting["layers"], **setting["block"])  # fmt: skip
+        if isinstance(data[0][0], tuple):
+            return PairClassifier(SequenceEncoder(width, blocks, **reads, **options), data.classes)
+        return SequenceNet(data.classes, width, blocks, **reads, **options)
+
+    return with_seed(make, seed)
+
+
+def as_batch(data: SequenceData, indices: Sequence[int] | torch.Tensor) -> tuple:
+    """Items as ``(*inputs, targets)`` for the network; lengths are an input, of pairs two.
+
+    >>> inputs, lengths, targets = as_batch(stand_in("text", "val", count=4), range(4))
+    >>> a, b, (long, short), targets = as_batch(stand_in("retrieval", "val", count=4), range(4))
+    >>> a.shape == b.shape, long.shape
+    (True, torch.Size([4]))
+    """
+    inputs, lengths, targets = data.batch(indices)
+    if lengths.ndim == 1:
+        return inputs, lengths, targets
+    return (*inputs.unbind(1), lengths.unbind(1), targets)
+
+
+def accuracy(net: nn.Module, data: SequenceData, size: int = 100) -> float:
+    """The share of a whole split that is right."""
+    return share_right(net, (as_batch(data, some) for some in torch.arange(len(data)).split(size)))
+
+
+def learn(setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable], **options) -> dict:
+    """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
+
+    purpose : names the stream of batches.    mixers, options : as in :func:`build_net`.
+    """
+    splits = {name: stand_in(setting["task"], name, count, setting["data_seed"])
+              for name, count in setting["items"].items()}  # fmt: skip
+    train = splits["train"]
+
+    def draw_batch(generator: torch.Generator) -> tuple:
+        return as_batch(train, torch.randint(len(train), (setting["batch"],), generator=generator))
+
+    def watch(net: nn.Module, step: int) -> dict:
+        return {"validation": accuracy(net, splits["val"])}
+
+    made = train_sequences(
+        build_net(setting, train, seed, mixers, **options), draw_batch, F.cross_entropy,
+        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"], progress=False,
+        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
+    )  # fmt: skip
+    last = accuracy(made.net, splits["test"])
+    made.net.load_state_dict(made.best)
+    metrics = {"accuracy": accuracy(made.net, splits["test"]), "accuracy_last": last, **made.summary(),
+               "chance": train.chance, "majority": splits["test"].majority,
+               "parameters": sum(parameter.numel() for parameter in made.net.parameters())}  # fmt: skip
+    return {"metrics": metrics, "data": train.name, "losses": made.losses, "validation": made.watched,
+            "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
