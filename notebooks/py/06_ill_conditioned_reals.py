@@ -520,7 +520,7 @@ show.table(
 show.figure(
     shift_by_length(desk),
     alt="R2 on Shift against the length for six models; left the recorded runs, right the paper's numbers in grey. A dashed "
-        "line at 0.222 is the identity alone: DLR-R lies on it at every length that it has, in both.",
+        "line at 0.222 is the identity alone: DLR-R gets no further, in both.",
     caption="Recorded, and the paper. What to see: who lies on the dashed line has learned the identity only. Ours have fewer "
             "steps the longer they are, so on the left a low point far out may be haste, not a limit.",
 )  # fmt: skip
