@@ -1,0 +1,104 @@
+"""Strings drawn uniformly from all strings of one length that a machine gives one answer to, by counting its paths.
+
+Letters: B strings, T time, V tokens, Q states, C classes, N strings of one length and class.
+
+How many strings of t more tokens lead from a state to the wanted class?  For t = 0 one or none; for t + 1 the sum over
+the tokens of what the state they lead to has for t.  The N strings of length T are then numbered 0..N-1 in dictionary
+order, and string number r is found from the left: a token owns as many numbers as strings begin with it.  All counts
+are Python integers, exact at any length (there are 2^499 strings in Tomita 5 at length 500), so a uniform r below N is
+a uniform string, whatever N is.
+
+The generators released with paper 002 are far from this: of 500 strings that they draw from D_2 at length 20, 6 or 7
+are distinct, where the language has 512 (``distinct`` counts them).
+"""
+
+from numbers import Integral
+
+import torch
+
+from lrnnlab.tasks.base import whole_number
+from lrnnlab.tasks.seeds import python_random
+
+
+class UniformStrings:
+    """The strings after which ``machine`` (a ``MooreMachine``) shows class ``label``; of a DFA, 1 accepts, 0 refuses.
+
+    ``weights`` (V,) whole numbers, at least 0, give tokens unequal odds: a string then counts as often as the product
+    of its tokens' weights says, and is drawn so often (independent tokens, given the class).  ValueError if the machine
+    never shows ``label``, or for wrong weights.
+
+    >>> from lrnnlab.proofs.languages import dyck
+    >>> balanced = UniformStrings(dyck(3))
+    >>> [balanced.count(length) for length in range(9)]
+    [1, 0, 1, 0, 2, 0, 5, 0, 13]
+    >>> [balanced.string(6, rank) for rank in range(2)]
+    [[0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1]]
+    """
+
+    def __init__(self, machine, label=1, weights=None):
+        outputs = machine.outputs.tolist()
+        if label not in outputs:
+            raise ValueError(f"no state shows class {label!r}; the machine shows {sorted(set(outputs))}")
+        weights = [1] * machine.num_symbols if weights is None else list(weights)
+        if len(weights) != machine.num_symbols or not all(isinstance(w, Integral) and w >= 0 for w in weights):
+            raise ValueError(f"need {machine.num_symbols} weights, whole numbers and at least 0, got {weights}")
+        self.label, self.weights, self.initial = label, weights, int(machine.initial)
+        self._followers = machine.transitions.T.tolist()  # (Q, V)
+        self._ways = [[int(shown == label) for shown in outputs]]  # [t][state]: with t more tokens; grows when asked
+
+    def count(self, length):
+        """How many strings of ``length`` tokens there are, N (with weights: their total weight), a Python integer.
+
+        ValueError unless the length is a whole number, at least 0.
+        """
+        length = whole_number(length, 0, "a length")
+        while len(self._ways) <= length:
+            ways = self._ways[-1]
+            self._ways.append(
+                [sum(w * ways[follower] for w, follower in zip(self.weights, row)) for row in self._followers]
+            )
+        return self._ways[length][self.initial]
+
+    def string(self, length, rank):
+        """String number ``rank`` of those with ``length`` tokens, in dictionary order, as a list of tokens.
+
+        With weights a string has as many ranks as its weight.  ValueError unless 0 <= rank < count(length).
+        """
+        total = self.count(length)
+        if not isinstance(rank, Integral) or not 0 <= rank < total:
+            raise ValueError(f"the ranks of strings of length {length} are 0..{total - 1}, got {rank!r}")
+        state, word = self.initial, []
+        for left in reversed(range(length)):
+            ways = self._ways[left]
+            for token, follower in enumerate(self._followers[state]):  # always left by break: rank < total
+                owned = self.weights[token] * ways[follower]
+                if rank < owned:
+                    break
+                rank -= owned
+            word.append(token)
+            state, rank = follower, rank % ways[follower]  # the remainder: each unit of weight has every continuation
+        return word
+
+    def sample(self, length, count, generator):
+        """``count`` independent strings (count, T) int64, each uniform over all N, on the generator's device.
+
+        ValueError if there is no such string.
+
+        >>> from lrnnlab.proofs.languages import dyck
+        >>> UniformStrings(dyck(2)).sample(4, 3, torch.Generator().manual_seed(0)).tolist()
+        [[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]]
+        """
+        count, total, rng = whole_number(count, 0, "a count"), self.count(length), python_random(generator)
+        if count and total == 0:
+            raise ValueError(f"no string of length {length} shows class {self.label}")
+        words = [self.string(length, rng.randrange(total)) for _ in range(count)]
+        return torch.tensor(words, dtype=torch.int64, device=generator.device).reshape(count, length)
+
+
+def distinct(strings):
+    """How many different rows ``strings`` (B, T) has.
+
+    >>> distinct(torch.tensor([[0, 1], [1, 0], [0, 1]]))
+    2
+    """
+    return len(torch.unique(strings, dim=0))

@@ -1,0 +1,416 @@
+"""The tasks of paper 002: worked examples, two definitions of every label, exact levels, uniform strings."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from lrnnlab.automata import build
+from lrnnlab.proofs.languages import dyck, language, tomita_3
+from lrnnlab.tasks.base import Task
+from lrnnlab.tasks.recognition import STRING_TASKS, Recognition, bounded_dyck, tomita
+from lrnnlab.tasks.string_base import StringTask
+from lrnnlab.tasks.string_tasks import CycleNavigation, EvenPairs, ModularArithmetic, Parity
+from lrnnlab.tasks.uniform_strings import UniformStrings, distinct
+
+ALL = {name: make() for name, make in STRING_TASKS.items()}
+LANGUAGES = {name: task for name, task in ALL.items() if isinstance(task, Recognition)}
+every_task = pytest.mark.parametrize("task", ALL.values(), ids=list(ALL))
+every_language = pytest.mark.parametrize("task", LANGUAGES.values(), ids=list(LANGUAGES))
+TABLE_1 = ["even_pairs", "modular_arithmetic", "parity", "cycle_navigation", "d_2", "d_3", "d_4", "d_12"]
+TABLE_1 += ["tomita_3", "tomita_4", "tomita_5", "tomita_6"]
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def legal_strings(task, length):
+    """Every string of this length that ``task`` accepts as one, (n, T)."""
+    columns = [range(task.vocab_size)] * length
+    if isinstance(task, ModularArithmetic):
+        columns = [np.flatnonzero(task.token_distribution(t)).tolist() for t in range(length)]
+    return torch.tensor(list(product(*columns)))
+
+
+def has_length(task, length):
+    return not isinstance(task, ModularArithmetic) or length % 2 != task.prefix
+
+
+def disagreement(task, longest):
+    """The first legal string that the machine and the independent definition label differently, or None."""
+    for length in range(1, longest + 1):
+        if has_length(task, length):
+            strings = legal_strings(task, length)
+            for string, label in zip(strings.tolist(), task.targets(strings).tolist()):
+                if task.answer(string) != label:
+                    return task.write(string)
+    return None
+
+
+def p_value(strings, probabilities):
+    """Chi-square: how likely such counts of rows are, if each text has its probability; 0 if another text occurs."""
+    texts = ["".join(map(str, row)) for row in strings.tolist()]
+    if set(texts) - set(probabilities):
+        return 0.0
+    observed = [texts.count(text) for text in probabilities]
+    return chisquare(observed, [float(p) * len(texts) for p in probabilities.values()]).pvalue
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+WORKED = [
+    (EvenPairs(), "111000 1  001100 0  100000 1  1 0  0 0  01 1"),
+    (Parity(), "1011000 1  1101001 0  111000 1  0 0"),
+    (CycleNavigation(), "011212 1  212100 0  120111 0  0 4"),
+    (ModularArithmetic(), "1*2*4+3 1  3+3*1-0 1  2*0*0*0 0  4 4  1+2*3 2  1-1-1 4  0*1+4*3-2 0"),
+    (ModularArithmetic(prefix=True), "+2-1*0-2 0  +1*3*2-0 1  +3-2*0-4 4  +3 3"),
+    (bounded_dyck(2), "00101101 1  00010110 0  01111010 0"),
+    (bounded_dyck(3), "00101101 1  10101000 0  00110001 0"),
+    (bounded_dyck(4), "0001101101 1  0110100100 0  0110100000 0"),
+    (bounded_dyck(12), "00001011011010110001101101 1  00001101011001101100101101 1  10000010010001001010011000 0"),
+    (tomita(1), "111 1  1101 0  0 0"),
+    (tomita(2), "1010 1  0101 0  101 0"),
+    (tomita(3), "00000011 1  11111111 1  00111010 0  10 0  100 1  101 0  1001 1  1000 0"),
+    (tomita(4), "10011101 1  10001000 0  00011100 0"),
+    (tomita(5), "01001000 1  11000111 0  0110100 0"),
+    (tomita(6), "11100100 1  10101001 1  00000101 0"),
+    (tomita(7), "0110011 1  1010 0  1011 1  0010110 0"),
+]
+
+
+@pytest.mark.parametrize("task, examples", WORKED, ids=lambda value: str(value)[:20])
+def test_worked_examples(task, examples):
+    for text, label in re.findall(r"(\S+) (\d)(?:  |$)", examples):
+        tokens = task.read(text)
+        assert task.write(tokens) == text.replace("*", "×")
+        assert task.answer(tokens) == int(label), text
+        assert task.targets(tokens[None]).tolist() == [int(label)], text
+        assert task.machine.answer(tokens.numpy())[-1] == int(label), text
+
+
+@every_task
+def test_the_two_definitions_agree_on_every_short_string(task):
+    assert disagreement(task, {2: 9, 3: 6, 8: 5}[task.vocab_size]) is None
+
+
+@every_task
+@given(seed=st.integers(0, 2**30), length=st.integers(10, 60))
+@settings(max_examples=8, deadline=None)
+def test_the_two_definitions_agree_on_sampled_strings(task, seed, length):
+    batch = task.sample(4, length, generator(seed))
+    assert batch.targets.tolist() == [task.answer(row) for row in batch.tokens]
+    assert batch.targets.equal(task.targets(batch.tokens))
+
+
+def test_wrong_machines_are_found():
+    """The comparison sees a machine that is wrong in few strings: another depth, the other reading of Tomita 3."""
+    right, deep = tomita(3), bounded_dyck(3)
+    later = Recognition("later", tomita_3(later=True), right.holds)
+    assert disagreement(later, 9) == "100110"
+    assert disagreement(Recognition("deeper", replace(dyck(4), symbols=("0", "1")), deep.holds), 9) == "00001111"
+    swapped = Recognition("swapped", replace(right.dfa, symbols=("1", "0")), right.holds)
+    assert disagreement(swapped, 9) is not None
+
+
+@pytest.mark.parametrize("name, known, letters", [
+    *((f"d_{n}", f"D_{n}", "ab") for n in (2, 3, 4, 12)), *((f"tomita_{k}", f"Tomita {k}", "01") for k in (3, 4, 5, 6)),
+])  # fmt: skip
+def test_labels_agree_with_the_regular_expressions_of_the_proofs(name, known, letters):
+    task = ALL[name]
+    for length in (9, 10, 26):
+        for row in task.sample(10, length, generator(length)).tokens.tolist():
+            text = "".join(letters[token] for token in row)
+            assert language(known).oracle(text) == task.answer(row), text
+
+
+def test_even_pairs_is_first_against_last_and_not_paper_000s_label():
+    pair, task = language("EvenPair(2)").oracle, EvenPairs()
+    for text in map("".join, product("01", repeat=7)):
+        assert task.answer(task.read(text)) == (text[0] != text[-1]) == 1 - pair(text)
+
+
+# --- what a batch is --------------------------------------------------------------------------------------------------
+
+
+@every_task
+def test_a_batch(task):
+    batch = task.sample(6, 12, generator())
+    B, T = batch.tokens.shape
+    assert (B, T) == (6, task.string_length(12)) and batch.targets.shape == (B,)
+    assert batch.tokens.dtype == batch.targets.dtype == torch.int64
+    assert batch.mask.tolist() == [[False] * (T - 1) + [True]] * B
+    assert torch.randn(B, T, task.classes)[batch.mask].shape == (B, task.classes)
+    again, other = task.sample(6, 12, generator()), task.sample(6, 12, generator(1))
+    assert batch.tokens.equal(again.tokens) and not batch.tokens.equal(other.tokens)
+
+
+def test_modular_arithmetic_lengths():
+    plain, prefixed = ModularArithmetic(), ModularArithmetic(prefix=True)
+    assert [plain.string_length(length) for length in (1, 2, 3, 39, 40, 500)] == [1, 1, 3, 39, 39, 499]
+    assert [prefixed.string_length(length) for length in (1, 2, 3, 39, 40, 500)] == [2, 2, 4, 40, 40, 500]
+    assert (prefixed.sample(20, 7, generator()).tokens[:, 0] == 5).all()
+    for task in (plain, prefixed):
+        tokens = task.sample(200, 9, generator()).tokens[:, int(task.prefix) :]
+        assert (tokens[:, ::2] < 5).all() and (tokens[:, 1::2] >= 5).all()
+        assert tokens.unique().tolist() == list(range(8))
+
+
+def test_training_batches_have_every_length_alike():
+    g, task = generator(), CycleNavigation()
+    lengths = [task.sample_up_to(1, 5, g).tokens.shape[1] for _ in range(1000)]
+    assert set(lengths) == {1, 2, 3, 4, 5} and chisquare(np.bincount(lengths)[1:]).pvalue > 1e-3
+
+
+def test_parity_keeps_its_odds():
+    assert Parity(0.9).sample(2000, 50, generator()).tokens.double().mean().item() == pytest.approx(0.9, abs=0.005)
+    assert [Parity(p).sample(3, 4, generator()).tokens.unique().tolist() for p in (0, 1)] == [[0], [1]]
+    assert [Parity(p).name for p in (0.5, 0.1, 1)] == ["Parity(0.5)", "Parity(0.1)", "Parity(1)"]
+
+
+@every_language
+def test_half_of_a_batch_is_in_the_language(task):
+    for length in range(1, 13):
+        negatives, positives = task.label_counts(length)
+        targets = task.sample(10, length, generator(length)).targets
+        assert targets.tolist() == ([1] * 5 + [0] * 5 if negatives and positives else [int(positives > 0)] * 10)
+    odd = {task.sample(3, 6, generator(seed)).targets.sum().item() for seed in range(20)}
+    assert odd == {1, 2}
+
+
+SINGLE = {  # lengths below 7 with strings of one class only, and which
+    "d_2": {1: 0, 3: 0, 5: 0}, "d_12": {1: 0, 3: 0, 5: 0}, "tomita_1": {}, "tomita_2": {1: 0, 3: 0, 5: 0},
+    "tomita_3": {1: 1}, "tomita_4": {1: 1, 2: 1}, "tomita_5": {1: 0, 3: 0, 5: 0}, "tomita_6": {1: 0},
+    "tomita_7": {1: 1, 2: 1, 3: 1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_lengths_with_one_class(name):
+    counts = {length: LANGUAGES[name].label_counts(length) for length in range(1, 7)}
+    assert {length: int(c[1] > 0) for length, c in counts.items() if 0 in c} == SINGLE[name]
+
+
+# --- levels -----------------------------------------------------------------------------------------------------------
+
+
+@every_task
+def test_counts_are_those_of_a_list_of_all_strings(task):
+    for length in filter(lambda length: has_length(task, length), range(1, 7 if task.vocab_size < 8 else 5)):
+        labels = [task.answer(row) for row in legal_strings(task, length)]
+        counted = [labels.count(c) for c in range(task.classes)]
+        assert task.label_counts(length) == counted
+        if not isinstance(task, Recognition):
+            assert task.majority(length) == pytest.approx(max(counted) / len(labels), abs=1e-15)
+
+
+def test_counts_are_exact_at_length_500():
+    for name in ("even_pairs", "cycle_navigation", "d_12", "tomita_3", "tomita_6"):
+        assert sum(ALL[name].label_counts(500)) == ALL[name].vocab_size ** 500
+    assert tomita(5).label_counts(500)[1] == 2**499
+    assert tomita(6).label_counts(500)[1] == sum(comb(500, k) for k in range(501) if (500 - 2 * k) % 3 == 0)
+    assert bounded_dyck(2).label_counts(500)[1] == 2**249
+    assert tomita(7).label_counts(500)[1] == sum(comb(499, k) for k in (0, 0, 1, 1, 2, 2, 3))  # changes of bit
+    assert sum(ModularArithmetic().label_counts(99)) == 5**50 * 3**49
+    assert bounded_dyck(12).label_counts(24)[1] == comb(24, 12) // 13  # Catalan: no string of 24 is too deep
+    assert bounded_dyck(11).label_counts(24)[1] == comb(24, 12) // 13 - 1
+
+
+def test_shares_by_hand():
+    assert ModularArithmetic().label_shares(3)[0] == Fraction(19, 75)  # (1/5 + 1/5 + 9/25) / 3
+    assert ModularArithmetic(prefix=True).label_shares(4) == ModularArithmetic().label_shares(3)
+    assert [CycleNavigation().majority(length) for length in (1, 2)] == [1 / 3, 1 / 3]
+    assert CycleNavigation().majority(39) == pytest.approx(0.2, abs=1e-7)
+    assert (EvenPairs().majority(1), EvenPairs().majority(2), EvenPairs().majority(500)) == (1.0, 0.5, 0.5)
+    for p, length in product((0.1, 0.3, 0.9), (1, 2, 40)):
+        odd = (1 - (1 - 2 * Fraction(str(p))) ** length) / 2
+        assert Parity(p).label_shares(length) == [1 - odd, odd]
+    assert Parity(0.1).label_distribution(1) == pytest.approx([0.82, 0.18], abs=1e-15)
+
+
+@pytest.mark.parametrize("task, length", [(ModularArithmetic(), 3), (CycleNavigation(), 3), (Parity(0.1), 4)], ids=str)
+def test_shares_are_those_of_samples(task, length):
+    targets = task.sample(20_000, length, generator()).targets
+    expected = np.array(task.label_shares(length), dtype=float) * len(targets)
+    assert chisquare(targets.bincount(minlength=task.classes).numpy(), expected).pvalue > 1e-3
+
+
+def test_majority_levels_of_table_1():
+    """Mean over the paper's lengths: .75 where odd lengths have no positive, .745 from 52 on, .5 and .2 elsewhere."""
+    for name in ("d_2", "d_3", "d_4", "d_12", "tomita_5"):
+        assert ALL[name].average_majority(range(51, 101)) == 0.75
+        assert ALL[name].average_majority(range(52, 101)) == pytest.approx(36.5 / 49)
+    assert round(100 * tomita(5).average_majority(range(52, 101)), 1) == 74.5  # the paper's Transformer
+    assert round(100 * tomita(5).average_majority(range(42, 101)), 1) == 74.6  # had it been trained up to 40
+    for name in ("tomita_3", "tomita_4", "tomita_6"):
+        assert ALL[name].average_majority(range(51, 101)) == 0.5
+    assert ALL["parity"].average_majority(range(41, 121)) == 0.5
+    assert ALL["modular_arithmetic"].average_majority(range(41, 121)) == pytest.approx(0.2, abs=1e-3)
+    assert [ALL[name].chance for name in ("parity", "cycle_navigation", "d_2")] == [0.5, 0.2, 0.5]
+
+
+# --- uniform strings --------------------------------------------------------------------------------------------------
+
+
+@every_language
+@pytest.mark.parametrize("label", (0, 1))
+def test_the_ranks_are_the_strings_in_dictionary_order(task, label):
+    strings = UniformStrings(task.dfa, label)
+    for length in (1, 2, 5, 8):
+        wanted = [list(word) for word in product((0, 1), repeat=length) if task.answer(word) == label]
+        assert [strings.string(length, rank) for rank in range(strings.count(length))] == wanted
+
+
+@pytest.mark.parametrize("name, label", [("d_3", 1), ("tomita_3", 1), ("tomita_4", 0), ("tomita_7", 1)])
+def test_samples_are_uniform(name, label):
+    task = LANGUAGES[name]
+    wanted = ["".join(map(str, word)) for word in product((0, 1), repeat=6) if task.answer(word) == label]
+    even = dict.fromkeys(wanted, 1 / len(wanted))
+    for strings in (task.by_class[label].sample(6, 3000, generator(1)), task.of_class(label, 3000, 6, generator(2))):
+        assert p_value(strings, even) > 1e-3
+    inside = [text for text in map("".join, product("01", repeat=6)) if task.holds(text)]
+    inside = dict.fromkeys(inside, 1 / len(inside))
+    uniform = STRING_TASKS[name](uniform=True)
+    assert p_value(uniform.positives(3000, 6, generator(3)), inside) > 1e-3
+    assert p_value(task.positives(3000, 6, generator(4)), inside) < 1e-6  # the paper's generators are not
+
+
+def test_weighted_samples_have_their_weights():
+    odd = UniformStrings(language("Parity").machine, 1, weights=(1, 3))
+    words = [word for word in product((0, 1), repeat=3) if sum(word) % 2]
+    weight = {"".join(map(str, word)): 3 ** sum(word) for word in words}
+    assert odd.count(3) == sum(weight.values()) == 36
+    ranks = ["".join(map(str, odd.string(3, rank))) for rank in range(36)]
+    assert {text: ranks.count(text) for text in weight} == weight
+    assert p_value(odd.sample(3, 2000, generator()), {text: w / 36 for text, w in weight.items()}) > 1e-3
+
+
+def test_nothing_is_rounded_at_length_500():
+    for name in ("d_12", "tomita_3", "tomita_5"):
+        task = ALL[name]
+        strings = task.by_class[1].sample(500, 3, generator())
+        assert strings.shape == (3, 500) and distinct(strings) == 3 and task.targets(strings).tolist() == [1, 1, 1]
+    even, total = tomita(5).by_class[1], 2**499
+    assert even.string(500, 0) == [0] * 500 and even.string(500, total - 1) == [1] * 500
+    assert even.string(500, 1) == [0] * 498 + [1, 1]
+    assert even.string(500, total // 2) == [1] + [0] * 498 + [1]  # the first half begins with 0
+
+
+def test_an_illegal_expression_is_in_no_class():
+    task = ModularArithmetic(prefix=True)
+    strings = torch.cat([strings.sample(6, 20, generator(c)) for c, strings in enumerate(task.by_class)])
+    assert task.targets(strings).tolist() == [c for c in range(5) for _ in range(20)]
+
+
+# --- the paper's generators -------------------------------------------------------------------------------------------
+
+
+@every_language
+def test_positives_are_in_the_language(task):
+    for length in (2, 6, 20, 50):
+        assert all(task.answer(row) for row in task.positives(20, length, generator(length)))
+
+
+@pytest.mark.parametrize("name, at_20, at_50", [  # four standard deviations around the mean of twelve runs
+    ("d_2", (4, 10), (19, 38)), ("d_3", (11, 16), (152, 208)), ("d_4", (14, 26), (281, 354)),
+    ("d_12", (14, 26), (380, 446)),
+])  # fmt: skip
+def test_the_papers_positives_of_bounded_brackets_repeat(name, at_20, at_50):
+    published = [distinct(LANGUAGES[name].positives(500, length, generator())) for length in (20, 50)]
+    assert at_20[0] <= published[0] <= at_20[1] and at_50[0] <= published[1] <= at_50[1]
+    uniform = bounded_dyck(int(name[2:]), uniform=True).positives(500, 50, generator())
+    assert distinct(uniform) == 500
+
+
+def test_depth_12_is_not_reached():
+    steps = 1 - 2 * LANGUAGES["d_12"].positives(300, 100, generator())
+    assert 7 <= steps.cumsum(1).max() <= 11
+    deep = 1 - 2 * bounded_dyck(12, uniform=True).positives(300, 100, generator())
+    assert deep.cumsum(1).max() == 12
+
+
+BY_HAND = [  # task, length, the law of its positives
+    (tomita(3), 2, {"00": 3 / 8, "01": 1 / 8, "11": 1 / 2}),
+    (tomita(4), 3, {"001": 1 / 4, **dict.fromkeys(("010", "011", "100", "101", "110", "111"), 1 / 8)}),
+    (tomita(7), 2, {"00": 49 / 108, "01": 31 / 108, "11": 22 / 108, "10": 6 / 108}),
+    (tomita(5), 4, dict.fromkeys(("0000", "1111", "0011", "0101", "0110", "1001", "1010", "1100"), 1 / 8)),
+    (tomita(6), 3, {"000": 1 / 2, "111": 1 / 2}),
+]
+
+
+@pytest.mark.parametrize("task, length, law", BY_HAND, ids=lambda value: str(value)[:12])
+def test_generators_have_the_law_found_by_hand(task, length, law):
+    assert sum(law.values()) == pytest.approx(1)
+    assert p_value(task.positives(2000, length, generator()), law) > 1e-3
+    flat = dict.fromkeys(law, 1 / len(law))
+    assert flat == law or p_value(task.positives(2000, length, generator()), flat) < 1e-3
+
+
+# --- names, and what is refused ---------------------------------------------------------------------------------------
+
+
+def test_the_registry_has_table_1():
+    assert set(TABLE_1) < set(STRING_TASKS)
+    assert len({task.name for task in ALL.values()}) == len(ALL)
+    assert all(isinstance(task, StringTask) and isinstance(task, Task) for task in ALL.values())
+    assert {(task.train_length, task.test_length) for task in LANGUAGES.values()} == {(50, 100)}
+    assert {(ALL[name].train_length, ALL[name].test_length) for name in TABLE_1[:4]} == {(40, 500)}
+    assert tomita(3, uniform=True).name == "Tomita 3 (uniform)" and ALL["d_12"].machine.num_states == 14
+
+
+REFUSED = [
+    (lambda: Parity(1.5), r"P\(1\) is a probability, 0\.\.1, got 1\.5"),
+    (lambda: Parity(float("nan")), "got nan"),
+    (lambda: Parity("half"), "got 'half'"),
+    (lambda: tomita(8), r"1\.\.7, got 8"),
+    (lambda: bounded_dyck(0), "the depth must be a whole number, at least 1, got 0"),
+    (lambda: EvenPairs().sample(2, 0, generator()), "at least 1, got 0"),
+    (lambda: EvenPairs().sample(0, 5, generator()), "the batch .* got 0"),
+    (lambda: EvenPairs().sample_up_to(2, 0, generator()), "the longest length .* got 0"),
+    (lambda: EvenPairs().average_majority([]), "at least one length"),
+    (lambda: EvenPairs().targets(torch.tensor([[0, 2]])), "token 2 at position 1 of string 0"),
+    (lambda: ModularArithmetic().read("1+"), "odd length .* got 2"),
+    (lambda: ModularArithmetic().read("1+2+3+4++"), r"string 0 is not an expression: 1 \+ 2"),
+    (lambda: ModularArithmetic(prefix=True).read("-1"), r"not a \+ and an expression: - 1"),
+    (lambda: ModularArithmetic(prefix=True).read("1+2"), "even length .* got 3"),
+    (lambda: ModularArithmetic(prefix=True).read("12"), "not a . and an expression: 1 2"),
+    (lambda: ModularArithmetic(1), "modulus must be a whole number, at least 2, got 1"),
+    (lambda: bounded_dyck(2).positives(3, 5, generator()), "no string of length 5 shows class 1"),
+    (lambda: tomita(4).of_class(0, 1, 2, generator()), "no string of length 2 shows class 0"),
+    (lambda: UniformStrings(dyck(2), 5), "no state shows class 5; the machine shows"),
+    (lambda: UniformStrings(dyck(2), 1, (1, -1)), r"need 2 weights.*got \[1, -1\]"),
+    (lambda: UniformStrings(dyck(2), 1, (1, 2, 3)), "need 2 weights"),
+    (lambda: UniformStrings(dyck(2)).string(4, 2), r"are 0\.\.1, got 2"),
+    (lambda: UniformStrings(dyck(2)).sample(3, 1, generator()), "no string of length 3"),
+    (lambda: UniformStrings(dyck(2)).count(-1), "got -1"),
+    (lambda: Recognition("sum", language("Sum(5)").machine, bool), r"got the classes \[0, 1, 2, 3, 4\]"),
+]
+
+
+@pytest.mark.parametrize("call, says", REFUSED, ids=[says[:24] for _, says in REFUSED])
+def test_bad_input_is_named(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_a_count_of_nothing_is_an_empty_batch():
+    assert UniformStrings(dyck(2)).sample(3, 0, generator()).shape == (0, 3)
+    assert bounded_dyck(2).positives(0, 4, generator()).shape == bounded_dyck(2).of_class(0, 0, 4, generator()).shape
+
+
+def test_a_machine_of_ones_own():
+    """A reader's language: 1 where it holds at least two 1s; rare strings are found by counting, not by trying."""
+    twice = build(0, "01", lambda s, v: min(2, s + v), lambda s: int(s == 2))
+    task = Recognition("twice", twice, lambda text: text.count("1") >= 2)
+    assert disagreement(task, 8) is None
+    assert task.label_counts(40) == [41, 2**40 - 41]
+    batch = task.sample(200, 40, generator())
+    assert batch.targets.sum() == 100 and batch.tokens[100:].sum(1).max() == 1 and distinct(batch.tokens[100:]) > 20
