@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lrnnlab.models import SequenceModel
 from lrnnlab.tasks import Task
+from lrnnlab.tasks.string_base import refuse
 from lrnnlab.training import steady_arithmetic, stream
 
 NUMBERS = 1 << 24  # at most so many state entries are held at a time
@@ -73,6 +74,7 @@ def evaluate(
     >>> evaluate(exact_model(task.machine, 3), task, seed=0, length=200, strings=8).accuracy_all
     1.0
     """
+    refuse(task)
     length = task.check_length(task.test_length if length is None else length)
     if strings < 1:
         raise ValueError(f"an evaluation needs at least one string, got strings={strings}")

@@ -25,6 +25,7 @@ from lrnnlab.pruning import freeze_idle
 from lrnnlab.recipes import Phase, Recipe
 from lrnnlab.steady import stream
 from lrnnlab.tasks import Task
+from lrnnlab.tasks.string_base import refuse
 
 
 @dataclass
@@ -93,6 +94,7 @@ class TrainingRun:
     """The state of a training run: all of it goes into a checkpoint."""
 
     def __init__(self, make_model, task: Task, recipe: Recipe, seed: int):
+        refuse(task)
         self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
         self.length = recipe.length or task.train_length
         self.labelled = task.mask(self.length)

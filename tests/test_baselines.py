@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from lrnnlab.models import MODELS, RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla, build, state_space, symbol_transitions
+from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla, build, state_space, symbol_transitions
 from lrnnlab.models import s4 as s4_module
 from lrnnlab.models.hippo import legs, legs_diagonal
 from lrnnlab.models.rwkv import wkv
@@ -58,12 +58,6 @@ def gap(p, q):
 
 def same(p, q, tolerance=1e-9):
     torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
-
-
-def test_the_baselines_of_the_registry_are_tested_here():
-    elsewhere = {"block_diagonal", "lstm", "elman", "rotrnn", "lru", "s5", "dlr", "dss", "sgconv", "attention",
-                 "local_attention"}  # fmt: skip
-    assert {registered for registered, _ in KINDS.values()} == set(MODELS) - elsewhere
 
 
 # --- the contract ---------------------------------------------------------------------------------------------------

@@ -13,13 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from lrnnlab import models
 from lrnnlab.automata import build
+from lrnnlab.evaluation import evaluate
 from lrnnlab.proofs.languages import dyck, language, tomita_3
 from lrnnlab.tasks.base import Task
 from lrnnlab.tasks.recognition import STRING_TASKS, Recognition, bounded_dyck, tomita
 from lrnnlab.tasks.string_base import StringTask
 from lrnnlab.tasks.string_tasks import CycleNavigation, EvenPairs, ModularArithmetic, Parity
 from lrnnlab.tasks.uniform_strings import UniformStrings, distinct
+from lrnnlab.training import Phase, Recipe, fit
 
 ALL = {name: make() for name, make in STRING_TASKS.items()}
 LANGUAGES = {name: task for name, task in ALL.items() if isinstance(task, Recognition)}
@@ -414,3 +417,11 @@ def test_a_machine_of_ones_own():
     assert task.label_counts(40) == [41, 2**40 - 41]
     batch = task.sample(200, 40, generator())
     assert batch.targets.sum() == 100 and batch.tokens[100:].sum(1).max() == 1 and distinct(batch.tokens[100:]) > 20
+
+
+def test_what_trains_and_scores_at_every_position_refuses_a_task_with_one_answer():
+    model = models.build("elman", vocab_size=2, classes=2, width=4)
+    with pytest.raises(ValueError, match="one a string"):
+        evaluate(model, Parity(), seed=0)
+    with pytest.raises(ValueError, match="one a string"):
+        fit(lambda seed: model, Parity(), Recipe((Phase(steps=1, lr=1e-3),)), 0, progress=False)

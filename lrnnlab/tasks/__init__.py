@@ -5,8 +5,9 @@
 tensor([[0, 3, 0, 4]])
 
 ``TASKS`` maps a name to a class.  To add a task, write a ``Task`` (the head of ``lrnnlab.tasks.base`` shows one whole)
-and enter it: ``TASKS["parity"] = Parity``.  ``ATOMIC`` holds the tasks of numbers (paper 004, Table 1); data of the
-long-range arena, read or generated, are in ``lrnnlab.tasks.long_range``.
+and enter it: ``TASKS["parity"] = Parity``.  ``STRING_TASKS`` has those with one answer a string (paper 002), ``ATOMIC``
+those of numbers (paper 004, Table 1); data of the long-range arena, read or generated, are in
+``lrnnlab.tasks.long_range``.
 """
 
 from lrnnlab.tasks.arithmetic import EvenPair, ModArith, ModularTask, Sum
@@ -16,10 +17,12 @@ from lrnnlab.tasks.continuous import ContinuousTask
 from lrnnlab.tasks.levels import best_of_checks
 from lrnnlab.tasks.listops import ListOps, ListOpsSubTrees
 from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
+from lrnnlab.tasks.recognition import STRING_TASKS
+from lrnnlab.tasks.string_base import StringTask
 
 __all__ = [
-    "ATOMIC", "TASKS", "Batch", "ContinuousTask", "EvenPair", "ListOps", "ListOpsSubTrees", "ModArith", "ModularTask",
-    "Pathfinder", "PathfinderSegmentation", "Sum", "Task", "best_of_checks", "get",
+    "ATOMIC", "STRING_TASKS", "TASKS", "Batch", "ContinuousTask", "EvenPair", "ListOps", "ListOpsSubTrees", "ModArith", "ModularTask",
+    "Pathfinder", "PathfinderSegmentation", "StringTask", "Sum", "Task", "best_of_checks", "get",
 ]  # fmt: skip
 
 TASKS = {"sum": Sum, "evenpair": EvenPair, "modarith": ModArith}

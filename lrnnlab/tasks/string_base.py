@@ -10,7 +10,8 @@ Letters: B batch, T time, V tokens, C classes.
 * the levels: ``label_counts`` counts strings with whole numbers; ``majority`` and ``average_majority`` follow;
 * ``sample_up_to``: training batches of one length each, uniform in 1..L.
 
-What fits and scores models at every position (``lrnnlab.training``, ``lrnnlab.evaluation``) wants a ``Task``.
+What fits and scores models at every position (``lrnnlab.training``, ``lrnnlab.evaluation``) wants a ``Task``, and
+says so (``refuse``).
 """
 
 from fractions import Fraction
@@ -113,3 +114,13 @@ class StringTask(Task):
         if not lengths:
             raise ValueError(f"{self}: an average needs at least one length, got {lengths}")
         return fmean(self.majority(length) for length in lengths)
+
+
+def refuse(task):
+    """ValueError if ``task`` asks only once a string.
+
+    >>> from lrnnlab.tasks.arithmetic import Sum
+    >>> refuse(Sum(5))
+    """
+    if isinstance(task, StringTask):
+        raise ValueError(f"this wants an answer at every position; {task.name} has one a string")
