@@ -1,0 +1,70 @@
+"""How much cheaper RegularGPT's tree is than its masks, for one answer per string: same weights, strings and loss, in turn.
+
+    python -m lrnnlab.bench.tree        # T = 512, c = 2 and 128
+
+The sliding windows that paper 002 counts (Sec. 3.4, T c scores per layer) belong to the masks; the tree keeps one
+position in c from depth to depth.
+
+Letters: B batch, T time, D width, c chunk.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+import torch
+from torch.nn import functional as F
+
+from lrnnlab.bench.scans import take_turns
+from lrnnlab.models.regular_gpt import PADDING, RegularGPT
+from lrnnlab.steady import steady_arithmetic, stream
+
+BATCH, WIDTH, LENGTH, CHUNKS = 8, 64, 512, (2, 128)
+
+
+def training_step(chunk: int, *, length: int = LENGTH, rounds: int = 5) -> dict[str, list[float]]:
+    """Seconds of every timed step, by form: forward, loss at the last position, backward.
+
+    B = 8 strings of two symbols, D = 64, 8 heads, one layer; absent positions masked in both forms; one thread.
+
+    >>> {form: len(seconds) for form, seconds in training_step(2, length=5, rounds=2).items()}
+    {'tree': 2, 'masks': 2}
+    """
+    tokens, labels = torch.randint(2, (2, BATCH, length), generator=stream(0, "bench tree"))
+    models = {form: _model(chunk, form) for form in PADDING}
+
+    def step(form: str) -> None:
+        logits = models[form](tokens)
+        last = logits if form == "tree" else logits[:, -1]
+        models[form].zero_grad()
+        F.cross_entropy(last, labels[:, 0]).backward()
+
+    with steady_arithmetic():
+        return take_turns({form: lambda form=form: step(form) for form in models}, rounds)
+
+
+def _model(chunk: int, form: str) -> RegularGPT:
+    """The same weights for every form."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        return RegularGPT(2, 2, chunk=chunk, width=WIDTH, form=form, padding="masked")
+
+
+def ratio(taken: dict[str, list[float]]) -> float:
+    """How many times longer the masks take than the tree, median over median."""
+    return statistics.median(taken["masks"]) / statistics.median(taken["tree"])
+
+
+def report(chunk: int, taken: dict[str, list[float]], length: int = LENGTH) -> str:
+    """Median, least and greatest milliseconds, and the ratio."""
+    lines = [f"RegularGPT, training step, T={length}, c={chunk}, batch {BATCH}, one thread (ms: median, min, max)"]
+    for form, seconds in taken.items():
+        cells = (f"{f(seconds) * 1e3:8.1f}" for f in (statistics.median, min, max))
+        lines.append(f"  {form:6s} " + " ".join(cells))
+    lines.append(f"  the masks take {ratio(taken):.1f} times as long as the tree")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    for chunk in CHUNKS:
+        print(report(chunk, training_step(chunk)), flush=True)

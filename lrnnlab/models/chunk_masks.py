@@ -1,0 +1,129 @@
+"""Who attends to whom in RegularGPT (paper 002: Chi, Fan, Rudnicky, Ramadge 2023), drawn and run.
+
+Eq. 1: at depth l = 0, 1, ... position m sees n = m - j c^l for j = 0 .. c-1, and adds r_j to the score; nothing else.
+So after depth l it has seen c^(l+1) symbols, and ceil(log_c T) depths see a whole string.
+
+``dilated_mask`` is that as a T x T matrix, for the eye.  To run it, positions that are equal modulo c^l are put in one
+row, where the c positions seen stand side by side: ``window_attention``, about T c scores instead of T^2.  If only the
+last position is asked for, depth l + 1 reads but every c-th position of depth l: ``chunk_attention``, T scores; the
+released code.
+
+Letters: B batch, T time, h heads, d size of a head, c chunk (the paper's C), l depth, s residue classes (c^l of them, or
+1 in the tree), S positions of one class; q, k, v queries, keys and values, r_j the learned bias of distance j.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+SMALLEST_BLOCK = 32  # queries that window_attention takes together, at least: small products are slow
+
+
+def check_chunk(chunk: int) -> None:
+    """A chunk holds at least 2 positions: with 1, no depth would ever see more than one symbol."""
+    if chunk < 2:
+        raise ValueError(f"chunk is at least 2, got {chunk}")
+
+
+def depth_count(length: int, chunk: int) -> int:
+    """max(1, ceil(log_c T)), in whole numbers: the depths that a string of T symbols needs (Sec. 3.2).
+
+    (In floating point log_5 125 is 3.0000000000000004, so the released formula takes 4 depths there; for c = 2 and 3
+    it is right up to T = 500.)
+
+    >>> [depth_count(T, 2) for T in (1, 2, 3, 4, 5, 40, 500, 512)], depth_count(125, 5)
+    ([1, 1, 2, 2, 3, 6, 9, 9], 3)
+    """
+    check_chunk(chunk)
+    if length < 1:
+        raise ValueError(f"a string has at least 1 symbol, got {length}")
+    count, reach = 1, chunk
+    while reach < length:
+        count, reach = count + 1, reach * chunk
+    return count
+
+
+def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -> Tensor:
+    """Eq. 1 as a matrix (..., T, T): r_j where row m sees column n = m - j c^l, -inf elsewhere.
+
+    Parameters
+    ----------
+    r : biases (..., c), one row per head; zeros if not given.
+
+    >>> dilated_mask(4, 2, 1, torch.tensor([5.0, 7.0])).tolist()[3]
+    [-inf, 7.0, -inf, 5.0]
+    """
+    check_chunk(chunk)
+    if length < 1 or depth < 0:
+        raise ValueError(f"length is at least 1 and depth at least 0, got {length} and {depth}")
+    r = torch.zeros(chunk) if r is None else r
+    if r.shape[-1:] != (chunk,):
+        raise ValueError(f"r must be (..., {chunk}), got {tuple(r.shape)}")
+    step, at = chunk**depth, torch.arange(length, device=r.device)
+    gap = at.unsqueeze(1) - at  # m - n
+    seen = (gap >= 0) & (gap % step == 0) & (gap < step * chunk)
+    return torch.where(seen, r[..., (gap // step).clamp(0, chunk - 1)], -math.inf)
+
+
+def kept_positions(length: int, chunk: int, depth: int) -> list[int]:
+    """The positions that the tree still has behind depth l: T-1, T-1-c^(l+1), ..., in rising order.
+
+    They are the rows of depth l on the way to the last position: the dark cells of Fig. 1.
+
+    >>> [kept_positions(7, 2, depth) for depth in range(3)]
+    [[0, 2, 4, 6], [2, 6], [6]]
+    """
+    depth_count(length, chunk)  # complains of a wrong length or chunk
+    return list(range(length - 1, -1, -(chunk ** (depth + 1))))[::-1]
+
+
+def chunk_attention(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> Tensor:
+    """The last position of every chunk attends to its chunk: the released tree, where chunks do not overlap.
+
+    q (B,s,h,S/c,d) of those positions, k and v (B,s,h,S,d), r (h,c), present (s,S) false where nothing is to be seen
+    (never at the end of a chunk) -> (B,s,h,S/c,d).
+
+    >>> v, r = torch.arange(4.0).view(1, 1, 1, 4, 1), torch.tensor([[0.0, 999.0]])
+    >>> chunk_attention(v[..., 1::2, :] * 0, v, v, r, torch.ones(1, 4, dtype=torch.bool)).flatten().tolist()
+    [0.0, 2.0]
+    """
+    chunk = r.shape[1]
+    k, v = (x.unflatten(-2, (-1, chunk)) for x in (k, v))  # (B,s,h,S/c,c,d)
+    # One query per chunk: T d multiplications, too few to be worth a matrix product.
+    scores = (q.unsqueeze(-2) * k).sum(-1) * q.shape[-1] ** -0.5 + r.flip(1).unsqueeze(1)  # the last key is r_0
+    seen = present.unflatten(1, (-1, chunk)).unsqueeze(1)  # (s,1,S/c,c)
+    weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
+    return (weights.unsqueeze(-1) * v).sum(-2)
+
+
+def window_attention(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> Tensor:
+    """Every position attends to itself and the c - 1 before it.
+
+    q, k, v (B,s,h,S,d), r (h,c), present (s,S) -> (B,s,h,S,d).  A position that is not present is seen by itself only,
+    so that every softmax has something to sum.  Queries go in blocks of a, each on the a + c - 1 keys that it may see.
+
+    >>> v, r = torch.arange(4.0).view(1, 1, 1, 4, 1), torch.tensor([[0.0, 999.0]])
+    >>> window_attention(v * 0, v, v, r, torch.ones(1, 4, dtype=torch.bool)).flatten().tolist()
+    [0.0, 0.0, 1.0, 2.0]
+    """
+    S = q.shape[-2]
+    window = min(r.shape[1], S)
+    block = min(S, max(window, SMALLEST_BLOCK))
+    around, fill = block + window - 1, -S % block
+    q = F.pad(q, (0, 0, 0, fill)).unflatten(-2, (-1, block))  # (B,s,h,S/a,a,d)
+    k, v = (F.pad(x, (0, 0, window - 1, fill)).unfold(-2, around, block) for x in (k, v))  # (B,s,h,S/a,d,a+c-1)
+    bias = _window_bias(r, F.pad(present, (window - 1, fill)).unfold(-1, around, block), block, window)
+    weights = (q @ k * q.shape[-1] ** -0.5 + bias).softmax(-1)
+    return (weights @ v.mT).flatten(-3, -2)[..., :S, :]
+
+
+def _window_bias(r: Tensor, present: Tensor, block: int, window: int) -> Tensor:
+    """r (h,c), present (s,S/a,a+c-1) -> (s,h,S/a,a,a+c-1): r_j where a query of a block sees that key, else -inf."""
+    row = torch.arange(block, device=r.device).unsqueeze(1)
+    back = row + window - 1 - torch.arange(present.shape[-1], device=r.device)  # how far the key lies behind the query
+    seen = (back >= 0) & (back < window) & (present.unsqueeze(-2) | (back == 0))  # (s,S/a,a,a+c-1)
+    return torch.where(seen.unsqueeze(1), r[:, back.clamp(0, window - 1)].unsqueeze(1), -math.inf)

@@ -1,0 +1,183 @@
+"""RegularGPT (paper 002: Chi, Fan, Rudnicky, Ramadge 2023): a Transformer whose depth grows with the string.
+
+One layer (or K of them, the "thickness") is used again at every depth l = 0, 1, ...; there, position m attends to
+m - j c^l, j = 0 .. c-1, and ceil(log_c T) depths see the whole string.  Two forms of the same weights:
+
+    tree    the released code: from depth to depth only the last position of every chunk of c is kept, the string is
+            filled up from the left with a learned vector; one answer, at the last position
+    masks   the text (Sec. 3.1, Eq. 1): every position at every depth, through a dilated mask, keys before the start
+            masked; an answer at every position
+
+With the same padding both give the last position the same numbers.  In the form of masks the answer at position m looks
+at nothing behind m, but takes as many depths as the whole string needs; what the tree says of the prefix that ends at m
+stands in ``hidden`` at the depth where that prefix would be done (for ``padding="masked"``).
+
+Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head, c chunk (the paper's C), K
+thickness, l depth, s residue classes of positions modulo c^l, S positions of one of them; r_j bias of distance j.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
+from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
+
+PADDING = {"tree": "learned", "masks": "masked"}  # as the code does, as the text says
+
+
+class WindowLayer(AttentionLayer):
+    """One layer: h (B,s,S,D), present (s,S) -> (B,s,S,D); a position sees itself and the c - 1 before it in its class.
+
+    ``r`` (h,c), normal with deviation 0.02 at the start, is added to the scores, not scaled.
+
+    >>> layer, h = WindowLayer(8, 2, 3, "post_norm"), torch.zeros(1, 1, 6, 8)
+    >>> layer(h, torch.ones(1, 6, dtype=torch.bool)).shape
+    torch.Size([1, 1, 6, 8])
+    >>> layer.at_chunk_ends(h, torch.ones(1, 6, dtype=torch.bool)).shape
+    torch.Size([1, 1, 2, 8])
+    """
+
+    def __init__(self, width: int, heads: int, chunk: int, block: str):
+        super().__init__(width, heads, block)
+        self.r = nn.Parameter(0.02 * torch.randn(heads, chunk))
+
+    def forward(self, h: Tensor, present: Tensor) -> Tensor:
+        z = self.block.before(h)
+        o = window_attention(*self.project(z, z), self.r, present)
+        return self.block.after(h, self.merge(o))
+
+    def at_chunk_ends(self, h: Tensor, present: Tensor) -> Tensor:
+        """The same at every c-th position only, (B,s,S/c,D); S is a multiple of c."""
+        ends, z = slice(self.r.shape[1] - 1, None, self.r.shape[1]), self.block.before(h)
+        o = chunk_attention(*self.project(z[..., ends, :], z), self.r, present)
+        return self.block.after(h[..., ends, :], self.merge(o))
+
+
+class RegularGPT(nn.Module):
+    """``model(tokens (B,T))`` -> logits (B,C) at the last position (``form="tree"``) or (B,T,C) (``form="masks"``).
+
+    Parameters
+    ----------
+    vocab_size, classes : V and C.      width : D.      heads : h, a divisor of D.
+    chunk : c, at least 2.
+    thickness : K layers per depth.  In the tree they slide over all positions of a depth before it is thinned out.
+    depths : None shares one set of weights between all depths, at any length; a number gives so many depths weights of
+        their own, and strings longer than c^depths are refused.
+    form : may be changed on a finished model.
+    padding : what stands before the first symbol where a chunk is not full.  ``"learned"``: one learned vector, raw
+        again at every depth; ``"masked"``: nothing.  If not given, that of the form: learned in the tree, masked with
+        masks.  Learned padding in the form of masks fills every class to a multiple of c: slow where c^2 is above T.
+    block : ``"post_norm"``, as released, or ``"gpt2"``, as in the text.
+
+    A wrong option, an empty string or an unknown symbol is a ValueError.
+
+    >>> model = RegularGPT(2, 2, width=16, heads=4)
+    >>> tokens = torch.randint(2, (3, 11))
+    >>> model(tokens).shape, [tuple(h.shape) for h in model.hidden(tokens)]
+    (torch.Size([3, 2]), [(3, 6, 16), (3, 3, 16), (3, 2, 16), (3, 1, 16)])
+    >>> model.form = "masks"
+    >>> model(tokens).shape
+    torch.Size([3, 11, 2])
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        classes: int,
+        *,
+        chunk: int = 2,
+        width: int = 64,
+        heads: int = 8,
+        thickness: int = 1,
+        depths: int | None = None,
+        form: str = "tree",
+        padding: str | None = None,
+        block: str = "post_norm",
+    ):
+        super().__init__()
+        check_chunk(chunk)
+        self.form = form
+        padding = PADDING[form] if padding is None else padding
+        if padding not in PADDING.values():
+            raise ValueError(f"padding is learned or masked, got {padding!r}")
+        if classes < 1 or thickness < 1 or (depths is not None and depths < 1):
+            raise ValueError(
+                "classes, thickness and depths are at least 1, "
+                f"got classes={classes}, thickness={thickness}, depths={depths}"
+            )
+        self.chunk, self.depths, self.padding = chunk, depths, padding
+        self.embedding = Symbols(vocab_size, width)
+        self.pad = nn.Parameter(0.02 * torch.randn(width))
+        self.layers = nn.ModuleList(
+            nn.ModuleList(WindowLayer(width, heads, chunk, block) for _ in range(thickness))
+            for _ in range(depths or 1)
+        )  # fmt: skip
+        self.norm = final_norm(block, width)
+        self.head = linear(width, classes)
+
+    @property
+    def form(self) -> str:
+        """``"tree"`` or ``"masks"``: how the weights run."""
+        return self._form
+
+    @form.setter
+    def form(self, form: str) -> None:
+        if form not in PADDING:
+            raise ValueError(f"form is one of {', '.join(PADDING)}, got {form!r}")
+        self._form = form
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        logits = self.head(self.norm(self.hidden(tokens)[-1]))
+        return logits.squeeze(1) if self.form == "tree" else logits
+
+    def hidden(self, tokens: Tensor) -> list[Tensor]:
+        """What comes out of every depth, o^(l) of Sec. 3.1 and Fig. 3: (B,T,D) each, in the tree (B,ceil(T/c^(l+1)),D).
+
+        The tree's are those at :func:`lrnnlab.models.chunk_masks.kept_positions`.  They are the outputs of the whole
+        block, behind its last norm, as in the released plots.
+        """
+        h, outputs = self.embedding(tokens), []
+        for depth, layers in enumerate(self._layers_for(tokens.shape[1])):
+            h = self._shrink(h, layers) if self.form == "tree" else self._dilate(h, layers, self.chunk**depth)
+            outputs.append(h)
+        return outputs
+
+    def _layers_for(self, length: int) -> list[nn.ModuleList]:
+        """The layers of every depth that a string of this length needs."""
+        count = depth_count(length, self.chunk)
+        if self.depths is None:
+            return [self.layers[0]] * count
+        if count > self.depths:
+            raise ValueError(
+                f"a string of {length} symbols needs {count} depths at chunk {self.chunk}; "
+                f"this model has weights for depths={self.depths}"
+            )
+        return list(self.layers)[:count]
+
+    def _shrink(self, h: Tensor, layers: nn.ModuleList) -> Tensor:
+        """One depth of the tree: (B,S,D) -> (B,ceil(S/c),D)."""
+        h, present = self._fill(h, self.chunk)
+        h, present = h.unsqueeze(1), present.unsqueeze(0)  # one class
+        for layer in layers[:-1]:
+            h = layer(h, present)
+        return layers[-1].at_chunk_ends(h, present).squeeze(1)
+
+    def _dilate(self, h: Tensor, layers: nn.ModuleList, step: int) -> Tensor:
+        """One depth at every position: (B,T,D) -> (B,T,D); step is c^l."""
+        T = h.shape[1]
+        h, present = self._fill(h, step * self.chunk if self.padding == "learned" else step)
+        h = h.unflatten(1, (-1, step)).transpose(1, 2)  # (B,s,S,D): every step-th position in one row
+        present = present.unflatten(0, (-1, step)).T  # (s,S)
+        for layer in layers:
+            h = layer(h, present)
+        return h.transpose(1, 2).flatten(1, 2)[:, -T:]
+
+    def _fill(self, h: Tensor, multiple: int) -> tuple[Tensor, Tensor]:
+        """h (B,T,D) behind pad vectors, so many that ``multiple`` divides its length; which positions are to be seen."""
+        B, T, D = h.shape
+        missing = -T % multiple
+        positions = torch.arange(missing + T, device=h.device)
+        present = positions >= (missing if self.padding == "masked" else 0)
+        return torch.cat([self.pad.expand(B, missing, D), h], 1), present

@@ -1,0 +1,229 @@
+"""The Transformers that paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023) compares with, all on full attention.
+
+    xl       (q + u) k + (q + v) W_r R_(n-m)            Transformer-XL (Dai et al. 2019); Tables 1 and 2
+    kerple   q k - r_1 log(1 + r_2 (m-n))               KERPLE, log (Chi et al. 2022); Table 3
+    t5       q k + b_bucket(m-n)                        T5 (Raffel et al. 2020); Table 3
+    alibi    q k - 2^(-8 i/h) (m-n), head i             ALiBi (Press et al. 2022); Table 3
+
+``xl`` is an encoder, as in the code that paper 002 builds on (Deletang et al. 2023): every position sees all, one answer
+at the last.  The others are causal and answer at every position.  Scores without biases are divided by sqrt(d).
+
+Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head; m position of a query, n of a key;
+q, k queries and keys, u and v learned vectors, R sinusoids.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
+
+
+def sinusoids(offsets: Tensor, width: int, longest: float = 10_000.0) -> Tensor:
+    """R (..., D) of offsets (...): sin, then cos, of offset longest^(-2i/D), i = 0 .. D/2 - 1 (Vaswani et al. 2017).
+
+    >>> sinusoids(torch.tensor([0]), 4).tolist()
+    [[0.0, 0.0, 1.0, 1.0]]
+    """
+    speed = longest ** (-torch.arange(0, width, 2, dtype=torch.float64, device=offsets.device) / width)
+    angle = offsets.double().unsqueeze(-1) * speed
+    return torch.cat([angle.sin(), angle.cos()], -1)
+
+
+def relative_shift(scores: Tensor) -> Tensor:
+    """Scores (..., T, 2T) of the offsets -T .. T-1 -> (..., T, T) of keys: out[m, n] = scores[m, n - m + T].
+
+    Read row by row, the wanted entries of row m begin 2T - 1 places behind those of row m - 1.
+
+    >>> relative_shift(torch.arange(-3, 3).expand(3, 6)).tolist()
+    [[0, 1, 2], [-1, 0, 1], [-2, -1, 0]]
+    """
+    T = scores.shape[-2]
+    return scores.flatten(-2)[..., T:].unflatten(-1, (T, 2 * T - 1))[..., :T]
+
+
+class XLLayer(AttentionLayer):
+    """One encoder layer h (B,T,D) -> (B,T,D) with the positions of Transformer-XL, in both directions.
+
+    As released, R is that of n - m (key minus query); with m - n, W_r would change a sign on the sines, no more.
+
+    >>> XLLayer(8, 2, "post_norm")(torch.zeros(3, 5, 8)).shape
+    torch.Size([3, 5, 8])
+    """
+
+    def __init__(self, width: int, heads: int, block: str):
+        super().__init__(width, heads, block)
+        if width % 2:
+            raise ValueError(f"width must be even for sines and cosines, got {width}")
+        self.W_r = linear(width, width, bias=False)
+        self.u, self.v = (nn.Parameter(0.02 * torch.randn(heads, 1, width // heads)) for _ in range(2))
+
+    def forward(self, h: Tensor, bias: None = None) -> Tensor:
+        z = self.block.before(h)
+        q, k, v = self.project(z, z)  # (B,h,T,d)
+        T, scale = q.shape[-2], q.shape[-1] ** -0.5
+        R = sinusoids(torch.arange(-T, T, device=h.device), h.shape[-1]).to(h.dtype)  # (2T,D)
+        by_offset = (q + self.v) @ self.split(self.W_r(R)).mT  # (B,h,T,2T)
+        o = F.scaled_dot_product_attention(q + self.u, k, v, attn_mask=relative_shift(by_offset) * scale)
+        return self.block.after(h, self.merge(o))
+
+
+class BiasedLayer(AttentionLayer):
+    """One layer h (B,T,D) -> (B,T,D) with bias (h,T,T) on its scores.
+
+    >>> BiasedLayer(8, 2, "gpt2")(torch.zeros(3, 5, 8), torch.zeros(2, 5, 5)).shape
+    torch.Size([3, 5, 8])
+    """
+
+    def forward(self, h: Tensor, bias: Tensor) -> Tensor:
+        z = self.block.before(h)
+        o = F.scaled_dot_product_attention(*self.project(z, z), attn_mask=bias)
+        return self.block.after(h, self.merge(o))
+
+
+class Kerple(nn.Module):
+    """Distances m - n (T,T) -> -r_1 log(1 + r_2 (m - n)), (h,T,T); r_1 from U(0,2), r_2 from U(0,1) at the start.
+
+    Both are at least 0.01.  The released code cuts the weights themselves; here the forward pass cuts, and a weight that
+    has fallen below is still told which way is up.
+
+    >>> Kerple(3)(torch.tensor([[0, 0], [1, 0]])).shape
+    torch.Size([3, 2, 2])
+    """
+
+    least = 0.01
+
+    def __init__(self, heads: int):
+        super().__init__()
+        self.r = nn.Parameter(torch.rand(2, heads, 1, 1) * torch.tensor([2.0, 1.0]).view(2, 1, 1, 1))
+
+    def forward(self, distance: Tensor) -> Tensor:
+        r_1, r_2 = self.r + (self.least - self.r).clamp(min=0).detach()
+        return -r_1 * torch.log1p(r_2 * distance)
+
+
+class T5(nn.Module):
+    """Distances m - n (T,T) -> a learned number per head and bucket, (h,T,T): 32 buckets, zero at the start.
+
+    Distances below 16 have a bucket each; 16 to 127 share the other 16 by their logarithm, the last is for all beyond.
+    """
+
+    buckets, exact, farthest = 32, 16, 128
+
+    def __init__(self, heads: int):
+        super().__init__()
+        self.b = nn.Parameter(torch.zeros(heads, self.buckets))
+
+    def bucket(self, distance: Tensor) -> Tensor:
+        """Which bucket a distance of at least 0 falls into.
+
+        >>> T5(1).bucket(torch.tensor([0, 15, 16, 17, 18, 19, 127, 128, 9999])).tolist()
+        [0, 15, 16, 16, 16, 17, 31, 31, 31]
+        """
+        share = torch.log(distance.clamp(min=1).double() / self.exact) / math.log(self.farthest / self.exact)
+        far = self.exact + (share * (self.buckets - self.exact)).long()
+        return torch.where(distance < self.exact, distance, far.clamp(max=self.buckets - 1))
+
+    def forward(self, distance: Tensor) -> Tensor:
+        return self.b[:, self.bucket(distance)]
+
+
+class Alibi(nn.Module):
+    """Distances m - n (T,T) -> -slope_i (m - n), (h,T,T); nothing is learned.
+
+    Slopes are 2^(-8 i/h), i = 1 .. h, if h is a power of two; else those of the next lower power, then every other one
+    of the next higher, as in the code of its authors.
+    """
+
+    def __init__(self, heads: int):
+        super().__init__()
+        self.register_buffer("slopes", torch.tensor(self.slopes_of(heads)).view(-1, 1, 1))
+
+    @staticmethod
+    def slopes_of(heads: int) -> list[float]:
+        """
+        >>> Alibi.slopes_of(3)
+        [0.0625, 0.00390625, 0.25]
+        """
+        low = 1 << (heads.bit_length() - 1)
+        first = [2.0 ** (-8 * i / low) for i in range(1, low + 1)]
+        return first + [2.0 ** (-4 * i / low) for i in range(1, 2 * (heads - low), 2)]
+
+    def forward(self, distance: Tensor) -> Tensor:
+        return -self.slopes * distance
+
+
+POSITIONS = {"xl": None, "kerple": Kerple, "t5": T5, "alibi": Alibi}
+
+
+class RelativeTransformer(nn.Module):
+    """``model(tokens (B,T))`` -> logits (B,C) at the last position (``xl``) or (B,T,C) (the causal ones).
+
+    Parameters
+    ----------
+    vocab_size, classes : V and C.      width : D.      heads : h, a divisor of D.
+    layers : 5 in paper 002, each with weights of its own.
+    position : a name in ``POSITIONS``.  ``kerple`` and ``t5`` learn one bias for all layers, as their papers say; the
+        paper's own code for Table 3 is not released.
+    block : as for :class:`lrnnlab.models.regular_gpt.RegularGPT`.
+
+    Time and memory grow as T^2.  A wrong option, an empty string or an unknown symbol is a ValueError.
+
+    >>> RelativeTransformer(2, 2, width=16, heads=4, layers=2)(torch.zeros(3, 7, dtype=torch.int64)).shape
+    torch.Size([3, 2])
+    >>> RelativeTransformer(9, 9, width=16, heads=4, position="alibi")(torch.zeros(3, 7, dtype=torch.int64)).shape
+    torch.Size([3, 7, 9])
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        classes: int,
+        *,
+        width: int = 64,
+        heads: int = 8,
+        layers: int = 5,
+        position: str = "xl",
+        block: str = "post_norm",
+    ):
+        super().__init__()
+        if position not in POSITIONS:
+            raise ValueError(f"position is one of {', '.join(POSITIONS)}, got {position!r}")
+        if classes < 1 or layers < 1:
+            raise ValueError(f"classes and layers are at least 1, got classes={classes}, layers={layers}")
+        self.causal = position != "xl"
+        self.embedding = Symbols(vocab_size, width)
+        layer = BiasedLayer if self.causal else XLLayer
+        self.layers = nn.ModuleList(layer(width, heads, block) for _ in range(layers))
+        self.position = POSITIONS[position](heads) if self.causal else None
+        self.norm = final_norm(block, width)
+        self.head = linear(width, classes)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        h = self.norm(self.hidden(tokens)[-1])
+        return self.head(h if self.causal else h[:, -1])
+
+    def hidden(self, tokens: Tensor) -> list[Tensor]:
+        """The output (B,T,D) of every layer."""
+        h, outputs = self.embedding(tokens), []
+        bias = self.bias(tokens.shape[1]) if self.causal else None
+        for layer in self.layers:
+            h = layer(h, bias)
+            outputs.append(h)
+        return outputs
+
+    def bias(self, length: int) -> Tensor:
+        """(h,T,T): what a causal model adds to the score of query m and key n; -inf where n lies after m.
+
+        >>> RelativeTransformer(2, 2, width=2, heads=1, position="alibi").bias(2).tolist()
+        [[[-0.0, -inf], [-0.00390625, -0.0]]]
+        """
+        if not self.causal:
+            raise ValueError("position 'xl' has no bias of its own: its scores depend on the query as well")
+        at = torch.arange(length, device=self.head.weight.device)
+        distance = at.unsqueeze(1) - at
+        return self.position(distance.clamp(min=0)).masked_fill(distance < 0, -math.inf)

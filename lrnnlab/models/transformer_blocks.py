@@ -1,0 +1,153 @@
+"""What the Transformers of paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023) are made of.
+
+    post_norm   a = LN(h + attention(h))     out = LN(a + W2 relu(W1 a))     the released code, after Deletang et al. 2023
+    gpt2        a = h + attention(LN(h))     out = a + W2 gelu(W1 LN(a))     the text: "all the other details of GPT2"
+
+Attention itself is left to the layers that are built on :class:`AttentionLayer`.  Weights start as in the released
+code, in both blocks.
+
+Letters: B batch, T time, V vocabulary, D width, h heads, d size of a head, S positions of one attention; z input of the
+attention, q, k, v queries, keys and values, a what the feed-forward part sees.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
+    """A linear map that starts as in haiku: weights normal with deviation inputs^-1/2, cut at two of them; bias 0.
+
+    >>> layer = linear(4, 3)
+    >>> bool(layer.weight.abs().max() <= 1), layer.bias.tolist()
+    (True, [0.0, 0.0, 0.0])
+    """
+    layer = nn.Linear(inputs, outputs, bias=bias)
+    cut_normal_(layer.weight, inputs**-0.5)
+    if bias:
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
+def cut_normal_(weight: Tensor, deviation: float) -> Tensor:
+    """Fill with normal numbers of this deviation (before the cut), none beyond two of it."""
+    return nn.init.trunc_normal_(weight, std=deviation, a=-2 * deviation, b=2 * deviation)
+
+
+def check_strings(tokens: Tensor, vocab_size: int) -> None:
+    """Tokens are (B,T) integers in 0..V-1 with T > 0; a ValueError says what they are instead.
+
+    >>> check_strings(torch.tensor([[0, 2]]), 2)
+    Traceback (most recent call last):
+    ValueError: token 2 is outside this model's vocabulary 0..1
+    """
+    if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32) or not tokens.shape[1]:
+        raise ValueError(f"tokens must be (B, T) integers with T > 0, got {tuple(tokens.shape)} of {tokens.dtype}")
+    low, high = (int(t) for t in tokens.aminmax()) if tokens.numel() else (0, 0)
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"token {low if low < 0 else high} is outside this model's vocabulary 0..{vocab_size - 1}")
+
+
+class Symbols(nn.Module):
+    """Tokens (B,T) -> vectors (B,T,D), times sqrt(D), without positions.
+
+    ``weight`` has a row that no symbol uses: the released code gives its one-hot inputs an empty column, and the
+    paper's numbers of parameters count it.
+
+    >>> Symbols(2, 8)(torch.tensor([[0, 1, 1]])).shape
+    torch.Size([1, 3, 8])
+    """
+
+    def __init__(self, vocab_size: int, width: int):
+        super().__init__()
+        if vocab_size < 1 or width < 1:
+            raise ValueError(f"vocab_size and width are at least 1, got {vocab_size} and {width}")
+        self.vocab_size = vocab_size
+        self.weight = nn.Parameter(cut_normal_(torch.empty(vocab_size + 1, width), 0.02))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        check_strings(tokens, self.vocab_size)
+        return F.embedding(tokens, self.weight) * self.weight.shape[1] ** 0.5
+
+
+class PostNormBlock(nn.Module):
+    """h (...,S,D) and what attention made of it -> LN(a + W2 relu(W1 a)), a = LN(h + attended); W1 is D -> 4D."""
+
+    attention_bias = False
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.attention_norm, self.ff_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.ff = nn.Sequential(linear(width, 4 * width), nn.ReLU(), linear(4 * width, width))
+
+    def before(self, h: Tensor) -> Tensor:
+        """What the attention sees of h."""
+        return h
+
+    def after(self, h: Tensor, attended: Tensor) -> Tensor:
+        a = self.attention_norm(h + attended)
+        return self.ff_norm(a + self.ff(a))
+
+
+class Gpt2Block(nn.Module):
+    """h (...,S,D) and what attention made of LN(h) -> a + W2 gelu(W1 LN(a)), a = h + attended; W1 is D -> 4D."""
+
+    attention_bias = True
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.attention_norm, self.ff_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.ff = nn.Sequential(linear(width, 4 * width), nn.GELU(approximate="tanh"), linear(4 * width, width))
+
+    def before(self, h: Tensor) -> Tensor:
+        """What the attention sees of h."""
+        return self.attention_norm(h)
+
+    def after(self, h: Tensor, attended: Tensor) -> Tensor:
+        a = h + attended
+        return a + self.ff(self.ff_norm(a))
+
+
+BLOCKS = {"post_norm": PostNormBlock, "gpt2": Gpt2Block}
+
+
+class AttentionLayer(nn.Module):
+    """A block and the four maps of its attention; a subclass says who attends to whom.
+
+    Parameters
+    ----------
+    width : D.      heads : h, a divisor of D.
+    block : a name in ``BLOCKS``.  Only ``"gpt2"`` has biases in the maps.
+
+    >>> q, k, v = AttentionLayer(8, 2, "gpt2").project(torch.zeros(3, 1, 8), torch.zeros(3, 5, 8))
+    >>> q.shape, v.shape
+    (torch.Size([3, 2, 1, 4]), torch.Size([3, 2, 5, 4]))
+    """
+
+    def __init__(self, width: int, heads: int, block: str):
+        super().__init__()
+        if block not in BLOCKS:
+            raise ValueError(f"block is one of {', '.join(BLOCKS)}, got {block!r}")
+        if heads < 1 or width < 1 or width % heads:
+            raise ValueError(f"heads must divide width, both at least 1, got heads={heads} and width={width}")
+        self.heads, self.block = heads, BLOCKS[block](width)
+        self.Q, self.K, self.V, self.O = (linear(width, width, bias=self.block.attention_bias) for _ in range(4))
+
+    def project(self, asking: Tensor, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """q (...,h,S',d) of asking (...,S',D), and k, v (...,h,S,d) of z (...,S,D)."""
+        return self.split(self.Q(asking)), self.split(self.K(z)), self.split(self.V(z))
+
+    def split(self, x: Tensor) -> Tensor:
+        """(...,S,D) -> (...,h,S,d)."""
+        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+
+    def merge(self, o: Tensor) -> Tensor:
+        """(...,h,S,d) -> O of it, (...,S,D)."""
+        return self.O(o.transpose(-2, -3).flatten(-2))
+
+
+def final_norm(block: str, width: int) -> nn.Module:
+    """What stands between the last layer and the readout: a LayerNorm in GPT-2, nothing after a post-norm block."""
+    return nn.LayerNorm(width) if block == "gpt2" else nn.Identity()

@@ -1,0 +1,339 @@
+"""The baselines of paper 002: attention with relative positions against loops and torch's own layer; the ReLU RNN."""
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab.models import relative_transformer
+from lrnnlab.models.relative_transformer import (
+    POSITIONS,
+    T5,
+    Alibi,
+    Kerple,
+    RelativeTransformer,
+    XLLayer,
+    relative_shift,
+    sinusoids,
+)
+from lrnnlab.models.relu_rnn import ReluRNN
+from lrnnlab.models.transformer_blocks import Symbols, linear
+
+D, H, V, C = 8, 2, 3, 4
+CAUSAL = [name for name in POSITIONS if name != "xl"]
+
+
+def seeded(make, seed=0):
+    """In double precision, every weight moved away from 0 and 1."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        model = make().double()
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight.add_(0.3 * torch.rand_like(weight))
+        return model
+
+
+def transformer(position, **options):
+    return seeded(lambda: RelativeTransformer(V, C, width=D, heads=H, position=position, **{"layers": 2, **options}))
+
+
+def strings(B, T, seed=0):
+    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def gap(p, q):
+    assert p.shape == q.shape
+    return float((p - q).detach().abs().max())
+
+
+def count(model):
+    return sum(p.numel() for p in model.parameters())
+
+
+# --- Transformer-XL -------------------------------------------------------------------------------------------------
+
+
+def xl_by_hand(layer, h):
+    """One post-norm layer h (T,D) -> (T,D), pair by pair and head by head."""
+    T, d = len(h), D // H
+    w = {name: weight.detach() for name, weight in layer.named_parameters()}
+    q, k, v = ((h @ w[f"{name}.weight"].T).view(T, H, d) for name in "QKV")
+    out = torch.zeros(T, H, d, dtype=torch.float64)
+    for head in range(H):
+        for m in range(T):
+            scores = []
+            for n in range(T):
+                angle = [(n - m) / 10_000 ** (2 * i / D) for i in range(D // 2)]
+                R = torch.tensor([math.sin(a) for a in angle] + [math.cos(a) for a in angle], dtype=torch.float64)
+                R = (w["W_r.weight"] @ R).view(H, d)[head]
+                scores.append((q[m, head] + w["u"][head, 0]) @ k[n, head] + (q[m, head] + w["v"][head, 0]) @ R)
+            weights = (torch.stack(scores) / math.sqrt(d)).softmax(0)
+            out[m, head] = weights @ v[:, head]
+    a = layer.block.attention_norm(h + out.reshape(T, D) @ w["O.weight"].T)
+    hidden = torch.relu(a @ w["block.ff.0.weight"].T + w["block.ff.0.bias"])
+    return layer.block.ff_norm(a + hidden @ w["block.ff.2.weight"].T + w["block.ff.2.bias"])
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 9])
+def test_xl_against_pairs(T):
+    layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(2, T, D)
+    for ours, row in zip(layer(h), h):
+        assert gap(ours, xl_by_hand(layer, row)) < 1e-10
+    model, tokens = transformer("xl", layers=3), strings(2, T)
+    h = model.embedding(tokens)
+    for ours, layer in zip(model.hidden(tokens), model.layers, strict=True):
+        h = torch.stack([xl_by_hand(layer, row) for row in h])
+        assert gap(ours, h) < 1e-9
+    assert gap(model(tokens), h[:, -1] @ model.head.weight.T + model.head.bias) < 1e-9
+
+
+@settings(max_examples=20, deadline=None)
+@given(T=st.integers(1, 12))
+def test_relative_shift_picks_offsets(T):
+    scores = normal(2, T, 2 * T)
+    picked = torch.stack([torch.stack([scores[:, m, n - m + T] for n in range(T)], -1) for m in range(T)], 1)
+    assert gap(relative_shift(scores), picked) == 0
+
+
+@pytest.mark.parametrize(
+    "name, fault",
+    [
+        ("relative_shift", lambda scores: scores[..., : scores.shape[-2]]),
+        ("relative_shift", lambda scores: relative_shift(scores).mT),
+        ("sinusoids", lambda offsets, width: sinusoids(-offsets, width)),
+        ("sinusoids", lambda offsets, width: sinusoids(offsets.abs(), width)),
+        ("sinusoids", lambda offsets, width: sinusoids(offsets, width, 100.0)),
+    ],
+)
+def test_a_fault_in_the_positions_is_noticed(name, fault, monkeypatch):
+    layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(1, 6, D)
+    right = xl_by_hand(layer, h[0])
+    monkeypatch.setattr(relative_transformer, name, fault)
+    assert gap(layer(h)[0], right) > 1e-3
+
+
+def test_the_other_sign_of_the_offset_is_another_w_r():
+    """R_(m-n) of the papers and R_(n-m) of the code: W_r with its columns for the sines negated."""
+    layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(1, 6, D)
+    before = layer(h)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relative_transformer, "sinusoids", lambda offsets, width: sinusoids(-offsets, width))
+        with torch.no_grad():
+            layer.W_r.weight[:, : D // 2].neg_()
+        assert gap(layer(h), before) < 1e-12
+
+
+def test_sinusoids_far_away_in_single_precision():
+    wanted = [f(65_000 * 10_000 ** (-2 * i / D)) for f in (math.sin, math.cos) for i in range(D // 2)]
+    assert gap(sinusoids(torch.tensor(65_000), D), torch.tensor(wanted, dtype=torch.float64)) < 1e-9
+
+
+# --- the causal ones ------------------------------------------------------------------------------------------------
+
+
+def encoder_layer(layer, post_norm):
+    """torch.nn.TransformerEncoderLayer with the weights of one of ours; (h (B,T,D), mask (h,T,T)) -> (B,T,D)."""
+    theirs = nn.TransformerEncoderLayer(
+        D, H, 4 * D, 0.0, F.relu if post_norm else partial(F.gelu, approximate="tanh"), batch_first=True,
+        norm_first=not post_norm, dtype=torch.float64,
+    )  # fmt: skip
+    maps = [layer.Q, layer.K, layer.V]
+    zeros = torch.zeros(D, dtype=torch.float64)
+    with torch.no_grad():
+        theirs.self_attn.in_proj_weight.copy_(torch.cat([f.weight for f in maps]))
+        theirs.self_attn.in_proj_bias.copy_(torch.cat([zeros if f.bias is None else f.bias for f in maps]))
+        theirs.self_attn.out_proj.weight.copy_(layer.O.weight)
+        theirs.self_attn.out_proj.bias.copy_(zeros if layer.O.bias is None else layer.O.bias)
+    theirs.linear1, theirs.linear2 = layer.block.ff[0], layer.block.ff[2]
+    theirs.norm1, theirs.norm2 = layer.block.attention_norm, layer.block.ff_norm
+    return lambda h, mask: theirs(h, src_mask=mask.repeat(len(h), 1, 1))
+
+
+@pytest.mark.parametrize("block", ["post_norm", "gpt2"])
+@pytest.mark.parametrize("position", CAUSAL)
+def test_causal_models_against_torch(position, block):
+    model, tokens = transformer(position, block=block), strings(2, 40)
+    h = model.embedding.weight[tokens] * math.sqrt(D)
+    for ours, layer in zip(model.hidden(tokens), model.layers, strict=True):
+        h = encoder_layer(layer, block == "post_norm")(h, model.bias(40))
+        assert gap(ours, h) < 1e-9
+    h = F.layer_norm(h, (D,), model.norm.weight, model.norm.bias) if block == "gpt2" else h
+    assert gap(model(tokens), h @ model.head.weight.T + model.head.bias) < 1e-9
+
+
+def by_hand(model, position, head, m, n):
+    if n > m:
+        return -math.inf
+    w = model.position
+    if position == "alibi":
+        return -(2.0 ** (-8 * (head + 1) / H)) * (m - n)
+    if position == "kerple":
+        r_1, r_2 = (max(0.01, float(r)) for r in w.r.detach()[:, head, 0, 0])
+        return -r_1 * math.log(1 + r_2 * (m - n))
+    return float(w.b[head, bucket(m - n)].detach())
+
+
+def bucket(distance):
+    """16 + floor(16 log_8(distance / 16)), in whole numbers: the last k with distance^16 >= 16^16 8^k."""
+    if distance < 16:
+        return distance
+    return 16 + max(k for k in range(16) if distance**16 >= 16**16 * 8**k)
+
+
+@pytest.mark.parametrize("position", CAUSAL)
+def test_biases_are_their_formulas(position):
+    model = transformer(position)
+    if position == "kerple":
+        with torch.no_grad():
+            model.position.r[0, 0] = -3.0  # below the least value
+    bias = model.bias(150)
+    wanted = torch.tensor(
+        [[[by_hand(model, position, head, m, n) for n in range(0, 150, 7)] for m in range(150)] for head in range(H)],
+        dtype=torch.float64,
+    )
+    torch.testing.assert_close(bias[:, :, ::7].detach().double(), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_buckets_of_t5():
+    distances = torch.arange(400)
+    assert T5(1).bucket(distances).tolist() == [bucket(d) for d in range(400)]
+
+
+def test_slopes_of_alibi():
+    assert Alibi.slopes_of(8) == [2.0**-i for i in range(1, 9)]
+    # 12 heads, as in Table 3: 8 of the row for 8, then numbers 1, 3, 5, 7 of the row for 16
+    assert Alibi.slopes_of(12) == [2.0**-i for i in range(1, 9)] + [2.0 ** (-i / 2) for i in (1, 3, 5, 7)]
+    assert Alibi.slopes_of(1) == [2.0**-8]
+
+
+def test_a_cut_weight_of_kerple_can_come_back():
+    kerple = Kerple(1)
+    with torch.no_grad():
+        kerple.r.fill_(-1.0)
+    kerple(torch.tensor([[5.0]])).sum().backward()
+    assert bool((kerple.r.grad != 0).all())
+
+
+@pytest.mark.parametrize("position", CAUSAL)
+def test_causal_means_causal(position):
+    model, tokens = transformer(position), strings(1, 12)
+    other = tokens.clone()
+    other[0, 7] = (other[0, 7] + 1) % V
+    moved = (model(tokens) - model(other)).detach().abs().amax(-1)[0] > 1e-9
+    assert moved.tolist() == [t >= 7 for t in range(12)]
+
+
+def test_the_encoder_sees_what_comes_after():
+    model, tokens = transformer("xl", layers=1), strings(1, 12)
+    other = tokens.clone()
+    other[0, 11] = (other[0, 11] + 1) % V
+    assert bool(((model.hidden(tokens)[0] - model.hidden(other)[0]).abs().amax(-1) > 1e-9).all())
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_single_precision_gradients_against_double(position):
+    model, tokens = transformer(position), strings(3, 40)
+    double = torch.autograd.grad(model(tokens).square().mean(), list(model.parameters()))
+    model.float()
+    for p, q in zip(torch.autograd.grad(model(tokens).square().mean(), list(model.parameters())), double):
+        assert float((p.double() - q).abs().max()) < 1e-4 * (1 + float(q.abs().max()))
+
+
+def test_parameter_count_of_the_released_code():
+    assert count(RelativeTransformer(2, 2, width=256)) == 4_275_202
+
+
+def test_what_positions_add_to_the_parameters():
+    sizes = {position: count(RelativeTransformer(2, 2, width=64, position=position)) for position in POSITIONS}
+    added = {position: size - sizes["alibi"] for position, size in sizes.items()}
+    assert added == {"xl": 5 * (64 * 64 + 2 * 64), "kerple": 2 * 8, "t5": 32 * 8, "alibi": 0}
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"position": "rope"}, "position is one of xl, kerple, t5, alibi, got 'rope'"),
+        ({"layers": 0}, "layers=0"),
+        ({"heads": 3}, "got heads=3 and width=64"),
+        ({"heads": 0}, "got heads=0"),
+        ({"width": 5, "heads": 5}, "width must be even for sines and cosines, got 5"),
+        ({"block": "post"}, "block is one of post_norm, gpt2, got 'post'"),
+    ],
+)
+def test_what_cannot_be_built(options, message):
+    with pytest.raises(ValueError, match=message):
+        RelativeTransformer(V, C, **options)
+
+
+@pytest.mark.parametrize("make", [lambda: transformer("xl"), lambda: transformer("t5"), lambda: ReluRNN(V, C, width=D)])
+def test_what_cannot_be_read(make):
+    model = make()
+    with pytest.raises(ValueError, match=r"integers with T > 0, got \(2, 0\)"):
+        model(strings(2, 0))
+    with pytest.raises(ValueError, match="token 3 is outside this model's vocabulary 0..2"):
+        model(torch.tensor([[0, 3]]))
+
+
+def test_the_encoder_has_no_bias_of_its_own():
+    with pytest.raises(ValueError, match="position 'xl' has no bias"):
+        transformer("xl").bias(3)
+
+
+# --- what they start from -------------------------------------------------------------------------------------------
+
+
+def test_weights_start_as_in_haiku():
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        layer, symbols = linear(400, 300), Symbols(500, 100)
+    for weight, deviation in ((layer.weight.detach(), 0.05), (symbols.weight.detach(), 0.02)):
+        assert float(weight.abs().max()) <= 2 * deviation
+        assert float(weight.std()) == pytest.approx(0.8796 * deviation, rel=0.02)  # of a normal cut at two deviations
+    assert gap(symbols(torch.tensor([[7]]))[0, 0], 10 * symbols.weight[7]) < 1e-7
+
+
+# --- the RNN --------------------------------------------------------------------------------------------------------
+
+
+def rnn(seed=0):
+    return seeded(lambda: ReluRNN(V, C, width=D), seed)
+
+
+def test_the_rnn_is_its_formula():
+    model, tokens = rnn(), strings(3, 9)
+    W, U, b, b2 = (weight.detach() for weight in model.network.parameters())
+    h, states = torch.zeros(3, D, dtype=torch.float64), []
+    for t in range(9):
+        h = torch.relu(W[:, tokens[:, t]].T + h @ U.T + b + b2)
+        states.append(h)
+    assert gap(model.states(tokens), torch.stack(states, 1)) < 1e-10
+    assert gap(model(tokens), torch.relu(h) @ model.head.weight.T + model.head.bias) < 1e-10
+
+
+@settings(max_examples=15, deadline=None)
+@given(B=st.integers(1, 3), T=st.integers(1, 20), seed=st.integers(0, 10**6))
+def test_stepping_the_rnn_is_running_it(B, T, seed):
+    model, tokens = rnn(seed % 3), strings(B, T, seed)
+    state = model.initial_state(B)
+    for t in range(T):
+        state, logits = model.step(state, tokens[:, t])
+        assert gap(logits, model(tokens[:, : t + 1])) < 1e-10
+
+
+def test_the_rnn_of_the_paper():
+    assert count(ReluRNN(2, 2)) == 67_330
+    model = ReluRNN(2, 2)
+    assert bool(model.network.weight_hh_l0.abs().max() <= 2 / 16)
+    assert not model.network.bias_ih_l0.any() and not model.network.bias_hh_l0.any()
+    with pytest.raises(ValueError, match="got vocab_size=2, classes=2, width=0"):
+        ReluRNN(2, 2, width=0)
