@@ -58,10 +58,10 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
-    bench.add_argument("what", choices=["scans", "step", "dlr"],
+    bench.add_argument("what", choices=["scans", "step", "dlr", "tree"],
                        help="scans: forward and backward; step: one optimiser step of the released model; dlr: a DLR "
-                            "layer beside paper 004's Figure 4")  # fmt: skip
-    bench.add_argument("--rounds", type=int, help="timed calls each (scans and dlr: 7, step: 9)")
+                            "layer beside paper 004's Figure 4; tree: RegularGPT's tree beside its masks")  # fmt: skip
+    bench.add_argument("--rounds", type=int, help="timed calls each (scans and dlr: 7, step: 9, tree: 5)")
     bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="of step: comma-separated")
     bench.add_argument("--threads", type=int, default=1, help="of scans and dlr: cores to use (1)")
     bench.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of scans")
@@ -141,6 +141,12 @@ def _bench(options: argparse.Namespace) -> int:
 
         for task in options.tasks:
             print(step.report(task, step.training_step(task, options.rounds or 9)))
+        return 0
+    if options.what == "tree":
+        from lrnnlab.bench import tree
+
+        for chunk in tree.CHUNKS:
+            print(tree.report(chunk, tree.training_step(chunk, rounds=options.rounds or 5)), flush=True)
         return 0
     folder = records.data_folder() / "records" / "bench" / options.what if options.record else None
     if options.what == "dlr":

@@ -1,6 +1,6 @@
 """How much cheaper RegularGPT's tree is than its masks, for one answer per string: same weights, strings and loss, in turn.
 
-    python -m lrnnlab.bench.tree        # T = 512, c = 2 and 128
+    lrnnlab bench tree        # T = 512, c = 2 and 128
 
 The sliding windows that paper 002 counts (Sec. 3.4, T c scores per layer) belong to the masks; the tree keeps one
 position in c from depth to depth.
@@ -63,8 +63,3 @@ def report(chunk: int, taken: dict[str, list[float]], length: int = LENGTH) -> s
         lines.append(f"  {form:6s} " + " ".join(cells))
     lines.append(f"  the masks take {ratio(taken):.1f} times as long as the tree")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    for chunk in CHUNKS:
-        print(report(chunk, training_step(chunk)), flush=True)
