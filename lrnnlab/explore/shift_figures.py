@@ -42,7 +42,7 @@ def shift_by_length(records: Sequence[Mapping]) -> Figure:
     if len(budgets) != 1:
         raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
     figure, (ours, paper) = new_figure(3.6, columns=2, left=0.6, right=0.15, gap=1.35, top=0.35, sharey=True)
-    ours.set(ylabel="R2", ylim=(-0.05, 1.05))
+    ours.set(ylabel="R2", ylim=(min([0, *(record["metrics"]["r2"] for record in records)]) - 0.05, 1.05))
     steps = sorted({record["metrics"]["steps"] for record in records})
     ours.set_title(f"here: {steps[0]}{f' to {steps[-1]}' if len(steps) > 1 else ''} steps")
     _ours(ours, records)
