@@ -22,14 +22,6 @@ LAYERS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def make(name, seed=0, **more):
     kind, options = LAYERS[name]
     with torch.random.fork_rng():

@@ -30,14 +30,6 @@ LAYERS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def seeded(layer, *arguments, seed=0, **options):
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -39,14 +39,6 @@ KINDS = {
 ONE_WAY = [name for name, (_, options) in KINDS.items() if not options.get("bidirectional")]
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def seeded(make, *arguments, seed=0, **options):
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)

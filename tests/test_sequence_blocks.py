@@ -41,14 +41,6 @@ ONE_WAY = [name for name in MIXERS if "bidirectional" not in name]
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def seeded(make, seed=0):
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
@@ -435,7 +427,7 @@ def test_networks_that_cannot_be_built(options, message):
 @pytest.mark.parametrize(
     "tokens, lengths, message",
     [
-        (torch.tensor([[0, 6]]), None, r"token 6 is outside the vocabulary 0..5"),
+        (torch.tensor([[0, 6]]), None, r"token 6 is outside this model's vocabulary 0..5"),
         (torch.tensor([[-1, 2]]), None, r"token -1 is outside"),
         (torch.zeros(2, 3), None, r"got \(2, 3\) of torch.float32"),
         (torch.zeros(2, 0, dtype=torch.int64), None, r"T > 0, got \(2, 0\)"),

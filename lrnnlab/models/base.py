@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from lrnnlab.scans import linear_scan, token_scan
@@ -116,7 +117,7 @@ class SequenceModel(nn.Module):
 
     def trace(self, tokens: Tensor) -> Trace:
         """States and transitions of every layer for tokens (B, T)."""
-        self._check(tokens)
+        check_tokens(tokens, self.vocab_size)
         transitions, states = self.layers[0](self.symbol_inputs(), tokens)
         trace = Trace([states], [transitions])
         stream = self.embedding(tokens) if len(self.layers) > 1 else None
@@ -144,7 +145,7 @@ class SequenceModel(nn.Module):
 
     def step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
         """(state, tokens_t (B,)) -> (state, logits (B, C))."""
-        self._check(tokens_t)
+        check_tokens(tokens_t, self.vocab_size)
         stream, after = self.embedding(tokens_t), []
         for i, (norm, layer, before) in enumerate(zip(self.norms, self.layers, state)):
             stream = stream + out if i else stream  # noqa: F821  (out is the layer below)
@@ -152,12 +153,29 @@ class SequenceModel(nn.Module):
             after.append(new)
         return after, self.readout(out)
 
-    def _check(self, tokens: Tensor) -> None:
-        if tokens.numel():
-            low, high = (int(v) for v in tokens.aminmax())
-            if low < 0 or high >= self.vocab_size:
-                wrong = low if low < 0 else high
-                raise ValueError(f"token {wrong} is outside this model's vocabulary 0..{self.vocab_size - 1}")
+
+def check_tokens(tokens: Tensor, vocab_size: int) -> None:
+    """ValueError, showing the token, unless all are in 0..V-1.
+
+    >>> check_tokens(torch.tensor([0, 2]), 2)
+    Traceback (most recent call last):
+    ValueError: token 2 is outside this model's vocabulary 0..1
+    """
+    low, high = (int(v) for v in tokens.aminmax()) if tokens.numel() else (0, 0)
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"token {low if low < 0 else high} is outside this model's vocabulary 0..{vocab_size - 1}")
+
+
+def check_strings(tokens: Tensor, vocab_size: int) -> None:
+    """ValueError unless tokens are (B,T) integers in 0..V-1 with T > 0: for models that read whole strings.
+
+    >>> check_strings(torch.zeros(2, 0, dtype=torch.int64), 2)
+    Traceback (most recent call last):
+    ValueError: tokens must be (B, T) integers with T > 0, got (2, 0) of torch.int64
+    """
+    if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32) or not tokens.shape[1]:
+        raise ValueError(f"tokens must be (B, T) integers with T > 0, got {tuple(tokens.shape)} of {tokens.dtype}")
+    check_tokens(tokens, vocab_size)
 
 
 def stack(

@@ -11,7 +11,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.transformer_blocks import check_strings, cut_normal_, linear
+from lrnnlab.models.base import check_strings
+from lrnnlab.models.transformer_blocks import cut_normal_, linear
 
 
 class ReluRNN(nn.Module):

@@ -22,6 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.models.base import check_strings
+
 ACTIVATIONS = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
@@ -205,11 +207,7 @@ class SequenceEncoder(nn.Module):
             if x.ndim != 3 or x.shape[-1] != self.input_size or not x.shape[1]:
                 raise ValueError(f"inputs must be (B, T, {self.input_size}) with T > 0, got {tuple(x.shape)}")
             return self.encoder(x)
-        if x.ndim != 2 or x.dtype not in (torch.int64, torch.int32) or not x.shape[1]:
-            raise ValueError(f"tokens must be (B, T) integers with T > 0, got {tuple(x.shape)} of {x.dtype}")
-        low, high = (int(v) for v in x.aminmax()) if x.numel() else (0, 0)
-        if low < 0 or high >= self.vocab_size:
-            raise ValueError(f"token {low if low < 0 else high} is outside the vocabulary 0..{self.vocab_size - 1}")
+        check_strings(x, self.vocab_size)
         return F.embedding(x, self.encoder.weight.mT) + self.encoder.bias
 
 

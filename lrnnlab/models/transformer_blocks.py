@@ -16,6 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.models.base import check_strings
+
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
     """A linear map that starts as in haiku: weights normal with deviation inputs^-1/2, cut at two of them; bias 0.
@@ -34,20 +36,6 @@ def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
 def cut_normal_(weight: Tensor, deviation: float) -> Tensor:
     """Fill with normal numbers of this deviation (before the cut), none beyond two of it."""
     return nn.init.trunc_normal_(weight, std=deviation, a=-2 * deviation, b=2 * deviation)
-
-
-def check_strings(tokens: Tensor, vocab_size: int) -> None:
-    """Tokens are (B,T) integers in 0..V-1 with T > 0; a ValueError says what they are instead.
-
-    >>> check_strings(torch.tensor([[0, 2]]), 2)
-    Traceback (most recent call last):
-    ValueError: token 2 is outside this model's vocabulary 0..1
-    """
-    if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32) or not tokens.shape[1]:
-        raise ValueError(f"tokens must be (B, T) integers with T > 0, got {tuple(tokens.shape)} of {tokens.dtype}")
-    low, high = (int(t) for t in tokens.aminmax()) if tokens.numel() else (0, 0)
-    if low < 0 or high >= vocab_size:
-        raise ValueError(f"token {low if low < 0 else high} is outside this model's vocabulary 0..{vocab_size - 1}")
 
 
 class Symbols(nn.Module):
