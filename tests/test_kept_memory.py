@@ -123,8 +123,8 @@ def test_freed_memory_stays_in_the_process():
     def faults():
         return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
-    for turn in range(11):
-        if turn == 1:  # the first round takes what the others use again
+    for turn in range(12):
+        if turn == 2:  # the first round takes what the others use again; the second may take some from elsewhere
             before = faults()
         held = [torch.ones(3 << 18) for _ in range(8)]
         del held

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from lrnnlab import records
@@ -26,6 +27,7 @@ from lrnnlab.bench.cases import CASES, Case
 
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
+FLUSH = 1 << 23  # float64 numbers: 64 MB, more than a cache holds
 ROOM = 0.6  # of the free memory, at most, is asked for
 
 
@@ -122,14 +124,19 @@ def _refuse(name: str, case: Case, limit: float, device: str) -> dict | None:
 def take_turns(works: dict, rounds: int) -> dict:
     """Seconds of every call in every round, all once in each; slow ones (over two seconds) only in two rounds.
 
+    Every call meets the same machine: caches full of another array's lines, unchanged, so that what the call before
+    wrote is in memory by then and its threads, which wait in a loop for more work as OpenMP's do, are asleep.
+
     >>> {name: len(taken) for name, taken in take_turns({"a": int, "b": str}, 3).items()}
     {'a': 3, 'b': 3}
     """
     taken: dict = {name: [] for name in works}
+    clean = np.ones(FLUSH)
     for turn in range(rounds + 1):
         for name, work in works.items():
             if len(taken[name]) > 1 and max(taken[name]) > 2:
                 continue
+            clean.sum()
             start = time.perf_counter()
             work()
             if turn:  # the first round warms up

@@ -36,6 +36,11 @@ if hasattr(os, "register_at_fork"):  # a forked child inherits the pool but not 
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
+def _work_off(work, corners) -> None:
+    for corner in corners:
+        work(*corner)
+
+
 def _over_chains(work, batch: int, width: int, multiplications: int, grain: int = 1) -> int:
     """Call ``work(part, i, j, k, l)`` for every part of the chains (batch entries i:j, blocks or channels k:l).
 
@@ -53,10 +58,15 @@ def _over_chains(work, batch: int, width: int, multiplications: int, grain: int 
     ]
     threads = min(torch.get_num_threads(), len(corners))
     if threads == 1:
-        for corner in corners:
-            work(*corner)
-    else:
-        list(_pool(threads).map(lambda corner: work(*corner), corners))
+        _work_off(work, iter(corners))
+        return len(corners)
+    left = iter(corners)  # whoever is free takes the next part: a list's iterator hands each out once
+    others = [_pool(threads - 1).submit(_work_off, work, left) for _ in range(threads - 1)]
+    try:
+        _work_off(work, left)  # this thread works too, from the first moment on
+    finally:
+        for other in others:
+            other.result()  # the arrays are theirs until they end
     return len(corners)
 
 

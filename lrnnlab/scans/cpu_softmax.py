@@ -34,7 +34,7 @@ def _constant(vector_type, value):
     return ir.Constant(vector_type, [value] * vector_type.count)
 
 
-def _exp(builder, y):
+def exponential(builder, y):
     """e^y for a vector of y <= 0, to about one unit in the last place; 0 where that would be denormal, NaN for NaN.
 
     With k the whole number nearest to y / ln 2 and r = y - k ln 2: e^y = 2^k e^r, and for e^r Taylor's polynomial.
@@ -61,7 +61,7 @@ def _softmax(builder, rows):
     most = rows[0]
     for row in rows[1:]:
         most = builder.select(builder.fcmp_ordered(">", row, most, flags=_EXACT), row, most)
-    powers = [_exp(builder, builder.fsub(row, most, flags=_EXACT)) for row in rows]
+    powers = [exponential(builder, builder.fsub(row, most, flags=_EXACT)) for row in rows]
     total = powers[0]
     for power in powers[1:]:
         total = builder.fadd(total, power, flags=_FAST)
@@ -69,12 +69,12 @@ def _softmax(builder, rows):
     return [builder.fmul(power, share, flags=_FAST) for power in powers]
 
 
-def _load(context, builder, array_type, array, offset, n):
+def load(context, builder, array_type, array, offset, n):
     pointer, _, width = _vector(context, builder, array_type, array, offset, n)
     return builder.load(pointer, align=width)
 
 
-def _store(context, builder, vector, array_type, array, offset, n):
+def store(context, builder, vector, array_type, array, offset, n):
     pointer, _, width = _vector(context, builder, array_type, array, offset, n)
     builder.store(vector, pointer, align=width)
 
@@ -87,12 +87,12 @@ def softmax_step(typing, raw, A, r, s, before, w, x, o, size):
     def generate(context, builder, signature, arguments):
         raw_, A_, r_, s_, before_, w_, x_, o_, _ = arguments
         places = [_row(builder, r_, s_, i) for i in range(n)]
-        rows = _softmax(builder, [_load(context, builder, raw, raw_, place, n) for place in places])
+        rows = _softmax(builder, [load(context, builder, raw, raw_, place, n) for place in places])
         for row, place in zip(rows, places):
-            _store(context, builder, row, A, A_, place, n)
-        state = _load(context, builder, before, before_, w_, n)
+            store(context, builder, row, A, A_, place, n)
+        state = load(context, builder, before, before_, w_, n)
         moved = _sums(builder, [builder.fmul(row, state, flags=_FAST) for row in rows])
-        _store(context, builder, moved, x, x_, o_, n)
+        store(context, builder, moved, x, x_, o_, n)
         return context.get_dummy_value()
 
     return types.void(raw, A, types.int64, types.int64, before, types.int64, x, types.int64, size), generate
@@ -115,26 +115,26 @@ def softmax_step_back(typing, A, dA, draw, r, s, before, w, dx, o, v, q, size):
     def generate(context, builder, signature, arguments):
         A_, dA_, draw_, r_, s_, before_, w_, dx_, o_, v_, q_, _ = arguments
         places = [_row(builder, r_, s_, i) for i in range(n)]
-        rows = [_load(context, builder, A, A_, place, n) for place in places]
-        state = _load(context, builder, before, before_, w_, n)
-        later = _load(context, builder, v, v_, q_, n)
-        g = builder.fadd(_load(context, builder, dx, dx_, o_, n), later, flags=_FAST)
+        rows = [load(context, builder, A, A_, place, n) for place in places]
+        state = load(context, builder, before, before_, w_, n)
+        later = load(context, builder, v, v_, q_, n)
+        g = builder.fadd(load(context, builder, dx, dx_, o_, n), later, flags=_FAST)
         passed = _constant(state.type, 0.0)
         for i, row in enumerate(rows):
             passed = _multiply_add(builder, passed, row, _lane(builder, g, i))
-        _store(context, builder, passed, v, v_, q_, n)
+        store(context, builder, passed, v, v_, q_, n)
         slopes = [
             builder.fmul(state, builder.fsub(_lane(builder, g, i), passed, flags=_EXACT), flags=_FAST) for i in range(n)
         ]
         if given:
-            more = [_load(context, builder, dA, dA_, place, n) for place in places]
+            more = [load(context, builder, dA, dA_, place, n) for place in places]
             mean = _constant(state.type, 0.0)
             for row, slope in zip(rows, more):
                 mean = _multiply_add(builder, mean, row, slope)
             own = [builder.fsub(slope, mean, flags=_EXACT) for slope in more]
             slopes = [builder.fadd(slope, other, flags=_FAST) for slope, other in zip(slopes, own)]
         for row, slope, place in zip(rows, slopes, places):
-            _store(context, builder, builder.fmul(row, slope, flags=_FAST), draw, draw_, place, n)
+            store(context, builder, builder.fmul(row, slope, flags=_FAST), draw, draw_, place, n)
         return context.get_dummy_value()
 
     i64 = types.int64
