@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import strings
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
@@ -55,10 +56,6 @@ def make(name, seed=0):
     return build(registered, **SMALL, seed=seed, **options).double()
 
 
-def strings(B, T, seed=0):
-    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
-
-
 def stepped(model, tokens, state=None):
     """(state, logits) after feeding tokens one at a time."""
     state, out = model.initial_state(len(tokens)) if state is None else state, []
@@ -77,6 +74,8 @@ ELSEWHERE = {
     *("rotrnn", "lru", "s5"),  # tests/test_rotation_models.py
     *("dlr", "dss", "sgconv"),  # tests/test_dlr_models.py
     *("attention", "local_attention"),  # tests/test_attention.py
+    *("ult", "nlt", "deltanet", "recurrent_delta", "srwm"),  # tests/test_fast_weights.py
+    *("transformer", "plain_lstm", "e_lstm"),  # tests/test_fast_weights.py
 }
 
 
@@ -89,7 +88,7 @@ def test_every_model_of_the_registry_is_tested_here_or_there():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_forward_is_stepping(name):
-    model, tokens = make(name), strings(3, 37)
+    model, tokens = make(name), strings(V, 3, 37)
     with torch.no_grad():
         logits = model(tokens)
         same(stepped(model, tokens)[1], logits)
@@ -101,7 +100,7 @@ def test_forward_is_stepping(name):
        seed=st.integers(0, 10**6))  # fmt: skip
 def test_stepping_from_the_middle(name, B, T, cut, seed):
     """A kept state can be taken up again, also after another branch was followed from it."""
-    model, tokens, cut = make(name, seed % 5), strings(B, T, seed), min(cut, T - 1)
+    model, tokens, cut = make(name, seed % 5), strings(V, B, T, seed), min(cut, T - 1)
     with torch.no_grad():
         logits = model(tokens)
         kept = model.initial_state(B)
@@ -114,7 +113,7 @@ def test_stepping_from_the_middle(name, B, T, cut, seed):
 @pytest.mark.parametrize("name", NAMES)
 def test_causal(name):
     """No answer depends on a later token; and for some token and position it does depend on that token."""
-    model, tokens = make(name), strings(4, 9)
+    model, tokens = make(name), strings(V, 4, 9)
     changed_once = False
     with torch.no_grad():
         logits = model(tokens)
@@ -129,7 +128,7 @@ def test_causal(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_length_and_any_batch(name):
-    model, tokens = make(name), strings(3, 40)
+    model, tokens = make(name), strings(V, 3, 40)
     with torch.no_grad():
         logits = model(tokens)
         assert logits.shape == (3, 40, model.classes) and logits.isfinite().all()
@@ -174,7 +173,7 @@ def test_building_leaves_the_generators_of_gpus_alone(monkeypatch):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_weights_can_be_kept(name):
-    model, other, tokens = make(name, 1), make(name, 2), strings(2, 11)
+    model, other, tokens = make(name, 1), make(name, 2), strings(V, 2, 11)
     other.load_state_dict(model.state_dict())
     assert torch.equal(model(tokens), other(tokens))
 
@@ -182,7 +181,7 @@ def test_weights_can_be_kept(name):
 @pytest.mark.parametrize("name", [name for name in KINDS if "hard" not in name])
 def test_no_parameter_is_dead(name):
     model = make(name)
-    loss = F.cross_entropy(model(strings(8, 12)).flatten(0, 1), torch.arange(96) % C)
+    loss = F.cross_entropy(model(strings(V, 8, 12)).flatten(0, 1), torch.arange(96) % C)
     loss.backward()
     dead = [key for key, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     assert not dead
@@ -192,14 +191,14 @@ def test_no_parameter_is_dead(name):
 def test_hard_columns_pass_no_gradient():
     """Why ``hard`` is a rule to snap to, not to train with."""
     model = make("rule hard")
-    model(strings(8, 12)).sum().backward()
+    model(strings(V, 8, 12)).sum().backward()
     assert all(p.grad is None for p in model.layers[0].generator.parameters())
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if "lstm" not in name and "elman" not in name])
 def test_the_look_up_by_symbol_is_the_general_path(name):
     """The first layer works out A and b once per symbol; doing so at every position gives the same numbers."""
-    model, tokens = make(name), strings(3, 10)
+    model, tokens = make(name), strings(V, 3, 10)
     layer, z = model.layers[0], model.symbol_inputs()
     table, states = layer(z, tokens)
     everywhere, states_too = layer(model.norms[0](model.embedding(tokens)))
@@ -219,18 +218,18 @@ def test_the_look_up_by_symbol_is_the_general_path(name):
 @pytest.mark.parametrize("layers", [1, 3])
 def test_trace(layers):
     model = build("block_diagonal", **SMALL, **BLOCKS, layers=layers)
-    trace = model.trace(strings(4, 7))
+    trace = model.trace(strings(V, 4, 7))
     assert [tuple(x.shape) for x in trace.states] == [(4, 7, 6)] * layers
     assert [tuple(A.shape) for A in trace.transitions] == [(V, 2, 3, 3), *[(4, 7, 2, 3, 3)] * (layers - 1)]
-    assert torch.equal(trace.states[-1], model.states(strings(4, 7)))
-    trace = build("lstm", **SMALL, width=6, layers=2).trace(strings(4, 7))
+    assert torch.equal(trace.states[-1], model.states(strings(V, 4, 7)))
+    trace = build("lstm", **SMALL, width=6, layers=2).trace(strings(V, 4, 7))
     assert trace.transitions == [None, None] and trace.states[1].shape == (4, 7, 6)
 
 
 @pytest.mark.parametrize(
     "name, options, message",
     [
-        ("transformer", {}, "no model 'transformer'; there are block_diagonal, lstm, elman"),
+        ("perceptron", {}, "no model 'perceptron'; there are block_diagonal, lstm, elman"),
         ("block_diagonal", {"rule": "cilp"}, "no column rule 'cilp'; there are clip, release"),
         ("block_diagonal", {"h": 0}, "h=0, b=8"),
         ("block_diagonal", {"b": 0}, "h=8, b=0"),
@@ -466,7 +465,7 @@ def released(weights, tokens, places, layers, rule):
 @pytest.mark.parametrize("rule", ["release", "clip"])
 def test_the_model_is_its_description(layers, rule):
     model = build("block_diagonal", **SMALL, seed=3, h=4, b=3, hidden=20, layers=layers, rule=rule, gain=3.0).double()
-    tokens = strings(2, 17)
+    tokens = strings(V, 2, 17)
     weights = {key: p.detach().numpy() for key, p in model.named_parameters()}
     wanted = released(weights, tokens.numpy(), places_of_blocks(4, 3), layers, rule)
     same(model(tokens).detach(), torch.from_numpy(wanted))
@@ -474,7 +473,7 @@ def test_the_model_is_its_description(layers, rule):
 
 def test_single_precision_is_close_to_double():
     model = build("block_diagonal", vocab_size=5, classes=5, rule="release", layers=3)
-    tokens = strings(2, 40)
+    tokens = strings(V, 2, 40)
     with torch.no_grad():
         same(model(tokens), model.double()(tokens).float(), 1e-4)
 
@@ -487,7 +486,7 @@ def test_one_layer_has_no_residual():
         layer.x0.zero_()
         for p in layer.value.parameters():
             p.zero_()
-        logits = model(strings(3, 8)).flatten(0, 1)
+        logits = model(strings(V, 3, 8)).flatten(0, 1)
     assert torch.equal(logits, logits[:1].expand_as(logits))
 
 
@@ -520,7 +519,7 @@ def test_a_layer_says_what_it_is():
 
 
 def test_elman_is_tanh_of_a_sum():
-    model, tokens = make("elman"), strings(1, 6)
+    model, tokens = make("elman"), strings(V, 1, 6)
     own = {key: p.detach().numpy() for key, p in model.layers[0].network.named_parameters()}
     x, z = np.zeros(6), model.symbol_inputs().detach().numpy()
     for t, token in enumerate(tokens[0]):
@@ -535,14 +534,14 @@ def test_a_snapped_model_is_an_automaton(layers):
     """Every state is exactly one-hot in every block, for thousands of steps."""
     model = build("block_diagonal", **SMALL, h=3, b=4, hidden=16, layers=layers, gain=4.0, **AUTOMATON)
     with torch.no_grad():
-        for states in snap(model).trace(strings(4, 3000)).states:
+        for states in snap(model).trace(strings(V, 4, 3000)).states:
             states = states.view(4, 3000, 3, 4)
             assert ((states == 0) | (states == 1)).all() and (states.sum(-1) == 1).all()
             assert len(states[:, :, 0].argmax(-1).unique()) > 1, "a block that never moves tests nothing"
 
 
 def test_snapping_takes_the_largest_entries_and_leaves_the_model_alone():
-    model, tokens = build("block_diagonal", **SMALL, **BLOCKS, **AUTOMATON), strings(3, 20)
+    model, tokens = build("block_diagonal", **SMALL, **BLOCKS, **AUTOMATON), strings(V, 3, 20)
     with torch.no_grad():
         before = model(tokens)
         snapped = snap(model)

@@ -15,25 +15,32 @@ from lrnnlab.models.block_diagonal import (
     snap,
     symbol_transitions,
 )
+from lrnnlab.models.causal_attention import CausalAttention
 from lrnnlab.models.diagonal import Diagonal
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
+from lrnnlab.models.e_lstm import ElementWiseLSTM, PlainLSTM
 from lrnnlab.models.exact import ExactLRNN, exact_model
+from lrnnlab.models.fast_weights import FastWeights
 from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.lru import LRU
+from lrnnlab.models.plain_network import PlainNetwork, ResidualBlock, block_network, plain_network
 from lrnnlab.models.recurrent import Nonlinear, nonlinear_rnn
+from lrnnlab.models.recurrent_delta import RecurrentDelta
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.rwkv import RWKV
 from lrnnlab.models.s4 import S4, S4D
 from lrnnlab.models.s5 import S5
+from lrnnlab.models.self_referential import SelfReferential
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.models.vanilla import Vanilla
 
 __all__ = [
-    "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "Diagonal",
-    "ExactLRNN", "LinearRecurrence", "LiquidS4", "LocalAttention", "Nonlinear", "Recurrence", "RotRNN",
-    "RotaryAttention", "SGConv", "SequenceModel", "Vanilla", "build", "exact_model", "snap", "stack",
-    "symbol_transitions",
+    "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "CausalAttention",
+    "Diagonal", "ElementWiseLSTM", "ExactLRNN", "FastWeights", "LinearRecurrence", "LiquidS4", "LocalAttention",
+    "Nonlinear", "PlainLSTM", "PlainNetwork", "Recurrence", "RecurrentDelta", "ResidualBlock", "RotRNN",
+    "RotaryAttention", "SGConv", "SelfReferential", "SequenceModel", "Vanilla", "build", "exact_model", "snap",
+    "stack", "symbol_transitions",
 ]  # fmt: skip
 
 MODELS = {
@@ -54,6 +61,15 @@ MODELS = {
     "sgconv": partial(stack, SGConv),
     "attention": partial(stack, RotaryAttention),
     "local_attention": partial(stack, LocalAttention),
+    # paper 003: width, layers, heads, ff and the norms as in plain_network.py; the layer's own options go through
+    "ult": partial(block_network, FastWeights, rule="sum"),
+    "nlt": partial(block_network, FastWeights, rule="normalised"),
+    "deltanet": partial(block_network, FastWeights, rule="delta"),
+    "recurrent_delta": partial(block_network, RecurrentDelta),
+    "srwm": partial(block_network, SelfReferential, norm="skip"),
+    "transformer": partial(block_network, CausalAttention, norm="post", bias=True, final_norm=True),
+    "plain_lstm": partial(plain_network, PlainLSTM),
+    "e_lstm": partial(plain_network, ElementWiseLSTM),
 }
 
 

@@ -1,0 +1,125 @@
+"""How long a training step of paper 003's models takes: what we run beside a loop of its equations, in one run.
+
+The loop is the readable form of the same layer, all heads and strings at once, one step of the string after the other;
+same model, same strings, same numbers.  Softmax attention and torch's LSTM have no loop of ours.
+
+Letters: B batch, T time, D width, h heads.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+
+from lrnnlab import records
+from lrnnlab.bench.scans import take_turns
+from lrnnlab.models import SequenceModel, build
+from lrnnlab.steady import steady_arithmetic, stream
+
+FORMS = {  # of every model, ours first
+    **{name: ("cpu", "chunkwise", "sequential") for name in ("ult", "deltanet")},
+    "nlt": ("chunkwise", "sequential"),
+    **{name: ("cpu", "loop") for name in ("recurrent_delta", "srwm", "e_lstm")},
+    **{name: ("torch",) for name in ("transformer", "plain_lstm")},
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """B strings of T symbols; one layer of width D with h heads."""
+
+    B: int
+    T: int
+    D: int
+    h: int
+
+    @property
+    def name(self) -> str:
+        return f"B={self.B} T={self.T} D={self.D} h={self.h}"
+
+    def model(self, name: str) -> SequenceModel:
+        """A fresh model of two symbols and two classes, the same every time."""
+        heads = {"heads": self.h} if name not in ("e_lstm", "plain_lstm") else {}
+        return build(name, vocab_size=2, classes=2, width=self.D, **heads)
+
+
+SHAPES = (Shape(16, 50, 8, 2), Shape(32, 150, 16, 4))  # parity; a^n b^n c^n at its longest (Tables 4 and 5)
+
+
+def set_form(model: SequenceModel, form: str) -> None:
+    """Have every layer run in this form; attention and torch's LSTM have but one."""
+    for layer in model.layers:
+        core = getattr(layer, "mixer", layer)
+        if hasattr(core, "form"):
+            core.form = form
+
+
+def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[float]]:
+    """Seconds of every timed step, by form: forward, loss at every position, backward, Adam; one thread.
+
+    >>> {form: len(seconds) for form, seconds in training_step("srwm", Shape(2, 5, 4, 2), rounds=2).items()}
+    {'cpu': 2, 'loop': 2}
+    """
+    if name not in FORMS:
+        raise ValueError(f"no model {name!r} here; there are {', '.join(FORMS)}")
+    model = shape.model(name)
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.9, 0.995), eps=1e-9, fused=True)
+    tokens, labels = torch.randint(2, (2, shape.B, shape.T), generator=stream(0, "bench fast weights"))
+
+    def step(form: str) -> None:
+        set_form(model, form)
+        loss = F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+    with steady_arithmetic():
+        return take_turns({form: lambda form=form: step(form) for form in FORMS[name]}, rounds)
+
+
+def summary(taken: dict[str, list[float]]) -> dict[str, dict]:
+    """Median, least and greatest seconds of every form, and how many times our median it takes."""
+    ours = statistics.median(next(iter(taken.values())))
+    return {
+        form: {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds), "rounds": len(seconds),
+               "times_ours": statistics.median(seconds) / ours}
+        for form, seconds in taken.items()
+    }  # fmt: skip
+
+
+def report(name: str, found: dict[str, dict]) -> str:
+    """One line a form: milliseconds (median, least, greatest) and the ratio."""
+    return "\n".join(
+        f"  {name:16s} {form:10s} {one['median'] * 1e3:8.2f} {one['min'] * 1e3:8.2f} {one['max'] * 1e3:8.2f}"
+        f" {one['times_ours']:7.1f}x"
+        for form, one in found.items()
+    )
+
+
+def main(only: str, rounds: int, folder: Path | None, shapes: Sequence[Shape] = SHAPES) -> None:
+    """Time all models at the shapes whose name contains ``only``, print, and write a record if a folder is given."""
+    chosen = [shape for shape in shapes if only in shape.name]
+    if not chosen:
+        raise ValueError(f"no shape with {only!r} in its name; there are {', '.join(s.name for s in shapes)}")
+    cases = []
+    for shape in chosen:
+        print(f"training step, {shape.name}, one layer, one thread (ms: median, min, max; times ours)")
+        for name in FORMS:
+            found = summary(training_step(name, shape, rounds))
+            print(report(name, found), flush=True)
+            cases.append({"case": shape.name, "model": name, "forms": found})
+    if folder is not None:
+        path = folder / "threads-1.json"
+        machine = {"cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()}
+        records.write(path, {
+            "experiment": "bench/fast_weights", "threads": 1, "rounds": rounds, "machine": machine, "cases": cases,
+            "provenance": records.provenance() | {"threads": 1},
+        })  # fmt: skip
+        print(path, file=sys.stderr)

@@ -1,0 +1,55 @@
+"""Softmax attention without positions: the Transformer that paper 003 (Irie, Csordas, Schmidhuber 2023) starts from.
+
+Its released row is torch's ``nn.TransformerEncoderLayer``: with ``norm="post"``, ``bias=True`` and ``final_norm=True``
+a :func:`lrnnlab.models.plain_network.block_network` around this layer gives the same numbers from the same weights.
+
+Letters: B batch, T time, D width, h heads, n = D/h size of a head; z input of the layer, q, k, v queries, keys and
+values, y output.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.models.base import Recurrence
+from lrnnlab.models.feature_maps import head_size
+
+
+class CausalAttention(Recurrence):
+    """One layer: inputs (B,T,D) -> y (B,T,D), the heads side by side; weights start as in torch's attention.
+
+    The step form keeps all keys and values so far (2 T D numbers).
+
+    >>> CausalAttention(8, heads=2)(torch.zeros(3, 7, 8))[1].shape
+    torch.Size([3, 7, 8])
+    """
+
+    def __init__(self, width: int, *, heads: int = 2):
+        super().__init__()
+        self.heads, self.size = heads, head_size(width, heads)
+        self.slow = nn.Linear(width, 3 * width)
+        nn.init.xavier_uniform_(self.slow.weight)
+        nn.init.zeros_(self.slow.bias)
+
+    def project(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """z (B,T,D) -> q, k, v (B,h,T,n)."""
+        return self.slow(z).unflatten(-1, (3, self.heads, self.size)).permute(2, 0, 3, 1, 4).unbind(0)
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+        z = z if tokens is None else z[tokens]
+        if not z.numel():  # nothing to attend to
+            return None, z
+        y = F.scaled_dot_product_attention(*self.project(z), is_causal=True)
+        return None, y.transpose(1, 2).flatten(2)
+
+    def initial(self, batch: int) -> tuple[Tensor, Tensor]:
+        """No keys and no values, (B,h,0,n)."""
+        nothing = self.slow.weight.new_zeros(batch, self.heads, 0, self.size)
+        return nothing, nothing
+
+    def step(self, state: tuple[Tensor, Tensor], z_t: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+        q, k, v = self.project(z_t.unsqueeze(1))
+        state = tuple(torch.cat([old, new], 2) for old, new in zip(state, (k, v)))
+        return state, F.scaled_dot_product_attention(q, *state).flatten(1)

@@ -1,0 +1,165 @@
+"""Sixteen strings at a time: what the compiled loops of paper 003's recurrences share (numba).
+
+Strings do not depend on each other, so each is a *lane* of a vector: every number of the equations becomes sixteen
+neighbours in memory, and an instruction works on all of them.  Arrays are passed flat, offsets count numbers.
+
+* ``dot``            out[o] = base[q] + sum_{j < count} left[l + j s] * right[r + j w], lane by lane; base may be None
+* ``tanh``, ``sigmoid``, ``features`` and ``features_back``: lane by lane as well
+
+Letters: B batch, L lanes, n size of a head; phi of :mod:`lrnnlab.models.feature_maps`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+from torch import Tensor
+from torch.nn import functional as F
+
+from lrnnlab.models.feature_maps import FEATURE_MAPS
+from lrnnlab.scans.cpu_softmax import exponential, load, store
+from lrnnlab.scans.cpu_vectors import NO, compiled, times
+from lrnnlab.scans.kept_memory import empty
+
+LANES = (0,) * 16
+L = len(LANES)
+ELU, ELU_SUM, SOFTMAX, UNIT = range(4)
+KINDS = dict(zip(FEATURE_MAPS, (ELU, ELU_SUM, SOFTMAX, UNIT)))
+TINY = 1e-12  # the least length that ``unit`` divides by, as in torch's normalize
+
+
+def pack(x: Tensor) -> Tensor:
+    """(B, ...) -> (blocks, ..., 16): strings become lanes, zeros behind the last one.
+
+    >>> import torch
+    >>> pack(torch.ones(17, 3)).shape
+    torch.Size([2, 3, 16])
+    """
+    x = x.detach()
+    if len(x) % L:
+        x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, -len(x) % L))
+    return x.unflatten(0, (-1, L)).movedim(1, -1).contiguous()
+
+
+def unpack(x: Tensor, B: int) -> Tensor:
+    """(blocks, ..., 16) -> (B, ...).
+
+    >>> import torch
+    >>> unpack(pack(torch.arange(17)), 17).tolist() == list(range(17))
+    True
+    """
+    return x.movedim(-1, 1).flatten(0, 1)[:B].contiguous()
+
+
+def room(like: Tensor, *shape: int) -> Tensor:
+    """Uninitialised lanes, (*shape, 16)."""
+    return empty((*shape, L), like.dtype)
+
+
+def flat(*tensors: Tensor) -> list[np.ndarray]:
+    return [x.view(-1).numpy() for x in tensors]
+
+
+@intrinsic
+def exp(typing, x, i, out, o, size):
+    """out[o] = e^x[i] for x <= 0."""
+    n = len(size)
+
+    def generate(context, builder, signature, arguments):
+        x_, i_, out_, o_, _ = arguments
+        powers = exponential(builder, load(context, builder, x, x_, i_, n))
+        store(context, builder, powers, out, out_, o_, n)
+        return context.get_dummy_value()
+
+    return types.void(x, types.int64, out, types.int64, size), generate
+
+
+@compiled
+def dot(left, l, s, right, r, w, count, base, q, out, o, size):
+    times(left, l, right, r, base, q, out, o, NO, NO, size)
+    for j in range(1, count):
+        times(left, l + j * s, right, r + j * w, out, o, out, o, NO, NO, size)
+
+
+@compiled
+def tanh(x, i, out, o, size):
+    """(1 - e) / (1 + e) with e = e^(-2 |x|), and the sign of x."""
+    one, two = x.dtype.type(1), x.dtype.type(2)
+    for l in range(len(size)):
+        out[o + l] = -two * abs(x[i + l])
+    exp(out, o, out, o, size)
+    for l in range(len(size)):
+        grown = (one - out[o + l]) / (one + out[o + l])
+        out[o + l] = grown if x[i + l] > 0 else -grown
+
+
+@compiled
+def sigmoid(x, i, greatest, out, o, size):
+    """greatest / (1 + e^-x), from e = e^-|x|."""
+    one = x.dtype.type(1)
+    for l in range(len(size)):
+        out[o + l] = -abs(x[i + l])
+    exp(out, o, out, o, size)
+    for l in range(len(size)):
+        e = out[o + l]
+        out[o + l] = greatest * (one if x[i + l] >= 0 else e) / (one + e)
+
+
+@compiled
+def features(kind, x, i, n, out, o, scale, c, size):
+    """phi of n numbers a lane, and what was divided by: the sum, the length, or 1."""
+    one, zero, tiny = x.dtype.type(1), x.dtype.type(0), x.dtype.type(TINY)
+    if kind == SOFTMAX:
+        for l in range(L):
+            scale[c + l] = x[i + l]
+        for j in range(L, n * L, L):
+            for l in range(L):
+                scale[c + l] = max(scale[c + l], x[i + j + l])
+        for j in range(0, n * L, L):
+            for l in range(L):
+                out[o + j + l] = x[i + j + l] - scale[c + l]
+    else:
+        for j in range(n * L):
+            out[o + j] = x[i + j] if kind == UNIT else min(x[i + j], zero)
+    if kind != UNIT:
+        for j in range(0, n * L, L):
+            exp(out, o + j, out, o + j, size)
+    if kind == ELU or kind == ELU_SUM:
+        for j in range(n * L):
+            if x[i + j] > 0:
+                out[o + j] = x[i + j] + one
+    for l in range(L):
+        scale[c + l] = one if kind == ELU else zero
+    if kind == ELU:
+        return
+    for j in range(0, n * L, L):
+        for l in range(L):
+            scale[c + l] += out[o + j + l] * (out[o + j + l] if kind == UNIT else one)
+    if kind == UNIT:
+        for l in range(L):
+            scale[c + l] = max(np.sqrt(scale[c + l]), tiny)
+    for j in range(0, n * L, L):
+        for l in range(L):
+            out[o + j + l] /= scale[c + l]
+
+
+@compiled
+def features_back(kind, phi, p, scale, c, n, dphi, d, size):
+    """What arrives at phi becomes what arrives at x, in place."""
+    one = phi.dtype.type(1)
+    if kind != ELU:  # what arrives along phi changes nothing: the sum, or the length, stays
+        along = np.zeros(L, phi.dtype)
+        for j in range(0, n * L, L):
+            times(phi, p + j, dphi, d + j, along, 0, along, 0, NO, NO, size)
+        for j in range(0, n * L, L):
+            for l in range(L):
+                dphi[d + j + l] -= along[l] * (phi[p + j + l] if kind == UNIT else one)
+    for j in range(0, n * L, L):
+        for l in range(L):
+            if kind == SOFTMAX:
+                dphi[d + j + l] *= phi[p + j + l]
+            elif kind == UNIT:
+                dphi[d + j + l] /= scale[c + l]
+            else:  # the slope of elu is 1 above 0 and elu itself below
+                dphi[d + j + l] *= min(one, phi[p + j + l] * scale[c + l]) / scale[c + l]

@@ -1,0 +1,105 @@
+"""The recurrent networks that paper 003 (Irie, Csordas, Schmidhuber 2023) compares with: e-LSTM and LSTM.
+
+e-LSTM (App. C.3, Eq. 17-21; "QuasiLSTM" in the released code): every cell sees the last state of itself alone.
+
+    f = sigmoid(F x + w_f * c_{t-1} + b_f)        z = tanh(Z x + w_z * c_{t-1} + b_z)
+    c_t = f * c_{t-1} + (1 - f) * z               h_t = sigmoid(O x + W_o c_t + b_o) * c_t
+
+The paper prints no biases; the released code has them, and one layer only (the search in the text has one and two).
+
+Letters: B batch, T time, E width of the input, D cells; x input, c state, f forget gate, z what is new, h output, s the
+parts of f and z that do not depend on c.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.base import Recurrence
+from lrnnlab.models.forms import is_compiled, wants_gradient
+from lrnnlab.models.recurrent import Nonlinear
+
+
+def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
+    """c_1 ... c_T (B,T,D) of Eq. 17-19, from s (B,T,2,D), that is F x + b_f and Z x + b_z, w (2,D) and c0 (B,D).
+
+    ``form`` is one of ``lrnnlab.models.forms.FORMS``.  Raises ``ValueError`` on shapes or a form that do not fit.
+
+    >>> element_wise(torch.zeros(1, 3, 2, 1), torch.zeros(2, 1), torch.ones(1, 1)).flatten().tolist()
+    [0.5, 0.25, 0.125]
+    """
+    B, T, _, D = s.shape if s.ndim == 4 else (0, 0, 0, 0)
+    if s.shape != (B, T, 2, D) or w.shape != (2, D) or c0.shape != (B, D):
+        shapes = ", ".join(str(tuple(x.shape)) for x in (s, w, c0))
+        raise ValueError(f"s is (B,T,2,D), w (2,D) and c0 (B,D), got {shapes}")
+    if not is_compiled(form, s):
+        return _loop(s, w, c0)
+    from lrnnlab.models.cpu_e_lstm import ElementWiseLoop  # loads numba
+
+    return ElementWiseLoop.apply(s, w, c0, wants_gradient(s, w, c0))
+
+
+def _loop(s: Tensor, w: Tensor, c: Tensor) -> Tensor:
+    states = []
+    for s_t in s.unbind(1):
+        gate, new = (s_t + w * c.unsqueeze(1)).unbind(1)
+        c = torch.lerp(torch.tanh(new), c, torch.sigmoid(gate))
+        states.append(c)
+    return torch.stack(states, 1) if states else s[:, :, 0]
+
+
+class ElementWiseLSTM(Recurrence):
+    """One e-LSTM layer: inputs (B,T,E) -> h (B,T,D).
+
+    Parameters
+    ----------
+    inputs, width : E and D.      form : see :func:`element_wise`; may be changed on a finished layer.
+
+    w_f, w_z and W_o start normal with deviation 0.1, the rest as torch's linear maps do.
+
+    >>> ElementWiseLSTM(3, 5)(torch.zeros(2, 7, 3))[1].shape
+    torch.Size([2, 7, 5])
+    """
+
+    def __init__(self, inputs: int, width: int, *, form: str = "auto"):
+        super().__init__()
+        self.form = form
+        self.drive = nn.Linear(inputs, 2 * width)  # F and Z, with their biases
+        self.w = nn.Parameter(0.1 * torch.randn(2, width))
+        self.O = nn.Linear(inputs, width)
+        self.W_o = nn.Parameter(0.1 * torch.randn(width, width))
+
+    def initial(self, batch: int) -> Tensor:
+        return self.w.new_zeros(batch, self.w.shape[1])
+
+    def _run(self, x: Tensor, c0: Tensor) -> tuple[Tensor, Tensor]:
+        """x (B,T,E) -> c and h, both (B,T,D)."""
+        c = element_wise(self.drive(x).unflatten(-1, self.w.shape), self.w, c0, form=self.form)
+        return c, torch.sigmoid(self.O(x) + c @ self.W_o.mT) * c
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+        x = z if tokens is None else z[tokens]
+        return None, self._run(x, self.initial(len(x)))[1]
+
+    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
+        c, h = self._run(z_t.unsqueeze(1), state)
+        return c[:, 0], h[:, 0]
+
+
+class PlainLSTM(Nonlinear):
+    """torch's ``nn.LSTM``, inputs (B,T,E) -> h (B,T,D), started at zero.
+
+    >>> PlainLSTM(3, 5)(torch.zeros(2, 7, 3))[1].shape
+    torch.Size([2, 7, 5])
+    """
+
+    def __init__(self, inputs: int, width: int):
+        Recurrence.__init__(self)  # the parent's own would make a square one
+        self.network = nn.LSTM(inputs, width, batch_first=True)
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+        z = z if tokens is None else z[tokens]
+        if not z.shape[1]:  # the parent takes an empty output to be as wide as the input
+            return None, z.new_zeros(len(z), 0, self.network.hidden_size)
+        return super().forward(z)

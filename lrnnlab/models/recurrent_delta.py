@@ -1,0 +1,150 @@
+"""Recurrent Delta: the delta rule whose slow net also sees what the memory answered one step before.
+
+    q, k, v, b = W_slow z_t + R tanh(y_{t-1})               (paper 003, Irie, Csordas, Schmidhuber 2023, Eq. 9)
+    W_t = W_{t-1} + beta (v - W_{t-1} phi(k)) phi(k)^T,  beta = sigmoid(b),   y_t = W_t phi(q),   y_0 = 0
+
+In the released code a head's R sees the y of that head alone (``recurrence="head"``); Eq. 9 concatenates the whole y
+(``recurrence="full"``).
+
+Two forms, equal in value and gradient: ``loop`` is the equations, step by step, all heads at once; ``cpu`` is one
+compiled pass over every string, forward and back (:mod:`lrnnlab.models.cpu_recurrent_delta`).
+
+Letters: B batch, T time, D width, h heads, n = D/h size of a head, m what a head sees of y (n or D); z normalised input
+of the layer, W fast weights (n, n), q, k, v queries, keys and values, s all four before phi and sigmoid, y output.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.base import Recurrence
+from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
+from lrnnlab.models.forms import is_compiled, wants_gradient
+
+
+def recurrent_delta(
+    slow: Tensor,
+    R: Tensor | None,
+    W0: Tensor | None = None,
+    y0: Tensor | None = None,
+    *,
+    feature_map: str = "softmax",
+    greatest: float = 1.0,
+    removal: bool = True,
+    form: str = "auto",
+) -> tuple[Tensor, Tensor]:
+    """(y (B,T,h,n), W_T (B,h,n,n)) of Eq. 7-9.
+
+    Parameters
+    ----------
+    slow : W_slow z, (B,T,h,3n+1): q, k, v and b of every head.
+    R : (h,3n+1,n), or (h,3n+1,hn); None for no feedback, which is DeltaNet.
+    W0, y0 : where to start, (B,h,n,n) and (B,h,n); zero if absent.
+    greatest : beta = greatest * sigmoid(b).
+    removal : False for the additive rule of Eq. 2, W_t = W_{t-1} + v phi(k)^T, which does not look at b.
+    form : one of ``lrnnlab.models.forms.FORMS``.
+
+    Raises ``ValueError`` on shapes or options that do not fit.
+
+    >>> slow = torch.tensor([0.0, 0.0, 0.5, 40.0]).expand(1, 4, 1, 4)      # one head of size 1: q, k, v, b
+    >>> recurrent_delta(slow, torch.zeros(1, 4, 1), greatest=2.0)[0].flatten().tolist()
+    [1.0, 0.0, 1.0, 0.0]
+    """
+    check_feature_map(feature_map)
+    B, _, h, rows = slow.shape if slow.ndim == 4 else (0, 0, 0, 0)
+    n = (rows - 1) // 3
+    if rows != 3 * n + 1 or (R is not None and R.shape not in ((h, rows, n), (h, rows, h * n))):
+        shapes = f"{tuple(slow.shape)} and {None if R is None else tuple(R.shape)}"
+        raise ValueError(f"slow is (B,T,h,3n+1) and R (h,3n+1,n or hn), got {shapes}")
+    W = slow.new_zeros(B, h, n, n) if W0 is None else W0
+    y = slow.new_zeros(B, h, n) if y0 is None else y0
+    if W.shape != (B, h, n, n) or y.shape != (B, h, n):
+        raise ValueError(f"W0 is {(B, h, n, n)} and y0 {(B, h, n)}, got {tuple(W.shape)} and {tuple(y.shape)}")
+    if not is_compiled(form, slow):
+        return _loop(slow, R, W, y, feature_map, greatest, removal)
+    from lrnnlab.models.cpu_recurrent_delta import RecurrentDeltaLoop  # loads numba
+
+    keep = wants_gradient(*(x for x in (slow, R, W, y) if x is not None))
+    return RecurrentDeltaLoop.apply(slow, R, W, y, feature_map, removal, greatest, keep)
+
+
+def _loop(
+    slow: Tensor, R: Tensor | None, W: Tensor, y: Tensor, feature_map: str, greatest: float, removal: bool
+) -> tuple[Tensor, Tensor]:
+    """The equations.  Vectors are columns, so that a product with W is one batched matrix product."""
+    phi, n = FEATURE_MAPS[feature_map], W.shape[-1]
+    outputs = []
+    for slow_t in slow.unbind(1):  # indexing by t would make the backward pass quadratic in T
+        s = slow_t if R is None else slow_t + _feedback(R, y)
+        q, k, v, b = s.split([n, n, n, 1], -1)
+        key, write = phi(k).unsqueeze(-1), v.unsqueeze(-1)
+        if removal:
+            write = greatest * torch.sigmoid(b).unsqueeze(-1) * (write - W @ key)
+        W = W + write @ key.mT
+        y = (W @ phi(q).unsqueeze(-1)).squeeze(-1)
+        outputs.append(y)
+    return torch.stack(outputs, 1) if outputs else slow[..., :n], W
+
+
+def _feedback(R: Tensor, y: Tensor) -> Tensor:
+    """R tanh(y) for y (B,h,n) -> (B,h,3n+1); a head sees its own y, or all of them if R is so wide."""
+    seen = torch.tanh(y) if R.shape[-1] == y.shape[-1] else torch.tanh(y).flatten(1).unsqueeze(1)  # (B,h or 1,m)
+    return (R @ seen.unsqueeze(-1)).squeeze(-1)
+
+
+class RecurrentDelta(Recurrence):
+    """One layer: inputs (B,T,D) -> y (B,T,D), the heads side by side.
+
+    Parameters
+    ----------
+    width : D.      heads : h.
+    feature_map : phi, a name in ``FEATURE_MAPS``; the released code has softmax here.
+    recurrence : ``"head"`` as released, ``"full"`` as in Eq. 9.
+    allow_negative_eigenvalues : beta in (0, 2) instead of (0, 1).
+    form : as there; may be changed on a finished layer.
+
+    R starts normal with variance 1/m (m = n in the released code).  A wrong option is a ``ValueError``.
+
+    >>> RecurrentDelta(8, heads=2)(torch.zeros(3, 7, 8))[1].shape
+    torch.Size([3, 7, 8])
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        heads: int = 2,
+        feature_map: str = "softmax",
+        recurrence: str = "head",
+        allow_negative_eigenvalues: bool = False,
+        form: str = "auto",
+    ):
+        super().__init__()
+        self.feature_map = check_feature_map(feature_map)
+        if recurrence not in ("head", "full"):
+            raise ValueError(f"recurrence is head or full, got {recurrence!r}")
+        self.heads, self.size, self.form = heads, head_size(width, heads), form
+        self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # no beta reaches it
+        rows, seen = 3 * self.size + 1, self.size if recurrence == "head" else width
+        self.slow = nn.Linear(width, heads * rows, bias=False)
+        self.R = nn.Parameter(torch.randn(heads, rows, seen) / seen**0.5)
+
+    def run(self, z: Tensor, W0: Tensor | None = None, y0: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """z (B,T,D) -> y (B,T,h,n) and W_T, from a kept state."""
+        slow = self.slow(z).unflatten(-1, (self.heads, -1))
+        return recurrent_delta(
+            slow, self.R, W0, y0, feature_map=self.feature_map, greatest=self.greatest, form=self.form
+        )
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+        return None, self.run(z if tokens is None else z[tokens])[0].flatten(2)
+
+    def initial(self, batch: int) -> tuple[Tensor, Tensor]:
+        """W_0 (B,h,n,n) and y_0 (B,h,n), both zero."""
+        shape = (batch, self.heads, self.size)
+        return self.R.new_zeros(*shape, self.size), self.R.new_zeros(shape)
+
+    def step(self, state: tuple[Tensor, Tensor], z_t: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+        y, W = self.run(z_t.unsqueeze(1), *state)
+        return (W, y[:, 0]), y.flatten(1)

@@ -1,0 +1,137 @@
+"""SRWM, the self-referential weight matrix: one matrix that answers, and programs its own change.
+
+    y, q, k, b = W_{t-1} x_t                                 (paper 003, Irie, Csordas, Schmidhuber 2023, Eq. 10-12)
+    W_t = W_{t-1} + sigmoid(b) (W_{t-1} phi(q) - W_{t-1} phi(k)) phi(k)^T
+
+The start W_0 is all that is learned.  Eq. 10 has one learning rate; the released code has four, one each for the rows
+that make y, q, k and b.  (Its GPU kernel reads min(4, n) of them; here all four count at any n.)
+
+Two forms, equal in value and gradient: ``loop`` is the equations, step by step, all heads at once; ``cpu`` is one
+compiled pass over every string, forward and back (:mod:`lrnnlab.models.cpu_self_referential`).
+
+Letters: B batch, T time, D width, h heads, n = D/h size of a head, r = 3n + rates rows of W; x input of the layer, W
+fast weights (r, n), y output.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.base import Recurrence
+from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
+from lrnnlab.models.forms import is_compiled, wants_gradient
+
+RATES = (1, 4)
+
+
+def self_referential(
+    x: Tensor, W0: Tensor, *, rates: int = 4, feature_map: str = "softmax", form: str = "auto"
+) -> tuple[Tensor, Tensor]:
+    """(y (B,T,h,n), W_T (B,h,r,n)) of Eq. 10-12; y_t sees W_{t-1}, not step t's own write.
+
+    Parameters
+    ----------
+    x : (B,T,h,n).      W0 : (B,h,3n+rates,n), rows that make y, q, k and b.
+    rates : 1 as in Eq. 10, 4 as released.      form : one of ``lrnnlab.models.forms.FORMS``.
+
+    Raises ``ValueError`` on shapes or options that do not fit.
+
+    >>> y, W = self_referential(torch.ones(2, 5, 3, 4), torch.zeros(2, 3, 16, 4))
+    >>> y.shape, W.shape
+    (torch.Size([2, 5, 3, 4]), torch.Size([2, 3, 16, 4]))
+    """
+    check_feature_map(feature_map)
+    if rates not in RATES:
+        raise ValueError(f"rates is 1 or 4, got {rates}")
+    if x.ndim != 4:
+        raise ValueError(f"x is (B,T,h,n), got {tuple(x.shape)}")
+    B, _, h, n = x.shape
+    if W0.shape != (B, h, 3 * n + rates, n):
+        raise ValueError(f"W0 is {(B, h, 3 * n + rates, n)} for x {tuple(x.shape)}, got {tuple(W0.shape)}")
+    if not is_compiled(form, x):
+        return _loop(x, W0, rates, feature_map)
+    from lrnnlab.models.cpu_self_referential import SelfReferentialLoop  # loads numba
+
+    return SelfReferentialLoop.apply(x, W0, rates, feature_map, wants_gradient(x, W0))
+
+
+def _loop(x: Tensor, W: Tensor, rates: int, feature_map: str) -> tuple[Tensor, Tensor]:
+    """The equations.  Vectors are columns, so that a product with W is one batched matrix product."""
+    phi, n = FEATURE_MAPS[feature_map], x.shape[-1]
+    part = rate_of_row(n, rates, x.device)
+    outputs = []
+    for x_t in x.unsqueeze(-1).unbind(1):
+        y, q, k, b = (W @ x_t).squeeze(-1).split([n, n, n, rates], -1)
+        key = phi(k).unsqueeze(-1)
+        target = phi(q).unsqueeze(-1)
+        beta = torch.sigmoid(b)[..., part].unsqueeze(-1)  # (B,h,r,1)
+        W = W + beta * (W @ (target - key)) @ key.mT
+        outputs.append(y)
+    return torch.stack(outputs, 1) if outputs else x, W
+
+
+def rate_of_row(n: int, rates: int, device: torch.device | None = None) -> Tensor:
+    """Which learning rate a row of W has, (3n+rates,).
+
+    >>> rate_of_row(2, 4).tolist(), rate_of_row(1, 1).tolist()
+    ([0, 0, 1, 1, 2, 2, 3, 3, 3, 3], [0, 0, 0, 0])
+    """
+    if rates == 1:
+        return torch.zeros(3 * n + 1, dtype=torch.int64, device=device)
+    return torch.tensor([0] * n + [1] * n + [2] * n + [3] * 4, device=device)
+
+
+class SelfReferential(Recurrence):
+    """One layer: inputs (B,T,D) -> y (B,T,D), the heads side by side.
+
+    Parameters
+    ----------
+    width : D.      heads : h.      rates : 4 as released, 1 as in Eq. 10.
+    feature_map : phi, a name in ``FEATURE_MAPS``.      form : as there; may be changed on a finished layer.
+    rate_start : the mean of the rows that make b, at the start: -1 as released for paper 003.
+
+    W_0 starts normal with deviation n^-1/2, the rows that make q with 0.01 of it (App. C.2).  A wrong option is a
+    ``ValueError``.
+
+    >>> SelfReferential(8, heads=2, rates=1)(torch.zeros(3, 7, 8))[1].shape
+    torch.Size([3, 7, 8])
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        heads: int = 2,
+        rates: int = 4,
+        feature_map: str = "softmax",
+        rate_start: float = -1.0,
+        form: str = "auto",
+    ):
+        super().__init__()
+        self.feature_map = check_feature_map(feature_map)
+        if rates not in RATES:
+            raise ValueError(f"rates is 1 or 4, got {rates}")
+        n = head_size(width, heads)
+        self.rates, self.form = rates, form
+        W0 = torch.randn(heads, 3 * n + rates, n) / n**0.5
+        W0[:, n : 2 * n] *= 0.01
+        W0[:, 3 * n :] += rate_start
+        self.W0 = nn.Parameter(W0)
+
+    def run(self, x: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
+        """x (B,T,D) -> y (B,T,h,n) and W_T, from W (B,h,r,n)."""
+        x = x.unflatten(-1, (len(self.W0), -1))
+        return self_referential(x, W, rates=self.rates, feature_map=self.feature_map, form=self.form)
+
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+        x = z if tokens is None else z[tokens]
+        return None, self.run(x, self.initial(len(x)))[0].flatten(2)
+
+    def initial(self, batch: int) -> Tensor:
+        """W_0, the same for every string, (B,h,r,n)."""
+        return self.W0.expand(batch, *self.W0.shape)
+
+    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
+        y, W = self.run(z_t.unsqueeze(1), state)
+        return W, y.flatten(1)
