@@ -1,0 +1,251 @@
+"""What a task of paper 003 is: strings of a language only, of many lengths, an answer after every token.
+
+Letters: B strings, T time (the longest string of a batch), V tokens, C classes, L tokens of one string.
+
+``PositiveTask`` is a ``Task`` whose strings all belong to a language.  Paper 003 (Irie, Csordas, Schmidhuber 2023,
+Sec. 4.1, App. C.2) trains on one window of sizes, "Bin0", and scores on the next, "Bin1"; a string counts as right
+only if every position is.  So what is new here is
+
+* ``bin(k)``: the windows; ``count(window)``: how many different strings one has, exactly;
+* ``strings``: strings of a window, as the published generator draws them (Bhattamishra et al. 2020, which the paper
+  uses), repeated or distinct; ``test_strings``: all of a small window, else distinct ones; ``splits``;
+* ``batch``: strings of many lengths side by side, filled up with token 0 behind their ends, where ``mask`` is False:
+  a causal model never sees that, and neither loss nor score counts it;
+* ``whole_strings``: the score, and what a constant answer scores.
+
+``sample(batch, length, generator)`` is the contract of all tasks: strings of one length, each as likely as any other.
+"""
+
+import re
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from lrnnlab.automata import NO_LABEL, build, minimise
+from lrnnlab.tasks.base import Batch, Task, whole_number
+from lrnnlab.tasks.seeds import python_random
+
+BIN = 50  # sizes in one bin
+
+
+class PositiveTask(Task):
+    """The strings of a language, with a class after every token; see the module's head.
+
+    A language needs, besides ``symbols``, ``initial``, ``step``, ``output`` and the slow ``answer`` of ``Task``:
+    ``meanings`` (C,), the paper's names of the classes; ``holds``; ``number``, ``listed`` and ``draw``, which
+    ``CountedTask`` has ready; and ``published``.  ``step`` gives None where no string of the language goes on; states
+    need not be finite in number.  A window (least, most) bounds the *size* of a string: its length, or, where
+    ``tokens_per_size`` is more than 1, the n of a^n b^n.  ``least_size`` is the smallest one trained on.
+    """
+
+    title: str
+    meanings: tuple
+    least_size, tokens_per_size = 2, 1
+    shared_pool = False  # are the published Bin0 test strings kept apart from the training strings?
+
+    @property
+    def name(self):
+        return self.title
+
+    @property
+    def classes(self):
+        return len(self.meanings)
+
+    @property
+    def train_length(self):
+        return BIN * self.tokens_per_size
+
+    @property
+    def test_length(self):
+        return 2 * BIN * self.tokens_per_size
+
+    @abstractmethod
+    def holds(self, text):
+        """Whether a written string is in the language; an independent definition."""
+
+    @abstractmethod
+    def number(self, length):
+        """How many strings of the language have ``length`` tokens: a Python integer."""
+
+    @abstractmethod
+    def listed(self, window):
+        """All strings of a window as lists of tokens."""
+
+    @abstractmethod
+    def draw(self, batch, length, generator):
+        """Strings (B, T) of one length, each as likely as any other; ValueError if the language has none."""
+
+    @abstractmethod
+    def published(self, window, rng):
+        """One string (a list of tokens) as the published generator draws it; ``rng`` is a ``random.Random``."""
+
+    # --- windows, and how many strings they have ------------------------------------------------------------------
+
+    def bin(self, k):
+        """The window of sizes (least, most) of bin k: Bin0 is trained on, Bin1 is the paper's longer test.
+
+        ValueError unless k is a whole number, at least 0.
+        """
+        k = whole_number(k, 0, f"{self}: a bin")
+        return max(self.least_size, BIN * k + 1), BIN * (k + 1)
+
+    def check_window(self, window):
+        """``window`` as two whole numbers (least, most), 1 <= least <= most; else ValueError."""
+        try:
+            least, most = window
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{self}: a window is a pair (least, most) of sizes, got {window!r}") from error
+        least = whole_number(least, 1, f"{self}: the least size of a window")
+        return least, whole_number(most, least, f"{self}: the greatest size of a window")
+
+    def lengths(self, window):
+        """The lengths in tokens that strings of a window may have, as a ``range``."""
+        least, most = self.check_window(window)
+        return range(least * self.tokens_per_size, most * self.tokens_per_size + 1)
+
+    def in_window(self, text, window):
+        """Whether the published generator can draw the written string ``text`` for this window."""
+        return len(text) in self.lengths(window) and self.holds(text)
+
+    def count(self, window):
+        """How many different strings the published generator can draw for a window: a Python integer.
+
+        >>> from lrnnlab.tasks.counter_languages import EvenAs
+        >>> EvenAs().count((2, 50))
+        25
+        """
+        return sum(self.number(length) for length in reversed(self.lengths(window)))
+
+    # --- strings and batches --------------------------------------------------------------------------------------
+
+    def strings(self, count, window, generator, distinct=False, apart_from=()):
+        """``count`` strings (lists of tokens) of a window, drawn as the published generator does.
+
+        distinct : no string twice.   apart_from : strings that must not occur.   All randomness comes from
+        ``generator``.  ValueError for a wrong window or a count below 1, or if the window has too few strings.
+
+        >>> from lrnnlab.tasks.counter_languages import Dyck1
+        >>> task = Dyck1()
+        >>> [task.write(word) for word in task.strings(3, (2, 8), torch.Generator().manual_seed(0), distinct=True)]
+        ['(((())))', '(())', '(()(()))']
+        """
+        count, window = whole_number(count, 1, f"{self}: a count"), self.check_window(window)
+        total, taken, words = self.count(window), {tuple(word) for word in apart_from}, []
+        wanted = count if distinct else 1
+        if total - len(taken) < wanted:  # perhaps too few, if all those to avoid are of this window
+            avoided = sum(self.in_window(self.write(word), window) for word in taken)
+            if total - avoided < wanted:
+                raise ValueError(f"{self}: window {window} has {total} strings, {avoided} of them to be avoided; "
+                                 f"cannot draw {count}{' distinct ones' if distinct else ''}")
+        rng = python_random(generator)
+        while len(words) < count:
+            word = self.published(window, rng)
+            if tuple(word) not in taken:
+                words.append(word)
+                if distinct:
+                    taken.add(tuple(word))
+        return words
+
+    def test_strings(self, count, window, generator, apart_from=()):
+        """All strings of a window, each once, if there are at most ``count``; else ``count`` distinct ones, drawn."""
+        if self.count(self.check_window(window)) <= count:
+            avoided = {tuple(word) for word in apart_from}
+            return [word for word in self.listed(window) if tuple(word) not in avoided]
+        return self.strings(count, window, generator, distinct=True, apart_from=apart_from)
+
+    def splits(self, generator, train=10_000, test=500):
+        """The published data: strings to train on, and to test, ``{"train": [...], "bin0": [...], "bin1": [...]}``.
+
+        Training strings are distinct, but for the languages with few strings (those repeat).  Where the published
+        data keep Bin0's test strings apart from the training strings (``shared_pool``), so does this; elsewhere many
+        a test string of Bin0 has been trained on.
+        """
+        few = self.count(self.bin(0)) < train
+        trained = self.strings(train, self.bin(0), generator, distinct=not few)
+        seen = trained if self.shared_pool else ()
+        return {
+            "train": trained,
+            "bin0": self.test_strings(test, self.bin(0), generator, apart_from=seen),
+            "bin1": self.test_strings(test, self.bin(1), generator),
+        }
+
+    def batch(self, strings):
+        """Strings (lists of tokens) of any lengths as one ``Batch`` (B, T): see the module's head.
+
+        ValueError if there is none, or shows the string that is not (the beginning of) one of the language.
+
+        >>> from lrnnlab.tasks.counter_languages import Dyck1
+        >>> Dyck1().batch([[0, 1], [0, 0, 1, 1]]).targets
+        tensor([[ 1,  0, -1, -1],
+                [ 1,  1,  1,  0]])
+        """
+        rows = [word.tolist() if isinstance(word, torch.Tensor) else list(word) for word in strings]
+        if not rows:
+            raise ValueError(f"{self}: a batch needs at least one string, got {strings!r}")
+        longest, legal = max(map(len, rows)), range(self.vocab_size)
+        tokens, targets = np.zeros((len(rows), longest), np.int64), np.full((len(rows), longest), NO_LABEL)
+        for place, row in enumerate(rows):
+            labels = self._follow(row) if row and all(token in legal for token in row) else [NO_LABEL]
+            if labels[-1] == NO_LABEL:
+                self.check_string(row)  # says what is wrong with it
+            tokens[place, : len(row)], targets[place, : len(row)] = row, labels
+        targets = torch.from_numpy(targets)
+        return Batch(torch.from_numpy(tokens), targets, targets != NO_LABEL)
+
+    # --- labels ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def machine(self):
+        """As in ``Task``, -1 where no string of the language goes on; ValueError if it has no finite machine."""
+        return minimise(build(self.initial, self.symbols, self.onward, self.shown))
+
+    def onward(self, state, token):
+        """``step``, and None for ever where the language is left."""
+        return None if state is None else self.step(state, token)
+
+    def shown(self, state):
+        """``output``, and -1 where the language is left."""
+        return NO_LABEL if state is None else self.output(state)
+
+    def _follow(self, row):
+        """The class after every token of one string, -1 from where the language is left."""
+        state, labels = self.initial, []
+        for token in row:
+            state = self.onward(state, token)
+            labels.append(self.shown(state))
+        return labels
+
+    def label(self, tokens):
+        return torch.tensor([self._follow(row) for row in tokens.tolist()], device=tokens.device)
+
+    def label_distribution(self, position):
+        """(C,) probabilities of the last label of the strings with ``position`` + 1 tokens: all end alike.
+
+        A string of the language ends where the language says so; the levels to compare a score with are ``blind_levels``.
+        """
+        length = whole_number(position, 0, f"{self}: a position") + 1
+        last = self.draw(1, length, torch.Generator().manual_seed(0))  # any one of them
+        return np.eye(self.classes)[int(self.label(last)[0, -1])]
+
+    def token_distribution(self, position):
+        raise ValueError(f"{self}: the tokens of a string are not independent; see lengths, count and strings")
+
+    def check_tokens(self, tokens):
+        tokens = super().check_tokens(tokens)
+        wrong = (self.label(tokens) == NO_LABEL).nonzero()
+        if len(wrong):
+            row, position = wrong[0].tolist()
+            text = "".join(self.symbols[token] for token in tokens[row, : position + 1].tolist())
+            raise ValueError(f"{self}: no string begins like string {row} up to position {position}: {text[-60:]!r}")
+        return tokens
+
+    def show_answers(self, text):
+        """The paper's way to write the answers to a string.
+
+        >>> from lrnnlab.tasks.counter_languages import BlockWords
+        >>> BlockWords(2).show_answers("aaabbb")
+        'NNNbbS'
+        """
+        return "".join(self.meanings[label] for label in self.answer(self.read(re.sub(r"\s", "", text))))

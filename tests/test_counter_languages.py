@@ -1,0 +1,383 @@
+"""The languages of paper 003: worked examples, two definitions of every label, counts by listing, the published laws."""
+
+import random
+from collections import Counter
+from functools import cache
+from itertools import product
+from math import comb, sqrt
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
+
+from lrnnlab import models
+from lrnnlab.automata import NO_LABEL
+from lrnnlab.evaluation import evaluate
+from lrnnlab.tasks import COUNTER_TASKS, PositiveTask, Task, blind_levels, whole_string_accuracy
+from lrnnlab.tasks.bracket_languages import Dyck1, ResetDyck1, Shuffle2, catalan, grammar
+from lrnnlab.tasks.counter_languages import Ababs, BlockWords, EvenAs, PrefixParity, bin_sizes
+
+ALL = {name: make() for name, make in COUNTER_TASKS.items()}
+every_task = pytest.mark.parametrize("task", ALL.values(), ids=list(ALL))
+LONGEST = {1: 12, 2: 12, 3: 9, 4: 6}  # by the number of symbols: all strings up to here are tried
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def texts(task, longest):
+    """Every text of 1 to ``longest`` symbols."""
+    return ["".join(word) for n in range(1, longest + 1) for word in product(task.symbols, repeat=n)]
+
+
+@cache
+def language(task):
+    """The language up to some length, by its independent definition alone."""
+    candidates = texts(task, LONGEST[task.vocab_size])
+    if isinstance(task, BlockWords):  # nothing else could hold, and longer ones are needed
+        counts = product(range(7), repeat=task.vocab_size)
+        candidates = ["".join(map(str.__mul__, task.symbols, some)) for some in counts]
+    return {text for text in candidates if task.holds(text)}
+
+
+def next_symbols(words):
+    """For each beginning of a word: the symbols that may come next, "." for the end; nothing else is used."""
+    found = {}
+    for word in words:
+        for end in range(len(word) + 1):
+            found.setdefault(word[:end], set()).add(word[end : end + 1] or ".")
+    return found
+
+
+def disagreements(task, longest):
+    """Texts that the rule and the slow answer label differently, or that only one of them takes for a beginning."""
+    nested = isinstance(task, Shuffle2) and task.nested  # its answers are those of true shuffles, and so is what it reads
+    begins, wrong = next_symbols(language(ALL["shuffle_2_true"] if nested else task)), []
+    for text in texts(task, longest):
+        labels = task.label(torch.tensor([[task.symbols.index(char) for char in text]]))[0].tolist()
+        wanted = task.answer(task.read(text)) if text in begins else None
+        if (labels if labels[-1] != NO_LABEL else None) != wanted:
+            wrong.append(text)
+    return wrong
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+WORKED = {
+    "parity": "0110 TFTT  0100 TFFF  1001 FFFT  0010 TTFF",
+    "aa": "aaaa 0101  aaaaaa 010101  aa 01  aaa 010",
+    "abab": "abab 0001  abababab 00010001  abababababab 000100010001  ab 00",
+    "anbn": "aaabbb NNNbbS  ab NS  aabb NNbS  aaab NNNb",
+    "anbncn": "abc NcS  aabbcc NNbccS  aaabbbccc NNNbbcccS",
+    "shuffle_2": "([]) 1310  [()] 2320  (())[] 111020  () 10  [] 20",
+    "shuffle_2_true": "([)] 1320  [(]) 2310",
+    "dyck_1": "(()) 1110  ()() 1010  (()()) 111110",
+    "reset_dyck_1": "((1() 11010  1() 010  (()1(()) 11101110",
+}
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_worked_examples(name):
+    task = ALL[name]
+    for text, shown in (pair.split() for pair in WORKED[name].split("  ")):
+        tokens, wanted = task.read(text), [task.meanings.index(char) for char in shown]
+        assert task.write(tokens) == text and task.show_answers(text) == shown
+        assert task.answer(tokens) == task.targets(tokens[None])[0].tolist() == wanted
+
+
+def test_the_papers_code_for_shuffle_2_is_not_what_it_prints():
+    """App. C.2 says 1 for "type-0 is open" and prints 2320 for ([]); that is the answer to [()]."""
+    assert Shuffle2().show_answers("([])") == "1310" and Shuffle2().show_answers("[()]") == "2320"
+    binary = [2 * (label % 2) + label // 2 for label in Shuffle2().answer(Shuffle2().read("([])"))]
+    assert binary == [2, 3, 2, 0]  # the two flags read as a binary number, type 0 first
+
+
+@every_task
+def test_the_two_definitions_agree_on_every_short_string(task):
+    assert disagreements(task, {1: 6, 2: 6, 3: 4, 4: 3}[task.vocab_size]) == []
+
+
+@every_task
+def test_a_class_is_a_set_of_possible_next_symbols(task):
+    """What may come next, read off a list of the language, decides the class."""
+    if task.title == "Shuffle-2":
+        return  # what may close depends on the order of the open brackets: its answers are those of true shuffles
+    classes = {}
+    for text, after in next_symbols(language(task)).items():
+        if 0 < len(text) <= {1: 4, 2: 4, 3: 3, 4: 2}[task.vocab_size]:
+            classes.setdefault(frozenset(after), set()).add(task.answer(task.read(text))[-1])
+    assert all(len(found) == 1 for found in classes.values())
+    assert len({label for found in classes.values() for label in found}) == task.classes
+
+
+@every_task
+@given(seed=st.integers(0, 2**30), least=st.integers(1, 30))
+@settings(max_examples=6, deadline=None)
+def test_drawn_strings_are_in_their_window_and_rightly_labelled(task, seed, least):
+    window = (least, least + 8)
+    words = task.strings(5, window, generator(seed))
+    assert all(task.in_window(task.write(word), window) for word in words)
+    batch = task.batch(words)
+    for word, targets, mask in zip(words, batch.targets, batch.mask):
+        assert targets[mask].tolist() == task.answer(word) and mask.sum() == len(word)
+        assert (targets[~mask] == NO_LABEL).all() and mask.tolist() == sorted(mask.tolist(), reverse=True)
+    assert [row[mask].tolist() for row, mask in zip(batch.tokens, batch.mask)] == words
+
+
+class NoReset(ResetDyck1):
+    def step(self, state, token):
+        follower = super().step(state, token)
+        return (True, state[1]) if follower == (True, 0) and token == 2 else follower
+
+
+class LateS(BlockWords):
+    def output(self, state):
+        _, letter, left = state
+        return letter + (left == 0 and letter < len(self.symbols) - 1) if letter else 0
+
+
+class AnyAb(Ababs):
+    def step(self, state, token):
+        return EvenAs.step(self, state, token)
+
+
+class Exclusive(Shuffle2):
+    def output(self, state):
+        return 1 if state[0] else 2 * (state[1] > 0)
+
+
+@pytest.mark.parametrize("wrong, first", [
+    (NoReset(), "(1"), (LateS(2), "ab"), (LateS(3), "abc"), (AnyAb(), "b"), (Exclusive(False), "([")
+], ids=lambda value: str(value))  # fmt: skip
+def test_wrong_rules_are_found(wrong, first):
+    assert disagreements(wrong, 4)[0] == first
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+
+
+def test_few_strings_in_a_bin():
+    few = {row["task"]: (row["Bin0"], row["Bin1"]) for row in bin_sizes()}
+    assert few["(aa)*"] == (25, 25) and few["(abab)*"] == (12, 13)
+    assert few["a^n b^n"] == few["a^n b^n c^n"] == (50, 50)
+    assert few["Parity of prefixes"] == (2**50 - 2, 2**100 - 2**50)
+    assert few["Dyck-1"][0] == sum(catalan(n) for n in range(1, 26))
+    assert few["Shuffle-2"][1] == sum(catalan(n) * 2**n for n in range(26, 51))
+    assert few["Shuffle-2 (true shuffles)"][0] == sum(  # choose the places of the first kind
+        comb(2 * n, 2 * k) * catalan(k) * catalan(n - k) for n in range(1, 26) for k in range(n + 1))  # fmt: skip
+
+
+@every_task
+def test_counts_and_lists_are_those_of_the_definition(task):
+    words = language(task)
+    for length in range(1, LONGEST[task.vocab_size] + 1):
+        assert task.number(length) == sum(len(text) == length for text in words)
+    for window in ((1, 2), (2, 3), (2, 2), (1, 3)):
+        longest = max(task.lengths(window))
+        if longest <= LONGEST[task.vocab_size]:
+            wanted = sorted(text for text in words if task.in_window(text, window))
+            assert sorted(task.write(word) for word in task.listed(window)) == wanted
+            assert task.count(window) == len(wanted)
+
+
+@pytest.mark.parametrize("window", [(1, 2), (2, 4), (5, 6)])
+def test_reset_strings_are_two_halves_that_fit(window):
+    least, most = window
+    balanced = ["", *(text for text in texts(Dyck1(), most) if Dyck1().holds(text))]
+    begun = {text[:end] for text in balanced for end in range(len(text) + 1)}
+    wanted = {f"{first}1{second}" for first in begun for second in balanced if len(first + second) + 1 >= least}
+    task = ResetDyck1()
+    assert task.count(window) == len(wanted)
+    assert {task.write(word) for word in task.listed(window)} == wanted
+
+
+def test_the_bins():
+    assert [ALL["parity"].bin(k) for k in range(3)] == [(2, 50), (51, 100), (101, 150)]
+    assert [ALL["anbncn"].bin(k) for k in range(2)] == [(1, 50), (51, 100)]
+    assert {len(word) for word in ALL["anbncn"].listed((51, 100))} == set(range(153, 301, 3))
+    assert (ALL["anbncn"].train_length, ALL["anbn"].test_length, ALL["dyck_1"].test_length) == (150, 200, 100)
+    assert ResetDyck1().lengths((2, 50)) == range(2, 102)
+
+
+# --- the published laws -----------------------------------------------------------------------------------------------
+
+
+def test_parity_lengths_have_the_published_law():
+    """P(stop) = 1/(1 + 26) in Bin0: a geometric length, cut at 50; then half of them grow by 1, those of 50 are lost."""
+    stop, law = 1 / 27, Counter()
+    for drawn in range(2, 51):
+        p = (1 - stop) ** drawn * (stop if drawn < 50 else 1) / 2
+        law[drawn] += p
+        law[drawn + 1] += p
+    del law[51]
+    lengths = Counter(map(len, PrefixParity().strings(4000, (2, 50), generator())))
+    total = sum(law.values())
+    assert chisquare([lengths[n] for n in law], [4000 * p / total for p in law.values()]).pvalue > 1e-3
+    assert 21.5 < sum(n * p for n, p in law.items()) / total < 22
+
+
+def test_the_longest_repeats_are_rarer():
+    for task, longest, share in ((EvenAs(), 50, 1 / 49), (Ababs(), 48, 3 / 47)):
+        lengths = Counter(map(len, task.strings(4000, task.bin(0), generator(1))))
+        assert binomtest(lengths[longest], 4000, share).pvalue > 1e-3
+        assert len(lengths) == task.count(task.bin(0))
+
+
+def test_the_grammar_has_the_law_found_by_hand():
+    """With room for one pair: b = P("()") solves b = 1/2 + b (1 - b)/2, the golden ratio less 1."""
+    rng = random.Random(0)
+    drawn = Counter(len(grammar(2, rng)) for _ in range(20_000))
+    assert set(drawn) == {0, 2} and binomtest(drawn[2], 20_000, (sqrt(5) - 1) / 2).pvalue > 1e-3
+
+
+def test_the_grammar_reaches_every_string_that_fits():
+    rng = random.Random(0)
+    drawn = {tuple(grammar(8, rng)) for _ in range(20_000)}
+    assert drawn == {(), *(tuple(word) for word in Dyck1().listed((2, 8)))}
+
+
+def test_a_window_bounds_each_half_of_a_reset_string():
+    """Of 2,000 distinct Bin0 strings some three or four in a hundred are longer than 50; none is beyond 101."""
+    lengths = [len(word) for word in ResetDyck1().strings(2000, (2, 50), generator(), distinct=True)]
+    assert 0.02 < sum(length > 50 for length in lengths) / 2000 < 0.06 and max(lengths) <= 101
+
+
+def test_published_shuffles_are_nested_and_true_ones_are_not():
+    nested, true = (task.strings(300, (8, 30), generator()) for task in (Shuffle2(), Shuffle2(nested=False)))
+    assert all(Shuffle2().holds(Shuffle2().write(word)) for word in nested)
+    crossing = sum(not Shuffle2().holds(Shuffle2().write(word)) for word in true)
+    assert crossing > 100 and all(Shuffle2(nested=False).holds(Shuffle2().write(word)) for word in true)
+
+
+def test_true_shuffles_take_all_places_alike():
+    parts = Counter(tuple(word) for word in Shuffle2(nested=False).strings(3000, (4, 4), generator()) if 0 in word and
+                    2 in word)  # fmt: skip
+    assert len(parts) == 6 and chisquare(list(parts.values())).pvalue > 1e-3
+
+
+# --- strings, splits, batches -----------------------------------------------------------------------------------------
+
+
+@every_task
+def test_splits(task):
+    data = task.splits(generator(), train=60, test=30)
+    trained, bin0, bin1 = ({tuple(word) for word in data[part]} for part in ("train", "bin0", "bin1"))
+    few = task.count(task.bin(0)) < 60
+    assert len(data["train"]) == 60 and (len(trained) < 60) == few
+    assert len(data["bin0"]) == len(bin0) == min(30, task.count(task.bin(0))) and len(data["bin1"]) == len(bin1)
+    assert all(task.in_window(task.write(word), task.bin(1)) for word in bin1) and not bin1 & (trained | bin0)
+    if task.shared_pool:
+        assert not trained & bin0
+    again = task.splits(generator(), train=60, test=30)
+    assert again == data and task.splits(generator(1), train=60, test=30) != data
+
+
+def test_strings_apart_from_others():
+    task = Dyck1()
+    first = task.strings(10, (2, 8), generator(), distinct=True)
+    for wanted in (12, 30):  # drawn, and listed
+        rest = task.test_strings(wanted, (2, 8), generator(), apart_from=first)
+        assert len(rest) == 12 == task.count((2, 8)) - len(first)
+        assert not {tuple(word) for word in first} & {tuple(word) for word in rest}
+    assert EvenAs().strings(3, (51, 100), generator(), apart_from=EvenAs().listed((2, 50)))
+
+
+@every_task
+def test_strings_of_one_length_are_a_task(task):
+    length = 12
+    batch = task.sample(40, length, generator())
+    assert batch.tokens.shape == (40, length) and batch.mask.all()
+    assert batch.targets.tolist() == [task.answer(row) for row in batch.tokens]
+    assert all(task.holds(task.write(row)) for row in batch.tokens)
+    assert task.majority(length) == 1.0 and task.label_distribution(length - 1).sum() == 1
+    model = models.build("elman", vocab_size=task.vocab_size, classes=task.classes, width=4)
+    assert evaluate(model, task, seed=0, length=length, strings=4).length == length
+
+
+@pytest.mark.parametrize("task, length", [(Shuffle2(), 4), (Shuffle2(False), 4), (Dyck1(), 8), (PrefixParity(), 4)])
+def test_samples_of_one_length_are_uniform(task, length):
+    drawn = Counter(map(tuple, task.sample(1500, length, generator()).tokens.tolist()))
+    assert len(drawn) == task.number(length) and chisquare(list(drawn.values())).pvalue > 1e-3
+
+
+def test_a_regular_language_has_a_machine():
+    assert [ALL[name].machine.num_states for name in ("parity", "aa", "abab")] == [2, 2, 5]
+    assert ALL["abab"].machine.answer([0, 1, 0, 1, 0]).tolist() == [0, 0, 0, 1, 0]
+    with pytest.raises(ValueError, match="is the rule finite-state"):
+        _ = ALL["dyck_1"].machine
+
+
+# --- scores and levels ------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_one_wrong_answer_makes_a_string_wrong(seed):
+    task, rng = Dyck1(), random.Random(seed)
+    batch = task.batch(task.strings(6, (2, 12), generator(seed)))
+    predicted = torch.where(batch.mask, batch.targets, torch.tensor(1))  # whatever stands behind the end
+    assert whole_string_accuracy(predicted, batch) == 1
+    row = rng.randrange(6)
+    position = rng.randrange(int(batch.mask[row].sum()))
+    predicted[row, position] = 1 - predicted[row, position]
+    assert whole_string_accuracy(predicted, batch) == pytest.approx(5 / 6)
+    logits = torch.nn.functional.one_hot(predicted, 2).double()
+    assert whole_string_accuracy(logits, batch) == pytest.approx(5 / 6)
+
+
+def test_levels_by_hand():
+    task = Dyck1()
+    found = blind_levels(task.batch([task.read("()"), task.read("(())"), task.read("()()")]), 2)
+    assert found["chance"] == 0.5 and found["majority"] == 0.6 and found["whole_majority"] == 0
+    assert found["whole_chance"] == pytest.approx((1 / 4 + 1 / 16 + 1 / 16) / 3)
+    zeros = PrefixParity().batch([[0, 0], [1, 1]])
+    assert blind_levels(zeros, 2)["whole_majority"] == 0.5 and blind_levels(zeros, 2)["majority"] == 0.75
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+REFUSED = [
+    (lambda: BlockWords(4), "letters=4"),
+    (lambda: Dyck1().bin(-1), "at least 0, got -1"),
+    (lambda: Dyck1().count(5), r"a pair \(least, most\) of sizes, got 5"),
+    (lambda: Dyck1().count((5, 3)), "at least 5, got 3"),
+    (lambda: Dyck1().count((0, 3)), "at least 1, got 0"),
+    (lambda: Dyck1().strings(0, (2, 4), generator()), "a count must be .* got 0"),
+    (lambda: Dyck1().strings(4, (2, 4), generator(), distinct=True), "has 3 strings, 0 of them.*draw 4 distinct"),
+    (lambda: Dyck1().strings(1, (3, 3), generator()), "has 0 strings"),
+    (lambda: EvenAs().strings(1, (2, 4), generator(), apart_from=[[0, 0], [0] * 4]), "2 of them to be avoided"),
+    (lambda: Dyck1().batch([]), "at least one string"),
+    (lambda: Dyck1().batch([[0, 1], [0, 2]]), "token 2 at position 1"),
+    (lambda: Dyck1().batch([[0, 1], []]), "at least 1, got 0"),
+    (lambda: Dyck1().batch([[0, 1], [0, 1, 1]]), r"no string begins like string 0 up to position 2: '\(\)\)'"),
+    (lambda: Dyck1().targets(torch.tensor([[0, 1], [1, 0]])), r"like string 1 up to position 0: '\)'"),
+    (lambda: BlockWords(2).answer([0, 0, 1, 0]), "up to position 3: 'aaba'"),
+    (lambda: ResetDyck1().read("1()1"), "up to position 3"),
+    (lambda: Ababs().read("aab"), "up to position 1"),
+    (lambda: Dyck1().sample(2, 5, generator()), "no string has length 5"),
+    (lambda: BlockWords(3).sample(2, 5, generator()), "no string has length 5"),
+    (lambda: Dyck1().listed((2, 50)), "at most 100000 are listed"),
+    (lambda: PrefixParity().token_distribution(3), "not independent"),
+    (lambda: whole_string_accuracy(torch.zeros(1, 2), Dyck1().batch([[0, 0, 1, 1]])), r"\(1, 4\).*got \(1, 2\)"),
+]
+
+
+@pytest.mark.parametrize("call, says", REFUSED, ids=[says[:28] for _, says in REFUSED])
+def test_bad_input_is_named(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_a_string_without_an_answer_has_no_score():
+    batch = Dyck1().batch([[0, 1], [0, 1]])
+    batch.mask[1] = False
+    with pytest.raises(ValueError, match="string 1 has no labelled position"):
+        whole_string_accuracy(batch.targets, batch)
+
+
+def test_the_registry():
+    assert len({task.name for task in ALL.values()}) == len(ALL) == 9
+    assert all(isinstance(task, PositiveTask) and isinstance(task, Task) for task in ALL.values())
