@@ -1,7 +1,6 @@
 """Paper 004: kernels that are sums of exponentials.  Each proof holds, each planted fault fails where it should."""
 
 import math
-import time
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -10,6 +9,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from proving import two_tests
 from scipy.optimize import minimize
 
 from lrnnlab.proofs import (
@@ -87,16 +87,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("name", PROOFS)
-def test_the_proof_holds(name):
-    found = PROOFS[name]()
-    assert found.holds, str(found)
-
-
-@pytest.mark.parametrize("name, arguments, failing", FAULTS, ids=[f"{n}-{k}" for k, (n, *_) in enumerate(FAULTS)])
-def test_a_broken_hypothesis_fails_where_it_should(name, arguments, failing):
-    found = PROOFS[name](**arguments)
-    assert {k for k, step in enumerate(found.steps, 1) if not step.holds} == failing, str(found)
+test_the_proof_holds, test_a_broken_hypothesis_fails_where_it_should = two_tests(PROOFS, FAULTS)
 
 
 @pytest.mark.parametrize("name, arguments", [
@@ -302,16 +293,6 @@ def test_shift_weights_make_the_shift(N, interval):
         radius = np.abs(found.nodes)
         assert (radius <= 1 + 1e-12).all() and (interval != "[0,1]" or (found.nodes >= 0).all())
         assert found.kernel64 == pytest.approx((found.nodes ** np.arange(N)[:, None] @ found.weights).real, abs=1e-9)
-
-
-def test_shift_weights_are_fast_enough_for_a_slider():
-    def seconds(interval):
-        start = time.process_time()
-        float_limits.shift_weights(64, interval, 45)
-        return time.process_time() - start
-
-    for interval in shift_norms.INTERVALS:
-        assert min(seconds(interval) for _ in range(5)) < 0.1
 
 
 def test_where_floats_break():

@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from proving import two_tests
 
 from lrnnlab.proofs import columns, counting, doubling, liquid, stacking, storage, subtraction, turning, typical, words
 
@@ -70,16 +71,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("name", PROOFS)
-def test_the_proof_holds(name):
-    found = PROOFS[name]()
-    assert found.holds, str(found)
-
-
-@pytest.mark.parametrize("name, arguments, failing", FAULTS, ids=[f"{n}-{k}" for k, (n, *_) in enumerate(FAULTS)])
-def test_a_broken_hypothesis_fails_where_it_should(name, arguments, failing):
-    found = PROOFS[name](**arguments)
-    assert {k for k, step in enumerate(found.steps, 1) if not step.holds} == failing, str(found)
+test_the_proof_holds, test_a_broken_hypothesis_fails_where_it_should = two_tests(PROOFS, FAULTS)
 
 
 # --- faults that have no argument: a piece of the machinery replaced ------------------------------------------------

