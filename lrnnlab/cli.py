@@ -57,21 +57,25 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
+    reproduce.add_argument("--search", type=int, nargs="?", const=0, metavar="N", help="of fwp/table1 and fwp/table2: train "
+                           "the first N configurations of the paper's grid (default: all) and say which is best")
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
-    bench.add_argument("what", choices=["scans", "step", "dlr", "tree"],
+    bench.add_argument("what", choices=["scans", "step", "dlr", "tree", "fast_weights"],
                        help="scans: forward and backward; step: one optimiser step of the released model; dlr: a DLR "
-                            "layer beside paper 004's Figure 4; tree: RegularGPT's tree beside its masks")  # fmt: skip
-    bench.add_argument("--rounds", type=int, help="timed calls each (scans and dlr: 7, step: 9, tree: 5)")
+                            "layer beside paper 004's Figure 4; tree: RegularGPT's tree beside its masks; "
+                            "fast_weights: a step of paper 003's models beside a loop of its equations")  # fmt: skip
+    bench.add_argument("--rounds", type=int, help="timed calls each (5 to 9)")
     bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="of step: comma-separated")
     bench.add_argument("--threads", type=int, default=1, help="of scans and dlr: cores to use (1)")
     bench.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of scans")
-    bench.add_argument("--only", default="", help="of scans and dlr: cases whose name contains this, such as 'b=8'")
+    bench.add_argument("--only", default="", help="not of step and tree: cases whose name contains this, like 'b=8'")
     bench.add_argument("--limit", type=float, default=20.0, help="of scans: skip calls of more seconds than this (20)")
-    bench.add_argument("--record", action="store_true", help="of scans and dlr: write data/records/bench/")
+    bench.add_argument("--record", action="store_true", help="not of step and tree: write data/records/bench/")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
     figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
     verbs.add_parser("book", help="build, check or compare the notebooks", add_help=False)
+    verbs.add_parser("course", help="hand out problem sets, grade what comes back", add_help=False)
     verbs.add_parser("doctor", help="what is installed, which scans work, whether widgets can render", add_help=False)
     return parser
 
@@ -83,6 +87,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from lrnnlab import book  # loads Jupyter's machinery, which the other verbs do without
 
         return book.main(argv[1:])
+    if argv[:1] == ["course"]:
+        from lrnnlab.course import command
+
+        return command.main(argv[1:])
     if argv[:1] == ["doctor"]:
         from lrnnlab import doctor
 
@@ -100,12 +108,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _reproduce(options: argparse.Namespace) -> int:
     from lrnnlab import experiments, records
+    from lrnnlab.experiments import fwp_search
     from lrnnlab.experiments.report import line, table
 
-    runs = experiments.plan(
-        options.experiment, tasks=options.tasks, rows=options.rows, seeds=options.seeds,
-        budget=options.budget, protocol=options.protocol,
-    )  # fmt: skip
+    chosen = {name: getattr(options, name) for name in ("tasks", "rows", "seeds", "budget")}
+    if options.search is None:
+        runs = experiments.plan(options.experiment, protocol=options.protocol, **chosen)
+    else:
+        runs = fwp_search.search_plan(options.experiment, first=options.search, **chosen)
     keep = options.budget != "live" if options.record is None else options.record
     data = (options.data or records.data_folder()) if keep or options.data else None
     aliases = experiments.get(options.experiment).ALIASES
@@ -149,6 +159,11 @@ def _bench(options: argparse.Namespace) -> int:
             print(tree.report(chunk, tree.training_step(chunk, rounds=options.rounds or 5)), flush=True)
         return 0
     folder = records.data_folder() / "records" / "bench" / options.what if options.record else None
+    if options.what == "fast_weights":
+        from lrnnlab.bench import fast_weights
+
+        fast_weights.main(options.only, options.rounds or 9, folder)
+        return 0
     if options.what == "dlr":
         from lrnnlab.bench import dlr
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recorded import belonging
 from torch import nn
 
 from lrnnlab import experiments, records
@@ -242,16 +243,7 @@ def test_padding_does_not_reach_the_attention_of_a_shorter_string():
 # --------------------------------------------------------------------------------------------- records, tables, pictures
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_records_belong_to_their_settings(name):
-    found = records.read_all(DATA / "records" / name / "desk")
-    module = experiments.get(name)
-    for record in found:
-        cell = {"tasks": [record["task"]], "rows": [record["row"]], "seeds": [record["seed"]]}
-        plan = experiments.plan(name, budget="desk", **cell)
-        assert records.fingerprint(plan[0].config()) == record["fingerprint"], (record["task"], record["row"])
-        assert str(record["seed"]) in module.line(record)
-    assert not found or report.table(found)
+test_records_belong_to_their_settings = belonging(NAMES)
 
 
 def test_what_the_records_of_table_2_say():

@@ -15,7 +15,14 @@ from torch.nn import functional as F
 from lrnnlab import experiments, records
 from lrnnlab.experiments import report, rotrnn_fig3, rotrnn_table1, stand_ins
 from lrnnlab.experiments.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
-from lrnnlab.experiments.sequence_training import SCHEDULES, Trained, share_of_rate, share_right, train_sequences
+from lrnnlab.experiments.sequence_training import (
+    SCHEDULES,
+    Trained,
+    settled,
+    share_of_rate,
+    share_right,
+    train_sequences,
+)
 from lrnnlab.explore.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
 from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
@@ -71,8 +78,9 @@ def test_rates_are_torchs_own_schedules(steps, part, schedule):
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
-def plain_loop(net, steps, rate, recurrent_rate, decay, warmup):
+def plain_loop(net, steps, rate, recurrent_rate, decay, warmup, betas, epsilon, clip):
     """The same training, written out: Adam's formulas by hand, decay decoupled and for the regular parameters only."""
+    beta1, beta2 = betas
     data = stream(0, "x")
     torch.randint(2**62, (1,), generator=data)  # what dropout is seeded with
     slow = {"gamma_log", "B"}
@@ -82,26 +90,30 @@ def plain_loop(net, steps, rate, recurrent_rate, decay, warmup):
         x, y = draw_batch(data)
         net.zero_grad()
         F.cross_entropy(net(x), y).backward()
+        norm = math.sqrt(sum(float((p.grad**2).sum()) for p in net.parameters()))
         share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
         for name, p in net.named_parameters():
             recurrent = name.rsplit(".", 1)[-1] in slow
             height = share * (recurrent_rate if recurrent else rate)
             first, second = moments[name]
-            first.mul_(0.9).add_(0.1 * p.grad)
-            second.mul_(0.999).add_(0.001 * p.grad**2)
-            move = first / (1 - 0.9 ** (step + 1)) / ((second / (1 - 0.999 ** (step + 1))).sqrt() + 1e-8)
+            slope = p.grad * min(1.0, clip / (norm + 1e-6))  # torch keeps off zero so
+            first.mul_(beta1).add_((1 - beta1) * slope)
+            second.mul_(beta2).add_((1 - beta2) * slope**2)
+            move = first / (1 - beta1 ** (step + 1)) / ((second / (1 - beta2 ** (step + 1))).sqrt() + epsilon)
             with torch.no_grad():
                 p.sub_(height * move + (0 if recurrent else height * decay) * p)
 
 
-@pytest.mark.parametrize("fault", [None, "rate", "recurrent_rate", "decay", "warmup"])
+@pytest.mark.parametrize("fault", [None, "rate", "recurrent_rate", "decay", "warmup", "betas", "epsilon", "clip"])
 def test_training_is_the_plain_loop(fault):
-    recipe = {"steps": 7, "rate": 0.01, "recurrent_rate": 0.003, "decay": 0.1, "warmup": 2}
+    recipe = {"steps": 7, "rate": 0.01, "recurrent_rate": 0.003, "decay": 0.1, "warmup": 2, "betas": (0.8, 0.99),
+              "epsilon": 1e-3, "clip": 0.1}  # fmt: skip
+    wrong = {"warmup": 0, "betas": (0.9, 0.99), "epsilon": 1e-8, "clip": None}
     one, two = small_net().double(), small_net().double()
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        trained(one, **(recipe if fault is None else {**recipe, fault: {"warmup": 0}.get(fault, 0.02)}))
+        trained(one, **(recipe if fault is None else {**recipe, fault: wrong.get(fault, 0.02)}))
         plain_loop(two, **recipe)
     finally:
         torch.set_default_dtype(before)
@@ -152,6 +164,31 @@ def test_training_breaks_off_where_the_loss_ends():
     assert (run.steps, run.finished) == (3, False) and weights(net).isfinite().all()
 
 
+def test_training_ends_as_soon_as_it_is_told_that_it_is_enough():
+    asked = []
+
+    def until(made):
+        asked.append((made.steps, len(made.watched)))
+        return made.steps == 4
+
+    run = trained(small_net(), watch=lambda net, step: {}, watch_every=2, until=until)
+    assert (run.steps, run.finished, run.losses) == (4, True, [])  # an entry has the losses of 10 steps, or the rest
+    assert asked == [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3)] and not run.net.training
+    assert trained(small_net(), until=lambda made: True).steps == 0
+
+
+@given(
+    looks=st.lists(st.booleans(), max_size=9), patience=st.integers(1, 4),
+    since=st.sampled_from([-1, *range(0, 90, 5), math.inf]),
+)  # fmt: skip
+def test_settled_is_a_streak_of_right_looks_that_reaches_the_end(looks, patience, since):
+    streak = 0
+    for place, right in enumerate(looks):
+        streak = streak + 1 if right and 10 * place > since else 0
+    made = Trained(nn.Identity(), watched=[{"step": 10 * place, "right": right} for place, right in enumerate(looks)])
+    assert settled(made, lambda look: look["right"], patience, since) == (streak >= patience)
+
+
 def test_regression_at_the_last_positions():
     torch.manual_seed(0)
     blocks = block_stack(lambda width: S5(width, state=8), 8, 1, gate="full_glu")
@@ -169,6 +206,7 @@ def test_regression_at_the_last_positions():
 @pytest.mark.parametrize(
     "wrong, shown",
     [({"steps": 0}, "steps=0"), ({"warmup": 6}, "warmup=6"), ({"schedule": "step"}, "'step'"),
+     ({"clip": 0.0}, "clip=0.0"), ({"clip": math.nan}, "clip=nan"),
      ({"watch_every": 3}, "watch_every=3"), ({"watch": dict}, "watch_every=0")],
 )  # fmt: skip
 def test_wrong_calls_of_training(wrong, shown):

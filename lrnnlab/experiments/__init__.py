@@ -19,6 +19,10 @@ from lrnnlab.experiments import (
     dlr_kernels,
     dlr_table2,
     dlr_table4,
+    fwp_negative,
+    fwp_search,
+    fwp_table1,
+    fwp_table2,
     lrnn_baseline_rates,
     lrnn_fading,
     lrnn_fig1,
@@ -26,6 +30,11 @@ from lrnnlab.experiments import (
     lrnn_smoothing,
     lrnn_speed,
     lrnn_table2,
+    regulargpt_fig3,
+    regulargpt_fig4,
+    regulargpt_table1,
+    regulargpt_table2,
+    regulargpt_table3,
     rotrnn_fig3,
     rotrnn_table1,
 )
@@ -56,6 +65,9 @@ MEASUREMENTS = {
         lrnn_fig1, lrnn_growth, lrnn_speed, lrnn_baseline_rates, lrnn_fading,
         dlr_table2, dlr_kernels, dlr_table4,
         rotrnn_fig3, rotrnn_table1,
+        regulargpt_table1, regulargpt_table2,
+        regulargpt_fig3, regulargpt_fig4, regulargpt_table3,
+        fwp_table1, fwp_table2, fwp_negative, fwp_search,
     )
 }  # fmt: skip
 

@@ -6,10 +6,13 @@ A batch is a tuple ``(*inputs, targets)``; the network gets the inputs, ``loss(o
 classes                          ``(tokens (B,T), lengths (B,), targets (B,))``, ``torch.nn.functional.cross_entropy``
 numbers at the last L' places    ``(inputs (B,T,d), targets (B,L',d'))``, ``torch.nn.functional.mse_loss``
 pairs of strings                 ``(a (B,T), b (B,T), (lengths of a, of b), targets (B,))``
+strings and their labels         ``(tokens (B,T), strings)``, a loss of its own that finds the labels in the ``Batch``
 ===============================  =====================================================================================
 
 The rate rises linearly to its full height, then falls as a half cosine to 0 at the last step, or stays (paper 001, code
 and App. B; paper 004 keeps it constant).  Validation must come from strings that are neither trained on nor tested.
+
+Papers 002 and 003 are trained by it too; ``string_training`` and ``fwp_training`` say on what, and when it is enough.
 
 Letters: B batch, T time, L' positions read, d columns.
 """
@@ -70,26 +73,32 @@ def train_sequences(
     generator: torch.Generator,
     recurrent_rate: float | None = None,
     decay: float = 0.0,
+    betas: tuple[float, float] = (0.9, 0.999),
+    epsilon: float = 1e-8,
+    clip: float | None = None,
     warmup: int = 0,
     schedule: str = "cosine",
     watch: Callable[[nn.Module, int], dict] | None = None,
     watch_every: int = 0,
+    until: Callable[[Trained], bool] | None = None,
     progress: bool = True,
 ) -> Trained:
-    """Train ``net`` for ``steps`` batches with AdamW.
+    """Train ``net`` for at most ``steps`` batches with AdamW, which without decay is Adam.
 
     Parameters
     ----------
     draw_batch : ``draw_batch(generator) -> (*inputs, targets)``.      loss : of ``net(*inputs)`` and the targets.
     rate, recurrent_rate, decay : see ``parameter_groups``; the recurrent rate is ``rate`` if absent.
+    betas, epsilon : AdamW's.      clip : a gradient whose norm is greater is scaled down to it.
     warmup : steps of the linear rise.      schedule : what follows, ``"cosine"`` to 0, or ``"constant"``.
     generator : of the batches and of dropout; torch's own is left as it was.
     watch, watch_every : ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the
         last, without gradients, ``net`` in evaluation mode.  If the dict has ``"validation"`` (higher is better), its
         last and best values are kept, with the weights of the best.  It must not draw from torch's own generator.
+    until : asked before every step whether what was found so far is enough; :func:`settled` is the usual answer.
 
-    ``ValueError`` for steps below 1, a warm-up outside 0..steps-1, an unknown schedule, or one of watch and watch_every
-    without the other.
+    ``ValueError`` for steps below 1, a warm-up outside 0..steps-1, an unknown schedule, a clip that is not above 0, or
+    one of watch and watch_every without the other.
 
     >>> import torch
     >>> net = torch.nn.Linear(3, 1)
@@ -101,15 +110,15 @@ def train_sequences(
     >>> net.weight.detach().round(decimals=2).tolist(), made.finished
     ([[1.0, 1.0, 1.0]], True)
     """
-    _check(steps, warmup, schedule, watch, watch_every)
+    _check(steps, warmup, schedule, clip, watch, watch_every)
     made, start, window = Trained(net), time.process_time(), []
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
-    optimiser = torch.optim.AdamW([group for group in groups if group["params"]], fused=True)
+    optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
     heights = [group["lr"] for group in optimiser.param_groups]
     net.train()
-    with _own_randomness(generator), _bar(steps, progress) as bar:
+    with _own_randomness(generator), _progress_bar(steps, progress) as bar:
         _look(made, watch)
-        while made.steps < steps:
+        while made.steps < steps and not (until and until(made)):
             for group, height in zip(optimiser.param_groups, heights):
                 group["lr"] = height * share_of_rate(made.steps, steps, warmup, schedule)
             *inputs, targets = draw_batch(generator)
@@ -120,6 +129,8 @@ def train_sequences(
                 break
             optimiser.zero_grad()
             value.backward()
+            if clip is not None:
+                nn.utils.clip_grad_norm_(net.parameters(), clip)
             optimiser.step()
             made.steps += 1
             if len(window) == WINDOW or made.steps == steps:
@@ -132,6 +143,17 @@ def train_sequences(
     net.eval()
     made.cpu_seconds = time.process_time() - start
     return made
+
+
+def settled(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
+    """Whether the last ``patience`` looks (1 or more), all after step ``since``, were ``right``: a rule for ``until``.
+
+    >>> made = Trained(torch.nn.Identity(), watched=[{"step": step, "share": 1.0} for step in (0, 10, 20)])
+    >>> [settled(made, lambda look: look["share"] == 1, 2, since) for since in (0, 10)]
+    [True, False]
+    """
+    last = made.watched[-patience:]
+    return len(last) == patience and all(look["step"] > since and right(look) for look in last)
 
 
 def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") -> float:
@@ -201,15 +223,21 @@ def _own_randomness(generator: torch.Generator) -> Iterator[None]:
         yield
 
 
-def _bar(steps: int, progress: bool) -> tqdm:
+def _progress_bar(steps: int, progress: bool) -> tqdm:
+    """A bar of ``steps`` steps: quick where somebody looks, seldom where a file is written, silent without ``progress``."""
     interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
     return tqdm(total=steps, unit="step", disable=not progress, leave=False, mininterval=0.2 if interactive else 10.0)
 
 
-def _check(steps: int, warmup: int, schedule: str, watch: Callable | None, watch_every: int) -> None:
+def _check(
+    steps: int, warmup: int, schedule: str, clip: float | None, watch: Callable | None, watch_every: int
+) -> None:
+    """ValueError, with the numbers, for training that cannot be done."""
     if steps < 1 or not 0 <= warmup < steps:
         raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is one of {', '.join(SCHEDULES)}, got {schedule!r}")
+    if clip is not None and not clip > 0:
+        raise ValueError(f"a gradient is cut to a norm above 0, got clip={clip}")
     if watch_every < 0 or (watch is None) != (watch_every == 0):
         raise ValueError(f"watch and watch_every go together, got watch={watch} and watch_every={watch_every}")
