@@ -1,7 +1,6 @@
 """Chapter 06's pictures say what the proofs and the floats say; numbers are worked out again by other means."""
 
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -237,17 +236,6 @@ def test_every_place_can_be_drawn_and_told():
         assert sweep(draw, samples=0, **controls) == []
         assert sweep(say, samples=15, **controls) == []
 
-
-@pytest.mark.parametrize("draw, arguments", [
-    (float_kernels, ("[0,1]", 64)), (cost_picture, ("[0,1]", 256, 71)), (sum_picture, (0.99, "float64"))])  # fmt: skip
-def test_a_slider_moves_in_time(draw, arguments):
-    """Computing alone, the less of two, so that a busy machine does not matter; 85 ms is the drawing itself."""
-    seconds = []
-    for _ in range(2):
-        begun = time.process_time()
-        png(draw(*arguments), small=False)
-        seconds.append(time.process_time() - begun)
-    assert min(seconds) < 0.4
 
 
 @pytest.mark.parametrize(

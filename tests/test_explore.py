@@ -168,13 +168,23 @@ def test_every_figure_is_legible_with_nothing_cut_off_or_written_over(name):
         assert overlap <= 0.1 * min(a.width * a.height, b.width * b.height), (one, other)
 
 
-@pytest.mark.parametrize(("name", "small"), [("grid", True), ("diagram", True), ("spread", False)])
-def test_the_same_figure_is_the_same_crisp_and_small_file_without_date_or_version(name, small):
+@pytest.mark.parametrize("name", ["grid", "diagram", "spread"])
+@pytest.mark.parametrize("written", [show.png, show.quick_png])
+def test_the_same_figure_is_the_same_crisp_and_small_file_without_date_or_version(name, written):
     first, again = FIGURES[name](), FIGURES[name]()
-    picture = show.png(first, small=small)
-    assert picture == show.png(again, small=small) and b"Software" not in picture and b"Date" not in picture
+    picture = written(first)
+    assert picture == written(again) and b"Software" not in picture and b"Date" not in picture
     assert len(picture) < show.LARGEST
     assert Image.open(io.BytesIO(picture)).width == pytest.approx(first.get_size_inches()[0] * style.DPI, abs=1)
+
+
+def test_a_quick_picture_has_the_pixels_that_matplotlib_saves():
+    saved = io.BytesIO()
+    FIGURES["diagram"]().savefig(saved, format="png")
+    quick = Image.open(io.BytesIO(show.quick_png(FIGURES["diagram"]())))
+    quick.verify()  # every chunk's check sum
+    quick = Image.open(io.BytesIO(show.quick_png(FIGURES["diagram"]())))
+    assert np.array_equal(np.asarray(quick), np.asarray(Image.open(saved).convert("RGB")))
 
 
 @pytest.mark.parametrize("name", ["accuracy", "diagram with legend"])
@@ -539,7 +549,7 @@ def dot_widget():
 def test_a_widget_opens_on_its_initial_values_and_shows_them():
     w = dot_widget()
     assert w.values == {"p": 1.2, "b": 8} and growth_sentence(1.2, 8) in w.sentence.value
-    assert w.image.value == show.png(dot(1.2, 8), small=False) and 'aria-live="polite"' in w.sentence.value
+    assert w.image.value == show.quick_png(dot(1.2, 8)) and 'aria-live="polite"' in w.sentence.value
     assert w.image.layout.width == "691px" and "A &lt;dot&gt; at p and b." in w.children[1].value
     assert w.image.tooltip is None  # with a tooltip, ipywidgets 8.1 shows a JavaScript error in place of the image
 

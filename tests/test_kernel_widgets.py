@@ -1,5 +1,6 @@
 """Pictures of kernels: what is drawn is what the recurrence, the table of powers and the gradient give."""
 
+import io
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from lrnnlab.analysis_kernels import receptive_field
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.explore import kernel_widgets
+from lrnnlab.explore.kept_figure import KEPT, KeptFigure, round_limit
 from lrnnlab.explore.kernel_figures import (
     LENGTH,
     fit_by_modes,
@@ -21,17 +23,7 @@ from lrnnlab.explore.kernel_figures import (
     reverse_moves,
 )
 from lrnnlab.explore.kernel_widgets import (
-    DRAG,
-    PERIODS,
-    SETS,
     STARTS,
-    L,
-    N,
-    dragged,
-    impulse_response,
-    mode_set,
-    modes_on_disc,
-    modes_sentence,
     product_modes,
     product_sentence,
     product_spectrum,
@@ -39,6 +31,21 @@ from lrnnlab.explore.kernel_widgets import (
     start_sentence,
     start_spectrum,
 )
+from lrnnlab.explore.modes_on_disc import ANGLES as STOPS
+from lrnnlab.explore.modes_on_disc import (
+    DRAG,
+    PERIODS,
+    SETS,
+    L,
+    ModesOnDisc,
+    N,
+    dragged,
+    impulse_response,
+    mode_set,
+    modes_sentence,
+)
+from lrnnlab.explore.show import quick_png
+from lrnnlab.explore.style import new_figure
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.proofs.kernel_fits import families, targets
@@ -62,7 +69,7 @@ def test_stepping_gives_the_sum_of_exponentials(modes, drag, angle, radius):
 @pytest.mark.parametrize("modes", SETS)
 def test_the_disc_draws_modes_response_and_spectrum(modes):
     nodes, weights, before = dragged(modes, "one mode", 15, 0.97)
-    upper, lower, disc = modes_on_disc(modes, "one mode", 15, 0.97).axes
+    upper, lower, disc = ModesOnDisc()(modes, "one mode", 15, 0.97).axes
     response, taps = (line.get_ydata() for line in upper.lines)
     assert len(response) == PERIODS * L and np.array_equal(taps, response[:L])
     assert np.allclose(response, impulse_response(nodes, weights, PERIODS * L))
@@ -70,6 +77,59 @@ def test_the_disc_draws_modes_response_and_spectrum(modes):
     assert np.allclose(lower.lines[0].get_ydata(), padded)
     stood, mirrored, now = (np.array(dots.get_offsets()) @ [1, 1j] for dots in disc.collections)
     assert np.allclose(stood, before) and np.allclose(now, nodes) and np.allclose(mirrored, nodes.conj())
+
+
+@settings(max_examples=5, deadline=None)
+@given(
+    moves=st.lists(
+        st.tuples(
+            st.sampled_from(SETS), st.sampled_from(list(DRAG)), st.sampled_from(ANGLES), st.sampled_from([0.6, 1.0, 1.02])
+        ),
+        min_size=2,
+        max_size=4,
+    )
+)
+def test_what_is_kept_of_the_disc_leaves_no_trace(moves):
+    """After any moves the picture is, pixel for pixel, the one of a figure that was never moved."""
+    kept = ModesOnDisc()
+    for move in moves:
+        assert quick_png(kept(*move)) == quick_png(ModesOnDisc()(*move))
+
+
+def test_a_kept_figure_draws_its_axes_once_for_the_same_limits(monkeypatch):
+    figure, axes = new_figure(kind=KeptFigure)
+    figure.moving(*axes.plot([0, 1], [0, 1]))
+    drawn = []
+    monkeypatch.setattr(type(axes), "draw", lambda self, renderer: drawn.append(self.get_ylim()))
+    limits = [(0, top) for top in range(1, KEPT + 2)]
+    for ylim in (*limits[:2], *limits[:2], *limits[2:], limits[-1], limits[0]):
+        axes.set_ylim(*ylim)
+        quick_png(figure)
+    assert drawn == [*limits, limits[0]]  # the first was no longer kept
+    figure.savefig(io.BytesIO())  # a file is drawn whole
+    assert len(drawn) == KEPT + 3
+
+
+@pytest.mark.parametrize(
+    "modes, drag, radius",
+    [(SETS[0], "one mode", 1.0), (SETS[2], "all modes", 1.02), (SETS[4], "all modes", 0.6)],
+)
+def test_a_turn_of_the_modes_leaves_every_limit_and_cuts_nothing_off(modes, drag, radius):
+    drawn = ModesOnDisc()
+    seen = set()
+    for angle in STOPS:
+        axes = drawn(modes, drag, angle, radius).axes[:2]
+        seen.add(tuple(one.get_ylim() for one in axes))
+        for one in axes:
+            low, high = one.get_ylim()
+            assert all(low <= y.min() and y.max() < high for y in (line.get_ydata() for line in one.lines) if len(y))
+    assert len(seen) == 1
+
+
+@given(st.floats(0, 1e300))
+def test_a_round_limit_is_near_and_above(largest):
+    limit = round_limit(largest)
+    assert largest < limit <= max(1.05 * largest * 1.7, 0.00101)
 
 
 def test_the_presets_are_what_their_names_say():
@@ -154,7 +214,7 @@ def test_everything_can_be_drawn_and_told():
     disc = {"modes": SETS, "drag": list(DRAG), "angle": ANGLES, "radius": RADII}
     start = {"arc": [180, 240, 360], "N": [4, 32], "per_mode": [1, 1.5, 3], "r": [0.9, 1.0]}
     assert sweep(modes_sentence, samples=20, **disc) == [] == sweep(start_sentence, samples=10, **start)
-    assert sweep(modes_on_disc, samples=0, **disc | {"drag": "one mode", "angle": 60}) == []
+    assert sweep(ModesOnDisc(), samples=0, **disc | {"drag": "one mode", "angle": 60}) == []
     assert sweep(start_spectrum, samples=0, **start | {"arc": 210, "N": 4}) == []
     fit = {"target": list(targets(LENGTH)), "family": list(families(4)), "N": [2, 32]}
     assert sweep(fit_sentence, samples=5, **fit) == [] == sweep(fit_by_modes, samples=0, **fit | {"N": 2})

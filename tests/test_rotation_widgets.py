@@ -2,8 +2,6 @@
 
 import cmath
 import math
-import re
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from matplotlib.patches import Circle
 
 from lrnnlab.book.sweeping import sweep
+from lrnnlab.course import check
 from lrnnlab.explore import rotation_figures, rotation_widgets
 from lrnnlab.explore.rotation_figures import (
     HEAD_SIZES,
@@ -49,7 +48,6 @@ from lrnnlab.explore.rotation_widgets import (
 )
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
-from lrnnlab.proofs.coloured_input import stationary_norm
 from lrnnlab.proofs.rotation_layer import Head, absorb
 
 SOURCE = Path(__file__).parent.parent / "notebooks" / "py" / "04_rotations.py"
@@ -346,25 +344,16 @@ def scales(decays):
 
 
 @pytest.mark.parametrize(
-    "name, right, wrong",
+    "id, right, wrong",
     [
-        ("my_second_norm", 1, (4, 2, 0)),
-        ("my_prediction", 0.02, (0.99, 1, 50, 0.025)),
-        ("my_operator", folded, (swapped, unturned, forgetful)),
-        ("my_input", resonant(), (resonant(angle=-0.7), resonant(size=2), resonant(angle=0))),
-        ("my_scales", scales, (lambda g: [math.sqrt(1 - x * x) for x in g], lambda g: [1 for _ in g],
+        ("04.1", 1, (4, 2, 0)),
+        ("04.2", 0.02, (0.99, 1, 50, 0.025)),
+        ("04.3", folded, (swapped, unturned, forgetful)),
+        ("04.4", resonant(), (resonant(angle=-0.7), resonant(size=2), resonant(angle=0))),
+        ("04.5", scales, (lambda g: [math.sqrt(1 - x * x) for x in g], lambda g: [1 for _ in g],
                                lambda g: [1, *(1 - x * x for x in g[1:])])),
     ],
 )  # fmt: skip
-def test_the_exercises_are_checked(name, right, wrong, capsys):
-    (cell,) = [cell for cell in re.split(r"^# %%.*$", SOURCE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-               if cell.lstrip().startswith(f"{name} = None")]  # fmt: skip
-    known = {"math": math, "np": np, "Fraction": Fraction, "Head": Head, "stationary_norm": stationary_norm}
-
-    def said(answer):
-        exec(re.sub(rf"^{name} = None.*$", "", cell, flags=re.MULTILINE), {**known, name: answer})
-        return capsys.readouterr().out
-
-    assert "not attempted" in said(None)
-    assert ": right" in said(right)
-    assert all("wrong" in found and "right" not in found for found in map(said, wrong))
+def test_the_exercises_are_checked(id, right, wrong):
+    assert check(id, right).outcome == "right"
+    assert {check(id, answer).outcome for answer in wrong} == {"not yet"}

@@ -11,9 +11,13 @@ from lrnnlab import records
 from lrnnlab.experiments import get, plan, train
 from lrnnlab.explore.automaton_figures import state_diagram
 from lrnnlab.explore.bench_figures import recorded, times_ours
+from lrnnlab.explore.cluster_figures import clusters_of_tasks
 from lrnnlab.explore.fading_figures import fading as fading_
+from lrnnlab.explore.fwp_figures import fwp_tables, negative_by_position
+from lrnnlab.explore.gradient_figures import gradients, perplexity_by_length
 from lrnnlab.explore.growth_figures import growth_by_rule
 from lrnnlab.explore.norm_figures import norm_through_training
+from lrnnlab.explore.regulargpt_figures import accuracy_by_p, accuracy_by_task
 from lrnnlab.explore.scan_figures import scan_schedule, speed_ratios
 from lrnnlab.explore.shift_figures import shift_by_length
 from lrnnlab.explore.show import save
@@ -104,6 +108,66 @@ def shifts() -> tuple[Figure, str]:
     )
 
 
+def languages() -> tuple[Figure, str]:
+    """Recorded runs of ``regulargpt/table1`` at the desk budget beside the paper's Table 1."""
+    return accuracy_by_task(_desk("regulargpt/table1")), (
+        "Right answers beyond the trained lengths, thirteen tasks, four panels: RNN, Transformer, RegularGPT with C = 2 and "
+        "C = 3. Grey diamonds are the paper's, blue dots single recorded runs; a stroke marks the majority level."
+    )
+
+
+def parity_by_p() -> tuple[Figure, str]:
+    """Recorded runs of ``regulargpt/table2`` at the desk budget beside the paper's Table 2."""
+    return accuracy_by_p(_desk("regulargpt/table2")), (
+        "Parity with ones of probability 0.1 to 0.9, at length 40 and beyond, in panels for RegularGPT, RNN and Transformer: "
+        "the paper's means in grey, single recorded runs in blue, a dashed line at one half."
+    )
+
+
+def clusters() -> tuple[Figure, str]:
+    """Recorded runs of ``regulargpt/fig3`` at the desk budget: Figure 3 of paper 002, with counts and a third task."""
+    return clusters_of_tasks(_desk("regulargpt/fig3")), (
+        "Above, states of RegularGPT at all depths on a plane, coloured by what the word below them does: separate groups for "
+        "Parity, Cycle Navigation and the permutations of three things. Below, clusters found by depth, which are as many as "
+        "the algebra predicts: 2; 5; and 4, then 6."
+    )
+
+
+def receptive_fields() -> tuple[Figure, str]:
+    """Recorded runs of ``regulargpt/fig4`` at the desk budget: Figure 4a of paper 002 for four nets and three tasks."""
+    return gradients(_desk("regulargpt/fig4")), (
+        "Share of the gradient from each position to the end of a string of 500, for RegularGPT, Transformer, RNN and LRNN on "
+        "Parity, Even Pairs and a task of the last four bits. On Parity and Even Pairs RegularGPT comes nearest to a straight line; "
+        "the RNN, right as often, has most of its gradient in the last few positions."
+    )
+
+
+def text_lengths() -> tuple[Figure, str]:
+    """Recorded runs of ``regulargpt/table3`` at the desk budget, on a stand-in text, beside the paper's Table 3."""
+    return perplexity_by_length(_desk("regulargpt/table3")), (
+        "Perplexity over that at the trained length, by length: on the left a step up behind C squared for RegularGPT, which is "
+        "gone where the depth of training is kept; on the right the paper's models, which rise by a factor of 25 and more."
+    )
+
+
+def counting() -> tuple[Figure, str]:
+    """Recorded runs of ``fwp/table1`` and ``fwp/table2`` at the desk budget beside the paper's Tables 1 and 2."""
+    return fwp_tables([*_desk("fwp/table1"), *_desk("fwp/table2")]), (
+        "Whole strings right by task and model, eight panels, grey diamonds the paper's, blue dots recorded runs over seeds. On "
+        "parity, (aa)* and (abab)* Transformer, linear and DeltaNet are at 0; where brackets or letters are counted the short "
+        "recorded runs stay behind the paper's."
+    )
+
+
+def reflections() -> tuple[Figure, str]:
+    """Recorded runs of ``fwp/negative`` at the desk budget."""
+    return negative_by_position(_desk("fwp/negative")), (
+        "Right answers by position up to 400 for four kinds of delta rule, panels for parity, (aa)*, Sum(5) and S_3. With beta "
+        "below 1 all stay at the level of a constant answer; with beta up to 2 one write learns parity and, in two seeds of "
+        "three, (aa)*, two writes learn all four, and most of what is learned fades far beyond the trained length."
+    )
+
+
 def _desk(name: str) -> list[dict]:
     """The records of an experiment at the desk budget; RuntimeError, with the command that makes them, without any."""
     found = records.read_all(records.data_folder() / "records" / name / "desk")
@@ -115,6 +179,9 @@ def _desk(name: str) -> list[dict]:
 PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {
     "found_automaton": found_automaton, "lrnn_table2": table2, "lrnn_fig1": fig1, "lrnn_growth": growth,
     "lrnn_speed": speed, "lrnn_fading": fading, "scan_bench": scan_bench, "rotrnn_fig3": norms, "dlr_table2": shifts,
+    "fwp_tables": counting, "fwp_negative": reflections,
+    "regulargpt_table1": languages, "regulargpt_table2": parity_by_p,
+    "regulargpt_fig3": clusters, "regulargpt_fig4": receptive_fields, "regulargpt_table3": text_lengths,
 }  # fmt: skip
 
 

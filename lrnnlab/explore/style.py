@@ -30,7 +30,8 @@ DIVERGING = matplotlib.colormaps["PuOr_r"].resampled(65)
 
 STYLE = {
     "font.family": "DejaVu Sans", "font.size": 10, "mathtext.fontset": "dejavusans", "text.color": INK,
-    "axes.titlesize": 11, "axes.titlelocation": "left", "axes.labelsize": 10, "axes.labelcolor": INK,
+    # titles have a fixed height: matplotlib would measure every label to find a free one, at every picture
+    "axes.titlesize": 11, "axes.titlelocation": "left", "axes.titley": 1.0, "axes.labelsize": 10, "axes.labelcolor": INK,
     "axes.edgecolor": FAINT, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
     "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.8, "lines.linewidth": 1.8,
     "xtick.labelsize": SMALL, "ytick.labelsize": SMALL, "xtick.color": FAINT, "ytick.color": FAINT,
@@ -131,17 +132,18 @@ def styled(draw: Callable) -> Callable:
 
 @styled
 def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, columns: int = 1, left: float = 0.7,
-               right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4, **subplots):
+               right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4, kind: type[Figure] = Figure,
+               **subplots):
     """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels.
 
     The margins are fixed, not fitted, so the axes of a picture under a slider stay where they are.  ``subplots`` goes
-    to ``Figure.subplots``.  The figure is unknown to pyplot: nothing shows it by itself and nothing has to close it.
+    to ``Figure.subplots``, ``kind`` makes the figure.  It is unknown to pyplot: nothing shows it by itself and nothing has to close it.
 
     >>> figure, axes = new_figure(2.0)
     >>> figure.get_size_inches().tolist()
     [7.2, 2.0]
     """
-    figure = Figure(figsize=(width, height), dpi=DPI)
+    figure = kind(figsize=(width, height), dpi=DPI)
     axes = figure.subplots(rows, columns, **subplots)
     across = (width - left - right - gap * (columns - 1)) / columns
     down = (height - top - bottom - gap * (rows - 1)) / rows

@@ -43,6 +43,8 @@ from lrnnlab.explore.style import (
 )  # fmt: skip
 from lrnnlab.models import COLUMN_RULES
 
+PAST_LABELS = 32  # points: a title above tick labels and a label that lie on top
+
 # the bound is Eq. 6's, so it has clip's colour; permutations are what exact models are made of; the rest is grey
 KIND_LOOKS = {"worst": FAMILIES["clip"]._replace(dash="-"), "permutation": FAMILIES["exact"],
               "softmax": FAMILIES["softmax"]._replace(dash=(0, (3, 3))), "positive": Look("#555555", (0, (6, 2))),
@@ -64,7 +66,7 @@ def transition_grid(A: np.ndarray, symbols: Sequence[str], title: str = "", *, l
     axes.set_yticks(y, map(typeset, symbols))
     axes.set_xticks(x, range(len(x)))
     axes.set(xlabel="head", ylabel="token")
-    axes.set_title(title, pad=8)
+    axes.set_title(title, pad=PAST_LABELS)
     return figure
 
 
@@ -87,7 +89,7 @@ def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: i
     axes.set_yticks(y, names, fontsize=10)
     axes.set_xticks(x, map(typeset, symbols))
     axes.set_xlabel("token")
-    axes.set_title(title or f"head {head}", pad=8)
+    axes.set_title(title or f"head {head}", pad=PAST_LABELS)
     return figure
 
 

@@ -13,7 +13,7 @@ from numbers import Real
 import ipywidgets
 from matplotlib.figure import Figure
 
-from lrnnlab.explore.show import css_width, png
+from lrnnlab.explore.show import css_width, quick_png
 
 MOST = 4  # controls: more is a control panel, not a question
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
@@ -25,11 +25,12 @@ class Explorer(ipywidgets.VBox):
 
     ``controls`` : name -> ipywidget.    ``image`` : its ``value`` is the PNG shown.
     ``sentence`` : its ``value`` is the HTML under the picture.    ``values`` : what the controls say now.
+    ``alt`` : what the picture shows, in words.
     """
 
     def __init__(self, draw: Callable[..., Figure], controls: Mapping[str, ipywidgets.Widget],
                  say: Callable[..., str] | None, alt: str):
-        self._draw, self._say, self._shown = draw, say, None
+        self._draw, self._say, self._shown, self.alt = draw, say, None, alt
         self.controls = dict(controls)
         # an Image has no alt, and the tooltip that would stand in for it breaks its view in ipywidgets 8.1; so the text
         # goes before the picture, where a screen reader meets it and nobody else does
@@ -54,7 +55,7 @@ class Explorer(ipywidgets.VBox):
         self._shown = values
         with _Spoken(self, first):
             figure = self._draw(**values)
-            picture, said = png(figure, small=False), self._say(**values) if self._say else ""
+            picture, said = quick_png(figure), self._say(**values) if self._say else ""
             self.image.layout.width = f"{css_width(figure)}px"
             self.image.value = picture
             self.sentence.value = _status(said)

@@ -1,0 +1,416 @@
+"""regulargpt/fig3, fig4 and table3: states, elements, clusters, gradients, perplexities, each by a second route."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lrnnlab import analysis_strings, experiments, records
+from lrnnlab.analysis_strings import (
+    clusters_found,
+    cumulative_gradient,
+    elements_by_depth,
+    on_a_plane,
+    purity,
+    states_by_depth,
+)
+from lrnnlab.automata import MooreMachine, transition_monoid
+from lrnnlab.experiments import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
+from lrnnlab.explore.cluster_figures import clusters_of_tasks
+from lrnnlab.explore.gradient_figures import gradients, perplexity_by_length
+from lrnnlab.explore.show import LARGEST, png
+from lrnnlab.models import build
+from lrnnlab.models.chunk_masks import kept_positions
+from lrnnlab.models.regular_gpt import RegularGPT
+from lrnnlab.models.relative_transformer import RelativeTransformer
+from lrnnlab.models.relu_rnn import ReluRNN
+
+DATA = records.data_folder()
+NAMES = ("regulargpt/fig3", "regulargpt/fig4", "regulargpt/table3")
+
+
+def draw(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def recorded(name):
+    return records.read_all(DATA / "records" / name / "desk")
+
+
+# ------------------------------------------------------------------------------------------------------ states, elements
+
+
+def test_the_states_of_masks_at_the_kept_positions_are_those_of_the_tree():
+    net, tokens = RegularGPT(2, 2, width=8, heads=2, chunk=3), torch.randint(2, (4, 29), generator=draw(0))
+    tree = states_by_depth(net, tokens)
+    net.form = "masks"
+    for depth, (few, many) in enumerate(zip(tree, states_by_depth(net, tokens))):
+        assert np.allclose(few, many[:, kept_positions(29, 3, depth)], atol=1e-5)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_an_element_is_what_the_word_does_letter_by_letter(data):
+    V, Q, chunk, T = (data.draw(st.integers(*ends)) for ends in ((1, 3), (1, 4), (2, 4), (1, 40)))
+    moves = np.array(data.draw(st.lists(st.integers(0, Q - 1), min_size=V * Q, max_size=V * Q))).reshape(V, Q)
+    machine = MooreMachine(moves, [0] * Q, 0, "abc"[:V])
+    tokens = torch.randint(V, (2, T), generator=draw(data.draw(st.integers(0, 99))))
+    elements, form = transition_monoid(machine).elements, data.draw(st.sampled_from(["tree", "masks"]))
+    for depth, found in enumerate(elements_by_depth(machine, tokens, chunk, form)):
+        places = kept_positions(T, chunk, depth) if form == "tree" else range(T)
+        for row, word in zip(found, tokens.tolist()):
+            assert len(row) == len(places)
+            for number, place in zip(row, places):
+                reached = np.arange(Q)
+                for token in word[max(0, place + 1 - chunk ** (depth + 1)) : place + 1]:
+                    reached = moves[token][reached]
+                assert (elements[number] == reached).all()
+
+
+def test_elements_of_wrong_questions():
+    machine = regulargpt_fig3.Permutations().machine
+    with pytest.raises(ValueError, match="'bush'"):
+        elements_by_depth(machine, torch.zeros(1, 4, dtype=torch.int64), form="bush")
+    with pytest.raises(ValueError, match="token 2"):
+        elements_by_depth(machine, torch.tensor([[0, 2]]))
+    with pytest.raises(ValueError, match="chunk"):
+        elements_by_depth(machine, torch.tensor([[0, 1]]), chunk=1)
+
+
+@pytest.mark.parametrize("task", [regulargpt_fig3.Permutations(), regulargpt_fig4.SuffixParity()])
+def test_machine_and_oracle_agree_on_the_two_new_tasks(task):
+    for length in range(1, 12):
+        batch = task.sample(20, length, draw(length))
+        assert batch.targets.tolist() == [task.answer(word) for word in batch.tokens]
+
+
+# -------------------------------------------------------------------------------------------------------------- clusters
+
+
+def blobs(count, seed, spread=0.1, size=12):
+    """Points around ``count`` centres on a circle of radius ``count``, and the number of the centre."""
+    angle = 2 * np.pi * np.arange(count) / count
+    centres = count * np.stack([np.cos(angle), np.sin(angle), np.zeros(count)], 1)
+    which = np.arange(count * size) % count
+    return centres[which] + spread * np.random.default_rng(seed).standard_normal((len(which), 3)), which
+
+
+@settings(max_examples=8, deadline=None)
+@given(count=st.integers(2, 9), seed=st.integers(0, 99), doubled=st.booleans())
+def test_blobs_are_counted_without_being_told(count, seed, doubled):
+    points, which = blobs(count, seed)
+    if doubled:  # the same word gives the same state, again and again
+        points, which = np.repeat(points, 3, 0), np.repeat(which, 3)
+    found = clusters_found(points, most=12)
+    assert found.count == count and purity(found.labels, which) == purity(which, found.labels) == 1
+
+
+def test_alone_words_are_clusters_together_they_are_elements():
+    """Four words that realise two elements; then the same among others: the reason why all depths are put together."""
+    four = np.array([[0.0], [0.5], [9.0], [9.4]])
+    alone = clusters_found(np.repeat(four, 30, axis=0))
+    assert alone.count == 4
+    many = np.concatenate(
+        [np.repeat(four, 30, axis=0), np.linspace(0, 0.5, 60)[:, None], np.linspace(9, 9.4, 60)[:, None]]
+    )
+    assert clusters_found(many).count == 2
+
+
+def test_points_without_clusters():
+    assert clusters_found(np.ones((5, 2))).count == 1
+    assert clusters_found(np.array([[0.0], [0.0], [5.0]])).labels.tolist() == [0, 0, 1]
+    assert clusters_found(np.random.default_rng(0).standard_normal((300, 10))).score < 0.1
+    for wrong in ((np.zeros((0, 2)),), (np.zeros(3),), (np.zeros((3, 3)), 1)):
+        with pytest.raises(ValueError, match=r"points are \(N, D\)"):
+            clusters_found(*wrong)
+
+
+@settings(max_examples=25, deadline=None)
+@given(pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
+def test_purity_by_hand(pairs):
+    right = sum(max(sum(1 for pair in pairs if pair == (cluster, true)) for true in range(4)) for cluster in range(4))
+    assert purity(*map(np.array, zip(*pairs))) == pytest.approx(right / len(pairs))
+
+
+def test_purity_wants_as_many_labels_as_truths():
+    with pytest.raises(ValueError, match=r"\(2,\) and \(3,\)"):
+        purity([0, 1], [0, 1, 1])
+
+
+def test_a_plane_keeps_what_lies_in_a_plane():
+    flat = np.random.default_rng(0).standard_normal((30, 2)) @ np.random.default_rng(1).standard_normal((2, 9)) + 5
+    (first, second), share = on_a_plane([flat[:10], flat[10:]])
+    placed = np.concatenate([first, second])
+    apart = [np.linalg.norm(x[:, None] - x[None], axis=-1) for x in (flat, placed)]
+    assert np.allclose(*apart) and share == pytest.approx(1)
+
+
+class Ideal:
+    """Its state is the one-hot of the true element; of ``merged``, if two elements are given, of the first of them."""
+
+    chunk, form = 2, "tree"
+
+    def __init__(self, machine, merged=None):
+        self.machine, self.merged = machine, merged
+
+    def hidden(self, tokens):
+        for found in elements_by_depth(self.machine, tokens):
+            if self.merged:
+                found = np.where(found == self.merged[1], self.merged[0], found)
+            yield torch.eye(len(transition_monoid(self.machine)))[torch.from_numpy(found)]
+
+
+@pytest.mark.parametrize("task", [*regulargpt_fig3.TASKS, "tomita_4"])
+def test_what_the_figure_finds_in_a_net_that_is_exact(task):
+    task = regulargpt_fig3.build_task(task)
+    tokens = torch.randint(task.vocab_size, (64, 200), generator=draw(0))
+    found = regulargpt_fig3.look(Ideal(task.machine), task, tokens, shown=60)
+    for depth in found["depths"]:
+        assert depth["found"] == depth["present"] <= depth["predicted"]
+        assert depth["purity"] == depth["wholeness"] == 1
+    if task.name != "Tomita 4":  # where 000 is sure to come, few elements are met
+        assert all(depth["present"] == depth["predicted"] for depth in found["depths"])
+    assert len(found["points"]["x"]) == sum(depth["points"] for depth in found["depths"])
+    if len(set(found["points"]["element"])) > 2:  # else one point is left
+        merged = sorted(set(found["points"]["element"]))[:2]
+        wrong = regulargpt_fig3.look(Ideal(task.machine, merged), task, tokens, shown=60)["metrics"]
+        assert wrong["found"] == found["metrics"]["found"] - 1 and wrong["purity"] < 1 == wrong["wholeness"]
+
+
+# ------------------------------------------------------------------------------------------------------------- gradients
+
+T = 11
+NETS = {
+    "tree": lambda: RegularGPT(T, 3, width=8, heads=2, chunk=3), "masks": lambda: RegularGPT(T, 3, width=8, heads=2, form="masks"),
+    "xl": lambda: RelativeTransformer(T, 3, width=8, heads=2, layers=2),
+    "alibi": lambda: RelativeTransformer(T, 3, width=8, heads=2, layers=2, position="alibi"),
+    "lrnn": lambda: build("block_diagonal", vocab_size=T, classes=3, h=2, b=2), "lstm": lambda: build("lstm", vocab_size=T, classes=3, width=8),
+    "deep": lambda: build("block_diagonal", vocab_size=T, classes=3, h=2, b=2, layers=2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_the_gradient_is_that_of_the_rows_of_the_embedding(name):
+    """Where every place has a symbol of its own, derivatives by a place are derivatives by a row of the weights."""
+    net = NETS[name]().eval()
+    tokens = torch.randperm(T, generator=draw(1)).unsqueeze(0)
+    logits = net(tokens)
+    last = logits[0] if logits.ndim == 2 else logits[0, -1]
+    slopes = [torch.autograd.grad(value, net.embedding.weight, retain_graph=True)[0] for value in last]
+    size = torch.stack(slopes).square().sum((0, 2)).sqrt()[tokens[0]].numpy()
+    before = {key: value.clone() for key, value in net.state_dict().items()}
+    found = cumulative_gradient(net, tokens)
+    assert np.allclose(found, size[::-1].cumsum()[::-1] / size.sum(), atol=1e-5)
+    assert all((net.state_dict()[key] == value).all() for key, value in before.items())
+    assert not net._forward_hooks and not net.embedding._forward_hooks and (net(tokens) == logits).all()
+
+
+def test_the_gradient_of_an_rnn_is_its_difference_quotient():
+    net, tokens = ReluRNN(2, 3, width=8).double(), torch.randint(2, (1, T), generator=draw(2))
+    inputs = torch.nn.functional.one_hot(tokens, 3).double()
+    slopes = np.zeros((T, 3, 3))
+    with torch.no_grad():
+        for t in range(T):
+            for d in range(3):
+                moved = torch.zeros_like(inputs)
+                moved[0, t, d] = 1e-6
+                above, below = (net.head(net.network(inputs + sign * moved)[0][0, -1]) for sign in (1, -1))
+                slopes[t, d] = (above - below) / 2e-6
+    size = np.linalg.norm(slopes, axis=(1, 2))
+    assert np.allclose(cumulative_gradient(net, tokens), size[::-1].cumsum()[::-1] / size.sum(), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_an_answer_at_a_position_is_the_answer_of_the_string_up_to_there(name):
+    net, tokens = NETS[name]().eval(), torch.randint(T, (3, T), generator=draw(3))
+    for position in (0, 4, -1):
+        end = position % T + 1
+        found = cumulative_gradient(net, tokens, position)
+        assert np.allclose(found, cumulative_gradient(net, tokens[:, :end]), atol=1e-5)
+        assert len(found) == end and found[0] == 1 and (np.diff(found) <= 1e-9).all()
+    with pytest.raises(ValueError, match=f"{T} positions, got position={T}"):
+        cumulative_gradient(net, tokens, T)
+
+
+def test_a_net_that_does_not_look_has_no_gradient():
+    net = RegularGPT(2, 2, width=8, heads=2)
+    torch.nn.init.zeros_(net.head.weight)
+    assert cumulative_gradient(net, torch.zeros(2, 5, dtype=torch.int64)).tolist() == [0] * 5
+
+
+def test_the_share_of_a_batch_lies_between_those_of_its_strings():
+    net, tokens = NETS["masks"]().eval(), torch.randint(T, (2, T), generator=draw(4))
+    both = cumulative_gradient(net, tokens)
+    one, two = (cumulative_gradient(net, tokens[i : i + 1]) for i in range(2))
+    assert (np.minimum(one, two) - 1e-6 <= both).all() and (both <= np.maximum(one, two) + 1e-6).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(weights=st.lists(st.integers(0, 9), min_size=5, max_size=30).filter(any))
+@example(weights=[1, 9, 9, 9, 0, 3, 9, 7, 9])
+def test_the_numbers_of_a_curve_by_hand(weights):
+    size = np.array(weights, float) / sum(weights)
+    found = regulargpt_fig4.shape(size[::-1].cumsum()[::-1])
+    held = np.array([size[len(size) - k :].sum() for k in range(1, len(size) + 1)])
+    least, most = ((held < level).sum() + 1 for level in (0.5 - 1e-12, 0.5 + 1e-12))  # where there is a tie they differ
+    assert found["last4"] == pytest.approx(size[-4:].sum(), abs=1e-4) and found["first"] == pytest.approx(
+        size[0], abs=1e-4
+    )
+    assert least <= found["half"] <= most
+    assert regulargpt_fig4.shape(np.linspace(1, 0, 50, endpoint=False))["bend"] == 0
+
+
+# ------------------------------------------------------------------------------------------------------------------ text
+
+
+def test_no_paragraph_is_both_trained_on_and_tested():
+    train, test = ("".join(character_text.ALPHABET[code] for code in part.tolist()) for part in character_text.split())
+    assert train + test == character_text.text() and set(train + test) <= set(character_text.ALPHABET)
+    paragraphs = [{" ".join(p.split()) for p in part.split("\n\n")} for part in (train, test)]
+    assert len(paragraphs[1]) > 100 and not paragraphs[0] & paragraphs[1]
+
+
+def test_every_paragraph_of_the_topics_is_in_the_text():
+    from pydoc_data.topics import topics
+
+    kept = {" ".join(p.split()) for p in character_text.text().split("\n\n")}
+    wanted = {" ".join(p.split()) for topic in topics.values() for p in topic.split("\n\n")} - {""}
+    assert {p for p in wanted if p.isascii()} <= kept and len(kept) == len(wanted)
+
+
+@settings(max_examples=40, deadline=None)
+@given(length=st.integers(1, 40), more=st.integers(0, 20), size=st.integers(62, 200), targets=st.integers(1, 9))
+def test_the_same_characters_are_asked_for_at_every_length(length, more, size, targets):
+    codes = torch.arange(size)  # every character tells where it stands
+    tokens, wanted = character_text.before(codes, targets, length, length + more)
+    assert (tokens == wanted.unsqueeze(1) - torch.arange(length, 0, -1)).all()
+    assert (wanted == character_text.before(codes, targets, 1, length + more)[1]).all()
+    assert wanted[0] == length + more and (targets == 1 or wanted[-1] == size - 1)
+    tokens, following = character_text.draw(codes, 5, length, draw(size))
+    assert (following == tokens + 1).all() and tokens.shape == (5, length)
+
+
+def test_texts_that_are_too_short_and_characters_that_are_unknown():
+    with pytest.raises(ValueError, match="text of 5 characters has no piece of 5"):
+        character_text.draw(torch.arange(5), 1, 5, draw(0))
+    with pytest.raises(ValueError, match="got 4 and 3"):
+        character_text.before(torch.arange(9), 1, 4, 3)
+    with pytest.raises(ValueError, match="'é' is none of the 96"):
+        character_text.encode("né")
+
+
+# --------------------------------------------------------------------------------------------------------------- table 3
+
+
+@pytest.mark.parametrize("chunk, thickness, depths", [(2, 1, 3), (2, 3, 2), (3, 2, 2), (4, 3, 1)])
+@pytest.mark.parametrize("form", ["masks", "tree"])
+def test_the_reach_is_where_the_gradient_ends(chunk, thickness, depths, form):
+    reach = regulargpt_table3.reach(chunk, thickness, depths)
+    net = RegularGPT(
+        2, 2, width=8, heads=2, chunk=chunk, thickness=thickness, form=form, padding="masked", block="gpt2"
+    )
+    nothing = torch.zeros(1, 70, 8)
+    tokens = torch.randint(2, (1, 70), generator=draw(0))
+
+    def at_depth(nudge):
+        with analysis_strings._added(net, nudge):
+            return net.hidden(tokens)[depths - 1][:, -1:]
+
+    seen = analysis_strings.receptive_field(at_depth, nothing) > 0
+    assert seen[-1 - reach :].all() and not seen[: -1 - reach].any()
+
+
+@pytest.mark.parametrize("row", ["c8k2", "alibi"])
+def test_losses_of_the_last_character_are_those_of_the_whole_model(row):
+    setting = {**regulargpt_table3.setting(row, "text", "live"), "width": 8}
+    net = regulargpt_table3.build_net(setting, 0).double().eval()
+    tokens, targets = torch.randint(96, (3, 70), generator=draw(0)), torch.tensor([1, 5, 9])
+    wanted = -net(tokens)[:, -1].log_softmax(-1)[torch.arange(3), targets]
+    assert torch.allclose(regulargpt_table3.last_losses(net, tokens, targets), wanted)
+    if row == "c8k2":
+        assert net.form == "masks"  # asking left it as it was
+        one = {**setting, "options": {**setting["options"], "thickness": 1}}
+        net = regulargpt_table3.build_net(one, 0).double().eval()  # one layer a depth: one depth sees 8 characters
+        short, whole = (regulargpt_table3.last_losses(net, some, targets, 1) for some in (tokens[:, -8:], tokens))
+        assert torch.allclose(short, whole)
+
+
+def test_frequencies_by_hand():
+    train, targets = torch.tensor([0] * 8 + [1] * 2), torch.tensor([0, 1])
+    assert regulargpt_table3.unigram(train, targets) == pytest.approx(((10 + 96) ** 2 / (9 * 3)) ** 0.5, rel=1e-6)
+
+
+# --------------------------------------------------------------------------------------- settings, records and pictures
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_cell_is_planned_and_what_is_not_there_is_named(name):
+    module = experiments.get(name)
+    for budget in ("live", "desk"):
+        planned = experiments.plan(name, budget=budget)
+        assert len({str(run.path(DATA)) for run in planned}) == len(planned) == len(module.TASKS) * len(module.ROWS)
+    for row, task, budget in (
+        ("mamba", module.TASKS[0], "desk"),
+        ("ours", "chess", "desk"),
+        ("ours", module.TASKS[0], "paper"),
+    ):
+        with pytest.raises(ValueError, match="'(mamba|chess|paper)'"):
+            module.setting(row, task, budget)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_records_fit_their_tables_and_are_small(name):
+    found, module = recorded(name), experiments.get(name)
+    assert {(r["task"], r["row"]) for r in found} == {(task, row) for task in module.TASKS for row in module.ROWS}
+    text = report.table(found)
+    assert "paper" in text and all(str(record["seed"]) in module.line(record) for record in found)
+    for path in (DATA / "records" / name / "desk").glob("*.json"):
+        assert path.stat().st_size <= 200_000
+
+
+def test_what_the_records_of_fig_3_say():
+    """Trained, clusters and elements are the same, also where the order of letters matters; untrained, they are not."""
+    for record in recorded("regulargpt/fig3"):
+        found, trained = record["metrics"], record["row"] != "untrained"
+        assert (min(found["purity"], found["wholeness"]) > 0.99) == trained == (found["accuracy"] > 0.95)
+        if trained:
+            assert [depth["found"] for depth in record["depths"]] == [depth["predicted"] for depth in record["depths"]]
+
+
+def test_what_the_records_of_table_3_say():
+    """Behind C^2 it is the untrained third depth that costs; with the two depths of training nothing happens."""
+    for record in recorded("regulargpt/table3"):
+        found = record["metrics"]
+        assert found["perplexity"]["32"] < found["unigram"] / 2
+        if "depths" in found:
+            free, held = found["perplexity"], found["trained_depth"]
+            square = record["config"]["setting"]["options"]["chunk"] ** 2
+            assert max(held.values()) < 1.05 * held["32"]
+            assert all(free[T] == held[T] if int(T) <= square else free[T] > held[T] for T in free)
+
+
+def test_the_papers_numbers_stand_apart():
+    ours, paper = report.table(recorded("regulargpt/table3")).split("\n\n")
+    assert "stand-in" in ours and "791.74" in paper and "791.74" not in ours and "K(C^L-1)" not in paper
+
+
+def test_the_tables_of_short_runs_and_one_seed_twice():
+    with torch.random.fork_rng():
+        run = {
+            **regulargpt_fig3.setting("ours", "s_3", "live"),
+            "length": 12,
+            "strings": 8,
+            "training": {"steps": 3, "rate": 1e-3},
+        }
+        one, two, other = (regulargpt_fig3.measure(run, seed) for seed in (0, 0, 1))
+    assert one["points"] == two["points"] != other["points"] and one["metrics"] == two["metrics"]
+
+
+def test_pictures_of_the_records():
+    for figure in (clusters_of_tasks(recorded("regulargpt/fig3")), gradients(recorded("regulargpt/fig4")),
+                   perplexity_by_length(recorded("regulargpt/table3"))):  # fmt: skip
+        assert len(png(figure)) < LARGEST
+    for picture in (clusters_of_tasks, gradients, perplexity_by_length):
+        with pytest.raises(ValueError, match="0"):
+            picture([])
