@@ -1,0 +1,104 @@
+"""check, hint and solution: an exercise that answers, in plain JupyterLab.
+
+An exercise is bound by its id, a text such as ``"01.5"`` (chapter 01, exercise 5), never by its place in a notebook.
+Those of chapter 01 live in ``lrnnlab.course.chapter_01``, and so on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lrnnlab.course.judging import UNJUDGED, Verdict, judge
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise that can be checked.
+
+    stars, minutes, teaches : as the chapter's text says.   test : raises NotYet or CannotJudge for a wrong answer (see
+    :mod:`lrnnlab.course.judging`).   hints : from faint to strong.   solution : explained, Markdown.   answer : makes
+    an answer that is right.
+    """
+
+    id: str
+    stars: int
+    minutes: int
+    teaches: str
+    test: Callable[[Any], None]
+    hints: tuple[str, ...]
+    solution: str
+    answer: Callable[[], Any]
+
+
+class Text(str):
+    """A text that a notebook shows as Markdown, and everything else as it is."""
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def check(id: str, answer: Any) -> Verdict:
+    """Right, not yet (with the input that shows it), or cannot be judged (and why).  ValueError for an unknown id.
+
+    >>> check("01.5", 400)
+    not yet: 400 pieces are right on at most 2000 states in a row, and there are 2001
+    >>> check("01.5", 401), check("01.5", None), check("01.5", "many")
+    (right, cannot be judged: not attempted, cannot be judged: the answer should be one number, got 'many')
+    """
+    exercise = find(id)
+    if answer is None:
+        return Verdict(UNJUDGED, "not attempted")
+    return judge(lambda: exercise.test(answer))
+
+
+def hint(id: str, n: int = 1) -> Text:
+    """The n-th hint, from 1; after the last there is the solution.
+
+    >>> hint("01.6")
+    Look at (abab)* in the table of killer words.
+    >>> hint("01.6", 3)
+    Traceback (most recent call last):
+    ValueError: 01.6 has 2 hints, got n=3; then there is solution("01.6")
+    """
+    hints = find(id).hints
+    if not 1 <= n <= len(hints):
+        count = f"{len(hints)} hint{'s' * (len(hints) != 1)}"
+        raise ValueError(f'{id} has {count}, got n={n}; then there is solution("{id}")')
+    return Text(hints[n - 1])
+
+
+def solution(id: str) -> Text:
+    """The worked solution.
+
+    >>> solution("01.9").startswith("Two.")
+    True
+    """
+    return Text(find(id).solution)
+
+
+def exercises(chapter: str) -> tuple[Exercise, ...]:
+    """The exercises of a chapter that can be checked.  ValueError where there are none.
+
+    >>> [exercise.id for exercise in exercises("01")]
+    ['01.4', '01.5', '01.6', '01.8', '01.9', '01.12']
+    """
+    name = f"lrnnlab.course.chapter_{chapter}"
+    if not chapter.isalnum() or importlib.util.find_spec(name) is None:
+        raise ValueError(f"no chapter {chapter!r} has exercises to check; ids look like '01.5'")
+    return importlib.import_module(name).EXERCISES
+
+
+def find(id: str) -> Exercise:
+    """An exercise by its id."""
+    there = exercises(str(id).partition(".")[0])
+    found = [exercise for exercise in there if exercise.id == id]
+    if not found:
+        raise ValueError(f"there is no exercise {id!r} to check; there are {', '.join(one.id for one in there)}")
+    return found[0]

@@ -1,0 +1,208 @@
+"""Grade submissions: students' functions run in a fenced process, their tests in another, and only values pass.
+
+For each submission the locked set-up and then all of the student's cells run, in their order, in a fresh process
+(:mod:`lrnnlab.course.server`).  Test cells come from the *source*, whatever the submission holds in their place; they
+run here, where each function of the student's is a stand-in that asks the student's process.  So a submission cannot
+see a hidden test, change a checker, or report a mark; and what is deleted, doubled or split in it does not matter,
+as long as the function is there at the end.
+
+A cell or a call that takes too long or ends its process costs what depends on it and nothing else: a new process takes
+over without it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from lrnnlab.course import wire
+from lrnnlab.course.judging import UNJUDGED, CannotJudge, Verdict, judge, shown
+from lrnnlab.course.server import Gone, Server
+from lrnnlab.course.sets import ProblemSet, Task
+from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, defined, read
+
+RESTARTS = 12  # new processes for one submission
+
+
+@dataclass(frozen=True)
+class Part:
+    """One test cell's result: points got and possible."""
+
+    id: str
+    points: int
+    possible: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Report:
+    """One student's result; ``notes`` are about the notebook as a whole."""
+
+    student: str
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def points(self) -> int:
+        return sum(part.points for part in self.parts)
+
+    @property
+    def possible(self) -> int:
+        return sum(part.possible for part in self.parts)
+
+
+class Sitting:
+    """One submission's process, and the next one where it ends."""
+
+    def __init__(self, notebook: Notebook, setup: str, server: Server) -> None:
+        self.notebook, self.setup, self.server = notebook, setup, server
+        self.pupil = None
+        self.faults: dict[int, str] = {}  # cell -> what it raised
+        self.skipped: set[int] = set()  # cells that ended the process
+        self.dead: dict[str, str] = {}  # functions that did
+        self.functions: list[str] = []
+        self.left, self.until = RESTARTS, time.monotonic() + server.limits.total
+        self.over = ""
+
+    def start(self) -> None:
+        """Run the cells, in a new process whenever one of them ends it; at the end ``pupil`` is ready, or ``over``."""
+        while self.pupil is None and not self.over:
+            self.left -= 1
+            if self.left < 0 or time.monotonic() > self.until:
+                self.over = (f"the notebook as a whole took more than {self.server.limits.total:g} seconds"
+                             if self.left >= 0 else "the notebook ended its process again and again")  # fmt: skip
+                return
+            pupil = self.server.pupil()
+            number = 0
+            try:
+                pupil.ask({"cell": self.setup, "number": 0})
+                for cell in self._to_run():
+                    number = cell.number
+                    reply = pupil.ask({"cell": cell.source, "number": number})
+                    if "error" in reply:
+                        self.faults[number] = str(reply["error"])
+                number = 0
+                self.functions = [str(name) for name in pupil.ask({"names": True}).get("functions", ())]
+                self.pupil = pupil
+            except Gone as gone:
+                self.faults[number] = str(gone)
+                self.skipped.add(number)
+
+    def _to_run(self) -> list[Code]:
+        return [cell for cell in self.notebook.cells if not cell.is_test and cell.number not in self.skipped]
+
+    def call(self, name: str, arguments: tuple) -> object:
+        """Ask the student's function; CannotJudge says why there is no answer."""
+        if name in self.dead:
+            raise CannotJudge(self.dead[name])
+        if time.monotonic() > self.until and not self.over:
+            self.over = f"the notebook as a whole took more than {self.server.limits.total:g} seconds"
+        if self.pupil is None:
+            self.start()
+        if self.over:
+            raise CannotJudge(self.over)
+        if name not in self.functions:
+            raise CannotJudge(self.missing(name))
+        said = f"{name}({', '.join(map(shown, arguments))})"
+        try:
+            reply = self.pupil.ask({"call": name, "arguments": [wire.encode(argument) for argument in arguments]})
+        except Gone as gone:
+            self.pupil = None
+            self.dead[name] = f"{said} {gone}"
+            raise CannotJudge(self.dead[name]) from None
+        if "error" in reply:
+            undone = reply.get("kind") == "NotImplementedError"
+            raise CannotJudge("not attempted" if undone else f"{said} raised {reply['error']}"[:400])
+        try:
+            return wire.decode(reply.get("value"))
+        except (ValueError, RecursionError):
+            raise CannotJudge(f"{said} sent the grader what no function returns") from None
+
+    def run(self, cell: Code) -> dict:
+        """Run one more cell in the student's process; the reply says what it raised."""
+        try:
+            return self.pupil.ask({"cell": cell.source, "number": cell.number})
+        except Gone as gone:
+            self.pupil = None
+            return {"error": str(gone)}
+
+    def missing(self, name: str) -> str:
+        """There is no such function: what may have happened?"""
+        text = f"there is no function {name!r} when all cells have run"
+        near = difflib.get_close_matches(name, [one for one in self.functions if one not in self.setup], 1)
+        number = next((cell.number for cell in self.notebook.cells if f"def {name}" in cell.source), None)
+        if number in self.faults:
+            return f"{text}: cell {number}, where it stands, failed: {self.faults[number]}"
+        return f"{text}; there is {near[0]!r}: was it renamed?" if near else f"{text}: was its cell deleted?"
+
+    def close(self) -> None:
+        """End the process."""
+        if self.pupil is not None:
+            self.pupil.close()
+            self.pupil = None
+
+
+def grade(submission: Submission, problem_set: ProblemSet, server: Server) -> Report:
+    """Grade one submission.  Never raises for what a student did.
+
+    >>> grade(students(folder, "ps1")[0], load(find("ps1")), server).points  # doctest: +SKIP
+    17
+    """
+    try:
+        if submission.path is None:
+            raise Unreadable(submission.problem)
+        notebook = read(submission.path)
+    except Unreadable as error:
+        return ungraded(submission.student, problem_set, str(error))
+    return grade_notebook(submission.student, notebook, problem_set, server)
+
+
+def ungraded(student: str, problem_set: ProblemSet, why: str) -> Report:
+    """The report of a submission that cannot be judged at all."""
+    parts = [Part(id, 0, points, Verdict(UNJUDGED, why)) for task in problem_set.tasks for id, _, points in task.tests]
+    return Report(student, tuple(parts), problem=why)
+
+
+def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, server: Server) -> Report:
+    """Grade what was read of one submission."""
+    sitting = Sitting(notebook, problem_set.setup, server)
+    try:
+        sitting.start()
+        parts = tuple(part for task in problem_set.tasks for part in _grade_task(task, problem_set, sitting))
+    finally:
+        sitting.close()
+    return Report(student, parts, tuple(_notes(notebook, problem_set, sitting)))
+
+
+def _grade_task(task: Task, problem_set: ProblemSet, sitting: Sitting) -> list[Part]:
+    names: dict[str, object] = {"__name__": "__main__", "print": lambda *shown, **options: None}
+    exec(compile(problem_set.setup, f"<{problem_set.name} set-up>", "exec"), names)  # noqa: S102  a teacher's
+    names |= {name: _stand_in(name, sitting) for name in problem_set.functions}
+    parts = []
+    for id, source, points in task.tests:
+        verdict = judge(partial(exec, compile(source, f"<{id}>", "exec"), names))
+        parts.append(Part(id, points if verdict.outcome == "right" else 0, points, verdict))
+    return parts
+
+
+def _stand_in(name: str, sitting: Sitting) -> Callable:
+    def ask(*arguments):
+        return sitting.call(name, arguments)
+
+    ask.__name__ = name
+    return ask
+
+
+def _notes(notebook: Notebook, problem_set: ProblemSet, sitting: Sitting) -> list[str]:
+    """What a student should know beside the marks."""
+    found = [f"cell {cell.number}: {note}" for cell in notebook.cells if not cell.is_test for note in cell.notes]
+    found += [f"cell {number} failed: {fault}" for number, fault in sorted(sitting.faults.items()) if number]
+    names = defined(notebook)
+    for name in problem_set.functions:
+        if names.count(name) > 1:
+            found.append(f"{name} is defined {names.count(name)} times: the last definition counts")
+    return found[:40]

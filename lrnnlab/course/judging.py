@@ -1,0 +1,209 @@
+"""What an answer is told, in one line: right; not yet, with the input that shows it; or cannot be judged, and why.
+
+A **judge** is a function of the answer that returns where the answer is right and raises :class:`NotYet` or
+:class:`CannotJudge` where it is not.  The helpers here (``expect``, ``agree``, ``claim``, ``numbers``) raise them, so
+a judge is a few lines; the same helpers stand in the test cells of the problem sets.  No Jupyter is needed.
+"""
+
+from __future__ import annotations
+
+import cmath
+import copy
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Number, Rational
+from typing import Any
+
+import numpy as np
+import torch
+
+RIGHT, NOT_YET, UNJUDGED = "right", "not yet", "cannot be judged"
+
+# What code of others raises.  Ctrl-C and sys.exit are not among them.
+FAULTS = (
+    ArithmeticError, AssertionError, AttributeError, BufferError, EOFError, ImportError, LookupError, MemoryError,
+    NameError, OSError, ReferenceError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One of three outcomes and the line that goes with it; shown by a notebook as that line.
+
+    >>> Verdict(NOT_YET, "double(2) gave 5, and should give 4")
+    not yet: double(2) gave 5, and should give 4
+    """
+
+    outcome: str
+    says: str = ""
+
+    def __repr__(self) -> str:
+        return f"{self.outcome}: {self.says}" if self.says else self.outcome
+
+
+class NotYet(AssertionError):
+    """The answer is wrong; the message shows where."""
+
+    def _render_traceback_(self) -> list[str]:  # IPython shows this instead of a traceback
+        return [f"{NOT_YET}: {self}"]
+
+
+class CannotJudge(TypeError):
+    """The answer is of a wrong kind, is missing, or raised; the message says which."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{UNJUDGED}: {self}"]
+
+
+def judge(test: Callable[[], Any]) -> Verdict:
+    """Run a test and say how it ended.
+
+    >>> judge(lambda: expect(abs, [((-2,), 2)]))
+    right
+    >>> judge(lambda: expect(abs, [(("a",), 2)]))
+    cannot be judged: abs('a') raised TypeError: bad operand type for abs(): 'str'
+    """
+    try:
+        test()
+    except NotYet as error:
+        return Verdict(NOT_YET, str(error))
+    except CannotJudge as error:
+        return Verdict(UNJUDGED, str(error))
+    except FAULTS as error:  # the test itself stumbled over what the answer is
+        return Verdict(UNJUDGED, f"the test met {raised(error)}")
+    return Verdict(RIGHT)
+
+
+def claim(holds: Any, says: str) -> None:
+    """NotYet with ``says`` unless ``holds``."""
+    if not holds:
+        raise NotYet(says)
+
+
+def expect(function: Callable, examples: Iterable[tuple[tuple, Any]], **tolerance: float) -> None:
+    """The function gives these answers: ``examples`` are pairs (arguments, answer).
+
+    >>> expect(max, [((1, 2), 2), ((5, 3), 4)])
+    Traceback (most recent call last):
+    lrnnlab.course.judging.NotYet: max(5, 3) gave 5, and should give 4
+    """
+    for arguments, wanted in examples:
+        given = call(function, *arguments)
+        if not same(given, wanted, **tolerance):
+            raise NotYet(f"{spelled(function, arguments)} gave {shown(given)}, and should give {shown(wanted)}")
+
+
+def agree(function: Callable, reference: Callable, cases: Iterable[tuple], **tolerance: float) -> None:
+    """The function gives what the slow, obvious ``reference`` gives, on each of the tuples of arguments.
+
+    >>> agree(lambda n: n * n, lambda n: n**2, [(2,), (3,)])
+    """
+    expect(function, ((case, reference(*copy.deepcopy(case))) for case in cases), **tolerance)
+
+
+def call(function: Callable, *arguments: Any) -> Any:
+    """``function`` on copies of the arguments; CannotJudge where it is no function or raises.
+
+    >>> call(7, 1)
+    Traceback (most recent call last):
+    lrnnlab.course.judging.CannotJudge: a function is asked for, got 7
+    """
+    if not callable(function):
+        raise CannotJudge("not attempted" if function is None else f"a function is asked for, got {shown(function)}")
+    try:
+        return function(*copy.deepcopy(arguments))
+    except NotImplementedError:
+        raise CannotJudge("not attempted") from None
+    except CannotJudge:  # from the grader: the function lives in another process, and that says what happened
+        raise
+    except FAULTS as error:
+        raise CannotJudge(f"{spelled(function, arguments)} raised {raised(error)}") from None
+
+
+def numbers(value: Any, shape: Sequence[int | None] = (), what: str = "the answer") -> np.ndarray:
+    """A value as an array of numbers of this shape (None: any size there), CannotJudge if it is none.
+
+    >>> numbers([[1, 2]], (None, 2)).tolist()
+    [[1, 2]]
+    >>> numbers("ab", (2,))
+    Traceback (most recent call last):
+    lrnnlab.course.judging.CannotJudge: the answer should be numbers of shape (2,), got 'ab'
+    """
+    try:
+        found = np.asarray(value.detach() if isinstance(value, torch.Tensor) else value)
+        if found.dtype == object:  # fractions
+            found = found.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        found = np.array("")
+    fits = len(found.shape) == len(shape) and all(n in (None, m) for n, m in zip(shape, found.shape))
+    if found.dtype.kind not in "biufc" or not fits:
+        wanted = str(tuple(shape)).replace("None", "any") if shape else "one number"
+        wanted = f"numbers of shape {wanted}" if shape else wanted
+        raise CannotJudge(f"{what} should be {wanted}, got {shown(value)}")
+    return found
+
+
+def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
+    """Do two plain values say the same?  A list, a tuple, an array and a tensor of equal numbers do.
+
+    Whole numbers and fractions are compared exactly, other numbers with the tolerances.
+
+    >>> same([1, 2.0], np.array([1.0, 2.0])), same((1, "a"), [1, "a"]), same(10**20, 10**20 + 1), same(1, None)
+    (True, True, False, False)
+    """
+    if isinstance(a, Number) and isinstance(b, Number):
+        exact = isinstance(a, Rational) and isinstance(b, Rational)
+        return a == b if exact else _close(a, b, rtol, atol)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(same(a[key], b[key], rtol, atol) for key in a)
+    if _is_row(a) and _is_row(b):
+        a, b = (v.tolist() if isinstance(v, (np.ndarray, torch.Tensor)) else v for v in (a, b))
+        if not _is_row(a) or not _is_row(b):  # a tensor of one number without an axis
+            return same(a, b, rtol, atol)
+        return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b))
+    if isinstance(a, (np.ndarray, torch.Tensor)) or isinstance(b, (np.ndarray, torch.Tensor)):
+        a, b = (v.tolist() if isinstance(v, (np.ndarray, torch.Tensor)) and v.ndim == 0 else v for v in (a, b))
+        return isinstance(a, Number) and isinstance(b, Number) and same(a, b, rtol, atol)
+    return type(a) is type(b) and bool(a == b)
+
+
+def _close(a: Number, b: Number, rtol: float, atol: float) -> bool:
+    a, b = (float(v) if isinstance(v, Fraction) else v for v in (a, b))
+    if cmath.isnan(a) or cmath.isnan(b):
+        return cmath.isnan(a) and cmath.isnan(b)
+    return a == b or bool(abs(a - b) <= atol + rtol * abs(b))
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, (list, tuple, range, np.ndarray, torch.Tensor))
+
+
+def spelled(function: Callable, arguments: Sequence) -> str:
+    """A call as one would write it, shortened."""
+    return f"{getattr(function, '__name__', 'the function')}({', '.join(map(shown, arguments))})"
+
+
+def raised(error: BaseException) -> str:
+    """An exception in one line.
+
+    >>> raised(ValueError("two\\nlines"))
+    'ValueError: two lines'
+    """
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+
+
+def shown(value: Any) -> str:
+    """A value in at most about 100 characters of one line."""
+    short = reprlib.Repr()
+    short.maxlist = short.maxtuple = short.maxdict = 8
+    short.maxstring = short.maxother = short.maxlong = 90
+    if isinstance(value, (np.ndarray, torch.Tensor)):
+        value = value.tolist()
+    try:
+        text = " ".join(short.repr(value).split())
+    except ValueError:  # a whole number of more digits than Python likes to write
+        text = f"<a {type(value).__name__} too long to show>"
+    return text if len(text) <= 120 else text[:117] + "..."

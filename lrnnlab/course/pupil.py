@@ -1,0 +1,116 @@
+"""What runs in a student's process: cells and calls, asked for one by one over a socket.
+
+It holds nothing that a student should not see: no solution, no hidden test, no mark.  It sends back what functions
+return, as plain data, and the grader compares.  So a student's code may do to its own process what it likes.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import socket
+import sys
+from typing import Any
+
+import numpy as np
+import torch
+
+from lrnnlab.course import sandbox, wire
+from lrnnlab.course.judging import raised
+
+KEPT = 2000  # characters of what a cell prints
+
+
+class Sink(io.TextIOBase):
+    """A stream that keeps its first characters and counts the rest.
+
+    >>> sink = Sink(3); sink.write("abcdef"), sink.kept
+    (6, 'abc')
+    """
+
+    def __init__(self, room: int = KEPT) -> None:
+        self.room, self.kept = room, ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.kept += text[: self.room - len(self.kept)]
+        return len(text)
+
+
+def serve(
+    line: socket.socket, folder: str, readable: tuple[str, ...], limits: sandbox.Limits, fences: tuple[str, ...]
+) -> None:
+    """Fence this process in, then answer until nobody asks."""
+    os.chdir(folder)
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    names: dict[str, Any] = {"__name__": "__main__", "display": lambda *shown, **options: None}
+    try:
+        holds = sandbox.confine(folder, readable, limits, fences)
+    except OSError as error:
+        wire.send(line, {"error": raised(error)})
+        return
+    wire.send(line, {"fences": list(holds)})
+    while True:
+        try:
+            question = wire.receive(line)
+        except wire.Closed:
+            return
+        if "limits" in holds:
+            sandbox.allow(limits.seconds)
+        _reply(line, answer(question, names))
+
+
+def _reply(line: socket.socket, message: dict) -> None:
+    try:
+        wire.send(line, message)
+    except (TypeError, ValueError, RecursionError, MemoryError) as error:
+        wire.send(line, {"error": raised(error)})
+
+
+def answer(question: dict, names: dict[str, Any]) -> dict:
+    """Run a cell, name what is there, or call a function.
+
+    >>> names = {}
+    >>> answer({"cell": "def double(n): return 2 * n", "number": 1}, names)
+    {'printed': ''}
+    >>> answer({"call": "double", "arguments": [21]}, names), answer({"names": True}, names)
+    ({'value': 42}, {'functions': ['double']})
+    """
+    sink = Sink()
+    before = sys.stdout, sys.stderr
+    sys.stdout = sys.stderr = sink
+    try:
+        if "cell" in question:
+            place = f"<cell {question.get('number', 0)}>"
+            exec(compile(question["cell"], place, "exec"), names)  # noqa: S102  behind the fence
+            return {"printed": sink.kept}
+        if "call" in question:
+            arguments = [wire.decode(argument) for argument in question["arguments"]]
+            return {"value": wire.encode(names[question["call"]](*arguments))}
+        return {"functions": sorted(name for name, value in names.items() if callable(value) and name[:1] != "_")}
+    except BaseException as error:  # noqa: BLE001  whatever it raises, sys.exit too, is an outcome and no fault here
+        return {"error": raised(error) + _where(error), "kind": type(error).__name__}
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _where(error: BaseException) -> str:
+    """The last line of a cell that had a part in it, as `` (cell 3, line 2)``."""
+    found = []
+    if isinstance(error, SyntaxError):
+        found.append((error.filename, error.lineno))
+    trace = error.__traceback__
+    while trace:
+        found.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        trace = trace.tb_next
+    lines = [f" ({file[1:-1]}, line {line})" for file, line in found if str(file).startswith("<cell ")]
+    return lines[-1] if lines else ""

@@ -1,0 +1,137 @@
+"""Before hand-in: what in this notebook would a grader choke on?  In plain words, without the hidden tests.
+
+The notebook is looked at, then run from top to bottom as the grader runs it (a fresh, fenced process, Python alone),
+and then its own visible tests are run.  What is said here about a test says nothing about the hidden ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrnnlab.course.grading import Sitting
+from lrnnlab.course.server import Server
+from lrnnlab.course.submissions import Code, Notebook, Unreadable, defined, read
+
+STOPS, MIND = "must be put right", "please look"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing: ``weight`` is STOPS (points would be lost) or MIND."""
+
+    weight: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.weight}: {self.says}"
+
+
+def validate(path: Path, server: Server | None = None) -> list[Finding]:
+    """All findings about a notebook that is to be handed in; none is good news.  Nothing is written.
+
+    ``server`` : one that runs already; else one is started for it.
+
+    >>> validate(Path("ps1.ipynb"))  # doctest: +SKIP
+    [Finding(weight='must be put right', says="there is no function 'turns'; there is 'turn': was it renamed?")]
+    """
+    path = Path(path)
+    if not path.is_file():
+        return [Finding(STOPS, f"there is no file {path}")]
+    try:
+        notebook = read(path)
+    except Unreadable as error:
+        return [Finding(STOPS, str(error))]
+    if not notebook.answers:
+        return [Finding(STOPS, "this is no notebook of a problem set, or its own description was lost: copy your "
+                               "answers into a fresh one")]  # fmt: skip
+    found = list(_at_rest(notebook, path))
+    if server is not None:
+        return found + list(_running(notebook, server))
+    with Server() as own:
+        return found + list(_running(notebook, own))
+
+
+def expected(notebook: Notebook) -> list[str]:
+    """The functions that the notebook's own description asks for."""
+    names = [answer.get("functions") for answer in notebook.answers]
+    return [name for some in names if isinstance(some, list) for name in some if isinstance(name, str)]
+
+
+def _at_rest(notebook: Notebook, path: Path) -> Iterator[Finding]:
+    if path.suffix != ".ipynb":
+        yield Finding(MIND, f"the file is called {path.name}: a notebook's name ends in .ipynb")
+    if b'"jupytext"' in path.read_bytes():
+        yield Finding(MIND, "the notebook is paired with a text file: edits in one can be lost in the other. Unpair it")
+    names, wanted = defined(notebook), expected(notebook)
+    for name in wanted:
+        if names.count(name) > 1:
+            yield Finding(MIND, f"{name} is defined {names.count(name)} times: the last definition counts")
+    for id, count in sorted(notebook.marks.items()):
+        if count > 1:
+            yield Finding(MIND, f"the cell {id!r} is there {count} times: a copy can be deleted")
+    for cell in notebook.cells:
+        if not cell.is_test:
+            yield from _cell(cell)
+
+
+def _cell(cell: Code) -> Iterator[Finding]:
+    for note in cell.notes:
+        yield Finding(STOPS if "whole cell" in note else MIND, f"cell {cell.number}: {note}")
+    try:
+        tree = ast.parse(cell.source)
+    except SyntaxError as error:
+        yield Finding(STOPS, f"cell {cell.number} is not Python: {error.msg} (line {error.lineno})")
+        return
+    except (ValueError, RecursionError, MemoryError):
+        yield Finding(STOPS, f"cell {cell.number} is not Python")
+        return
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    if "input" in called:
+        yield Finding(STOPS, f"cell {cell.number} calls input(): nobody is there to answer")
+    if "get_ipython" in called:
+        yield Finding(STOPS, f"cell {cell.number} calls get_ipython(): the grader runs Python, not Jupyter")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("exit", "_exit"):
+            yield Finding(MIND, f"cell {cell.number} may end the whole process: leave {ast.unparse(node)[:40]} out")
+
+
+def _running(notebook: Notebook, server: Server) -> Iterator[Finding]:
+    sitting = Sitting(notebook, "", server)
+    try:
+        sitting.start()
+        for number, fault in sorted(sitting.faults.items()):
+            yield Finding(STOPS, f"cell {number} failed when the notebook was run from top to bottom: {fault}")
+        if sitting.over:
+            yield Finding(STOPS, sitting.over)
+            return
+        for name in expected(notebook):
+            if name not in sitting.functions:
+                yield Finding(STOPS, sitting.missing(name))
+        yield from _visible_tests(notebook, sitting)
+    finally:
+        sitting.close()
+
+
+def _visible_tests(notebook: Notebook, sitting: Sitting) -> Iterator[Finding]:
+    """The notebook's own tests, in the student's process: they are the student's to see."""
+    for cell in notebook.cells:
+        if cell.is_test and sitting.pupil is not None:
+            reply = sitting.run(cell)
+            if "error" in reply:
+                said = re.sub(r"^(CannotJudge|NotYet): | \(cell \d+, line \d+\)$", "", str(reply["error"]))
+                yield Finding(STOPS, f"the test in cell {cell.number} ({cell.grade_id}) says: {said}")
+
+
+def report(findings: list[Finding]) -> str:
+    """The findings for a reader.
+
+    >>> print(report([]))
+    Nothing found: a grader can run this notebook, and its visible tests pass.
+    """
+    if not findings:
+        return "Nothing found: a grader can run this notebook, and its visible tests pass."
+    return "\n".join(f"{number}. {finding}" for number, finding in enumerate(findings, 1))

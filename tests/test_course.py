@@ -1,0 +1,488 @@
+"""The course's small parts: what an answer is told, plain data on the wire, submissions read, exercises."""
+
+import cmath
+import json
+import math
+import re
+import socket
+import threading
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+import test_course_later
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrnnlab.course import chapter_06, check, hint, solution, wire
+from lrnnlab.course.exercises import exercises
+from lrnnlab.course.judging import (
+    NOT_YET,
+    RIGHT,
+    UNJUDGED,
+    CannotJudge,
+    NotYet,
+    agree,
+    call,
+    expect,
+    judge,
+    numbers,
+    same,
+)
+from lrnnlab.course.predicting import Prediction
+from lrnnlab.course.pupil import Sink, answer
+from lrnnlab.course.sets import inside, top_names, without
+from lrnnlab.course.submissions import Unreadable, _notebook, plain_python, read, students
+
+SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "course").glob("chapter_*.py"))
+CHAPTERS = [path.stem.removeprefix("chapter_") for path in SOURCES]
+
+# --- judging ---------------------------------------------------------------------------------------------------------
+
+
+def double(n):
+    return 2 * n
+
+
+def test_three_outcomes():
+    assert judge(lambda: expect(double, [((2,), 4)])).outcome == RIGHT
+    wrong = judge(lambda: agree(double, lambda n: n + 2, [(2,), (5,)]))
+    assert (wrong.outcome, wrong.says) == (NOT_YET, "double(5) gave 10, and should give 7")
+    broken = judge(lambda: expect(double, [((None,), 4)]))
+    assert broken.outcome == UNJUDGED
+    assert broken.says.startswith("double(None) raised TypeError: unsupported operand")
+    assert "\n" not in broken.says
+
+
+@pytest.mark.parametrize("answer, says", [(None, "not attempted"), (7, "a function is asked for, got 7")])
+def test_what_is_no_function_cannot_be_judged(answer, says):
+    with pytest.raises(CannotJudge, match=says):
+        call(answer, 1)
+
+
+def test_a_stub_is_not_attempted():
+    def stub():
+        raise NotImplementedError("your code here")
+
+    with pytest.raises(CannotJudge, match="^not attempted$"):
+        call(stub)
+
+
+def test_a_test_that_stumbles_over_the_answer_judges_nothing():
+    assert judge(lambda: {}["missing"]).outcome == UNJUDGED
+
+
+def test_an_answer_cannot_change_the_test_s_arguments():
+    given = [3, 1, 2]
+    expect(lambda row: row.sort() or row, [((given,), [1, 2, 3])])
+    assert given == [3, 1, 2]
+
+
+def test_a_notebook_shows_one_line():
+    assert NotYet("f(1) gave 2")._render_traceback_() == ["not yet: f(1) gave 2"]
+    assert CannotJudge("no f")._render_traceback_() == ["cannot be judged: no f"]
+
+
+@pytest.mark.parametrize("a, b", [
+    (1, True), (0.1 + 0.2, 0.3), (Fraction(1, 2), 0.5), ([1, 2], (1.0, 2.0)), (np.array([[1, 2]]), [(1, 2)]),
+    (torch.tensor([1.0]), [1]), (np.float32(0.1), 0.1), (torch.tensor(3), 3), (np.array(3), torch.tensor(3.0)),
+    ({"a": [1]}, {"a": (1,)}), (float("nan"), math.nan), (math.inf, np.inf), ([None, 1], (None, 1)), ([], ()),
+    (range(3), [0, 1, 2]), (1j, complex(0, 1)),
+])  # fmt: skip
+def test_same(a, b):
+    assert same(a, b)
+    assert same(b, a)
+
+
+@pytest.mark.parametrize("a, b", [
+    (1, 2), (2**70, 2**70 + 1), (Fraction(1, 3), Fraction(1, 2)), ([1, 2], [1]), ([1, 2], [[1, 2]]), ("1", 1),
+    (None, 0),
+    (0.3, 0.30001), (math.nan, 1.0), ([1], 1), (np.array([1, 2]), [2, 1]), ({"a": 1}, {"b": 1}), ("a", "b"), ({1}, [1]),
+])  # fmt: skip
+def test_not_the_same(a, b):
+    assert not same(a, b)
+    assert not same(b, a)
+
+
+def test_equality_cannot_be_bought():
+    class Always(float):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = float.__hash__
+
+    class Other:
+        def __eq__(self, other):
+            return True
+
+    assert not same(Other(), 5)
+    assert not same([Other()], [5])
+
+
+@pytest.mark.parametrize("value", ["ab", None, [1, 2], [[1, 2], [3]], object(), 10**400, [[1, "a"]]])
+def test_numbers_of_a_wrong_kind(value):
+    with pytest.raises(CannotJudge, match="the answer should be numbers of shape"):
+        numbers(value, (None, 2))
+
+
+# --- the wire --------------------------------------------------------------------------------------------------------
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.fractions()
+    | st.complex_numbers(allow_nan=False),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(PLAIN)
+def test_plain_data_survives(value):
+    assert wire.decode(json.loads(json.dumps(wire.encode(value)))) == value
+
+
+@pytest.mark.parametrize("array", [
+    np.arange(6).reshape(2, 3), np.zeros((0, 3)), np.array(2.5), np.array([True]), np.arange(4, dtype=">i2"),
+    np.array([1 + 2j], dtype="c8"), np.arange(9.0).reshape(3, 3).T,
+], ids=str)  # fmt: skip
+def test_arrays_survive(array):
+    there = wire.decode(wire.encode(array))
+    assert (there == array).all()
+    assert there.shape == array.shape
+    tensor = torch.tensor([1.5, 2.5], dtype=torch.bfloat16, requires_grad=True)
+    assert wire.decode(wire.encode(tensor)).tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize("value", [object(), print, (x for x in ()), np.array(["a"]), np.array(["2020"], "M8[Y]")])
+def test_what_is_not_plain_is_refused(value):
+    with pytest.raises(TypeError, match="not plain data"):
+        wire.encode(value)
+
+
+HOSTILE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*wire._READ, "other"]), inner, max_size=2)
+    ),
+)
+
+
+@given(HOSTILE)
+def test_hostile_data_is_a_value_error_or_a_value(data):
+    try:
+        wire.decode(data)
+    except ValueError:
+        pass
+
+
+def test_messages_end_and_time_out():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        with pytest.raises(TimeoutError):
+            wire.receive(ours, until=0)
+        drip = threading.Thread(target=lambda: theirs.sendall(b"\xff\xff\xff\xff"))
+        drip.start()
+        with pytest.raises(ValueError, match="a message of 4294967295 bytes"):
+            wire.receive(ours)
+        drip.join()
+        theirs.close()
+        with pytest.raises(wire.Closed):
+            wire.receive(ours)
+
+
+# --- a student's process, without one --------------------------------------------------------------------------------
+
+
+def test_cells_run_and_say_where_they_failed():
+    names = {}
+    assert answer({"cell": "print('a' * 10)\nx = 1", "number": 3}, names) == {"printed": "aaaaaaaaaa\n"}
+    failed = answer({"cell": "y = x\nz = y / 0", "number": 4}, names)
+    assert failed == {"error": "ZeroDivisionError: division by zero (cell 4, line 2)", "kind": "ZeroDivisionError"}
+    assert answer({"cell": "def f(:", "number": 5}, names)["error"].endswith("(cell 5, line 1)")
+    assert answer({"cell": "raise SystemExit(3)"}, names)["kind"] == "SystemExit"
+
+
+def test_a_flood_is_not_kept():
+    sink = Sink(5)
+    for _ in range(1000):
+        sink.write("abc")
+    assert sink.kept == "abcab"
+
+
+# --- what came back --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data, says", [
+    (b"", "is empty"), (b" \n", "is empty"), (b"# %%\nprint(1)", "not a notebook .not JSON"),
+    (b"\xff\xfe", "not a notebook"),
+    (b"[]", "no list of cells"), (b'{"worksheets": []}', "no list of cells"), (b'{"cells": [7]}', "cell 1 is damaged"),
+    (b'{"cells":' + b"[" * 100_000, "not a notebook"),
+])  # fmt: skip
+def test_what_is_no_notebook_is_said_in_words(tmp_path, data, says):
+    path = tmp_path / "x.ipynb"
+    path.write_bytes(data)
+    with pytest.raises(Unreadable, match=says):
+        read(path)
+
+
+KEYS = st.sampled_from(
+    ["cells", "cell_type", "source", "metadata", "nbgrader", "grade_id", "lrnnlab", "answers", "grade"]
+)
+JSON = st.recursive(
+    st.none() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+)
+
+
+@given(JSON)
+def test_any_json_is_a_notebook_or_unreadable(content):
+    try:
+        _notebook({"cells": [content], "metadata": content})
+    except Unreadable:
+        pass
+
+
+def test_both_ways_to_lay_out_a_folder(tmp_path):
+    (tmp_path / "ada.ipynb").write_text("{}")
+    (tmp_path / "bob" / "ps1").mkdir(parents=True)
+    for name in ("bob/ps1/ps1.ipynb", "bob/other.ipynb"):
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "cy").mkdir()
+    (tmp_path / "dan.ipynb").symlink_to(tmp_path / "ada.ipynb")
+    (tmp_path / ".hidden").write_text("")
+    found = {one.student: (one.path and one.path.name, one.problem) for one in students(tmp_path, "ps1")}
+    assert found == {"ada": ("ada.ipynb", ""), "bob": ("ps1.ipynb", ""), "cy": (None, "holds no notebook"),
+                     "dan": (None, "is a link, not a file")}  # fmt: skip
+    (tmp_path / "ada").mkdir()
+    with pytest.raises(ValueError, match="a file and a folder of 'ada'"):
+        students(tmp_path, "ps1")
+
+
+@pytest.mark.parametrize("source, python, notes", [
+    ("x = 5\n%matplotlib inline", "x = 5\n", 1), ("!ls\n?print\nx = 1", "\n\nx = 1", 2),
+    ("%%time\nx = 1", "\nx = 1", 0),
+    ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    pass", 1),
+    ("def f(:", "def f(:", 0),
+])  # fmt: skip
+def test_commands_of_jupyter_are_left_out(source, python, notes):
+    found, said = plain_python(source)
+    assert found == python
+    assert len(said) == notes
+
+
+def test_regions():
+    text = "a\n  ### BEGIN SOLUTION\n  b\n  ### END SOLUTION\nc"
+    assert without(text, "SOLUTION") == "a\nc"
+    assert inside(text, "SOLUTION") == ["  b"]
+    assert without(text, "HIDDEN TESTS") == text
+    assert top_names("import x\nf = lambda: 0\nclass C: pass\ndef g():\n    def h(): pass\nn = 3\nm = max") == [
+        "f", "C", "g", "m"]  # fmt: skip
+
+
+# --- exercises of the chapters ---------------------------------------------------------------------------------------
+
+
+def odd_angles(N, S):
+    """Modes and weights of a one-hot at S, written out."""
+    angles = [math.pi * (2 * n + 1) / (2 * N) for n in range(N)]
+    return [complex(math.cos(a), math.sin(a)) for a in angles], [cmath.exp(-1j * a * S) / N for a in angles]
+
+
+def sympy_solver(nodes, S):
+    """The Vandermonde system, solved as one."""
+    N = len(nodes)
+    system = sp.Matrix(N, N, lambda k, i: sp.Rational(nodes[i].numerator, nodes[i].denominator) ** k)
+    return [Fraction(int(w.p), int(w.q)) for w in system.LUsolve(sp.Matrix([int(k == S) for k in range(N)]))]
+
+
+def blocks(goes):
+    """Blocks of a table, entry by entry: 1 where the column's state goes to the row's."""
+    states = range(len(goes[0]))
+    return [[[int(row[j] == i) for j in states] for i in states] for row in goes]
+
+
+def carried(text):
+    """One number, brought up to date at each digit."""
+    made, x = [], 0
+    for digit in text:
+        x = (x + int(digit)) % 5
+        made.append(x)
+    return made
+
+
+WRONG = {
+    "00.1": [
+        lambda text: [int(digit) % 5 for digit in text], lambda text: sum(map(int, text)) % 5,
+        lambda text: [sum(map(int, text[:t])) for t in range(1, len(text) + 1)],
+        lambda text: [sum(map(int, text[:t])) % 5 for t in range(len(text))], lambda text: carried(text)[::-1], "0304",
+    ],
+    "00.2": [
+        ["0", "1", "2", "3"], ["0", "1", "2", "3", "32"], ["0", "1", "2", "3", "x"], ["4"] * 5, "01234", [0, 1, 2, 3, 4],
+    ],
+    "00.3": ["about 80 %", "about 50 %", "about 96 %, as 24 of 25 arrows are", 0.2],
+    "00.4": [
+        [[1, 0], [0, 1]], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]], [[0.999, 0.001], [0.001, 0.999]],
+        [[0.9, 0.2], [0.2, 0.9]], [[1.1, -0.1], [-0.1, 1.1]], [0.9, 0.1],
+    ],
+    "01.4": [
+        ("0-0", "1-1"),  # one value, but not with a number in front
+        ("0-1", "2-1"), ("2-2", "2-2"), ("0-0", "4-4"), ("0", "2"), "0-0", ("0-0", 2), ("0-0-0", "2-2-0"),
+    ],
+    "01.5": [400, 402, 2001, "401 pieces", [401, 401]],
+    "01.6": [("abab", "aabb"), ("aabb", "abab"), ("abba", "baab"), ("ab", "ba"), ("", ""), "abab", ("abab", "cccc")],
+    "01.8": [
+        {s: ([[1, 0], [0, 1]], [s / 4, 0]) for s in range(5)},  # adds up
+        {s: ([[0, 0], [0, 0]], [s / 4, 0]) for s in range(5)},  # the last letter, 0 too
+        {0: ([[1]], [0]), **{s: ([[0]], [s]) for s in range(1, 5)}},  # not divided by 4
+        {0: 1}, [1, 2], {0: (1, 2), 1: 0, 2: 0, 3: 0, 4: 0},
+    ],
+    "01.9": [1, 3, 5, "two", None],
+    "01.12": ["yes", "no: two letters do not commute", "no", True, 2],
+    "02.1": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
+    "02.3": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
+    "02.6": [
+        lambda goes: np.array(blocks(goes)).swapaxes(1, 2),  # where states come from
+        lambda goes: blocks([[(j + 1) % len(row) for j in row] for row in goes]),
+        lambda goes: [np.eye(len(row)) for row in goes], lambda goes: blocks(goes)[0], lambda goes: goes, 5,
+    ],
+    "02.7": [
+        [[1, 1], [1, 1]], [[0.5, 0.5], [0.5, 0.5]], np.array([[1, 1], [1, -1]]) / 2**0.5, np.eye(2), [[1, 0]], [1, 2],
+    ],
+    "02.8": ["after about 150", "never: the norm is kept", 15, "soon"],
+    "03.1": [16, 32, 15, "17!"],
+    "03.3": [17047, 17049, 1, None],
+    "03.4": [
+        lambda second, first: (first[0] + second[0], max(first[1], second[1])),
+        lambda first, second: (first[0] + second[0], max(first[1] + second[0], second[1])),  # the other order
+        lambda second, first: (0, 0), lambda second, first: 5, lambda second, first: second[2], 7,
+    ],
+    "03.6": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
+    "03.8": [(1, 2, 3), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
+    "04.1": [4, 2, "1"],
+    "04.2": [1, 0.2, 50, "below"],
+    "04.3": [
+        lambda a, b: (a[0] * b[0], a[1] + b[1], a[0] * np.exp(1j * a[1]) * b[2] + a[2]),  # the other order
+        lambda a, b: (a[0] * b[0], a[1] + b[1], a[2] + b[2]), lambda a, b: b,
+        lambda a, b: (a[0] + b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
+        lambda a, b: a[2] + b[2],
+    ],
+    "04.4": [
+        lambda t: (2**0.5, 0), lambda t: (10 * math.cos(0.7 * t), 10 * math.sin(0.7 * t)),
+        lambda t: (2**0.5 * math.cos(0.7 * t), -(2**0.5) * math.sin(0.7 * t)), lambda t: 1,
+    ],
+    "04.5": [
+        lambda decays: [math.sqrt(1 - d**2) for d in decays], lambda decays: [1] * 40,
+        lambda decays: [1 - d for d in decays],
+        lambda decays: [1], lambda decays: [1j] * 40,
+    ],
+    "04.8": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
+    "05.1": [["K0", "K1", "K2", "k0", "k1"], ["k0", "K0", "K1", "K2", "k1"], ["K0"] * 5, "K0K1", [1, 2, 3, 4, 5]],
+    "05.2": [[[0, 1], [0, 0]], [[1, 0], [0, 1]], [[1, 1], [0, 2]], [[1, 2], [3, 4]], [1, 2], [[0.5, 1], [0, 0.5]]],
+    "05.4": [
+        lambda S, L: ([1.0], [1.0]), lambda S, L: ([], []), lambda S, L: [1, 2],
+        lambda S, L: odd_angles(L, S),  # too many
+    ],
+    "05.5": [3, 5, 7, "four"],
+    "06.1": [(4, -5, 1), (1, 1, 1), (0, 0, 1), (4, Fraction(16, 3), Fraction(4, 3)), [1, 2], "abc"],
+    "06.3": [10, 15, 0, "11"],
+    "06.4": [
+        lambda nodes, S: [0] * len(nodes), lambda nodes, S: [1], lambda nodes, S: None, lambda nodes: [],
+        lambda nodes, S: [float(w) for w in chapter_06._solve(nodes, S)],  # drifts
+        lambda nodes, S: chapter_06._solve(nodes, len(nodes) - 1),
+    ],
+    "06.5": [(8, 8), (5.5, 12), (9.5, 10), 5.5, "5.5, 10"],
+    "06.6": [1, 2, 3.3, -3.364, 4, "a"],
+    "06.7": [lambda L: L // 2, lambda L: (L + 1) / 2, lambda L: L, lambda L: -(-L // 2), lambda L: None, 5],
+}  # fmt: skip
+OTHER_STYLE = {
+    "00.1": [carried, lambda text: np.cumsum([int(digit) for digit in text]) % 5],
+    "00.2": [("", "1", "11", "111", "1111"), {"41", "40", "30", "20", "10"}],
+    "00.3": [],
+    "00.4": [np.array([[0.95, 0.05], [0.05, 0.95]]), [[0.9, 0.02], [0.1, 0.98]]],
+    "01.4": [["1-3", "3-1"], ("3-0", "1-2")],
+    "01.12": [],  # a text that is chosen has no other style
+    "02.1": [1.00222, np.float64(1.002219)],
+    "02.3": [[3, 4, 5, 9], np.array([3.0, 4.0, 5.0, 9.0])],
+    "02.6": [
+        lambda goes: blocks(goes), lambda goes: torch.nn.functional.one_hot(torch.tensor(goes)).mT.float(),
+        lambda goes: [np.eye(len(row))[:, row] for row in goes],
+    ],
+    "02.7": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
+    "02.8": [],
+    "03.6": [],
+    "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
+    "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
+    "01.5": [401.0, np.int64(401)],
+    "01.6": [["abab", "baab"], ("baab", "abab")],
+    "01.8": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
+    "01.9": [2, np.int64(2)],
+    "03.1": [17.0, np.array(17)],
+    "03.3": [17048.0, np.int64(17048)],
+    "03.4": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
+    "04.1": [1.0, Fraction(1)],
+    "04.2": [0.02, np.float64(0.0199)],
+    "04.3": [lambda a, b: [b[0] * a[0], b[1] + a[1], b[2] + a[2] * b[0] * complex(math.cos(b[1]), math.sin(b[1]))]],
+    "04.4": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)])],
+    "04.5": [lambda decays: np.concatenate([[-1.0], np.sqrt(1 - np.square(decays[1:]))])],
+    "05.1": [("K0", "K1", "K2", "k1", "k0")],
+    "05.2": [[[2, 1], [0, 2]], np.array([[3, 1], [-1, 1]]), [[-1, 5], [0, -1]]],
+    "05.4": [lambda S, L: odd_angles(-(-max(S + 1, L - S) // 2), S)],
+    "05.5": [4.0, np.int64(4)],
+    "06.1": [[4.0, -16 / 3, 4 / 3], np.array([4, -16 / 3, 4 / 3])],
+    "06.3": [11.0, np.int64(11)],
+    "06.4": [lambda nodes, S: sympy_solver(nodes, S)],
+    "06.5": [[5.5, 10], np.array([5.5, 10.0])],
+    "06.6": [3.3636, Fraction(33636, 10000)],
+    "06.7": [lambda L: math.ceil((L + 1) / 2), lambda L: min(max(S + 1, L - S) for S in range(L))],
+}  # fmt: skip
+
+
+EVERY = [one for name in CHAPTERS for one in exercises(name)]
+
+
+def test_every_exercise_has_planted_answers_here_or_in_the_file_of_those_that_came_later():
+    assert {one.id for one in EVERY} == WRONG.keys() | test_course_later.WRONG.keys()
+
+
+@pytest.mark.parametrize("exercise", [one for one in EVERY if one.id in WRONG], ids=lambda one: one.id)
+def test_each_exercise_is_solved_by_its_solution_and_by_nothing_planted(exercise):
+    for right in (exercise.answer(), *OTHER_STYLE[exercise.id]):
+        assert check(exercise.id, right).outcome == RIGHT, right
+    assert len(WRONG[exercise.id]) >= 3
+    for wrong in WRONG[exercise.id]:
+        verdict = check(exercise.id, wrong)
+        assert verdict.outcome in (NOT_YET, UNJUDGED), wrong
+        assert verdict.says
+        assert "\n" not in repr(verdict)
+    assert exercise.stars in (1, 2, 3)
+    assert exercise.teaches
+    assert all(hint(exercise.id, n) for n in range(1, len(exercise.hints) + 1))
+    assert solution(exercise.id)
+
+
+@pytest.mark.parametrize("id", ["01.7", "99.1", "5", "", "../x"])
+def test_an_unknown_exercise_is_one_clear_error(id):
+    with pytest.raises(ValueError, match="exercise"):
+        check(id, 1)
+
+
+HEADER = re.compile(r"^# (\d+)\. (★+) \*\((\d+) min(?:, (\d+) points)?: ([^*]+)\)\*", re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", ["00", "01", "02", "03", "04"])
+def test_a_chapter_says_of_each_exercise_what_the_exercise_says_of_itself(number):
+    source = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
+    source = source[source.index("Exercises\n") :]
+    headers = {f"{number}.{n}": (len(stars), int(minutes), teaches)
+               for n, stars, minutes, _, teaches in HEADER.findall(re.sub(r"\n#  +", " ", source))}  # fmt: skip
+    assert list(headers) == [f"{number}.{n + 1}" for n in range(len(re.findall(r"^# \d+\. ★", source, re.MULTILINE)))]
+    for one in exercises(number):
+        assert headers[one.id] == (one.stars, one.minutes, one.teaches)
+        asks = "predict" if isinstance(one, Prediction) else "check"
+        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', source, re.MULTILINE)) == 1
+    worth = [int(points) for *_, points, _ in HEADER.findall(source) if points]
+    assert [sum(worth)] == [int(n) for n in re.findall(r"^# (\d+) points\.", source, re.MULTILINE)] or not worth
+    for kind in ("A proof step.", "Code.", "Break the hypothesis.", "Predict"):
+        assert f"**{kind}" in source

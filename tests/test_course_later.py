@@ -1,0 +1,200 @@
+"""The exercises of chapters 05, 06, 08 and 09 that came later: planted answers, headers, predictions."""
+
+import ast
+import math
+import re
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lrnnlab.course import chapter_09, check, hint, predict, solution
+from lrnnlab.course.exercises import exercises
+from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
+from lrnnlab.course.predicting import Prediction
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks" / "py"
+CHAPTERS = ("05", "06", "08", "09")
+KINDS = ("A proof step.", "Code.", "Predict.", "Break the hypothesis.")
+
+
+def relu_triple(A, B, C):
+    """Three bits of one-hot rows, one loop for every place."""
+    n = len(A)
+    made = np.zeros((n, n), dtype=int)
+    for i, k, m, j in product(range(n), repeat=4):
+        made[i, j] += max(A[i, k] + B[k, m] + C[m, j] - 2, 0)
+    return made
+
+
+def by_matrix(W, k, v, beta):
+    return W @ (np.eye(len(k)) - beta * np.outer(k, k)) + beta * np.outer(v, k)
+
+
+def binomial(n, k):
+    return math.prod(range(n - k + 1, n + 1)) // math.factorial(k)
+
+
+TURN = math.radians(60)
+WRONG = {
+    "05.3": [lambda N: N, lambda N: N - 1, lambda N: 2 * N, lambda N: (N,), "N + 1"],
+    "05.9": [
+        lambda r, m, j: r**j, lambda r, m, j: m * r**j, lambda r, m, j: math.comb(j + m, m) * r**j,
+        lambda r, m, j: r ** (m * j), lambda r, m, j: [1], 3,
+    ],
+    "05.10": [4, 5, 8, 9, "seven", 6.5],
+    "06.2": [lambda N: (N, N - 1), lambda N: (N - 1, N - 1), lambda N: (N - 2, N - 2), lambda N: N - 1, (3, 2)],
+    "06.8": [
+        lambda lam: 0, lambda lam: 1 / (1 - lam), lambda lam: -math.log(1 - lam), lambda lam: 88.7 / -math.log(lam),
+        lambda lam: -math.log(lam), 7,
+    ],
+    "06.10": [1, 8, 31, 22, "16"],
+    "08.1": [500, 499, 250, "501 nodes"],
+    "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
+    "08.3": [
+        lambda A, B, C: A, lambda A, B, C: np.maximum(A + B + C - 2, 0), lambda A, B, C: C @ B @ A,
+        lambda A, B, C: None,
+        lambda A, B, C: 1.0001 * (A @ B @ C), 4,
+    ],
+    "08.4": ["ss", "s", "sst", "sts", "", "xy", 3],
+    "08.5": ["Parity", "Tomita 5", "D_2", "S_3", "Tomita 9", 4],
+    "08.6": [Fraction(1, 4), Fraction(1, 8), 0.16, "1/6"],
+    "08.7": [(4, 2), (2, 2), (1, 1), (2,), "2 and 1"],
+    "08.9": [512 / (64 * 1.5), 8, 2, "four"],
+    "08.11": ["about half", "most, not all", "none", 1],
+    "09.1": [10, 12, 8, "11th"],
+    "09.2": [
+        ("((1)", "1(()"), ("(1()", "(1()"), (")(1(", "1)(("), ("((1()", "1((()"), ("(1((", "1((("),
+        "(1()", ("abcd", "dcba"),
+    ],
+    "09.3": [
+        lambda W, k, v, beta: W + beta * np.outer(v, k), lambda W, k, v, beta: W + np.outer(v - W @ k, k),
+        lambda W, k, v, beta: W - beta * np.outer(v - W @ k, k), lambda W, k, v, beta: beta * np.outer(v - W @ k, k),
+        lambda W, k, v, beta: v, lambda W, k, v, beta: None,
+    ],
+    "09.4": [310, 1000, 500, "600 or so"],
+    "09.5": [((0, 1), (2, 0)), ((1, 1), (2, 0.5)), ((1, 1), (1, 0)), ((1, 2), (2, 0)), ((1, 0), (2, 0)), (1, 1), "x"],
+    "09.6": [
+        ((1, 0), (0, 1)), ((1, 0), (1, 0)), ((1, 0), (math.cos(TURN / 2), math.sin(TURN / 2))), ((2, 0), (1, 1.7)),
+        ((0, 0), (0, 0)), [1, 0],
+    ],
+    "09.7": [
+        lambda n, size: math.comb(n + size - 1, size - 1), lambda n, size: math.comb(n + size - 2, size - 1),
+        lambda n, size: size**n, lambda n, size: n * math.comb(n + size - 2, size - 1), lambda n, size: None, 30,
+    ],
+    "09.8": [0, 5, 3, "two", 6],
+}  # fmt: skip
+OTHER_STYLE = {
+    "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
+    "05.9": [lambda r, m, j: np.power(r, j) * math.prod(range(j + 1, j + m)) / math.prod(range(1, m))],
+    "05.10": [7.0, np.int64(7)],
+    "06.2": [lambda N: [float(N - 1), N - 2.0], lambda N: np.array([N - 1, N - 2])],
+    "06.8": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
+    "06.10": [16.0, np.int64(16)],
+    "08.1": [501.0, np.int64(501)],
+    "08.2": [[4, 2], (2.0, 4.0), np.array([2, 4])],
+    "08.3": [relu_triple],
+    "08.4": ["ts"],
+    "08.5": ["Tomita 4", "EvenPair(5)"],
+    "08.6": [1 / 6, np.float64(1 / 6)],
+    "08.7": [[2.0, 1.0], np.array([2, 1])],
+    "08.9": [4.0, Fraction(4)],
+    "08.11": [],
+    "09.1": [11.0, np.int64(11)],
+    "09.2": [["1(()", "(1()"], ("1(()", "(1()")],
+    "09.3": [by_matrix, lambda W, k, v, beta: W + beta * (v - W @ k)[:, None] * k],
+    "09.4": [np.log(500) / -np.log(0.99), 600, Fraction(630)],
+    "09.5": [[[2, 0.5], [2, 0]], ((1, -1), (2, 0)), np.array([[0.5, 2], [2, 0]])],
+    "09.6": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]]],
+    "09.7": [lambda n, size: size * binomial(n + size - 2, n - 1)],
+    "09.8": [2.0, np.int64(2)],
+}  # fmt: skip
+LATER = [one for name in CHAPTERS for one in exercises(name) if one.id in WRONG]
+
+
+def test_all_that_chapters_08_and_09_ask_is_here():
+    assert {one.id for name in ("08", "09") for one in exercises(name)} <= WRONG.keys()
+    assert len(LATER) == len(WRONG) == len(OTHER_STYLE)
+
+
+@pytest.mark.parametrize("exercise", LATER, ids=lambda one: one.id)
+def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
+    assert OTHER_STYLE[exercise.id] or isinstance(exercise, Prediction)  # a text has no other style
+    for right in (exercise.answer(), *OTHER_STYLE[exercise.id]):
+        assert check(exercise.id, right).outcome == RIGHT, right
+    assert len(WRONG[exercise.id]) >= 3
+    said = [check(exercise.id, wrong) for wrong in WRONG[exercise.id]]
+    assert {one.outcome for one in said} <= {NOT_YET, UNJUDGED}, said
+    assert sum(one.outcome == NOT_YET for one in said) >= 2
+    assert all(one.says and "\n" not in repr(one) for one in said)
+    assert all(hint(exercise.id, n) for n in range(1, len(exercise.hints) + 1))
+    assert solution(exercise.id)
+
+
+def test_a_judge_that_is_broken_is_seen(monkeypatch):
+    """With another truth in it the judge of 09.4 takes a planted answer and refuses the right one."""
+    monkeypatch.setattr(chapter_09, "predicted_error", lambda beta, noise: 310)
+    assert check("09.4", WRONG["09.4"][0]).outcome == RIGHT
+    assert check("09.4", 618).outcome == NOT_YET
+
+
+# --- the chapters' text ----------------------------------------------------------------------------------------------
+
+
+def source(chapter):
+    return next(NOTEBOOKS.glob(f"{chapter}_*.py")).read_text(encoding="utf-8")
+
+
+def headers(chapter):
+    """{number: (stars, minutes, points, what it teaches, the rest)}"""
+    asked = source(chapter).split("Exercises\n#\n")[1].split("<details>")[0]
+    found = re.findall(r"^# (\d+)\. (★+) \*\((\d+) min, (\d+) points: (.+?)\)\* (.*)$", asked, re.MULTILINE)
+    assert len(found) == len(re.findall(r"^# \d+\. ", asked, re.MULTILINE)), "a header of another form"
+    return {int(number): (len(stars), int(minutes), int(points), teaches, rest)
+            for number, stars, minutes, points, teaches, rest in found}  # fmt: skip
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_headers_say_what_the_exercises_say(chapter):
+    asked = headers(chapter)
+    assert list(asked) == list(range(1, len(asked) + 1))
+    for one in exercises(chapter):
+        assert asked[int(one.id.split(".")[1])][:2] == (one.stars, one.minutes), one.id
+        assert asked[int(one.id.split(".")[1])][3] == one.teaches, one.id
+    assert all(any(rest.startswith(f"**{kind}**") for *_, rest in asked.values()) for kind in KINDS)
+    total = int(re.search(r"^# (\d+) points\. ", source(chapter), re.MULTILINE)[1])
+    assert total == sum(points for _, _, points, *_ in asked.values())
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_exercise_is_asked_by_a_cell(chapter):
+    asked = re.findall(r'^(check|predict)\("(.+?)",', source(chapter), re.MULTILINE)
+    assert asked == [("predict" if isinstance(one, Prediction) else "check", one.id) for one in exercises(chapter)]
+
+
+def names_of(chapter, *wanted):
+    """The chapter's imports, and those functions and values of it, run."""
+    tree = ast.parse(source(chapter))
+    kept = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))
+            or getattr(node, "name", None) in wanted
+            or isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) in wanted]  # fmt: skip
+    names = {}
+    exec(compile(ast.Module(kept, []), f"chapter {chapter}", "exec"), names)  # noqa: S102  our own text
+    return names
+
+
+@pytest.mark.parametrize("id, wanted", [("05.10", ("outputs_learned", "train", "flat")), ("06.10", ("worst_fit",)),
+                                        ("09.8", ("kept_alive",))])  # fmt: skip
+def test_predictions_come_out_as_they_are_explained(id, wanted):
+    """(08.11 needs the net that its chapter trains for eight seconds.)"""
+    asked = predict(id, names_of(id[:2], *wanted)[wanted[0]])
+    asked.choice.value = due(id)
+    asked.commit()
+    assert asked.came == due(id)
+    assert "right" in asked.says.value
+
+
+def due(id):
+    return next(one for one in exercises(id[:2]) if one.id == id).answer()
