@@ -16,7 +16,7 @@ from nbformat.v4 import new_output
 from PIL import Image
 
 from lrnnlab import book as lab
-from lrnnlab.book import BookError, Run, build, compare, drift, execute, inspect, main
+from lrnnlab.book import BookError, Run, build, compare, drift, execute, inspect, main, running
 from lrnnlab.book.building import give_ids
 from lrnnlab.book.outputs import WIDGET_VIEW, tidy
 from lrnnlab.book.pictures import picture_difference
@@ -355,6 +355,17 @@ def test_a_cell_without_end_is_stopped(tmp_path):
     source = page(tmp_path, "# %%\nwhile True:\n    pass\n")
     with pytest.raises(BookError, match=r'"while True:"\) took longer than 1 s'):
         build(source, tmp_path, timeout=1)
+
+
+def test_a_kernel_that_does_not_answer_its_first_cell_is_started_anew_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "FIRST", 2)
+    silent = "import pathlib, time\nseen = pathlib.Path('seen')\nif not seen.exists():\n    seen.touch()\n    time.sleep(60)"
+    run = execute(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(silent + "\n7")]), tmp_path, timeout=30)
+    assert run.failed is None and run.notebook.cells[0].outputs[0]["data"]["text/plain"] == "7"
+
+    always = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import time\ntime.sleep(60)")])
+    with pytest.raises(BookError, match="longer than 3 s"):
+        execute(always, tmp_path, timeout=3)
 
 
 @pytest.mark.parametrize("argv", [["check", "07"], ["build"]])

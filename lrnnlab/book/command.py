@@ -1,4 +1,4 @@
-"""``lrnnlab book build | check | drift [NAME ...]``."""
+"""``lrnnlab book build | check | drift | site | footprint [NAME ...]``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ VERBS = {
     "build": "execute the source and write the notebook, or say why not and write nothing",
     "check": "execute the notebook afresh and compare with what is committed",
     "drift": "say where source and notebook differ (runs nothing)",
+    "site": "write the notebooks as static pages that need no network (runs what the widgets need)",
+    "footprint": "measure memory and processor time of JupyterLab and of each notebook's kernel (Linux)",
 }
 
 
@@ -25,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="00_start_here, or just 00; default: every notebook")
     parser.add_argument("--root", type=Path, help="the repository; default: the nearest folder above with notebooks/py")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="for one cell (default 600)")
+    parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
+    parser.add_argument("--no-flipbooks", action="store_true", help="of site: a sentence where a widget would be")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,6 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BookError as error:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
+    if options.verb == "site":
+        return _site(sources, options.out, not options.no_flipbooks)
+    if options.verb == "footprint":
+        return _footprint(sources, root, options.timeout)
     return max(_one(options.verb, source, root, options.timeout) for source in sources)
 
 
@@ -95,3 +103,31 @@ def _one(verb: str, source: Path, root: Path, timeout: float) -> int:
         print(problem)
     say(f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem")
     return int(bool(problems))
+
+
+def _site(sources: Sequence[Path], out: Path, books: bool) -> int:
+    from lrnnlab import site  # brings nbconvert, which the other verbs do without
+
+    try:
+        site.build([twin_of(source) for source in sources], out, books=books, say=print)
+    except BookError as error:
+        print(f"lrnnlab book site: {error}", file=sys.stderr)
+        return 1
+    problems = site.faults(out)
+    for problem in problems:
+        print(problem)
+    print(f"{out / 'index.html'}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}")
+    return int(bool(problems))
+
+
+def _footprint(sources: Sequence[Path], root: Path, timeout: float) -> int:
+    from lrnnlab.book.footprint import of_chapter, of_lab
+
+    try:
+        print(of_lab(root / "notebooks"), flush=True)
+        for source in sources:
+            print(of_chapter(twin_of(source), timeout), flush=True)
+    except BookError as error:
+        print(f"lrnnlab book footprint: {error}", file=sys.stderr)
+        return 1
+    return 0

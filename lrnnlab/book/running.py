@@ -18,10 +18,15 @@ from lrnnlab.book.outputs import without_colour
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 OUTPUT_WIDGET = "OutputModel"
+FIRST = 180.0  # seconds for the first cell, which imports; a kernel that is idle and never got it is started anew, once
 
 
 class BookError(Exception):
     """A notebook that cannot be built, read or run; the message says which cell and why."""
+
+
+class _Silent(Exception):
+    """The first cell gave no answer within :data:`FIRST`: on a busy machine a kernel can miss its first message."""
 
 
 @dataclass
@@ -59,6 +64,15 @@ def execute(
     >>> from nbformat.v4 import new_code_cell, new_notebook
     >>> execute(new_notebook(cells=[new_code_cell("1 + 1")]), Path("."))  # doctest: +SKIP
     """
+    try:
+        return _execute(notebook, folder, say, timeout, min(timeout, FIRST))
+    except _Silent:
+        return _execute(notebook, folder, say, timeout, timeout)
+
+
+def _execute(
+    notebook: NotebookNode, folder: Path, say: Callable[[str], None] | None, timeout: float, first: float
+) -> Run:
     run = Run(cleared(notebook))
     cells = run.notebook.cells
     order = [i for i, cell in enumerate(cells) if is_code(cell)]
@@ -82,7 +96,7 @@ def execute(
     client = NotebookClient(
         run.notebook,
         kernel_name=KERNEL["name"],
-        timeout=timeout,
+        timeout_func=lambda cell: first if order and cell is cells[order[0]] else timeout,
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=ERROR"],  # the kernel warns on our terminal about its own transport
@@ -94,6 +108,8 @@ def execute(
     except CellExecutionError:
         run.failed = current
     except CellTimeoutError as error:
+        if current == order[0] and first < timeout:
+            raise _Silent from error
         raise BookError(f"{where(cells, current)} took longer than {timeout:g} s") from error
     except DeadKernelError as error:
         raise BookError(f"{where(cells, current)}: the kernel died while it ran (out of memory?)") from error

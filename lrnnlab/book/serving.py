@@ -1,0 +1,83 @@
+"""A JupyterLab of its own, with its own port, token and settings: to measure it, and to test in a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrnnlab.book.running import BookError
+
+# A newcomer is asked about news in a toast that takes the focus; this JupyterLab has a newcomer every time.
+NOTIFICATIONS = {"fetchNews": "false", "checkForUpdates": False}
+
+
+@dataclass(frozen=True)
+class Server:
+    """``page(path)`` is the address of a page, with the token; ``process`` runs it."""
+
+    port: int
+    token: str
+    process: subprocess.Popen
+
+    def page(self, path: str = "lab") -> str:
+        return f"http://127.0.0.1:{self.port}/{path}?token={self.token}"
+
+
+@contextlib.contextmanager
+def jupyter_lab(folder: Path, state: Path, wait: float = 60) -> Iterator[Server]:
+    """JupyterLab on ``folder``, from its first answer on; all it writes about itself goes into ``state``.
+
+    BookError, with the end of its log, where it gives no page within ``wait`` seconds.  It ends with the block, and so
+    do its kernels.
+
+    >>> with jupyter_lab(Path("notebooks"), Path("build/lab")) as server:  # doctest: +SKIP
+    ...     print(server.page("lab/tree/00_start_here.ipynb"))
+    """
+    settings = Path(state) / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(NOTIFICATIONS), encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port, token = free.getsockname()[1], secrets.token_hex(16)
+    own = {f"JUPYTER_{kind}_DIR": str(state) for kind in ("CONFIG", "DATA", "RUNTIME")} | {"IPYTHONDIR": str(state)}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.port_retries=0",
+               f"--ServerApp.root_dir={Path(folder).resolve()}", f"--IdentityProvider.token={token}"]  # fmt: skip
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # in a container one often is root; jupyter would balk
+    log = Path(state) / "server.log"
+    with log.open("w", encoding="utf-8") as said:
+        process = subprocess.Popen(command, env={**os.environ, **own}, stdout=said, stderr=said)
+    server = Server(port, token, process)
+    try:
+        _first_answer(server, log, wait)
+        yield server
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _first_answer(server: Server, log: Path, wait: float) -> None:
+    end = time.monotonic() + wait
+    while True:
+        try:
+            with urllib.request.urlopen(server.page(), timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError) as error:
+            if server.process.poll() is not None or time.monotonic() > end:
+                tail = log.read_text(encoding="utf-8")[-2000:]
+                raise BookError(f"JupyterLab gave no page within {wait:g} s ({error}); it said\n{tail}") from error
+            time.sleep(0.1)

@@ -1,0 +1,151 @@
+"""A committed notebook as one HTML page: nbconvert's body, formulas as MathML, our own small frame around it.
+
+Nothing on the page comes from the network: browsers lay out MathML themselves, pictures lie in the page or beside it,
+and the style is one sheet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from html import escape, unescape
+
+from jinja2 import pass_context
+from latex2mathml import exceptions
+from latex2mathml.converter import convert
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat import NotebookNode
+
+from lrnnlab.book.running import BookError
+
+# latex2mathml's errors have no common ancestor
+REFUSED = tuple(kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception))
+INLINE_MATH = re.compile(r"(?<![\\$])\$[^$\n]+\$(?!\$)")
+UNKNOWN = re.compile(r"\\[A-Za-z]+")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page as another one links to it: the file's name and the chapter's title."""
+
+    file: str
+    title: str
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    r"""A formula as MathML, with its LaTeX as ``alttext``; BookError for one that cannot be converted.
+
+    display : "inline" or "block".
+
+    >>> mathml(r"\lambda^2").partition("<mrow>")[2]
+    '<msup><mi>&#x003BB;</mi><mn>2</mn></msup></mrow></math>'
+    >>> mathml(r"\nosuchthing")
+    Traceback (most recent call last):
+        ...
+    lrnnlab.book.running.BookError: the formula '\\nosuchthing' holds \nosuchthing, which the converter does not know
+    """
+    try:
+        made = convert(latex.strip(), display=display)
+    except REFUSED as error:
+        raise BookError(f"the formula {latex!r} cannot be converted: {type(error).__name__}") from error
+    if left := UNKNOWN.search(made):
+        raise BookError(f"the formula {latex!r} holds {left[0]}, which the converter does not know")
+    return made.replace("<math ", f'<math alttext="{escape(latex.strip())}" ', 1)
+
+
+class _Renderer(IPythonRenderer):
+    """Markdown with formulas as MathML and links between chapters that lead to pages."""
+
+    def __init__(self, pages: frozenset[str] | None, headings: Counter[str], **options):
+        super().__init__(escape=False, anchor_link_text="#", **options)
+        self.pages, self.headings = pages, headings  # headings: id -> how often it stands on the page so far
+
+    def block_math(self, body: str) -> str:
+        return mathml(body, "block")
+
+    def inline_math(self, body: str) -> str:
+        return mathml(body)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
+
+    def heading(self, text: str, level: int, **attrs) -> str:
+        html = super().heading(text, level, **attrs)
+        found = re.search(r' id="([^"]*)"', html)
+        if found is None:
+            return html
+        self.headings[found[1]] += 1
+        times = self.headings[found[1]]
+        new = f"{found[1]}-{times}" if times > 1 else found[1]
+        return html.replace(found[0], f' id="{new}"').replace(f'"#{found[1]}"', f'"#{new}"')
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        page = re.sub(r"^([\w-]+)\.ipynb(?=$|#)", r"\1.html", url)
+        if page != url and self.pages is not None and page.partition("#")[0] not in self.pages:
+            return text
+        return super().link(text, page, title)
+
+
+class _Exporter(HTMLExporter):
+    """The body of a page: no head, no scripts, no prompts."""
+
+    def __init__(self, pages: frozenset[str] | None, **options):
+        super().__init__(**options)
+        self.pages, self.headings = pages, Counter()
+
+    @pass_context
+    def markdown2html(self, context, source: str) -> str:
+        # a table's own parser would take \| for a bar of the table
+        source = INLINE_MATH.sub(lambda formula: formula[0].replace(r"\|", r"\Vert "), source)
+        return MarkdownWithMath(renderer=_Renderer(self.pages, self.headings)).render(source)
+
+
+def body(notebook: NotebookNode, pages: frozenset[str] | None = None) -> str:
+    """What stands on the page between head and foot; BookError for a formula that cannot be converted.
+
+    pages : the files of the site; a link to another chapter becomes plain text.  None: every chapter has its page.
+
+    >>> from nbformat.v4 import new_markdown_cell, new_notebook
+    >>> "<mi>x</mi>" in body(new_notebook(cells=[new_markdown_cell("Take $x$ from [02](02_b.ipynb).")]))
+    True
+    """
+    exporter = _Exporter(pages, template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True)
+    return exporter.from_notebook_node(notebook)[0]
+
+
+def title(notebook: NotebookNode) -> str:
+    """The first heading, without its mark; BookError where the notebook has none."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and (found := re.search(r"^# +(.+)$", cell.source, flags=re.MULTILINE)):
+            return found[1].strip()
+    raise BookError("a chapter needs a title: no text cell holds a line that begins with '# '")
+
+
+def lead(notebook: NotebookNode) -> str:
+    """The paragraph after the title, as HTML (what the chapter asks); empty where there is none."""
+    text = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
+    paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip() and not part.startswith("#")]
+    return MarkdownWithMath(renderer=_Renderer(frozenset(), Counter())).render(paragraphs[0]) if paragraphs else ""
+
+
+def framed(content: str, here: Place, before: Place | None, after: Place | None, script: str = "") -> str:
+    """A whole page: head, the way to the neighbours, the content.
+
+    >>> "<h1>" in framed("<h1>A</h1>", Place("a.html", "A"), None, None)
+    True
+    """
+    ways = ['<a href="index.html">all chapters</a>']
+    if before:
+        ways.insert(0, f'<a rel="prev" href="{before.file}">\N{LEFTWARDS ARROW} {escape(before.title)}</a>')
+    if after:
+        ways.append(f'<a rel="next" href="{after.file}">{escape(after.title)} \N{RIGHTWARDS ARROW}</a>')
+    way = f'<nav aria-label="Chapters">{" ".join(ways)}</nav>' if here.file != "index.html" else ""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{escape(unescape(here.title))}</title>\n<link rel="stylesheet" href="style.css">\n</head>\n<body>\n'
+        f"{way}\n<main>\n{content}\n</main>\n{way}\n"
+        f"{f'<script>{script}</script>' if script else ''}\n</body>\n</html>\n"
+    )

@@ -1,0 +1,57 @@
+"""The site's one style sheet: a column of text, code on a tint, wide things scroll in their own box.
+
+Dark pages where the reader asks for them, with pictures on white.
+"""
+
+from pygments.formatters import HtmlFormatter
+
+SHEET = """
+:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #ffffff; --tint: #f5f5f3; --line: #cfcfcb; --way: #00508a; }
+body { margin: 0 auto; max-width: 50rem; padding: 0 1rem 3rem; background: var(--paper); color: var(--ink);
+       font: 1.05rem/1.6 system-ui, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
+h1, h2, h3 { line-height: 1.25; margin: 2em 0 .5em; }
+h1 { margin-top: 1em; }
+a { color: var(--way); }
+a:focus-visible, input:focus-visible, pre:focus-visible { outline: 3px solid var(--way); outline-offset: 2px; }
+.anchor-link { margin-left: .4em; text-decoration: none; opacity: .35; }
+.anchor-link:hover, .anchor-link:focus { opacity: 1; }
+nav { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .3em 1.5em; padding: .8em 0;
+      border-bottom: 1px solid var(--line); }
+main + nav { border: 0; border-top: 1px solid var(--line); margin-top: 3em; }
+pre, code { font: .9rem/1.45 "DejaVu Sans Mono", ui-monospace, monospace; }
+pre { overflow-x: auto; margin: 0; padding: .6em .8em; }
+.input_area { background: var(--tint); border-left: 3px solid var(--line); margin: 1em 0 .3em; }
+.output_area { margin: .3em 0 1em; overflow-x: auto; }
+.output_text pre { border-left: 3px solid transparent; }
+.output_error pre { color: #8b0000; background: #fdecea; }
+blockquote { margin: 1em 0; padding: .1em 1em; border-left: 4px solid var(--way); background: var(--tint); }
+figure { margin: 1em 0; }
+figcaption { font-size: .95rem; }
+img { max-width: 100%; height: auto; background: #fff; }
+table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: .95rem; }
+th, td { border-bottom: 1px solid var(--line); padding: .25em .7em; text-align: left; vertical-align: top; }
+math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; }
+math[display="block"] { overflow-x: auto; overflow-y: hidden; padding: .3em 0; }
+.flipbook { border: 1px solid var(--line); border-radius: 6px; padding: .8em 1em; }
+.flipbook label { font-weight: 600; }
+.flipbook input { width: min(24rem, 55vw); vertical-align: middle; margin: 0 .6em; }
+.flipbook figcaption { color: inherit; font-style: italic; margin-top: .5em; }
+.chapters { list-style: none; padding: 0; }
+.chapters li { margin: 1.2em 0; }
+.chapters a { font-size: 1.15rem; font-weight: 600; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #ececec; --paper: #161616; --tint: #222222; --line: #4a4a4a; --way: #8cc8ff; }
+  .highlight { filter: invert(.92) hue-rotate(180deg); }
+  .highlight, .input_area { background: #0c0c0c; }
+}
+@media print { nav, .anchor-link, .flipbook input { display: none; } }
+"""
+
+
+def sheet() -> str:
+    """The whole style sheet, with the colours of code.
+
+    >>> ".highlight" in sheet()
+    True
+    """
+    return SHEET + HtmlFormatter(style="default", nobackground=True).get_style_defs(".highlight") + "\n"

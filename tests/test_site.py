@@ -1,0 +1,271 @@
+"""The static site: two chapters built from what is committed, and every fault of a page planted and found."""
+
+import base64
+import io
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from PIL import Image
+
+from lrnnlab.book import BookError, main
+from lrnnlab.book.slicing import names, needed, widget_cells, widgets
+from lrnnlab.explore.show import few_colours
+from lrnnlab.explore.transition_figures import growth, growth_sentence
+from lrnnlab.explore.widgets import explore
+from lrnnlab.site import build, faults
+from lrnnlab.site.faults import read
+from lrnnlab.site.flipbooks import book_html, flipbook
+from lrnnlab.site.pages import Place, body, framed, mathml
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+TWO = NOTEBOOKS[:2]
+P, B = [1.0, 1.1, 1.2, 2.0], [2, 8]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    build(TWO, folder, books=False)
+    return folder
+
+
+# --- the book's own pages --------------------------------------------------------------------------------------------
+
+
+def test_the_pages_have_no_fault(site):
+    assert [str(fault) for fault in faults(site)] == []
+
+
+def test_every_picture_of_the_notebooks_arrives_with_its_words(site):
+    for notebook in TWO:
+        shown = read(site / f"{notebook.stem}.html")
+        stored = [output.data["text/html"] for cell in nbformat.read(notebook, 4).cells
+                  for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]  # fmt: skip
+        assert sum(html.count("<img ") for html in stored) == len(shown.pictures) > 0
+        assert all(len(alt) > 40 for alt in shown.pictures)
+
+
+def test_formulas_are_mathml_with_their_latex_beside(site):
+    text = (site / "01_subtraction.html").read_text(encoding="utf-8")
+    assert text.count("<math ") == text.count('alttext="') > 100 and "$$" not in text
+
+
+def test_the_index_leads_to_every_page_and_neighbours_to_each_other(site):
+    first, second = (f"{notebook.stem}.html" for notebook in TWO)
+    assert set(read(site / "index.html").links) == {first, second}
+    assert second in read(site / first).links and first in read(site / second).links
+    assert "02_block_diagonal_lrnn.html" not in read(site / first).links  # has no page here: plain text
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_formula_of_the_book_can_be_converted(notebook):
+    assert body(nbformat.read(notebook, 4))
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("years")
+    with pytest.raises(BookError, match="not a site of ours"):
+        build(TWO, tmp_path)
+    assert (tmp_path / "thesis.txt").read_text() == "years"
+
+
+def test_building_twice_gives_the_same_files_and_keeps_none_of_the_old(site, tmp_path):
+    build(TWO[:1], tmp_path, books=False)
+    (tmp_path / "old.html").write_text("")
+    build(TWO, tmp_path, books=False)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        path.name: path.read_bytes() for path in site.iterdir()
+    }
+
+
+def test_the_command(tmp_path, capsys):
+    assert main(["site", "00", "--root", str(ROOT), "--out", str(tmp_path / "site")]) == 0
+    assert "index.html: no problem" in capsys.readouterr().out
+
+
+# --- formulas --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "latex, holds",
+    [
+        (r"\|v\|_p \le 1", ["‖", "≤"]),
+        (r"a < b", ["&lt;"]),
+        (r"\tfrac{1}{2}", ["<mfrac"]),
+        (r"\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}", ["<mtable", "<mtr"]),
+        (r"x \in \mathbb{R}^n \text{ for all } n", ["ℝ", "for"]),
+        (r"\sum_{k=0}^{\infty} \lambda^k", ["∑", "∞", "λ"]),
+    ],
+)
+def test_mathml(latex, holds):
+    from html import unescape
+    from xml.etree import ElementTree
+
+    made = mathml(latex)
+    tree = ElementTree.fromstring(made)  # well-formed, or browsers guess
+    assert tree.get("alttext") == latex
+    for part in holds:
+        assert part in made or part in unescape(made)
+
+
+@pytest.mark.parametrize("latex", [r"\nosuchcommand", r"a_b_c", r"\left( x"])
+def test_a_formula_that_cannot_be_converted_is_named(latex):
+    with pytest.raises(BookError) as caught:
+        mathml(latex)
+    assert latex in str(caught.value).replace("\\\\", "\\")
+
+
+def test_bars_in_a_table_stay_double():
+    text = "| rule | norm |\n|---|---|\n| ours | $\\|v\\|_p$ |"
+    assert body(new_notebook(cells=[new_markdown_cell(text)])).count("<mi>‖</mi>") == 2
+
+
+# --- flipbooks -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def widget():
+    return explore(growth, {"p": P, "b": B}, initial={"p": 1.1}, sentence=growth_sentence, alt="Growth of products.")
+
+
+def test_a_flipbook_shows_what_the_widget_would(widget):
+    before = widget.values, widget.image.value
+    book = flipbook(widget)
+    assert (widget.values, widget.image.value) == before
+    assert [frame.value for frame in book.frames] == list(map(str, P)) and book.opens == 1
+    for value, frame in zip(P, book.frames):
+        widget.controls["p"].value = value
+        assert (frame.png, frame.sentence) == (widget.image.value, widget.sentence.value)
+        assert frame.alt.startswith(f"Growth of products. Here p = {value}.") and "<" not in frame.alt
+    widget.controls["p"].value = P[1]
+
+
+def test_a_long_slider_is_thinned_and_keeps_where_it_opens():
+    many = explore(growth, {"p": [1 + i / 100 for i in range(31)], "b": B}, initial={"p": 1.04}, alt="Growth.")
+    book = flipbook(many, most=4)
+    assert len(book.frames) == 4 and book.frames[book.opens].value == "1.04"
+
+
+def test_its_page_has_one_label_one_picture_shown_and_words_for_each(widget, tmp_path):
+    book = flipbook(widget)
+    (tmp_path / "style.css").touch()
+    files = [f"{n}.png" for n in range(len(P))]
+    for name, frame in zip(files, book.frames):
+        (tmp_path / name).write_bytes(few_colours(frame.png))
+        assert len(few_colours(frame.png)) < len(frame.png)
+    html = book_html(book, files, "growth_widget")
+    (tmp_path / "a.html").write_text(framed(f"<h1>A</h1>{html}", Place("a.html", "A"), None, None), encoding="utf-8")
+    (tmp_path / "index.html").write_text("<h1>I</h1>")
+    assert faults(tmp_path) == [] and html.count(' hidden"') == 0 and html.count(" hidden>") == len(P) - 1
+    assert len(set(read(tmp_path / "a.html").pictures)) == len(P)
+
+
+def test_nothing_to_choose_is_an_error():
+    with pytest.raises(ValueError, match="nothing to choose"):
+        flipbook(explore(growth, {"p": [1.2], "b": [8]}, alt="Growth."))
+
+
+# --- the cells that a widget needs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "codes, kept",
+    [
+        (["a = 1", "b = slow()", "def f(): return a", "f_widget = f\nf_widget"], [0, 2, 3]),
+        (["rows = []", "rows.append(1)", "a = rows\na"], [0, 1, 2]),
+        (["t = {}", "t['k'] = 2", "t.x = 3", "print(t)", "t"], [0, 1, 2, 4]),
+        (["a = 1", "a = 2", "a"], [1, 2]),  # the last one counts
+        (["a = 1", "a += 1", "a"], [0, 1, 2]),  # and what it is made of
+        (["import show", "show.figure(1)", "show"], [0, 2]),  # a module is not changed by its functions
+        (["net = 0", "fit(net)", "net"], [0, 1, 2]),
+        (["a = 1", "def f(a): return a", "f"], [1, 2]),  # the argument a is another a
+        (["a = 1", "def f(): return [a for b in range(3)]", "f"], [0, 1, 2]),
+        (["for i in range(3): pass", "i"], [0, 1]),
+    ],
+)
+def test_needed_cells(codes, kept):
+    assert needed(codes, len(codes) - 1) == kept
+
+
+def test_names_of_a_class_and_a_lambda():
+    found = names("class Net(Base):\n    size = width\n    def f(self):\n        return lambda x: x + shift")
+    assert found.binds == {"Net"} and {"Base", "width", "shift"} <= found.reads
+
+
+def test_a_chapter_s_widgets_are_made_without_the_rest(tmp_path):
+    source = tmp_path / "07_sample.py"
+    source.write_text(
+        "# %% [markdown]\n# # A\n\n# %%\nfrom lrnnlab.explore.widgets import explore\n"
+        "from lrnnlab.explore.transition_figures import growth\n\n# %%\nraise SystemExit('slow')\n\n"
+        "# %%\nprint('dropped')\na_widget = explore(growth, {'p': [1.0, 2.0], 'b': [2]}, alt='Growth.')\na_widget\n")  # fmt: skip
+    made = widgets(source)
+    assert list(made) == ["a_widget"] and made["a_widget"].values == {"p": 1.0, "b": 2}
+    assert widgets(source, only=[]) == {}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_widget_of_the_book_is_found_by_its_name(notebook):
+    stored = nbformat.read(notebook, 4)
+    panels = [i for i, cell in enumerate(stored.cells) if "interactive panel" in str(cell.get("outputs", ""))]
+    shown = [i for i in panels if "predict(" not in stored.cells[i].source]  # a prediction has no picture to leaf through
+    assert list(widget_cells(stored)) == shown
+
+
+# --- planted faults --------------------------------------------------------------------------------------------------
+
+
+def picture(alt):
+    file = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(file, "PNG")
+    return f'<img {alt} src="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}">'
+
+
+@pytest.mark.parametrize(
+    "html, kinds",
+    [
+        ("", []),
+        (picture('alt="A square."'), []),
+        (picture(""), ["alt"]),
+        (picture('alt=" "'), ["alt"]),
+        (picture('alt="No description has been provided for this image"'), ["alt"]),
+        ("<svg></svg>", ["alt"]),
+        ('<svg aria-label="A line."></svg>', []),
+        ('<input type="range" id="p">', ["alt"]),
+        ('<label for="p">p</label><input type="range" id="p">', []),
+        ('<a href="gone.html">x</a>', ["link"]),
+        ('<a href="#gone">x</a>', ["link"]),
+        ('<a href="a.html#here">x</a><p id="here">', []),
+        ('<a href="a.html#her%65">x</a><p id="here">', []),
+        ('<a href="02_b.ipynb">x</a>', ["link"]),
+        ('<img alt="A square." src="gone.png">', ["link"]),
+        ('<a href="https://example.org">x</a>', []),  # a link may lead out; a page may not fetch
+        ('<script src="https://example.org/mathjax.js"></script>', ["network"]),
+        ('<img alt="A square." src="//example.org/a.png">', ["network"]),
+        ("<p>$$x^2$$</p>", ["mathematics"]),
+        (r"<p>so $\lambda = 1$ holds</p>", ["mathematics"]),
+        (r"<pre>$$x$$ \lambda</pre>", []),
+        ("<p>5 $ and 6 $</p>", []),
+        ('<p id="p"></p><p id="p"></p>', ["id"]),
+        ("<h1>Two</h1>", ["heading"]),
+    ],
+)
+def test_a_planted_fault_is_found_and_nothing_else(tmp_path, html, kinds):
+    (tmp_path / "a.html").write_text(f"<h1>A</h1>{html}", encoding="utf-8")
+    assert [fault.kind for fault in faults(tmp_path)] == kinds
+
+
+def test_nothing_to_check_is_no_success(tmp_path):
+    with pytest.raises(ValueError, match="no page"):
+        faults(tmp_path)
+
+
+def test_a_bare_picture_of_a_notebook_is_found_on_its_page(tmp_path):
+    bare = new_output("display_data", {"image/png": "iVBORw0KGgo="})
+    notebook = new_notebook(cells=[new_markdown_cell("# A"), new_code_cell("show()", outputs=[bare])])
+    (tmp_path / "a.html").write_text(framed(body(notebook), Place("a.html", "A"), None, None), encoding="utf-8")
+    (tmp_path / "style.css").touch()
+    (tmp_path / "index.html").write_text("<h1>I</h1>")
+    assert [fault.kind for fault in faults(tmp_path)] == ["alt"]
