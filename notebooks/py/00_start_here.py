@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# This is a workbook on one question:
+# This is a workbook on one question, and on five papers that answer parts of it.
 #
 # > **Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?**
 #
-# Five papers answer parts of it. All their models are one sentence,
+# All the papers' models are one sentence,
 #
 # $$x_t = A_t\,x_{t-1} + b_t, \qquad y_t = h(x_t),$$
 #
@@ -24,7 +24,11 @@
 # Run a cell with **Shift + Enter**, or the whole chapter from the menu *Run → Run All Cells*.
 
 # %%
+import numpy as np
+
 import lrnnlab
+from lrnnlab.automata import MooreMachine
+from lrnnlab.course import check, predict
 from lrnnlab.evaluation import evaluate
 from lrnnlab.experiments import plan, train
 from lrnnlab.explore import show
@@ -115,11 +119,11 @@ show.figure(
 # | [**02** block-diagonal LRNN](02_block_diagonal_lrnn.ipynb) | what does a block buy, and why does it last? | 000 |
 # | [**03** parallel scans](03_parallel_scans.ipynb) | how fast can $x_t = A_t x_{t-1} + b_t$ run? | 000 |
 # | [**04** rotations](04_rotations.ipynb) | what does a norm-preserving transition keep? | 001 |
-# | 05 diagonal kernels | what can a sum of exponentials fit? | 004 |
-# | 06 ill-conditioned reals | why do complex eigenvalues matter? | 004 |
+# | [**05** diagonal kernels](05_diagonal_kernels.ipynb) | what can a sum of exponentials fit? | 004 |
+# | [**06** ill-conditioned reals](06_ill_conditioned_reals.ipynb) | why do complex eigenvalues matter? | 004 |
 # | 07 long-range suite | what do long-range benchmarks ask? | 004 |
-# | 08 working memory in depth | can depth replace recurrence? | 002 |
-# | 09 fast weights | what can a learning rule count? | 003 |
+# | [**08** working memory in depth](08_working_memory_in_depth.ipynb) | can depth replace recurrence? | 002 |
+# | [**09** fast weights](09_fast_weights.ipynb) | what can a learning rule count? | 003 |
 # | 10 one ladder | all models, all tasks | all |
 #
 # Chapters in **bold** are open; the others are being written, in the order of their numbers.
@@ -135,3 +139,56 @@ show.figure(
 # Three kinds are kept apart, by colour and by word: what the **paper** prints (grey), what we **recorded** earlier with a
 # command you can run again (blue), and what is **live**, computed on your machine as you read (vermilion). Next to every
 # accuracy stand two levels: *chance* (a uniform guess) and *majority* (always the commonest answer).
+
+# %% [markdown]
+# ## Exercises
+#
+# 12 points. Put your answer where `None` stands and run the cell: it says *right*, or *not yet* and why.
+# `hint("00.1")` helps a little and `solution("00.1")` tells all; both come from `lrnnlab.course`, as `check` does.
+#
+# 1. ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`, and gives the
+#    list of the sums modulo 5, `[0, 3, 0, 4]`.
+
+# %%
+my_sums = None  # a function of a text
+check("00.1", my_sums)
+
+# %% [markdown]
+# 2. ★ *(5 min, 3 points: why fewer than five states are not enough)* **A proof step.** Two words may end in one state of
+#    an automaton only if its answers agree from there on, whatever follows. Give five words of which no two may.
+
+# %%
+my_words = None  # five texts of digits
+check("00.2", my_words)
+
+# %% [markdown]
+# 3. ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of the automaton of
+#    Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
+
+
+# %%
+def one_wrong_arrow():
+    arrows = np.array([[(state + digit) % 5 for state in range(5)] for digit in range(5)])
+    arrows[1, 4] = 1
+    wrong = MooreMachine(arrows, np.arange(5), 0, tuple("01234"))
+    tokens = np.random.default_rng(0).integers(5, size=(20_000, 500))
+    right = (wrong.answer(tokens) == tokens.cumsum(1) % 5).mean(0)
+    shares = {
+        0.96: "about 96 %, as 24 of 25 arrows are", 0.8: "about 80 %", 0.5: "about 50 %",
+        0.2: "about 20 %, no better than a guess",
+    }  # fmt: skip
+    nearest = min(shares, key=lambda share: abs(share - right[-1]))
+    said = ", ".join(f"{right[t - 1]:.1%} after {t} digits" for t in (10, 40, 500))
+    return shares[nearest], f"Right answers: {said}"
+
+
+predict("00.3", one_wrong_arrow)
+
+# %% [markdown]
+# 4. ★★ *(10 min, 3 points: that a proof about the snapped network is none about the soft one)* **Break the hypothesis.**
+#    Give a matrix of two columns, each a probability distribution that leans by at least 0.9 to its own state, so that
+#    snapping makes it the identity; but after 500 steps of it the two states are less than a millionth apart.
+
+# %%
+my_matrix = None  # two rows of two numbers
+check("00.4", my_matrix)

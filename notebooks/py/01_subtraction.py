@@ -20,19 +20,27 @@
 # *It takes* an hour and a half to read, and less than a minute of computing.
 
 # %%
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 import lrnnlab
+from lrnnlab.automata import build
+from lrnnlab.course import check, predict
 from lrnnlab.explore import show
 from lrnnlab.explore.automaton_figures import state_diagram
 from lrnnlab.explore.dial_figures import GATES, killer_sentence, killer_walk, layers_run
 from lrnnlab.explore.proof_figures import LAYERS, word_picture, word_sentence
-from lrnnlab.explore.proof_widgets import DEPTHS, SAMPLES, SIZES, board, fit_lights, fit_sentence, steps
+from lrnnlab.explore.proof_widgets import (
+    DEPTHS,
+    SAMPLES,
+    SIZES,
+    board,
+    fit_lights,
+    fit_sentence,
+    steps,
+)
 from lrnnlab.explore.widgets import explore
 from lrnnlab.proofs.block_two import block_two, invertible_only
-from lrnnlab.proofs.cascades import universal_layer
 from lrnnlab.proofs.constructions import constructions
 from lrnnlab.proofs.counting import sum_analogue, theorem_b, theorem_c, thue_morse
 from lrnnlab.proofs.depth import group_cascade, theorem_d_prime
@@ -44,11 +52,17 @@ from lrnnlab.proofs.minimal import smallest_models, theorem_e
 from lrnnlab.proofs.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.proofs.stacking import even_pair_two_layers
 from lrnnlab.proofs.storage import modulo_two, packing, theorem_a
-from lrnnlab.proofs.subtraction import counterexample_subtraction, counterexample_sum, letter_gates, proposition_1
+from lrnnlab.proofs.subtraction import (
+    counterexample_subtraction,
+    counterexample_sum,
+    letter_gates,
+    proposition_1,
+)
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
+                       f"{lrnnlab.__version__}: run bootstrap.py")
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -103,7 +117,7 @@ counted = counterexample_subtraction()
 steps(counted)
 
 # %% [markdown]
-# ### Break a hypothesis
+# ### Break a hypothesis: a matrix for each letter
 #
 # The algebra itself needs that the letters share one $A$. Give each letter its own, $A_0, A_1, A_-$, and step 3 breaks:
 # the start $z$ does not cancel any more.
@@ -141,7 +155,7 @@ proof_a = theorem_a()
 steps(proof_a)
 
 # %% [markdown]
-# ### Break a hypothesis
+# ### Break a hypothesis: an odd modulus
 #
 # *M odd* is needed in the last line, where we divide by 2. Modulo 2 minus is plus, the counter is right, and it stores
 # almost nothing.
@@ -159,7 +173,7 @@ steps(modulo_two(8))
 steps(packing())
 
 # %% [markdown]
-# ### A picture to play with
+# ### A picture to play with: where expressions end up
 #
 # Each point is the state of one expression of $n$ numbers, coloured by its value modulo 5. The readout sees only in
 # which cell a state lies; *bits* says how fine the cells are. A grey cell holds several values: no readout of these
@@ -174,11 +188,11 @@ def draw_words(layer, n, bits):
 opened = {"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4}
 show.figure(
     draw_words(**opened),
-    alt="Points in the plane, the states of 125 expressions of three numbers under a layer that turns and shrinks, "
-        "in five colours, over a grid of 16 by 16 cells. Several cells are grey; two points of one of them are "
-        "ringed and named.",
-    caption="What to see: colours lie mixed. Where two of them share a cell it is grey, and every readout of the "
-            "cells errs.",
+    alt="Points in the plane, the states of 125 expressions of three numbers under a layer "
+        "that turns and shrinks, in five colours, over a grid of 16 by 16 cells. Several "
+        "cells are grey; two points of one of them are ringed and named.",
+    caption="What to see: colours lie mixed. Where two of them share a cell it is grey, and "
+            "every readout of the cells errs.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -188,10 +202,13 @@ show.figure(
 
 # %%
 words_widget = explore(
-    draw_words, {"layer": list(LAYERS), "n": [1, 2, 3, 4], "bits": [2, 3, 4, 5, 6, 8, 10, 12, 16, 20]}, initial=opened,
+    draw_words,
+    {"layer": list(LAYERS), "n": [1, 2, 3, 4], "bits": [2, 3, 4, 5, 6, 8, 10, 12, 16, 20]},
+    initial=opened,
     sentence=word_sentence,
-    alt="The states of all expressions of n numbers, coloured by value, with the cells of the readout.",
-)  # fmt: skip
+    alt="The states of all expressions of n numbers, coloured by value, with the "
+        "cells of the readout.",
+)
 words_widget
 
 # %% [markdown]
@@ -329,7 +346,8 @@ proof_d = theorem_d()
 steps(proof_d)
 
 # %%
-print(f"Theorem D holds: {proof_d.holds}; with a letter of u, v left out of w: {theorem_d(w='0-').holds}")
+print(f"Theorem D holds: {proof_d.holds}; with a letter of u, v left out of w: "
+      f"{theorem_d(w='0-').holds}")
 
 # %% [markdown]
 # ### Killer words
@@ -340,15 +358,17 @@ print(f"Theorem D holds: {proof_d.holds}; with a letter of u, v left out of w: {
 # 3 and 4, and groups whose elements do not commute.
 
 # %%
-shown = [row for row in killer_table() if not row["task"].startswith(("D_", "A_4", "EvenPair(2)"))]
+shown = [
+    row for row in killer_table() if not row["task"].startswith(("D_", "A_4", "EvenPair(2)"))
+]
 show.table(
     shown,
-    caption="Pairs of words that end in one state of every diagonal layer with finitely many states. For the groups, an "
-            "answer is the number of the element reached.",
+    caption="Pairs of words that end in one state of every diagonal layer with finitely many "
+            "states. For the groups, an answer is the number of the element reached.",
 )  # fmt: skip
 
 # %% [markdown]
-# ### A picture to play with
+# ### A picture to play with: killer words on dials
 #
 # Choose what each letter does to a channel. A dial is the complex plane around the centre of the turns, the dot is the
 # state.
@@ -365,11 +385,11 @@ def killers_say(zero, one, minus, blocks):
 
 show.figure(
     draw_killers("leave", "turn 72°", "turn 180°", "b = 2"),
-    alt="Four rows of eight small dials: one channel while it reads 0-1-0-1 and while it reads 1-0-0-1, which ends "
-        "with the hand in the same place; below, a block of size 2 that reads the same words and keeps the first "
-        "number, ending 0.25 apart.",
-    caption="What to see: the rows of the channel differ on the way and end alike. The block of size 2 remembers the "
-            "first number.",
+    alt="Four rows of eight small dials: one channel while it reads 0-1-0-1 and while it "
+        "reads 1-0-0-1, which ends with the hand in the same place; below, a block of size 2 "
+        "that reads the same words and keeps the first number, ending 0.25 apart.",
+    caption="What to see: the rows of the channel differ on the way and end alike. The block "
+            "of size 2 remembers the first number.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -378,11 +398,18 @@ show.figure(
 
 # %%
 killers_widget = explore(
-    draw_killers, {"zero": list(GATES), "one": list(GATES), "minus": list(GATES), "blocks": ["b = 1", "b = 2"]},
+    draw_killers,
+    {
+        "zero": list(GATES),
+        "one": list(GATES),
+        "minus": list(GATES),
+        "blocks": ["b = 1", "b = 2"],
+    },
     initial={"zero": "turn 120°", "one": "turn 72°", "minus": "reset", "blocks": "b = 1"},
     sentence=killers_say,
-    alt="Dials of one channel reading the words 0-1-0-1 and 1-0-0-1, and of a block of size 2 if chosen.",
-)  # fmt: skip
+    alt="Dials of one channel reading the words 0-1-0-1 and 1-0-0-1, and of a block "
+        "of size 2 if chosen.",
+)
 killers_widget
 
 # %% [markdown]
@@ -395,10 +422,18 @@ killers_widget
 verdicts = {name: possible_in_one_diagonal_layer(language(name).machine) for name in
             ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*")}  # fmt: skip
 show.table(
-    [{"task": name, "says": language(name).says, "one diagonal layer": "yes" if found.possible else "no",
-      "because": found.reason} for name, found in verdicts.items()],
-    caption="Six languages and whether one diagonal layer with finitely many states is enough.",
-)  # fmt: skip
+    [
+        {
+            "task": name,
+            "says": language(name).says,
+            "one diagonal layer": "yes" if found.possible else "no",
+            "because": found.reason,
+        }
+        for name, found in verdicts.items()
+    ],
+    caption="Six languages and whether one diagonal layer with finitely "
+            "many states is enough.",
+)
 
 # %% [markdown]
 # ## 6 Why a block of size 2 changes everything
@@ -433,7 +468,8 @@ steps(block_two(corner=Fraction(0)))
 
 # %%
 steps(invertible_only())
-print(f"the same claim for Parity, which rotations do compute: {invertible_only('Parity').holds}")
+print("the same claim for Parity, which rotations do compute: "
+      f"{invertible_only('Parity').holds}")
 
 # %% [markdown]
 # ## 7 Depth: how many diagonal layers?
@@ -448,14 +484,25 @@ print(f"the same claim for Parity, which rotations do compute: {invertible_only(
 # that permute some of its states.
 
 # %%
-series = {name: [len(group) for group in derived_series(list(GROUPS[name].values()))] for name in GROUPS}
+series = {
+    name: [len(group) for group in derived_series(list(GROUPS[name].values()))]
+    for name in GROUPS
+}
 show.table(
-    [{"group": name, "permutes": f"{len(next(iter(GROUPS[name].values())))} points", "sizes in the derived series":
-      " > ".join(map(str, sizes)) if sizes[-1] == 1 else f"{sizes[0]} = {sizes[1]} = ...",
-      "layers needed": len(sizes) - 1 if sizes[-1] == 1 else "none are enough"} for name, sizes in series.items()],
-    caption="S_3 and S_4: all permutations of 3 and 4 points; A_4 and A_5: the even ones of 4 and 5 points; Q_8: the "
-            "eight quaternion units.",
-)  # fmt: skip
+    [
+        {
+            "group": name,
+            "permutes": f"{len(next(iter(GROUPS[name].values())))} points",
+            "sizes in the derived series": " > ".join(map(str, sizes))
+            if sizes[-1] == 1
+            else f"{sizes[0]} = {sizes[1]} = ...",
+            "layers needed": len(sizes) - 1 if sizes[-1] == 1 else "none are enough",
+        }
+        for name, sizes in series.items()
+    ],
+    caption="S_3 and S_4: all permutations of 3 and 4 points; A_4 and A_5: the even ones of 4 "
+            "and 5 points; Q_8: the eight quaternion units.",
+)
 
 # %% [markdown]
 # > **Theorem D′.** With $\ell$ diagonal layers and finitely many states, every group in the automaton is solvable, of
@@ -476,7 +523,8 @@ proof_depth = theorem_d_prime()
 steps(proof_depth)
 
 # %%
-print(f"Theorem D' holds: {proof_depth.holds}; S_4 with 2 layers instead of 3: {theorem_d_prime({'S_4': 2}).holds}")
+print(f"Theorem D' holds: {proof_depth.holds}; S_4 with 2 layers instead of 3: "
+      f"{theorem_d_prime({'S_4': 2}).holds}")
 
 
 # %% [markdown]
@@ -485,24 +533,27 @@ print(f"Theorem D' holds: {proof_depth.holds}; S_4 with 2 layers instead of 3: {
 # %%
 def reached(name, word):
     machine = language(name).machine
-    return [machine.names[state] for state in (machine.initial, *machine.run(read(machine, word)))]
+    return [
+        machine.names[state] for state in (machine.initial, *machine.run(read(machine, word)))
+    ]
 
 
 show.figure(
     layers_run(group_cascade("S_3"), "sttstst", reached("S_3", "sttstst")),
-    alt="Two rows of dials for S_3 on the word s t t s t s t: the first row flips at each s, the second row turns by "
-        "thirds, forwards or backwards; below, the permutation reached.",
-    caption="What to see, S_3: layer 1 counts the s modulo 2. The same letter t turns layer 2 one way or the other, "
-            "depending on layer 1.",
+    alt="Two rows of dials for S_3 on the word s t t s t s t: the first row flips at "
+        "each s, the second row turns by thirds, forwards or backwards; below, the "
+        "permutation reached.",
+    caption="What to see, S_3: layer 1 counts the s modulo 2. The same letter t turns layer 2 "
+            "one way or the other, depending on layer 1.",
 )  # fmt: skip
 
 # %%
 show.figure(
     layers_run(group_cascade("S_4"), "sttstst", reached("S_4", "sttstst")),
-    alt="Four rows of dials for S_4 on the word s t t s t s t: a sign in layer 1, thirds of a turn in layer 2, two "
-        "signs in layer 3; below, the permutation reached.",
-    caption="What to see, S_4: a sign, a third of a turn above it, two signs above both: 2 x 3 x 4 = 24 states, one "
-            "for each permutation.",
+    alt="Four rows of dials for S_4 on the word s t t s t s t: a sign in layer 1, thirds of a "
+        "turn in layer 2, two signs in layer 3; below, the permutation reached.",
+    caption="What to see, S_4: a sign, a third of a turn above it, two signs above both: 2 x "
+            "3 x 4 = 24 states, one for each permutation.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -533,12 +584,15 @@ show.figure(
 
 # %%
 brackets = language("D_2").machine
-brackets = replace(brackets, names=[{"None": "sink"}.get(name, name) for name in brackets.names])
+brackets = replace(
+    brackets, names=[{"None": "sink"}.get(name, name) for name in brackets.names]
+)
 show.figure(
     state_diagram(brackets),
-    alt="Automaton of D_2: states 0, 1, 2 in a row, a leads up and b leads down; a from 2 and b from 0 lead to a "
-        "sink.",
-    caption="What to see: three times a leads from every state into the sink, two times a does not. So b >= 3.",
+    alt="Automaton of D_2: states 0, 1, 2 in a row, a leads up and b leads down; a from 2 and "
+        "b from 0 lead to a sink.",
+    caption="What to see: three times a leads from every state into the sink, two times a "
+            "does not. So b >= 3.",
 )  # fmt: skip
 steps(theorem_e())
 
@@ -552,27 +606,43 @@ steps(theorem_e())
 
 # %%
 table = smallest_models()
-columns = ["task", "|Q|", "|monoid|", "pre-period", "derived length", "one diagonal layer", "b needed", "b found",
-           "tight", "within Eq. 6", "construction"]  # fmt: skip
+columns = [
+    "task",
+    "|Q|",
+    "|monoid|",
+    "pre-period",
+    "derived length",
+    "one diagonal layer",
+    "b needed",
+    "b found",
+    "tight",
+    "within Eq. 6",
+    "construction",
+]
 show.table(
     [{name: row[name] for name in columns} for row in table],
-    caption="One layer with finitely many states, any number of blocks, any readout; b counts real numbers.",
+    caption="One layer with finitely many states, any number of blocks, any readout; b "
+            "counts real numbers.",
 )
 
 # %%
 show.table(
-    [{"task": task, **found.row()} for task in ("Sum(5)", "EvenPair(5)", "a-b-c mod 5", "ModArith(5)")
-     for found in constructions(task)],
-    caption="Every exact model known here for the paper's tasks and for subtraction. 'states': how many it reaches. "
-            "On 'expressions': right wherever the string is well-formed.",
-)  # fmt: skip
+    [
+        {"task": task, **found.row()}
+        for task in ("Sum(5)", "EvenPair(5)", "a-b-c mod 5", "ModArith(5)")
+        for found in constructions(task)
+    ],
+    caption="Every exact model known here for the paper's tasks and for subtraction. "
+            "'states': how many it reaches. On 'expressions': right wherever the "
+            "string is well-formed.",
+)
 
 # %% [markdown]
 # The paper uses $b = 8$: one layer for Sum and EvenPair, three for ModArith. The table agrees that this is enough room:
 # 5, 2 and (in three layers) 5 within Eq. 6. That a model *exists* says nothing about whether training finds it; see
 # chapter 02. And $D_{12}$ shows that $b = 8$ is not enough for every regular language in one layer.
 #
-# ### A picture to play with
+# ### A picture to play with: blocks against depth
 #
 # Choose a task, a block size and a depth. A green light means that an exact model with finitely many states is known;
 # then it reads a word (type your own, press Enter). So the two constant layers of section 3 do not count: in exact
@@ -592,19 +662,19 @@ def fit_says(task, b, layers, word):
 
 show.figure(
     draw_fit("ModArith(5)", 2, 3, ""),
-    alt="Thirty lights for ModArith(5): impossible at b = 1 in one to three layers, open for small blocks in one and "
-        "two layers, green from b = 8 in one layer, b = 4 in two, b = 2 in three. Below, the state of the three "
-        "diagonal layers while they read 2×3+4-1×3.",
-    caption="What to see: depth and block size can replace each other. Three layers of turns (b = 2) do what one "
-            "layer does with b = 8.",
+    alt="Thirty lights for ModArith(5): impossible at b = 1 in one to three layers, open for "
+        "small blocks in one and two layers, green from b = 8 in one layer, b = 4 in two, b = "
+        "2 in three. Below, the state of the three diagonal layers while they read 2×3+4-1×3.",
+    caption="What to see: depth and block size can replace each other. Three layers of turns "
+            "(b = 2) do what one layer does with b = 8.",
 )  # fmt: skip
 
 # %%
 fit_widget = explore(
     draw_fit, {"task": list(SAMPLES), "b": list(SIZES), "layers": list(DEPTHS), "word": ""},
     initial={"task": "D_4", "b": 5, "layers": 1}, sentence=fit_says,
-    alt="Lights for every block size and depth of the chosen task, and the state of an exact model while it reads a "
-        "word.",
+    alt="Lights for every block size and depth of the chosen task, and the state of an exact "
+        "model while it reads a word.",
 )  # fmt: skip
 fit_widget
 
@@ -665,95 +735,94 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 # %% [markdown]
 # ## 12 Exercises
 #
-# 36 points. Hints and solutions are folded; where a cell can check an answer, fill it in and run it.
+# 40 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
+# answer, fill it in and run it; `hint("01.5")` and `solution("01.5")` (from `lrnnlab.course`) help with these. All hints
+# and solutions are folded below.
 #
-# 1. ★ *(5 min, 3 points)* Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for a layer with one $A$, and see that $p$ is not in
-#    it.
-# 2. ★ *(2 min, 2 points)* Of the two demands "different values, different states" and "equal values, equal states",
-#    which one does an arbitrary readout need?
-# 3. ★★ *(20 min, 5 points)* Prove Theorem A for $M = 3$ and $n = 2$ with your own words and no algebra beyond that
-#    of section 2. How many states, at least?
-# 4. ★ *(5 min, 2 points)* Where does the proof of Theorem A fail for $M = 4$? Which two expressions of two numbers may
-#    share a state?
-# 5. ★★ *(15 min, 4 points)* The readout of the counter for Sum(5) must be periodic. A ReLU network of one number is a
-#    function of $m$ straight pieces. Show that, rounded, it is right on at most $5m$ of the counter's states 0, 1, 2,
-#    ... in a row. How many pieces do all strings of 500 digits ask for?
+# 1. ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for
+#    a layer with one $A$, and see that $p$ is not in it.
+# 2. ★ *(2 min, 2 points: which demand a readout makes)* Of the two demands "different values, different states" and
+#    "equal values, equal states", which one does an arbitrary readout need?
+# 3. ★★ *(20 min, 5 points: the proof of Theorem A, in your own words)* **A proof step.** Prove Theorem A for $M = 3$
+#    and $n = 2$ with your own words and no algebra beyond that of section 2. How many states, at least?
+# 4. ★ *(5 min, 2 points: where Theorem A needs an odd modulus)* **Break the hypothesis.** Where does the proof of
+#    Theorem A fail for $M = 4$? Which two expressions of two numbers may share a state?
+
+# %%
+my_expressions = None  # exercise 4: two expressions, for example ("0-1", "2-2")
+check("01.4", my_expressions)
+
+# %% [markdown]
+# 5. ★★ *(15 min, 4 points: what a periodic readout costs a ReLU network)* The readout of the counter for Sum(5) must be
+#    periodic. A ReLU network of one number is a function of $m$ straight pieces. Show that, rounded, it is right on at
+#    most $5m$ of the counter's states 0, 1, 2, ... in a row. How many pieces do all strings of 500 digits ask for?
 
 # %%
 my_pieces = None  # exercise 5: the least whole number m that your bound allows
-
-if my_pieces is None:
-    print("exercise 5: not attempted")
-else:
-    print(f"exercise 5: {'right' if my_pieces == math.ceil(sum_counter.data['states'] / 5) else 'wrong'}")
+check("01.5", my_pieces)
 
 # %% [markdown]
-# 6. ★ *(5 min, 3 points)* Find two words of four letters that rule out one diagonal layer for $D_2$, balanced brackets
-#    of depth at most 2.
+# 6. ★ *(5 min, 3 points: to refute all diagonal layers with two words)* Find two words of four letters that rule out
+#    one diagonal layer for $D_2$, balanced brackets of depth at most 2.
 
 # %%
-my_words = ("", "")  # exercise 6: for example ("aabb", "abab")
-
-if not all(my_words):
-    print("exercise 6: not attempted")
-else:
-    asked = language("D_2")
-    tokens = [read(asked.machine, word) for word in my_words]
-    ends = {universal_layer("ab", 12).run(word)[-1] for word in tokens}
-    answers = [asked.oracle(word) for word in my_words]
-    right = len(ends) == 1 and answers[0] != answers[1]
-    print(f"exercise 6: {'right' if right else 'wrong'}; one state: {len(ends) == 1}, answers {answers}")
+my_words = None  # exercise 6: two words, for example ("aabb", "abab")
+check("01.6", my_words)
 
 # %% [markdown]
-# 7. ★★ *(15 min, 4 points)* In step 3 of Theorem D, why is $|a| = 1$, and where is it used that $R$ has more than one
-#    point?
-# 8. ★★ *(10 min, 4 points)* Change the block of section 6 so that it stores the **last** letter other than 0. Give $A$
-#    and $B u$ for the letters 0 to 4.
+# 7. ★★ *(15 min, 4 points: why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D, why is
+#    $|a| = 1$, and where is it used that $R$ has more than one point?
+# 8. ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of section 6 so that it
+#    stores the **last** letter other than 0. Give $A$ and $B u$ for the letters 0 to 4.
 
 # %%
-my_block = {}  # exercise 8: letter -> (A, Bu), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
-
-if len(my_block) < 5:
-    print("exercise 8: not attempted")
-else:
-    wrong = None
-    for number in range(5**4):
-        word, state, last = [number // 5**place % 5 for place in range(4)], [0, 0], 0
-        for letter in word:
-            A, drive = my_block[letter]
-            state = [sum(a * x for a, x in zip(row, state)) + add for row, add in zip(A, drive)]
-            last = letter or last
-        if not math.isclose(state[0], last / 4, abs_tol=1e-9):
-            wrong = wrong or (word, state)
-    said = "right on all words of length 4" if wrong is None else f"wrong on {wrong[0]}, state {wrong[1]}"
-    print(f"exercise 8: {said}")
+# exercise 8: letter -> (A, Bu), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
+my_block = None
+check("01.8", my_block)
 
 # %% [markdown]
-# 9. ★★ *(10 min, 3 points)* How many diagonal layers does the symmetry group of a regular pentagon need (5 turns, 5
-#    reflections)? First think, then let the cell count.
+# 9. ★★ *(10 min, 3 points: how depth follows from commutators)* How many diagonal layers does the symmetry group of a
+#    regular pentagon need (5 turns, 5 reflections)? First think, then let the cell check.
 
 # %%
 my_layers = None  # exercise 9: a whole number
-
-if my_layers is None:
-    print("exercise 9: not attempted")
-else:
-    pentagon = derived_series([(1, 2, 3, 4, 0), (0, 4, 3, 2, 1)])
-    sizes = [len(group) for group in pentagon]
-    print(f"exercise 9: {'right' if my_layers == len(pentagon) - 1 else 'wrong'}; sizes {sizes}")
+check("01.9", my_layers)
 
 # %% [markdown]
-# 10. ★★ *(10 min, 3 points)* Give the block of size 3 for $D_2$: which vectors stand for the depths 0, 1, 2 and for the
-#     sink, and what are $A_a$ and $A_b$?
-# 11. ★★★ *(15 min, 3 points)* For which $A$ do the gates $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4
-#     commute?
-#
+# 10. ★★ *(10 min, 3 points: how a block holds an automaton)* Give the block of size 3 for $D_2$: which vectors stand
+#     for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
+# 11. ★★★ *(15 min, 3 points: what only off-diagonal entries give)* **A proof step.** For which $A$ do the gates
+#     $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute?
+# 12. ★ *(5 min, 4 points: what a layer of resets and turns cannot see)* **Predict.** Choose before you run. The answer
+#     is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers fit into one
+#     diagonal layer with finitely many states? `possible_in_one_diagonal_layer` of section 5
+#     decides.
+
+
+# %%
+def last_two_equal():
+    def step(state, token):
+        return token, int(token == state[0])
+
+    machine = build((None, 0), "ab", step, lambda state: state[1])
+    verdict = possible_in_one_diagonal_layer(machine)
+    if verdict.possible:
+        return "yes", verdict.reason
+    order = "do not commute" in verdict.reason
+    cause = "two letters do not commute" if order else "repetitions of a letter matter"
+    first, second = ("".join(machine.symbols[t] for t in word) for word in verdict.words)
+    return f"no: {cause}", f"{verdict.reason}; such a layer confuses {first} with {second}"
+
+
+predict("01.12", last_two_equal)
+
+# %% [markdown]
 # <details><summary>Hints</summary>
 #
 # 3: there are nine expressions of two digits. 5: on one straight piece, how many of five successive answers 0, 1, 2, 3,
 # 4, 0, ... can lie on a line? 6: look at $(abab)^*$ in the table of killer words. 7: $\sum_R |x - c|^2$ is the same
 # before and after. 8: what must a letter $s \ne 0$ do to the state before? 9: turns commute with turns. 10: draw the
-# automaton first. 11: multiply out; most terms cancel.
+# automaton first. 11: multiply out; most terms cancel. 12: compare $ba$ with $baaaa\dots$
 #
 # </details>
 #
@@ -780,7 +849,7 @@ else:
 #
 # </details>
 #
-# <details><summary>Solutions of 6 to 11</summary>
+# <details><summary>Solutions of 6 to 12</summary>
 #
 # **6.** `abab` is balanced, `baab` is not; $u = a$, $v = b$, $w = ab$.
 #
@@ -798,5 +867,9 @@ else:
 #
 # **11.** $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
 # exactly if $a_{ij} = 0$ wherever $w - v$ differs at $i$ and $j$: for generic inputs, $A$ diagonal.
+#
+# **12.** No, and not because of the order of the letters: after two letters all before them is forgotten. In one
+# channel a letter resets, and twice is as good as once, or turns, and after $K$ turns all is as before. Either way
+# $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$ it is 1.
 #
 # </details>

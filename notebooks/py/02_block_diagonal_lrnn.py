@@ -24,6 +24,7 @@ from torch.nn import functional as F
 
 import lrnnlab
 from lrnnlab import analysis, records
+from lrnnlab.course import check, predict
 from lrnnlab.evaluation import evaluate
 from lrnnlab.experiments import get, levels, plan, train
 from lrnnlab.experiments.report import cells
@@ -48,7 +49,8 @@ from lrnnlab.verification import head_tables, heads_machine, learned_machine, ve
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
+                       f"{lrnnlab.__version__}: run bootstrap.py")
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -99,7 +101,10 @@ print(f"no training at all; right on every prefix of strings of 10,000 digits: {
 # %%
 rng = np.random.default_rng(0)
 for trial in range(1000):
-    first, second = (analysis.random_blocks("gaussian", 1, 1.0, 8, seed=int(s))[0] for s in rng.integers(1 << 30, size=2))
+    first, second = (
+        analysis.random_blocks("gaussian", 1, 1.0, 8, seed=int(s))[0]
+        for s in rng.integers(1 << 30, size=2)
+    )
     product = second @ first
     assert (np.abs(product) <= np.abs(second) @ np.abs(first) + 1e-12).all()  # step 1
     assert (np.abs(second).sum(0) <= 1 + 1e-12).all()  # step 2
@@ -120,18 +125,21 @@ print("steps 1, 2 and 3 hold for 1,000 random pairs of blocks with columns of 1-
 p, b = 1.2, 8
 worst = np.full((b, b), b ** (-1 / p))
 print(f"p-norm of its columns: {np.linalg.norm(worst, p, axis=0).max():.6f}")
-print(f"growth a step: {analysis.growth_per_step(p, b):.6f}, the square root of 2 is {2**0.5:.6f}")
-print(f"first power above the largest float32: {analysis.overflow_step(p, b)}; "
-      f"multiplied out in float32 it is infinite at step {analysis.overflow_observed(p, b)}")  # fmt: skip
+print(f"growth a step: {analysis.growth_per_step(p, b):.6f}, the square root "
+      f"of 2 is {2**0.5:.6f}")
+print(f"first power above the largest float32: {analysis.overflow_step(p, b)}; multiplied out "
+      f"in float32 it is infinite at step {analysis.overflow_observed(p, b)}")  # fmt: skip
 
 # %%
 show.figure(
     growth(1.2, 8),
-    alt="Norm of products of blocks over 500 steps on a logarithmic scale at p = 1.2, b = 8. The worst case is a straight "
-        "line that crosses the float32 ceiling near step 256; positive blocks grow a little slower; permutations stay at 1; "
-        "random signs and Gaussian columns shrink until float32 holds zero.",
-    caption="What to see: at p = 1.2 the same constraint admits explosion (all entries of one sign), "
-            "perfect memory (permutations) and vanishing (random signs). Training has to find the middle one.",
+    alt="Norm of products of blocks over 500 steps on a logarithmic scale at p = 1.2, b = 8. "
+        "The worst case is a straight line that crosses the float32 ceiling near step 256; "
+        "positive blocks grow a little slower; permutations stay at 1; random signs and "
+        "Gaussian columns shrink until float32 holds zero.",
+    caption="What to see: at p = 1.2 the same constraint admits explosion (all entries of one "
+            "sign), perfect memory (permutations) and vanishing (random signs). Training has "
+            "to find the middle one.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -150,19 +158,31 @@ def say_growth(p, b, columns):
 
 
 growth_widget = explore(
-    draw_growth, {"p": powers, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *analysis.KINDS]},
-    initial={"p": 1.2, "b": 8}, sentence=say_growth,
+    draw_growth,
+    {"p": powers, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *analysis.KINDS]},
+    initial={"p": 1.2, "b": 8},
+    sentence=say_growth,
     alt="Norm of products of blocks over 500 steps for the chosen p, b and kind of columns.",
-)  # fmt: skip
+)
 growth_widget
 
 # %%
 show.table(
-    pd.DataFrame([
-        {"p": power, **{f"b = {size}": analysis.growth_per_step(power, size) for size in (2, 4, 8, 16)}} for power in powers
-    ]),
-    caption="The same as a table: growth of the state a step in the worst case, b to the power 1 - 1/p.",
-)  # fmt: skip
+    pd.DataFrame(
+        [
+            {
+                "p": power,
+                **{
+                    f"b = {size}": analysis.growth_per_step(power, size)
+                    for size in (2, 4, 8, 16)
+                },
+            }
+            for power in powers
+        ]
+    ),
+    caption="The same as a table: growth of the state a step in the worst case, b to "
+            "the power 1 - 1/p.",
+)
 
 # %% [markdown]
 # ## 3 Where the paper and its code disagree
@@ -191,8 +211,10 @@ def draw_rule(rule, p):
 
 show.figure(
     draw_rule("release", 1.2),
-    alt="One raw 4 by 4 block beside what the released rule makes of it: column sums zero, the largest column norm one.",
-    caption="What to see: after the released rule every column sums to 0 and only the largest column has norm 1.",
+    alt="One raw 4 by 4 block beside what the released rule makes of it: column sums zero, "
+        "the largest column norm one.",
+    caption="What to see: after the released rule every column sums to 0 and only the largest "
+            "column has norm 1.",
 )
 
 
@@ -200,14 +222,17 @@ show.figure(
 def rule_sentence(rule, p):
     made = COLUMN_RULES[rule](torch.from_numpy(raw), p).numpy()
     norms, radius = np.linalg.norm(made, p, axis=0), np.abs(np.linalg.eigvals(made)).max()
-    return (f"Under <b>{rule}</b> the columns' {p:g}-norms run from {norms.min():.2f} to {norms.max():.2f}; "
-            f"the largest eigenvalue has modulus {radius:.2f}.")  # fmt: skip
+    return (f"Under <b>{rule}</b> the columns' {p:g}-norms run from {norms.min():.2f} to "
+            f"{norms.max():.2f}; the largest eigenvalue has modulus {radius:.2f}.")  # fmt: skip
 
 
 rule_widget = explore(
-    draw_rule, {"rule": list(COLUMN_RULES), "p": [1.0, 1.2, 1.5, 2.0]}, initial={"rule": "clip", "p": 1.2},
-    sentence=rule_sentence, alt="One raw block and what the chosen column rule makes of it.",
-)  # fmt: skip
+    draw_rule,
+    {"rule": list(COLUMN_RULES), "p": [1.0, 1.2, 1.5, 2.0]},
+    initial={"rule": "clip", "p": 1.2},
+    sentence=rule_sentence,
+    alt="One raw block and what the chosen column rule makes of it.",
+)
 rule_widget
 
 # %%
@@ -215,9 +240,20 @@ rows = []
 for rule, function in COLUMN_RULES.items():
     made = function(torch.from_numpy(raw), 1.2).numpy()
     norms, sums = np.linalg.norm(made, 1.2, axis=0), made.sum(0).round(4) + 0.0
-    rows.append({"rule": rule, "least norm": norms.min(), "largest norm": norms.max(), "least sum": sums.min(),
-                 "largest sum": sums.max(), "largest |eigenvalue|": np.abs(np.linalg.eigvals(made)).max()})  # fmt: skip
-show.table(pd.DataFrame(rows), caption="What each rule makes of this block's columns (norms with p = 1.2).")
+    rows.append(
+        {
+            "rule": rule,
+            "least norm": norms.min(),
+            "largest norm": norms.max(),
+            "least sum": sums.min(),
+            "largest sum": sums.max(),
+            "largest |eigenvalue|": np.abs(np.linalg.eigvals(made)).max(),
+        }
+    )
+show.table(
+    pd.DataFrame(rows),
+    caption="What each rule makes of this block's columns (norms with p = 1.2).",
+)
 
 # %% [markdown]
 # ## 4 Train it
@@ -229,18 +265,24 @@ show.table(pd.DataFrame(rows), caption="What each rule makes of this block's col
 # test length, and the table below says so.
 
 # %% tags=["nbval-ignore-output"]
-runs = {row: plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[101])[0] for row in ("softmax", "release")}
+runs = {
+    row: plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[101])[0]
+    for row in ("softmax", "release")
+}
 fits = {row: train(run) for row, run in runs.items()}
 for row, found in fits.items():
-    print(f"{row}: {found.seconds:.1f} s, {found.steps} steps, start number {found.attempt + 1}")
+    print(f"{row}: {found.seconds:.1f} s, {found.steps} steps, start number "
+          f"{found.attempt + 1}")
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
     loss_curve({"softmax": fits["softmax"].losses}, classes=5),
-    alt="Training loss of the softmax model by step on a logarithmic scale. It falls from ln 5, the loss of a uniform guess, "
-        "to below 0.03, then rises while noise is put on the states.",
-    caption="What to see: the loss falls fast, then rises again. That is the second phase, which adds noise "
-            "to the states on purpose, to push the columns to the corners of the simplex.",
+    alt="Training loss of the softmax model by step on a logarithmic scale. It falls "
+        "from ln 5, the loss of a uniform guess, to below 0.03, then rises while noise "
+        "is put on the states.",
+    caption="What to see: the loss falls fast, then rises again. That is the second "
+            "phase, which adds noise to the states on purpose, to push the columns to the "
+            "corners of the simplex.",
 )  # fmt: skip
 
 # %%
@@ -250,11 +292,13 @@ show.figure(
         {row: found.per_position.numpy() for row, found in measured.items()},
         train_length=40, chance=task.chance, majority=task.majority(500),
     ),
-    alt="Accuracy by position from 1 to 500 on 1,024 fresh strings. Both trained models stay at 100 percent to the end.",
+    alt="Accuracy by position from 1 to 500 on 1,024 fresh strings. Both trained models stay "
+        "at 100 percent to the end.",
     caption="What to see: nothing happens at the mark where the training strings ended.",
 )  # fmt: skip
 for row, found in measured.items():
-    print(f"{row}: at least 99.9 % right at every position 41 to 500: {float(found.per_position[40:].min()) >= 0.999}")
+    print(f"{row}: at least 99.9 % right at every position 41 to 500: "
+          f"{float(found.per_position[40:].min()) >= 0.999}")
 
 # %% [markdown]
 # ### What changed inside
@@ -266,9 +310,11 @@ before, _ = symbol_transitions(runs["softmax"].build_model())
 after, _ = symbol_transitions(fits["softmax"].model)
 show.figure(
     transition_grid(after.numpy(), task.symbols),
-    alt="Forty heatmaps, five tokens by eight heads, of the trained softmax model's blocks. Most columns have one dark cell.",
-    caption="What to see: most columns hold one dark cell, so they send their state to one place. Token 0, the top row, "
-            "changes no sum: heads that count have a diagonal there.",
+    alt="Forty heatmaps, five tokens by eight heads, of the trained softmax model's blocks. "
+        "Most columns have one dark cell.",
+    caption="What to see: most columns hold one dark cell, so they send their state "
+            "to one place. Token 0, the top row, changes no sum: heads that count "
+            "have a diagonal there.",
 )  # fmt: skip
 
 # %% tags=["nbval-ignore-output"]
@@ -277,19 +323,25 @@ head = (verdict.heads or (0,))[0]
 show.figure(
     before_after(before.numpy(), after.numpy(), task.symbols, head),
     alt=f"The blocks of head {head} for the five tokens, before and after training.",
-    caption=f"What to see: head {head} before training (top) is a slightly blurred identity; after it, each token has its map.",
+    caption=f"What to see: head {head} before training (top) is a slightly blurred identity; "
+            "after it, each token has its map.",
 )
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
     eigenvalue_plane(
-        analysis.eigenvalues(before.numpy()), task.symbols, after=analysis.eigenvalues(after.numpy()), order=5
+        analysis.eigenvalues(before.numpy()),
+        task.symbols,
+        after=analysis.eigenvalues(after.numpy()),
+        order=5,
     ),
-    alt="Eigenvalues of all blocks in the complex plane, before and after training, with the unit circle and the fifth roots "
-        "of unity marked. Before, they sit on the real line near 0.5 to 1; after, many lie at the fifth roots of unity or at 0.",
-    caption="What to see: counting modulo 5 needs the fifth roots of unity. After training some eigenvalues of tokens 1 to 4 "
-            "lie on those marks, others near 0: those heads forget.",
-)  # fmt: skip
+    alt="Eigenvalues of all blocks in the complex plane, before and after training, with the "
+        "unit circle and the fifth roots of unity marked. Before, they sit on the real line "
+        "near 0.5 to 1; after, many lie at the fifth roots of unity or at 0.",
+    caption="What to see: counting modulo 5 needs the fifth roots of unity. After "
+            "training some eigenvalues of tokens 1 to 4 lie on those marks, others near "
+            "0: those heads forget.",
+)
 
 # %% [markdown]
 # ## 5 Why it fades, and what does not
@@ -301,9 +353,13 @@ show.figure(
 length = 2000
 models = {"release": fits["release"].model, "softmax": fits["softmax"].model,
           "softmax, snapped": snap(fits["softmax"].model), "exact": exact}  # fmt: skip
-long = {name: evaluate(model, task, seed=7, length=length, strings=256, purpose="long") for name, model in models.items()}
+long = {
+    name: evaluate(model, task, seed=7, length=length, strings=256, purpose="long")
+    for name, model in models.items()
+}
 for name in ("softmax, snapped", "exact"):
-    print(f"{name}: right at every position 1 to 2,000 on 256 strings: {float(long[name].per_position.min()) == 1.0}")
+    print(f"{name}: right at every position 1 to 2,000 on 256 strings: "
+          f"{float(long[name].per_position.min()) == 1.0}")
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
@@ -311,14 +367,22 @@ show.figure(
         {name: found.per_position.numpy() for name, found in long.items()},
         train_length=40, chance=task.chance, majority=task.majority(length), window=20,
     ),
-    alt="Accuracy by position from 1 to 2,000 of four models. The snapped and the exact model stay at 100 percent. "
-        "The trained release model falls at some position after 500.",
-    caption="What to see: the line that bends. The release model was stopped when it was right up to 500; it stays right "
-            "for a while longer, then fades, then breaks. What is exact does not bend anywhere.",
+    alt="Accuracy by position from 1 to 2,000 of four models. The snapped and the exact model "
+        "stay at 100 percent. The trained release model falls at some position after 500.",
+    caption="What to see: the line that bends. The release model was stopped when it was "
+            "right up to 500; it stays right for a while longer, then fades, then breaks. "
+            "What is exact does not bend anywhere.",
 )  # fmt: skip
 for name, found in long.items():
     below = np.flatnonzero(found.per_position.numpy() < 0.99)
-    print(f"{name}: " + (f"first below 99 % at position {below[0] + 1}" if len(below) else "never below 99 %"))
+    print(
+        f"{name}: "
+        + (
+            f"first below 99 % at position {below[0] + 1}"
+            if len(below)
+            else "never below 99 %"
+        )
+    )
 
 # %% [markdown]
 # **Two ways to fail.** An exact automaton has one state per value: all strings with sum 3 stand at the *same* point. A trained
@@ -337,15 +401,20 @@ for name in ("release", "softmax"):
     within, between = analysis.within_between(states, strings.targets.numpy())
     usable = raw_states.square().isfinite().all(2).all(0).numpy()  # see below
     clouds[name] = [np.where(usable, curve, np.nan) for curve in (within, between)]
-    rows.append({"model": name, **{f"at {t:,}": within[t - 1] / between[t - 1] for t in shown}})
+    rows.append(
+        {"model": name, **{f"at {t:,}": within[t - 1] / between[t - 1] for t in shown}}
+    )
 show.figure(
     spread(*clouds["release"], train_length=40, log_x=True, title="release"),
-    alt="Distances of states of the release model by position on logarithmic axes: the spread within a class grows slowly "
-        "past the training length, the gap between classes stays or shrinks.",
-    caption="What to see: whether, past the training length, the two lines approach each other. The spread is a mean; "
-            "the strings that fail first are those far outside it.",
+    alt="Distances of states of the release model by position on logarithmic axes: the "
+        "spread within a class grows slowly past the training length, the gap between "
+        "classes stays or shrinks.",
+    caption="What to see: whether, past the training length, the two lines approach "
+            "each other. The spread is a mean; the strings that fail first are "
+            "those far outside it.",
 )  # fmt: skip
-show.table(rows, caption="Mean spread within a value divided by the least gap between values, at some positions.")
+show.table(rows, caption="Mean spread within a value divided by the least gap between values, "
+                         "at some positions.")
 
 # %% [markdown]
 # **The second way.** At $p = 1.2$ nothing bounds the product, and the
@@ -358,15 +427,24 @@ for name in ("release", "softmax"):
         largest = models[name].states(strings.tokens).abs().amax((0, 2))
     sizes[name] = largest
     lost = (~largest.square().isfinite()).nonzero()
-    print(f"{name}: its square is " + (f"infinite from position {int(lost[0]) + 1}" if len(lost) else "finite throughout"))
+    print(
+        f"{name}: its square is "
+        + (f"infinite from position {int(lost[0]) + 1}" if len(lost) else "finite throughout")
+    )
 show.table(
-    pd.DataFrame([
-        {"model": name, **{f"at {t:,}": float(largest[t - 1]) for t in (10, 40, 200, 500, 1000, 2000)}}
-        for name, largest in sizes.items()
-    ]),
-    caption="Largest entry of the state. LayerNorm hides its growth from the readout, until its square, which the variance "
-            "needs, is too large for float32: then every answer is a guess.",
-)  # fmt: skip
+    pd.DataFrame(
+        [
+            {
+                "model": name,
+                **{f"at {t:,}": float(largest[t - 1]) for t in (10, 40, 200, 500, 1000, 2000)},
+            }
+            for name, largest in sizes.items()
+        ]
+    ),
+    caption="Largest entry of the state. LayerNorm hides its growth from the readout, until "
+            "its square, which the variance needs, is too large for float32: then every "
+            "answer is a guess.",
+)
 
 # %% [markdown]
 # Which of the two ends a network, and could one have known? `lrnnlab reproduce lrnn/fading` trains three seeds of each row and
@@ -380,25 +458,37 @@ order = ["release", "clip", "softmax", "lstm"]
 faded.sort(key=lambda record: (order.index(record["row"]), record["seed"]))
 show.figure(
     fading(faded),
-    alt="Above: how far the 99 percent quantile of strings has gone towards an error, by position from 2 to 2,000, for three "
-        "seeds of four models. Softmax and LSTM stay level; release and clip rise; crosses mark where float32 overflows. "
-        "Below: for each run the predicted horizons and the horizon seen.",
-    caption="Recorded. What to see: the lines of softmax and LSTM do not rise. All release runs and one clip run end at a cross, "
-            "where float32 overflows, before their clouds have met.",
+    alt="Above: how far the 99 percent quantile of strings has gone towards an error, by "
+        "position from 2 to 2,000, for three seeds of four models. Softmax and LSTM stay "
+        "level; release and clip rise; crosses mark where float32 overflows. Below: for each "
+        "run the predicted horizons and the horizon seen.",
+    caption="Recorded. What to see: the lines of softmax and LSTM do not rise. All "
+            "release runs and one clip run end at a cross, where float32 overflows, "
+            "before their clouds have met.",
 )  # fmt: skip
 
 
 def at(position):
-    return f"beyond {length:,}" if position is None or position > length else f"{position:,.0f}"
+    return (
+        f"beyond {length:,}" if position is None or position > length else f"{position:,.0f}"
+    )
 
 
 show.table(
-    [{"run": f"{r['row']} {r['seed']}", "seen": at(r["metrics"]["seen"]), "float32 overflows": at(r["metrics"]["overflow"]),
-      "predicted from 10 to 40": at(r["metrics"]["predicted"]["10-40"]["horizon"]),
-      "predicted from 10 to 200": at(r["metrics"]["predicted"]["10-200"]["horizon"])} for r in faded],
-    caption="Recorded. Horizon: the first position with less than 99 % right answers. `release` and `clip` were trained until "
-            "strings of length 500 came out right, so that they hold so far is chosen, not found; the others saw none above 40.",
-)  # fmt: skip
+    [
+        {
+            "run": f"{r['row']} {r['seed']}",
+            "seen": at(r["metrics"]["seen"]),
+            "float32 overflows": at(r["metrics"]["overflow"]),
+            "predicted from 10 to 40": at(r["metrics"]["predicted"]["10-40"]["horizon"]),
+            "predicted from 10 to 200": at(r["metrics"]["predicted"]["10-200"]["horizon"]),
+        }
+        for r in faded
+    ],
+    caption="Recorded. Horizon: the first position with less than 99 % right answers. "
+            "`release` and `clip` were trained until strings of length 500 came out right, so "
+            "that they hold so far is chosen, not found; the others saw none above 40.",
+)
 
 # %% [markdown]
 # * **What breaks most networks is size, not blur.** It grows by a fixed factor a step, so it can be foretold well.
@@ -429,9 +519,10 @@ A_snapped, _ = symbol_transitions(snapped)
 automata = analysis.head_automata(A_snapped.numpy(), tables.start, task.symbols)
 show.figure(
     snapped_heads(automata, token=1),
-    alt="The eight heads of the snapped model as automata, drawn with the arrows of token 1 only.",
-    caption="What to see: what digit 1 does in each head. A ring of five states counts; a star forgets; "
-            "a head with one state does nothing.",
+    alt="The eight heads of the snapped model as automata, drawn with the "
+        "arrows of token 1 only.",
+    caption="What to see: what digit 1 does in each head. A ring of five states counts; a "
+            "star forgets; a head with one state does nothing.",
 )  # fmt: skip
 
 # %% tags=["nbval-ignore-output"]
@@ -439,8 +530,8 @@ machine = heads_machine(tables, verdict.heads, task.symbols)
 machine = machine if machine.num_states <= 12 else task.machine
 show.figure(
     state_diagram(machine),
-    alt="The automaton of the heads that the proof followed: states joined by arrows labelled with digits, "
-        "coloured by the answer they give.",
+    alt="The automaton of the heads that the proof followed: states joined by arrows labelled "
+        "with digits, coloured by the answer they give.",
     caption="What to see: the states that matter, found in the weights. Colours are answers; "
             "a name lists the states of the heads.",
 )  # fmt: skip
@@ -458,13 +549,17 @@ def walk_sentence(string, step):
     tokens = task.read(string).tolist()
     step = min(step, len(tokens))
     total = sum(tokens[:step])
-    return f"After {step} of {len(tokens)} digits the sum is {total}, so the answer is <b>{total % 5}</b>."
+    answer = f"the answer is <b>{total % 5}</b>"
+    return f"After {step} of {len(tokens)} digits the sum is {total}, so {answer}."
 
 
 walk_widget = explore(
-    draw_walk, {"string": "0324", "step": list(range(13))}, initial={"step": 4},
-    sentence=walk_sentence, alt="The automaton found in the network, with the way of the typed string through it.",
-)  # fmt: skip
+    draw_walk,
+    {"string": "0324132", "step": list(range(13))},
+    initial={"step": 4},
+    sentence=walk_sentence,
+    alt="The automaton found in the network, with the way of the typed string through it.",
+)
 walk_widget
 
 # %% [markdown]
@@ -476,7 +571,8 @@ walk_widget
 # %% tags=["nbval-ignore-output"]
 pair = EvenPair(5)
 pair_fit = train(plan("lrnn/table2", tasks=["evenpair"], rows=["softmax"], seeds=[101])[0])
-print(f"trained in {pair_fit.seconds:.1f} s; {verify(snap(pair_fit.model), pair.specification)}")
+print(f"trained in {pair_fit.seconds:.1f} s; "
+      f"{verify(snap(pair_fit.model), pair.specification)}")
 
 # %%
 pair_verdict = verify(snap(pair_fit.model), pair.specification)
@@ -505,10 +601,14 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # %% tags=["nbval-ignore-output"]
 arith = ModArith(5)
 arith_fit = train(plan("lrnn/table2", tasks=["modarith"], rows=["softmax"], seeds=[530])[0])
-print(f"trained in {arith_fit.seconds:.0f} s: {arith_fit.steps} steps, {arith_fit.attempt + 1} start(s)")
+print(f"trained in {arith_fit.seconds:.0f} s: {arith_fit.steps} steps, "
+      f"{arith_fit.attempt + 1} start(s)")
 for number, (count, shortest) in enumerate(arith_fit.lessons, 1):
-    print(f"mended, round {number}: {count} wrong strings, the shortest has {len(shortest)} symbols: {arith.write(torch.tensor(shortest))}")
-alive = [[k for k in range(layer.h) if not layer.frozen[k]] for layer in arith_fit.model.layers]
+    print(f"mended, round {number}: {count} wrong strings, the shortest has {len(shortest)} "
+          f"symbols: {arith.write(torch.tensor(shortest))}")
+alive = [
+    [k for k in range(layer.h) if not layer.frozen[k]] for layer in arith_fit.model.layers
+]
 print("heads left in layers 1, 2, 3:", *alive)
 
 # %% [markdown]
@@ -519,14 +619,25 @@ print("heads left in layers 1, 2, 3:", *alive)
 arith_snapped = snap(arith_fit.model)
 arith_verdict = verify(arith_snapped, arith.specification)
 sampled = [
-    {"model": name, "length": n, "strings": count,
-     "right everywhere": evaluate(model, arith, seed=530, length=n, strings=count).per_position.nan_to_num(nan=1.0).min() == 1.0}
-    for name, model in (("trained", arith_fit.model), ("snapped", arith_snapped)) for n, count in ((499, 256), (1999, 16))
-]  # fmt: skip
+    {
+        "model": name,
+        "length": n,
+        "strings": count,
+        "right everywhere": evaluate(model, arith, seed=530, length=n, strings=count)
+        .per_position.nan_to_num(nan=1.0)
+        .min()
+        == 1.0,
+    }
+    for name, model in (("trained", arith_fit.model), ("snapped", arith_snapped))
+    for n, count in ((499, 256), (1999, 16))
+]
 show.table(
-    [{**row, "right everywhere": "yes" if row["right everywhere"] else "no"} for row in sampled],
+    [
+        {**row, "right everywhere": "yes" if row["right everywhere"] else "no"}
+        for row in sampled
+    ],
     caption="Sampled: strings drawn at random, none of them used in training or in a choice.",
-)  # fmt: skip
+)
 print(f"snapped, right on every expression of every length: {arith_verdict.proved}")
 
 # %% tags=["nbval-ignore-output"]
@@ -538,7 +649,8 @@ print(arith_verdict)
 
 # %%
 learned = learned_machine(arith_snapped, arith.specification)
-print(f"learned, minimised: {learned.num_states} states; the textbook machine: {arith.specification.num_states} states")
+print(f"learned, minimised: {learned.num_states} states; the textbook machine: "
+      f"{arith.specification.num_states} states")
 print(f"they are the same: {learned == arith.specification}")
 
 # %% [markdown]
@@ -547,15 +659,27 @@ print(f"they are the same: {learned == arith.specification}")
 
 # %%
 folder = records.data_folder() / "records"
-mended = [r for r in records.read_all(folder / "lrnn" / "table2" / "desk") if (r["task"], r["row"]) == ("modarith", "softmax")]
+mended = [
+    r
+    for r in records.read_all(folder / "lrnn" / "table2" / "desk")
+    if (r["task"], r["row"]) == ("modarith", "softmax")
+]
 show.table(
-    [{"seed": r["seed"], "starts": r["attempts"], "rounds of mending": len(r["lessons"]),
-      "shortest wrong strings had": ", ".join(str(len(shortest)) for _, shortest in r["lessons"]) or "none wrong",
-      "sampled at 499": r["metrics"]["snapped_accuracy_all"], "proved": "yes" if r["metrics"]["snapped_proved"] else "no"}
-     for r in mended],
-    caption="Recorded, desk budget: ModArith(5), row softmax. 'Shortest wrong strings had': symbols of the shortest string answered "
-            "wrongly, round by round.",
-)  # fmt: skip
+    [
+        {
+            "seed": r["seed"],
+            "starts": r["attempts"],
+            "rounds of mending": len(r["lessons"]),
+            "shortest wrong strings had": ", ".join(str(len(one)) for _, one in r["lessons"])
+            or "none wrong",
+            "sampled at 499": r["metrics"]["snapped_accuracy_all"],
+            "proved": "yes" if r["metrics"]["snapped_proved"] else "no",
+        }
+        for r in mended
+    ],
+    caption="Recorded, desk budget: ModArith(5), row softmax. 'Shortest wrong strings had': "
+            "symbols of the shortest string answered wrongly, round by round.",
+)
 
 # %% [markdown]
 # There are $5^5 \cdot 3^4 = 253{,}125$ expressions of nine symbols and 3.8 million of eleven. A thousand random strings begin with
@@ -599,17 +723,29 @@ for name in shown:
         return {"score": 0.0}
 
     found = fit(run.build_model, task, run.setting.recipe, 2, check=watch, check_every=25)
-    watched[name] = (found, seen, evaluate(found.model, task, seed=2, strings=256).accuracy_all)
+    watched[name] = (
+        found,
+        seen,
+        evaluate(found.model, task, seed=2, strings=256).accuracy_all,
+    )
 show.table(
-    pd.DataFrame([
-        {"variant": name, "gradient, largest": max(g for g, _ in seen), "gradient, at the end": seen[-1][0],
-         "matrices moved, steps 100 to 200": sum(m for _, m in seen[4:8]),
-         "matrices moved, steps 400 to 500": sum(m for _, m in seen[-4:]), "right past 40": past}
-        for name, (found, seen, past) in watched.items()
-    ]),
-    caption="Live, one seed. Norm of the gradient on 128 strings of length 40; relative change of the transition matrices, "
-            "summed over checks 25 steps apart; accuracy at positions 41 to 500 at the end.",
-)  # fmt: skip
+    pd.DataFrame(
+        [
+            {
+                "variant": name,
+                "gradient, largest": max(g for g, _ in seen),
+                "gradient, at the end": seen[-1][0],
+                "matrices moved, steps 100 to 200": sum(m for _, m in seen[4:8]),
+                "matrices moved, steps 400 to 500": sum(m for _, m in seen[-4:]),
+                "right past 40": past,
+            }
+            for name, (found, seen, past) in watched.items()
+        ]
+    ),
+    caption="Live, one seed. Norm of the gradient on 128 strings of length 40; relative "
+            "change of the transition matrices, summed over checks 25 steps apart; accuracy "
+            "at positions 41 to 500 at the end.",
+)
 
 # %% [markdown]
 # One seed is an anecdote. Recorded, six seeds each (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 6`):
@@ -620,11 +756,20 @@ rows = []
 for name in variants:
     cell = [record["metrics"] for record in smoothing if record["row"] == name]
     past = [metrics["accuracy_all"] for metrics in cell]
-    rows.append({"variant": name, "seeds": len(cell), "exact past 40": sum(value == 1.0 for value in past),
-                 "mean": float(np.mean(past)), "least": min(past), "greatest": max(past),
-                 "at length 40": min(metrics["accuracy_seen"] for metrics in cell)})  # fmt: skip
-show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 steps, over seeds; "
-                         "'at length 40' is the least over seeds of the accuracy at positions 1 to 40.")  # fmt: skip
+    rows.append(
+        {
+            "variant": name,
+            "seeds": len(cell),
+            "exact past 40": sum(value == 1.0 for value in past),
+            "mean": float(np.mean(past)),
+            "least": min(past),
+            "greatest": max(past),
+            "at length 40": min(metrics["accuracy_seen"] for metrics in cell),
+        }
+    )
+show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 steps, over "
+                         "seeds; 'at length 40' is the least over seeds of the accuracy at "
+                         "positions 1 to 40.")  # fmt: skip
 
 # %% [markdown]
 # **What we find.** Smoothing is not what decides. While the rule is being found, the gradient rises to tens; once length 40
@@ -651,31 +796,39 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 
 # %%
 table2 = get("lrnn/table2")
-desk = sorted(records.read_all(folder / "lrnn" / "table2" / "desk"),
-              key=lambda r: (table2.TASKS.index(r["task"]), table2.ROWS.index(r["row"]), r["seed"]))  # fmt: skip
+desk = sorted(
+    records.read_all(folder / "lrnn" / "table2" / "desk"),
+    key=lambda r: (table2.TASKS.index(r["task"]), table2.ROWS.index(r["row"]), r["seed"]),
+)
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
 live["modarith", "softmax"] = [evaluate(arith_fit.model, arith, seed=530).accuracy_all]
 show.figure(
     comparison(desk, live),
-    alt="Accuracy at the training length and past it for each task and model, recorded over seeds and live; the values "
-        "stand in the table below.",
-    caption="What to see: a full ring with its dot beside it has learned and holds; a ring at 100 % with a dot far to the left "
-            "has learned length 40 and nothing else; a ring on the dashed line has not learned at all.",
+    alt="Accuracy at the training length and past it for each task and model, recorded over "
+        "seeds and live; the values stand in the table below.",
+    caption="What to see: a full ring with its dot beside it has learned and holds; a ring at "
+            "100 % with a dot far to the left has learned length 40 and nothing else; a ring "
+            "on the dashed line has not learned at all.",
 )  # fmt: skip
 
 # %%
 show.table(
     cells(desk).reset_index(drop=True),
-    caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over seeds. 'stop' says what ended "
-            "training: long = two checks on strings of the test length, proved = a search over all strings of the training "
-            "length, watched = nothing but its steps; ten checks at the test length name the best checkpoint.",
+    caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over "
+            "seeds. 'stop' says what ended training: long = two checks on strings of the test "
+            "length, proved = a search over all strings of the training length, watched = "
+            "nothing but its steps; ten checks at the test length name the best checkpoint.",
 )  # fmt: skip
 show.table(
-    [{"task": name, **levels(t)} for name, t in (("sum", task), ("evenpair", pair), ("modarith", arith))],
-    caption="What guessing scores at the last position. The two right columns are for the paper's protocol, which reports "
-            "the best of 40 checks of 128 strings: even a guesser looks better under it.",
-)  # fmt: skip
+    [
+        {"task": name, **levels(t)}
+        for name, t in (("sum", task), ("evenpair", pair), ("modarith", arith))
+    ],
+    caption="What guessing scores at the last position. The two right columns are for the "
+            "paper's protocol, which reports the best of 40 checks of 128 strings: even a "
+            "guesser looks better under it.",
+)
 
 # %% [markdown]
 # **What we find on Sum(5).** The block-diagonal rows are not the only ones that hold: input-dependent *diagonal* gates on the complex
@@ -712,19 +865,76 @@ show.table(
 #
 # ## 11 Exercises
 #
-# 1. ★ *(5 min)* At which $p$ does the state grow by less than a factor 10 in 500 steps for $b = 8$, whatever the blocks? Find
-#    it with the slider, then exactly. *Hint:* solve $8^{500(1-1/p)} = 10$.
-# 2. ★★ *(15 min)* Show that a matrix whose columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. Which
-#    $p$ allow one? *Hint:* section 2 has a matrix with the eigenvalue $b^{1-1/p}$.
-# 3. ★★ *(20 min)* A block of size $b$ with columns on the simplex can have a fifth root of unity as an eigenvalue only if
-#    $b \ge 5$. Why, and what does that say about the smallest `softmax` model for Sum(5)? Train `h=8, b=4` and see.
-# 4. ★★★ *(40 min)* Draw the 11-state machine of EvenPair(5) with `state_diagram(EvenPair(5).machine)`. Its heads have 8 states
-#    each: find out how the trained heads share the work. *Hint:* look at `verify(...).heads` and at each head alone.
+# Each exercise says how long it takes and what it teaches. Where a cell can check an answer, fill it in and run it;
+# `hint("02.1")` and `solution("02.1")` (from `lrnnlab.course`) help with these.
 #
-# 5. ★★★ *(40 min)* Train row `clip` on ModArith(5) (`plan("lrnn/table2", tasks=["modarith"], rows=["clip"], budget="desk")`, two
-#    minutes) and find what ends it: print the largest entry of each layer's states by position, and compare
-#    `model(tokens)` with `model.double()(tokens)`. How much is overflow, how much drift?
-#
+# 1. ★ *(5 min: how near to 1 the exponent has to be)* Up to which $p$ does the state grow by at most a factor 10 in 500
+#    steps for $b = 8$, whatever the blocks? Find it with the slider, then to five decimals. *Hint:* solve
+#    $8^{500(1-1/p)} = 10$.
+
+# %%
+my_p = None  # exercise 1: the largest p, to five decimals
+check("02.1", my_p)
+
+# %% [markdown]
+# 2. ★★ *(15 min: why columns of 1-norm 1 are safe)* **A proof step.** Show that a matrix whose columns all have 1-norm
+#    at most 1 has no eigenvalue outside the unit circle. Which $p$ allow one? *Hint:* section 2 has a matrix with the
+#    eigenvalue $b^{1-1/p}$.
+# 3. ★★ *(20 min: which counters fit in blocks of a given size)* A block of size $b$ with columns on the simplex can
+#    have a fifth root of unity as an eigenvalue only if $b \ge 5$. Why, and what does that say about the smallest
+#    `softmax` model for Sum(5)? Train `h=8, b=4` and see. Then, with as many heads as you like in one layer: which is
+#    the least $b$ for a counter modulo $M = 6$, 12, 30 and 360?
+
+# %%
+my_sizes = None  # exercise 3: four numbers, the least b for M = 6, 12, 30 and 360
+check("02.3", my_sizes)
+
+# %% [markdown]
+# 4. ★★★ *(40 min: how heads share the work of one machine)* Draw the 11-state machine of EvenPair(5) with
+#    `state_diagram(EvenPair(5).machine)`. Its heads have 8 states each: find out how the trained heads share the work.
+#    *Hint:* look at `verify(...).heads` and at each head alone.
+# 5. ★★★ *(40 min: to tell overflow from drift)* Train row `clip` on ModArith(5)
+#    (`plan("lrnn/table2", tasks=["modarith"], rows=["clip"], budget="desk")`, two minutes) and find what ends it: print
+#    the largest entry of each layer's states by position, and compare `model(tokens)` with `model.double()(tokens)`.
+#    How much is overflow, how much drift?
+# 6. ★ *(10 min: that a block is a table of where states go)* **Code.** `goes[token][j]` is the state to which a token
+#    sends state $j$ of a machine with $b$ states and $V$ tokens. Write the function that makes the blocks of it, an
+#    array $V \times b \times b$.
+
+# %%
+my_blocks = None  # exercise 6: a function of goes, for example of [[0, 1], [1, 0]]
+check("02.6", my_blocks)
+
+# %% [markdown]
+# 7. ★ *(5 min: that the bound of Eq. 7 needs p = 1)* **Break the hypothesis.** Give a $2 \times 2$ matrix whose columns
+#    have 2-norm at most 1 and whose 100th power has an entry of at least $10^{10}$.
+
+# %%
+my_matrix = None  # exercise 7: two rows of two numbers
+check("02.7", my_matrix)
+
+# %% [markdown]
+# 8. ★ *(5 min: why soft columns forget)* **Predict.** Choose before you run. Blocks of size 8 whose columns are softmax
+#    of random normal numbers keep the 1-norm of a state. Two states start 2 apart (in 1-norm), each on a corner of its
+#    own, and read the same blocks. When are they less than a millionth apart?
+
+
+# %%
+def forgetting():
+    draw, states = stream(8, "exercise"), torch.eye(8)[:, :2].double()
+    names = {15: "after about 15 steps", 150: "after about 150", 1500: "after about 1,500"}
+    for step in range(1, 5001):
+        states = torch.randn(8, 8, generator=draw).double().softmax(0) @ states
+        apart = float((states[:, 0] - states[:, 1]).abs().sum())
+        if apart < 1e-6:
+            nearest = min(names, key=lambda count: abs(np.log(count / step)))
+            return names[nearest], f"after step {step} they are {apart:.1e} apart"
+    return "never: the norm is kept", f"after {step} steps they are {apart:.1e} apart"
+
+
+predict("02.8", forgetting)
+
+# %% [markdown]
 # <details><summary>Solution of 1</summary>
 #
 # $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At $p = 1.0022$ the bound is 9.8, at
@@ -744,7 +954,10 @@ show.table(
 #
 # A column-stochastic matrix has its eigenvalues of modulus 1 at roots of unity whose order is the period of a cycle of its
 # states (Frobenius), and a period of 5 needs five states. With $b = 4$ no single head can count modulo 5; heads of other
-# periods cannot make up for it, because a sum modulo 5 is not a function of sums modulo 2, 3 and 4.
+# periods cannot make up for it, because a sum modulo 5 is not a function of sums modulo 2, 3 and 4. In general the least
+# $b$ is the greatest prime power that divides $M$: 3, 4, 5 and 9. Heads with one prime power each know the sum modulo all
+# of them, so modulo $M$; and if no head has a period that is a multiple of $p^k$, the least common multiple of all periods
+# is none either.
 #
 # </details>
 #
@@ -761,5 +974,20 @@ show.table(
 # Layers 1 and 2 stay where they were (largest entry 2 to 5). Layer 3 grows from 85 at position 39 to $5\cdot10^{21}$ at 499, in
 # a straight line on a logarithmic scale. Float32 still holds that, and its square up to about $10^{19}$: in double precision the
 # share of right answers is the same at 99 (100 %), 199 (99 %), 299 (76 %) and 399 (38 %). So it is drift. Another seed may differ.
+#
+# </details>
+#
+# <details><summary>Solutions of 6 to 8</summary>
+#
+# **6.** Put a 1 into row `goes[token][j]` of column `j`: `A[token, row, range(b)] = 1` for each token and its row of the
+# table. With rows and columns changed about it would say where states come from.
+#
+# **7.** All entries $1/\sqrt2$: both columns have 2-norm 1, and the eigenvalue is $\sqrt2$, so the entries of the 100th
+# power are $2^{50}/2$, about $5.6 \cdot 10^{14}$. With a minus sign at one entry nothing grows: that is a reflection.
+#
+# **8.** After about 15 steps. Every column has some weight on every state, and what two columns have in common is the same
+# for both states: only the rest of the distance is left, here about a third a step. The entries of the difference sum to
+# 0, so keeping the 1-norm of a *state* says nothing about it. A block that is to remember must have its columns at
+# corners, each at another.
 #
 # </details>

@@ -22,7 +22,6 @@
 
 # %%
 import math
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -30,6 +29,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import records
+from lrnnlab.course import check, predict
 from lrnnlab.experiments import plan, rotrnn_fig3, run_all
 from lrnnlab.experiments.sequence_training import train_sequences
 from lrnnlab.explore import show
@@ -65,15 +65,27 @@ from lrnnlab.proofs.lru_equivalence import conjugate_pairs, lru_is_rotrnn, wider
 from lrnnlab.proofs.lru_norm import equation_14
 from lrnnlab.proofs.norms import equation_11, lemma_3, lemma_3_as_printed
 from lrnnlab.proofs.orthogonal import random_rotation
-from lrnnlab.proofs.rotation_layer import Head, equation_10, equation_19, p_is_redundant, scan_operator
+from lrnnlab.proofs.rotation_layer import (
+    equation_10,
+    equation_19,
+    p_is_redundant,
+    scan_operator,
+)
 from lrnnlab.proofs.rotations import determinant_one, lemma_1, lemma_2
 from lrnnlab.proofs.token_input import token_input
-from lrnnlab.proofs.white_input import constant_norm, from_zero, norm_theorem, simulated_norm, steps_until
+from lrnnlab.proofs.white_input import (
+    constant_norm,
+    from_zero,
+    norm_theorem,
+    simulated_norm,
+    steps_until,
+)
 from lrnnlab.steady import stream
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
+                       f"{lrnnlab.__version__}: run bootstrap.py")
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -88,13 +100,16 @@ print(f"lrnnlab {EXPECTED}: ready")
 
 # %%
 torch.manual_seed(3)
-net = SequenceNet(10, 32, block_stack(partial(RotRNN, state=64, heads=8), 32, 6), vocab_size=18)
+net = SequenceNet(
+    10, 32, block_stack(partial(RotRNN, state=64, heads=8), 32, 6), vocab_size=18
+)
 show.figure(
     architecture(net),
-    alt="Inputs go through a linear map, six blocks, a mean over time and a linear map to logits. One block, drawn "
-        "larger: batch norm, RotRNN, GELU, a gate, and a sum with what came in.",
-    caption="What stands in Figure 1 of the paper, drawn from the network that runs here. What to see: time is mixed "
-            "in one box only, the coloured one.",
+    alt="Inputs go through a linear map, six blocks, a mean over time and a linear map to "
+        "logits. One block, drawn larger: batch norm, RotRNN, GELU, a gate, and a sum "
+        "with what came in.",
+    caption="What stands in Figure 1 of the paper, drawn from the network that runs here. "
+            "What to see: time is mixed in one box only, the coloured one.",
 )  # fmt: skip
 
 # %%
@@ -102,10 +117,12 @@ torch.manual_seed(3)
 layer = RotRNN(16, state=24, heads=4)
 show.figure(
     layer_heads(layer),
-    alt="An input of 16 numbers goes to four heads. Each has a matrix of 6 by 16 and a dial with three dots at one "
-        "distance from the centre. The four states, 24 numbers, are mixed by a matrix of 16 by 24.",
-    caption="What stands in Figure 2. A dial is the unit disc, its dots the eigenvalues of a head. What to see: in a "
-            "head all dots are equally far from the centre, at its one γ.",
+    alt="An input of 16 numbers goes to four heads. Each has a matrix of 6 by 16 and a dial "
+        "with three dots at one distance from the centre. The four states, 24 numbers, are "
+        "mixed by a matrix of 16 by 24.",
+    caption="What stands in Figure 2. A dial is the unit disc, its dots the eigenvalues "
+            "of a head. What to see: in a head all dots are equally far from the "
+            "centre, at its one γ.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -127,9 +144,12 @@ with torch.no_grad():
     layer, u = layer.double(), torch.randn(200, 16, dtype=torch.float64)
     y, one_by_one = layer(u.unsqueeze(0))[1][0], written_out(layer, u)
     kernel = layer.kernel(200)
-    convolved = torch.stack([torch.einsum("kij,kj->i", kernel[: t + 1], u[: t + 1].flip(0)) for t in range(200)])
+    convolved = torch.stack(
+        [torch.einsum("kij,kj->i", kernel[: t + 1], u[: t + 1].flip(0)) for t in range(200)]
+    )
 print(f"the scan gives what is written out: {torch.allclose(y, one_by_one)}")
-print(f"and so does the convolution of Eq. 12: {torch.allclose(y, convolved + layer.skip * u)}")
+print("and so does the convolution of Eq. 12: "
+      f"{torch.allclose(y, convolved + layer.skip * u)}")
 
 # %% [markdown]
 # The same in symbols: Eq. 10 and 12 unroll the recurrence, and both say $x_0 = 0$ without saying so. Remember that.
@@ -180,13 +200,24 @@ draw = np.random.default_rng(0)
 square = draw.standard_normal((8, 8))
 square /= np.abs(np.linalg.eigvals(square)).max()
 shear = np.eye(8) + np.eye(8, k=1)
-kept = {"rotation": random_rotation(8, draw), "random, largest eigenvalue 1": square, "ones on two diagonals": shear}
+kept = {"rotation": random_rotation(8, draw), "random, largest eigenvalue 1": square,
+        "ones on two diagonals": shear}  # fmt: skip
 vector = draw.standard_normal(8)
 show.table(
-    [{"A": name, **{f"k = {k}": np.linalg.norm(np.linalg.matrix_power(A, k) @ vector) / np.linalg.norm(vector)
-                    for k in (1, 10, 100)}} for name, A in kept.items()],
-    caption="How long A^k v is, over the length of v. All eigenvalues of the last matrix are 1.",
-)  # fmt: skip
+    [
+        {
+            "A": name,
+            **{
+                f"k = {k}": np.linalg.norm(np.linalg.matrix_power(A, k) @ vector)
+                / np.linalg.norm(vector)
+                for k in (1, 10, 100)
+            },
+        }
+        for name, A in kept.items()
+    ],
+    caption="How long A^k v is, over the length of v. All eigenvalues of the "
+            "last matrix are 1.",
+)
 
 # %% [markdown]
 # ## 3 Lemma 2: cheap powers, and a worry that is unfounded
@@ -221,7 +252,8 @@ one = determinant_one()
 steps(one)
 
 # %%
-print(f"every rotation has a P of determinant 1: {one.holds}; {one.data['rebuilt']} of them rebuilt")
+print(f"every rotation has a P of determinant 1: {one.holds}; "
+      f"{one.data['rebuilt']} of them rebuilt")
 
 # %% [markdown]
 # ### P is redundant
@@ -246,9 +278,11 @@ steps(p_is_redundant())
 opened = {"theta_1": 20, "theta_2": 45, "gamma": 0.98, "P": "absorbed"}
 show.figure(
     turning(**opened),
-    alt="Left, a spiral of 60 points that starts near the unit circle and winds inwards. Right, an output that swings "
-        "and fades; the line of the layer with P runs through every ring of the layer without.",
-    caption="What to see: rings lie on the line. The state looks different with P and without, the output does not.",
+    alt="Left, a spiral of 60 points that starts near the unit circle and winds inwards. "
+        "Right, an output that swings and fades; the line of the layer with P runs through "
+        "every ring of the layer without.",
+    caption="What to see: rings lie on the line. The state looks different with P and "
+            "without, the output does not.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -257,10 +291,18 @@ show.figure(
 
 # %%
 turning_widget = explore(
-    turning, {"theta_1": list(TURNS), "theta_2": list(TURNS), "gamma": list(DECAYS), "P": ["kept", "absorbed"]},
-    initial=opened, sentence=turning_sentence,
-    alt="The path of two numbers of the state after an impulse, and the outputs of the layer with P and without.",
-)  # fmt: skip
+    turning,
+    {
+        "theta_1": list(TURNS),
+        "theta_2": list(TURNS),
+        "gamma": list(DECAYS),
+        "P": ["kept", "absorbed"],
+    },
+    initial=opened,
+    sentence=turning_sentence,
+    alt="The path of two numbers of the state after an impulse, and the outputs of the layer "
+        "with P and without.",
+)
 turning_widget
 
 # %% [markdown]
@@ -306,8 +348,14 @@ steps(equation_11())
 # %%
 torch.manual_seed(4)
 white, rows = torch.randn(2000, 12, 16), []
-for c, normaliser, predicted in ((1, "paper", 1.0), (2, "paper", (1 - 2 / 4) / (1 - 1 / 4)), (2, "corrected", 2.0)):
-    head = RotRNN(16, state=8, heads=1, gamma=(0.5, 0.5), c=c, normaliser=normaliser, start="random")
+for c, normaliser, predicted in (
+    (1, "paper", 1.0),
+    (2, "paper", (1 - 2 / 4) / (1 - 1 / 4)),
+    (2, "corrected", 2.0),
+):
+    head = RotRNN(
+        16, state=8, heads=1, gamma=(0.5, 0.5), c=c, normaliser=normaliser, start="random"
+    )
     with torch.no_grad():
         found = float((head.hidden(white)[:, -1] ** 2).sum(-1).mean())
     rows.append({"c": c, "ξ as": normaliser, "E‖x‖² at t = 12": found, "derived": predicted})
@@ -342,8 +390,9 @@ steps(norm_theorem())
 
 # %%
 steps(from_zero())
-print(f"95 % of the limit is reached at step {steps_until(0.99):,} for γ = 0.99, {steps_until(0.999):,} for 0.999, "
-      f"{steps_until(0.9999):,} for 0.9999; sequences of Path-X have 16,384")  # fmt: skip
+print(f"95 % of the limit is reached at step {steps_until(0.99):,} for γ = 0.99, "
+      f"{steps_until(0.999):,} for 0.999, {steps_until(0.9999):,} for 0.9999; sequences of "
+      "Path-X have 16,384")  # fmt: skip
 
 # %% [markdown]
 # It is the same climb that each mode of an LRU makes (section 7), so here the two do not differ. Two small changes
@@ -371,9 +420,11 @@ steps(simulated_norm())
 first = {"gamma": 0.99, "rho": 0.0, "theta": 45, "x_0": "zero"}
 show.figure(
     norm_climb(**first),
-    alt="Expected squared norm against the step, both logarithmic. The paper's line is flat at 1. The formula climbs "
-        "from 0.02 at step 1 and meets it after about 150 steps; the mean of 100 simulated runs lies on the formula.",
-    caption="What to see: with white input and x₀ = 0 the paper's line is where the norm arrives, not where it is.",
+    alt="Expected squared norm against the step, both logarithmic. The paper's line is flat "
+        "at 1. The formula climbs from 0.02 at step 1 and meets it after about 150 steps; the "
+        "mean of 100 simulated runs lies on the formula.",
+    caption="What to see: with white input and x₀ = 0 the paper's line is where the norm "
+            "arrives, not where it is.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -382,10 +433,13 @@ show.figure(
 
 # %%
 norm_widget = explore(
-    norm_climb, {"gamma": list(GAMMAS), "rho": list(RHOS), "theta": list(ANGLES), "x_0": list(STARTS)}, initial=first,
+    norm_climb,
+    {"gamma": list(GAMMAS), "rho": list(RHOS), "theta": list(ANGLES), "x_0": list(STARTS)},
+    initial=first,
     sentence=norm_sentence,
-    alt="Expected squared norm of the state against the step: the paper's line, the formula, and simulated runs.",
-)  # fmt: skip
+    alt="Expected squared norm of the state against the step: the paper's line, the formula, "
+        "and simulated runs.",
+)
 norm_widget
 
 # %% [markdown]
@@ -402,10 +456,19 @@ norm_widget
 steps(ar1_norm())
 colours = {f"ρ = {rho:g}": rho for rho in RHOS}
 show.table(
-    [{"θ": f"{angle}°", **{name: stationary_norm(0.99, math.radians(angle), rho) for name, rho in colours.items()}}
-     for angle in (0, 15, 45, 90, 180)],
-    caption="Long-run E‖x‖² at γ = 0.99, c = 1. The paper's value is 1.", formats=dict.fromkeys(colours, ".3g"),
-)  # fmt: skip
+    [
+        {
+            "θ": f"{angle}°",
+            **{
+                name: stationary_norm(0.99, math.radians(angle), rho)
+                for name, rho in colours.items()
+            },
+        }
+        for angle in (0, 15, 45, 90, 180)
+    ],
+    caption="Long-run E‖x‖² at γ = 0.99, c = 1. The paper's value is 1.",
+    formats=dict.fromkeys(colours, ".3g"),
+)
 
 # %% [markdown]
 # For *any* stationary input of variance 1, how far can it go? From $\frac{1-\gamma}{1+\gamma}$ to
@@ -497,10 +560,11 @@ steps(wider_heads())
 start = {"task": "Retrieval", "n": 8, "mode": 29}
 show.figure(
     discs(**start),
-    alt="Left, 32 eigenvalues of an LRU spread over a ring of the unit disc. Middle, 32 of a RotRNN, on eight "
-        "circles with four on each. Right, the kernel of one mode and that of a head of width 2, which coincide.",
-    caption="What to see: an arc joins the eigenvalues of a head, all at one distance from the centre. Right: for "
-            "heads of width 2 there is no difference left.",
+    alt="Left, 32 eigenvalues of an LRU spread over a ring of the unit disc. Middle, 32 of a "
+        "RotRNN, on eight circles with four on each. Right, the kernel of one mode and that "
+        "of a head of width 2, which coincide.",
+    caption="What to see: an arc joins the eigenvalues of a head, all at one distance from "
+            "the centre. Right: for heads of width 2 there is no difference left.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -509,9 +573,13 @@ show.figure(
 
 # %%
 discs_widget = explore(
-    discs, {"task": list(TABLE_3), "n": list(HEAD_SIZES), "mode": list(MODES)}, initial=start, sentence=discs_sentence,
-    alt="Eigenvalues of an LRU and a RotRNN on the unit disc, and the kernels of one mode and its head.",
-)  # fmt: skip
+    discs,
+    {"task": list(TABLE_3), "n": list(HEAD_SIZES), "mode": list(MODES)},
+    initial=start,
+    sentence=discs_sentence,
+    alt="Eigenvalues of an LRU and a RotRNN on the unit disc, and the kernels of one "
+        "mode and its head.",
+)
 discs_widget
 
 # %% [markdown]
@@ -533,13 +601,19 @@ discs_widget
 # First live, 40 steps of training:
 
 # %% tags=["nbval-ignore-output"]
-live = [record for row in ("rotrnn", "lru_learned")
-        for record in run_all(plan("rotrnn/fig3", tasks=["layers4"], rows=[row], seeds=[0]), reuse=False)]  # fmt: skip
+live = [
+    record
+    for row in ("rotrnn", "lru_learned")
+    for record in run_all(
+        plan("rotrnn/fig3", tasks=["layers4"], rows=[row], seeds=[0]), reuse=False
+    )
+]
 show.figure(
     norm_through_training(live, "layers4"),
-    alt="Live: the mean norm of the state in each of four layers of a RotRNN and of an LRU, in 40 steps of training.",
-    caption="Live. What to see: the lower a layer, the nearer its norm stays to the faint line, where white input "
-            "would put it in the long run.",
+    alt="Live: the mean norm of the state in each of four layers of a RotRNN and of an LRU, "
+        "in 40 steps of training.",
+    caption="Live. What to see: the lower a layer, the nearer its norm stays to the faint "
+            "line, where white input would put it in the long run.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -549,18 +623,23 @@ show.figure(
 desk = records.read_all(records.data_folder() / "records" / "rotrnn" / "fig3" / "desk")
 show.figure(
     norm_through_training(desk, "layers4"),
-    alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in four panels: RotRNN with "
-        "8 heads, RotRNN with 32, LRU learned and LRU recomputed. The numbers stand in the table below.",
-    caption="Recorded. What to see: in every panel the layers fan out. A faint line is where white input would put the "
-            "norm: the root of the number of parts normalised to 1.",
+    alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in "
+        "four panels: RotRNN with 8 heads, RotRNN with 32, LRU learned and LRU recomputed. "
+        "The numbers stand in the table below.",
+    caption="Recorded. What to see: in every panel the layers fan out. A faint line is where "
+            "white input would put the norm: the root of the number of parts normalised to 1.",
 )  # fmt: skip
 
 # %%
-LABELS = {"rotrnn": "RotRNN, 8 heads of 8", "rotrnn_pairs": "RotRNN, 32 heads of 2", "lru_learned": "LRU, learned",
-          "lru_recomputed": "LRU, recomputed"}  # fmt: skip
-deep = {row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)] for row in LABELS}
+LABELS = {"rotrnn": "RotRNN, 8 heads of 8", "rotrnn_pairs": "RotRNN, 32 heads of 2",
+          "lru_learned": "LRU, learned", "lru_recomputed": "LRU, recomputed"}  # fmt: skip
+deep = {
+    row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)]
+    for row in LABELS
+}
 COLUMNS = {"norm at the start": "norm_start", "at the end": "norm_end",
-           "‖x‖² / formula, white input": "white_over_formula", "‖x‖² / formula, ListOps": "real_over_formula",
+           "‖x‖² / formula, white input": "white_over_formula",
+           "‖x‖² / formula, ListOps": "real_over_formula",
            "input correlated with the next": "lag1"}  # fmt: skip
 
 
@@ -572,22 +651,36 @@ show.table(
     [{"kind": LABELS[row], "layer": layer + 1,
       **{title: over_seeds(row, name, layer) for title, name in COLUMNS.items()}}
      for row in LABELS for layer in range(4)],
-    caption="Recorded, means over seeds. Last column: 0 for white input. The formula is that of section 5.",
+    caption="Recorded, means over seeds. Last column: 0 for white input. The formula is "
+            "that of section 5.",
     formats=dict.fromkeys(COLUMNS, ".2f"),
 )  # fmt: skip
 
 # %%
 every = [(row, layer) for row in LABELS for layer in range(4)]
-white_is_right = all(abs(over_seeds(row, "white_over_formula", layer) - 1) < 0.05 for row, layer in every)
-print(f"white input gives the formula's norm, within 5 %, in every trained layer of every kind: {white_is_right}")
+white_is_right = all(
+    abs(over_seeds(row, "white_over_formula", layer) - 1) < 0.05 for row, layer in every
+)
+print("white input gives the formula's norm, within 5 %, in every trained layer of every "
+      f"kind: {white_is_right}")
 print("ListOps gives more than 1.2 times that in every trained layer of every kind: "
       f"{all(over_seeds(row, 'real_over_formula', layer) > 1.2 for row, layer in every)}")  # fmt: skip
-starts = [[over_seeds(row, "norm_start", layer) for row in ("rotrnn_pairs", "lru_learned")] for layer in range(4)]
-print("RotRNN with 32 heads and the LRU start with the same norms, within a fifth, layer by layer: "
-      f"{all(abs(pairs / modes - 1) < 0.2 for pairs, modes in starts)}")  # fmt: skip
-moved = {row: max(most / least for metrics in deep[row]
-                  for most, least in zip(metrics["norm_most"], metrics["norm_least"])) for row in LABELS}  # fmt: skip
-print(f"in every kind some layer's norm moves by more than a fifth in training: {min(moved.values()) > 1.2}")
+starts = [
+    [over_seeds(row, "norm_start", layer) for row in ("rotrnn_pairs", "lru_learned")]
+    for layer in range(4)
+]
+print("RotRNN with 32 heads and the LRU start with the same norms, within a fifth, layer by "
+      f"layer: {all(abs(pairs / modes - 1) < 0.2 for pairs, modes in starts)}")  # fmt: skip
+moved = {
+    row: max(
+        most / least
+        for metrics in deep[row]
+        for most, least in zip(metrics["norm_most"], metrics["norm_least"])
+    )
+    for row in LABELS
+}
+print("in every kind some layer's norm moves by more than a fifth in training: "
+      f"{min(moved.values()) > 1.2}")
 
 # %% [markdown]
 # So at this size the contrast of the paper's Figure 3 does not show: RotRNN's norms move as well, and differ between
@@ -608,7 +701,10 @@ print(f"in every kind some layer's norm moves by more than a fifth in training: 
 
 # %% tags=["nbval-ignore-output"]
 small = rotrnn_fig3.setting("rotrnn", "layers1", "desk")
-single, probe = rotrnn_fig3.build_net(small, seed=0), rotrnn_fig3.expressions(256, 64, stream(1, "chapter 04"))
+single, probe = (
+    rotrnn_fig3.build_net(small, seed=0),
+    rotrnn_fig3.expressions(256, 64, stream(1, "chapter 04")),
+)
 
 
 def shares():
@@ -621,10 +717,16 @@ def shares():
 
 before = shares()
 train_sequences(
-    single, lambda generator: rotrnn_fig3.expressions(32, 64, generator), torch.nn.functional.cross_entropy, steps=100,
-    rate=small["rate"], recurrent_rate=small["recurrent_rate"], decay=small["decay"], generator=stream(2, "chapter 04"),
+    single,
+    lambda generator: rotrnn_fig3.expressions(32, 64, generator),
+    torch.nn.functional.cross_entropy,
+    steps=100,
+    rate=small["rate"],
+    recurrent_rate=small["recurrent_rate"],
+    decay=small["decay"],
+    generator=stream(2, "chapter 04"),
     progress=False,
-)  # fmt: skip
+)
 after = shares()
 show.table(
     [{"head": number, "before": float(early), "after 100 steps": float(late)}
@@ -634,21 +736,26 @@ show.table(
 )  # fmt: skip
 
 # %%
-print(f"before training the mean over heads is 1, within 15 %: {abs(float(before.mean()) - 1) < 0.15}; "
-      f"after 100 steps it is above 1.2: {float(after.mean()) > 1.2}")  # fmt: skip
+print("before training the mean over heads is 1, within 15 %: "
+      f"{abs(float(before.mean()) - 1) < 0.15}; after 100 steps it is above 1.2: "
+      f"{float(after.mean()) > 1.2}")  # fmt: skip
 
 # %% [markdown]
 # Now along a string, in trained layers. Points are white input, and lie on the formula. The coloured line is what the
 # layer gets in its network:
 
 # %%
-shown = [next(r for r in desk if (r["task"], r["row"]) == ("layers4", row)) for row in ("rotrnn", "lru_learned")]
+shown = [
+    next(r for r in desk if (r["task"], r["row"]) == ("layers4", row))
+    for row in ("rotrnn", "lru_learned")
+]
 show.figure(
     norm_along_time(shown),
-    alt="Recorded: squared norm over its limit against the position in the string, for four layers of a RotRNN and of "
-        "an LRU. White input follows the derived climb. On ListOps all layers rise above it, deeper ones more.",
-    caption="Recorded, one seed. What to see: nothing is flat. The climb is that of section 5; what is above the climb "
-            "are inputs that are not white.",
+    alt="Recorded: squared norm over its limit against the position in the string, for four "
+        "layers of a RotRNN and of an LRU. White input follows the derived climb. On ListOps "
+        "all layers rise above it, deeper ones more.",
+    caption="Recorded, one seed. What to see: nothing is flat. The climb is that of section "
+            "5; what is above the climb are inputs that are not white.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -692,11 +799,14 @@ print(f"the distance after k more steps is 0.9^k of the first distance: {even}; 
 
 # %%
 show.table(
-    [{"γ": f"{gamma:g}", "steps until half of a length is left": math.log(0.5) / math.log(gamma),
-      "share of the newest input": 1 - gamma**2, "steps to 95 % of the norm": steps_until(gamma)}
+    [{"γ": f"{gamma:g}",
+      "steps until half of a length is left": math.log(0.5) / math.log(gamma),
+      "share of the newest input": 1 - gamma**2,
+      "steps to 95 % of the norm": steps_until(gamma)}
      for gamma in (0.5, 0.9, 0.99, 0.999, 0.9999)],
     caption="What one decay buys, and what it costs.",
-    formats={"steps until half of a length is left": ",.1f", "share of the newest input": ".4f",
+    formats={"steps until half of a length is left": ",.1f",
+             "share of the newest input": ".4f",
              "steps to 95 % of the norm": ",d"},
 )  # fmt: skip
 
@@ -707,13 +817,17 @@ show.table(
 # to 500,000 steps of training on accelerators). They are quoted, not reproduced; chapter 07 is about these tasks.
 
 # %%
-TABLE_1 = {"S4": (59.6, 86.8, 90.9, 91.1, 94.2, 96.4, 86.5), "S5": (62.2, 89.3, 91.4, 90.1, 95.3, 98.6, 87.8),
-           "LRU, published": (60.2, 89.4, 89.9, 89.0, 95.1, 94.2, 86.3),
-           "LRU, their reproduction": (57.9, 89.4, 89.4, 85.2, 90.0, 92.8, 84.1),
-           "RotRNN": (61.1, 89.6, 89.9, 85.9, 93.0, 89.2, 84.8)}  # fmt: skip
+TABLE_1 = {
+    "S4": (59.6, 86.8, 90.9, 91.1, 94.2, 96.4, 86.5),
+    "S5": (62.2, 89.3, 91.4, 90.1, 95.3, 98.6, 87.8),
+    "LRU, published": (60.2, 89.4, 89.9, 89.0, 95.1, 94.2, 86.3),
+    "LRU, their reproduction": (57.9, 89.4, 89.4, 85.2, 90.0, 92.8, 84.1),
+    "RotRNN": (61.1, 89.6, 89.9, 85.9, 93.0, 89.2, 84.8),
+}
 names = ("ListOps", "Text", "Retrieval", "Image", "Pathfinder", "Path-X", "average")
 show.table([{"model": model, **dict(zip(names, row))} for model, row in TABLE_1.items()],
-           caption="Paper 001, Table 1: test accuracy in percent.", formats=dict.fromkeys(names, ".1f"))  # fmt: skip
+           caption="Paper 001, Table 1: test accuracy in percent.",
+           formats=dict.fromkeys(names, ".1f"))  # fmt: skip
 right = all(abs(sum(row[:-1]) / 6 - row[-1]) < 0.051 for row in TABLE_1.values())
 print(f"the averages are those of their rows: {right}")
 
@@ -750,109 +864,82 @@ print(f"the averages are those of their rows: {right}")
 #
 # ## 13 Exercises
 #
-# 24 points. Where a cell can check an answer, fill it in and run it.
+# 27 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
+# answer, fill it in and run it; `hint("04.1")` and `solution("04.1")` (from `lrnnlab.course`) help with these.
 #
-# 1. ★ *(5 min, 2 points)* Lemma 3 as printed, with $c = 4$. Let $\mathbb{E}\|x_1\|^2 = 4$. What is
-#    $\mathbb{E}\|x_2\|^2$?
+# 1. ★ *(5 min, 2 points: to put numbers into a printed lemma)* Lemma 3 as printed, with $c = 4$. Let
+#    $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?
 
 # %%
 my_second_norm = None  # exercise 1: a number
-
-if my_second_norm is None:
-    print("exercise 1: not attempted")
-else:
-    gamma, trace = Fraction(9, 10), 3  # any others give the same
-    print(f"exercise 1: {'right' if my_second_norm == (gamma**2 * 4 + trace) / (4 * gamma**2 + trace) else 'wrong'}")
+check("04.1", my_second_norm)
 
 # %% [markdown]
-# 2. ★ *(5 min, 3 points)* Predict before you run anything: $\gamma = \rho = 0.99$ and $\theta = 90°$. Is the long-run
-#    norm above or below 1, and by which factor about? Within 10 percent will do.
+# 2. ★ *(5 min, 3 points: to predict what correlated input does to a rotating state)* **Predict.** Before you run
+#    anything: $\gamma = \rho = 0.99$ and $\theta = 90°$. Is the long-run norm above or below 1, and by which factor
+#    about? Within 10 percent will do.
 
 # %%
 my_prediction = None  # exercise 2: the long-run E||x||^2
-
-if my_prediction is None:
-    print("exercise 2: not attempted")
-else:
-    truth = stationary_norm(0.99, math.pi / 2, 0.99)
-    near = abs(my_prediction - truth) <= 0.1 * truth
-    said = f"wrong: {my_prediction} is {my_prediction / truth:.3g} times what it is"
-    print(f"exercise 2: {'right' if near else said}")
+check("04.2", my_prediction)
 
 # %% [markdown]
-# 3. ★★ *(10 min, 4 points)* Write the operator of the scan for one pair, with $z$ a complex number: `first` and
-#    `second` are triples $(\gamma, \theta, z)$, and folding them from the left must give the state in the last place.
-
+# 3. ★★ *(10 min, 4 points: the scan's operator for decay and turn)* **Code.** Write the operator of the scan for one
+#    pair, with $z$ a complex number: `first` and `second` are triples $(\gamma, \theta, z)$, and folding them from the
+#    left must give the state in the last place.
 
 # %%
 my_operator = None  # exercise 3: a function of (first, second) that returns a triple
-
-if my_operator is None:
-    print("exercise 3: not attempted")
-else:
-    wrong, trial = None, np.random.default_rng(3)
-    for _ in range(50):
-        triples = [(g, a, complex(*z)) for g, a, *z in trial.uniform(-2, 2, (5, 4))]
-        state, folded = 0, triples[0]
-        for g, a, z in triples:
-            state = g * np.exp(1j * a) * state + z
-        for triple in triples[1:]:
-            folded = my_operator(folded, triple)
-        bracketed = my_operator(my_operator(*triples[:2]), my_operator(*triples[2:4]))
-        bracketed = my_operator(bracketed, triples[4])
-        if not (np.isclose(folded[2], state) and np.isclose(bracketed[2], state)):
-            wrong = wrong or {"triples": triples, "folded": folded[2], "other brackets": bracketed[2], "state": state}
-    print("exercise 3: right" if wrong is None else f"exercise 3: wrong on {wrong}")
+check("04.3", my_operator)
 
 # %% [markdown]
-# 4. ★★ *(10 min, 4 points)* Break the hypothesis. A head has $\gamma = 0.99$, $\theta = 0.7$ and $B = I$. Give inputs
-#    of length $\sqrt 2$ (so their squared length is that of white input in two dimensions) that bring $\|x_t\|^2$
-#    above 190.
-
+# 4. ★★ *(10 min, 4 points: that the norm's theorem needs white input)* **Break the hypothesis.** A head has
+#    $\gamma = 0.99$, $\theta = 0.7$ and $B = I$. Give inputs of length $\sqrt 2$ (so their squared length is that of
+#    white input in two dimensions) that bring $\|x_t\|^2$ above 190.
 
 # %%
 my_input = None  # exercise 4: a function of t = 0, 1, 2, ... that returns two numbers
-
-if my_input is None:
-    print("exercise 4: not attempted")
-else:
-    given = np.array([my_input(t) for t in range(2000)], dtype=float)
-    head = Head(0.99, np.array([0.7]), np.eye(2), np.eye(2), np.eye(2))
-    fair = np.allclose((given**2).sum(1), 2)
-    reached = (head.states(given)[-1] ** 2).sum()
-    verdict = "right" if fair and reached > 190 else "wrong"
-    print(f"exercise 4: {verdict}; lengths as asked: {fair}, reached {reached:.3g}")
+check("04.4", my_input)
 
 # %% [markdown]
-# 5. ★★ *(10 min, 4 points)* Let the decay depend on time, $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with
-#    $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge
-#    1$?
+# 5. ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on time,
+#    $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which $\xi_t$
+#    make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
+
+# %%
+# exercise 5: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
+my_scales = None
+check("04.5", my_scales)
+
+# %% [markdown]
+# 6. ★ *(5 min, 3 points: that a rotation has more than one logarithm)* **A proof step.** Which rotations of the plane
+#    are $\exp(S)$ for more than one skew $S$? And why has no real $S$, skew or not, $\det\exp(S) = -1$?
+# 7. ★★ *(15 min, 4 points: how far P is redundant)* **A proof step.** A bidirectional layer shares $P$, $\Theta$ and
+#    $B$ between its directions and has a $C$ for each. Show that $P$ can be absorbed here too. And in a network that
+#    shares $P$ between two layers with different $B$?
+# 8. ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run. $\cos 1$ and
+#    $\sin 1$ are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without further
+#    rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?
 
 
 # %%
-my_scales = None  # exercise 5: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
+def rounded_rotation():
+    turn = torch.tensor([math.cos(1), math.sin(1)], dtype=torch.float64)
+    cosine, sine = turn.bfloat16().tolist()
+    rotation = np.array([[cosine, -sine], [sine, cosine]])
+    length = float(np.linalg.norm(np.linalg.matrix_power(rotation, 1000)[:, 0]))
+    each = f"each step multiplies it by {math.hypot(cosine, sine):.5f}"
+    return 10.0 ** round(math.log10(length)), f"its length is {length:.3g}: {each}"
 
-if my_scales is None:
-    print("exercise 5: not attempted")
-else:
-    decays = np.random.default_rng(5).uniform(0.1, 0.999, 40).tolist()
-    norm, wrong = 0.0, None
-    for t, (decay, scale) in enumerate(zip(decays, my_scales(decays), strict=True), 1):
-        norm = decay**2 * norm + scale**2
-        wrong = wrong or (None if math.isclose(norm, 1) else f"E||x_{t}||^2 is {norm:.4f}")
-    print("exercise 5: right" if wrong is None else f"exercise 5: wrong, {wrong}")
+
+predict("04.8", rounded_rotation)
 
 # %% [markdown]
-# 6. ★ *(5 min, 3 points)* Which rotations of the plane are $\exp(S)$ for more than one skew $S$? And why has no real
-#    $S$, skew or not, $\det\exp(S) = -1$?
-# 7. ★★ *(15 min, 4 points)* A bidirectional layer shares $P$, $\Theta$ and $B$ between its directions and has a $C$
-#    for each. Show that $P$ can be absorbed here too. And in a network that shares $P$ between two layers with
-#    different $B$?
-#
 # <details><summary>Hints</summary>
 #
 # 1: put it in. 2: at 90° the angle's cosine is 0. 3: "first turn and shrink by both, then add". 4: what does the
 # state do between two inputs? 5: what must $\xi_1$ be? 6: what does turning by 360° do? 7: section 3, twice.
+# 8: a rounded number is off by up to one part in 512.
 #
 # </details>
 #
@@ -879,5 +966,8 @@ else:
 # **7.** Both directions have the kernel $C' P\Theta^k P^\top B$, each with its own $C'$; put $P^\top B$ for $B$ and
 # $C'P$ for both. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and nothing is shared
 # any more.
+#
+# **8.** About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996, so each step multiplies the length by 0.998. At other angles the
+# sum is above 1 and the vector grows. A rotation keeps the norm only as well as its numbers are stored.
 #
 # </details>

@@ -21,7 +21,6 @@
 # Real eigenvalues, and why they cannot do this, are the business of chapter 06.
 
 # %%
-import math
 from functools import partial
 
 import numpy as np
@@ -30,6 +29,7 @@ import torch
 import lrnnlab
 from lrnnlab import records
 from lrnnlab.analysis_kernels import receptive_field
+from lrnnlab.course import check, predict
 from lrnnlab.experiments.dlr_table2 import PAPER
 from lrnnlab.explore import show
 from lrnnlab.explore.kernel_figures import (
@@ -42,16 +42,13 @@ from lrnnlab.explore.kernel_figures import (
     reverse_moves,
 )
 from lrnnlab.explore.kernel_widgets import (
-    DRAG,
-    SETS,
     STARTS,
-    modes_on_disc,
-    modes_sentence,
     product_modes,
     product_sentence,
     start_sentence,
     start_spectrum,
 )
+from lrnnlab.explore.modes_on_disc import ANGLES, DRAG, SETS, ModesOnDisc, modes_sentence
 from lrnnlab.explore.proof_widgets import steps
 from lrnnlab.explore.widgets import explore
 from lrnnlab.models.dlr import DLR
@@ -61,8 +58,14 @@ from lrnnlab.proofs.circle_modes import decays, dft_start, half_circle
 from lrnnlab.proofs.delay_lines import almost_delay_line, delay_line
 from lrnnlab.proofs.kernel_fits import best_fit, families, fit_table, targets, what_fits
 from lrnnlab.proofs.kernel_products import dlr_prod, dlr_prod_on_grid, kronecker_product
-from lrnnlab.proofs.modes import dss_exp, kernel, proposition_1, recurrence
-from lrnnlab.proofs.shifts import best_convolution, needed_modes, reversal, shift_criterion, shift_table
+from lrnnlab.proofs.modes import dss_exp, proposition_1
+from lrnnlab.proofs.shifts import (
+    best_convolution,
+    needed_modes,
+    reversal,
+    shift_criterion,
+    shift_table,
+)
 from lrnnlab.proofs.toeplitz import fast_convolution, ring
 from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import vandermonde
@@ -73,7 +76,10 @@ from lrnnlab.tasks.continuous import r_squared
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(
+        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
+        "bootstrap.py"
+    )
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -96,7 +102,9 @@ torch.manual_seed(0)
 layer = DLR(3, state=8).double()
 u = torch.randn(2, 50, 3, dtype=torch.float64)
 log_lambda, w = layer.modes()
-by_recurrence = linear_scan(log_lambda.exp().repeat(3), u.repeat_interleave(8, 2).to(torch.complex128))
+by_recurrence = linear_scan(
+    log_lambda.exp().repeat(3), u.repeat_interleave(8, 2).to(torch.complex128)
+)
 by_recurrence = (w * by_recurrence.unflatten(2, (3, 8))).sum(-1).real + layer.skip * u
 K = vandermonde(log_lambda, w, 50)
 by_sum = torch.stack([sum(K[:, j] * u[:, k - j] for j in range(k + 1)) for k in range(50)], 1)
@@ -105,11 +113,19 @@ state, by_step = layer.initial(2), []
 for k in range(50):
     state, y = layer.step(state, u[:, k])
     by_step.append(y)
-same = [torch.allclose(layer(u)[1], other) for other in (by_recurrence, by_sum, torch.stack(by_step, 1))]
-print(f"the layer's convolution = scan = the sum as it stands = one step at a time: {all(same)}")
+same = [
+    torch.allclose(layer(u)[1], other)
+    for other in (by_recurrence, by_sum, torch.stack(by_step, 1))
+]
+print(
+    f"the layer's convolution = scan = the sum as it stands = one step at a time: {all(same)}"
+)
 slopes = torch.autograd.functional.jacobian(lambda log: vandermonde(log, w, 6)[0], log_lambda)
 by_hand = torch.stack([w[0] * log_lambda.exp() ** j * j for j in range(6)])
-print(f"dK_j / d log lambda_n = j w_n lambda_n^j: {torch.allclose(slopes, by_hand.conj())} (torch gives its conjugate)")
+print(
+    f"dK_j / d log lambda_n = j w_n lambda_n^j: {torch.allclose(slopes, by_hand.conj())} "
+    "(torch gives its conjugate)"
+)
 
 # %% [markdown]
 # The derivative in the last line is the paper's reason for its start (section 2.3): where $|\lambda|$ is well below 1, $\lambda^j$ is nothing at large $j$, and so is the gradient that could change it.
@@ -138,13 +154,14 @@ steps(fast_convolution(n=6))
 # %%
 opened = {"modes": "shift by 7, half circle", "drag": "all modes", "angle": 0, "radius": 1.0}
 show.figure(
-    modes_on_disc(**opened),
-    alt="Left the unit circle with twelve modes on its upper half and their mirror images on the lower half. Right "
-        "above the impulse response: 1 at lag 7, -1 at lag 31, 1 at lag 55 and 0 "
-        "elsewhere; the kernel of 24 taps is 1 at lag 7 only. Right below a flat frequency response.",
-    caption="What to see: twelve waves that agree at lag 7 and cancel at every other lag of the kernel. Every "
-            "frequency passes equally: a shift changes no amplitude. After 24 steps the waves meet "
-            "again, upside down.",
+    ModesOnDisc()(**opened),
+    alt="Left the unit circle with twelve modes on its upper half and their mirror images on "
+        "the lower half. Right above the impulse response: 1 at lag 7, -1 at lag 31, 1 at lag "
+        "55 and 0 elsewhere; the kernel of 24 taps is 1 at lag 7 only. Right below a flat "
+        "frequency response.",
+    caption="What to see: twelve waves that agree at lag 7 and cancel at every other lag of "
+            "the kernel. Every frequency passes equally: a shift changes no amplitude. After "
+            "24 steps the waves meet again, upside down.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -154,12 +171,12 @@ show.figure(
 
 # %%
 disc_widget = explore(
-    modes_on_disc,
-    {"modes": list(SETS), "drag": list(DRAG), "angle": list(range(-15, 50, 5)),
+    ModesOnDisc(),
+    {"modes": list(SETS), "drag": list(DRAG), "angle": list(ANGLES),
      "radius": [0.6, 0.8, 0.9, 0.97, 1.0, 1.02]},
     initial=opened, sentence=modes_sentence,
-    alt="Modes on the complex disc, the impulse response of their recurrence, and the frequency response of the "
-        "kernel.",
+    alt="Modes on the complex disc, the impulse response of their recurrence, and the "
+        "frequency response of the kernel.",
 )  # fmt: skip
 disc_widget
 
@@ -218,8 +235,11 @@ torch.manual_seed(1)
 dss = DSS(3, state=8).double()
 exponents, weights = dss.modes()
 as_dlr = vandermonde(exponents, weights, 40)
-print(f"our DSS layer's kernel is that of the DLR it names: {torch.allclose(dss.kernel(40), as_dlr)}; "
-      f"all |lambda| < 1: {bool((exponents.exp().abs() < 1).all())}")  # fmt: skip
+print(
+    "our DSS layer's kernel is that of the DLR it names: "
+    f"{torch.allclose(dss.kernel(40), as_dlr)}; all |lambda| < 1: "
+    f"{bool((exponents.exp().abs() < 1).all())}"
+)
 
 # %% [markdown]
 # ## 4 Where the modes start
@@ -272,10 +292,10 @@ def say_start(**at):
 
 show.figure(
     draw_start(**opened),
-    alt="Left 16 modes all around the unit circle, each on the mirror image of another. Right their 32 singular "
-        "values: 16 equal ones, and 16 at rounding level.",
-    caption="The paper's start, asked for kernels twice as long as N. What to see: each dot lies in another's ring, "
-            "and half of the singular values are nothing.",
+    alt="Left 16 modes all around the unit circle, each on the mirror image of another. Right "
+        "their 32 singular values: 16 equal ones, and 16 at rounding level.",
+    caption="The paper's start, asked for kernels twice as long as N. What to see: each dot "
+            "lies in another's ring, and half of the singular values are nothing.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -287,7 +307,8 @@ start_widget = explore(
     {"arc": [180, 210, 240, 270, 300, 330, 360], "N": [4, 8, 16, 32], "L / N": [1, 1.5, 2, 3],
      "|λ|": [0.9, 0.97, 1.0]},
     initial=opened, sentence=say_start,
-    alt="Modes on an arc of the circle with their mirror images, and the singular values of their table of powers.",
+    alt="Modes on an arc of the circle with their mirror images, and the singular values of "
+        "their table of powers.",
 )  # fmt: skip
 start_widget
 
@@ -320,19 +341,22 @@ steps(shift_criterion(needed=lambda L, S: S + 1))
 
 # %%
 steps(what_fits())
-show.table(fit_table(), caption="32 modes, 64 lags: the best achievable error (as a share of the target's norm) and "
-                                "the weights' size. Computed in float64, so an error here is what arithmetic "
-                                "can reach (chapter 06).")  # fmt: skip
+show.table(
+    fit_table(),
+    caption="32 modes, 64 lags: the best achievable error (as a share of the target's norm) "
+            "and the weights' size. Computed in float64, so an error here is what arithmetic "
+            "can reach (chapter 06).",
+)
 
 # %%
 opened = {"target": "shift by L/2", "family": "half circle", "N": 8}
 show.figure(
     fit_by_modes(**opened),
-    alt="Left a one-hot at lag 16 of 32 and the best kernel of 8 half-circle modes, half as high, with an echo. Right "
-        "the least error by N for five families: the half circle falls to 0 from N = 8 to 10, "
-        "both circles at 18, real modes near 1 for long.",
-    caption="What to see: the error does not fade away, it falls off a cliff, where the theorem says: at 2N = 17 for "
-            "the half circle, at N = 17 for the paper's grid.",
+    alt="Left a one-hot at lag 16 of 32 and the best kernel of 8 half-circle modes, half as "
+        "high, with an echo. Right the least error by N for five families: the half circle "
+        "falls to 0 from N = 8 to 10, both circles at 18, real modes near 1 for long.",
+    caption="What to see: the error does not fade away, it falls off a cliff, where the "
+            "theorem says: at 2N = 17 for the half circle, at N = 17 for the paper's grid.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -344,7 +368,8 @@ fit_widget = explore(
     {"target": list(targets(LENGTH)), "family": list(families(4)),
      "N": [2, 4, 6, 8, 9, 10, 12, 16, 17, 18, 24, LENGTH]},
     initial=opened, sentence=fit_sentence,
-    alt="A target kernel with the best fit of N modes of a family, and the least error by N for all families.",
+    alt="A target kernel with the best fit of N modes of a family, and the least error by N "
+        "for all families.",
 )  # fmt: skip
 fit_widget
 
@@ -358,10 +383,17 @@ N, L = 16, 32
 goals = {name: goal for name, goal in targets(L).items() if name != "shift by L/4"}
 wanted = torch.tensor(np.array(list(goals.values())), dtype=torch.float32)
 flat = {"dt": (1e-5, 1e-5)}
-kinds = {"real": {"eigenvalues": "real"}, "DFT grid": flat, "half circle": {"init": "half_circle", **flat},
-         "with decays": {}}  # fmt: skip
+kinds = {
+    "real": {"eigenvalues": "real"},
+    "DFT grid": flat,
+    "half circle": {"init": "half_circle", **flat},
+    "with decays": {},
+}
 # float32 angles are off by 1e-7, and least squares would make use of that, with weights in the millions
-exact_nodes = {"DFT grid": families(N)["circle (DFT)"], "half circle": families(N)["half circle"]}
+exact_nodes = {
+    "DFT grid": families(N)["circle (DFT)"],
+    "half circle": families(N)["half circle"],
+}
 columns, after = {}, {}
 for kind, options in kinds.items():
     torch.manual_seed(0)
@@ -376,18 +408,23 @@ for kind, options in kinds.items():
             (layer.kernel(L) - wanted).square().sum().backward()
             optimiser.step()
     trained = layer.kernel(L).detach().numpy()
-    after[kind] = np.linalg.norm(trained - wanted.numpy(), axis=1) / np.linalg.norm(wanted.numpy(), axis=1)
-    columns[kind] = {"before": before, "after": trained,
-                     "errors": [f"{got:.2f} / {best:.2f}" for got, best in zip(after[kind], least)]}  # fmt: skip
+    after[kind] = np.linalg.norm(trained - wanted.numpy(), axis=1) / np.linalg.norm(
+        wanted.numpy(), axis=1
+    )
+    columns[kind] = {
+        "before": before,
+        "after": trained,
+        "errors": [f"{got:.2f} / {best:.2f}" for got, best in zip(after[kind], least)],
+    }
 show.figure(
     kernel_gallery(goals, columns),
-    alt="Sixteen small panels: four target kernels by four families of modes, each with the kernel before and after "
-        "training. The half circle lies on all targets. The other complex families lie on them after training, the "
-        "real family on none.",
-    caption="Live. Grey: wanted. Pink: before training. Green: after 200 steps. Written in: error after training / "
-            "least error with the modes of the start. What to see: the half circle has "
-            "nothing to learn but weights; the other complex families must move their modes, and do. The real modes "
-            "end far above what they could reach.",
+    alt="Sixteen small panels: four target kernels by four families of modes, each with the "
+        "kernel before and after training. The half circle lies on all targets. The other "
+        "complex families lie on them after training, the real family on none.",
+    caption="Live. Grey: wanted. Pink: before training. Green: after 200 steps. Written in: "
+            "error after training / least error with the modes of the start. What to see: the "
+            "half circle has nothing to learn but weights; the other complex families must "
+            "move their modes, and do. The real modes end far above what they could reach.",
 )  # fmt: skip
 
 # %%
@@ -437,16 +474,19 @@ def say_product(N, modes):
 
 show.figure(
     draw_product(**opened),
-    alt="Forty singular values on a logarithmic axis. The first 12 are between 0.3 and 1; from the 13th on they are "
-        "at rounding level. Lines stand at 12 and at 36.",
+    alt="Forty singular values on a logarithmic axis. The first 12 are between 0.3 and 1; "
+        "from the 13th on they are at rounding level. Lines stand at 12 and at 36.",
     caption="What to see: the cliff stands at N(N+1), not at 4N².",
 )  # fmt: skip
 
 # %%
 product_widget = explore(
-    draw_product, {"N": [1, 2, 3, 4], "modes": list(STARTS)}, initial=opened, sentence=say_product,
+    draw_product,
+    {"N": [1, 2, 3, 4], "modes": list(STARTS)},
+    initial=opened,
+    sentence=say_product,
     alt="Singular values of the Hankel matrix of the product of real and imaginary part.",
-)  # fmt: skip
+)
 product_widget
 
 # %% [markdown]
@@ -465,9 +505,12 @@ product_widget
 # and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **.22 is not a little, it is nothing**: copying the input into the first column and answering 0 in the others scores $2/9$. And the criterion of section 5 counts:
 
 # %%
-show.table(shift_table(), caption="Real modes (mirror images counted) that the cheapest and the dearest of the seven "
-                                  "true shifts need, those that DLR and DLR-prod have at N = 4096, and how "
-                                  "many of the seven DLR could make exactly.")  # fmt: skip
+show.table(
+    shift_table(),
+    caption="Real modes (mirror images counted) that the cheapest and the dearest of the "
+            "seven true shifts need, those that DLR and DLR-prod have at N = 4096, and how "
+            "many of the seven DLR could make exactly.",
+)
 print(f"the trivial answer to Shift scores {trivial_level(Shift(), 64):.3f}")
 
 # %% [markdown]
@@ -478,13 +521,28 @@ print(f"the trivial answer to Shift scores {trivial_level(Shift(), 64):.3f}")
 # %%
 kept = records.read_all(records.data_folder() / "records" / "dlr" / "table2" / "desk")
 kept = [one for one in kept if one["task"] == "256"]
-scores = {row: sorted(one["metrics"]["r2"] for one in kept if one["row"] == row) for row in PAPER.index}
+scores = {
+    row: sorted(one["metrics"]["r2"] for one in kept if one["row"] == row)
+    for row in PAPER.index
+}
 show.table(
-    [{"row": row, "paper, L = 2^14": PAPER.loc[row, "2^14"], "recorded, L = 2^8: mean": sum(found) / len(found),
-      "least": found[0], "most": found[-1], "seeds": len(found)} for row, found in scores.items()],
-    caption="R2 on Shift. The paper's DLR-ℝ (dlr_real) is at 2^8 only: .23. Lengths, sizes and budgets differ.",
-    formats=dict.fromkeys(("paper, L = 2^14", "recorded, L = 2^8: mean", "least", "most"), ".2f"),
-)  # fmt: skip
+    [
+        {
+            "row": row,
+            "paper, L = 2^14": PAPER.loc[row, "2^14"],
+            "recorded, L = 2^8: mean": sum(found) / len(found),
+            "least": found[0],
+            "most": found[-1],
+            "seeds": len(found),
+        }
+        for row, found in scores.items()
+    ],
+    caption="R2 on Shift. The paper's DLR-ℝ (dlr_real) is at 2^8 only: .23. Lengths, sizes "
+    "and budgets differ.",
+    formats=dict.fromkeys(
+        ("paper, L = 2^14", "recorded, L = 2^8: mean", "least", "most"), ".2f"
+    ),
+)
 
 # %% [markdown]
 # Now live, at $L = 64$: one layer, width 16, 200 steps of 8 sequences.
@@ -496,8 +554,12 @@ def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
     torch.manual_seed(0)
     draw = stream(0, "train")
     scored = task.sample(1, length, draw)[1].shape[1]
-    blocks = block_stack(partial(DLR, **options), width, layers, norm="layer", place="post", gate="linear")
-    net = SequenceNet(task.d_out, width, blocks, input_size=task.d_in, pool="none", last_outputs=scored)
+    blocks = block_stack(
+        partial(DLR, **options), width, layers, norm="layer", place="post", gate="linear"
+    )
+    net = SequenceNet(
+        task.d_out, width, blocks, input_size=task.d_in, pool="none", last_outputs=scored
+    )
     start = {name: value.clone() for name, value in net.state_dict().items()}
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0, fused=True)
     with steady_arithmetic():
@@ -515,7 +577,12 @@ rows = {
     "DLR, DFT start, N = 64": {"state": 64, **flat},
     "DLR, DFT start, N = 16": {"state": 16, **flat},
     "DLR, half circle, N = 16": {"state": 16, "init": "half_circle", **flat},
-    "DLR-prod, half circle, N = 16": {"state": 16, "init": "half_circle", "kind": "prod", **flat},
+    "DLR-prod, half circle, N = 16": {
+        "state": 16,
+        "init": "half_circle",
+        "kind": "prod",
+        **flat,
+    },
     "DLR-ℝ, N = 64": {"state": 64, "eigenvalues": "real"},
 }
 shift = {name: train(Shift(), 64, **options) for name, options in rows.items()}
@@ -530,22 +597,32 @@ def real_modes(options):
 
 
 def exact(options):
-    return None if "eigenvalues" in options else sum(need <= real_modes(options) for need in needs)
+    return (
+        None
+        if "eigenvalues" in options
+        else sum(need <= real_modes(options) for need in needs)
+    )
 
 
 show.table(
     [{"model": name, "real modes": real_modes(options), "exact shifts, of 7": exact(options),
       "R2, live": shift[name][2]} for name, options in rows.items()],
-    caption="Live. Shift at L = 64; exact shifts: those it has modes enough for. (Real modes could make shifts "
-            "exactly only with weights that no float holds: chapter 06.)", formats={"R2, live": ".2f"},
+    caption="Live. Shift at L = 64; exact shifts: those it has modes enough for. (Real modes "
+            "could make shifts exactly only with weights that no float holds: chapter "
+            "06.)", formats={"R2, live": ".2f"},
 )  # fmt: skip
 
 # %%
 score = {name: found[2] for name, found in shift.items()}
 full, grid, half, prod, real = score.values()
-print(f"enough modes: above 0.9: {full > 0.9}; 16 modes: below 0.9, on either start: {max(grid, half) < 0.9}")
-print(f"their product above both: {prod > max(grid, half)}; real modes within 0.05 of the trivial answer: "
-      f"{abs(real - trivial_level(Shift(), 64)) < 0.05}")  # fmt: skip
+print(
+    f"enough modes: above 0.9: {full > 0.9}; 16 modes: below 0.9, on either start: "
+    f"{max(grid, half) < 0.9}"
+)
+print(
+    f"their product above both: {prod > max(grid, half)}; real modes within 0.05 of the "
+    f"trivial answer: {abs(real - trivial_level(Shift(), 64)) < 0.05}"
+)
 
 # %% tags=["nbval-ignore-output"]
 start, net, _ = shift["DLR, DFT start, N = 64"]
@@ -556,10 +633,11 @@ kernels = {"before training": net.blocks[0].mixer.kernel(64).detach().numpy(), *
 net.load_state_dict(trained)
 show.figure(
     kernel_maps(kernels, marks=[8 * j for j in range(8)]),
-    alt="Two maps of 16 kernels over 64 lags. Before training: noise. After training: each row has a few strong taps, "
-        "all at multiples of 8.",
-    caption="Live. Every row is the kernel of a channel, divided by its largest tap; triangles mark the eight shifts. "
-            "What to see: training has swept the noise into columns.",
+    alt="Two maps of 16 kernels over 64 lags. Before training: noise. After training: each "
+        "row has a few strong taps, all at multiples of 8.",
+    caption="Live. Every row is the kernel of a channel, divided by its largest tap; "
+            "triangles mark the eight shifts. What to see: training has swept the noise into "
+            "columns.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -572,10 +650,10 @@ show.figure(
 # %%
 show.figure(
     reverse_moves(6),
-    alt="Six letters and six zeros; an arrow from each letter to its place in the reversed copy, of lengths 11, 9, 7, "
-        "5, 3 and 1.",
-    caption="What to see: every arrow has another length, all odd. One convolution moves everything by the same "
-            "amounts.",
+    alt="Six letters and six zeros; an arrow from each letter to its place in the reversed "
+        "copy, of lengths 11, 9, 7, 5, 3 and 1.",
+    caption="What to see: every arrow has another length, all odd. One convolution moves "
+            "everything by the same amounts.",
 )  # fmt: skip
 steps(reversal())
 
@@ -583,17 +661,26 @@ steps(reversal())
 tasks = {CumSum(): "1", CumMax(): ".52", Reverse(): ".01", ContextShift(): "0"}
 other = {task.name: train(task, 64, steps=100, state=64, **flat)[2] for task in tasks}
 show.table(
-    [{"task": task.name, "paper, L = 4096": paper, "live, L = 64": other[task.name],
-      "an answer that learns nothing, L = 64": trivial_level(task, 64)} for task, paper in tasks.items()],
-    caption="R2 of one DLR layer; live after 100 steps. Lengths and budgets differ: the columns agree in kind, not in "
-            "digits.",
+    [
+        {
+            "task": task.name,
+            "paper, L = 4096": paper,
+            "live, L = 64": other[task.name],
+            "an answer that learns nothing, L = 64": trivial_level(task, 64),
+        }
+        for task, paper in tasks.items()
+    ],
+    caption="R2 of one DLR layer; live after 100 steps. Lengths and budgets differ: the "
+    "columns agree in kind, not in digits.",
     formats={"live, L = 64": ".2f", "an answer that learns nothing, L = 64": ".2f"},
-)  # fmt: skip
+)
 
 # %%
 least = max(other["Reverse"], other["ContextShift"])
-print(f"one linear convolution explains of Reverse: at L = 64 {float(best_convolution(64)):.3f}, "
-      f"at 4096 {float(best_convolution(4096)):.4f}")  # fmt: skip
+print(
+    "one linear convolution explains of Reverse: at L = 64 "
+    f"{float(best_convolution(64)):.3f}, at 4096 {float(best_convolution(4096)):.4f}"
+)
 print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {least < 0.4}")
 
 # %% [markdown]
@@ -627,10 +714,11 @@ for depth in (1, 2, 4, 8):
     fields[f"{depth} layer{'s' * (depth > 1)}"] = receptive_field(stack, noise)
 show.figure(
     receptive_fields(fields, title="stacks at their start, dt between 0.2 and 0.5"),
-    alt="Receptive fields of stacks of 1, 2, 4 and 8 layers over 128 steps back, on a logarithmic axis. All fall; the "
-        "deeper, the slower.",
-    caption="Live. Modes that fade fast (the paper's start for Text). What to see: depth widens the field a little, "
-            "but a fading kernel stays fading: layers bring in powers of j, not another rate.",
+    alt="Receptive fields of stacks of 1, 2, 4 and 8 layers over 128 steps back, on a "
+        "logarithmic axis. All fall; the deeper, the slower.",
+    caption="Live. Modes that fade fast (the paper's start for Text). What to see: depth "
+            "widens the field a little, but a fading kernel stays fading: layers bring in "
+            "powers of j, not another rate.",
 )  # fmt: skip
 
 # %% tags=["nbval-ignore-output"]
@@ -639,17 +727,24 @@ inputs = Shift().sample(32, 64, stream(0, "fields"))[0]
 after = receptive_field(net, inputs)
 net.load_state_dict(start)
 show.figure(
-    receptive_fields({"at its start": receptive_field(net, inputs), "trained": after}, marks=[8 * j for j in range(8)],
-                     title="two layers on Shift"),
-    alt="Receptive fields of a stack of two layers on Shift. At its start all 64 positions count about alike; after "
-        "training there are peaks at multiples of 8.",
-    caption="Live. Grey: where the answer is. What to see: the trained stack looks at the eight places that matter, "
-            "and an order of magnitude less at the others. The start already looked everywhere.",
-)  # fmt: skip
+    receptive_fields(
+        {"at its start": receptive_field(net, inputs), "trained": after},
+        marks=[8 * j for j in range(8)],
+        title="two layers on Shift",
+    ),
+    alt="Receptive fields of a stack of two layers on Shift. At its start all 64 positions "
+    "count about alike; after training there are peaks at multiples of 8.",
+    caption="Live. Grey: where the answer is. What to see: the trained stack looks at the "
+    "eight places that matter, and an order of magnitude less at the others. The "
+    "start already looked everywhere.",
+)
 
 # %%
 right = after[::-1][::8].min() / np.delete(after[::-1], np.arange(0, 64, 8)).max()
-print(f"Shift in two layers, above 0.9: {reached > 0.9}; the eight places count more than every other: {right > 1}")
+print(
+    f"Shift in two layers, above 0.9: {reached > 0.9}; the eight places count more than every "
+    f"other: {right > 1}"
+)
 
 # %% [markdown]
 # ## 9 Where the paper says something else
@@ -677,76 +772,75 @@ print(f"Shift in two layers, above 0.9: {reached > 0.9}; the eight places count 
 #
 # ## 11 Exercises
 #
-# 34 points. Where a cell can check an answer, fill it in and run it.
+# 37 points. Where a cell can check an answer, fill it in and run it; `hint("05.1")` and `solution("05.1")` (from `lrnnlab.course`) help with these.
 #
-# 1. ★ *(5 min, 3 points)* Why is a ring of $2L - 1$ places enough, and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, with the names of section 1.
+# 1. ★ *(5 min, 3 points: why a ring of 2L - 1 places is enough)* Why is a ring of $2L - 1$ places enough, and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, with the names of section 1.
 
 # %%
-my_ring = []  # exercise 1: for example ["K0", ...], five names
-
-if not my_ring:
-    print("exercise 1: not attempted")
-else:
-    print(f"exercise 1: {'right' if my_ring == ring(['K0', 'K1', 'K2'], ['k0', 'k1', 'k2'], 5) else 'wrong'}")
+my_ring = None  # five names, for example ["K0", ...]
+check("05.1", my_ring)
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points; break the hypothesis)* Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest recurrence and asks for a double root.)
+# 2. ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.** Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest recurrence and asks for a double root.)
 
 # %%
-my_A = None  # exercise 2: [[a, b], [c, d]]
-
-if my_A is None:
-    print("exercise 2: not attempted")
-else:
-    power, values = np.eye(2, dtype=int).astype(object), []
-    for _ in range(9):
-        values.append(int(power[0, 1]))
-        power = power @ np.array(my_A, dtype=object)
-    found = recurrence(values)
-    said = "right" if not found.is_sqf and my_A != [[0, 1], [0, 0]] else "wrong"
-    print(f"exercise 2: {said}; kernel {values[:5]}, recurrence {found.as_expr()}")
+my_A = None  # [[a, b], [c, d]]
+check("05.2", my_A)
 
 # %% [markdown]
-# 3. ★★ *(15 min, 5 points; a proof)* Prove that $z^{2N} + 1$ has its roots in conjugate pairs, none of them real, and that the sum of their $k$-th powers is 0 for $0 < k < 2N$. Where does this fail for $z^{2N} - 1$?
-# 4. ★★ *(10 min, 5 points; code)* Write a function that gives modes and weights of a one-hot at $S$ on the lags $0 \dots L-1$, with as few modes as possible, mirror images free.
+# 3. ★★ *(15 min, 5 points: why half a circle is enough)* **A proof step.** Prove that $z^{2N} + 1$ has its roots in conjugate pairs, none of them real, and that the sum of their $k$-th powers is 0 for $0 < k < 2N$. Where does this fail for $z^{2N} - 1$? How many of *its* roots have no negative imaginary part?
+
+# %%
+my_roots = None  # a function of N: the number for z^(2N) - 1
+check("05.3", my_roots)
+
+# %% [markdown]
+# 4. ★★ *(10 min, 5 points: how to make a shift with as few modes as possible)* **Code.** Write a function that gives modes and weights of a one-hot at $S$ on the lags $0 \dots L-1$, with as few modes as possible, mirror images free.
+
+# %%
+my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
+check("05.4", my_shift)
+
+# %% [markdown]
+# 5. ★★ *(5 min, 3 points: what a count of modes forbids)* **Predict.** A DLR with $N = 24$ on Shift at $L = 64$: how many of the seven true shifts can it make exactly? (Exercise 10 trains it.)
+
+# %%
+my_count = None  # a whole number
+check("05.5", my_count)
+
+# %% [markdown]
+# 6. ★ *(5 min, 3 points: where $4N^2$ comes from)* **A proof step.** Deduce $4N^2$ from the Kronecker product, and say in one sentence where it is wasteful.
+# 7. ★★ *(10 min, 4 points: what a shift costs)* Which shift is cheapest on $L$ lags, and what does it cost? Why does a shift by 0 cost as much as one by $L - 1$? (Why does nobody pay for it?)
+# 8. ★ *(5 min, 3 points: what Reverse asks for)* How many different shifts does Reverse need at length $L$, and how many kernels, if each output may weigh them in its own way?
+# 9. ★★ *(10 min, 4 points: what depth does to a fading kernel)* **A proof step.** A layer has one mode, $K_j = r^j$, and $m$ of them stand one after the other, with nothing between. What is the kernel of the stack? Where is its largest tap?
+
+# %%
+my_tap = None  # a function of (r, m, j): tap j of the stack
+check("05.9", my_tap)
+
+# %% [markdown]
+# 10. ★ *(5 min, 3 points: that what cannot be exact may still be learned)* **Predict** before you run: the DLR of exercise 5, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?
 
 
 # %%
-my_shift = None  # exercise 4: a function of (S, L); it returns two lists, nodes and weights
+def outputs_learned():
+    _, net, _ = train(Shift(), 64, state=24, init="half_circle", **flat)
+    inputs, wanted = Shift().sample(128, 64, stream(0, "test"))
+    with torch.no_grad():
+        made = net(inputs)
+    found = [r_squared(made[..., j], wanted[..., j]) for j in range(8)]
+    said = ", ".join(f"by {8 * j}: {value:.2f}" for j, value in enumerate(found))
+    return sum(value > 0.5 for value in found), f"R2 of each: {said}"
 
-if my_shift is None:
-    print("exercise 4: not attempted")
-else:
-    wrong = None
-    for L in range(1, 12):
-        for S in range(L):
-            nodes, weights = my_shift(S, L)
-            made = np.real(kernel(list(nodes), list(weights), L))
-            if len(nodes) > math.ceil(needed_modes(L, S) / 2) or not np.allclose(made, np.arange(L) == S):
-                wrong = wrong or f"S = {S}, L = {L}: {len(nodes)} modes, kernel {np.round(made, 3)}"
-    print("exercise 4: right" if wrong is None else f"exercise 4: wrong at {wrong}")
+
+predict("05.10", outputs_learned)
 
 # %% [markdown]
-# 5. ★★ *(5 min, 3 points; predict, then run)* A DLR with $N = 24$ on Shift at $L = 64$: how many of the seven true shifts can it make exactly? Then train it with `train(Shift(), 64, state=24, init="half_circle", **flat)`: is $R^2$ where you thought?
-
-# %%
-my_count = None  # exercise 5: a whole number
-
-if my_count is None:
-    print("exercise 5: not attempted")
-else:
-    print(f"exercise 5: {'right' if my_count == sum(need <= 48 for need in needs) else 'wrong'}")
-
-# %% [markdown]
-# 6. ★ *(5 min, 3 points)* Deduce $4N^2$ from the Kronecker product, and say in one sentence where it is wasteful.
-# 7. ★★ *(10 min, 4 points)* Which shift is cheapest on $L$ lags, and what does it cost? Why does a shift by 0 cost as much as one by $L - 1$? (Why does nobody pay for it?)
-# 8. ★ *(5 min, 3 points)* How many different shifts does Reverse need at length $L$, and how many kernels, if each output may weigh them in its own way?
-# 9. ★★ *(10 min, 4 points)* A layer has one mode, $K_j = r^j$, and $m$ of them stand one after the other, with nothing between. What is the kernel of the stack? Where is its largest tap?
 #
 # <details><summary>Hints</summary>
 #
 # 1: count the taps that some output meets. 2: a double eigenvalue other than 0. 3: put $z = e^{i\theta}$; geometric series. 4: the half circle with $N = \lceil \max(S+1, L-S)/2\rceil$. 5: $2N = 48$. 7: $S + 1$ grows, $L - S$ falls. 8: section 7's table.
-# 9: how many ways are there to split $j$ steps over $m$ layers?
+# 9: how many ways are there to split $j$ steps over $m$ layers? 10: an echo comes 48 lags away, upside down.
 #
 # </details>
 #
@@ -757,7 +851,7 @@ else:
 # **2.** For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence $(z-1)^2$. A DLR of any size has simple roots.
 #
 # **3.** $z = e^{i\theta}$ with $2N\theta \equiv \pi$, so $\theta = \pi(2n+1)/(2N)$; $-\theta$ is one of them too, and $\theta = 0$ and $\pi$ are not, as $2N\theta$ would be a multiple of $2\pi$. The sum is $e^{i\pi k/(2N)} \sum_n e^{2\pi i kn/(2N)}$, a geometric series: $(e^{2\pi i k} - 1)/(\dots) = 0$. For $z^{2N} - 1$ the roots
-# $1$ and $-1$ are real: the upper half, with them, has $N + 1$ points.
+# $1$ and $-1$ are real: the upper half, with them, has $N + 1$ points, one more than there are modes.
 #
 # **4.**
 # ```

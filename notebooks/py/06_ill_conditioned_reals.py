@@ -27,9 +27,15 @@ from scipy.optimize import linprog
 
 import lrnnlab
 from lrnnlab import records
+from lrnnlab.course import check, predict
 from lrnnlab.experiments import get, plan
 from lrnnlab.explore import show
-from lrnnlab.explore.conditioning_figures import exact_shifts, extremal_proof, learned_kernels, shift_costs
+from lrnnlab.explore.conditioning_figures import (
+    exact_shifts,
+    extremal_proof,
+    learned_kernels,
+    shift_costs,
+)
 from lrnnlab.explore.conditioning_widgets import (
     LAMBDAS,
     LENGTHS,
@@ -73,14 +79,17 @@ from lrnnlab.proofs.shift_norms import (
     worst_growth,
     worst_shift,
 )
-from lrnnlab.proofs.shifts import needed_modes, shift_criterion, shift_table
+from lrnnlab.proofs.shifts import shift_criterion, shift_table
 from lrnnlab.steady import steady_arithmetic
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level, trivial_level
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(
+        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
+        "bootstrap.py"
+    )
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -105,9 +114,24 @@ L = 32
 kinds = families(L)
 rows = []
 for S in (1, 4, 8, 16):
-    fits = {name: best_fit(kinds[name], np.eye(L)[S]) for name in ("real, (0,1]", "real, [-1,1]", "circle (DFT)")}
-    rows.append({"S": S, **{name: f"{fit.error:.1f}, 10^{max(round(log10(fit.norm)), 0)}" for name, fit in fits.items()}})
-show.table(rows, caption="Error of the best one-hot kernel as a share of its norm, and the size of ||w||₁ = sum of |w_i|.")
+    fits = {
+        name: best_fit(kinds[name], np.eye(L)[S])
+        for name in ("real, (0,1]", "real, [-1,1]", "circle (DFT)")
+    }
+    rows.append(
+        {
+            "S": S,
+            **{
+                name: f"{fit.error:.1f}, 10^{max(round(log10(fit.norm)), 0)}"
+                for name, fit in fits.items()
+            },
+        }
+    )
+show.table(
+    rows,
+    caption="Error of the best one-hot kernel as a share of its norm, and the size of ||w||₁ "
+            "= sum of |w_i|.",
+)
 
 # %% [markdown]
 # The nodes on the circle need weights that add up to 1. Real ones need huge weights already for small $S$, and from some
@@ -142,16 +166,22 @@ show.table(rows, caption="Error of the best one-hot kernel as a share of its nor
 
 # %%
 three = [Fraction(0), Fraction(1, 2), Fraction(1)]
-for name, weights in (("solved exactly", exact_weights(three)), ("1/prod (node - other)", corrected_formula(three)),
-                      ("as printed", printed_formula(three))):  # fmt: skip
+for name, weights in (
+    ("solved exactly", exact_weights(three)),
+    ("1/prod (node - other)", corrected_formula(three)),
+    ("as printed", printed_formula(three)),
+):
     shown = ", ".join(str(w) for w in weights)
-    print(f"{name:22s} w = {shown:9s}  kernel {', '.join(str(tap) for tap in kernel(three, weights, 3))}")
+    print(
+        f"{name:22s} w = {shown:9s}  kernel "
+        f"{', '.join(str(tap) for tap in kernel(three, weights, 3))}"
+    )
 
 # %%
 steps(claim_1())
 
 # %% [markdown]
-# ### Break a hypothesis
+# ### Break a hypothesis: the formula, the index
 #
 # The printed formula, and the one-hot at "position $N$" taken literally (columns $1, \dots, N$):
 
@@ -173,7 +203,11 @@ for d in (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000)):
 
 # %%
 gaps = {N: determinant_gap(N) for N in (4, 16, 64)}
-print("; ".join(f"N = {N}: ratio to the printed formula {exp(gap):.3f}" for N, gap in gaps.items()))
+print(
+    "; ".join(
+        f"N = {N}: ratio to the printed formula {exp(gap):.3f}" for N, gap in gaps.items()
+    )
+)
 
 # %% [markdown]
 # So the claim is right but for a sign and an index. It says little in numbers, though: what is hidden in $O(\log N)$?
@@ -197,18 +231,18 @@ print("; ".join(f"N = {N}: ratio to the printed formula {exp(gap):.3f}" for N, g
 # %%
 show.figure(
     extremal_proof(7),
-    alt="Left: the Chebyshev polynomial of degree 6 on the interval from 0 to 1; it touches plus one at four places and "
-        "minus one at three. Right: the weights at these seven places, alternating in sign: 341 inside, half of it at "
-        "both ends.",
-    caption="The proof for N = 7. What to see: the weights have the sign of the polynomial at every node, so nothing "
-            "is lost in the triangle inequality.",
+    alt="Left: the Chebyshev polynomial of degree 6 on the interval from 0 to 1; it touches "
+        "plus one at four places and minus one at three. Right: the weights at these seven "
+        "places, alternating in sign: 341 inside, half of it at both ends.",
+    caption="The proof for N = 7. What to see: the weights have the sign of the polynomial at "
+            "every node, so nothing is lost in the triangle inequality.",
 )  # fmt: skip
 
 # %%
 steps(exact_minimum(12))
 
 # %% [markdown]
-# ### Break a hypothesis
+# ### Break a hypothesis: the exponent, the interval, the best nodes
 #
 # A wrong exponent is found out (the bound, the equality, and the comparison with random nodes fail):
 
@@ -224,10 +258,18 @@ rows = []
 for N in (3, 5, 9, 17):
     near, far = chebyshev_nodes(N), [4 * node for node in chebyshev_nodes(N)]
     weights = exact_weights(far)
-    rows.append({"N": N, "||w||₁, nodes in [0, 1]": int(smallest_norm(N, N - 1)), "nodes in [0, 4]": float(sum(map(abs, weights))),
-                 "state of the largest node after N steps": 4**N})  # fmt: skip
+    rows.append(
+        {
+            "N": N,
+            "||w||₁, nodes in [0, 1]": int(smallest_norm(N, N - 1)),
+            "nodes in [0, 4]": float(sum(map(abs, weights))),
+            "state of the largest node after N steps": 4**N,
+        }
+    )
     assert abs(float(sum(map(abs, exact_weights(near))) / smallest_norm(N, N - 1)) - 1) < 1e-12
-show.table(rows, caption="The same shift by N - 1 with small weights, and what it costs instead.")
+show.table(
+    rows, caption="The same shift by N - 1 with small weights, and what it costs instead."
+)
 
 # %% [markdown]
 # And the *best* nodes are needed for $2^{2N-3}$; others do worse. Equally spaced ones, $\lambda_k = k/(N-1)$:
@@ -266,17 +308,37 @@ L, grid = 7, np.linspace(0, 1, 401)
 rows = []
 for S in range(L):
     weights = least_weights(grid, np.eye(L)[S])
-    rows.append({"S": S, "linear programme": float(np.abs(weights).sum()), "closed form": smallest_norm(L, S)})
-show.table(rows, caption="L = 7: the least ||w||₁, to whole numbers (the grid misses the best nodes by a little).",
-           formats={"linear programme": ",.0f", "closed form": ","})  # fmt: skip
+    rows.append(
+        {
+            "S": S,
+            "linear programme": float(np.abs(weights).sum()),
+            "closed form": smallest_norm(L, S),
+        }
+    )
+show.table(
+    rows,
+    caption="L = 7: the least ||w||₁, to whole numbers (the grid misses the best nodes by a "
+            "little).",
+    formats={"linear programme": ",.0f", "closed form": ","},
+)
 
 # %% [markdown]
 # Now the case of the experiment, $L = 256$. The seven shifts of Table 2 other than 0, whatever $N$ is:
 
 # %%
-rows = [{"interval": name, **{f"{j} L/8": f"10^{log10(smallest_norm(256, 32 * j, name)):.1f}" for j in range(1, 8)}}
-        for name in INTERVALS]  # fmt: skip
-show.table(rows, caption="L = 256: the least ||w||₁ of an exact shift. float32 ends at 10^38.5.")
+rows = [
+    {
+        "interval": name,
+        **{
+            f"{j} L/8": f"10^{log10(smallest_norm(256, 32 * j, name)):.1f}"
+            for j in range(1, 8)
+        },
+    }
+    for name in INTERVALS
+]
+show.table(
+    rows, caption="L = 256: the least ||w||₁ of an exact shift. float32 ends at 10^38.5."
+)
 
 # %% [markdown]
 # Which shift is the dearest? From $S$ to $S + 1$ the price is multiplied by $4(n+S)(n-S)/((2S+1)(2S+2))$. For large $n$ this is 1
@@ -286,7 +348,10 @@ show.table(rows, caption="L = 256: the least ||w||₁ of an exact shift. float32
 # %%
 steps(worst_growth(40))
 found = worst_shift(256)
-print(f"L = 256: dearest S = {found['S']}, n/sqrt 2 = {found['near']}, least ||w||_1 = 10^{found['log10']}")
+print(
+    f"L = 256: dearest S = {found['S']}, n/sqrt 2 = {found['near']}, least ||w||_1 = "
+    f"10^{found['log10']}"
+)
 
 # %% [markdown]
 # ### A picture to play with
@@ -294,11 +359,13 @@ print(f"L = 256: dearest S = {found['S']}, n/sqrt 2 = {found['near']}, least ||w
 # %%
 show.figure(
     shift_costs(256, 32),
-    alt="Logarithm of the least norm of the weights against the shift, for L = 256. With nodes from 0 to 1 it rises to "
-        "10^194 near S = 180 and falls to 10^153; with nodes from -1 to 1 it rises to about 10^96; on the circle it is "
-        "1 throughout. Float32 ends at 10^38.",
-    caption="What to see: allowing negative nodes halves the exponent; allowing a phase removes it. Diamonds: Table 2's "
-            "shifts. Already the first of them, the ring, is beyond float32.",
+    alt="Logarithm of the least norm of the weights against the shift, for L = 256. With "
+        "nodes from 0 to 1 it rises to 10^194 near S = 180 and falls to 10^153; with nodes "
+        "from -1 to 1 it rises to about 10^96; on the circle it is 1 throughout. Float32 ends "
+        "at 10^38.",
+    caption="What to see: allowing negative nodes halves the exponent; allowing a phase "
+            "removes it. Diamonds: Table 2's shifts. Already the first of them, the ring, is "
+            "beyond float32.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -308,7 +375,8 @@ show.figure(
 cost_widget = explore(
     cost_picture, {"interval": list(INTERVALS), "L": list(LENGTHS), "percent": list(PERCENTS)},
     initial={"L": 256, "percent": 71}, sentence=cost_sentence,
-    alt="Logarithm of the least norm of the weights against the shift, for three sets of nodes.",
+    alt="Logarithm of the least norm of the weights against the shift, for three sets of "
+        "nodes.",
 )  # fmt: skip
 cost_widget
 
@@ -352,10 +420,19 @@ total = sum(smallest_norm(L, k) for k in range(L))  # T_n(3)
 for S in (1, 5):
     for error in (0.0, 0.001, 0.1, 0.3, 0.4):
         bound = max(smallest_norm(L, S) - error * total, 0)
-        rows.append({"S": S, "error allowed": error, "linear programme": least_norm_within(grid, np.eye(L)[S], error),
-                     "bound": float(bound)})  # fmt: skip
-show.table(rows, caption=f"L = 8. S = 1 is a cheap shift, S = 5 the dearest. T_n(3) = {total:,}.",
-           formats={"linear programme": ",.0f", "bound": ",.0f", "error allowed": "g"})  # fmt: skip
+        rows.append(
+            {
+                "S": S,
+                "error allowed": error,
+                "linear programme": least_norm_within(grid, np.eye(L)[S], error),
+                "bound": float(bound),
+            }
+        )
+show.table(
+    rows,
+    caption=f"L = 8. S = 1 is a cheap shift, S = 5 the dearest. T_n(3) = {total:,}.",
+    formats={"linear programme": ",.0f", "bound": ",.0f", "error allowed": "g"},
+)
 
 # %% [markdown]
 # For the dearest shift the bound is an equality until the error is about a third (exercise 9; the last digits are the grid's): hardly anything is gained by
@@ -364,7 +441,10 @@ show.table(rows, caption=f"L = 8. S = 1 is a cheap shift, S = 5 the dearest. T_n
 # %%
 total = sum(smallest_norm(256, k) for k in range(256))
 for S in (32, 128, 180, 224):
-    print(f"L = 256, S = {S:3d}: the bound speaks up to an error of {smallest_norm(256, S) / total:.1g}")
+    print(
+        f"L = 256, S = {S:3d}: the bound speaks up to an error of "
+        f"{smallest_norm(256, S) / total:.1g}"
+    )
 
 # %% [markdown]
 # So for $S = 180$ an error of 5 % still asks for weights near $10^{193}$; for $S = 32$ this certificate excludes nothing. (Other
@@ -381,11 +461,11 @@ for S in (32, 128, 180, 224):
 opened = {"interval": "[0,1]", "N": 14}
 show.figure(
     float_kernels(**opened),
-    alt="Left: 14 weights between 2^20 and 2^22, alternating in sign, at nodes from 0 to 1, just below the line of "
-        "float32's 24 digits. Right: the kernel in float32 is wrong at nearly every lag, in float64 it is a one at lag "
-        "13 and zeros before.",
-    caption="What to see: the same 14 weights, exact and then rounded. Float32 has lost the shift, as predicted for "
-            "13.5; rings are what is asked for.",
+    alt="Left: 14 weights between 2^20 and 2^22, alternating in sign, at nodes from 0 to 1, "
+        "just below the line of float32's 24 digits. Right: the kernel in float32 is wrong at "
+        "nearly every lag, in float64 it is a one at lag 13 and zeros before.",
+    caption="What to see: the same 14 weights, exact and then rounded. Float32 has lost the "
+            "shift, as predicted for 13.5; rings are what is asked for.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -394,9 +474,13 @@ show.figure(
 
 # %%
 float_widget = explore(
-    float_kernels, {"interval": list(INTERVALS), "N": list(MODES)}, initial=opened, sentence=float_sentence,
-    alt="Weights of the exact shift on a logarithmic axis, and the kernel that float32 and float64 make of them.",
-)  # fmt: skip
+    float_kernels,
+    {"interval": list(INTERVALS), "N": list(MODES)},
+    initial=opened,
+    sentence=float_sentence,
+    alt="Weights of the exact shift on a logarithmic axis, and the kernel that float32 and "
+    "float64 make of them.",
+)
 float_widget
 
 # %%
@@ -406,7 +490,8 @@ for interval in ("[0,1]", "[-1,1]", "circle"):
         if at["predicted"] is None:
             said = f"never up to N = 64: {at['observed'] is None}"
         else:
-            said = f"predicted N = {at['predicted']}, observed within 3 of it: {abs(at['observed'] - at['predicted']) <= 3}"
+            near = abs(at["observed"] - at["predicted"]) <= 3
+            said = f"predicted N = {at['predicted']}, observed within 3 of it: {near}"
         print(f"{interval:7s} {precision}: {said}")
 
 # %% tags=["nbval-ignore-output"]
@@ -433,10 +518,10 @@ steps(shift_criterion(6))
 # %%
 show.figure(
     exact_shifts(24),
-    alt="A map of modes N against shift S for L = 24. The white region of exact shifts lies above a V: 24 modes are needed "
-        "for S = 0 and S = 23, and 13 for S = 11 and 12.",
-    caption="What to see: the cheapest shift is the one by half the length. The line is max(S + 1, L - S); the colours are "
-            "least squares, which knows nothing of it.",
+    alt="A map of modes N against shift S for L = 24. The white region of exact shifts lies "
+        "above a V: 24 modes are needed for S = 0 and S = 23, and 13 for S = 11 and 12.",
+    caption="What to see: the cheapest shift is the one by half the length. The line is max(S "
+            "+ 1, L - S); the colours are least squares, which knows nothing of it.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -450,13 +535,23 @@ steps(shift_criterion(4, needed=lambda L, S: S + 1))
 
 # %%
 show.table(
-    [{"L": f"2^{row['L'].bit_length() - 1}", "cheapest shift needs": row["cheapest"], "dearest needs": row["dearest"],
-      "a DLR has": row["DLR"], "so it makes exactly": f"{row['DLR exact']} of 7", "DLR-prod has": row["DLR-prod"]}
-     for row in shift_table()],
-    caption="Real modes, for the shifts j L/8, j = 1..7 (the shift by 0 is the skip weight's). Enough modes are necessary, "
-            "not sufficient.",
-    formats=dict.fromkeys(("cheapest shift needs", "dearest needs", "a DLR has", "DLR-prod has"), ","),
-)  # fmt: skip
+    [
+        {
+            "L": f"2^{row['L'].bit_length() - 1}",
+            "cheapest shift needs": row["cheapest"],
+            "dearest needs": row["dearest"],
+            "a DLR has": row["DLR"],
+            "so it makes exactly": f"{row['DLR exact']} of 7",
+            "DLR-prod has": row["DLR-prod"],
+        }
+        for row in shift_table()
+    ],
+    caption="Real modes, for the shifts j L/8, j = 1..7 (the shift by 0 is the skip "
+    "weight's). Enough modes are necessary, not sufficient.",
+    formats=dict.fromkeys(
+        ("cheapest shift needs", "dearest needs", "a DLR has", "DLR-prod has"), ","
+    ),
+)
 
 # %% [markdown]
 # From $L = 2^{14}$ on *no* shift but 0 is exact for the paper's DLR, and its $R^2$ in Table 2 falls from there. For DLR-prod the count forbids
@@ -483,19 +578,35 @@ live, nets = {}, {}
 for run in plan("dlr/table2", tasks=["256"], rows=["dlr", "dlr_real"], seeds=[101]):
     with steady_arithmetic():
         nets[run.row] = table2.trained(run.setting, run.seed).net.eval()
-        by_batch, by_shift = table2.scores(nets[run.row], run.setting["tests"], run.setting["batch"], 256,
-                                           torch.Generator().manual_seed(0))  # fmt: skip
+        by_batch, by_shift = table2.scores(
+            nets[run.row],
+            run.setting["tests"],
+            run.setting["batch"],
+            256,
+            torch.Generator().manual_seed(0),
+        )
     live[run.row] = float(np.mean(by_batch))
-    print(f"{run.row:8s} outputs with R2 above 0.9: {sum(value > 0.9 for value in by_shift)} of 8; "
-          f"below 0.1: {sum(value < 0.1 for value in by_shift)} of 8")  # fmt: skip
-print(f"DLR-R within 0.02 of the identity's {shift_level():.3f}: {abs(live['dlr_real'] - shift_level()) < 0.02}")
+    print(
+        f"{run.row:8s} outputs with R2 above 0.9: {sum(value > 0.9 for value in by_shift)} of "
+        f"8; below 0.1: {sum(value < 0.1 for value in by_shift)} of 8"
+    )
+print(
+    f"DLR-R within 0.02 of the identity's {shift_level():.3f}: "
+    f"{abs(live['dlr_real'] - shift_level()) < 0.02}"
+)
 
 # %% [markdown]
 # Beside the paper's numbers and the recorded runs (`lrnnlab reproduce dlr/table2 --budget desk`), each in columns of its own:
 
 # %% tags=["nbval-ignore-output"]
-NAMES = {"dss": "DSS_exp", "dlr": "DLR", "sgconv": "SGConv", "dlr_prod": "DLR-prod", "dlr_small": "DLR, small N",
-         "dlr_real": "DLR-ℝ"}  # fmt: skip
+NAMES = {
+    "dss": "DSS_exp",
+    "dlr": "DLR",
+    "sgconv": "SGConv",
+    "dlr_prod": "DLR-prod",
+    "dlr_small": "DLR, small N",
+    "dlr_real": "DLR-ℝ",
+}
 desk = records.read_all(records.data_folder() / "records" / "dlr" / "table2" / "desk")
 lengths = [L for L in table2.TASKS if any(r["task"] == L for r in desk)]
 
@@ -506,23 +617,30 @@ def recorded_r2(row, L):
 
 
 rows = [
-    {"model": name, **{f"paper, L = {L}": float(r2) for L, r2 in table2.PAPER.loc[row].items()},
-     **{f"recorded, L = {int(L):,}": recorded_r2(row, L) for L in lengths}, "live, L = 256": live.get(row)}
+    {
+        "model": name,
+        **{f"paper, L = {L}": float(r2) for L, r2 in table2.PAPER.loc[row].items()},
+        **{f"recorded, L = {int(L):,}": recorded_r2(row, L) for L in lengths},
+        "live, L = 256": live.get(row),
+    }
     for row, name in NAMES.items()
-]  # fmt: skip
+]
 show.table(
     rows, formats=dict.fromkeys(list(rows[0])[1:], ".2f"),
-    caption="R² on Shift. Paper: 86,000 steps, N = 4096 (small: 512); which number belongs to which length is inferred, its "
-            "blanks were lost. Recorded: means over seeds, N = L up to 4096 (small: L/8), far fewer steps.",
+    caption="R² on Shift. Paper: 86,000 steps, N = 4096 (small: 512); which number belongs to "
+            "which length is inferred, its blanks were lost. Recorded: means over seeds, N = "
+            "L up to 4096 (small: L/8), far fewer steps.",
 )  # fmt: skip
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
     shift_by_length(desk),
-    alt="R2 on Shift against the length for six models; left the recorded runs, right the paper's numbers in grey. A dashed "
-        "line at 0.222 is the identity alone: DLR-R gets no further, in both.",
-    caption="Recorded, and the paper. What to see: who lies on the dashed line has learned the identity only. Ours have fewer "
-            "steps the longer they are, so on the left a low point far out may be haste, not a limit.",
+    alt="R2 on Shift against the length for six models; left the recorded runs, right the "
+        "paper's numbers in grey. A dashed line at 0.222 is the identity alone: DLR-R gets no "
+        "further, in both.",
+    caption="Recorded, and the paper. What to see: who lies on the dashed line has learned "
+            "the identity only. Ours have fewer steps the longer they are, so on the left a "
+            "low point far out may be haste, not a limit.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -530,13 +648,16 @@ show.figure(
 # sums of fading ones it cannot:
 
 # %% tags=["nbval-ignore-output"]
-learned = {NAMES[row]: net.blocks[0].mixer.kernel(256).detach().numpy() for row, net in nets.items()}
+learned = {
+    NAMES[row]: net.blocks[0].mixer.kernel(256).detach().numpy() for row, net in nets.items()
+}
 show.figure(
     learned_kernels(learned),
-    alt="The kernels of 32 channels after training, over each other. Left, DLR: sharp spikes at the multiples of 32 lags and "
-        "little between. Right, DLR-R: smooth lines without any spike.",
-    caption="Live. What to see: on the left spikes at the dotted lines, the shifts that were asked for; on the right no lag "
-            "stands out.",
+    alt="The kernels of 32 channels after training, over each other. Left, DLR: sharp spikes "
+        "at the multiples of 32 lags and little between. Right, DLR-R: smooth lines without "
+        "any spike.",
+    caption="Live. What to see: on the left spikes at the dotted lines, the shifts that were "
+            "asked for; on the right no lag stands out.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -548,8 +669,11 @@ for row, name in (("dlr", "DLR"), ("dlr_real", "DLR-R")):
     log_lambda, weights = nets[row].blocks[0].mixer.modes()
     nodes = log_lambda.exp().detach().numpy()
     errors = [best_fit(nodes, np.eye(256)[S]).error for S in (32, 128)]
-    print(f"{name:5s}: best error below 0.1: {[e < 0.1 for e in errors]}; above 0.8: {[e > 0.8 for e in errors]}; "
-          f"learned ||w||_1 below 10 in every channel: {bool((weights.abs().sum(1) < 10).all())}")  # fmt: skip
+    print(
+        f"{name:5s}: best error below 0.1: {[e < 0.1 for e in errors]}; above 0.8: "
+        f"{[e > 0.8 for e in errors]}; learned ||w||_1 below 10 in every channel: "
+        f"{bool((weights.abs().sum(1) < 10).all())}"
+    )
 
 # %% [markdown]
 # It is the modes. (An error of 1 is the kernel 0.) Would more of them help, as many as the paper's 4096, spread over $(0, 1]$?
@@ -575,16 +699,21 @@ for N in (256, 4096):
 # %%
 show.figure(
     sum_picture(0.99, "float32"),
-    alt="Error of the running sum in float32 for lambda 0.99: level near 1e-7 up to 8,660 steps; then there are no numbers.",
-    caption="What to see: no instability, the error is as small at the end as at the beginning. It ends at once, just before "
-            "the dashed line (the sum is larger than its last term).",
+    alt="Error of the running sum in float32 for lambda 0.99: level near 1e-7 up to 8,660 "
+        "steps; then there are no numbers.",
+    caption="What to see: no instability, the error is as small at the end as at the "
+            "beginning. It ends at once, just before the dashed line (the sum is larger than "
+            "its last term).",
 )  # fmt: skip
 
 # %%
 sum_widget = explore(
-    sum_picture, {"lam": list(LAMBDAS), "precision": list(DIGITS)}, initial={"lam": 0.9}, sentence=sum_sentence,
+    sum_picture,
+    {"lam": list(LAMBDAS), "precision": list(DIGITS)},
+    initial={"lam": 0.9},
+    sentence=sum_sentence,
     alt="Error of the running sum along k, and where it overflows.",
-)  # fmt: skip
+)
 sum_widget
 
 # %% tags=["nbval-ignore-output"]
@@ -597,7 +726,7 @@ steps(running_sums())
 
 # %%
 def in_chunks(lam, u, size):
-    """x_k = lam x_{k-1} + u_k in float32: running sums of ``size`` inputs, one after the other."""
+    """x_k = lam x_{k-1} + u_k in float32: running sums of ``size`` inputs each."""
     states, carried = [], np.float32(0)
     for start in range(0, len(u), size):
         part = u[start : start + size]
@@ -613,7 +742,10 @@ for value in u:
     truth.append(lam * truth[-1] + value)
 whole, cut = running_sum(lam, u), in_chunks(lam, u, 100)
 print(f"one sum over 2,000 inputs: finite at the end: {bool(np.isfinite(whole[-1]))}")
-print(f"chunks of 100 < 88.7/ln 2 = {88.7 / log(2):.0f}: largest error below 1e-6: {np.abs(cut - truth[1:]).max() < 1e-6}")
+print(
+    f"chunks of 100 < 88.7/ln 2 = {88.7 / log(2):.0f}: largest error below 1e-6: "
+    f"{np.abs(cut - truth[1:]).max() < 1e-6}"
+)
 
 # %% [markdown]
 # ## 9 Where the paper says something else
@@ -641,96 +773,86 @@ print(f"chunks of 100 < 88.7/ln 2 = {88.7 / log(2):.0f}: largest error below 1e-
 #
 # ## 11 Exercises
 #
-# 33 points. Where a cell can check an answer, fill it in and run it.
+# 36 points. Where a cell can check an answer, fill it in and run it; `hint("06.1")` and `solution("06.1")` (from `lrnnlab.course`) help with these.
 #
-# 1. ★ *(5 min, 3 points)* The nodes are $0, \frac14, 1$. Find the weights of the shift by 2, by hand.
+# 1. ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the weights of the shift by 2, by hand.
 
 # %%
-my_weights = None  # exercise 1: three numbers, for the nodes 0, 1/4, 1
-
-if my_weights is None:
-    print("exercise 1: not attempted")
-else:
-    right = list(map(Fraction, my_weights)) == exact_weights([0, Fraction(1, 4), 1])
-    print(f"exercise 1: {'right' if right else f'wrong: the kernel is {kernel([0, Fraction(1, 4), 1], my_weights, 3)}'}")
+my_weights = None  # three numbers, for the nodes 0, 1/4, 1
+check("06.1", my_weights)
 
 # %% [markdown]
-# 2. ★★ *(15 min, 5 points)* In the proof of Theorem 1: no polynomial within $\pm 1$ on $[0, 1]$ has a larger leading coefficient than $T^*$. Prove it. (Suppose $q$ has; look at
-#    $T^* - c\,q$ at the extrema of $T^*$, with $c < 1$ such that the leading terms cancel.)
-# 3. ★ *(5 min, 2 points)* **Predict:** $L = 16$; which shift is the dearest with nodes in $[0, 1]$? Write it down, then run.
+# 2. ★★ *(15 min, 5 points: why no polynomial has a larger leading coefficient)* **A proof step.** In the proof of Theorem 1: no polynomial within $\pm 1$ on $[0, 1]$ has a larger leading coefficient than $T^*$. Prove it. (Suppose $q$ has; look at
+#    $T^* - c\,q$ at the extrema of $T^*$, with $c < 1$ such that the leading terms cancel. How many zeros has it at least, and what is its degree at most?)
 
 # %%
-my_dearest = None  # exercise 3: a whole number, before you use the widget of section 4
-
-if my_dearest is None:
-    print("exercise 3: not attempted")
-else:
-    print(f"exercise 3: {'right' if my_dearest == worst_shift(16)['S'] else 'wrong'}")
+my_zeros = None  # a function of N; it returns (zeros at least, degree at most)
+check("06.2", my_zeros)
 
 # %% [markdown]
-# 4. ★★ *(20 min, 5 points)* **Code.** Write a function of the nodes (fractions) and $S$ that returns the exact weights of the one-hot at $S$, for all $S$, not only the last.
-
+# 3. ★ *(5 min, 2 points: which shift is dearest)* **Predict.** $L = 16$; which shift is the dearest with nodes in $[0, 1]$? Write it down, then run.
 
 # %%
-my_solver = None  # exercise 4: a function of (nodes, S); it returns a list of fractions
-
-if my_solver is None:
-    print("exercise 4: not attempted")
-else:
-    draw, wrong = np.random.default_rng(0), None
-    for _ in range(50):
-        N = int(draw.integers(1, 7))
-        nodes = [Fraction(int(a), 11) for a in draw.choice(30, N, replace=False)]
-        S = int(draw.integers(N))
-        made = kernel(nodes, my_solver(list(nodes), S), N)
-        if made != [int(k == S) for k in range(N)]:
-            wrong = wrong or f"nodes {[str(node) for node in nodes]}, S = {S}: kernel {[str(tap) for tap in made]}"
-    print("exercise 4: right" if wrong is None else f"exercise 4: wrong for {wrong}")
+my_dearest = None  # a whole number, before you use the widget of section 4
+check("06.3", my_dearest)
 
 # %% [markdown]
-# 5. ★ *(5 min, 2 points)* **Predict:** bfloat16 has 8 binary digits. At about which $N$ does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
+# 4. ★★ *(20 min, 5 points: how to get exact weights for every shift)* **Code.** Write a function of the nodes (fractions) and $S$ that returns the exact weights of the one-hot at $S$, for all $S$, not only the last.
 
 # %%
-my_losses = None  # exercise 5: two numbers, for example (9.5, 12)
-
-if my_losses is None:
-    print("exercise 5: not attempted")
-else:
-    print(f"exercise 5: {'right' if list(my_losses) == [(8 + 3) / 2, 8 + 2] else 'wrong'}")
+my_solver = None  # a function of (nodes, S); it returns a list of fractions
+check("06.4", my_solver)
 
 # %% [markdown]
-# 6. ★★ *(10 min, 4 points)* **Break the hypothesis.** Nodes may be in $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
+# 5. ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
 
 # %%
-my_end = None  # exercise 6: a number
-
-if my_end is None:
-    print("exercise 6: not attempted")
-else:
-    norm = float(sum(map(abs, exact_weights([Fraction(my_end) * node for node in chebyshev_nodes(5)]))))
-    print(f"exercise 6: {'right' if abs(norm - 1) < 1e-3 else 'wrong'}; with this a it is {norm:.3f}")
+my_losses = None  # two numbers, for example (9.5, 12)
+check("06.5", my_losses)
 
 # %% [markdown]
-# 7. ★ *(5 min, 3 points)* How many modes does the cheapest exact shift of length $L$ need, by Theorem 3? Which shifts are that cheap?
+# 6. ★★ *(10 min, 4 points: why the bound needs nodes within 1)* **Break the hypothesis.** Nodes may be in $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
 
 # %%
-my_modes = None  # exercise 7: a function of L
-
-if my_modes is None:
-    print("exercise 7: not attempted")
-else:
-    wrong = [L for L in range(1, 100) if my_modes(L) != min(needed_modes(L, S) for S in range(L))]
-    print(f"exercise 7: {f'wrong for L = {wrong[0]}' if wrong else 'right'}")
+my_end = None  # a number
+check("06.6", my_end)
 
 # %% [markdown]
-# 8. ★★ *(10 min, 4 points)* Derive $88.7/|\ln\lambda|$. From which $k$ on can the sum itself overflow *earlier*, for inputs that are all 1?
-# 9. ★★★ *(30 min, 5 points)* In section 4 the linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ as long as $\varepsilon$ is small. Prove that it does. (Which kernel would make every
+# 7. ★ *(5 min, 3 points: which shift is cheapest)* How many modes does the cheapest exact shift of length $L$ need, by Theorem 3? Which shifts are that cheap?
+
+# %%
+my_modes = None  # a function of L
+check("06.7", my_modes)
+
+# %% [markdown]
+# 8. ★★ *(10 min, 4 points: where a running sum leaves its floats)* **A proof step.** Derive $88.7/|\ln\lambda|$, where the last term of the sum overflows. For inputs that are all 1 the sum itself overflows *earlier*: by how many steps?
+
+# %%
+my_earlier = None  # a function of lambda
+check("06.8", my_earlier)
+
+# %% [markdown]
+# 9. ★★★ *(30 min, 5 points: when a bound by duality is met)* **A proof step.** In section 4 the linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ as long as $\varepsilon$ is small. Prove that it does. (Which kernel would make every
 #    inequality of the proof an equality?)
+# 10. ★ *(5 min, 3 points: that the last lag is not the hardest)* **Predict** before you run: 32 real modes in $(0, 1]$ and 32 lags. Double precision fits one-hots at lag 1, 8, 16 and 31, the last, as well as it can. Which comes out worst?
+
+
+# %%
+def worst_fit():
+    nodes = families(32)["real, (0,1]"]
+    found = {S: best_fit(nodes, np.eye(32)[S]).error for S in (1, 8, 16, 31)}
+    said = ", ".join(f"lag {S}: {error:.2f}" for S, error in found.items())
+    return max(found, key=found.get), f"Errors, as a share of the one-hot: {said}"
+
+
+predict("06.10", worst_fit)
+
+# %% [markdown]
 #
 # <details><summary>Hints</summary>
 #
 # 1: three equations, or the formula of step 2. 2: how many times does $T^* - cq$ change sign, and what is its degree? 3: $15/\sqrt2$. 4: the polynomial that is 1 at $\lambda_i$ and 0 at the other nodes; which of its coefficients?
-# 5: where do $2N - 3$ and $N - 2$ reach 8? 6: the leading coefficient of $T_4(2x/a - 1)$. 8: a geometric series. 9: the extrema of $T^*$, and taps that are wrong by exactly $\varepsilon$.
+# 5: where do $2N - 3$ and $N - 2$ reach 8? 6: the leading coefficient of $T_4(2x/a - 1)$. 8: a geometric series. 9: the extrema of $T^*$, and taps that are wrong by exactly $\varepsilon$. 10: where is the top of section 4's curve?
 #
 # </details>
 #
