@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import gap, normal
 from torch import nn
 
 from lrnnlab.models import attention, stack
@@ -30,14 +31,6 @@ def make(name, seed=0, **more):
         for f in (layer.Q, layer.K):
             f.weight.data.mul_(3)  # sharper than at the start, so that positions matter
         return layer
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
-
-def gap(p, q):
-    return float((torch.as_tensor(p) - torch.as_tensor(q)).detach().abs().max())
 
 
 def gelu(x):

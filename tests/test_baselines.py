@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import gap
 from torch.nn import functional as F
 
 from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla, build, state_space, symbol_transitions
@@ -50,10 +51,6 @@ def stepped(model, tokens):
         state, logits = model.step(state, token)
         out.append(logits)
     return torch.stack(out, 1)
-
-
-def gap(p, q):
-    return float((p - q).detach().abs().max())
 
 
 def same(p, q, tolerance=1e-9):

@@ -482,7 +482,8 @@ def test_help_and_a_wrong_command(machine, capsys):
 
 def test_pytest_gets_its_options_and_its_exit_code_passes_through(machine):
     assert machine.start("test", "-k", "a or b", "-x") == 7
-    assert machine.handed_over == [str(boot.venv_python(machine.venv)), "-m", "pytest", "-k", "a or b", "-x"]
+    assert machine.handed_over == [str(boot.venv_python(machine.venv)), "-m", "pytest", *boot.TWO_AT_ONCE,
+                                    "-k", "a or b", "-x"]
 
 
 def test_the_lab_opens_on_the_first_notebook_if_it_is_there(tmp_path):

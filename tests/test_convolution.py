@@ -7,16 +7,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import normal
 
 from lrnnlab.scans import convolution, linear_scan
 from lrnnlab.scans.convolution import SHORT, long_conv, vandermonde
 
 f64, f32, c128, c64 = torch.float64, torch.float32, torch.complex128, torch.complex64
 FAR = 1 << 20
-
-
-def normal(*shape, seed=0, dtype=f64):
-    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
 def oracle(u, kernel, D=None, future=None):

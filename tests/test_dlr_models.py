@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import gap, normal
 from torch import nn
 
 from lrnnlab.models import dlr as dlr_module
@@ -41,20 +42,12 @@ def make(name, seed=0, **more):
     return seeded(layer, D, seed=seed, **options, **more).double()
 
 
-def normal(*shape, seed=0, dtype=torch.float64):
-    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
-
-
 def stepped(layer, z):
     state, out = layer.initial(len(z)), []
     for z_t in z.unbind(1):
         state, y = layer.step(state, z_t)
         out.append(y)
     return torch.stack(out, 1)
-
-
-def gap(p, q):
-    return float((torch.as_tensor(p) - torch.as_tensor(q)).detach().abs().max())
 
 
 # --- kernels by their definition ------------------------------------------------------------------------------------

@@ -62,3 +62,12 @@ def test_ci_runs_the_readmes_test_command():
 def test_every_file_the_readme_names_exists():
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / target).exists(), target
+
+
+@pytest.mark.parametrize("text", ["README.md", "notebooks/py/00_start_here.py"])
+def test_a_map_links_every_chapter_that_is_open(text):
+    rows = re.findall(r"^(?:# )?\| (\[?.*?) \|", (ROOT / text).read_text(encoding="utf-8"), re.MULTILINE)
+    linked = {Path(found[1]).stem for row in rows if (found := re.search(r"\((.*?\.ipynb)\)", row))}
+    there = {notebook.stem for notebook in (ROOT / "notebooks").glob("*.ipynb")}
+    assert there - linked <= {Path(text).stem}
+    assert linked <= there

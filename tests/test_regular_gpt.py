@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import gap, normal, strings
 from torch import nn
 from torch.nn import functional as F
 
@@ -47,19 +48,6 @@ def run(model, form, tokens):
 def hidden(model, form, tokens):
     model.form = form
     return model.hidden(tokens)
-
-
-def strings(B, T, seed=0):
-    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
-
-def gap(p, q):
-    assert p.shape == q.shape
-    return float((p - q).detach().abs().max()) if p.numel() else 0.0
 
 
 # --- the oracle: torch's encoder layer under a full matrix of biases ------------------------------------------------
@@ -130,7 +118,7 @@ def test_every_depth_against_the_oracle(name, form, padding):
     model = make(form=form, padding=padding, **CASES[name])
     post_norm = CASES[name].get("block", "post_norm") == "post_norm"
     for T in (1, 2, 5, 8, 9, 41):
-        tokens = strings(2, T)
+        tokens = strings(V, 2, T)
         for ours, theirs in zip(model.hidden(tokens), oracle(model, tokens, post_norm), strict=True):
             assert gap(ours, theirs) < 1e-9
         last = theirs[:, 0] if form == "tree" else theirs
@@ -144,7 +132,7 @@ def test_every_depth_against_the_oracle(name, form, padding):
 @pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize("chunk", [2, 3])
 def test_the_forms_agree_on_the_last_token_at_every_length(chunk, padding):
-    model, tokens = make(chunk=chunk, padding=padding), strings(1, 500)
+    model, tokens = make(chunk=chunk, padding=padding), strings(V, 1, 500)
     with torch.no_grad():
         for T in (*range(1, 131), 500):
             assert gap(run(model, "tree", tokens[:, :T]), run(model, "masks", tokens[:, :T])[:, -1]) < 1e-9, T
@@ -160,7 +148,7 @@ def test_the_forms_agree_wherever_the_tree_has_a_position(T, chunk, thickness, p
     depths = depth_count(T, chunk) if own else None
     model = make(seed % 7, chunk=chunk, thickness=thickness, padding=padding, block=block, depths=depths)
     with torch.no_grad():
-        few, all_ = (hidden(model, form, strings(1, T, seed)) for form in FORMS)
+        few, all_ = (hidden(model, form, strings(V, 1, T, seed)) for form in FORMS)
     assert len(few) == len(all_) == depth_count(T, chunk)
     for depth, (p, q) in enumerate(zip(few, all_)):
         assert gap(p, q[:, kept_positions(T, chunk, depth)]) < 1e-9
@@ -170,14 +158,14 @@ def test_the_forms_agree_wherever_the_tree_has_a_position(T, chunk, thickness, p
 def test_a_large_chunk_at_length_500(chunk):
     model = make(chunk=chunk, padding="masked", thickness=2)
     with torch.no_grad():
-        assert gap(run(model, "tree", strings(1, 500)), run(model, "masks", strings(1, 500))[:, -1]) < 1e-9
+        assert gap(run(model, "tree", strings(V, 1, 500)), run(model, "masks", strings(V, 1, 500))[:, -1]) < 1e-9
 
 
 @settings(max_examples=20, deadline=None)
 @given(T=st.integers(1, 100), chunk=st.integers(2, 9), thickness=st.integers(1, 2), seed=st.integers(0, 10**6))
 def test_masks_hold_the_trees_of_all_prefixes(T, chunk, thickness, seed):
     """At the depth where the prefix would be done: for masked padding."""
-    model, tokens = make(seed % 7, chunk=chunk, thickness=thickness, padding="masked"), strings(1, T, seed)
+    model, tokens = make(seed % 7, chunk=chunk, thickness=thickness, padding="masked"), strings(V, 1, T, seed)
     m = seed % T
     with torch.no_grad():
         inside = hidden(model, "masks", tokens)[depth_count(m + 1, chunk) - 1][:, m]
@@ -186,7 +174,7 @@ def test_masks_hold_the_trees_of_all_prefixes(T, chunk, thickness, seed):
 
 def test_the_answer_at_a_prefix_depends_on_the_length_of_the_whole():
     """More depths than the prefix needs: the answers of the masks are not those of the prefixes alone."""
-    model, tokens = make(form="masks"), strings(1, 9)
+    model, tokens = make(form="masks"), strings(V, 1, 9)
     assert gap(model(tokens)[:, 4], model(tokens[:, :5])[:, -1]) > 1e-3
     assert gap(model(tokens[:, :8])[:, 4], model(tokens[:, :5])[:, -1]) < 1e-9  # 3 depths both
 
@@ -195,17 +183,17 @@ def test_paddings_differ_only_where_a_chunk_is_not_full():
     learned, masked = make(padding="learned"), make(padding="masked")
     for T in range(1, 20):
         same = T in (2, 4, 8, 16)
-        assert (gap(learned(strings(1, T)), masked(strings(1, T))) < 1e-12) == same
+        assert (gap(learned(strings(V, 1, T)), masked(strings(V, 1, T))) < 1e-12) == same
 
 
 @pytest.mark.parametrize("thickness", [1, 2])
 def test_a_depth_sees_the_window_that_it_should(thickness):
     """K = 1: o_m^(l) sees m - c^(l+1) + 1 .. m (Sec. 7.2); K layers reach K (c - 1) c^l further back."""
     model, T, c = make(form="masks", chunk=3, thickness=thickness), 30, 3
-    e = model.embedding(strings(1, T)).detach().requires_grad_()
+    e = model.embedding(strings(V, 1, T)).detach().requires_grad_()
     model.embedding.forward = lambda tokens: e
     reach = 0
-    for depth, h in enumerate(model.hidden(strings(1, T))):
+    for depth, h in enumerate(model.hidden(strings(V, 1, T))):
         reach += thickness * (c - 1) * c**depth
         for m in (0, 7, 29):
             (seen,) = torch.autograd.grad(h[0, m].square().sum() + h[0, m, 0], e, retain_graph=True)
@@ -217,7 +205,7 @@ def test_a_depth_sees_the_window_that_it_should(thickness):
 
 @pytest.mark.parametrize("padding", PADDINGS)
 def test_the_forms_have_the_same_gradients(padding):
-    model, tokens = make(chunk=3, padding=padding, thickness=2), strings(2, 23)
+    model, tokens = make(chunk=3, padding=padding, thickness=2), strings(V, 2, 23)
     grads = []
     for form in FORMS:
         logits = run(model, form, tokens)
@@ -231,7 +219,7 @@ def test_the_forms_have_the_same_gradients(padding):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_single_precision_gradients_against_double(form):
-    model, tokens = make(form=form), strings(4, 45)
+    model, tokens = make(form=form), strings(V, 4, 45)
     double = torch.autograd.grad(model(tokens).square().mean(), list(model.parameters()))
     model.float()
     for p, q in zip(torch.autograd.grad(model(tokens).square().mean(), list(model.parameters())), double):
@@ -315,7 +303,7 @@ def test_parameter_counts_of_table_5():
 
 
 def test_own_weights_are_used_depth_by_depth():
-    model, shared, tokens = make(depths=3), make(), strings(2, 8)
+    model, shared, tokens = make(depths=3), make(), strings(V, 2, 8)
     for layers in model.layers:
         layers.load_state_dict(shared.layers[0].state_dict())
     rest = {name: weight for name, weight in shared.state_dict().items() if not name.startswith("layers")}
@@ -326,14 +314,14 @@ def test_own_weights_are_used_depth_by_depth():
         model.layers[2][0].V.weight.add_(1)
     assert gap(model(tokens), before[0]) > 1e-3 and gap(model(tokens[:, :4]), before[1]) == 0
     with pytest.raises(ValueError, match="a string of 9 symbols needs 4 depths at chunk 2; .* depths=3"):
-        model(strings(1, 9))
+        model(strings(V, 1, 9))
 
 
 def test_no_strings_and_one_string_of_many():
     for form in FORMS:
         model = make(form=form)
-        assert model(strings(3, 7)[:0]).shape == ((0, C) if form == "tree" else (0, 7, C))
-        assert gap(model(strings(3, 7))[1:], model(strings(3, 7)[1:])) < 1e-12
+        assert model(strings(V, 3, 7)[:0]).shape == ((0, C) if form == "tree" else (0, 7, C))
+        assert gap(model(strings(V, 3, 7))[1:], model(strings(V, 3, 7)[1:])) < 1e-12
 
 
 @pytest.mark.parametrize(
@@ -358,7 +346,7 @@ def test_what_cannot_be_built(options, message):
 def test_what_cannot_be_read():
     model = make()
     with pytest.raises(ValueError, match=r"tokens must be \(B, T\) integers with T > 0, got \(2, 0\)"):
-        model(strings(2, 0))
+        model(strings(V, 2, 0))
     with pytest.raises(ValueError, match="token 3 is outside this model's vocabulary 0..2"):
         model(torch.tensor([[0, 3]]))  # the spare row of the embedding is no symbol
     with pytest.raises(ValueError, match="token -1 is outside"):
@@ -420,7 +408,7 @@ def scores_not_scaled(monkeypatch):
     ids=lambda fault: fault.__name__,
 )
 def test_a_fault_in_the_tree_is_noticed(fault, monkeypatch):
-    model, tokens = make(padding="masked"), strings(2, 11)
+    model, tokens = make(padding="masked"), strings(V, 2, 11)
     right, other = oracle(model, tokens)[-1][:, 0], run(model, "masks", tokens)[:, -1]
     fault(monkeypatch)
     model.form = "tree"

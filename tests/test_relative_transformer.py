@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import gap, normal, strings
 from torch import nn
 from torch.nn import functional as F
 
@@ -43,19 +44,6 @@ def transformer(position, **options):
     return seeded(lambda: RelativeTransformer(V, C, width=D, heads=H, position=position, **{"layers": 2, **options}))
 
 
-def strings(B, T, seed=0):
-    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
-
-def gap(p, q):
-    assert p.shape == q.shape
-    return float((p - q).detach().abs().max())
-
-
 def count(model):
     return sum(p.numel() for p in model.parameters())
 
@@ -89,7 +77,7 @@ def test_xl_against_pairs(T):
     layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(2, T, D)
     for ours, row in zip(layer(h), h):
         assert gap(ours, xl_by_hand(layer, row)) < 1e-10
-    model, tokens = transformer("xl", layers=3), strings(2, T)
+    model, tokens = transformer("xl", layers=3), strings(V, 2, T)
     h = model.embedding(tokens)
     for ours, layer in zip(model.hidden(tokens), model.layers, strict=True):
         h = torch.stack([xl_by_hand(layer, row) for row in h])
@@ -162,7 +150,7 @@ def encoder_layer(layer, post_norm):
 @pytest.mark.parametrize("block", ["post_norm", "gpt2"])
 @pytest.mark.parametrize("position", CAUSAL)
 def test_causal_models_against_torch(position, block):
-    model, tokens = transformer(position, block=block), strings(2, 40)
+    model, tokens = transformer(position, block=block), strings(V, 2, 40)
     h = model.embedding.weight[tokens] * math.sqrt(D)
     for ours, layer in zip(model.hidden(tokens), model.layers, strict=True):
         h = encoder_layer(layer, block == "post_norm")(h, model.bias(40))
@@ -226,7 +214,7 @@ def test_a_cut_weight_of_kerple_can_come_back():
 
 @pytest.mark.parametrize("position", CAUSAL)
 def test_causal_means_causal(position):
-    model, tokens = transformer(position), strings(1, 12)
+    model, tokens = transformer(position), strings(V, 1, 12)
     other = tokens.clone()
     other[0, 7] = (other[0, 7] + 1) % V
     moved = (model(tokens) - model(other)).detach().abs().amax(-1)[0] > 1e-9
@@ -234,7 +222,7 @@ def test_causal_means_causal(position):
 
 
 def test_the_encoder_sees_what_comes_after():
-    model, tokens = transformer("xl", layers=1), strings(1, 12)
+    model, tokens = transformer("xl", layers=1), strings(V, 1, 12)
     other = tokens.clone()
     other[0, 11] = (other[0, 11] + 1) % V
     assert bool(((model.hidden(tokens)[0] - model.hidden(other)[0]).abs().amax(-1) > 1e-9).all())
@@ -242,7 +230,7 @@ def test_the_encoder_sees_what_comes_after():
 
 @pytest.mark.parametrize("position", POSITIONS)
 def test_single_precision_gradients_against_double(position):
-    model, tokens = transformer(position), strings(3, 40)
+    model, tokens = transformer(position), strings(V, 3, 40)
     double = torch.autograd.grad(model(tokens).square().mean(), list(model.parameters()))
     model.float()
     for p, q in zip(torch.autograd.grad(model(tokens).square().mean(), list(model.parameters())), double):
@@ -279,7 +267,7 @@ def test_what_cannot_be_built(options, message):
 def test_what_cannot_be_read(make):
     model = make()
     with pytest.raises(ValueError, match=r"integers with T > 0, got \(2, 0\)"):
-        model(strings(2, 0))
+        model(strings(V, 2, 0))
     with pytest.raises(ValueError, match="token 3 is outside this model's vocabulary 0..2"):
         model(torch.tensor([[0, 3]]))
 
@@ -310,7 +298,7 @@ def rnn(seed=0):
 
 
 def test_the_rnn_is_its_formula():
-    model, tokens = rnn(), strings(3, 9)
+    model, tokens = rnn(), strings(V, 3, 9)
     W, U, b, b2 = (weight.detach() for weight in model.network.parameters())
     h, states = torch.zeros(3, D, dtype=torch.float64), []
     for t in range(9):
@@ -323,7 +311,7 @@ def test_the_rnn_is_its_formula():
 @settings(max_examples=15, deadline=None)
 @given(B=st.integers(1, 3), T=st.integers(1, 20), seed=st.integers(0, 10**6))
 def test_stepping_the_rnn_is_running_it(B, T, seed):
-    model, tokens = rnn(seed % 3), strings(B, T, seed)
+    model, tokens = rnn(seed % 3), strings(V, B, T, seed)
     state = model.initial_state(B)
     for t in range(T):
         state, logits = model.step(state, tokens[:, t])

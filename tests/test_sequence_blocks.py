@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import gap, strings
 from torch import nn
 from torch.func import functional_call
 
@@ -63,16 +64,8 @@ def random(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def strings(B, T, seed=0):
-    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed))
-
-
 def same(p, q, tolerance=1e-9):
     torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
-
-
-def gap(p, q):
-    return float((p - q).detach().abs().max())
 
 
 # --- the block ------------------------------------------------------------------------------------------------------
@@ -179,7 +172,7 @@ def test_a_block_drops_before_and_after_its_gate():
 def test_padding_cannot_change_the_result(mixer, pool, norm, place, lengths, more, seed):
     """Each string alone, without padding, gives what it gives in a padded batch."""
     net = net_of(mixer, seed % 5, block={"norm": norm, "place": place}, pool=pool, final_norm=True).eval()
-    tokens, lengths = strings(len(lengths), max(lengths) + more, seed), torch.tensor(lengths)
+    tokens, lengths = strings(V, len(lengths), max(lengths) + more, seed), torch.tensor(lengths)
     with torch.no_grad():
         together = net(tokens, lengths)
         for row, T in enumerate(lengths.tolist()):
@@ -195,7 +188,7 @@ def test_padding_cannot_change_training(mixer, pool):
     for T, filling in ((9, 0), (9, 5), (14, 2)):
         net, tokens = net_of(mixer, pool=pool), torch.full((3, T), filling)
         for row, length in enumerate(lengths.tolist()):
-            tokens[row, :length] = strings(3, 9)[row, :length]
+            tokens[row, :length] = strings(V, 3, 9)[row, :length]
         out = net(tokens, lengths)
         out.square().sum().backward()
         seen.append([out, *(p.grad for p in net.parameters() if p.grad is not None), *net.buffers()])
@@ -207,13 +200,13 @@ def test_padding_cannot_change_training(mixer, pool):
 @pytest.mark.parametrize("mixer", MIXERS)
 def test_padding_without_lengths_is_noticed(mixer):
     """The check above can fail: without lengths the pool sees the padding."""
-    net, tokens = net_of(mixer).eval(), strings(2, 9)
+    net, tokens = net_of(mixer).eval(), strings(V, 2, 9)
     assert gap(net(tokens), net(tokens[:, :6])) > 1e-3
 
 
 def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
     """Where only the pool and the norm know of the lengths, a bidirectional mixer carries the padding back."""
-    net, tokens, lengths = net_of("lru, bidirectional").eval(), strings(2, 9), torch.tensor([6, 6])
+    net, tokens, lengths = net_of("lru, bidirectional").eval(), strings(V, 2, 9), torch.tensor([6, 6])
     same(net(tokens, lengths), net(tokens[:, :6]))
     forward = Block.forward
     monkeypatch.setattr(Block, "forward", lambda block, z, mask: forward(block, z))
@@ -222,7 +215,7 @@ def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
 
 @pytest.mark.parametrize("mixer", MIXERS)
 def test_causal_where_not_bidirectional(mixer):
-    net, tokens = net_of(mixer, pool="none").eval(), strings(2, 30)
+    net, tokens = net_of(mixer, pool="none").eval(), strings(V, 2, 30)
     other = tokens.clone()
     other[:, -1] = (other[:, -1] + 1) % V
     change = (net(other) - net(tokens)).detach().abs().amax((0, 2))
@@ -250,7 +243,7 @@ def test_pools_by_hand():
 @pytest.mark.parametrize("count", [1, 3])
 def test_last_outputs(count):
     whole, part = (net_of("lru", pool="none", last_outputs=n).eval() for n in (None, count))
-    tokens, lengths = strings(3, 8), torch.tensor([8, 3, 5])
+    tokens, lengths = strings(V, 3, 8), torch.tensor([8, 3, 5])
     y = whole(tokens)
     same(part(tokens), y[:, -count:])
     for row, T in enumerate(lengths.tolist()):
@@ -258,7 +251,7 @@ def test_last_outputs(count):
 
 
 def test_tokens_are_one_hot_vectors():
-    net, tokens = net_of("rotrnn", readout="mlp").eval(), strings(2, 7)
+    net, tokens = net_of("rotrnn", readout="mlp").eval(), strings(V, 2, 7)
     twin = net_of("rotrnn", readout="mlp", vocab_size=None, input_size=V).eval()
     twin.load_state_dict(net.state_dict())
     same(net(tokens), twin(nn.functional.one_hot(tokens, V).double()))
@@ -266,7 +259,7 @@ def test_tokens_are_one_hot_vectors():
 
 def test_a_network_of_any_recurrence():
     net = SequenceNet(C, D, block_stack(partial(Nonlinear, cell="lstm"), D, 1), vocab_size=V)
-    assert net(strings(2, 5), torch.tensor([5, 2])).shape == (2, C)
+    assert net(strings(V, 2, 5), torch.tensor([5, 2])).shape == (2, C)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -276,7 +269,7 @@ def test_devices_types_and_lengths(device, dtype, mixer):
     net = net_of(mixer, block={"dropout": 0.3}).to(device, dtype)
     reference = net_of(mixer).eval()
     for T in (1, 65, 300):
-        tokens = strings(2, T).to(device)
+        tokens = strings(V, 2, T).to(device)
         out = net.train()(tokens)
         out.sum().backward()
         assert out.dtype == dtype and out.isfinite().all() and all(p.grad.isfinite().all() for p in net.parameters())
@@ -312,7 +305,7 @@ def pair_net(pool="mean"):
 
 
 def test_pairs_by_hand():
-    net, a, b = pair_net().eval(), strings(3, 8), strings(3, 5, seed=1)
+    net, a, b = pair_net().eval(), strings(V, 3, 8), strings(V, 3, 5, seed=1)
     p, q = net.encoder(a), net.encoder(b)
     first, _, second = net.readout
     features = torch.cat([p, q, p - q, p * q], -1)
@@ -328,7 +321,7 @@ def test_pairs_by_hand():
 
 
 def test_batch_norm_sees_both_of_a_pair():
-    net, a, b = pair_net(), strings(3, 8), strings(3, 5, seed=1)
+    net, a, b = pair_net(), strings(V, 3, 8), strings(V, 3, 5, seed=1)
     net(a, b)
     inputs = [net.encoder.encoder.weight.mT[s] + net.encoder.encoder.bias for s in (a, b)]
     both = torch.cat([x.flatten(0, 1) for x in inputs])
@@ -369,7 +362,7 @@ def test_parameter_groups():
     ends = {"Lambda_re", "Lambda_im", "log_step", "B"}
     assert {names[id(p)].split(".")[-1] for p in recurrent["params"]} == ends and len(recurrent["params"]) == 2 * 4
     before = {key: p.detach().clone() for key, p in net.named_parameters()}
-    net(strings(2, 5)).sum().backward()
+    net(strings(V, 2, 5)).sum().backward()
     torch.optim.AdamW([regular, recurrent]).step()
     for key, p in net.named_parameters():
         assert torch.equal(p, before[key]) == (key.split(".")[-1] in ends), key
@@ -431,10 +424,10 @@ def test_networks_that_cannot_be_built(options, message):
         (torch.tensor([[-1, 2]]), None, r"token -1 is outside"),
         (torch.zeros(2, 3), None, r"got \(2, 3\) of torch.float32"),
         (torch.zeros(2, 0, dtype=torch.int64), None, r"T > 0, got \(2, 0\)"),
-        (strings(2, 5), torch.tensor([5, 6]), r"lengths are in 1..5, got 5..6"),
-        (strings(2, 5), torch.tensor([0, 3]), r"lengths are in 1..5, got 0..3"),
-        (strings(2, 5), torch.tensor([3]), r"lengths must be \(2,\) integers, got \(1,\)"),
-        (strings(2, 5), torch.tensor([3.0, 2.0]), "of torch.float32"),
+        (strings(V, 2, 5), torch.tensor([5, 6]), r"lengths are in 1..5, got 5..6"),
+        (strings(V, 2, 5), torch.tensor([0, 3]), r"lengths are in 1..5, got 0..3"),
+        (strings(V, 2, 5), torch.tensor([3]), r"lengths must be \(2,\) integers, got \(1,\)"),
+        (strings(V, 2, 5), torch.tensor([3.0, 2.0]), "of torch.float32"),
     ],
 )
 def test_inputs_that_do_not_fit(tokens, lengths, message):
@@ -447,4 +440,4 @@ def test_more_inputs_that_do_not_fit():
         net_of("lru", vocab_size=None, input_size=2)(random(3, 4, 5))
     part = net_of("lru", pool="none", last_outputs=4)
     with pytest.raises(ValueError, match="the last 4 positions are asked for, but a string has 3"):
-        part(strings(2, 5), torch.tensor([5, 3]))
+        part(strings(V, 2, 5), torch.tensor([5, 3]))

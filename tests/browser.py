@@ -1,0 +1,161 @@
+"""A real browser for test_browser.py: which one, whether it must be there, and what a reader does with a page of it.
+
+LRNNLAB_BROWSER    required: a missing browser fails; optional: it is skipped, loudly; not set: required where CI is set
+LRNNLAB_CHROMIUM   the browser's program; default: the system's Chromium or Chrome (Playwright downloads nothing)
+LRNNLAB_ARTEFACTS  where screenshots and latencies go; default: build/browser in the repository, which git ignores
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MS = 150_000  # how long to wait for what takes a second on an idle machine: a busy one is no fault of the page
+PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+CONTROLS = ".widget-box :is([role=slider], button, select, input)"
+
+# From a key to the next picture that is shown, whichever it is.
+WATCH = """() => {
+  window.watch = {pressed: 0, pictures: []};
+  document.addEventListener("keydown", () => { watch.pressed = performance.now(); }, true);
+  document.addEventListener("load", event => {
+    if (event.target.tagName === "IMG") watch.pictures.push(performance.now() - watch.pressed);
+  }, true);
+}"""
+PICTURE = """async panel => {
+  const bytes = await (await fetch(panel.querySelector("img").src)).arrayBuffer();
+  return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-1", bytes))).join();
+}"""
+# How a run that was asked for stands.  A kernel that has just started may miss the first message: then the
+# cells go back to "[ ]" while it idles, and a reader would press again.
+STATE = """([panel, first]) => {
+  const counts = [...panel.querySelectorAll(".jp-CodeCell .jp-InputPrompt")].map(prompt => prompt.textContent.trim());
+  if (panel.querySelector("[data-mime-type='application/vnd.jupyter.error']")) return "failed";
+  if (counts.every((count, n) => count === `[${n + first}]:`)) return "finished";
+  const idle = panel.querySelector(".jp-Notebook-ExecutionIndicator[data-status=idle]");
+  return idle && counts.every(count => count === "[ ]:") ? "missed" : null;
+}"""
+
+
+def artefacts(environ=os.environ):
+    """The folder of screenshots and latencies, made."""
+    folder = Path(environ.get("LRNNLAB_ARTEFACTS") or ROOT / "build" / "browser")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def chromium(environ=os.environ):
+    """The browser's program, or None."""
+    named = environ.get("LRNNLAB_CHROMIUM")
+    return shutil.which(named) if named else next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+def required(environ=os.environ):
+    """Whether a missing browser is a failure: LRNNLAB_BROWSER says so, or CI is set and it does not say otherwise."""
+    said = environ.get("LRNNLAB_BROWSER", "")
+    if said not in ("", "required", "optional"):
+        raise ValueError(f"LRNNLAB_BROWSER is 'required' or 'optional', got {said!r}")
+    return said == "required" or (not said and environ.get("CI", "").lower() not in ("", "0", "false"))
+
+
+def open_notebook(page, name):
+    """Double-click a notebook in the file browser; gives its panel, with its title on the screen."""
+    page.locator(f".jp-DirListing-item[title^='Name: {name}.ipynb']").dblclick(timeout=MS)
+    page.locator(PANEL).locator("h1").first.wait_for(timeout=MS)
+    tab = page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabLabel")
+    assert tab.inner_text() == f"{name}.ipynb"
+    return page.locator(PANEL)
+
+
+def close_notebook(page):
+    """Close the only notebook, unsaved: what lies behind makes all that comes later slower."""
+    page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabCloseIcon").click()
+    gone, discard = "() => !document.querySelector('.jp-NotebookPanel')", page.get_by_role("button", name="Discard")
+    page.wait_for_function(f"() => document.querySelector('.jp-Dialog') || ({gone})()", timeout=MS)
+    if discard.count():  # a kernel that has started writes its version into the notebook
+        discard.click()
+    page.wait_for_function(gone, timeout=MS)
+
+
+def kernel_idle(page):
+    """Wait until the kernel of the notebook in front says that it waits."""
+    page.locator(f"{PANEL} .jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=MS)
+
+
+def run_all(page):
+    """*Run All Cells* from the menu of the notebook in front."""
+    kernel_idle(page)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+
+def write(page, cell, text):
+    """Click into a code cell, and put this text in place of what it holds."""
+    from playwright.sync_api import expect
+
+    cell.locator(".cm-content").click()
+    cell.locator(".cm-focused").wait_for(timeout=MS)  # else the keys are the notebook's: Ctrl+A takes all cells
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+    expect(cell.locator(".cm-line")).to_have_text(text.splitlines(), timeout=MS)
+
+
+def finished(page, panel, first=1):
+    """Wait until all cells have run, the first as the kernel's number ``first``; AssertionError for an error."""
+    state = _state(page, panel, first)
+    for _ in range(3):
+        if state != "missed":
+            break
+        run_all(page)
+        state = _state(page, panel, first)
+    errors = panel.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts()
+    assert state == "finished", [state, *errors]
+
+
+def _state(page, panel, first):
+    """finished, failed or missed; where nothing of these comes, what the page says."""
+    from playwright.sync_api import TimeoutError as Late
+
+    page.wait_for_timeout(2000)  # a run that was just asked for shows only when the kernel has heard of it
+    try:
+        return page.wait_for_function(STATE, arg=[panel.element_handle(), first], timeout=MS).json_value()
+    except Late:
+        page.screenshot(path=artefacts() / "not_finished.png")
+        return f"not finished after {MS / 1000:.0f} s: {panel.inner_text()[-2000:]}"
+
+
+def kind(control):
+    """slider, button, select or input."""
+    return control.evaluate("one => one.getAttribute('role') || one.tagName.toLowerCase()")
+
+
+def change(page, control):
+    """Give a control its next value by keyboard; from the last one a slider and a menu go back."""
+    what = kind(control)
+    control.focus()
+    if what == "slider":
+        last = control.evaluate("one => +one.ariaValueNow >= +one.ariaValueMax")
+        page.keyboard.press("ArrowLeft" if last else "ArrowRight")
+    elif what == "select":  # JupyterLab takes the arrows of a menu that is shut for itself
+        page.keyboard.press("Alt+ArrowDown")
+        last = control.evaluate("one => one.selectedIndex === one.options.length - 1")
+        page.keyboard.press("ArrowUp" if last else "ArrowDown")
+        page.keyboard.press("Enter")
+    elif what == "button":
+        page.keyboard.press("Enter")
+    else:
+        page.keyboard.press("End")
+        page.keyboard.type("1")
+        page.keyboard.press("Enter")
+
+
+def next_picture(page, seen, seconds=10):
+    """Milliseconds from the last key to the picture after the first ``seen`` ones, or None where none comes."""
+    from playwright.sync_api import TimeoutError as NoPicture
+
+    try:
+        page.wait_for_function("seen => watch.pictures.length > seen", arg=seen, timeout=1000 * seconds)
+    except NoPicture:
+        return None
+    return page.evaluate("watch.pictures.at(-1)")

@@ -1,0 +1,340 @@
+"""What a reader does, done in a real browser: open the chapters, run one, move every widget, by keyboard alone.
+
+Screenshots and latencies are kept (tests/browser.py says where).  The widgets stand in one notebook, made here from the
+chapters' own cells (``lrnnlab.book.slicing``), so that this takes minutes and not the hours of a term.
+"""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import warnings
+from pathlib import Path
+
+import nbformat
+import pytest
+from browser import (
+    CONTROLS,
+    MS,
+    PANEL,
+    PICTURE,
+    WATCH,
+    artefacts,
+    change,
+    chromium,
+    close_notebook,
+    finished,
+    kind,
+    next_picture,
+    open_notebook,
+    required,
+    run_all,
+    write,
+)
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from lrnnlab.book import Run, compare
+from lrnnlab.book.drifting import read_source
+from lrnnlab.book.running import KERNEL, cleared
+from lrnnlab.book.serving import jupyter_lab
+from lrnnlab.book.slicing import widget_cells
+from lrnnlab.course import exercises
+from lrnnlab.explore.transition_figures import growth
+from lrnnlab.explore.widgets import explore
+from lrnnlab.site import build
+from lrnnlab.site.flipbooks import book_html, flipbook
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
+QUICK = "00_start_here"
+GALLERY, EXERCISE, PREDICTION, RERUN = "gallery", "exercise", "prediction", f"again_{QUICK}"
+ASK = 'from lrnnlab.course import predict\npredict("06.10", lambda: (16, "It ran."))'
+IMPORTS = "from pathlib import Path\nfrom lrnnlab.book.slicing import widgets"
+
+
+def gallery():
+    """A notebook of every widget of the book, each in a cell, and what each is called."""
+    cells, names = [new_markdown_cell("# All widgets"), new_code_cell(IMPORTS)], []
+    for source in SOURCES:
+        found = list(widget_cells(read_source(source)).values())
+        if found:
+            cells.append(new_code_cell(f"made = widgets(Path({str(source)!r}))"))
+        for name in found:
+            cells.append(new_code_cell(f"made[{name!r}]"))
+            names.append(f"{source.stem[:2]} {name}")
+    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), names
+
+
+@pytest.fixture(scope="module")
+def program():
+    """The browser; where there is none: a failure if there must be one, else a skip that nobody overlooks."""
+    try:
+        import playwright  # noqa: F401
+    except ImportError:
+        why = "Playwright is not installed"
+    else:
+        why = None if (found := chromium()) else "there is no Chromium"
+    if why and required():
+        pytest.fail(f"{why}, and LRNNLAB_BROWSER or CI asks for it", pytrace=False)
+    if why:
+        warnings.warn(f"NO BROWSER TEST: {why}; nothing was tested in a browser", stacklevel=1)
+        pytest.skip(f"NO BROWSER TEST: {why}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(program):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Copies, since JupyterLab saves: every chapter, one with its outputs cleared, and all widgets."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    for notebook in NOTEBOOKS:
+        shutil.copy(notebook, folder)
+    nbformat.write(cleared(nbformat.read(ROOT / "notebooks" / f"{QUICK}.ipynb", 4)), folder / f"{RERUN}.ipynb")
+    nbformat.write(gallery()[0], folder / f"{GALLERY}.ipynb")
+    nbformat.write(
+        new_notebook(cells=[new_markdown_cell("# An exercise"), new_code_cell()], metadata={"kernelspec": KERNEL}),
+        folder / f"{EXERCISE}.ipynb",
+    )
+    nbformat.write(
+        new_notebook(cells=[new_markdown_cell("# A prediction"), new_code_cell(ASK)], metadata={"kernelspec": KERNEL}),
+        folder / f"{PREDICTION}.ipynb",
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder, tmp_path_factory):
+    with jupyter_lab(folder, tmp_path_factory.mktemp("state")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def widgets_lab(browser, server):
+    """A page with JupyterLab on it, where the notebook of all widgets runs already, and no other is ever opened."""
+    page = new_lab(browser, server, "widgets")
+    open_notebook(page, GALLERY)
+    run_all(page)
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def lab(browser, server, widgets_lab):
+    """A page for the chapters; what it shows is read while the widgets' notebook runs."""
+    page = new_lab(browser, server, "chapters")
+    yield page
+    page.close()
+
+
+def new_lab(browser, server, name):
+    page = browser.new_page(viewport={"width": 1280, "height": 960})
+    page.goto(server.page(f"lab/workspaces/{name}"), timeout=MS)
+    return page
+
+
+def figures(name):
+    """How many figures a committed chapter holds."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", 4).cells
+    return sum(
+        str(output.get("data", {}).get("text/html", "")).count("<figure")
+        for cell in cells
+        for output in cell.get("outputs", [])
+    )
+
+
+@pytest.mark.parametrize("name", [notebook.stem for notebook in NOTEBOOKS])
+def test_a_chapter_opens(lab, name):
+    from playwright.sync_api import expect
+
+    panel = open_notebook(lab, name)
+    panel.locator("mjx-container").first.wait_for(timeout=MS)
+    lab.screenshot(path=artefacts() / f"{name}.png")
+    assert lab.locator(".jp-Dialog").count() == 0
+    assert panel.locator("mjx-merror").count() == 0
+    pictures = panel.locator("figure img")
+    expect(pictures).to_have_count(figures(name), timeout=MS)
+    pictures.evaluate_all("all => Promise.all(all.map(one => one.decode()))")  # raises for one that is no picture
+    assert all(alt.strip() for alt in pictures.evaluate_all("all => all.map(one => one.alt)"))
+    chapters = panel.locator("a[href*='.ipynb']").evaluate_all("all => all.map(one => one.href)")
+    assert all(Path(address.split("?")[0]).name in {one.name for one in NOTEBOOKS} for address in chapters)
+    close_notebook(lab)
+
+
+def test_run_all_gives_what_is_committed(lab, folder):
+    panel = open_notebook(lab, RERUN)
+    run_all(lab)
+    finished(lab, panel)
+    lab.screenshot(path=artefacts() / f"{RERUN}.png")
+    lab.keyboard.press("Control+s")
+    lab.wait_for_function(
+        "() => !document.querySelector('.lm-DockPanel-tabBar .lm-mod-current.jp-mod-dirty')", timeout=MS
+    )
+    committed = nbformat.read(ROOT / "notebooks" / f"{QUICK}.ipynb", 4)
+    assert [str(fault) for fault in compare(committed, Run(nbformat.read(folder / f"{RERUN}.ipynb", 4)), QUICK)] == []
+
+
+def test_an_exercise_is_answered_wrong_and_then_right(lab):
+    panel = open_notebook(lab, EXERCISE)
+    right = exercises.find("01.5").answer()
+    for count, (answer, outcome) in enumerate(((right - 1, "not yet"), (right, "right")), 1):
+        write(lab, panel.locator(".jp-CodeCell"), f'from lrnnlab.course import check\ncheck("01.5", {answer})')
+        run_all(lab)
+        finished(lab, panel, first=count)
+        panel.locator(".jp-OutputArea-output pre", has_text=re.compile(f"^{outcome}")).wait_for(timeout=MS)
+        lab.screenshot(path=artefacts() / f"exercise_{outcome.replace(' ', '_')}.png")
+
+
+def test_a_prediction_is_committed_by_keyboard(lab):
+    """The slider goes from 1 over 8 and 16 to 31 faster than the kernel hears of it; what it shows last is meant."""
+    panel = open_notebook(lab, PREDICTION)
+    run_all(lab)
+    finished(lab, panel)
+    panel.get_by_role("slider").focus()
+    for key in (*["ArrowRight"] * 3, "Tab", "Tab", "Enter"):  # past the slider's number to the button
+        lab.keyboard.press(key)
+    panel.get_by_text("you predicted 31, and 16 came out").wait_for(timeout=MS)
+    assert "It ran." in panel.inner_text()
+    lab.screenshot(path=artefacts() / "prediction.png")
+
+
+def test_a_static_page_needs_no_network(browser, tmp_path):
+    """The site's page in a browser that is offline: formulas have a size, and the flipbook follows the keyboard."""
+    build([ROOT / "notebooks" / "06_ill_conditioned_reals.ipynb"], tmp_path, books=False)
+    book = flipbook(explore(growth, {"p": [1.0, 1.2, 2.0], "b": [8]}, alt="Growth."))
+    for n, frame in enumerate(book.frames):
+        (tmp_path / f"{n}.png").write_bytes(frame.png)
+    chapter = tmp_path / "06_ill_conditioned_reals.html"
+    html = book_html(book, ["0.png", "1.png", "2.png"], "growth_widget")
+    chapter.write_text(chapter.read_text(encoding="utf-8").replace("</main>", f"{html}</main>"), encoding="utf-8")
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 960})
+    page, said = context.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("requestfailed", lambda request: said.append(request.url))
+    page.goto((tmp_path / "index.html").as_uri())
+    page.get_by_role("link", name="06").click()
+    page.wait_for_url(f"**/{chapter.name}")
+    sizes = page.locator("math").evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
+    assert len(sizes) > 50 and page.locator("main math").first.evaluate("one => one.getBoundingClientRect().height") > 5
+    book = page.locator(".flipbook").first
+    slider, frames = book.get_by_role("slider"), book.locator(".frame")
+    shown = frames.evaluate_all("all => all.map(one => !one.hidden)")
+    assert shown.count(True) == 1
+    slider.focus()
+    page.keyboard.press("ArrowRight" if not shown[-1] else "ArrowLeft")
+    assert frames.evaluate_all("all => all.map(one => !one.hidden)") != shown
+    visible = book.locator(".frame:not([hidden])")
+    assert visible.count() == 1 and visible.locator("img").evaluate("one => one.naturalWidth") > 100
+    assert slider.get_attribute("aria-valuetext") == visible.get_attribute("data-value")
+    page.screenshot(path=artefacts() / "site_06.png")
+    assert said == []
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def widgets(widgets_lab):
+    """name -> the output area of each widget; every one of them has run."""
+    panel = widgets_lab.locator(PANEL)
+    finished(widgets_lab, panel)
+    areas = panel.locator(".jp-OutputArea-output:has(> .widget-vbox)")
+    names = gallery()[1]
+    areas.nth(len(names) - 1).wait_for(timeout=MS)
+    assert areas.count() == len(names) > 0
+    return {name: areas.nth(n) for n, name in enumerate(names)}
+
+
+def test_the_keyboard_alone_reaches_every_control(widgets_lab, widgets):
+    """Tab after Tab, from the page's first element on: it meets every control and comes round, so nothing holds it."""
+    widgets_lab.evaluate("document.activeElement.blur()")
+    wanted = widgets_lab.locator(f"{PANEL} {CONTROLS}")
+    count, presses = wanted.count(), 0
+    missing = f"[...document.querySelectorAll(`{PANEL} {CONTROLS}`)].filter(one => !one.dataset.met)"
+    while widgets_lab.evaluate(f"{missing}.length") and presses < 4 * count + 100:
+        for _ in range(10):
+            widgets_lab.keyboard.press("Tab")
+            widgets_lab.evaluate("document.activeElement.dataset.met = 1")
+        presses += 10
+    assert widgets_lab.evaluate(f"{missing}.map(one => one.outerHTML.slice(0, 200))") == []
+    print(f"{count} controls, met within {presses} presses of Tab")
+
+
+def test_every_widget_follows_its_control(widgets_lab, widgets):
+    """By keyboard; from the key to the picture takes as long as is written down, and no test asks how long.
+
+    One control of each widget, the first slider if there is one; every value of every control is asked without a
+    browser by ``lrnnlab book check``, and the keyboard reaches them all (above).
+    """
+    widgets_lab.evaluate(WATCH)
+    latencies, still = {}, []
+    for name, area in widgets.items():
+        area.scroll_into_view_if_needed(timeout=MS)
+        control = main_control(area)
+        ms = moved(widgets_lab, area, control)
+        if kind(control) == "slider" and ms is not None:
+            latencies[name] = ms
+        if ms is None:
+            still.append(f"{name}: {control.evaluate('one => one.outerHTML.slice(0, 120)')}")
+        area.screenshot(path=artefacts() / f"{name.replace(' ', '_')}.png")
+    report(latencies)
+    assert still == []
+
+
+def main_control(area):
+    """The first slider; else the first control that is not the button of what is shown already."""
+    slider = area.get_by_role("slider").first
+    if slider.count():
+        return slider
+    shown = "one => one.classList.contains('mod-active')"
+    return next(one for one in area.locator(CONTROLS).all() if not one.evaluate(shown))
+
+
+def moved(page, area, control):
+    """Milliseconds from the key to another picture, or to another sentence after typing (0); None if neither came."""
+    before, said = area.evaluate(PICTURE), area.inner_text()
+    seen = page.evaluate("watch.pictures.length")
+    change(page, control)
+    ms = next_picture(page, seen)
+    if ms is not None and area.evaluate(PICTURE) != before:
+        return ms
+    return 0.0 if kind(control) == "input" and area.inner_text() != said else None
+
+
+def report(latencies):
+    median = statistics.median(latencies.values())
+    print(f"from slider to picture: median {median:.0f} ms of {len(latencies)} (aim: 150 ms on two idle cores)")
+    told = {"median_ms": round(median), "cores": os.cpu_count(), "load": os.getloadavg()[0],
+            "widgets": {name: round(ms) for name, ms in latencies.items()}}  # fmt: skip
+    (artefacts() / "latency.json").write_text(json.dumps(told, indent=1))
+
+
+# --- when there is no browser ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "environ, must",
+    [
+        ({}, False),
+        ({"CI": "true"}, True),
+        ({"CI": "false"}, False),
+        ({"CI": "1", "LRNNLAB_BROWSER": "optional"}, False),
+        ({"LRNNLAB_BROWSER": "required"}, True),
+    ],
+)
+def test_when_a_browser_must_be_there(environ, must):
+    assert required(environ) is must
+
+
+def test_a_wrong_setting_and_a_missing_program_are_told():
+    with pytest.raises(ValueError, match="'always'"):
+        required({"LRNNLAB_BROWSER": "always"})
+    assert chromium({"LRNNLAB_CHROMIUM": "no-such-browser"}) is None
