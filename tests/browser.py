@@ -27,6 +27,7 @@ PICTURE = """async panel => {
   const bytes = await (await fetch(panel.querySelector("img").src)).arrayBuffer();
   return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-1", bytes))).join();
 }"""
+RAN = ".jp-CodeCell .jp-InputPrompt:text-matches('[0-9]')"
 # How a run that was asked for stands.  A kernel that has just started may miss the first message: then the
 # cells go back to "[ ]" while it idles, and a reader would press again.
 STATE = """([panel, first]) => {
@@ -114,15 +115,19 @@ def finished(page, panel, first=1):
 
 
 def _state(page, panel, first):
-    """finished, failed or missed; where nothing of these comes, what the page says."""
+    """finished, failed or missed; where no cell more has run for as long as we wait, what the page says."""
     from playwright.sync_api import TimeoutError as Late
 
     page.wait_for_timeout(2000)  # a run that was just asked for shows only when the kernel has heard of it
-    try:
-        return page.wait_for_function(STATE, arg=[panel.element_handle(), first], timeout=MS).json_value()
-    except Late:
-        page.screenshot(path=artefacts() / "not_finished.png")
-        return f"not finished after {MS / 1000:.0f} s: {panel.inner_text()[-2000:]}"
+    ran = -1
+    while (now := panel.locator(RAN).count()) > ran:
+        ran = now
+        try:
+            return page.wait_for_function(STATE, arg=[panel.element_handle(), first], timeout=MS).json_value()
+        except Late:
+            continue
+    page.screenshot(path=artefacts() / "not_finished.png")
+    return f"{ran} cells have run, and none for {MS / 1000:.0f} s: {panel.inner_text()[-2000:]}"
 
 
 def kind(control):

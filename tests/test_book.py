@@ -7,6 +7,8 @@ name the kind and the cell.
 import base64
 import io
 import re
+import subprocess
+import sys
 from copy import deepcopy
 from pathlib import Path
 
@@ -426,6 +428,15 @@ def test_floats_are_floats():
     assert re.findall(FLOAT, "v1.2 3.11.7 x0.5 0.5 -1.25e-3 2e8 .5 5. 1e5f 0x1e5 (-2.0) 7") == [
         "0.5", "-1.25e-3", "2e8", ".5", "-2.0"
     ]  # fmt: skip
+
+
+def test_a_kernel_takes_one_thread_but_gives_more_to_who_asks(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    code = "import torch; print(torch.get_num_threads()); torch.set_num_threads(2); print(torch.get_num_threads())"
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=running.kernel_environment(), capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["1", "2"]
 
 
 def test_progress_bars_leave_no_trace():

@@ -251,6 +251,19 @@ def test_every_net_learns_a_little(row):
 # ------------------------------------------------------------------------------------------------------------- scores
 
 
+def test_scoring_takes_one_thread_whatever_is_allowed():
+    torch.set_num_threads(2)
+    seen = []
+
+    class Spy(nn.Module):
+        def forward(self, tokens):
+            seen.append(torch.get_num_threads())
+            return torch.zeros(len(tokens), 2)
+
+    accuracy_at_lengths(Spy(), Parity(), [3], strings=4, generator=stream(0, "x"))
+    assert seen == [1] and torch.get_num_threads() == 2
+
+
 def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
     net, task = small_net("regulargpt_c3", CycleNavigation()), CycleNavigation()
     found = accuracy_at_lengths(net, task, [1, 4, 11], strings=30, generator=stream(3, "x"))

@@ -60,6 +60,19 @@ def weights(net):
 # ------------------------------------------------------------------------------------------------------ training loop
 
 
+def test_training_takes_one_thread_whatever_is_allowed():
+    """Two threads wait for each other in loops: beside other busy processes that made minutes of chapter 08's seconds."""
+    torch.set_num_threads(2)
+    seen = []
+
+    def spied(generator):
+        seen.append(torch.get_num_threads())
+        return draw_batch(generator)
+
+    train_sequences(small_net(), spied, F.cross_entropy, steps=2, rate=0.01, generator=stream(0, "x"), progress=False)
+    assert seen == [1, 1] and torch.get_num_threads() == 2
+
+
 @settings(max_examples=30, deadline=None)
 @given(steps=st.integers(1, 40), part=st.floats(0, 0.99), schedule=st.sampled_from(SCHEDULES))
 def test_rates_are_torchs_own_schedules(steps, part, schedule):

@@ -47,10 +47,13 @@ def kernel_environment() -> dict[str, str]:
     """The environment of a kernel whose outputs are to be committed.
 
     No progress bars on stderr (tqdm reads TQDM_DISABLE, though not for the bars it draws as widgets; those ``tidy``
-    removes), and none of the settings of this shell that would change what a notebook prints.
+    removes), and none of the settings of this shell that would change what a notebook prints.  One thread for what does
+    not ask for more: the same sums whatever the machine, and OpenMP's threads wait in loops, at the price of a second
+    kernel beside this one.
     """
     dropped = {"MPLBACKEND", "PYTHONHASHSEED", "PYTHONWARNINGS"}
-    return {k: v for k, v in os.environ.items() if k not in dropped} | {"TQDM_DISABLE": "1"}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    return kept | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
 
 
 def execute(

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from lrnnlab.models.sequence_blocks import parameter_groups
+from lrnnlab.steady import steady_arithmetic
 from lrnnlab.tasks.seeds import draw_seed
 
 SCHEDULES = ("cosine", "constant")
@@ -63,6 +64,7 @@ class Trained:
         return {name: getattr(self, name) for name in names}
 
 
+@steady_arithmetic()
 def train_sequences(
     net: nn.Module,
     draw_batch: Callable[[torch.Generator], tuple],
@@ -83,7 +85,7 @@ def train_sequences(
     until: Callable[[Trained], bool] | None = None,
     progress: bool = True,
 ) -> Trained:
-    """Train ``net`` for at most ``steps`` batches with AdamW, which without decay is Adam.
+    """Train ``net`` for at most ``steps`` batches with AdamW, which without decay is Adam; on one thread.
 
     Parameters
     ----------

@@ -36,6 +36,7 @@ from lrnnlab.experiments.sequence_training import Trained, settled, train_sequen
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
+from lrnnlab.steady import steady_arithmetic
 from lrnnlab.tasks.base import Batch, whole_number
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.tasks.string_base import StringTask
@@ -220,12 +221,13 @@ def _answers(net: nn.Module, step: int, batches: list[tuple[Tensor, Tensor]]) ->
 
 
 @torch.no_grad()
+@steady_arithmetic()
 def accuracy_at_lengths(
     net: nn.Module, task: StringTask, lengths: Iterable[int], *, strings: int, generator: torch.Generator
 ) -> dict[int, float]:
     """{length: share of right answers} on ``strings`` fresh strings of every length, drawn as the task draws them.
 
-    The net is in evaluation mode while it answers, and then again as it was.  ``levels`` says what a guesser gets.
+    On one thread, the net in evaluation mode, and then all is again as it was.  ``levels`` says what a guesser gets.
     ``ValueError`` without lengths, for fewer than one string, or a length that the task has not.
 
     >>> from lrnnlab.tasks.string_tasks import Parity

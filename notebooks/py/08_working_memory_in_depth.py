@@ -77,7 +77,7 @@ from lrnnlab.proofs.clusters import clusters
 from lrnnlab.proofs.composition_order import later_first, order_of_composition, read_out
 from lrnnlab.proofs.error_correction import noise_growth, one_eighth
 from lrnnlab.proofs.recursion import closure, padding
-from lrnnlab.steady import steady_arithmetic, stream
+from lrnnlab.steady import stream
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -463,8 +463,7 @@ parity_setting = {
     **table1.setting("regulargpt_c2", "parity", "live"),
     "stride": 1,
 }  # score every length
-with steady_arithmetic():
-    made = table1.trained(parity_setting, seed=0)
+made = table1.trained(parity_setting, seed=0)
 print(f"{made.steps} steps on strings of up to 40 bits, {made.cpu_seconds:.0f} s of one core")
 
 # %%
@@ -892,8 +891,7 @@ def small_readers(name):
 
 
 begun = time.process_time()
-with steady_arithmetic():
-    readers = {"Parity": small_readers("parity"), "the last four": small_readers("suffix")}
+readers = {"Parity": small_readers("parity"), "the last four": small_readers("suffix")}
 print(f"eight nets in {time.process_time() - begun:.0f} s of one core")
 show.figure(
     fields(readers["the last four"], 63),
