@@ -155,7 +155,7 @@ def change(page, control):
         page.keyboard.press("Enter")
 
 
-def next_picture(page, seen, seconds=10):
+def next_picture(page, seen, seconds=30):
     """Milliseconds from the last key to the picture after the first ``seen`` ones, or None where none comes."""
     from playwright.sync_api import TimeoutError as NoPicture
 
