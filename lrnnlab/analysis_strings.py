@@ -2,6 +2,7 @@
 
     states_by_depth(net, tokens)                  what comes out of every depth of RegularGPT (paper 002, o^(l))
     elements_by_depth(machine, tokens, chunk)     the element of the transition monoid that each of them should hold
+    parts_by_depth(machine, tokens, chunk)        the elements that each of them is made of, one depth below
     on_a_plane(points_by_depth)                   all of them on one plane, by PCA (Fig. 3)
     clusters_found(points)                        how many clusters points form, by scikit-learn
     purity(labels, truth)                         whether the clusters are the elements
@@ -63,8 +64,7 @@ def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, for
     >>> [found.tolist() for found in elements_by_depth(parity, torch.tensor([[1, 1, 0, 1, 0, 0, 1]]))]
     [[[1, 1, 1, 1]], [[0, 0]], [[0]]]
     """
-    if form not in PADDING:
-        raise ValueError(f"form is one of {', '.join(PADDING)}, got {form!r}")
+    _check_form(form)
     T, word, found = tokens.shape[1], tokens.numpy(force=True), []
     machine.run(word)  # complains of a token that is none
     elements = transition_monoid(machine).elements
@@ -74,6 +74,32 @@ def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, for
         kept = kept_positions(T, chunk, depth) if form == "tree" else slice(None)
         found.append(_numbers(actions[:, kept], elements))
     return found
+
+
+def parts_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: str = "tree") -> list[np.ndarray]:
+    """What each state of ``states_by_depth`` is made of: (B,S,c) tokens at depth 0, then elements of the depth below.
+
+    The earliest comes first; -1 stands for what would lie before the string.  Arguments, numbers and errors are those of
+    ``elements_by_depth``.
+
+    >>> from lrnnlab.proofs.languages import language
+    >>> parity = language("Parity").machine
+    >>> [found.tolist() for found in parts_by_depth(parity, torch.tensor([[1, 1, 0, 1, 0]]))]
+    [[[[-1, 1], [1, 0], [1, 0]]], [[[-1, 1], [1, 1]]], [[[1, 0]]]]
+    """
+    _check_form(form)
+    T, below, found = tokens.shape[1], tokens.numpy(force=True), []
+    for depth, elements in enumerate(elements_by_depth(machine, tokens, chunk, "masks")):
+        ends = np.asarray(kept_positions(T, chunk, depth)) if form == "tree" else np.arange(T)
+        at = ends[:, None] - chunk**depth * np.arange(chunk)[::-1]
+        found.append(np.where(at < 0, -1, below[:, at.clip(0)]))
+        below = elements
+    return found
+
+
+def _check_form(form: str) -> None:
+    if form not in PADDING:
+        raise ValueError(f"form is one of {', '.join(PADDING)}, got {form!r}")
 
 
 def _composed(actions: np.ndarray, chunk: int, step: int) -> np.ndarray:

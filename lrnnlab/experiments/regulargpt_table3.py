@@ -67,7 +67,7 @@ PAPER = {  # C / K, or the positions: perplexity on OpenWebText2 at PAPER_LENGTH
 }  # fmt: skip
 SIZES = {
     "live": {"width": 16, "heads": 2, "batch": 4, "steps": 10, "targets": 8},  # to see that it runs
-    "desk": {"width": 64, "heads": 4, "batch": 16, "steps": 400, "targets": 128},
+    "desk": {"width": 64, "heads": 4, "batch": 16, "steps": 4000, "targets": 128},
 }
 
 
