@@ -1,5 +1,7 @@
 """regulargpt/fig3, fig4 and table3: states, elements, clusters, gradients, perplexities, each by a second route."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -434,6 +436,32 @@ def test_what_the_records_of_fig_3_say():
             if more:
                 halves = [tuple(sorted(parts)) for parts in record["points"]["parts"]]
                 assert len(set(zip(halves, record["points"]["cluster"]))) == 3 and found["accuracy"] == 1
+            if record["task"] == "parity":  # all three keep what an even word is made of
+                points = {name: np.array(column) for name, column in record["points"].items()}
+                odd = (points["parts"] == 1).sum(1)
+                middles = [(points["y"][odd == n].mean(), points["y"][odd == n].std()) for n in (0, 2)]
+                assert abs(middles[0][0] - middles[1][0]) > 5 * max(middles[0][1], middles[1][1])
+
+
+def test_what_the_records_of_fig_4_say():
+    """How straight a curve is does not tell how far the answer looks, in neither direction."""
+    found = {(one["task"], one["row"], one["seed"]): one["metrics"] for one in recorded("regulargpt/fig4")}
+
+    def of(task, row, name):
+        return [found[task, row, seed][name] for seed in range(3)]
+
+    tree, text = partial(of, row="regulargpt_c2"), regulargpt_fig4.__doc__
+    assert min(tree("parity", name="accuracy")) == min(tree("suffix", name="accuracy")) == 1
+    assert f"the last {min(tree('parity', name='half'))} to {max(tree('parity', name='half'))} of" in text
+    bends = tree("parity", name="bend")
+    assert f"(bend {min(bends):.2f} to {max(bends):.2f})" in text and max(bends) < min(of("parity", "rnn", "bend"))
+    suffix = tree("suffix", name="bend")
+    assert suffix[1] == min(suffix) < min(bends) and suffix[0] == max(suffix) > max(bends)
+    assert f"(bend {suffix[1]:.2f})" in text and f"({suffix[0]:.2f})" in text
+    last = of("parity", "rnn", "last4")
+    assert min(of("parity", "rnn", "accuracy")) == 1 and f"{100 * min(last):.0f} to {100 * max(last):.0f} % of" in text
+    assert max(tree("even_pairs", name="first")) < 0.0035 and min(tree("even_pairs", name="accuracy")) > 0.99
+    assert max(max(of(task, "transformer", "accuracy")) for task in regulargpt_fig4.TASKS) == pytest.approx(0.83, abs=5e-3)
 
 
 def test_what_the_records_of_table_3_say():

@@ -24,13 +24,14 @@ in.  Beside them, for each depth and for all,
 Both shares are 1 exactly if clusters and elements are the same.  A third, ``made_of``, is the share of states that are
 in the commonest cluster of those that are made of the same two halves.
 
-Found at the desk (seeds 0 to 2): of nine trained nets eight have as many clusters as elements at every depth: 2; 5; and
+Found at the desk (seeds 0 to 2): eight of nine trained nets have as many clusters as elements at every depth: 2; 5; and
 for S_3 4 for words of two letters, then 6.  So a net learns to compose actions whose order matters, too (one of S_3's
-mistakes a state in thirty for another from 256 letters on, and is right on 92 % of the strings).  The ninth, Parity with
+takes a state in thirty for another from 256 letters on, and is right on 92 % of the strings).  The ninth, Parity with
 seed 2, is right on all strings and has *three* clusters at every depth: its even words of two odd halves lie apart from
-those of two even ones, as if it counted the odd halves, 0, 1, 2, and left it to the next depth to forget which.  So
-what algebra gives is the least number that a right net can do with, no more, and a count by eye cannot tell whether a
-net is right.  Before training the clusters have nothing to do with the elements.
+those of two even ones.  They do so in all three nets for Parity, only nearer to each other: the first axis of the plane
+tells the element, the second what it is made of.  So what algebra gives is the least number that a right net can do
+with; how many one counts beyond that depends on how closely one looks, by eye or by a rule, and no count tells whether
+a net is right.  Before training the clusters have nothing to do with the elements.
 
 Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states that are looked at.
 """

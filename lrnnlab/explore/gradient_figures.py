@@ -30,10 +30,11 @@ MODELS = {  # row of table3: its name here and in the paper's table, and its loo
 
 @styled
 def gradients(records: Sequence[Mapping]) -> Figure:
-    """The share of the gradient from each position on, a panel a task, a line a net (the least seed).
+    """The share of the gradient from each position on, a panel a task, a line a net: thick the least seed, thin others.
 
     records : of ``regulargpt/fig4``.  The grey line is the straight one: every position counts alike.  In the legend
-    of a panel stands how many answers the net has right at that length.  ValueError without records.
+    of a panel stands how many answers the nets have right at that length, from the worst to the best seed.  ValueError
+    without records.
 
     >>> metrics = {"accuracy": 1.0}
     >>> run = {"task": "parity", "row": "rnn", "seed": 0, "gradient": [1.0, 0.5], "metrics": metrics}
@@ -59,22 +60,25 @@ def gradients(records: Sequence[Mapping]) -> Figure:
 def _gradients(axes: Axes, records: Sequence[Mapping]) -> None:
     for row, (name, look) in NETS.items():
         mine = sorted((record for record in records if record["row"] == row), key=lambda record: record["seed"])
-        for record in mine[:1]:
-            share = np.asarray(record["gradient"])
-            axes.plot([0, len(share)], [1, 0], color="#d9d9d9", lw=4, zorder=0)
+        right = [f"{100 * record['metrics']['accuracy']:.0f}" for record in mine]
+        told = " to ".join(sorted({min(right, key=int), max(right, key=int)}, key=int)) if mine else ""
+        for record in mine:
+            first, share = record is mine[0], np.asarray(record["gradient"])
             axes.plot(
-                share, color=look.colour, ls=look.dash, label=f"{name}, {100 * record['metrics']['accuracy']:.0f} %"
-            )
+                share, color=look.colour, ls=look.dash, lw=1.8 if first else 0.8, zorder=3 if first else 2,
+                label=f"{name}, {told} %" if first else None,
+            )  # fmt: skip
             axes.set(xlim=(0, len(share)), ylim=(0, 1.03), xlabel="position", xticks=[0, len(share) // 2, len(share)])
+    axes.plot(axes.get_xlim(), [1, 0], color="#d9d9d9", lw=4, zorder=0)
 
 
 @styled
 def perplexity_by_length(records: Sequence[Mapping]) -> Figure:
     """Perplexity of the last character by length, over that at the trained length; right the paper's, of another text.
 
-    records : of ``regulargpt/table3``, the least seed of each row.  RegularGPT's lines are as deep as the text needs;
-    with as many depths as in training, they are thin.  The scale of the right is logarithmic.  ValueError without
-    records.
+    records : of ``regulargpt/table3``; a line is the mean over seeds, the band around it goes from the least to the
+    greatest.  RegularGPT's lines are as deep as the text needs; with as many depths as in training, they are thin.
+    Scales are logarithmic.  ValueError without records.
 
     >>> run = {"row": "t5", "seed": 0, "metrics": {"perplexity": {"32": 6.0, "64": 6.5}}}
     >>> [axes.get_title("left") for axes in perplexity_by_length([run]).axes]
@@ -85,19 +89,18 @@ def perplexity_by_length(records: Sequence[Mapping]) -> Figure:
     figure, (ours, paper) = new_figure(3.8, columns=2, left=0.6, right=0.9, top=0.35, gap=1.45)
     ends = []
     for row, (name, _, look) in MODELS.items():
-        for record in sorted((r for r in records if r["row"] == row), key=lambda r: r["seed"])[:1]:
-            found = record["metrics"]
-            ends.append(_curve(ours, found["perplexity"].values(), name, look))
-            if "trained_depth" in found:
-                ours.plot(_over_first(found["trained_depth"].values()), color=look.colour, lw=0.9)
-            lengths = list(found["perplexity"])
-    _finish(ours, ends, lengths, "here: characters, trained on " + lengths[0])
-    paper.set_yscale("log")
-    ends = [_curve(paper, table3.PAPER[name], name, look) for _, name, look in MODELS.values() if name]
-    ends.append(_curve(paper, table3.PAPER["256 / 6"], "256 / 6", Look(PAPER)))
-    _finish(paper, ends, table3.PAPER_LENGTHS, "paper: words, trained on 512")
-    paper.set(yticks=[1, 2, 5, 10, 20, 40], yticklabels=["1", "2", "5", "10", "20", "40"])
-    paper.minorticks_off()
+        mine = [record["metrics"] for record in records if record["row"] == row]
+        if not mine:
+            continue
+        ends.append(_curve(ours, [found["perplexity"].values() for found in mine], name, look))
+        if "trained_depth" in mine[0]:
+            held = np.mean([_over_first(found["trained_depth"].values()) for found in mine], axis=0)
+            ours.plot(held, color=look.colour, lw=0.9)
+        lengths = list(mine[0]["perplexity"])
+    _finish(ours, ends, lengths, "here: characters, trained on " + lengths[0], (1, 1.5, 2, 3, 4, 6))
+    ends = [_curve(paper, [table3.PAPER[name]], name, look) for _, name, look in MODELS.values() if name]
+    ends.append(_curve(paper, [table3.PAPER["256 / 6"]], "256 / 6", Look(PAPER)))
+    _finish(paper, ends, table3.PAPER_LENGTHS, "paper: words, trained on 512", (1, 2, 5, 10, 20, 40))
     ours.set_ylabel("perplexity over that at the trained length")
     return figure
 
@@ -107,15 +110,21 @@ def _over_first(values) -> np.ndarray:
     return values / values[0]
 
 
-def _curve(axes: Axes, values, name: str, look: Look) -> tuple[float, str, str]:
-    """Draw it; what is to be written at its end."""
-    found = _over_first(values)
-    axes.plot(found, "o", color=look.colour, ls=look.dash, ms=3.5)
-    return found[-1], name, look.colour
+def _curve(axes: Axes, seeds: Sequence, name: str, look: Look) -> tuple[float, str, str]:
+    """Draw the mean of some nets' values, each over its first; what is to be written at its end."""
+    found = np.array([_over_first(values) for values in seeds])
+    axes.fill_between(range(found.shape[1]), found.min(0), found.max(0), color=look.colour, alpha=0.15, lw=0)
+    axes.plot(found.mean(0), "o", color=look.colour, ls=look.dash, ms=3.5)
+    return found[:, -1].mean(), name, look.colour
 
 
-def _finish(axes: Axes, ends: list, lengths: Sequence, title: str) -> None:
+def _finish(axes: Axes, ends: list, lengths: Sequence, title: str, ticks: Sequence[float]) -> None:
     axes.axhline(1, color=FAINT, lw=1.0, zorder=0)
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_yticks([tick for tick in ticks if low <= tick <= high])
+    axes.set_yticks([], minor=True)
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="length", xlim=(-0.2, len(lengths) - 0.8))
     axes.set_title(title, fontsize=10)
     axes.set_xticks(range(len(lengths)), [f"{int(length):,}" for length in lengths])
