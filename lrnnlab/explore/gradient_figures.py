@@ -97,7 +97,7 @@ def perplexity_by_length(records: Sequence[Mapping]) -> Figure:
             held = np.mean([_over_first(found["trained_depth"].values()) for found in mine], axis=0)
             ours.plot(held, color=look.colour, lw=0.9)
         lengths = list(mine[0]["perplexity"])
-    _finish(ours, ends, lengths, "here: characters, trained on " + lengths[0], (1, 1.5, 2, 3, 4, 6))
+    _finish(ours, ends, lengths, "here: characters, trained on " + lengths[0], (1, 1.5, 2, 3, 5, 10))
     ends = [_curve(paper, [table3.PAPER[name]], name, look) for _, name, look in MODELS.values() if name]
     ends.append(_curve(paper, [table3.PAPER["256 / 6"]], "256 / 6", Look(PAPER)))
     _finish(paper, ends, table3.PAPER_LENGTHS, "paper: words, trained on 512", (1, 2, 5, 10, 20, 40))
@@ -121,7 +121,8 @@ def _curve(axes: Axes, seeds: Sequence, name: str, look: Look) -> tuple[float, s
 def _finish(axes: Axes, ends: list, lengths: Sequence, title: str, ticks: Sequence[float]) -> None:
     axes.axhline(1, color=FAINT, lw=1.0, zorder=0)
     axes.set_yscale("log")
-    low, high = axes.get_ylim()
+    low, high = 0.8, axes.get_ylim()[1]  # room for the names of those that stay level
+    axes.set_ylim(low, high)
     axes.set_yticks([tick for tick in ticks if low <= tick <= high])
     axes.set_yticks([], minor=True)
     axes.yaxis.set_major_formatter("{x:g}")

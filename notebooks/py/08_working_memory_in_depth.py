@@ -728,10 +728,13 @@ if records_3:
     show.figure(
         clusters_of_tasks(records_3),
         alt="Three columns, Parity, Cycle Navigation and S_3. Above: states of all depths on "
-            "a plane in two, five and six groups. Below: the number of clusters found at "
-            "every depth beside the algebra's number. The table below has the numbers.",
-        caption="Recorded. The paper's Figure 3, with a task whose letters do not commute. "
-                "What to see: the step from four to six in S_3.",
+            "a plane by element, two, five and six; Parity's even words lie in two groups. "
+            "Below: the number of clusters found at every depth beside the algebra's number. "
+            "The table below has the numbers.",
+        caption="Recorded; above the first of three seeds, below all (hollow: the others). The "
+                "paper's Figure 3, with a task whose letters do not commute. What to see: the "
+                "step from four to six in S_3, and Parity's even words, which lie in two "
+                "groups.",
     )  # fmt: skip
 if records_3:
     show.table(
@@ -962,9 +965,10 @@ if text:
     show.figure(
         perplexity_by_length(text),
         alt="Left, recorded: perplexity of the last character by length, over that at the "
-            "trained length. Right, the paper's, words, 512 to 8,192. In the paper "
-            "RegularGPT's curves jump up where the length passes C squared; the others stay "
-            "level.",
+            "trained length, means and ranges of three seeds. Right, the paper's, words, 512 "
+            "to 8,192. In both RegularGPT's curves jump up where the length passes C squared; "
+            "held to two depths they stay level. T5 rises from the start on the left, late "
+            "on the right; KERPLE and ALiBi stay almost level.",
         caption="What to see: behind C squared the thick lines rise, as in the paper. Thin "
                 "lines: the same nets, held to the two depths that they were trained with.",
     )  # fmt: skip
