@@ -53,6 +53,7 @@ from lrnnlab.explore.cluster_widgets import (
 from lrnnlab.explore.gradient_figures import MODELS, gradients, perplexity_by_length
 from lrnnlab.explore.proof_widgets import steps
 from lrnnlab.explore.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
+from lrnnlab.explore.style import typeset
 from lrnnlab.explore.tree_figures import CHUNKS, ORDERS, WORDS, chunk_tree, tree_sentence
 from lrnnlab.explore.tree_widgets import (
     LAYERS,
@@ -769,7 +770,7 @@ for record in records_3:
         for halves in ((0, 0), (1, 1), (0, 1), (1, 0)):
             here = (points["depth"] > 0) & (points["parts"] == halves).all(1)
             x, y = points["x"][here], points["y"][here]
-            row[" + ".join(names_of[half] for half in halves)] = (
+            row[" + ".join(names_of[half] for half in halves)] = typeset(
                 f"{x.mean():.1f}, {y.mean():.1f} (± {max(x.std(), y.std()):.1f})"
             )
         places.append(row)
@@ -973,28 +974,33 @@ if text:
                 "lines: the same nets, held to the two depths that they were trained with.",
     )  # fmt: skip
 rows = []
-for record in sorted(
-    text, key=lambda record: (table3.ROWS.index(record["row"]), record["seed"])
-):
-    found = record["metrics"]
+for model in table3.ROWS:
     for measure, depth in (
         ("perplexity", "as the text needs"),
         ("trained_depth", "as in training"),
     ):
-        if measure in found:
+        seeds = [
+            record["metrics"][measure]
+            for record in text
+            if record["row"] == model and measure in record["metrics"]
+        ]
+        if seeds:
+            by_length = {length: [found[length] for found in seeds] for length in seeds[0]}
             rows.append(
                 {
-                    "model (C / K)": MODELS[record["row"]][0],
-                    "seed": record["seed"],
-                    "depth": depth if "depths" in found else "–",
-                    **found[measure],
+                    "model (C / K)": MODELS[model][0],
+                    "depth": depth if model in table3.CHUNKS else "–",
+                    **{
+                        length: f"{np.mean(found):.2f} ({min(found):.2f} to {max(found):.2f})"
+                        for length, found in by_length.items()
+                    },
                 }
             )
 if rows:
     show.table(
         rows,
-        caption="Recorded, on characters: perplexity of the last one after so many. Guessing "
-                f"by frequency: {text[0]['metrics']['unigram']:.1f}.",
+        caption="Recorded, on characters: perplexity of the last one after so many, mean and "
+                f"range of three seeds. Guessing by frequency: {text[0]['metrics']['unigram']:.1f}.",
     )
 show.table(
     [
