@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recorded import belonging
 from torch import nn
 from torch.nn import functional as F
 
@@ -32,6 +33,7 @@ from lrnnlab.steady import stream
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
 
+TABLE_1 = rotrnn_table1.__doc__
 DESK = records.data_folder() / "records" / "rotrnn" / "fig3" / "desk"
 B, T, D = 5, 12, 4
 
@@ -462,6 +464,31 @@ def test_score_is_that_of_the_best_weights(monkeypatch):
     found = rotrnn_table1.measure(setting, seed=0)["metrics"]
     ones = stand_in("text", "test", setting["items"]["test"]).targets.mean()
     assert (found["accuracy"], found["accuracy_last"]) == (ones, 1 - ones) and ones != 0.5
+
+
+test_records_of_table_1_belong_to_their_settings = belonging(["rotrnn/table1"])
+
+
+def test_what_table_1_says_of_its_records():
+    found = {}
+    for record in records.read_all(records.data_folder() / "records" / "rotrnn" / "table1" / "desk"):
+        found.setdefault(record["task"], {}).setdefault(record["row"], []).append(100 * record["metrics"]["accuracy"])
+    assert set(found) == set(rotrnn_table1.TASKS) - {"pathfinder"} and "Pathfinder, minutes a run, is not" in TABLE_1
+    for task, cells in found.items():
+        assert set(cells) == set(rotrnn_table1.ROWS) and all(len(cell) == 3 for cell in cells.values())
+        means = {row: sum(cell) / 3 for row, cell in cells.items()}
+        rotating = [means[row] for row in ("rotrnn", "lru_learned", "lru_recomputed")]
+        others = [means["s5"], means["s4d"]]
+        assert max(rotating) - min(rotating) < 3
+        if task in ("listops", "text"):
+            assert rotating[0] < min(rotating[1:]) and max(others) < min(rotating)
+        else:
+            assert rotating[0] - min(rotating[1:]) < max(cells["rotrnn"]) - min(cells["rotrnn"])
+        if task in ("image", "speech"):
+            assert min(others) > max(rotating)
+    assert min(found["speech"]["s5"] + found["speech"]["s4d"]) >= 99
+    speech = [sum(found["speech"][row]) / 3 for row in ("rotrnn", "lru_learned", "lru_recomputed")]
+    assert f"have {min(speech):.0f} to {max(speech):.0f})" in TABLE_1
 
 
 # ------------------------------------------------------------------------------------------------------------- pictures
