@@ -258,6 +258,22 @@ def test_what_the_records_of_table_2_say():
         assert abs(m["r2"] - m["level"]) < 0.02 and max(m["by_shift"][1:]) < 0.05
 
 
+def test_what_the_records_of_table_4_say():
+    cells, text = {}, dlr_table4.__doc__
+    for record in records.read_all(DATA / "records" / "dlr" / "table4" / "desk"):
+        cells.setdefault((record["task"], record["row"]), []).append(100 * record["metrics"]["accuracy"])
+    assert all(len(cell) == 3 for cell in cells.values())
+    missing = {("pathfinder", row) for row in dlr_table4.ROWS} | {("speech", "attention")}
+    assert set(cells) == {(task, row) for task in dlr_table4.TASKS for row in dlr_table4.ROWS} - missing
+    assert "Pathfinder and attention on Speech" in text
+    others = [row for row in dlr_table4.ROWS if row != "dlr"]
+    means = [np.mean(cells["listops", row]) for row in dlr_table4.ROWS]
+    assert max(means) - min(means) < 5
+    assert min(cells["text", "dlr"]) > max(max(cells["text", row]) for row in others)
+    assert np.mean(cells["retrieval", "dlr"]) > max(np.mean(cells["retrieval", row]) for row in others)
+    assert min(min(cells["speech", row]) for row in ("dlr", "s4d", "s4")) >= 98
+
+
 def made(row, task, r2, seed=0, budget="desk", steps=600):
     return {"row": row, "task": task, "seed": seed, "budget": budget, "metrics": {"r2": r2, "steps": steps}}
 

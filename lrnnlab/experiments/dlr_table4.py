@@ -13,6 +13,10 @@ is the paper's attention layer (Sec. 3.3) with two feed-forward layers, 4 heads 
 The score is the accuracy on the test split by the weights of the best validation; the last weights' accuracy is kept
 too.  Seeds change weights and batches, not the data.
 
+Found at the desk (seeds 0 to 2; Pathfinder and attention on Speech, minutes a run, are not recorded): on ListOps all four
+are alike; on Text DLR is ahead of the others in every seed, on Retrieval on average; all three that read Speech have 98 %
+and more.  That is 300 steps with one recipe; DLR alone looks in both directions and has a GLU.
+
 Letters: B batch, T time, D width, N state size.
 """
 
