@@ -536,7 +536,8 @@ for threads in bench:
 # ### The memory's line
 #
 # No scan that reads $A$ and $b$ and writes $x$ can be faster than the memory. How much of that speed is used? In the same run a large array is copied, in turn with the scans; its bytes a second,
-# read and written, are 100 %. (A case that fits into the cache can lie beyond.)
+# read and written, are 100 %. (A case can lie beyond: if it fits into the cache, or since it reads far more than it writes, which a copy does not. And the copy is not
+# equally fast every time; its least and greatest speed stand below.)
 
 # %%
 show.figure(
@@ -551,9 +552,10 @@ for threads, record in bench.items():
     shares = [found(record, case.name)["ours"]["forward"]["share"] for case in rows(bench)
               if case.name.startswith("block B=128")
               and "forward" in found(record, case.name).get("ours", {})]  # fmt: skip
+    copies = [case["copy_bytes_per_second"] / 1e9 for case in record["cases"]]
     print(
         f"{threads} thread{'s' * (threads > 1)}, blocks, B = 128, forward: {min(shares):.0%} "
-        f"to {max(shares):.0%} of the copying speed"
+        f"to {max(shares):.0%} of the copying speed ({min(copies):.1f} to {max(copies):.1f} GB/s)"
     )
 
 # %% [markdown]
