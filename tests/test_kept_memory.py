@@ -129,3 +129,12 @@ def test_freed_memory_stays_in_the_process():
         held = [torch.ones(3 << 18) for _ in range(8)]
         del held
     assert faults() - before < 3000
+
+
+def test_what_is_kept_is_counted_as_it_was_asked_for():
+    """Two arrays of half the limit stay both, though each has room for a cache line more."""
+    shelf = Shelf(kept=2 * 128)
+    first, second = shelf.take(128), shelf.take(128)
+    del first, second
+    other = shelf.take(64)  # where room is made
+    assert len(shelf._arrays) == 3 and other.numel() == 64
