@@ -1,9 +1,30 @@
-"""The test that the papers' records have in common: each answers the present setting, and can be printed."""
+"""Tests that the papers' experiments have in common: what is planned, and that records answer the present settings."""
 
 import pytest
 
 from lrnnlab import experiments, records
 from lrnnlab.experiments import report
+
+
+def planned(names, without=()):
+    """A test, for each experiment of ``names``, of its plans and refusals; ``without``: budgets that it has not, either."""
+
+    @pytest.mark.parametrize("name", names)
+    def plan(name):
+        module = experiments.get(name)
+        for budget in ("live", "desk"):
+            runs = experiments.plan(name, budget=budget)
+            assert len(runs) == len(module.TASKS) * len(module.ROWS)
+            assert len({str(run.path(records.data_folder())) for run in runs}) == len(runs)
+        with pytest.raises(ValueError, match="no row 'mamba'"):
+            module.setting("mamba", module.TASKS[0], "desk")
+        with pytest.raises(ValueError, match="'sort'"):
+            module.setting(module.ROWS[0], "sort", "desk")
+        for budget in ("week", *without):
+            with pytest.raises(ValueError, match=f"'{budget}'"):
+                module.setting(module.ROWS[0], module.TASKS[0], budget)
+
+    return plan
 
 
 def belonging(names):

@@ -18,3 +18,12 @@ def gap(p, q):
     p, q = torch.as_tensor(p), torch.as_tensor(q)
     assert p.shape == q.shape
     return float((p - q).detach().abs().max()) if p.numel() else 0.0
+
+
+def stepped(model, tokens, state=None):
+    """(state, logits (B,T,C)) after feeding tokens (B,T) one at a time."""
+    state, out = model.initial_state(len(tokens)) if state is None else state, []
+    for token in tokens.unbind(1):
+        state, logits = model.step(state, token)
+        out.append(logits)
+    return state, torch.stack(out, 1)

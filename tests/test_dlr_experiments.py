@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import belonging
+from recorded import belonging, planned
 from torch import nn
 
 from lrnnlab import experiments, records
@@ -49,19 +49,7 @@ def small(row, **changes):
 # -------------------------------------------------------------------------------------------------------------- settings
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_cell_is_planned_and_what_is_not_there_is_named(name):
-    module = experiments.get(name)
-    for budget in ("live", "desk"):
-        planned = experiments.plan(name, budget=budget)
-        assert len(planned) == len(module.TASKS) * len(module.ROWS)
-        assert len({str(run.path(DATA)) for run in planned}) == len(planned)
-    with pytest.raises(ValueError, match="no row 'mamba'"):
-        module.setting("mamba", module.TASKS[0], "desk")
-    with pytest.raises(ValueError, match="'sort'"):
-        module.setting("dlr", "sort", "desk")
-    with pytest.raises(ValueError, match="'week'"):
-        module.setting("dlr", module.TASKS[0], "week")
+test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
 
 
 @pytest.mark.parametrize("name", ["dlr/kernels", "dlr/table4"])

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import normal, strings
+from tensors import normal, stepped, strings
 from torch import nn
 from torch.nn import functional as F
 
@@ -61,14 +61,6 @@ def make(name, seed=0, **more):
     """Six wide, in double precision, so that equal means equal to ten digits."""
     registered, options = KINDS[name]
     return build(registered, vocab_size=V, classes=C, seed=seed, **{"width": 6, **options, **more}).double()
-
-
-def stepped(model, tokens, state=None):
-    state, out = model.initial_state(len(tokens)) if state is None else state, []
-    for token in tokens.unbind(1):
-        state, logits = model.step(state, token)
-        out.append(logits)
-    return state, torch.stack(out, 1)
 
 
 def same(p, q, tolerance=1e-10):

@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import belonging
+from recorded import belonging, planned
 from torch import nn
 
-from lrnnlab import cli, experiments, records
+from lrnnlab import cli, records
 from lrnnlab.experiments import fwp_negative, fwp_search, fwp_table1, fwp_table2, fwp_training
 from lrnnlab.explore.fwp_figures import ROWS, fwp_tables, negative_by_position
 from lrnnlab.explore.show import LARGEST, png
@@ -224,19 +224,7 @@ def test_a_loss_that_is_no_number_ends_training():
 # --------------------------------------------------------------------------------------------------------------- tables
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_cell_is_planned_and_what_is_not_there_is_named(name):
-    module = experiments.get(name)
-    for budget in ("live", "desk"):
-        planned = experiments.plan(name, budget=budget)
-        assert len(planned) == len(module.TASKS) * len(module.ROWS)
-        assert len({str(run.path(DATA)) for run in planned}) == len(planned)
-    with pytest.raises(ValueError, match="no row 'mamba'"):
-        module.setting("mamba", module.TASKS[0], "desk")
-    with pytest.raises(ValueError, match="'sort'"):
-        module.setting(module.ROWS[0], "sort", "desk")
-    with pytest.raises(ValueError, match="'week'"):
-        module.setting(module.ROWS[0], module.TASKS[0], "week")
+test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
 
 
 def test_the_papers_configurations_lie_in_its_grid_but_for_two():

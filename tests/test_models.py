@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import strings
+from tensors import stepped, strings
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
@@ -54,15 +54,6 @@ def make(name, seed=0):
         return exact_model(EXACT[name].machine, EXACT[name].classes).double()
     registered, options = KINDS[name]
     return build(registered, **SMALL, seed=seed, **options).double()
-
-
-def stepped(model, tokens, state=None):
-    """(state, logits) after feeding tokens one at a time."""
-    state, out = model.initial_state(len(tokens)) if state is None else state, []
-    for token in tokens.unbind(1):
-        state, logits = model.step(state, token)
-        out.append(logits)
-    return state, torch.stack(out, 1)
 
 
 def same(p, q, tolerance=1e-9):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from recorded import planned
 
 from lrnnlab import analysis_strings, experiments, records
 from lrnnlab.analysis_strings import (
@@ -403,19 +404,7 @@ def test_frequencies_by_hand():
 # --------------------------------------------------------------------------------------- settings, records and pictures
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_cell_is_planned_and_what_is_not_there_is_named(name):
-    module = experiments.get(name)
-    for budget in ("live", "desk"):
-        planned = experiments.plan(name, budget=budget)
-        assert len({str(run.path(DATA)) for run in planned}) == len(planned) == len(module.TASKS) * len(module.ROWS)
-    for row, task, budget in (
-        ("mamba", module.TASKS[0], "desk"),
-        ("ours", "chess", "desk"),
-        ("ours", module.TASKS[0], "paper"),
-    ):
-        with pytest.raises(ValueError, match="'(mamba|chess|paper)'"):
-            module.setting(row, task, budget)
+test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES, without=["paper"])
 
 
 @pytest.mark.parametrize("name", NAMES)
