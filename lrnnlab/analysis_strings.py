@@ -59,7 +59,7 @@ def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, for
     as if it were filled up with identities.  Elements are numbered as in ``automata.transition_monoid``, so 0 is the
     identity.  ValueError for a form that is neither ``"tree"`` nor ``"masks"``, a chunk below 2 or an unknown token.
 
-    >>> from lrnnlab.proofs.languages import language
+    >>> from lrnnlab.automata.languages import language
     >>> parity = language("Parity").machine
     >>> [found.tolist() for found in elements_by_depth(parity, torch.tensor([[1, 1, 0, 1, 0, 0, 1]]))]
     [[[1, 1, 1, 1]], [[0, 0]], [[0]]]
@@ -82,7 +82,7 @@ def parts_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: 
     The earliest comes first; -1 stands for what would lie before the string.  Arguments, numbers and errors are those of
     ``elements_by_depth``.
 
-    >>> from lrnnlab.proofs.languages import language
+    >>> from lrnnlab.automata.languages import language
     >>> parity = language("Parity").machine
     >>> [found.tolist() for found in parts_by_depth(parity, torch.tensor([[1, 1, 0, 1, 0]]))]
     [[[[-1, 1], [1, 0], [1, 0]]], [[[-1, 1], [1, 1]]], [[[1, 0]]]]

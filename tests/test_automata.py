@@ -1,6 +1,5 @@
 """Machines, minimisation and the algebra, against brute force and against known tables."""
 
-import doctest
 from collections import Counter
 from itertools import groupby, permutations, product
 
@@ -9,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab import automata
-from lrnnlab.automata import MooreMachine, build, classify, equivalent, minimise, one_hot_transitions, transition_monoid
+from lrnnlab.automata import (
+    MooreMachine, build, classify, equivalent, minimise, monoids, one_hot_transitions, transition_monoid,
+)  # fmt: skip
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 
@@ -102,11 +102,6 @@ def words(machine, longest):
     return (word for n in range(longest + 1) for word in product(range(machine.num_symbols), repeat=n))
 
 
-def test_examples_in_the_docstrings_run():
-    result = doctest.testmod(automata)
-    assert result.failed == 0 and result.attempted >= 9
-
-
 @pytest.mark.parametrize("name", TABLE)
 def test_classification_table(name):
     length, found = TABLE[name][6], classify(MACHINES[name])
@@ -142,7 +137,7 @@ def test_maximal_subgroups_against_the_definition():
             if then(e, e) == e:
                 local = {then(then(e, m), e) for m in elements}
                 orders.add(sum(any(then(u, v) == e == then(v, u) for v in local) for u in local))
-        found = {len(g) for g in automata._maximal_subgroups(transition_monoid(machine).elements)}
+        found = {len(g) for g in monoids._maximal_subgroups(transition_monoid(machine).elements)}
         assert found == orders
 
 
@@ -309,3 +304,30 @@ def test_nothing_is_compared_without_a_label():
 def test_names_survive_minimisation():
     machine = build((0, 1), "ab", lambda s, v: ((s[0] + v) % 2, 1 - s[1]), lambda s: s[0], name=lambda s: f"even{s[0]}")
     assert Counter(minimise(machine).names) == Counter(("even0", "even1"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_minimise_is_what_automata_lib_finds(data):
+    """An acceptor of another library: a class c becomes a probe symbol, which w must be followed by."""
+    from automata.fa.dfa import DFA
+
+    Q, V = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 3))
+    table = data.draw(st.lists(st.lists(st.integers(0, Q - 1), min_size=Q, max_size=Q), min_size=V, max_size=V))
+    outputs = data.draw(st.lists(st.integers(-1, 2), min_size=Q, max_size=Q))
+    machine = MooreMachine(table, outputs, 0, tuple("abc"[:V]))
+    live, letters = machine.reachable().tolist(), [str(v) for v in range(V)]
+    probes = {f"?{c}": c for c in {outputs[s] for s in live}}
+    accept, dead = Q, Q + 1
+    arrows = {s: dict.fromkeys([*letters, *probes], dead) for s in (*live, accept, dead)}
+    for s in live:
+        arrows[s].update(zip(letters, machine.transitions[:, s].tolist()))
+        arrows[s][f"?{outputs[s]}"] = accept
+    theirs = DFA(states=set(arrows), input_symbols={*letters, *probes}, transitions=arrows, initial_state=0,
+                 final_states={accept}).minify(retain_names=True)  # fmt: skip
+    blocks = sorted(sorted(set(block) & set(live)) for block in theirs.states if set(block) & set(live))
+    ours = minimise(machine)
+    assert ours.num_states == len(blocks) and equivalent(machine, ours) is None
+    assert sorted(int(name) for name in ours.names) == sorted(
+        min(block, key=live.index) for block in blocks
+    )  # each is named after its state met first

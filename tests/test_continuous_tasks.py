@@ -59,14 +59,15 @@ def test_worked_examples(task, values, target):
 @given(length=st.integers(1, 12), batch=st.integers(1, 3), seed=st.integers(0, 2**31))
 def test_fast_answers_are_the_oracles(task, length, batch, seed):
     length = max(task.least, length * 4 if task.name == "Shift" else length)
-    inputs, targets = task.sample(batch, length, generator(seed))
+    drawn = task.sample(batch, length, generator(seed))
+    inputs, targets = drawn.inputs, drawn.targets
     assert inputs.shape == (batch, task.input_length(length), task.d_in) and inputs.dtype == torch.float32
     assert targets.shape[2] == task.d_out and targets.shape[1] <= inputs.shape[1]
     slow = torch.tensor([task.answer(row[:, :-2]) for row in inputs])
     torch.testing.assert_close(targets, slow, atol=1e-5, rtol=1e-5)
     assert torch.equal(inputs[0, :, -2:], position_features(inputs.shape[1]))
     again = task.sample(batch, length, generator(seed))
-    assert torch.equal(inputs, again[0]) and torch.equal(targets, again[1])
+    assert torch.equal(inputs, again.inputs) and torch.equal(targets, again.targets)
 
 
 @pytest.mark.parametrize("kind, length, T, d_in, d_out, scored", [  # the table of the audit, at paper 004's defaults
@@ -75,29 +76,30 @@ def test_fast_answers_are_the_oracles(task, length, batch, seed):
     (ContextShift, 64, 64, 3, 1, 64), (Solve, 512, 512, 3, 1, 21), (SolveFixed, 64, 64, 3, 1, 7),
 ])
 def test_shapes_at_the_papers_settings(kind, length, T, d_in, d_out, scored):
-    inputs, targets = kind().sample(2, length, generator())
+    batch = kind().sample(2, length, generator())
+    inputs, targets = batch.inputs, batch.targets
     assert inputs.shape == (2, T, d_in) and targets.shape == (2, scored, d_out)
     assert kind().d_in == d_in and kind().input_length(length) == T
 
 
 def test_what_the_generators_promise():
-    x = Shift().sample(50, 64, generator())[0][..., 0]
+    x = Shift().sample(50, 64, generator()).inputs[..., 0]
     assert torch.equal(x.abs().amax(1), torch.ones(50))
-    marks = Select(5).sample(2000, 10, generator())[0][..., 1]
+    marks = Select(5).sample(2000, 10, generator()).inputs[..., 1]
     assert (marks.sum(1) == 5).all() and not marks[:, 15:].any()
     assert (marks[:, :15].mean(0) - 1 / 3).abs().max() < 0.05  # each of the first M + L equally often
-    fixed = [SelectFixed(5).sample(3, 10, generator(seed))[0][..., 1] for seed in (1, 2)]
+    fixed = [SelectFixed(5).sample(3, 10, generator(seed)).inputs[..., 1] for seed in (1, 2)]
     assert torch.equal(fixed[0], fixed[1]) and (fixed[0] == fixed[0][0]).all()
-    vectors = MIPS().sample(3, 20, generator())[0][..., :12].unflatten(-1, (3, 4))
+    vectors = MIPS().sample(3, 20, generator()).inputs[..., :12].unflatten(-1, (3, 4))
     torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(3, 20, 3))
-    inputs = ContextShift().sample(3000, 8, generator())[0]
+    inputs = ContextShift().sample(3000, 8, generator()).inputs
     turns = (torch.atan2(inputs[:, 1, 0], inputs[:, 0, 0]) * 8 / (2 * math.pi)).round().long() % 8
     assert turns.bincount(minlength=8)[6:].tolist() == [0, 0] and turns.bincount()[:6].min() > 400  # s in 0..L-3
-    rows = Solve().sample(4, 40, generator())[0][:, :30, 0].unflatten(1, (5, 6))
-    A, X = rows[:, :, :5], Solve().sample(4, 40, generator())[1]
+    rows = Solve().sample(4, 40, generator()).inputs[:, :30, 0].unflatten(1, (5, 6))
+    A, X = rows[:, :, :5], Solve().sample(4, 40, generator()).targets
     torch.testing.assert_close(A @ A.transpose(1, 2), torch.eye(5).expand(4, -1, -1), atol=1e-5, rtol=0)
     torch.testing.assert_close(X.norm(dim=1), torch.ones(4, 1))
-    A = SolveFixed().sample(2, 40, generator(9))[0][:, :30, 0].unflatten(1, (5, 6))[:, :, :5]
+    A = SolveFixed().sample(2, 40, generator(9)).inputs[:, :30, 0].unflatten(1, (5, 6))[:, :, :5]
     assert torch.equal(A[0], A[1])
 
 
@@ -126,7 +128,8 @@ def test_r_squared():
 
 def test_identity_only_scores_what_the_formula_says():
     for copies in (4, 8):
-        inputs, targets = Shift(copies).sample(400, 64, generator())
+        batch = Shift(copies).sample(400, 64, generator())
+        inputs, targets = batch.inputs, batch.targets
         guess = torch.zeros_like(targets)
         guess[..., 0] = inputs[..., 0]
         assert r_squared(guess, targets) == pytest.approx(shift_level(copies), abs=0.005)
@@ -134,14 +137,14 @@ def test_identity_only_scores_what_the_formula_says():
 
 
 def test_cummax_by_position_only_scores_what_the_integral_says():
-    targets = CumMax().sample(4000, 64, generator())[1]
+    targets = CumMax().sample(4000, 64, generator()).targets
     guess = targets.mean(0, keepdim=True).expand_as(targets)
     assert r_squared(guess, targets) == pytest.approx(cummax_level(64), abs=0.01)
     assert cummax_level(512) == pytest.approx(0.47, abs=0.01)
 
 
 def test_sort_by_first_number_and_position_scores_what_the_integral_says():
-    targets = Sort().sample(6000, 256, generator())[1][..., 0].double().numpy()
+    targets = Sort().sample(6000, 256, generator()).targets[..., 0].double().numpy()
     powers = targets[:, :1] ** np.arange(8)  # E[y_i | x_0] as a polynomial in x_0, one for each position
     fit = np.linalg.lstsq(powers[:3000], targets[:3000], rcond=None)[0]
     score = r_squared(torch.from_numpy(powers[3000:] @ fit), torch.from_numpy(targets[3000:]))
@@ -154,7 +157,7 @@ def test_nothing_simple_scores_on_the_other_tasks():
         if name in ("shift", "cummax", "sort"):
             continue
         assert trivial_level(task, 16) == 0
-        targets = task.sample(4000, 16, generator())[1]
+        targets = task.sample(4000, 16, generator()).targets
         guess = targets[:2000].mean(0).expand(2000, -1, -1)  # one answer for each position
         assert abs(r_squared(guess, targets[2000:])) < 0.02, name
 

@@ -105,7 +105,8 @@ def test_scores_are_what_the_columns_are_worth(good, seed):
 def test_scores_against_numpy():
     net = nn.Linear(3, 8)
     by_batch, columns = dlr_table2.scores(net, 3, 2, 64, torch.Generator().manual_seed(5))
-    inputs, targets = Shift().sample(6, 64, torch.Generator().manual_seed(5))
+    batch = Shift().sample(6, 64, torch.Generator().manual_seed(5))
+    inputs, targets = batch.inputs, batch.targets
     found, wanted = net(inputs).detach().double().numpy(), targets.double().numpy()
     for i, value in enumerate(by_batch):
         f, w = found[2 * i : 2 * i + 2], wanted[2 * i : 2 * i + 2]

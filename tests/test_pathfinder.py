@@ -141,14 +141,16 @@ def test_pictures_by_number():
     first, again, other = task.picture(3, 5), task.picture(3, 5), task.picture(3, 6)
     assert torch.equal(first[0], again[0]) and first[1] == again[1] and not torch.equal(first[0], other[0])
     assert first[0].shape == (1024, 1) and first[0].min() == -1 and first[0].max() == 1
-    inputs, targets = task.sample(4, 1024, torch.Generator().manual_seed(0))
-    assert torch.equal(inputs, task.sample(4, 1024, torch.Generator().manual_seed(0))[0])
+    batch = task.sample(4, 1024, torch.Generator().manual_seed(0))
+    inputs, targets = batch.inputs, batch.targets
+    assert torch.equal(inputs, task.sample(4, 1024, torch.Generator().manual_seed(0)).inputs)
     assert inputs.shape == (4, 1024, 1) and targets.shape == (4,) and targets.dtype == torch.int64
 
 
 def test_segmentation_task():
     task = PathfinderSegmentation(32)
-    inputs, targets = task.sample(3, 1024, torch.Generator().manual_seed(0))
+    batch = task.sample(3, 1024, torch.Generator().manual_seed(0))
+    inputs, targets = batch.inputs, batch.targets
     assert inputs.shape == (3, 1024, 1) and targets.shape == (3, 1024) and set(targets.unique().tolist()) <= {0, 1, 2}
     assert 0.7 < task.majority < 0.95 and task.chance == pytest.approx(1 / 3)
 

@@ -30,7 +30,7 @@ from lrnnlab.explore.proof_widgets import (
 from lrnnlab.explore.style import SMALL
 from lrnnlab.proofs.depth import group_cascade
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 from lrnnlab.proofs.minimal import TASKS, smallest_models
 from lrnnlab.proofs.words import Layer, contradiction, counter, value
 

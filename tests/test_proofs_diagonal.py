@@ -15,7 +15,7 @@ from lrnnlab.proofs.blocks import BlockModel, one_hot, real_block, table
 from lrnnlab.proofs.cascades import Channel, DiagonalCascade, as_machine, pair_up, universal_layer
 from lrnnlab.proofs.constructions import Construction, constructions
 from lrnnlab.proofs.groups import derived_series, inverse, solvable_cascade, then
-from lrnnlab.proofs.languages import GROUPS, LANGUAGES, language, permuting, read, tomita_3
+from lrnnlab.automata.languages import GROUPS, LANGUAGES, language, permuting, read, tomita_3
 from lrnnlab.proofs.roots import RootSum, field_of
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 

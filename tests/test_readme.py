@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lrnnlab.models import MODELS, build
-from lrnnlab.tasks import TASKS, get
+from lrnnlab.tasks import TASKS, task
 from lrnnlab.training import Phase, Recipe, fit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,14 +32,14 @@ def test_the_blocks_are_short():
 
 
 def test_the_task_agrees_with_its_oracle(registries):
-    task = get("lasttwo")
+    lasttwo = task("lasttwo")
     tokens = torch.randint(2, (200, 17), generator=torch.Generator().manual_seed(0))
-    assert task.targets(tokens).tolist() == [task.answer(row) for row in tokens]
-    assert task.targets(task.read("abbaa")[None]).tolist() == [[0, 0, 1, 0, 1]]
+    assert lasttwo.targets(tokens).tolist() == [lasttwo.answer(row) for row in tokens]
+    assert lasttwo.targets(lasttwo.read("abbaa")[None]).tolist() == [[0, 0, 1, 0, 1]]
 
 
 def test_the_model_trains_and_steps(registries):
-    task = get("lasttwo")
+    lasttwo = task("lasttwo")
     model = build("signed_diagonal", vocab_size=2, classes=2, seed=3)
     tokens = torch.tensor([[0, 1, 1, 0, 1]])
     state, stepped = model.initial_state(1), []
@@ -48,7 +48,7 @@ def test_the_model_trains_and_steps(registries):
         stepped.append(logits)
     assert torch.allclose(model(tokens), torch.stack(stepped, 1), atol=1e-5)
     result = fit(
-        lambda seed: build("signed_diagonal", vocab_size=2, classes=2, seed=seed), task,
+        lambda seed: build("signed_diagonal", vocab_size=2, classes=2, seed=seed), lasttwo,
         Recipe((Phase(steps=60, lr=1e-2),), batch=16), seed=0, progress=False,
     )  # fmt: skip
     assert result.losses[-1][1] < result.losses[0][1]

@@ -15,7 +15,7 @@ from lrnnlab.proofs.chunk_composition import FEWER, compose, first_weights, seco
 from lrnnlab.proofs.clusters import COUNTS, cluster_count, cycle_navigation
 from lrnnlab.proofs.composition_order import agreements, later_first, printed_machine
 from lrnnlab.proofs.error_correction import rebinarised, simulate
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 
 PROOFS = {
     "lemma_1": chunk_composition.lemma_1,

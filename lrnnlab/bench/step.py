@@ -24,7 +24,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
     >>> sorted(training_step("sum", rounds=1))
     ['cpu', 'paper', 'reference']
     """
-    task = tasks.get(task_name, 5)
+    task = tasks.task(task_name, 5)
     layers = 3 if task_name == "modarith" else 1
     model = build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, rule="release", layers=layers)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)

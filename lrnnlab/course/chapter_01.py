@@ -12,7 +12,7 @@ from lrnnlab.course.judging import CannotJudge, claim, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.proofs.cascades import universal_layer
 from lrnnlab.proofs.groups import derived_series
-from lrnnlab.proofs.languages import language, read
+from lrnnlab.automata.languages import language, read
 
 STATES = 2001  # of the counter for Sum(5) on 500 digits: 4 * 500 + 1
 

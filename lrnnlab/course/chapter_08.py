@@ -15,7 +15,7 @@ from lrnnlab.proofs.chunk_cost import threshold
 from lrnnlab.proofs.clusters import cluster_count, machine_of
 from lrnnlab.proofs.composition_order import printed_machine
 from lrnnlab.proofs.error_correction import reach
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 from lrnnlab.proofs.recursion import matrices
 
 

@@ -172,7 +172,7 @@ def _short(value: float) -> float:
 
 
 def _shift(setting: dict, seed: int) -> dict:
-    length, look = setting["length"], Shift().sample(8, setting["length"], stream(seed, "kernels/look"))[0]
+    length, look = setting["length"], Shift().sample(8, setting["length"], stream(seed, "kernels/look")).inputs
     before = impulse_responses(dlr_table2.build_net(setting, seed), look)
     made = dlr_table2.trained(setting, seed)
     after = impulse_responses(made.net.eval(), look)

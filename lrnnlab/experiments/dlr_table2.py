@@ -130,15 +130,15 @@ def trained(setting: dict, seed: int) -> Trained:
     task, L, B, device = Shift(), setting["length"], setting["batch"], setting["device"]
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"{NAME} at length {L}, budget paper, needs a GPU, and torch sees none")
-    seen = [part.to(device) for part in task.sample(B, L, stream(seed, "shift/validation"))]
+    seen = task.sample(B, L, stream(seed, "shift/validation")).to(device)
 
     def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        inputs, targets = task.sample(B, L, generator)
-        return inputs.to(device), targets.to(device)
+        batch = task.sample(B, L, generator)
+        return batch.inputs.to(device), batch.targets.to(device)
 
     return train_sequences(
         build_net(setting, seed).to(device), draw_batch, F.mse_loss, generator=stream(seed, "shift/train"),
-        watch=lambda net, step: {"validation": r_squared(net(seen[0]), seen[1])},
+        watch=lambda net, step: {"validation": r_squared(net(seen.inputs), seen.targets)},
         watch_every=max(setting["steps"] // setting["looks"], 1), progress=False,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "schedule")},
     )  # fmt: skip
@@ -155,9 +155,10 @@ def scores(net: nn.Module, batches: int, B: int, L: int, generator: torch.Genera
     >>> round(fmean(r2), 2), columns[0], max(columns[1:]) < 1e-3
     (0.22, 1.0, True)
     """
-    inputs, targets = Shift().sample(batches * B, L, generator)
-    device = next((parameter.device for parameter in net.parameters()), inputs.device)
-    found = net(inputs.to(device)).to(targets.device)  # in one go: a kernel may take longer than all the rest
+    batch = Shift().sample(batches * B, L, generator)
+    device = next((parameter.device for parameter in net.parameters()), batch.inputs.device)
+    targets = batch.targets
+    found = net(batch.inputs.to(device)).to(targets.device)  # in one go: a kernel may take longer than all the rest
     by_batch = [r_squared(*pair) for pair in zip(found.split(B), targets.split(B))]
     return by_batch, [r_squared(found[..., j], targets[..., j]) for j in range(targets.shape[-1])]
 

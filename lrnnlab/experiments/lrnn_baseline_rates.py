@@ -51,7 +51,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     return {
         "baseline": baseline, "lr": float(lr), "task": task, "modulus": 5, "model": model, "options": options,
         "phase": lrnn_baselines.phase(float(lr), STEPS[budget]), "recipe": lrnn_baselines.SHARED,
-        "first_seed": FIRST_SEED, "length": tasks.get(task, 5).train_length, "strings": 1024,
+        "first_seed": FIRST_SEED, "length": tasks.task(task, 5).train_length, "strings": 1024,
     }  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def measure(setting: dict, seed: int) -> dict:
     >>> sorted(found["metrics"])
     ['accuracy', 'accuracy_last', 'finished', 'loss']
     """
-    task, seed = tasks.get(setting["task"], setting["modulus"]), setting["first_seed"] + seed
+    task, seed = tasks.task(setting["task"], setting["modulus"]), setting["first_seed"] + seed
     sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
     result = fit(
         lambda start: build(setting["model"], seed=start, **sizes, **setting["options"]), task,
@@ -128,7 +128,7 @@ def table(records: Sequence[dict]) -> str:
         rows = [{**record["config"]["setting"], **record["metrics"]} for record in records if record["task"] == name]
         order = list(dict.fromkeys(row["baseline"] for row in rows))
         body = pd.DataFrame(rows).pivot(index="baseline", columns="lr", values="accuracy").loc[order]
-        task = tasks.get(name, rows[0]["modulus"])
+        task = tasks.task(name, rows[0]["modulus"])
         parts.append(f"{name}   (length {task.train_length}: chance {task.chance:.3f}, majority "
                      f"{task.majority(task.train_length):.3f})\n{body.to_string(float_format='{:.4f}'.format)}")  # fmt: skip
     return "\n\n".join(parts)

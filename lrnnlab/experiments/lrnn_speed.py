@@ -73,7 +73,7 @@ def measure(setting: dict, seed: int) -> dict:
     ['cpu', 'pscan', 'sequential', 'table']
     """
     scans.warm()
-    task = tasks.get(setting["task"], 5)
+    task = tasks.task(setting["task"])
     model = build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, seed=seed,
                   b=setting["b"], h=setting["h"], rule=setting["rule"])  # fmt: skip
     batch = task.sample(setting["batch"], setting["length"], stream(seed, "speed"))

@@ -58,7 +58,7 @@ from lrnnlab.experiments.regulargpt_table1 import percent, training_of
 from lrnnlab.experiments.string_training import accuracy_at_lengths, make_network, train_strings
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.proofs.clusters import cluster_count
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 from lrnnlab.steady import stream
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask

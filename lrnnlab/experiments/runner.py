@@ -70,7 +70,7 @@ class Run:
         return json.loads(json.dumps({**asdict(self), "setting": self.setting.plain()}, default=list))
 
     def build_task(self) -> tasks.Task:
-        return tasks.get(self.task, self.modulus)
+        return tasks.task(self.task, self.modulus)
 
     def build_model(self, seed: int | None = None) -> SequenceModel:
         """The untrained model, with the weights of ``seed`` (the run's own if absent)."""

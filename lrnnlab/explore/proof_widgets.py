@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from lrnnlab.explore import show
 from lrnnlab.explore.style import DIVERGING, FAINT, INK, SMALL, ink_on, new_figure, styled, typeset, value_colour
 from lrnnlab.proofs.evidence import Evidence
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 from lrnnlab.proofs.minimal import Fit, fits, play
 
 SIZES, DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 25), (1, 2, 3)

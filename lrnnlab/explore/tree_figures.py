@@ -23,7 +23,7 @@ from lrnnlab.explore.style import FAINT, GRID, INK, PAGE, SMALL, ink_on, new_fig
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.proofs.chunk_composition import multiplication_table
 from lrnnlab.proofs.clusters import appended, machine_of
-from lrnnlab.proofs.languages import read
+from lrnnlab.automata.languages import read
 
 WORDS = {  # task -> a word to open on
     "Parity": "1011000110101101", "Cycle Navigation": "++0-+++--+0+++-+", "S_3": "ststtsstttsts",

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from lrnnlab.proofs.blocks import Block, BlockModel, table
 from lrnnlab.proofs.depth import LOGS, POWERS
-from lrnnlab.proofs.languages import digits
+from lrnnlab.automata.languages import digits
 from lrnnlab.proofs.roots import field_of
 
 QUARTER_TURNS = (((1, 0), (0, 1)), ((0, -1), (1, 0)), ((-1, 0), (0, -1)), ((0, 1), (-1, 0)))

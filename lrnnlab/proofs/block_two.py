@@ -18,7 +18,7 @@ from lrnnlab.automata import classify
 from lrnnlab.proofs.arithmetic_blocks import even_pair, first_symbol, subtraction_expressions, subtraction_strings
 from lrnnlab.proofs.cascades import pair_up
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 from lrnnlab.proofs.turning import signed_permutations
 from lrnnlab.proofs.words import spelled, value
 

@@ -146,7 +146,7 @@ def one_hot(machine: MooreMachine, sink: int | None = None, name: str = "one-hot
 
     ValueError if the sink is left by some token.
 
-    >>> from lrnnlab.proofs.languages import language
+    >>> from lrnnlab.automata.languages import language
     >>> one_hot(language("D_2").machine, sink=2).size
     3
     """

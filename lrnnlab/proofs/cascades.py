@@ -120,7 +120,7 @@ def pair_up(model, machine: MooreMachine, limit: int = 100_000):
     right.  States without a label may show anything.  The search ends, hence None is a proof for all words.
     ValueError if the symbols differ or there are more than ``limit`` pairs of states.
 
-    >>> from lrnnlab.proofs.languages import language
+    >>> from lrnnlab.automata.languages import language
     >>> layer = universal_layer(("0", "1"), 2)
     >>> pair_up(layer, language("Parity").machine)[1], pair_up(layer, language("Tomita 4").machine)[1]
     (None, ((0, 0, 0), (0,)))

@@ -17,7 +17,7 @@ import numpy as np
 
 from lrnnlab.automata import Monoid, transition_monoid
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 
 TASKS = ("Parity", "(aa)*", "Sum(5)", "EvenPair(2)", "EvenPair(5)", "ModArith(5)", "D_2", "D_3", "D_4", "D_12",
          "Tomita 3", "Tomita 4", "Tomita 5", "Tomita 6", "S_3", "A_5")  # fmt: skip

@@ -17,7 +17,7 @@ import numpy as np
 
 from lrnnlab.automata import MooreMachine, build, classify, transition_monoid
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 
 LENGTHS = (1, 2, 4, 8, 16, 32, 64)
 COUNTS = {  # by word length 1, 2, 4, ..., 64, over all strings

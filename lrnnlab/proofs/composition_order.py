@@ -20,7 +20,7 @@ import numpy as np
 from lrnnlab.automata import MooreMachine, build, classify, equivalent, one_hot_transitions
 from lrnnlab.proofs.chunk_composition import compose
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language, read
+from lrnnlab.automata.languages import language, read
 from lrnnlab.proofs.recursion import action_matrices, recursion, row_transitions, states_read, words
 
 SHOWN = ("S_3", "Tomita 3", "D_2")

@@ -15,7 +15,7 @@ from lrnnlab.proofs import arithmetic_blocks as arithmetic
 from lrnnlab.proofs.blocks import BlockModel, one_hot, table
 from lrnnlab.proofs.cascades import DiagonalCascade, pair_up
 from lrnnlab.proofs.depth import group_cascade, mod_arith_cascade
-from lrnnlab.proofs.languages import GROUPS, language
+from lrnnlab.automata.languages import GROUPS, language
 from lrnnlab.proofs.roots import field_of
 
 

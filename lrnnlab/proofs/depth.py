@@ -21,7 +21,7 @@ from lrnnlab.automata import classify, equivalent
 from lrnnlab.proofs.cascades import Channel, DiagonalCascade, as_machine, pair_up
 from lrnnlab.proofs.evidence import Evidence, Step
 from lrnnlab.proofs.groups import derived_series, solvable_cascade
-from lrnnlab.proofs.languages import GROUPS, language
+from lrnnlab.automata.languages import GROUPS, language
 from lrnnlab.proofs.one_layer import possible_in_one_diagonal_layer
 
 NEEDED = {"S_3": 2, "Q_8": 2, "A_4": 2, "S_4": 3, "A_5": None}

@@ -17,7 +17,7 @@ import sympy as sp
 
 from lrnnlab.proofs.cascades import universal_layer
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language, read
+from lrnnlab.automata.languages import language, read
 from lrnnlab.proofs.subtraction import letter_gates, symbolic_state
 from lrnnlab.proofs.words import spelled, value
 

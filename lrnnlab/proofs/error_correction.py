@@ -27,7 +27,7 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.proofs.chunk_composition import compose, hidden_sums
 from lrnnlab.proofs.clusters import cycle_navigation
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 from lrnnlab.proofs.recursion import action_matrices, matrices, recursion, row_transitions, states_read, words
 
 

@@ -20,7 +20,7 @@ from lrnnlab.automata import Classification, MooreMachine, classify
 from lrnnlab.proofs.cascades import pair_up
 from lrnnlab.proofs.constructions import Construction, constructions
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language, read
+from lrnnlab.automata.languages import language, read
 from lrnnlab.proofs.one_layer import Verdict, possible_in_one_diagonal_layer
 
 TASKS = ("Parity", "(aa)*", "Sum(5)", "(abab)*", "EvenPair(2)", "EvenPair(5)", "a-b-c mod 5", "ModArith(5)", "D_2",

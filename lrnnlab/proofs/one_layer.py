@@ -40,7 +40,7 @@ class Verdict:
 def possible_in_one_diagonal_layer(machine: MooreMachine) -> Verdict:
     """Decide it by the two laws above; -1 counts as an answer like any other.
 
-    >>> from lrnnlab.proofs.languages import language
+    >>> from lrnnlab.automata.languages import language
     >>> possible_in_one_diagonal_layer(language("Tomita 6").machine).order
     3
     >>> possible_in_one_diagonal_layer(language("(abab)*").machine).words

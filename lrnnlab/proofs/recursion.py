@@ -18,7 +18,7 @@ import numpy as np
 from lrnnlab.automata import MooreMachine, one_hot_transitions
 from lrnnlab.proofs.chunk_composition import compose
 from lrnnlab.proofs.evidence import Evidence, Step
-from lrnnlab.proofs.languages import language
+from lrnnlab.automata.languages import language
 
 NEVER = -np.inf
 

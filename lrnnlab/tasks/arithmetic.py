@@ -16,9 +16,9 @@ from lrnnlab.tasks.base import Task, whole_number
 
 
 class ModularTask(Task):
-    """A task over the numbers 0..M-1.  ValueError unless M is a whole number, at least 2."""
+    """A task over the numbers 0..M-1; M = 5 in the paper.  ValueError unless M is a whole number, at least 2."""
 
-    def __init__(self, modulus):
+    def __init__(self, modulus=5):
         self.modulus = self.classes = whole_number(modulus, 2, f"{type(self).__name__}: the modulus")
         self.symbols = tuple(str(number) for number in range(self.modulus))
 
@@ -66,7 +66,7 @@ class EvenPair(ModularTask):
 
     initial = None
 
-    def __init__(self, modulus):
+    def __init__(self, modulus=5):
         super().__init__(modulus)
         self.classes = 2
 
@@ -101,9 +101,10 @@ class ModArith(ModularTask):
     """
 
     initial = (0, 1)
+    answers = "places"
     train_length, test_length = 39, 499
 
-    def __init__(self, modulus):
+    def __init__(self, modulus=5):
         super().__init__(modulus)
         self.symbols += ("+", "-", "×")
 

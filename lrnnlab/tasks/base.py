@@ -28,6 +28,7 @@ from numbers import Integral
 
 import numpy as np
 import torch
+from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL, build, equivalent, minimise
 
@@ -41,21 +42,133 @@ def whole_number(value, least, what):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """``tokens`` (B, T) int64, ``targets`` (B, T) int64, ``mask`` (B, T) bool: True where a label is asked for.
+    """Inputs side by side, and what is to be answered: what every task gives and every training and score reads.
 
-    Where ``mask`` is False the target is -1, which no classifier can hit and no loss accepts unmasked.
+    ``inputs``: tokens (B, T) int64, or numbers (B, T, d_in).  ``targets`` is one of three:
+
+    * classes (B, T) int64, one a position, and ``mask`` (B, T) bool, True where a label is asked for; elsewhere the
+      target is -1, which no classifier can hit and no loss accepts unmasked;
+    * classes (B,) int64, one a string;
+    * numbers (B, T', d_out), at the last T' positions.
     """
 
-    tokens: torch.Tensor
+    inputs: torch.Tensor
     targets: torch.Tensor
-    mask: torch.Tensor
+    mask: torch.Tensor | None = None
+
+    @property
+    def tokens(self):
+        """``inputs`` by the name they have where they are tokens."""
+        return self.inputs
+
+    def __len__(self):
+        return len(self.inputs)
 
     def to(self, device):
         """The same batch on another device."""
-        return Batch(self.tokens.to(device), self.targets.to(device), self.mask.to(device))
+        return Batch(*(part if part is None else part.to(device) for part in (self.inputs, self.targets, self.mask)))
+
+    def asked(self, outputs):
+        """The outputs where an answer is asked for, and the targets there: (N, C) and (N,), or twice (B, T', d_out).
+
+        ``outputs``: (B, T, C), one a position, or (B, C) of a network that answers once, at the last position.
+        ValueError if the network does not answer where the task asks.
+
+        >>> from lrnnlab.tasks import Sum
+        >>> logits, classes = Sum(5).sample(2, 3, torch.Generator().manual_seed(0)).asked(torch.zeros(2, 3, 5))
+        >>> logits.shape, classes.shape
+        (torch.Size([6, 5]), torch.Size([6]))
+        """
+        once = outputs.ndim == 2
+        if self.targets.is_floating_point():
+            if once:
+                raise ValueError(f"numbers are asked for at {self.targets.shape[1]} positions, and the outputs have "
+                                 f"shape {tuple(outputs.shape)}: one a sequence")
+            return outputs[:, outputs.shape[1] - self.targets.shape[1] :], self.targets
+        if self.targets.ndim == 1:
+            return (outputs if once else outputs[:, -1]), self.targets
+        if not once:
+            return outputs[self.mask], self.targets[self.mask]
+        if not self.mask[:, -1].all():
+            raise ValueError(f"outputs of shape {tuple(outputs.shape)} answer at the last position alone, where string "
+                             f"{int((~self.mask[:, -1]).nonzero()[0])} is asked for nothing")
+        return outputs, self.targets[:, -1]
+
+    def loss(self, outputs):
+        """The mean cross-entropy over all answers that are asked for, in nats; for numbers the mean squared error."""
+        given, wanted = self.asked(outputs)
+        return (F.mse_loss if wanted.is_floating_point() else F.cross_entropy)(given, wanted)
+
+    def right(self, outputs):
+        """(N,) bool: which answers are right, the largest logit's class; an answer with a NaN in it is none."""
+        given, wanted = self.asked(outputs)
+        return (given.argmax(-1) == wanted) & ~given.isnan().any(-1)
 
 
-class Task(ABC):
+class BaseTask(ABC):
+    """What every task has, whatever it reads and wherever it asks: the protocol that models and training go by.
+
+    ==================  =============================================================================================
+    ``reads``           ``"tokens"`` or ``"numbers"``
+    ``answers``         where answers stand: ``"every"`` position, the ``"last"``, or at ``"places"`` that differ
+    ``input_size``      the number of symbols V, or of input columns d_in
+    ``output_size``     the number of classes C, or of target columns d_out
+    ``train_length``    what it is trained on, at the most; ``test_length`` what it is scored on
+    ``score``           what the paper that brought it calls its score
+    ``sample``          ``sample(batch, length, generator) -> Batch``, fresh, of one length
+    ``training_batch``  ``training_batch(batch, generator) -> Batch`` as the paper trains: of one length or of many
+    ``levels``          what a guesser gets by that score, ``{"chance": ..., "majority": ...}``
+    ``answer``          the slow oracle, for one input
+    ==================  =============================================================================================
+    """
+
+    reads, answers = "tokens", "every"
+    train_length: int
+    test_length: int
+    score = "accuracy"
+
+    @property
+    @abstractmethod
+    def input_size(self):
+        """V symbols, or d_in columns."""
+
+    @property
+    @abstractmethod
+    def output_size(self):
+        """C classes, or d_out columns."""
+
+    @abstractmethod
+    def sample(self, batch, length, generator):
+        """``batch`` fresh inputs of ``length`` with their answers, a ``Batch`` on the generator's device."""
+
+    @abstractmethod
+    def levels(self, length):
+        """What a guesser scores at ``length``: a dict with ``chance`` and ``majority``."""
+
+    def training_batch(self, batch, generator, longest=None):
+        """A batch as the paper trains, on inputs of length ``longest`` (the training length), or up to it."""
+        return self.sample(batch, self.train_length if longest is None else longest, generator)
+
+    @abstractmethod
+    def check_length(self, length):
+        """``length`` if inputs of this length exist, else ValueError."""
+
+    def near(self, length):
+        """The greatest length up to ``length`` that the task has; ValueError if there is none."""
+        for shorter in range(whole_number(length, 1, f"{self}: a length"), 0, -1):
+            try:
+                return self.check_length(shorter)
+            except ValueError:
+                pass
+        raise ValueError(f"{self}: there is no length up to {length}")
+
+    def with_length(self, length):
+        """This task with another training length; ValueError if it does not exist at that length."""
+        self.train_length = self.check_length(length)
+        return self
+
+
+class Task(BaseTask):
     """Strings over ``symbols`` with a class in 0..classes-1 at every labelled position; see the module's head.
 
     ``modulus`` is None for tasks that have none; ``train_length`` and ``test_length`` are the paper's.
@@ -90,6 +203,14 @@ class Task(ABC):
     @property
     def vocab_size(self):
         return len(self.symbols)
+
+    @property
+    def input_size(self):
+        return self.vocab_size
+
+    @property
+    def output_size(self):
+        return self.classes
 
     @property
     def chance(self):
@@ -188,6 +309,9 @@ class Task(ABC):
     def majority(self, length):
         """Accuracy at the last position of strings of ``length`` for the best constant answer."""
         return float(self.label_distribution(self.check_length(length) - 1).max())
+
+    def levels(self, length):
+        return {"chance": self.chance, "majority": self.majority(length)}
 
     def write(self, tokens):
         """One string as text: symbols side by side, or with spaces between if some symbol has two or more characters.

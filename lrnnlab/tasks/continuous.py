@@ -9,12 +9,13 @@ input); checking, position columns and sampling come from here.  The model reads
 are its prediction.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from math import pi
 
 import torch
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.tasks.atomic_levels import trivial_level
+from lrnnlab.tasks.base import BaseTask, Batch, whole_number
 
 
 def position_features(length, device=None):
@@ -57,14 +58,16 @@ def floats(values):
     return torch.as_tensor(values, dtype=torch.float64).tolist()
 
 
-class ContinuousTask(ABC):
+class ContinuousTask(BaseTask):
     """Real inputs with real answers at the rightmost positions; see the module's head.
 
     ``d_out`` is the number of target columns, ``columns`` that of the input without positions; ``d_in`` counts both.
     """
 
+    reads, answers, score = "numbers", "places", "R2"
     columns, d_out = 1, 1
     least = 1  # the shortest length L
+    train_length = test_length = 64
 
     @abstractmethod
     def draw(self, batch, length, generator):
@@ -89,6 +92,18 @@ class ContinuousTask(ABC):
     def d_in(self):
         return self.columns + 2
 
+    @property
+    def input_size(self):
+        return self.d_in
+
+    @property
+    def output_size(self):
+        return self.d_out
+
+    def levels(self, length):
+        """R2 of one number for the whole batch, 0, and of the best answer known that learns no skill."""
+        return {"chance": 0.0, "majority": trivial_level(self, length)}
+
     def input_length(self, length):
         """T for a checked length L."""
         return length
@@ -98,19 +113,23 @@ class ContinuousTask(ABC):
         return whole_number(length, self.least, f"{self}: a length")
 
     def sample(self, batch, length, generator):
-        """Random inputs (B, T, d_in) and their targets (B, T', d_out), float32 on the generator's device.
+        """A ``Batch`` of random inputs (B, T, d_in) with targets (B, T', d_out), float32 on the generator's device.
 
         The last two input columns are ``position_features``.  All randomness comes from ``generator``.  ValueError
         for a batch below 1, or a length that the task does not have.
 
         >>> from lrnnlab.tasks.atomic import Shift
-        >>> inputs, targets = Shift().sample(4, 64, torch.Generator().manual_seed(0))
-        >>> inputs.shape, targets.shape
+        >>> batch = Shift().sample(4, 64, torch.Generator().manual_seed(0))
+        >>> batch.inputs.shape, batch.targets.shape
         (torch.Size([4, 64, 3]), torch.Size([4, 64, 8]))
         """
         batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
         values = self.draw(batch, length, generator)
-        return self.with_positions(values), self.label(values)
+        return Batch(self.with_positions(values), self.label(values))
+
+    def with_length(self, length):
+        self.test_length = self.check_length(length)
+        return super().with_length(length)
 
     def targets(self, values):
         """Targets (B, T', d_out) of ``values`` (B, T, columns); ValueError shows a wrong shape."""

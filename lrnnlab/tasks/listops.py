@@ -23,7 +23,7 @@ import statistics
 import torch
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.tasks.base import Batch, whole_number
+from lrnnlab.tasks.base import BaseTask, Batch, whole_number
 from lrnnlab.tasks.seeds import python_random
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")
@@ -145,7 +145,7 @@ def distinct(expressions, by_template=False):
             yield tokens
 
 
-class ListOps:
+class ListOps(BaseTask):
     """The value of a whole expression, asked for at its last token (the Long Range Arena's ListOps).
 
     ``shortest`` is the smallest number of tokens as a share of T.  Tokens 0..9 are digits, 10..13 the operators, 14 the
@@ -160,6 +160,8 @@ class ListOps:
 
     symbols, classes, pad = (*SYMBOLS, "_"), 10, PAD
     vocab_size, chance = len(SYMBOLS) + 1, 0.1
+    answers = "places"
+    train_length = test_length = 64
 
     def __init__(self, max_depth=10, max_args=10, shortest=0.25):
         self.max_depth = whole_number(max_depth, 2, "the largest depth")
@@ -171,6 +173,21 @@ class ListOps:
     @property
     def name(self):
         return type(self).__name__
+
+    @property
+    def input_size(self):
+        return self.vocab_size
+
+    @property
+    def output_size(self):
+        return self.classes
+
+    def levels(self, length):
+        return {"chance": self.chance, "majority": self.majority(length)}
+
+    def check_length(self, length):
+        """``length`` (T, with padding) if it is at least 16, else ValueError."""
+        return whole_number(length, 16, f"{self}: a length")
 
     def __repr__(self):
         return self.name
@@ -195,7 +212,7 @@ class ListOps:
 
         All randomness comes from ``generator``.  ValueError for a batch below 1 or a length below 16.
         """
-        batch, length = whole_number(batch, 1, f"{self}: the batch"), whole_number(length, 16, f"{self}: a length")
+        batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
         stream = self.expressions(python_random(generator), max(4, round(self.shortest * length)), length)
         return self.batch([next(stream) for _ in range(batch)], length, generator.device)
 

@@ -10,7 +10,7 @@ Path-X is 128 x 128 with the Arena's own settings, which are read from its files
 import numpy as np
 import torch
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.tasks.base import BaseTask, Batch, whole_number
 from lrnnlab.tasks.pathfinder_scene import ARENA_32, SEGMENTATION, distance, draw_scene
 from lrnnlab.tasks.seeds import draw_seed, numpy_random
 
@@ -62,19 +62,21 @@ def segment(scene):
     return classes
 
 
-class Pathfinder:
+class Pathfinder(BaseTask):
     """1 if the two circles are the ends of one path, else 0; inputs (B, M^2, 1), targets (B,), each class as likely.
 
     >>> task = Pathfinder()
-    >>> inputs, targets = task.sample(2, 1024, torch.Generator().manual_seed(0))
-    >>> inputs.shape, targets.shape
+    >>> batch = task.sample(2, 1024, torch.Generator().manual_seed(0))
+    >>> batch.inputs.shape, batch.targets.shape
     (torch.Size([2, 1024, 1]), torch.Size([2]))
     """
 
     classes, d_in, chance = 2, 1, 0.5
+    reads, answers = "numbers", "last"
 
     def __init__(self, settings=ARENA_32):
         self.settings = settings
+        self.train_length = self.test_length = settings.size**2
 
     @property
     def name(self):
@@ -84,9 +86,20 @@ class Pathfinder:
         return self.name
 
     @property
+    def input_size(self):
+        return self.d_in
+
+    @property
+    def output_size(self):
+        return self.classes
+
+    @property
     def majority(self):
         """Accuracy of the best constant answer: the label is a fair coin's."""
         return 0.5
+
+    def levels(self, length):
+        return {"chance": self.chance, "majority": self.majority}
 
     def target(self, scene):
         return int(scene.connected)
@@ -112,7 +125,9 @@ class Pathfinder:
         batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
         seed = draw_seed(generator)
         inputs, targets = zip(*(self.picture(seed, index) for index in range(batch)))
-        return torch.stack(inputs).to(generator.device), torch.stack(targets).to(generator.device)
+        inputs, targets = torch.stack(inputs), torch.stack(targets)
+        mask = targets >= 0 if targets.ndim == 2 else None
+        return Batch(inputs, targets, mask).to(generator.device)
 
 
 class PathfinderSegmentation(Pathfinder):
@@ -121,12 +136,11 @@ class PathfinderSegmentation(Pathfinder):
     ``side`` is 32 (ours, for small machines), 128, 256 or 512.  Almost all pixels are 0, so the paper reports macro F1
     and macro accuracy; its code weights each class by 1 / its count in the batch.
 
-    >>> inputs, targets = PathfinderSegmentation(32).sample(2, 1024, torch.Generator().manual_seed(0))
-    >>> targets.shape
+    >>> PathfinderSegmentation(32).sample(2, 1024, torch.Generator().manual_seed(0)).targets.shape
     torch.Size([2, 1024])
     """
 
-    classes, chance = 3, 1 / 3
+    classes, chance, answers = 3, 1 / 3, "every"
 
     def __init__(self, side=128):
         if side not in SEGMENTATION:
@@ -137,7 +151,7 @@ class PathfinderSegmentation(Pathfinder):
     def majority(self):
         """The share of pixels of class 0, measured on 8 pictures with seed 0."""
         generator = torch.Generator().manual_seed(0)
-        return float((self.sample(8, self.settings.size**2, generator)[1] == 0).double().mean())
+        return float((self.sample(8, self.settings.size**2, generator).targets == 0).double().mean())
 
     def target(self, scene):
         return segment(scene).reshape(-1)

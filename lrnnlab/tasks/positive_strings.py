@@ -26,6 +26,7 @@ import torch
 from lrnnlab.automata import NO_LABEL, build, minimise
 from lrnnlab.tasks.base import Batch, Task, whole_number
 from lrnnlab.tasks.seeds import python_random
+from lrnnlab.tasks.whole_strings import blind_levels
 
 BIN = 50  # sizes in one bin
 
@@ -53,6 +54,8 @@ class PositiveTask(Task):
     def classes(self):
         return len(self.meanings)
 
+    score = "whole strings right"
+
     @property
     def train_length(self):
         return BIN * self.tokens_per_size
@@ -60,6 +63,25 @@ class PositiveTask(Task):
     @property
     def test_length(self):
         return 2 * BIN * self.tokens_per_size
+
+    def with_length(self, length):
+        """ValueError: what is trained on is a bin of sizes."""
+        raise ValueError(f"{self}: its strings come in bins of {BIN} sizes, of many lengths, got length={length!r}")
+
+    def near(self, length):
+        length = whole_number(length, 1, f"{self}: a length")
+        return next((below for below in range(length, 0, -1) if self.number(below)), None) or super().near(length)
+
+    def training_batch(self, batch, generator, longest=None):
+        """``batch`` strings of Bin0 (of sizes up to ``longest``, if that is given), drawn as the published ones are."""
+        least, most = self.bin(0)
+        return self.batch(self.strings(batch, (least, most if longest is None else longest), generator))
+
+    def levels(self, length):
+        """What a guesser has of whole strings right: on test strings of Bin0, or of Bin1 beyond the training length."""
+        window = self.bin(int(length > self.train_length))
+        found = blind_levels(self.batch(self.test_strings(500, window, torch.Generator().manual_seed(0))), self.classes)
+        return {"chance": found["whole_chance"], "majority": found["whole_majority"]}
 
     @abstractmethod
     def holds(self, text):

@@ -17,7 +17,7 @@ from itertools import groupby, pairwise
 import torch
 
 from lrnnlab.automata import build
-from lrnnlab.proofs.languages import dyck, language, tomita_3
+from lrnnlab.automata.languages import dyck, language, tomita_3
 from lrnnlab.tasks.base import whole_number
 from lrnnlab.tasks.seeds import python_random
 from lrnnlab.tasks.string_base import StringTask
@@ -37,7 +37,7 @@ class Recognition(StringTask):
     In a batch the strings of the language come first; of an odd one the last seat goes to either class by a coin.
     Where a length has strings of one class only, the whole batch is of that class.
 
-    >>> from lrnnlab.proofs.languages import dyck
+    >>> from lrnnlab.automata.languages import dyck
     >>> task = Recognition("pairs", dyck(1), lambda text: text == "ab" * (len(text) // 2))
     >>> task.sample(4, 6, torch.Generator().manual_seed(0)).targets
     tensor([1, 1, 0, 0])

@@ -34,6 +34,7 @@ class StringTask(Task):
     """
 
     weights = None
+    answers, score = "last", "accuracy, the mean over lengths beyond training"
 
     def mask(self, length):
         """(T,) bool, True at the last position alone."""
@@ -70,6 +71,10 @@ class StringTask(Task):
         longest = whole_number(longest, 1, f"{self}: the longest length")
         length = int(torch.randint(1, longest + 1, (), generator=generator, device=generator.device))
         return self.sample(batch, length, generator)
+
+    def training_batch(self, batch, generator, longest=None):
+        """A batch of one random length, uniform in 1..``longest`` (the training length)."""
+        return self.sample_up_to(batch, self.train_length if longest is None else longest, generator)
 
     @cached_property
     def by_class(self):

@@ -27,7 +27,7 @@ class UniformStrings:
     of its tokens' weights says, and is drawn so often (independent tokens, given the class).  ValueError if the machine
     never shows ``label``, or for wrong weights.
 
-    >>> from lrnnlab.proofs.languages import dyck
+    >>> from lrnnlab.automata.languages import dyck
     >>> balanced = UniformStrings(dyck(3))
     >>> [balanced.count(length) for length in range(9)]
     [1, 0, 1, 0, 2, 0, 5, 0, 13]
@@ -84,7 +84,7 @@ class UniformStrings:
 
         ValueError if there is no such string.
 
-        >>> from lrnnlab.proofs.languages import dyck
+        >>> from lrnnlab.automata.languages import dyck
         >>> UniformStrings(dyck(2)).sample(4, 3, torch.Generator().manual_seed(0)).tolist()
         [[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]]
         """

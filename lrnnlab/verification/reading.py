@@ -13,7 +13,8 @@ import torch
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
 from lrnnlab.models import SequenceModel
 from lrnnlab.training import steady_arithmetic
-from lrnnlab.verification.below import coarsest, live_part, reach
+from lrnnlab.automata.partition import coarsest
+from lrnnlab.verification.below import live_part, reach
 from lrnnlab.verification.search import Search, votes
 
 

@@ -46,7 +46,7 @@ from lrnnlab.proofs.counting import sum_analogue, theorem_b, theorem_c, thue_mor
 from lrnnlab.proofs.depth import group_cascade, theorem_d_prime
 from lrnnlab.proofs.diagonal import killer_table, proposition_2, theorem_d
 from lrnnlab.proofs.groups import derived_series
-from lrnnlab.proofs.languages import GROUPS, language, read
+from lrnnlab.automata.languages import GROUPS, language, read
 from lrnnlab.proofs.liquid import liquid_s4
 from lrnnlab.proofs.minimal import smallest_models, theorem_e
 from lrnnlab.proofs.one_layer import possible_in_one_diagonal_layer

@@ -553,7 +553,7 @@ def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
     """(net before training as a state, net, R2 on fresh sequences)."""
     torch.manual_seed(0)
     draw = stream(0, "train")
-    scored = task.sample(1, length, draw)[1].shape[1]
+    scored = task.sample(1, length, draw).targets.shape[1]
     blocks = block_stack(
         partial(DLR, **options), width, layers, norm="layer", place="post", gate="linear"
     )
@@ -564,13 +564,13 @@ def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0, fused=True)
     with steady_arithmetic():
         for _ in range(steps):
-            inputs, wanted = task.sample(8, length, draw)
+            batch = task.sample(8, length, draw)
             optimiser.zero_grad()
-            (net(inputs) - wanted).square().mean().backward()
+            batch.loss(net(batch.inputs)).backward()
             optimiser.step()
-        inputs, wanted = task.sample(128, length, stream(0, "test"))
+        fresh = task.sample(128, length, stream(0, "test"))
         with torch.no_grad():
-            return start, net, r_squared(net(inputs), wanted)
+            return start, net, r_squared(net(fresh.inputs), fresh.targets)
 
 
 rows = {
@@ -723,7 +723,7 @@ show.figure(
 
 # %% tags=["nbval-ignore-output"]
 start, net, reached = train(Shift(), 64, steps=150, layers=2, state=64, **flat)
-inputs = Shift().sample(32, 64, stream(0, "fields"))[0]
+inputs = Shift().sample(32, 64, stream(0, "fields")).inputs
 after = receptive_field(net, inputs)
 net.load_state_dict(start)
 show.figure(
@@ -825,10 +825,10 @@ check("05.9", my_tap)
 # %%
 def outputs_learned():
     _, net, _ = train(Shift(), 64, state=24, init="half_circle", **flat)
-    inputs, wanted = Shift().sample(128, 64, stream(0, "test"))
+    fresh = Shift().sample(128, 64, stream(0, "test"))
     with torch.no_grad():
-        made = net(inputs)
-    found = [r_squared(made[..., j], wanted[..., j]) for j in range(8)]
+        made = net(fresh.inputs)
+    found = [r_squared(made[..., j], fresh.targets[..., j]) for j in range(8)]
     said = ", ".join(f"by {8 * j}: {value:.2f}" for j, value in enumerate(found))
     return sum(value > 0.5 for value in found), f"R2 of each: {said}"
 

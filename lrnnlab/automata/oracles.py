@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from math import prod
 
-from lrnnlab.automata import NO_LABEL
+from lrnnlab.automata.machines import NO_LABEL
 
 ODD_ONES, ODD_ZEROS = "(?<!1)1(?:11)*(?!1)", "(?<!0)0(?:00)*(?!0)"
 

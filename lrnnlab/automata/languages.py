@@ -8,14 +8,15 @@ that one can be tested against the other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, build
-from lrnnlab.proofs import oracles
+from lrnnlab.automata import oracles
+from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, minimise
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,44 @@ def permuting(symbols, *generators) -> MooreMachine:
         lambda s: "".join(map(str, s)),
     )
     return replace(machine, outputs=np.arange(machine.num_states))
+
+
+OPERATORS = frozenset("()|*+?")
+
+
+def acceptor(pattern: str, symbols=None) -> MooreMachine:
+    """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
+
+    ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.
+    ``symbols``: the letters of the alphabet, those of the pattern if not given.  ValueError shows what is wrong.
+
+    >>> acceptor("(aa)*", "ab").num_states
+    3
+    """
+    if not isinstance(pattern, str) or not pattern:
+        raise ValueError(f"a regular expression is a text that is not empty, got {pattern!r}")
+    strange = sorted({char for char in pattern if char not in OPERATORS and not char.isalnum()})
+    if strange:
+        raise ValueError(f"{strange[0]!r} in {pattern!r}: letters, digits, | * + ? and parentheses are read")
+    letters = sorted(set(pattern) - OPERATORS)
+    symbols = tuple(letters if symbols is None else symbols)
+    if not symbols or not set(letters) <= set(symbols):
+        raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
+    from automata.base.exceptions import AutomatonException  # an import of half a second that nothing else needs
+    from automata.fa.dfa import DFA
+    from automata.fa.nfa import NFA
+
+    try:
+        re.compile(pattern)
+        dfa = DFA.from_nfa(NFA.from_regex(pattern, input_symbols=set(symbols)))
+    except (re.error, AutomatonException) as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+    rule = build(
+        dfa.initial_state, symbols, lambda state, token: dfa.transitions.get(state, {}).get(symbols[token]),
+        lambda state: int(state in dfa.final_states),
+    )  # fmt: skip
+    smallest = minimise(rule)
+    return replace(smallest, names=())
 
 
 GROUPS = {

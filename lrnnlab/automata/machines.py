@@ -1,6 +1,6 @@
-"""Finite machines that answer after every token, and the algebra of what they can remember.
+"""Finite machines that answer after every token: built, run, minimised, compared.
 
-Letters: V tokens, Q states, T time, n elements of a monoid; a word is a tuple of token numbers.
+Letters: V tokens, Q states, T time; a word is a tuple of token numbers.
 
 * ``transitions[token, state]`` is the next state, ``outputs[state]`` the class shown in it (-1: no label).
 * A word w acts on the states as an array: m_w[s] is where reading w from s ends.  Words are read from the left,
@@ -8,10 +8,10 @@ Letters: V tokens, Q states, T time, n elements of a monoid; a word is a tuple o
 """
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
-from automata.fa.dfa import DFA
+
+from lrnnlab.automata.partition import coarsest, equal_rows
 
 NO_LABEL = -1
 
@@ -126,26 +126,20 @@ def minimise(machine):
     """The smallest machine with the same answers, its states numbered breadth-first from the initial one.
 
     The numbering is canonical: two machines are equivalent iff their minimised machines are ``==``.  Each state keeps
-    the name of the first of the states it stands for.  automata-lib knows acceptors only, so a class c becomes a probe
-    symbol: the acceptor takes w followed by ?c iff the machine shows c after w.
+    the name of the first of the states it stands for.
 
     >>> minimise(build(0, "01", lambda s, token: (s + token) % 6, lambda s: s % 3)).num_states
     3
     """
-    live, letters = machine.reachable().tolist(), [str(v) for v in range(machine.num_symbols)]
-    probes = {f"?{c}": c for c in set(machine.outputs[live].tolist())}
-    accept, dead = machine.num_states, machine.num_states + 1
-    table = {s: dict.fromkeys([*letters, *probes], dead) for s in (*live, accept, dead)}
-    for s in live:
-        table[s].update(zip(letters, machine.transitions[:, s].tolist()))
-        table[s][f"?{machine.outputs[s]}"] = accept
-    smallest = DFA(states=set(table), input_symbols={*letters, *probes}, transitions=table,
-                   initial_state=machine.initial, final_states={accept}).minify(retain_names=True)
-    block, first = {s: members for members in smallest.states for s in members}, {}
-    for s in live:  # breadth-first, so `first` stands for each block by its state met first
-        first.setdefault(block[s], s)
-    return build(machine.initial, machine.symbols, lambda s, token: first[block[int(machine.transitions[token, s])]],
-                 lambda s: int(machine.outputs[s]), lambda s: machine.names[s], limit=len(first))
+    live = machine.reachable()
+    number = np.zeros(machine.num_states, np.int64)
+    number[live] = np.arange(len(live))
+    follow = number[machine.transitions[:, live]].T  # (R, V)
+    group = coarsest(equal_rows(machine.outputs[live][:, None]), follow)
+    first = np.zeros(group.max() + 1, np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]  # each class is known by its state met first
+    return build(0, machine.symbols, lambda s, token: int(first[group[follow[s, token]]]),
+                 lambda s: int(machine.outputs[live[s]]), lambda s: machine.names[live[s]], limit=len(first))
 
 
 def equivalent(a, b, where_labelled=False):
@@ -183,137 +177,3 @@ def one_hot_transitions(machine):
     [[[1.0, 1.0], [0.0, 0.0]]]
     """
     return (machine.transitions[:, None, :] == np.arange(machine.num_states)[:, None]).astype(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Monoid:
-    """All actions of words: ``elements`` (n, Q), the identity first; ``words`` n tuples of tokens, a shortest each."""
-
-    elements: np.ndarray
-    words: tuple
-
-    def __len__(self):
-        return len(self.elements)
-
-
-def transition_monoid(machine, limit=200_000):
-    """Every distinct action of a word on the machine's Q states, shorter words first, then in dictionary order.
-
-    ``elements[i][s]`` is where ``words[i]`` leads from s; reading u and then v is ``m_v[m_u]``.  ValueError if there
-    are more than ``limit``.
-
-    >>> transition_monoid(MooreMachine([[0, 1], [1, 0]], [0, 1], 0, "01")).words
-    ((), (1,))
-    """
-    return _generate(machine.transitions, limit)
-
-
-def _generate(generators, limit=None):
-    """The monoid of all products of the maps ``generators`` (V, Q)."""
-    Q = generators.shape[1]
-    found, queue = {np.arange(Q).tobytes(): ()}, [np.arange(Q)]
-    for element in queue:
-        word = found[element.tobytes()]
-        for token, longer in enumerate(generators[:, element]):  # (V, Q): the word first, then one more token
-            if longer.tobytes() not in found:
-                found[longer.tobytes()] = (*word, token)
-                queue.append(longer)
-        if limit and len(queue) > limit:
-            raise ValueError(f"the monoid has more than {limit} elements")
-    return Monoid(np.array(queue), tuple(found.values()))
-
-
-@dataclass(frozen=True)
-class Classification:
-    """What kind of memory a machine needs; the fields are explained in ``classify``."""
-
-    num_states: int
-    monoid_size: int
-    aperiodic: bool
-    group: bool
-    commutative: bool
-    abelian: bool
-    solvable: bool
-    max_group_order: int
-    derived_length: int | None
-    pre_period: int
-
-
-def classify(machine, limit=200_000):
-    """Algebra of the minimised machine, hence of the answers and not of how the machine was drawn.
-
-    aperiodic: no word turns two or more states in a cycle.  group: every token permutes the states.  commutative: the
-    order of tokens never matters.  abelian, solvable: so is every maximal subgroup of the monoid; ``derived_length`` is
-    the longest of their derived series, None if one never ends.  pre_period: the most repetitions of a word before its
-    powers start to cycle.  ValueError if the monoid has more than ``limit`` elements.
-
-    >>> found = classify(MooreMachine([[0, 1], [1, 0]], [0, 1], 0, "01"))
-    >>> found.monoid_size, found.group, found.aperiodic, found.derived_length
-    (2, True, False, 1)
-    """
-    tokens = minimise(machine).transitions
-    elements = _generate(tokens, limit).elements
-    groups = _maximal_subgroups(elements)
-    lengths, order = [_derived_length(group) for group in groups], max(map(len, groups))
-    derived_length = None if None in lengths else max(lengths)
-    return Classification(
-        num_states=tokens.shape[1], monoid_size=len(elements), aperiodic=order == 1,
-        group=bool((np.sort(tokens) == np.arange(tokens.shape[1])).all()),
-        commutative=all((u[v] == v[u]).all() for u, v in product(tokens, repeat=2)),
-        abelian=derived_length in (0, 1), solvable=derived_length is not None, max_group_order=order,
-        derived_length=derived_length, pre_period=_pre_period(elements))
-
-
-def _maximal_subgroups(elements):
-    """The distinct maximal subgroups, as arrays (g, r) of permutations of 0..r-1.
-
-    The units of eMe, e idempotent, are the elements with e's kernel and e's image: such an element permutes the
-    image, so one of its powers is e and the power before that is its inverse.
-    """
-    image, kernel, classes, distinct = np.zeros(elements.shape, bool), np.empty_like(elements), {}, {}
-    np.put_along_axis(image, elements, True, axis=1)
-    for s in range(elements.shape[1]):  # in the end kernel[i, t] is the largest s with the value of t
-        kernel[elements == elements[:, s:s + 1]] = s
-    for i, key in enumerate(zip(image, kernel)):
-        classes.setdefault(key[0].tobytes() + key[1].tobytes(), []).append(i)
-    for members in classes.values():
-        maps, points = elements[members], np.flatnonzero(image[members[0]])
-        if (np.take_along_axis(maps, maps, axis=1) == maps).all(axis=1).any():  # one of them is idempotent
-            group = np.unique(np.searchsorted(points, maps[:, points]), axis=0)
-            distinct[len(points), group.tobytes()] = group  # subgroups of one D-class often coincide once renumbered
-    return list(distinct.values())
-
-
-def _pre_period(elements):
-    """Largest k such that some element's (k-1)st power has a larger image than its k-th."""
-    power, rank, k = np.broadcast_to(np.arange(elements.shape[1]), elements.shape), None, -1
-    while True:
-        power, before = np.sort(power, axis=1), rank
-        rank = 1 + (np.diff(power, axis=1) > 0).sum(axis=1)
-        if before is not None and (before == rank).all():
-            return k
-        power, k = np.take_along_axis(elements, power, axis=1), k + 1
-
-
-def _derived_length(group):
-    """Steps of G > G' > G'' > ... down to the trivial group, None if it stops above.  ``group`` (g, r)."""
-    length = 0
-    while len(group) > 1:
-        chosen, _ = _closure(group)
-        derived = _closure([b[a[np.argsort(b)[np.argsort(a)]]] for a, b in product(chosen, repeat=2)], chosen)[1]
-        if len(derived) == len(group):
-            return None
-        group, length = derived, length + 1
-    return length
-
-
-def _closure(candidates, conjugators=()):
-    """The subgroup made by ``candidates`` and their conjugates: a few generators, and all its elements."""
-    queue, chosen = list(candidates), []
-    elements = np.arange(len(queue[0]))[None]
-    for candidate in queue:
-        if not (elements == candidate).all(axis=1).any():
-            chosen.append(candidate)
-            elements = _generate(np.array(chosen)).elements
-            queue.extend(g[candidate[np.argsort(g)]] for g in conjugators)
-    return chosen, elements

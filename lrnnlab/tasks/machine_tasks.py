@@ -1,0 +1,135 @@
+"""Tasks without a name of their own: any finite machine, the word problem of any group, any regular expression.
+
+Letters: B batch, T time, V tokens, Q states, n elements of a group.
+"""
+
+import re
+from functools import cached_property
+
+import torch
+
+from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
+from lrnnlab.automata.languages import GROUPS, acceptor, permuting
+from lrnnlab.tasks.base import Batch, Task
+from lrnnlab.tasks.recognition import Recognition
+
+
+class MachineTask(Task):
+    """The answers of ``machine`` (a ``MooreMachine``) to uniformly random strings, wherever it shows a class.
+
+    ``given``: its arrows as the reader wrote them; the oracle follows these one by one.  ValueError unless the machine
+    shows the classes 0..C-1, at least two of them.
+
+    >>> flip_flop = MooreMachine([[0, 0], [1, 1], [0, 1]], [0, 1], 0, ("off", "on", "-"))
+    >>> task = MachineTask(flip_flop, "flip-flop")
+    >>> task.answer(task.read("on - off on"))
+    [1, 1, 0, 1]
+    """
+
+    def __init__(self, machine, name="machine"):
+        if not isinstance(machine, MooreMachine):
+            raise ValueError(f"{name}: a machine is a MooreMachine, got {machine!r}")
+        shown = sorted(set(machine.outputs[machine.reachable()].tolist()) - {NO_LABEL})
+        if shown != list(range(len(shown))) or len(shown) < 2:
+            raise ValueError(f"{name}: a task's classes are 0, 1, ..., at least two; this machine shows {shown}")
+        self.given, self._name = machine, name
+        self.symbols, self.classes, self.initial = machine.symbols, len(shown), machine.initial
+        self.answers = "places" if NO_LABEL in machine.outputs.tolist() else "every"
+
+    @property
+    def name(self):
+        return self._name
+
+    def step(self, state, token):
+        return int(self.given.transitions[token, state])
+
+    def output(self, state):
+        return int(self.given.outputs[state])
+
+    def answer(self, tokens):
+        arrows, state, answers = self.given.transitions.tolist(), self.given.initial, []
+        for token in self.check_string(tokens):
+            state = arrows[token][state]
+            answers.append(int(self.given.outputs[state]))
+        return [label for label in answers if label != NO_LABEL]
+
+    @cached_property
+    def specification(self):
+        return super().specification if self.answers == "every" else minimise(self.given)
+
+    def _labelled(self, tokens):
+        targets = self.label(tokens)
+        return Batch(tokens, targets, targets != NO_LABEL)
+
+    def majority(self, length):
+        """Accuracy of the best constant answer at the last position, among the strings that have a label there."""
+        return super().majority(length) if self.answers == "every" else self._share_of_the_commonest(length)
+
+    def _share_of_the_commonest(self, length):
+        targets = self.sample(4096, length, torch.Generator().manual_seed(0)).targets[:, -1]
+        counts = targets[targets != NO_LABEL].bincount()
+        return float(counts.max() / counts.sum()) if len(counts) else 1.0
+
+
+class WordProblem(MachineTask):
+    """Which element of a group the product of the tokens so far is: tokens are generators, classes the n elements.
+
+    ``generators``: {symbol: permutation as a tuple, x goes to g[x]}.  The oracle carries the points one by one.
+
+    >>> task = WordProblem({"s": (1, 0, 2), "t": (1, 2, 0)}, "S_3")
+    >>> task.classes, task.answer(task.read("stst"))
+    (6, [1, 3, 5, 0])
+    """
+
+    def __init__(self, generators, name="group"):
+        if not generators or any(sorted(g) != list(range(len(g))) for g in generators.values()) \
+                or len({len(g) for g in generators.values()}) != 1:
+            raise ValueError(f"{name}: generators are permutations of the same points 0, 1, ..., got {generators!r}")
+        self.generators = dict(generators)
+        super().__init__(permuting(tuple(generators), *generators.values()), name)
+
+    def answer(self, tokens):
+        symbols, points, answers = list(self.generators), [], []
+        word = [self.generators[symbols[token]] for token in self.check_string(tokens)]
+        numbers = {name: number for number, name in enumerate(self.given.names)}
+        for end in range(1, len(word) + 1):
+            points = []
+            for point in range(len(word[0])):
+                for permutation in word[:end]:
+                    point = permutation[point]
+                points.append(str(point))
+            answers.append(numbers["".join(points)])
+        return answers
+
+
+def group(name):
+    """The word problem of a group of the book, ``s_3``, ``a_4``, ``s_4``, ``q_8``, ``a_5``, or ``z_M`` for any M.
+
+    >>> group("z_7").classes, group("a_5").classes
+    (7, 60)
+    """
+    proper = name.upper()
+    if proper in GROUPS:
+        return WordProblem(GROUPS[proper], proper)
+    found = re.fullmatch(r"Z_(\d{1,4})", proper)
+    if found and int(found[1]) >= 2:
+        order = int(found[1])
+        return WordProblem({"0": tuple(range(order)), "1": (*range(1, order), 0)}, proper)
+    raise ValueError(f"no group is called {name!r}; there are {', '.join(g.lower() for g in GROUPS)}, and z_M, M >= 2")
+
+
+def expression(pattern, symbols=None):
+    """Is the string in the language of a regular expression?  A ``Recognition`` task; Python's ``re`` is its oracle.
+
+    ``pattern`` has letters, ``|``, ``*``, ``+``, ``?`` and parentheses; ``symbols`` are its letters if not given.
+    ValueError for a pattern that is none, or a language that has all strings, or none.
+
+    >>> task = expression("(ab|ba)*")
+    >>> task.label_counts(4)
+    [12, 4]
+    """
+    machine = acceptor(pattern, symbols)
+    if len(set(machine.outputs.tolist())) == 1:
+        raise ValueError(f"{pattern!r} accepts {'every' if machine.outputs[0] else 'no'} string: nothing to recognise")
+    accepts = re.compile(pattern)
+    return Recognition(pattern, machine, lambda text: accepts.fullmatch(text) is not None)

@@ -1,0 +1,144 @@
+"""Every task by its name keeps one protocol: what it reads, where it asks, its slow oracle, its levels, its batches."""
+
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.automata import MooreMachine, classify
+from lrnnlab.automata.languages import LANGUAGES, acceptor
+from lrnnlab.automata.languages import read as read_word
+from lrnnlab.tasks import TASKS, BaseTask, Batch, MachineTask, Sum, WordProblem, expression, group, task
+
+NAMES = [name for name in TASKS if not name.startswith("pathfinder")]  # pictures have no oracle but their geometry
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def small(name):
+    """A task and a length at which its oracle is quick."""
+    found = task(name)
+    return found, found.near(min(found.train_length, 24))
+
+
+def test_every_named_task_is_there():
+    assert len(TASKS) >= 39 + 4 + 5 and all(isinstance(task(name), BaseTask) for name in TASKS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_stand_where_the_task_says_and_are_the_oracles(name):
+    found, length = small(name)
+    batch = found.sample(5, length, generator())
+    if found.reads == "numbers":
+        assert batch.inputs.shape[2] == found.input_size and batch.targets.shape[2] == found.output_size
+        slow = torch.tensor([found.answer(row[:, :-2]) for row in batch.inputs])
+        torch.testing.assert_close(batch.targets, slow, atol=1e-5, rtol=1e-5)
+        return
+    assert 0 <= int(batch.tokens.min()) and int(batch.tokens.max()) < found.input_size
+    mask = batch.mask
+    assert {"every": mask.all(), "last": mask[:, -1].all() and not mask[:, :-1].any(), "places": mask.any()}[found.answers]
+    for row in range(len(batch)):
+        pad = getattr(found, "pad", None)
+        word = [token for token in batch.tokens[row].tolist() if token != pad]
+        said = found.answer(word)
+        asked = [int(batch.targets[row])] if batch.targets.ndim == 1 else batch.targets[row][mask[row]].tolist()
+        assert asked == (said if isinstance(said, list) else [said])
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+def test_batches_are_decided_by_their_generator_and_scored_alike(name):
+    found = task(name)
+    one, again, other = (found.training_batch(3, generator(seed)) for seed in (1, 1, 2))
+    assert torch.equal(one.inputs, again.inputs) and torch.equal(one.targets, again.targets)
+    assert one.inputs.shape != other.inputs.shape or not torch.equal(one.inputs, other.inputs) or found.input_size == 1
+    outputs = torch.randn(*one.inputs.shape[:2], found.output_size, generator=generator())
+    given, wanted = one.asked(outputs)
+    assert len(given) == len(wanted) and torch.isfinite(one.loss(outputs))
+    levels = found.levels(found.near(found.train_length))
+    assert set(levels) == {"chance", "majority"} and all(0 <= level <= 1 for level in levels.values())
+
+
+def test_what_is_right_is_what_was_asked_for():
+    batch = Sum(5).sample(4, 6, generator())
+    best = torch.nn.functional.one_hot(batch.targets, 5).float()
+    assert batch.right(best).all() and not batch.right(best.roll(1, -1)).any()
+    assert not batch.right(torch.full_like(best, torch.nan)).any()  # a NaN is no answer
+    assert batch.loss(100 * best) < 1e-6
+    assert batch.right(best[:, -1]).tolist() == [True] * 4  # a network that answers once answers at the last position
+    parity = task("parity").sample(4, 6, generator())
+    assert parity.right(torch.nn.functional.one_hot(parity.targets, 2)[:, None].expand(-1, 6, -1).float()).all()
+    listops = task("listops").sample(4, 32, generator())
+    with pytest.raises(ValueError, match="last position alone"):
+        listops.asked(torch.zeros(4, 10))
+    with pytest.raises(ValueError, match=r"8 positions.*\(2, 1\)|64 positions.*\(2, 8\)"):
+        task("shift").sample(2, 64, generator()).asked(torch.zeros(2, 8))
+    assert len(Batch(torch.zeros(3, 2), torch.zeros(3))) == 3
+
+
+@pytest.mark.parametrize("name", ["Sum(5)", "EvenPair(5)", "ModArith(5)", "Parity", "Tomita 4", "D_3", "S_3", "A_4"])
+def test_a_language_of_the_book_is_a_task(name):
+    """Any machine is a task; its answers are the language's oracle's, which knows no machine."""
+    language = LANGUAGES[name]
+    made = task("machine", language.machine, name)
+    batch = made.sample(20, 9, generator())
+    for tokens, targets, mask in zip(batch.tokens, batch.targets, batch.mask):
+        text = "".join(made.symbols[token] for token in tokens.tolist())
+        said = [language.oracle(text[:end]) for end in range(1, 10)]
+        assert targets[mask].tolist() == [label for label in said if label >= 0]
+        assert read_word(language.machine, text) == tuple(tokens.tolist())
+
+
+def test_groups_are_the_groups_they_are_called():
+    assert [group(name).classes for name in ("s_3", "a_4", "s_4", "q_8", "a_5", "z_7")] == [6, 12, 24, 8, 60, 7]
+    found = {name: classify(group(name).machine) for name in ("z_6", "s_4", "a_5")}
+    assert found["z_6"].abelian and found["s_4"].derived_length == 3 and not found["a_5"].solvable
+    dihedral = WordProblem({"r": (1, 2, 3, 0), "s": (0, 3, 2, 1)}, "D_4")
+    tokens = torch.randint(2, (30, 8), generator=generator())
+    assert dihedral.classes == 8 and dihedral.targets(tokens).tolist() == [dihedral.answer(row) for row in tokens]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.recursive(st.sampled_from("ab"), lambda inner: st.one_of(
+    st.tuples(inner, inner).map("".join), st.tuples(inner, inner).map(lambda two: f"({two[0]}|{two[1]})"),
+    inner.map(lambda one: f"({one})*"), inner.map(lambda one: f"({one})?"), inner.map(lambda one: f"({one})+"),
+), max_leaves=6))  # fmt: skip
+def test_a_regular_expression_is_read_as_python_reads_it(pattern):
+    machine = acceptor(pattern, "ab")
+    words = [format(number, f"0{length}b") for length in range(1, 7) for number in range(2**length)]
+    for word in ["", *words]:
+        text = word.replace("0", "a").replace("1", "b")
+        state = machine.initial
+        for char in text:
+            state = machine.transitions["ab".index(char), state]
+        assert machine.outputs[state] == (re.fullmatch(pattern, text) is not None), (pattern, text)
+
+
+def test_an_expression_is_a_task_with_strings_of_both_kinds():
+    made = expression("(ab|ba)*")
+    batch = made.sample(40, 12, generator())
+    assert batch.targets.sum() == 20 and [made.answer(row) for row in batch.tokens] == batch.targets.tolist()
+
+
+@pytest.mark.parametrize("call, shown", [
+    (lambda: task("cycle"), "no task is called 'cycle'; the tasks are a_4"),
+    (lambda: task(5), "a text, got 5"),
+    (lambda: task("sum", 5, p=3), "task 'sum': .*'p'"),
+    (lambda: task("shift", length=13), "multiple of 8, got 13"),
+    (lambda: task("dyck_1", length=40), "bins of 50 sizes.*length=40"),
+    (lambda: task("z_1"), "no group is called 'z_1'"),
+    (lambda: task("regex", "(ab"), r"'\(ab' is no regular expression"),
+    (lambda: task("regex", "a*"), "accepts every string"),
+    (lambda: task("regex", "a{2}"), "'{' in"),
+    (lambda: task("regex", ""), "not empty"),
+    (lambda: task("regex", "ac", "ab"), "the alphabet has 'ab'"),
+    (lambda: task("machine", [[0]]), r"a MooreMachine, got \[\[0\]\]"),
+    (lambda: MachineTask(MooreMachine([[0]], [0], 0, "a")), r"at least two; this machine shows \[0\]"),
+    (lambda: task("group", {"s": (1, 1)}), r"permutations.*\(1, 1\)"),
+])
+def test_bad_input_is_shown(call, shown):
+    with pytest.raises(ValueError, match=shown):
+        call()
