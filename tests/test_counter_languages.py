@@ -14,7 +14,7 @@ from scipy.stats import binomtest, chisquare
 
 from lrnnlab import models
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.evaluation import evaluate
+from lrnnlab.training.evaluation import evaluate
 from lrnnlab.tasks import COUNTER_TASKS, PositiveTask, Task, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.bracket_languages import Dyck1, ResetDyck1, Shuffle2, catalan, grammar
 from lrnnlab.tasks.counter_languages import Ababs, BlockWords, EvenAs, PrefixParity, bin_sizes

@@ -19,7 +19,7 @@ from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.scans.convolution import long_conv
-from lrnnlab.steady import steady_arithmetic
+from lrnnlab.training.steady import steady_arithmetic
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.long_range import stand_in
 
@@ -149,7 +149,7 @@ def test_the_impulse_response_of_a_convolution_is_its_kernel(L, seed):
 
 def test_the_impulse_response_of_a_network_is_its_difference_quotient():
     net = dlr_table2.build_net(small("dlr_prod"), 0).double().eval()
-    inputs = Shift().sample(3, 32, torch.Generator().manual_seed(0))[0].double()
+    inputs = Shift().sample(3, 32, torch.Generator().manual_seed(0)).inputs.double()
     found = dlr_kernels.impulse_responses(net, inputs)
     for k in (0, 1, 7, 31):
         moved = [inputs.clone() for _ in range(2)]

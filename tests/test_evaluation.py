@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from lrnnlab.evaluation import Evaluation, evaluate, summary
+from lrnnlab.training.evaluation import Evaluation, evaluate, summary
 from lrnnlab.models import build, exact_model
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 

@@ -12,9 +12,10 @@ from torch import nn
 
 from lrnnlab import cli, records
 from lrnnlab.experiments import fwp_negative, fwp_search, fwp_table1, fwp_table2, fwp_training
+from lrnnlab.training import pools as pooled
 from lrnnlab.explore.fwp_figures import ROWS, fwp_tables, negative_by_position
 from lrnnlab.explore.show import LARGEST, png
-from lrnnlab.steady import steady_arithmetic
+from lrnnlab.training.steady import steady_arithmetic
 from lrnnlab.tasks import COUNTER_TASKS, Batch, Sum
 
 DATA = records.data_folder()
@@ -62,7 +63,7 @@ def test_a_string_counts_only_if_all_its_positions_are_right(good, seed):
     from lrnnlab.tasks import whole_string_accuracy
 
     strings = some("dyck_1", 8, seed=seed)
-    found, loss = fwp_training.answers(Knows(strings, good), strings)
+    found, loss = pooled.answers(Knows(strings, good), strings)
     assert whole_string_accuracy(found, strings) == len(good) / 8
     labelled, wrong = int(strings.mask.sum()), 8 - len(good)
     right = math.log(1 + 6 * math.exp(-9))
@@ -72,9 +73,9 @@ def test_a_string_counts_only_if_all_its_positions_are_right(good, seed):
 def test_scoring_in_parts_is_scoring_at_once(monkeypatch):
     strings = some("shuffle_2", 40, (2, 50))
     net = nn.Sequential(nn.Embedding(4, 8), nn.Linear(8, 4))
-    whole, loss = fwp_training.answers(net, strings)
-    monkeypatch.setattr(fwp_training, "SCORED_AT_ONCE", 3 * strings.tokens.shape[1])
-    parts, again = fwp_training.answers(net, strings)
+    whole, loss = pooled.answers(net, strings)
+    monkeypatch.setattr(pooled, "SCORED_AT_ONCE", 3 * strings.tokens.shape[1])
+    parts, again = pooled.answers(net, strings)
     assert torch.equal(torch.where(strings.mask, whole, -1), torch.where(strings.mask, parts, -1))
     assert again == pytest.approx(loss, rel=1e-5)
 
@@ -86,19 +87,31 @@ def test_an_epoch_has_every_string_once(count, size, epochs, seed):
     mask = torch.arange(5) < lengths.unsqueeze(1)
     numbers = torch.arange(count).unsqueeze(1).expand(count, 5)
     pool = Batch(numbers, numbers.masked_fill(~mask, -1), mask)
-    drawn = fwp_training.batches(pool, size, torch.Generator().manual_seed(seed))
+    drawn = pooled.Pools([(10_000, pool)], size, torch.Generator().manual_seed(seed))
     for _ in range(epochs):
         seen = []
         while len(seen) < count:
-            part = next(drawn)
+            part = drawn()
             assert len(part.tokens) <= size and part.mask.any(0).all()  # cut to the longest
             seen += part.tokens[:, 0].tolist()
         assert sorted(seen) == list(range(count))
 
 
+@settings(max_examples=20, deadline=None)
+@given(steps=st.lists(st.integers(1, 7), min_size=1, max_size=3), kill=st.integers(0, 12))
+def test_pools_go_on_after_a_kill_as_if_there_had_been_none(steps, kill):
+    stages = [(count, some("parity", 5 + number, (2, 9), seed=number)) for number, count in enumerate(steps)]
+    whole = pooled.Pools(stages, 2, torch.Generator().manual_seed(0))
+    wanted = [whole().tokens.tolist() for _ in range(sum(steps))]
+    first, again = (pooled.Pools(stages, 2, torch.Generator().manual_seed(seed)) for seed in (0, 7))
+    found = [first().tokens.tolist() for _ in range(min(kill, sum(steps)))]
+    again.load(first.state())
+    assert found + [again().tokens.tolist() for _ in range(sum(steps) - len(found))] == wanted
+
+
 def test_the_loss_counts_labelled_positions_alone():
     strings, net = some("parity", 6), nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2)).double()
-    found = fwp_training._cross_entropy(net(strings.tokens), strings)
+    found = pooled._cross_entropy(net(strings.tokens), strings)
     by_hand = [-net(strings.tokens[i : i + 1, t])[0].log_softmax(0)[strings.targets[i, t]]
                for i, t in strings.mask.nonzero().tolist()]  # fmt: skip
     assert found.item() == pytest.approx(sum(by_hand).item() / len(by_hand), rel=1e-12)
@@ -125,7 +138,7 @@ def looks_like(scores, **options):
     one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
     pools = options.pop("pools", [(60, one)])
     net = nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2))
-    return fwp_training.train(
+    return pooled.train_pools(
         net, pools or [(60, one)], batch=1, rate=1e-3, generator=torch.Generator().manual_seed(0), watch_every=10,
         watch=lambda net, step: dict(zip(("validation", "held_out", "test"), next(told))), **options,
     )  # fmt: skip
@@ -180,7 +193,7 @@ def test_the_rate_falls_to_nothing_only_if_it_is_asked_to(schedule, falls):
         seen.append(net.height.item())
         return {"validation": 0.0, "held_out": 0.0}
 
-    fwp_training.train(Ramp(), [(20, one)], batch=1, rate=0.01, generator=torch.Generator().manual_seed(0), watch=watch,
+    pooled.train_pools(Ramp(), [(20, one)], batch=1, rate=0.01, generator=torch.Generator().manual_seed(0), watch=watch,
                        watch_every=1, schedule=schedule)  # fmt: skip
     moved = -np.diff(seen)
     assert moved[0] == pytest.approx(0.01, rel=1e-2)
@@ -195,7 +208,7 @@ def test_training_is_torchs_adam_on_one_pool_after_the_other(fault):
     pools = [(3, some("parity", 9, (2, 6))), (4, some("parity", 6, (2, 12), seed=1))]
     one, two = (fwp_training.build_net(COUNTER_TASKS["parity"](), SMALL, 0) for _ in range(2))
     data, again = (torch.Generator().manual_seed(3) for _ in range(2))
-    fwp_training.train(one, pools, batch=4, rate=0.02, generator=data, watch_every=5,
+    pooled.train_pools(one, pools, batch=4, rate=0.02, generator=data, watch_every=5,
                        watch=lambda net, step: {"validation": 0.0, "held_out": 0.0})  # fmt: skip
     optimiser = torch.optim.Adam(two.parameters(), **{name: plain[name] for name in ("betas", "eps", "lr")})
     for steps, pool in pools:
@@ -216,7 +229,7 @@ def test_a_loss_that_is_no_number_ends_training():
     one = Batch(torch.tensor([[0]]), torch.tensor([[0]]), torch.ones(1, 1, dtype=torch.bool))
     net = nn.Embedding(1, 2)
     nn.init.constant_(net.weight, math.nan)
-    made = fwp_training.train(net, [(9, one)], batch=1, rate=0.1, generator=torch.Generator(), watch_every=3,
+    made = pooled.train_pools(net, [(9, one)], batch=1, rate=0.1, generator=torch.Generator(), watch_every=3,
                               watch=lambda net, step: {"validation": 0.0, "held_out": 0.0})  # fmt: skip
     assert not made.finished and made.steps == 0
 

@@ -6,7 +6,7 @@ import torch
 from lrnnlab.models import build
 from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Mend, Phase, Recipe, fit
-from lrnnlab.training_run import TrainingRun
+from lrnnlab.training.fitting import Attempts
 
 RECIPE = Recipe((Phase(steps=3, lr=1e-2),), batch=8, length=5, mend=Mend(Phase(steps=4, lr=1e-3), rounds=2), attempts=2)
 
@@ -44,7 +44,7 @@ def test_without_mending_a_list_is_a_refusal():
 
 def test_half_of_a_batch_begins_with_lessons_and_is_labelled_anew():
     task = ModArith(5)
-    run = TrainingRun(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)
+    run = Attempts(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)
     plain = run._batch()
     run.lessons = [(4, 7, 4, 5, 1), (2,)]
     mixed = run._batch()

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lrnnlab.models import build, snap
-from lrnnlab.pruning import freeze_idle
+from lrnnlab.training.pruning import freeze_idle
 from lrnnlab.scans import linear_scan
 from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe, fit, impurity

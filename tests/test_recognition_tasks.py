@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from lrnnlab import models
 from lrnnlab.automata import build
-from lrnnlab.evaluation import evaluate
+from lrnnlab.training.evaluation import evaluate
 from lrnnlab.automata.languages import dyck, language, tomita_3
 from lrnnlab.tasks.base import Task
 from lrnnlab.tasks.recognition import STRING_TASKS, Recognition, bounded_dyck, tomita

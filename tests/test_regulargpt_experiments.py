@@ -13,21 +13,13 @@ from torch.nn import functional as F
 
 from lrnnlab import experiments, records
 from lrnnlab.experiments import regulargpt_table1, regulargpt_table2, report
-from lrnnlab.experiments.sequence_training import with_seed
-from lrnnlab.experiments.string_training import (
-    NETWORKS,
-    SIZES,
-    Curriculum,
-    accuracy_at_lengths,
-    held_out,
-    levels,
-    longest_at,
-    make_network,
-    train_strings,
-)
+from lrnnlab.training.loop import with_seed
+from lrnnlab.experiments.regulargpt_table1 import NETWORKS, SIZES, make_network
+from lrnnlab.training.evaluation import accuracy_at_lengths, levels
+from lrnnlab.training.lengths import Curriculum, held_out, longest_at, train_strings
 from lrnnlab.explore.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
-from lrnnlab.steady import stream
-from lrnnlab.tasks.arithmetic import Sum
+from lrnnlab.training.steady import stream
+from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.seeds import draw_seed
@@ -197,7 +189,8 @@ def test_the_longest_length_doubles_where_the_longer_half_is_known():
     ids=["known", "of the shorter half", "of one class", "unsure"],
 )
 def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, certain, reach):
-    course, targets = Curriculum(Parity(), 4, longest=40, growth=999, gate=0.1, reach=8), torch.tensor(targets)
+    course = Curriculum(Parity(), 4, 40, stream(0, "x"), growth=999, gate=0.1, reach=8)
+    targets = torch.tensor(targets)
     logits = certain * F.one_hot(targets, 2).float()
     loss = course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
     assert loss.item() == pytest.approx(math.log(1 + math.exp(-certain)), rel=1e-3)
@@ -212,8 +205,8 @@ def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
 
     @torch.no_grad()
     def loss():
-        logits = torch.cat([kept(tokens) for tokens, _ in batches])
-        return F.cross_entropy(logits, torch.cat([targets for _, targets in batches])).item()
+        logits = torch.cat([kept(batch.tokens) for batch in batches])
+        return F.cross_entropy(logits, torch.cat([batch.targets for batch in batches])).item()
 
     kept.load_state_dict(made.best)
     assert loss() == pytest.approx(-made.best_validation, rel=1e-5)
@@ -223,7 +216,7 @@ def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
 
 
 def test_held_out_strings_are_not_the_training_strings():
-    held = {tuple(row) for tokens, _ in held_out(Parity(), 40, stream(0, "x")) for row in tokens.tolist()}
+    held = {tuple(row) for batch in held_out(Parity(), 40, stream(0, "x")) for row in batch.tokens.tolist()}
     net, shown = Machine(), set()
     net.register_forward_pre_hook(
         lambda net, given: shown.update(map(tuple, given[0].tolist())) if net.training else None
@@ -282,7 +275,7 @@ def test_a_net_is_judged_at_every_length_by_itself():
 def test_parts_make_no_difference_and_the_net_stays_in_its_mode(monkeypatch):
     net = small_net("transformer").train()
     whole = accuracy_at_lengths(net, Parity(), [7, 30], strings=64, generator=stream(0, "x"))
-    monkeypatch.setattr("lrnnlab.experiments.string_training.PAIRS", 100)
+    monkeypatch.setattr("lrnnlab.training.evaluation.PAIRS", 100)
     assert accuracy_at_lengths(net, Parity(), [7, 30], strings=64, generator=stream(0, "x")) == whole
     assert net.training
 
@@ -305,7 +298,7 @@ def test_levels_of_a_guesser():
     [
         (lambda: make_network("lstm", Parity(), seed=0), "lstm"),
         (lambda: make_network("rnn", Parity(), "huge", seed=0), "huge"),
-        (lambda: train_strings(Machine(), Sum(5), steps=1, rate=1, generator=stream(0, "x")), r"Sum\(5\)"),
+        (lambda: train_strings(Machine(), Shift(), steps=1, rate=1, generator=stream(0, "x")), "Shift"),
         (lambda: trained(Machine(), steps=0), "steps=0"),
         (lambda: trained(Machine(), longest=0), "got 0"),
         (lambda: trained(Machine(), batch=0), "got 0"),
@@ -553,5 +546,5 @@ def test_sizes_are_named_for_every_net():
 @given(st.sampled_from(sorted(STRING_TASKS)), st.integers(1, 30))
 def test_every_task_can_be_held_out(task, longest):
     task = STRING_TASKS[task]()
-    for tokens, targets in held_out(task, longest, stream(0, "x"), strings=3):
-        assert [task.answer(row) for row in tokens] == targets.tolist()
+    for batch in held_out(task, longest, stream(0, "x"), strings=3):
+        assert [task.answer(row) for row in batch.tokens] == batch.targets.tolist()

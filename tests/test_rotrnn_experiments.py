@@ -16,20 +16,20 @@ from torch.nn import functional as F
 from lrnnlab import experiments, records
 from lrnnlab.experiments import report, rotrnn_fig3, rotrnn_table1, stand_ins
 from lrnnlab.experiments.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
-from lrnnlab.experiments.sequence_training import (
+from lrnnlab.training.loop import (
     SCHEDULES,
     Trained,
     settled,
     share_of_rate,
     share_right,
-    train_sequences,
+    train,
 )
 from lrnnlab.explore.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
 from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
 from lrnnlab.proofs.coloured_input import norm_over_time
 from lrnnlab.proofs.white_input import expected_norm
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
 
@@ -52,7 +52,7 @@ def draw_batch(generator):
 
 def trained(net, **options):
     given = {"steps": 6, "rate": 0.01, "generator": stream(0, "x"), "progress": False} | options
-    return train_sequences(net, draw_batch, F.cross_entropy, **given)
+    return train(net, draw_batch, F.cross_entropy, **given)
 
 
 def weights(net):
@@ -71,7 +71,7 @@ def test_training_takes_one_thread_whatever_is_allowed():
         seen.append(torch.get_num_threads())
         return draw_batch(generator)
 
-    train_sequences(small_net(), spied, F.cross_entropy, steps=2, rate=0.01, generator=stream(0, "x"), progress=False)
+    train(small_net(), spied, F.cross_entropy, steps=2, rate=0.01, generator=stream(0, "x"), progress=False)
     assert seen == [1, 1] and torch.get_num_threads() == 2
 
 
@@ -172,7 +172,7 @@ def test_best_weights_are_those_of_the_best_validation():
 
 def test_training_breaks_off_where_the_loss_ends():
     net, count = small_net(), iter(range(99))
-    run = train_sequences(
+    run = train(
         net, draw_batch, lambda outputs, targets: F.cross_entropy(outputs, targets) / (next(count) < 3), steps=6,
         rate=0.01, generator=stream(0, "x"), progress=False,
     )  # fmt: skip
@@ -213,7 +213,7 @@ def test_regression_at_the_last_positions():
         x = torch.randn(16, 6, 1, generator=generator)
         return x, x[:, 3:5]
 
-    run = train_sequences(net, batch, F.mse_loss, steps=80, rate=0.03, generator=stream(0, "y"), progress=False,
+    run = train(net, batch, F.mse_loss, steps=80, rate=0.03, generator=stream(0, "y"), progress=False,
                           schedule="constant")  # fmt: skip
     assert run.losses[0][0] == 10 and run.losses[-1][1] < 0.3 * run.losses[0][1]
 
@@ -459,7 +459,7 @@ def test_score_is_that_of_the_best_weights(monkeypatch):
         constant(net, 0)
         return Trained(net.eval(), steps=1, best=best, best_validation=1.0, best_step=0, last_validation=0.0)
 
-    monkeypatch.setattr(stand_ins, "train_sequences", fake)
+    monkeypatch.setattr(stand_ins, "train", fake)
     setting = rotrnn_table1.setting("rotrnn", "text", "live") | {"items": {"train": 8, "val": 8, "test": 17}}
     found = rotrnn_table1.measure(setting, seed=0)["metrics"]
     ones = stand_in("text", "test", setting["items"]["test"]).targets.mean()

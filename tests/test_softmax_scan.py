@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.models import BlockDiagonal, build
 from lrnnlab.scans import FUSED, available, cpu, softmax_scan
-from lrnnlab.steady import steady_arithmetic
+from lrnnlab.training.steady import steady_arithmetic
 
 f32, f64 = torch.float32, torch.float64
 SIZES = (*range(1, 10), 16)

@@ -13,7 +13,7 @@ from lrnnlab.analysis_strings import elements_by_depth
 from lrnnlab.automata import transition_monoid
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.experiments import regulargpt_fig3, regulargpt_fig4
-from lrnnlab.experiments.string_training import make_network
+from lrnnlab.experiments.regulargpt_table1 import make_network
 from lrnnlab.explore import tree_figures, tree_widgets
 from lrnnlab.explore.cluster_widgets import (
     Seen,

@@ -23,7 +23,7 @@ from lrnnlab import records
 from lrnnlab.bench import memory
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models.dlr import DLR
-from lrnnlab.steady import steady_arithmetic
+from lrnnlab.training.steady import steady_arithmetic
 
 Work = Callable[[], object]
 

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from lrnnlab import records
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models import SequenceModel, build
-from lrnnlab.steady import steady_arithmetic, stream
+from lrnnlab.training.steady import steady_arithmetic, stream
 
 FORMS = {  # of every model, ours first
     **{name: ("cpu", "chunkwise", "sequential") for name in ("ult", "deltanet")},

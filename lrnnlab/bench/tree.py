@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models.regular_gpt import PADDING, RegularGPT
-from lrnnlab.steady import steady_arithmetic, stream
+from lrnnlab.training.steady import steady_arithmetic, stream
 
 BATCH, WIDTH, LENGTH, CHUNKS = 8, 64, 512, (2, 128)
 

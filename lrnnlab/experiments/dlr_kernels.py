@@ -39,11 +39,11 @@ from torch import Tensor, nn
 from lrnnlab.experiments import dlr_table2
 from lrnnlab.experiments.dlr_table2 import CIRCLE, MIXERS
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.experiments.sequence_training import train_sequences, with_seed
+from lrnnlab.training.loop import train, with_seed
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.proofs.kernel_fits import best_fit, targets
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.atomic import Shift
 
 NAME = "dlr/kernels"
@@ -107,7 +107,7 @@ def _fit(setting: dict, seed: int) -> dict:
     goal = torch.from_numpy(target).float()
     net = with_seed(lambda: Kernel(MIXERS[setting["mixer"]](1, **setting["options"]), setting["length"]), seed)
     before, first = _numbers(net), best(net, target)
-    made = train_sequences(
+    made = train(
         net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
         steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"), progress=False,
     )  # fmt: skip

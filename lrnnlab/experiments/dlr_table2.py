@@ -46,12 +46,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.experiments.sequence_training import Trained, train_sequences, with_seed
+from lrnnlab.training.loop import Trained, train, with_seed
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
 from lrnnlab.models.sgconv import SGConv
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.tasks.continuous import r_squared
@@ -136,7 +136,7 @@ def trained(setting: dict, seed: int) -> Trained:
         batch = task.sample(B, L, generator)
         return batch.inputs.to(device), batch.targets.to(device)
 
-    return train_sequences(
+    return train(
         build_net(setting, seed).to(device), draw_batch, F.mse_loss, generator=stream(seed, "shift/train"),
         watch=lambda net, step: {"validation": r_squared(net(seen.inputs), seen.targets)},
         watch_every=max(setting["steps"] // setting["looks"], 1), progress=False,

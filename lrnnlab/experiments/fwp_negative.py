@@ -36,8 +36,9 @@ import torch
 from torch import nn
 
 from lrnnlab.experiments import fwp_training
+from lrnnlab.training.pools import answers
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks import COUNTER_TASKS, Batch, Sum, Task
 
 NAME = "fwp/negative"
@@ -83,9 +84,11 @@ class MixedLengths:
     (True, torch.Size([100, 50]))
     """
 
+    reads, answers, padded = "tokens", "every", True
+
     def __init__(self, task: Task):
-        self.task, self.vocab_size, self.classes = task, task.vocab_size, task.classes
-        self.sample = task.sample
+        self.task, self.classes, self.sample = task, task.classes, task.sample
+        self.input_size, self.output_size = task.input_size, task.output_size
 
     def bin(self, k: int) -> tuple[int, int]:
         """2..50, then 51..100."""
@@ -144,7 +147,7 @@ def measure(setting: dict, seed: int) -> dict:
 def by_position(net: nn.Module, task, seed: int) -> list[float]:
     """Accuracy over every ``BLOCK`` positions of ``FAR_STRINGS`` uniform strings of ``FAR`` tokens."""
     far = task.sample(FAR_STRINGS, FAR, stream(seed, "fwp/far"))
-    right = (fwp_training.answers(net, far)[0] == far.targets).double().mean(0)
+    right = (answers(net, far)[0] == far.targets).double().mean(0)
     return [round(value, 4) for value in right.view(-1, BLOCK).mean(1).tolist()]
 
 

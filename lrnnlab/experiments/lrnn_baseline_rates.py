@@ -20,7 +20,7 @@ from statistics import fmean
 import pandas as pd
 
 from lrnnlab import tasks
-from lrnnlab.evaluation import evaluate
+from lrnnlab.training.evaluation import evaluate
 from lrnnlab.experiments import lrnn_baselines
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.models import build

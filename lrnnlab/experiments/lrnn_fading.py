@@ -51,7 +51,7 @@ from lrnnlab.experiments import lrnn_table2
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.experiments.runner import Run, Setting, train
 from lrnnlab.models import SequenceModel
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.training import Phase, Recipe
 
 NAME = "lrnn/fading"

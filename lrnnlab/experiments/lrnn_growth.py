@@ -34,7 +34,7 @@ import torch
 from lrnnlab.analysis import growth_per_step, overflow_observed
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.models import COLUMN_RULES
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 
 NAME = "lrnn/growth"
 TASKS = ("gaussian", "signs", "positive", "worst")

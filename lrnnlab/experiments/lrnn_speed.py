@@ -35,7 +35,7 @@ from torch.nn import functional as F
 from lrnnlab import scans, tasks
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.models import SequenceModel, build
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 
 NAME = "lrnn/speed"
 TASKS = ("sum",)

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lrnnlab import records
-from lrnnlab.steady import steady_arithmetic
+from lrnnlab.training.steady import steady_arithmetic
 
 
 @dataclass(frozen=True)

@@ -55,11 +55,13 @@ from lrnnlab.analysis_strings import (
 )
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.experiments.regulargpt_table1 import percent, training_of
-from lrnnlab.experiments.string_training import accuracy_at_lengths, make_network, train_strings
+from lrnnlab.experiments.regulargpt_table1 import make_network
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.lengths import train_strings
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.proofs.clusters import cluster_count
 from lrnnlab.automata.languages import language
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
 

@@ -40,10 +40,12 @@ from torch import nn
 from lrnnlab.analysis_strings import cumulative_gradient
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.experiments.regulargpt_table1 import percent, training_of
-from lrnnlab.experiments.sequence_training import with_seed
-from lrnnlab.experiments.string_training import NETWORKS, accuracy_at_lengths, make_network, train_strings
+from lrnnlab.training.loop import with_seed
+from lrnnlab.experiments.regulargpt_table1 import NETWORKS, make_network
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.lengths import train_strings
 from lrnnlab.models.block_diagonal import block_diagonal_lrnn
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
 from lrnnlab.tasks.string_tasks import BITS

@@ -53,22 +53,32 @@ from statistics import fmean
 
 import pandas as pd
 import torch
+from torch import nn
 
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.experiments.sequence_training import Trained
-from lrnnlab.experiments.string_training import (
-    NETWORKS,
-    SIZES,
-    accuracy_at_lengths,
-    levels,
-    make_network,
-    train_strings,
-)
-from lrnnlab.steady import stream
+from lrnnlab.training.loop import Trained
+from lrnnlab.models import build
+from lrnnlab.training.evaluation import accuracy_at_lengths, levels
+from lrnnlab.training.lengths import train_strings
+from lrnnlab.training.steady import stream
+from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
 from lrnnlab.tasks.string_tasks import Parity
 
+NETWORKS = {  # row: the model's name and options
+    "rnn": ("relu_rnn", {}),
+    "transformer": ("xl_transformer", {}),
+    "regulargpt_c2": ("regulargpt", {"chunk": 2}),
+    "regulargpt_c3": ("regulargpt", {"chunk": 3}),
+}
+_TREE = {"small": {"width": 64, "heads": 8}, "paper": {"width": 256, "heads": 8}}
+SIZES = {  # row: size: options
+    "rnn": {"small": {"width": 64}, "paper": {"width": 256}},
+    "transformer": {"small": {"width": 32, "heads": 4, "layers": 2}, "paper": {"width": 256, "heads": 8, "layers": 5}},
+    "regulargpt_c2": _TREE,
+    "regulargpt_c3": _TREE,
+}
 NAME = "regulargpt/table1"
 TASKS = ("even_pairs", "modular_arithmetic_prefix", "modular_arithmetic", "parity", "cycle_navigation",
          "d_2", "d_3", "d_4", "d_12", "tomita_3", "tomita_4", "tomita_5", "tomita_6")  # fmt: skip
@@ -101,6 +111,27 @@ PAPER = {  # task: (max, mean) over 3 seeds in percent, in the order of ROWS; wh
     "tomita_5": ((100, 100), (74.5, 74.5), (100, 99.8), (98.2, 84.1)),
     "tomita_6": ((100, 100), (50.0, 50.0), (100, 98.5), (100, 65.7)),
 }
+
+
+def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **options) -> nn.Module:
+    """An untrained net of Table 1 with the weights of ``seed``; torch's own generator is left as it was.
+
+    Parameters
+    ----------
+    row : ``rnn``, ``transformer`` (Transformer-XL positions), ``regulargpt_c2``, ``regulargpt_c3``.
+    size : ``small`` or ``paper``; see ``SIZES``.  ``options`` overrule it.
+
+    ValueError for a row or a size that is not there.  The paper says "4.3 M" parameters (Table 4); that is its
+    Transformer alone:
+
+    >>> from lrnnlab.tasks.string_tasks import Parity
+    >>> [sum(p.numel() for p in make_network(row, Parity(), "paper", seed=0).parameters()) for row in NETWORKS]
+    [67330, 4275202, 790290, 790298]
+    """
+    grid([row], tuple(NETWORKS), "row", "make_network")
+    grid([size], tuple(SIZES[row]), "size", "make_network")
+    name, kind = NETWORKS[row]
+    return build(name, task, seed=seed, **{**kind, **SIZES[row][size], **options})
 
 
 def setting(row: str, task: str, budget: str) -> dict:

@@ -34,8 +34,8 @@ from lrnnlab.experiments.regulargpt_table1 import (
     trained,
     training_of,
 )
-from lrnnlab.experiments.string_training import accuracy_at_lengths
-from lrnnlab.steady import stream
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.string_tasks import Parity
 
 __all__ = ["ALIASES", "NAME", "PAPER", "ROWS", "TASKS", "line", "measure", "setting", "table"]

@@ -47,12 +47,12 @@ from torch.nn import functional as F
 from lrnnlab.analysis_strings import cumulative_gradient
 from lrnnlab.experiments import character_text
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.experiments.sequence_training import train_sequences, with_seed
-from lrnnlab.experiments.string_training import PAIRS, at_the_end
+from lrnnlab.training.loop import train, with_seed
+from lrnnlab.training.evaluation import PAIRS
 from lrnnlab.models.chunk_masks import depth_count
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 
 NAME = "regulargpt/table3"
 TASKS = ("text",)
@@ -107,16 +107,16 @@ def measure(setting: dict, seed: int) -> dict:
     >>> [length for length in measure(tiny, seed=0)["metrics"]["perplexity"]]
     ['20', '300']
     """
-    train, test = character_text.split()
-    draw_batch = partial(character_text.draw, train, setting["batch"], setting["length"])
-    made = train_sequences(
+    text, test = character_text.split()
+    draw_batch = partial(character_text.draw, text, setting["batch"], setting["length"])
+    made = train(
         build_net(setting, seed), draw_batch, every_character, generator=stream(seed, "table3/train"), progress=False,
         **{name: setting[name] for name in ("steps", "rate", "warmup")},
     )  # fmt: skip
     net, ask = made.net, partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))
     losses = {length: last_losses(net, *ask(length)) for length in setting["lengths"]}
     error = float(losses[setting["length"]].std()) / setting["targets"] ** 0.5
-    metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(train, ask(1)[1]), 3),
+    metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(text, ask(1)[1]), 3),
                "parameters": sum(p.numel() for p in net.parameters()), "steps": made.steps}  # fmt: skip
     if isinstance(net, RegularGPT):
         depths = depth_count(setting["length"], net.chunk)
@@ -165,7 +165,8 @@ def last_losses(net: nn.Module, tokens: Tensor, targets: Tensor, depths: int | N
     found = []
     for some, wanted in zip(*(part.split(max(1, PAIRS // tokens.shape[1] ** 2)) for part in (tokens, targets))):
         if depths is None:
-            logits = at_the_end(net(some))
+            logits = net(some)
+            logits = logits[:, -1] if logits.ndim == 3 else logits
         else:
             logits = net.head(net.norm(net.hidden(some)[:depths][-1][:, -1]))
         found.append(F.cross_entropy(logits, wanted, reduction="none"))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lrnnlab.evaluation import summary
+from lrnnlab.training.evaluation import summary
 from lrnnlab.experiments import MEASUREMENTS
 
 SHOWN = {

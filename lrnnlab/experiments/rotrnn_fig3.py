@@ -48,11 +48,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.experiments.sequence_training import share_right, train_sequences, with_seed
+from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.models.lru import LRU, ModalRecurrence
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.listops import ListOps
 
 NAME = "rotrnn/fig3"
@@ -128,7 +128,7 @@ def measure(setting: dict, seed: int) -> dict:
     def watch(net: nn.Module, step: int) -> dict:
         return {**norms(net, probe), "validation": share_right(net, [probe])}
 
-    made = train_sequences(
+    made = train(
         net, lambda generator: expressions(setting["batch"], length, generator), F.cross_entropy,
         generator=stream(seed, "fig3/train"), watch=watch, progress=False,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup", "watch_every")},

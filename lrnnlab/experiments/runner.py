@@ -12,7 +12,7 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 from lrnnlab import records, scans, tasks
-from lrnnlab.evaluation import evaluate
+from lrnnlab.training.evaluation import evaluate
 from lrnnlab.models import SequenceModel, build, snap
 from lrnnlab.training import Fit, Recipe, fit, steady_arithmetic
 from lrnnlab.verification import verify

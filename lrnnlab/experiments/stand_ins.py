@@ -14,9 +14,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.experiments.sequence_training import share_right, train_sequences, with_seed
+from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.models.sequence_blocks import PairClassifier, SequenceEncoder, SequenceNet, block_stack
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 from lrnnlab.tasks.long_range import SequenceData, stand_in
 
 
@@ -64,23 +64,23 @@ def learn(setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable]
     """
     splits = {name: stand_in(setting["task"], name, count, setting["data_seed"])
               for name, count in setting["items"].items()}  # fmt: skip
-    train = splits["train"]
+    data = splits["train"]
 
     def draw_batch(generator: torch.Generator) -> tuple:
-        return as_batch(train, torch.randint(len(train), (setting["batch"],), generator=generator))
+        return as_batch(data, torch.randint(len(data), (setting["batch"],), generator=generator))
 
     def watch(net: nn.Module, step: int) -> dict:
         return {"validation": accuracy(net, splits["val"])}
 
-    made = train_sequences(
-        build_net(setting, train, seed, mixers, **options), draw_batch, F.cross_entropy,
+    made = train(
+        build_net(setting, data, seed, mixers, **options), draw_batch, F.cross_entropy,
         generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"], progress=False,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip
     last = accuracy(made.net, splits["test"])
     made.net.load_state_dict(made.best)
     metrics = {"accuracy": accuracy(made.net, splits["test"]), "accuracy_last": last, **made.summary(),
-               "chance": train.chance, "majority": splits["test"].majority,
+               "chance": data.chance, "majority": splits["test"].majority,
                "parameters": sum(parameter.numel() for parameter in made.net.parameters())}  # fmt: skip
-    return {"metrics": metrics, "data": train.name, "losses": made.losses, "validation": made.watched,
+    return {"metrics": metrics, "data": data.name, "losses": made.losses, "validation": made.watched,
             "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from lrnnlab.evaluation import summary
+from lrnnlab.training.evaluation import summary
 from lrnnlab.experiments import dlr_table2
 from lrnnlab.explore.style import FAINT, INK, PAPER, SMALL, Look, label_ends, new_figure, styled
 from lrnnlab.tasks.atomic_levels import shift_level

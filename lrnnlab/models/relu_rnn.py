@@ -16,13 +16,15 @@ from lrnnlab.models.transformer_blocks import cut_normal_, linear
 
 
 class ReluRNN(nn.Module):
-    """``model(tokens (B,T))`` -> logits (B,C) at the last position; ``step`` gives the same one token at a time.
+    """``model(tokens (B,T))`` -> logits (B,C) at the last position, as the paper asks, or with ``every`` (B,T,C).
+
+    ``step`` gives the same one token at a time.
 
     Parameters
     ----------
     vocab_size, classes : V and C.  The one-hot input has a column more that no symbol uses, which counts in the paper's
         number of parameters.
-    width : D.
+    width : D.      every : whether it answers at every position.
 
     Weights start normal, cut at two deviations of (inputs)^-1/2, biases at 0.  A wrong size, an empty string or an
     unknown symbol is a ValueError.
@@ -34,14 +36,14 @@ class ReluRNN(nn.Module):
     >>> state, logits = model.step(model.initial_state(2), torch.tensor([0, 1]))
     """
 
-    def __init__(self, vocab_size: int, classes: int, *, width: int = 256):
+    def __init__(self, vocab_size: int, classes: int, *, width: int = 256, every: bool = False):
         super().__init__()
         if min(vocab_size, classes, width) < 1:
             raise ValueError(
                 "vocab_size, classes and width are at least 1, "
                 f"got vocab_size={vocab_size}, classes={classes}, width={width}"
             )
-        self.vocab_size = vocab_size
+        self.vocab_size, self.every = vocab_size, every
         self.network = nn.RNN(vocab_size + 1, width, nonlinearity="relu", batch_first=True)
         for name, weight in self.network.named_parameters():
             if name.startswith("weight"):
@@ -55,7 +57,8 @@ class ReluRNN(nn.Module):
         return self.network(self._one_hot(tokens))[0]
 
     def forward(self, tokens: Tensor) -> Tensor:
-        return self.head(self.states(tokens)[:, -1])
+        states = self.states(tokens)
+        return self.head(states if self.every else states[:, -1])
 
     def initial_state(self, batch: int) -> Tensor:
         """h_0 = 0, (B,D)."""

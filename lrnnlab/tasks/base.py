@@ -111,6 +111,7 @@ class BaseTask(ABC):
     ==================  =============================================================================================
     ``reads``           ``"tokens"`` or ``"numbers"``
     ``answers``         where answers stand: ``"every"`` position, the ``"last"``, or at ``"places"`` that differ
+    ``padded``          whether the strings of a batch may end before its last column
     ``input_size``      the number of symbols V, or of input columns d_in
     ``output_size``     the number of classes C, or of target columns d_out
     ``train_length``    what it is trained on, at the most; ``test_length`` what it is scored on
@@ -122,7 +123,7 @@ class BaseTask(ABC):
     ==================  =============================================================================================
     """
 
-    reads, answers = "tokens", "every"
+    reads, answers, padded = "tokens", "every", False
     train_length: int
     test_length: int
     score = "accuracy"
@@ -156,11 +157,32 @@ class BaseTask(ABC):
     def near(self, length):
         """The greatest length up to ``length`` that the task has; ValueError if there is none."""
         for shorter in range(whole_number(length, 1, f"{self}: a length"), 0, -1):
-            try:
-                return self.check_length(shorter)
-            except ValueError:
-                pass
+            if self.has_length(shorter):
+                return shorter
         raise ValueError(f"{self}: there is no length up to {length}")
+
+    def sample_near(self, batch, length, generator):
+        """``sample`` at the greatest length up to ``length`` that the task has."""
+        return self.sample(batch, self.near(length), generator)
+
+    def sample_up_to(self, batch, longest, generator):
+        """A batch of one random length, uniform in 1..``longest`` (or the next shorter one that the task has)."""
+        longest = whole_number(longest, 1, f"{self}: the longest length")
+        length = int(torch.randint(1, longest + 1, (), generator=generator, device=generator.device))
+        return self.sample_near(batch, max(length, self.least_length), generator)
+
+    @property
+    def least_length(self):
+        """The shortest length that the task has."""
+        return next(length for length in range(1, 10_000) if self.has_length(length))
+
+    def has_length(self, length):
+        """Whether the task has inputs of this length."""
+        try:
+            self.check_length(length)
+        except ValueError:
+            return False
+        return True
 
     def with_length(self, length):
         """This task with another training length; ValueError if it does not exist at that length."""

@@ -160,7 +160,7 @@ class ListOps(BaseTask):
 
     symbols, classes, pad = (*SYMBOLS, "_"), 10, PAD
     vocab_size, chance = len(SYMBOLS) + 1, 0.1
-    answers = "places"
+    answers, padded = "places", True
     train_length = test_length = 64
 
     def __init__(self, max_depth=10, max_args=10, shortest=0.25):

@@ -54,7 +54,7 @@ class PositiveTask(Task):
     def classes(self):
         return len(self.meanings)
 
-    score = "whole strings right"
+    score, padded = "whole strings right", True
 
     @property
     def train_length(self):
@@ -68,9 +68,8 @@ class PositiveTask(Task):
         """ValueError: what is trained on is a bin of sizes."""
         raise ValueError(f"{self}: its strings come in bins of {BIN} sizes, of many lengths, got length={length!r}")
 
-    def near(self, length):
-        length = whole_number(length, 1, f"{self}: a length")
-        return next((below for below in range(length, 0, -1) if self.number(below)), None) or super().near(length)
+    def has_length(self, length):
+        return self.number(length) > 0
 
     def training_batch(self, batch, generator, longest=None):
         """``batch`` strings of Bin0 (of sizes up to ``longest``, if that is given), drawn as the published ones are."""

@@ -10,7 +10,7 @@ Letters: B batch, T time, V tokens, C classes.
 * the levels: ``label_counts`` counts strings with whole numbers; ``majority`` and ``average_majority`` follow;
 * ``sample_up_to``: training batches of one length each, uniform in 1..L.
 
-What fits and scores models at every position (``lrnnlab.training``, ``lrnnlab.evaluation``) wants a ``Task``, and
+What fits and scores models at every position (``lrnnlab.training``, ``lrnnlab.training.evaluation``) wants a ``Task``, and
 says so (``refuse``).
 """
 
@@ -66,11 +66,12 @@ class StringTask(Task):
         """
         return super().sample(batch, self.string_length(length), generator)
 
-    def sample_up_to(self, batch, longest, generator):
-        """A batch of one random length, uniform in 1..``longest``, as paper 002 trains."""
-        longest = whole_number(longest, 1, f"{self}: the longest length")
-        length = int(torch.randint(1, longest + 1, (), generator=generator, device=generator.device))
-        return self.sample(batch, length, generator)
+    def sample_near(self, batch, length, generator):
+        return self.sample(batch, length, generator)  # any length may be asked for: see ``string_length``
+
+    @property
+    def least_length(self):
+        return 1
 
     def training_batch(self, batch, generator, longest=None):
         """A batch of one random length, uniform in 1..``longest`` (the training length)."""

@@ -29,7 +29,7 @@ import numpy as np
 import lrnnlab
 from lrnnlab.automata import MooreMachine
 from lrnnlab.course import check, predict
-from lrnnlab.evaluation import evaluate
+from lrnnlab.training.evaluation import evaluate
 from lrnnlab.experiments import plan, train
 from lrnnlab.explore import show
 from lrnnlab.explore.automaton_figures import state_diagram

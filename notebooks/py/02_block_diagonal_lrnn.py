@@ -25,7 +25,7 @@ from torch.nn import functional as F
 import lrnnlab
 from lrnnlab import analysis, records
 from lrnnlab.course import check, predict
-from lrnnlab.evaluation import evaluate
+from lrnnlab.training.evaluation import evaluate
 from lrnnlab.experiments import get, levels, plan, train
 from lrnnlab.experiments.report import cells
 from lrnnlab.explore import show

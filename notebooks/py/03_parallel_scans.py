@@ -382,7 +382,7 @@ race_widget
 
 # %% tags=["nbval-ignore-output"]
 speed, live = get("lrnn/speed"), []
-with lrnnlab.steady.steady_arithmetic():
+with lrnnlab.training.steady.steady_arithmetic():
     for row in speed.ROWS:
         setting = {**lrnn_speed.setting(row, "sum", "live"), "batch": 16}
         live.append(

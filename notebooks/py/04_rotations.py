@@ -31,7 +31,7 @@ import lrnnlab
 from lrnnlab import records
 from lrnnlab.course import check, predict
 from lrnnlab.experiments import plan, rotrnn_fig3, run_all
-from lrnnlab.experiments.sequence_training import train_sequences
+from lrnnlab.training.loop import train
 from lrnnlab.explore import show
 from lrnnlab.explore.norm_figures import norm_along_time, norm_through_training
 from lrnnlab.explore.proof_widgets import steps
@@ -80,7 +80,7 @@ from lrnnlab.proofs.white_input import (
     simulated_norm,
     steps_until,
 )
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -716,7 +716,7 @@ def shares():
 
 
 before = shares()
-train_sequences(
+train(
     single,
     lambda generator: rotrnn_fig3.expressions(32, 64, generator),
     torch.nn.functional.cross_entropy,

@@ -69,7 +69,7 @@ from lrnnlab.proofs.shifts import (
 from lrnnlab.proofs.toeplitz import fast_convolution, ring
 from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import vandermonde
-from lrnnlab.steady import steady_arithmetic, stream
+from lrnnlab.training.steady import steady_arithmetic, stream
 from lrnnlab.tasks.atomic import ContextShift, CumMax, CumSum, Reverse, Shift
 from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.continuous import r_squared

@@ -80,7 +80,7 @@ from lrnnlab.proofs.shift_norms import (
     worst_shift,
 )
 from lrnnlab.proofs.shifts import shift_criterion, shift_table
-from lrnnlab.steady import steady_arithmetic
+from lrnnlab.training.steady import steady_arithmetic
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level, trivial_level
 

@@ -37,7 +37,8 @@ from lrnnlab.experiments import regulargpt_table1 as table1
 from lrnnlab.experiments import regulargpt_table2 as table2
 from lrnnlab.experiments import regulargpt_table3 as table3
 from lrnnlab.experiments.lrnn_fig1 import schedule
-from lrnnlab.experiments.string_training import accuracy_at_lengths, train_strings
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.lengths import train_strings
 from lrnnlab.explore import show
 from lrnnlab.explore.cluster_figures import clusters_of_tasks
 from lrnnlab.explore.cluster_widgets import (
@@ -79,7 +80,7 @@ from lrnnlab.proofs.clusters import clusters
 from lrnnlab.proofs.composition_order import later_first, order_of_composition, read_out
 from lrnnlab.proofs.error_correction import noise_growth, one_eighth
 from lrnnlab.proofs.recursion import closure, padding
-from lrnnlab.steady import stream
+from lrnnlab.training.steady import stream
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -18,7 +18,7 @@ class Phase:
     purity : weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that
         are in use are from one-hot.
     prune : when the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch
-        stays under this, or under twice what it was (see :mod:`lrnnlab.pruning`).
+        stays under this, or under twice what it was (see :mod:`lrnnlab.training.pruning`).
     """
 
     steps: int

@@ -1,18 +1,18 @@
-"""Training a ``SequenceNet``, or any module, on whole sequences: classes or numbers, with validation on the way.
+"""Training a model: on a task, or on any batches with any loss; with looks on the way, and taken up again after a kill.
 
-A batch is a tuple ``(*inputs, targets)``; the network gets the inputs, ``loss(outputs, targets)`` is a number:
+A source of data is a task, or ``draw(generator)`` that gives a ``Batch``, or a tuple ``(*inputs, targets)`` for the
+``loss(outputs, targets)`` that goes with it:
 
 ===============================  =====================================================================================
 classes                          ``(tokens (B,T), lengths (B,), targets (B,))``, ``torch.nn.functional.cross_entropy``
 numbers at the last L' places    ``(inputs (B,T,d), targets (B,L',d'))``, ``torch.nn.functional.mse_loss``
 pairs of strings                 ``(a (B,T), b (B,T), (lengths of a, of b), targets (B,))``
-strings and their labels         ``(tokens (B,T), strings)``, a loss of its own that finds the labels in the ``Batch``
 ===============================  =====================================================================================
 
 The rate rises linearly to its full height, then falls as a half cosine to 0 at the last step, or stays (paper 001, code
 and App. B; paper 004 keeps it constant).  Validation must come from strings that are neither trained on nor tested.
-
-Papers 002 and 003 are trained by it too; ``string_training`` and ``fwp_training`` say on what, and when it is enough.
+Curricula of lengths are in ``lengths``, pools of strings in ``pools``, and training that begins again until a model is
+accepted in ``fitting``.
 
 Letters: B batch, T time, L' positions read, d columns.
 """
@@ -20,27 +20,27 @@ Letters: B batch, T time, L' positions read, d columns.
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
 
 from lrnnlab.models.sequence_blocks import parameter_groups
-from lrnnlab.steady import steady_arithmetic
+from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.seeds import draw_seed
+from lrnnlab.training.descent import Descent, load, progress_bar, save
+from lrnnlab.training.steady import steady_arithmetic, stream
 
 SCHEDULES = ("cosine", "constant")
-WINDOW = 10  # steps whose mean loss is one entry
 
 
 @dataclass
 class Trained:
-    """What :func:`train_sequences` returns.
+    """What :func:`train` returns.
 
     ``net`` has its last weights; ``best`` holds those of the best validation, None if nothing was validated.
     ``losses``: (step, mean loss since the entry before).  ``watched``: what each watch said, with its ``step``.
@@ -65,14 +65,16 @@ class Trained:
 
 
 @steady_arithmetic()
-def train_sequences(
+def train(
     net: nn.Module,
-    draw_batch: Callable[[torch.Generator], tuple],
-    loss: Callable[[Tensor, Tensor], Tensor],
+    source: BaseTask | Callable[[torch.Generator], Batch | tuple],
+    loss: Callable[[Tensor, Tensor], Tensor] | None = None,
     *,
     steps: int,
-    rate: float,
-    generator: torch.Generator,
+    rate: float = 3e-3,
+    batch: int = 32,
+    seed: int = 0,
+    generator: torch.Generator | None = None,
     recurrent_rate: float | None = None,
     decay: float = 0.0,
     betas: tuple[float, float] = (0.9, 0.999),
@@ -83,68 +85,124 @@ def train_sequences(
     watch: Callable[[nn.Module, int], dict] | None = None,
     watch_every: int = 0,
     until: Callable[[Trained], bool] | None = None,
+    checkpoint: Path | None = None,
+    save_seconds: float = 5.0,
     progress: bool = True,
 ) -> Trained:
     """Train ``net`` for at most ``steps`` batches with AdamW, which without decay is Adam; on one thread.
 
     Parameters
     ----------
-    draw_batch : ``draw_batch(generator) -> (*inputs, targets)``.      loss : of ``net(*inputs)`` and the targets.
+    source : a task, whose ``training_batch`` gives ``batch`` inputs a step, or what draws batches: see the module.
+    loss : of ``net(*inputs)`` and the targets; if not given, that of the ``Batch``.
     rate, recurrent_rate, decay : see ``parameter_groups``; the recurrent rate is ``rate`` if absent.
     betas, epsilon : AdamW's.      clip : a gradient whose norm is greater is scaled down to it.
     warmup : steps of the linear rise.      schedule : what follows, ``"cosine"`` to 0, or ``"constant"``.
-    generator : of the batches and of dropout; torch's own is left as it was.
+    generator : of the batches and of dropout, that of ``seed`` if absent; torch's own is left as it was.
     watch, watch_every : ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the
         last, without gradients, ``net`` in evaluation mode.  If the dict has ``"validation"`` (higher is better), its
         last and best values are kept, with the weights of the best.  It must not draw from torch's own generator.
     until : asked before every step whether what was found so far is enough; :func:`settled` is the usual answer.
+    checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the same
+        numbers as if it had never been interrupted.  A source with a memory has ``state()`` and ``load(state)``.
 
     ``ValueError`` for steps below 1, a warm-up outside 0..steps-1, an unknown schedule, a clip that is not above 0, or
     one of watch and watch_every without the other.
 
-    >>> import torch
-    >>> net = torch.nn.Linear(3, 1)
-    >>> def draw_batch(generator):
-    ...     x = torch.randn(16, 3, generator=generator)
-    ...     return x, x.sum(1, keepdim=True)
-    >>> made = train_sequences(net, draw_batch, torch.nn.functional.mse_loss, steps=300, rate=0.1,
-    ...                        generator=torch.Generator().manual_seed(0), progress=False)
-    >>> net.weight.detach().round(decimals=2).tolist(), made.finished
-    ([[1.0, 1.0, 1.0]], True)
+    >>> from lrnnlab.models import build
+    >>> from lrnnlab.tasks import task
+    >>> parity = task("parity")
+    >>> train(build("lstm", parity, width=8), parity, steps=3, progress=False).steps
+    3
     """
     _check(steps, warmup, schedule, clip, watch, watch_every)
-    made, start, window = Trained(net), time.process_time(), []
+    generator = stream(seed, "train") if generator is None else generator
+    draw = (lambda generator: source.training_batch(batch, generator)) if isinstance(source, BaseTask) else source
+    made, start = Trained(net), time.process_time()
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
     heights = [group["lr"] for group in optimiser.param_groups]
-    net.train()
-    with _own_randomness(generator), _progress_bar(steps, progress) as bar:
-        _look(made, watch)
-        while made.steps < steps and not (until and until(made)):
-            for group, height in zip(optimiser.param_groups, heights):
-                group["lr"] = height * share_of_rate(made.steps, steps, warmup, schedule)
-            *inputs, targets = draw_batch(generator)
-            value = loss(net(*inputs), targets)
-            window.append(value.item())
-            if not math.isfinite(window[-1]):
-                made.finished = False
-                break
-            optimiser.zero_grad()
-            value.backward()
-            if clip is not None:
-                nn.utils.clip_grad_norm_(net.parameters(), clip)
-            optimiser.step()
-            made.steps += 1
-            if len(window) == WINDOW or made.steps == steps:
-                made.losses.append((made.steps, sum(window) / len(window)))
-                bar.set_postfix(loss=f"{made.losses[-1][1]:.3f}", refresh=False)
-                window = []
-            if watch_every and (made.steps % watch_every == 0 or made.steps == steps):
-                _look(made, watch)
-            bar.update()
+    descent = Descent(net, optimiser, clip=clip)
+
+    def value(part: float) -> tuple[Tensor, None]:
+        drawn = draw(generator)
+        *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
+        outputs = net(*inputs)
+        return (targets.loss(outputs) if loss is None else loss(outputs, targets)), None
+
+    def look() -> None:
+        if watch is None:
+            return
+        net.eval()
+        with torch.no_grad():
+            found = watch(net, descent.steps)
+        net.train()
+        descent.look(found, found.get("validation"))
+        made.last_validation = found.get("validation", made.last_validation)
+
+    def tell() -> Trained:
+        """What was found so far, for ``until`` and in the end."""
+        made.steps, made.losses, made.watched = descent.steps, descent.losses, descent.looks
+        made.best, made.best_step = descent.best, descent.best_step
+        made.best_validation = None if descent.best is None else descent.best_score
+        return made
+
+    def after() -> None:
+        if descent.steps == steps:
+            descent.close_window()
+        if watch_every and (descent.steps % watch_every == 0 or descent.steps == steps):
+            look()
+        keeper.save()
+        if descent.losses:
+            bar.set_postfix(loss=f"{descent.losses[-1][1]:.3f}", refresh=False)
+        bar.n = descent.steps
+        bar.update(0)
+
+    setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
+    keeper = _Keeper(checkpoint, save_seconds, setting, source, generator, descent, made)
+    with _own_randomness(generator, resumed=keeper.found), progress_bar(steps, progress) as bar:
+        net.train()
+        if keeper.found is None:
+            look()
+        descent.run(
+            value, steps, after=after, enough=None if until is None else lambda: until(tell()),
+            heights=lambda here: [{"lr": height * share_of_rate(here, steps, warmup, schedule)} for height in heights],
+        )  # fmt: skip
     net.eval()
-    made.cpu_seconds = time.process_time() - start
+    tell().finished = not descent.failed
+    made.cpu_seconds += time.process_time() - start
     return made
+
+
+class _Keeper:
+    """Saves a run now and then, and finds it again: model, optimiser, random streams, and what the source remembers."""
+
+    def __init__(self, path, seconds, setting, source, generator, descent, made):
+        self.path, self.seconds, self.source, self.generator = path, seconds, source, generator
+        self.descent, self.made, self.start = descent, made, time.process_time()
+        net, name = descent.model, getattr(source, "name", type(source).__name__)
+        shapes = {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
+        self.identity = repr((name, generator.initial_seed(), setting, repr(net), shapes))
+        self.last = time.monotonic()
+        self.found = None if path is None else load(path, self.identity)
+        if self.found is not None:
+            descent.load(self.found["descent"])
+            generator.set_state(self.found["generator"])
+            made.last_validation, made.cpu_seconds = self.found["last_validation"], self.found["cpu_seconds"]
+            if hasattr(source, "load"):
+                source.load(self.found["source"])
+
+    def save(self) -> None:
+        """Write the run as it is now, if the last time is long enough ago."""
+        if self.path is None or time.monotonic() - self.last <= self.seconds:
+            return
+        save(self.path, self.identity, {
+            "descent": self.descent.state(), "generator": self.generator.get_state(),
+            "dropout": torch.get_rng_state(), "last_validation": self.made.last_validation,
+            "cpu_seconds": self.made.cpu_seconds + time.process_time() - self.start,
+            "source": self.source.state() if hasattr(self.source, "state") else None,
+        })  # fmt: skip
+        self.last = time.monotonic()
 
 
 def settled(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
@@ -200,35 +258,15 @@ def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
     return right / count
 
 
-@torch.no_grad()
-def _look(made: Trained, watch: Callable[[nn.Module, int], dict] | None) -> None:
-    """Ask ``watch``, keep what it says and, if that is the best validation so far, the weights."""
-    if watch is None:
-        return
-    made.net.eval()
-    found = watch(made.net, made.steps)
-    made.net.train()
-    made.watched.append({"step": made.steps, **found})
-    if "validation" not in found:
-        return
-    made.last_validation = found["validation"]
-    if made.best_validation is None or made.last_validation > made.best_validation:
-        made.best_validation, made.best_step = made.last_validation, made.steps
-        made.best = {name: tensor.clone() for name, tensor in made.net.state_dict().items()}
-
-
 @contextmanager
-def _own_randomness(generator: torch.Generator) -> Iterator[None]:
+def _own_randomness(generator: torch.Generator, resumed: dict | None) -> Iterator[None]:
     """Dropout draws from torch's own generator: within, that is decided by ``generator``; then it is put back."""
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(draw_seed(generator))
+        if resumed is None:
+            torch.default_generator.manual_seed(draw_seed(generator))
+        else:
+            torch.set_rng_state(resumed["dropout"])
         yield
-
-
-def _progress_bar(steps: int, progress: bool) -> tqdm:
-    """A bar of ``steps`` steps: quick where somebody looks, seldom where a file is written, silent without ``progress``."""
-    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=steps, unit="step", disable=not progress, leave=False, mininterval=0.2 if interactive else 10.0)
 
 
 def _check(

@@ -6,7 +6,7 @@ Letters: B batch, T time, C classes.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -14,11 +14,13 @@ import torch
 from torch import Tensor
 
 from lrnnlab.models import SequenceModel
-from lrnnlab.tasks import Task
+from lrnnlab.tasks import BaseTask, StringTask, Task
+from lrnnlab.tasks.base import whole_number
 from lrnnlab.tasks.string_base import refuse
-from lrnnlab.training import steady_arithmetic, stream
+from lrnnlab.training.steady import steady_arithmetic, stream
 
 NUMBERS = 1 << 24  # at most so many state entries are held at a time
+PAIRS = 1 << 22  # at most so many pairs of positions are scored at a time: what a Transformer's memory grows with
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,48 @@ def _at_rest(model: SequenceModel) -> Iterator[None]:
         yield
     finally:
         model.train(was_training)
+
+
+@torch.no_grad()
+@steady_arithmetic()
+def accuracy_at_lengths(
+    net: torch.nn.Module, task: BaseTask, lengths: Iterable[int], *, strings: int, generator: torch.Generator
+) -> dict[int, float]:
+    """{length: share of right answers} on ``strings`` fresh strings of every length, where the task asks for an answer.
+
+    On one thread, the net in evaluation mode, and then all is again as it was.  ``levels`` says what a guesser gets.
+    ``ValueError`` without lengths, for fewer than one string, or a length that the task has not.
+
+    >>> from functools import partial
+    >>> from lrnnlab.tasks.string_tasks import Parity
+    >>> ask = partial(accuracy_at_lengths, task=Parity(), strings=512, generator=torch.Generator().manual_seed(0))
+    >>> class CountsOnes(torch.nn.Module):
+    ...     def forward(self, tokens):
+    ...         return torch.nn.functional.one_hot(tokens.sum(1).clamp(max=21) % 2, 2)
+    >>> {length: round(share, 1) for length, share in ask(CountsOnes(), lengths=[20, 400]).items()}
+    {20: 1.0, 400: 0.5}
+    """
+    lengths, strings = list(lengths), whole_number(strings, 1, "strings at every length")
+    if not lengths:
+        raise ValueError(f"accuracy is asked for at no length: lengths={lengths}")
+    device = next((parameter.device for parameter in net.parameters()), torch.device("cpu"))
+    found = {}
+    with _at_rest(net):
+        for length in lengths:
+            batch = task.sample_near(strings, length, generator).to(device)
+            parts = batch.inputs.split(max(1, PAIRS // batch.inputs.shape[1] ** 2))
+            found[length] = float(batch.right(torch.cat([net(part) for part in parts])).double().mean())
+    return found
+
+
+def levels(task: StringTask, lengths: Iterable[int]) -> dict[str, float]:
+    """What is right without reading: ``chance``, 1/C, and ``majority``, the commonest label of each length, averaged.
+
+    >>> from lrnnlab.tasks.recognition import tomita
+    >>> levels(tomita(5), range(51, 101))
+    {'chance': 0.5, 'majority': 0.75}
+    """
+    return {"chance": task.chance, "majority": task.average_majority(lengths)}
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:

@@ -1,0 +1,14 @@
+"""Training: one loop (``train``), what begins again until a model is accepted (``fit``), and how often a model is right.
+
+The same numbers every time: all randomness comes from generators, and all runs on one thread (``steady``).
+"""
+
+from lrnnlab.training.fitting import Fit, fit, impurity
+from lrnnlab.training.loop import Trained, settled, share_right, train, with_seed
+from lrnnlab.training.recipes import Mend, Phase, Recipe
+from lrnnlab.training.steady import steady_arithmetic, stream
+
+__all__ = [
+    "Fit", "Mend", "Phase", "Recipe", "Trained", "fit", "impurity", "settled", "share_right", "steady_arithmetic",
+    "stream", "train", "with_seed",
+]  # fmt: skip

@@ -1,0 +1,154 @@
+"""A model on its way down: the one loop that all training runs through, and the file it can be taken up from again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from tqdm.auto import tqdm
+
+WINDOW = 10  # steps whose mean loss is one entry of ``losses``
+
+
+class Descent:
+    """A model, its optimiser and what happened so far; ``state`` and ``load`` carry all of it over a kill.
+
+    Parameters
+    ----------
+    model, optimiser : what is trained, and by what.
+    clip : a gradient whose norm is greater is scaled down to it.
+    average : decay of an exponential moving average of the weights, which then is ``current``; 0 for none.
+
+    ``steps`` counts all steps, ``here`` those of the running stretch; ``losses`` has (step, mean loss since the entry
+    before), ``running`` is their running mean; ``failed`` is set where a loss was no number.  ``looks`` holds what was
+    seen on the way, ``best`` the weights of the look with the greatest score, at ``best_step``.
+    """
+
+    KEPT = ("steps", "here", "running", "losses", "window", "failed", "looks", "best", "best_step", "best_score")
+
+    def __init__(
+        self, model: nn.Module, optimiser: torch.optim.Optimizer, *, clip: float | None = None, average: float = 0.0
+    ):
+        self.model, self.optimiser, self.clip = model, optimiser, clip
+        self.averaged = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(average)) if average else None
+        self.steps = self.here = 0
+        self.running, self.losses, self.window, self.failed = math.nan, [], [], False
+        self.looks, self.best, self.best_step, self.best_score = [], None, None, -math.inf
+
+    @property
+    def current(self) -> nn.Module:
+        """The model as it is now: the average, if there is one."""
+        return self.model if self.averaged is None else self.averaged.module
+
+    def run(
+        self,
+        loss: Callable[[float], tuple[Tensor, Tensor | None]],
+        steps: int,
+        *,
+        heights: Callable[[int], Iterable[dict]],
+        enough: Callable[[], bool] | None = None,
+        after: Callable[[], None] | None = None,
+    ) -> None:
+        """A stretch of at most ``steps`` steps, ``here`` of which are done.
+
+        loss : ``loss(part)`` of fresh data, part from 0 to 1, and what is added to it that does not count as loss.
+        heights : ``heights(here)``, the settings of every group of the optimiser at a step (``lr``, ``weight_decay``).
+        enough : asked before every step.      after : called after every step.
+        """
+        while self.here < steps and not self.failed and not (enough and enough()):
+            for group, setting in zip(self.optimiser.param_groups, heights(self.here)):
+                group.update(setting)
+            value, extra = loss(self.here / steps)
+            number = value.item()
+            if not math.isfinite(number):
+                self.failed = True
+                return
+            self.optimiser.zero_grad()
+            (value if extra is None else value + extra).backward()
+            if self.clip is not None:
+                nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+            self.optimiser.step()
+            if self.averaged is not None:
+                self.averaged.update_parameters(self.model)
+            self._count(number)
+            if after:
+                after()
+
+    def _count(self, loss: float) -> None:
+        self.steps, self.here = self.steps + 1, self.here + 1
+        self.running = loss if math.isnan(self.running) else 0.95 * self.running + 0.05 * loss
+        self.window.append(loss)
+        if len(self.window) == WINDOW:
+            self.close_window()
+
+    def close_window(self) -> None:
+        """Enter the losses since the last entry, if there are any, as one."""
+        if self.window:
+            self.losses.append((self.steps, sum(self.window) / len(self.window)))
+            self.window = []
+
+    def look(self, found: dict, score: float | None) -> None:
+        """Keep what was seen; and the weights, if the score is the greatest so far."""
+        self.looks.append({"step": self.steps, **found})
+        if score is not None and score > self.best_score:
+            self.best_score, self.best_step = score, self.steps
+            self.best = {name: tensor.clone() for name, tensor in self.current.state_dict().items()}
+
+    def state(self) -> dict:
+        """All of it, as ``torch.save`` takes it."""
+        return {
+            "kept": {name: getattr(self, name) for name in self.KEPT}, "model": self.model.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "averaged": None if self.averaged is None else self.averaged.state_dict(),
+        }  # fmt: skip
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        for name, value in state["kept"].items():
+            setattr(self, name, value)
+        self.model.load_state_dict(state["model"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        if self.averaged is not None:
+            self.averaged.load_state_dict(state["averaged"])
+
+
+def save(path: Path, identity: str, state: dict) -> None:
+    """Write a checkpoint: a kill leaves the old file or the new one, never half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = io.BytesIO()
+    torch.save({"identity": identity, **state}, content)
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    partial.write_bytes(hashlib.sha256(content.getvalue()).digest() + content.getvalue())
+    os.replace(partial, path)
+
+
+def load(path: Path, identity: str) -> dict | None:
+    """The state of a checkpoint; None, and a word to stderr, where it is damaged or another run's; None if absent."""
+    if not path.exists():
+        return None
+    content = path.read_bytes()
+    seal, content = content[:32], content[32:]
+    if hashlib.sha256(content).digest() != seal:
+        print(f"checkpoint {path} is damaged: starting afresh", file=sys.stderr)
+        return None
+    state = torch.load(io.BytesIO(content), weights_only=True)
+    if state["identity"] != identity:
+        print(f"checkpoint {path} belongs to another run: starting afresh", file=sys.stderr)
+        return None
+    return state
+
+
+def progress_bar(steps: int, shown: bool, title: str | None = None) -> tqdm:
+    """A bar of ``steps`` steps: quick where somebody looks, seldom where a file is written, silent unless ``shown``."""
+    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return tqdm(total=steps, desc=title, unit="step", disable=not shown, leave=False,
+                mininterval=0.2 if interactive else 10.0)  # fmt: skip

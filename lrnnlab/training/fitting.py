@@ -1,0 +1,321 @@
+"""Training that begins again until a model is accepted: phases, restarts that need no test data, mending, pruning.
+
+Letters: B batch, T time, h blocks, n block size; A transition, x state.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from lrnnlab.models import SequenceModel
+from lrnnlab.tasks import Task
+from lrnnlab.tasks.string_base import refuse
+from lrnnlab.training.descent import Descent, load, progress_bar, save
+from lrnnlab.training.pruning import freeze_idle
+from lrnnlab.training.recipes import Phase, Recipe
+from lrnnlab.training.steady import steady_arithmetic, stream
+
+
+@dataclass
+class Fit:
+    """What :func:`fit` returns: the last model, the best one that a check saw, and what it took.
+
+    ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check returned.  ``seconds`` is wall
+    time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.  ``lessons``: for each
+    round of mending how many wrong strings were learned, and the first of them.
+    """
+
+    model: SequenceModel
+    best: SequenceModel | None
+    accepted: bool
+    attempt: int
+    steps: int
+    seconds: float
+    cpu_seconds: float
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    checks: list[dict] = field(default_factory=list)
+    lessons: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+
+
+def fit(
+    make_model: Callable[[int], SequenceModel],
+    task: Task,
+    recipe: Recipe,
+    seed: int,
+    *,
+    accept: Callable[[SequenceModel], bool | list[tuple[int, ...]]] | None = None,
+    check: Callable[[SequenceModel, int], dict] | None = None,
+    check_every: int = 0,
+    confirm: int = 1,
+    checkpoint: Path | None = None,
+    save_seconds: float = 5.0,
+    progress: bool = True,
+) -> Fit:
+    """Train ``make_model(seed)`` on fresh strings of ``task`` at the training length; every labelled prefix counts.
+
+    Parameters
+    ----------
+    accept : asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again
+        from other weights and other strings.  It should look at training lengths only.  It may answer with strings
+        that the model gets wrong: if the recipe can mend, those of at most the training length are learned first.
+    check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in ``confirm``
+        checks in a row ends training.  The model with the highest score is kept as ``best``.
+    checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the
+        same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored.
+
+    Everything random comes from ``seed``; runs on one thread (see :func:`steady_arithmetic`).
+
+    >>> from lrnnlab.models import build
+    >>> from lrnnlab.tasks import Sum
+    >>> task = Sum(2)
+    >>> make = lambda seed: build("elman", vocab_size=2, classes=2, seed=seed, width=8)
+    >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps
+    3
+    """
+    if check_every and check is None:
+        raise ValueError(f"check_every={check_every} needs a check to call")
+    with steady_arithmetic(), progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar:
+        attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
+        keep = None
+        if checkpoint is not None:
+            keep = (checkpoint, _identity(attempts.descent.model, task, recipe, seed, check_every), save_seconds)
+            attempts.resume(*keep[:2])
+        attempts.run(accept, keep, bar)
+    return attempts.result()
+
+
+def _identity(model: SequenceModel, task: Task, recipe: Recipe, seed: int, check_every: int) -> str:
+    """What makes a run this run: its settings and the structure of its model."""
+    shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    return repr((task.name, asdict(recipe), seed, check_every, repr(model), shapes))
+
+
+def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
+    """Mean loss of logits (N, C) against classes (N,)."""
+    if phase.loss == "squared":
+        return (logits - F.one_hot(targets, logits.shape[-1])).square().sum(-1).mean()
+    return F.cross_entropy(logits, targets, label_smoothing=phase.smoothing)
+
+
+class _Squares(torch.autograd.Function):
+    """sum_i A_ij^2 of A (..., i, j); autograd's own way back from A * A goes through A five times, this one once."""
+
+    @staticmethod
+    def forward(ctx, A):
+        ctx.save_for_backward(A)
+        return (A * A).sum(-2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, slope):
+        (A,) = ctx.saved_tensors
+        return A * (2 * slope).unsqueeze(-2)
+
+
+def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
+    """Mean over layers, strings, positions and blocks of sum_j x_{t-1,j} (1 - sum_i A_t[i,j]^2).
+
+    Zero exactly when every column that the state leans on is one-hot (for columns on the simplex).
+    """
+    total = 0.0
+    for number, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
+        if A is None:
+            raise ValueError(f"purity needs transition matrices; layer {number + 1} is {type(layer).__name__}")
+        spread = 1 - _Squares.apply(A)  # (V or B,T, h, n)
+        spread = spread[tokens] if number == 0 else spread
+        start = layer.initial(len(tokens)).unsqueeze(1)  # (B, 1, h, n)
+        before = torch.cat([start, states.unflatten(2, start.shape[2:])[:, :-1]], 1)
+        if spread.shape[-2] < before.shape[-2]:  # frozen heads have no transitions
+            before = before.index_select(2, layer.alive())
+        total = total + (before * spread).sum((-2, -1)).mean() / start.shape[2]
+    return total / len(model.layers)
+
+
+class Attempts:
+    """The attempts at one model, each a :class:`Descent` through the recipe's phases; all of it goes into a checkpoint."""
+
+    KEPT = ("attempt", "phase", "total_steps", "stopped", "lessons", "rounds")
+
+    def __init__(self, make_model, task: Task, recipe: Recipe, seed: int, check=None, check_every=0, confirm=1):
+        refuse(task)
+        self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
+        self.check, self.check_every, self.confirm = check, check_every, confirm
+        self.length = recipe.length or task.train_length
+        self.labelled = task.mask(self.length)
+        self.earlier_seconds = self.earlier_cpu = 0.0
+        self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()
+        self.accepted, self.total_steps = False, 0
+        self.begin(0)
+
+    def begin(self, attempt: int) -> None:
+        """Fresh weights and fresh streams for this attempt."""
+        self.attempt = attempt
+        derived = self.seed if attempt == 0 else stream(self.seed, f"attempt {attempt}").initial_seed() % 2**31
+        self.data, self.jitter = stream(derived, "train"), stream(derived, "noise")
+        model, recipe = self.make_model(derived), self.recipe
+        self.descent = Descent(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
+        self.phase, self.stopped = 0, False
+        self.lessons, self.rounds = [], []  # strings to learn; for each round of mending their number and the first
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The recipe's, and one for each round of mending."""
+        return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
+
+    def run(self, accept, keep, bar) -> None:
+        """Attempt after attempt, until one is accepted or none is left; ``keep``: checkpoint, identity, seconds."""
+        saved = time.monotonic()
+
+        def keep_it() -> None:
+            nonlocal saved
+            if keep is not None and time.monotonic() - saved > keep[2]:
+                self.save(*keep[:2])
+                saved = time.monotonic()
+
+        def after() -> None:
+            self.total_steps += 1
+            if self.check_every and self.descent.steps % self.check_every == 0:
+                self.look()
+            bar.set_postfix(loss=f"{self.descent.running:.3f}", attempt=self.attempt + 1, refresh=False)
+            bar.n = self.descent.steps
+            bar.update(0)
+            keep_it()
+
+        while not self.conclude(not self._through_the_phases(after), accept):
+            keep_it()
+
+    def _through_the_phases(self, after) -> bool:
+        """Run the phases that are left; False if the attempt failed."""
+        descent = self.descent
+        while self.phase < len(self.phases) and not self.stopped:
+            phase = self.phases[self.phase]
+
+            def reached() -> bool:
+                return descent.here > 0 and phase.until is not None and descent.running < phase.until
+
+            descent.run(lambda part: self._loss(phase, part), phase.steps, heights=lambda here: _heights(phase, here),
+                        enough=lambda: self.stopped or reached(), after=after)  # fmt: skip
+            ended = descent.here >= phase.steps or reached()
+            if descent.failed or (ended and phase.until is not None and not reached()):
+                return False
+            if ended and phase.prune is not None:
+                self._prune(phase.prune)
+            if ended:
+                self.phase, descent.here = self.phase + 1, 0
+        return True
+
+    def _loss(self, phase: Phase, part: float) -> tuple[Tensor, Tensor | None]:
+        """The loss of a fresh batch, and the purity term."""
+        model, batch = self.descent.model, self._batch()
+        trace = model.trace(batch.tokens)
+        states = trace.states[-1]
+        if phase.noise:
+            states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
+        labelled = slice(None) if self.labelled.all() else self.labelled
+        logits = model.readout(states[:, labelled])
+        loss = _loss(logits.flatten(0, 1), batch.targets[:, labelled].flatten(), phase)
+        return loss, phase.purity * part * impurity(model, trace, batch.tokens) if phase.purity else None
+
+    def _batch(self):
+        """Fresh strings; half of them begin with a lesson, if there are any."""
+        batch = self.task.sample(self.recipe.batch, self.length, self.data)
+        if not self.lessons:
+            return batch
+        for row in range(len(batch.tokens) // 2):
+            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))]
+            batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
+        return replace(batch, targets=self.task.label(batch.tokens))
+
+    def _prune(self, ceiling: float) -> None:
+        descent = self.descent
+        batch = self.task.sample(64, self.length, stream(self.seed, f"prune {descent.steps}"))
+
+        @torch.no_grad()
+        def harm(model):
+            logits, wanted = model(batch.tokens)[:, self.labelled], batch.targets[:, self.labelled]
+            return F.cross_entropy(logits.flatten(0, 1), wanted.flatten()).item()
+
+        freeze_idle(descent.model, harm, max(ceiling, 2 * harm(descent.model)))
+
+    def look(self) -> None:
+        """Ask the check; ``confirm`` looks in a row that say stop end the training."""
+        found = self.check(self.descent.current, self.descent.steps)
+        self.descent.look(found, found["score"])
+        recent = self.descent.looks[-self.confirm :]
+        self.stopped = len(recent) == self.confirm and all(earlier.get("stop") for earlier in recent)
+
+    def conclude(self, failed: bool, accept) -> bool:
+        """The attempt is over: accept it, mend it, start again, or give up with the last model; True if that is all."""
+        said = False if failed else True if accept is None else accept(self.descent.current)
+        wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
+        if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
+            self.lessons.extend(wrong)
+            self.rounds.append((len(wrong), tuple(wrong[0])))
+            return False
+        self.accepted = not isinstance(said, list) and bool(said)
+        if self.accepted or self.attempt + 1 >= self.recipe.attempts:
+            return True
+        self.begin(self.attempt + 1)
+        return False
+
+    def seconds(self) -> tuple[float, float]:
+        """Wall and CPU time, over all attempts and resumed parts."""
+        wall = self.earlier_seconds + time.perf_counter() - self.wall_start
+        return wall, self.earlier_cpu + time.process_time() - self.cpu_start
+
+    def result(self) -> Fit:
+        """What came out of it."""
+        (wall, cpu), descent, best = self.seconds(), self.descent, None
+        if descent.best is not None:
+            best = self.make_model(self.seed)
+            best.load_state_dict(descent.best)
+        return Fit(descent.current, best, self.accepted, self.attempt, self.total_steps, wall, cpu, descent.losses,
+                   descent.looks, self.rounds)  # fmt: skip
+
+    def save(self, path: Path, identity: str) -> None:
+        """Write a checkpoint."""
+        wall, cpu = self.seconds()
+        save(path, identity, {
+            "seconds": wall, "cpu_seconds": cpu, "kept": {name: getattr(self, name) for name in self.KEPT},
+            "descent": self.descent.state(), "data": self.data.get_state(), "jitter": self.jitter.get_state(),
+        })  # fmt: skip
+
+    def resume(self, path: Path, identity: str) -> None:
+        """Go on from a checkpoint, if there is a good one of this run."""
+        state = load(path, identity)
+        if state is None:
+            return
+        self.begin(state["kept"]["attempt"])
+        for name, value in state["kept"].items():
+            setattr(self, name, value)
+        self.descent.load(state["descent"])
+        self.data.set_state(state["data"])
+        self.jitter.set_state(state["jitter"])
+        self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
+
+
+def _optimiser(model: SequenceModel, recipe: Recipe) -> torch.optim.Optimizer:
+    if recipe.optimiser == "adam":
+        return torch.optim.Adam([{"params": list(model.parameters())}], lr=1e-3, betas=recipe.betas, fused=True)
+    parameters = list(model.parameters())
+    groups = [{"params": [p for p in parameters if p.ndim > 1]}, {"params": [p for p in parameters if p.ndim <= 1]}]
+    return torch.optim.AdamW(groups, lr=1e-3, betas=recipe.betas, fused=True)
+
+
+def _heights(phase: Phase, here: int) -> list[dict]:
+    """Rate and weight decay of the two groups, matrices and the rest, at a step of a phase."""
+    lr = phase.lr
+    if phase.final_lr is not None:
+        lr = phase.final_lr + (phase.lr - phase.final_lr) * 0.5 * (1 + math.cos(math.pi * here / phase.steps))
+    if phase.warmup:
+        lr *= min(1.0, (here + 1) / phase.warmup)
+    return [{"lr": lr, "weight_decay": decay} for decay in (phase.weight_decay, 0.0)]

@@ -1,0 +1,192 @@
+"""Training on strings of many lengths, one length a batch, which may grow (paper 002: Chi, Fan, Rudnicky, Ramadge 2023).
+
+The paper trains on strings of up to 40 symbols (each batch of one length, uniform in 1..40), with Adam at a constant
+rate and the gradient cut to norm 1, and scores on longer ones.  ``train_strings`` does that, for any task that gives
+tokens and any model that reads them::
+
+    parity = task("parity")
+    net = build("regulargpt", parity, seed=0)
+    train_strings(net, parity, steps=600, rate=3e-3, batch=64, growth=300, gate=0.3, generator=stream(0, "train"))
+    accuracy_at_lengths(net, parity, range(41, 501), strings=16, generator=stream(0, "test"))
+
+What is not the paper's, and off unless it is asked for: lengths that grow (``growth``, ``gate``), a rate that falls,
+weight decay, and an end as soon as strings that were held out are answered with certainty (``patience``).  Those are
+of training lengths; nothing here looks at a longer string before the score.
+
+Letters: B batch, T time, C classes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.tasks.base import BaseTask, Batch, whole_number
+from lrnnlab.tasks.seeds import draw_seed
+from lrnnlab.training.loop import Trained, settled, train
+
+HELD_LENGTHS = 8  # held-out strings have the longest training lengths: with them the tree has all its depths
+
+
+def train_strings(
+    net: nn.Module,
+    task: BaseTask,
+    *,
+    steps: int,
+    rate: float,
+    generator: torch.Generator,
+    batch: int = 128,
+    longest: int | None = None,
+    growth: int = 0,
+    gate: float = 0.0,
+    warmup: int = 0,
+    schedule: str = "constant",
+    decay: float = 0.0,
+    clip: float | None = 1.0,
+    watch_every: int = 0,
+    patience: int = 0,
+    sure: float = 1e-3,
+    checkpoint: Path | None = None,
+    progress: bool = True,
+) -> Trained:
+    """Train ``net`` for at most ``steps`` batches, each of one length, on the device of its parameters.
+
+    Parameters
+    ----------
+    rate, warmup, schedule, decay, clip, checkpoint : as in :func:`lrnnlab.training.loop.train`.
+    longest, growth, gate : lengths, see :class:`Curriculum`; ``longest`` is the task's training length if absent.
+    watch_every : how often held-out strings of the 8 longest lengths are answered; 0 for never.  ``watched`` then has
+        ``validation``, minus their cross-entropy, which decides what is ``best``, and ``right``, the share of right
+        answers.
+    patience, sure : training ends after so many looks in a row, since all lengths are drawn, that find every answer
+        right and a cross-entropy below ``sure`` nats (0: never before ``steps``).
+
+    All randomness comes from ``generator``.  ``ValueError`` for a task that gives no tokens, a batch below 1, lengths
+    that it has not, or numbers that make no schedule.
+
+    >>> from lrnnlab.models import build
+    >>> from lrnnlab.tasks.string_tasks import EvenPairs
+    >>> task = EvenPairs()
+    >>> net = build("relu_rnn", task, seed=0, width=64)
+    >>> made = train_strings(net, task, steps=60, rate=1e-2, longest=4, batch=32, watch_every=20, progress=False,
+    ...                      generator=torch.Generator().manual_seed(0))
+    >>> made.steps, [seen["step"] for seen in made.watched], made.watched[-1]["right"]
+    (60, [0, 20, 40, 60], 1.0)
+    """
+    longest = _checked(task, longest, growth, patience, watch_every)
+    own = torch.Generator().manual_seed(draw_seed(generator))  # looks and dropout change no training string
+    watch = partial(_answers, batches=held_out(task, longest, own)) if watch_every else None
+    course = Curriculum(task, batch, longest, generator, growth, gate, next(net.parameters()).device)
+
+    def until(made: Trained) -> bool:
+        return settled(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, course.full)
+
+    return train(
+        net, course, course.loss, steps=steps, rate=rate, generator=own, decay=decay,
+        clip=clip, warmup=warmup, schedule=schedule, watch=watch, watch_every=watch_every,
+        until=until if patience else None, checkpoint=checkpoint, progress=progress,
+    )  # fmt: skip
+
+
+@dataclass
+class Curriculum:
+    """Batches of strings of one length, uniform in 1..``reach``, which grows to ``longest`` in two ways.
+
+    It grows evenly, within ``growth`` batches (0: it is ``longest`` from the start).  And it doubles, from 2 on, after
+    every batch of its longer half whose loss is below ``gate`` nats, if that has two classes or more; so a tree of
+    chunks of 2 learns depth by depth.  ``drawn`` counts the batches, ``full`` those before the first of full reach.
+
+    >>> from lrnnlab.tasks.string_tasks import Parity
+    >>> course = Curriculum(Parity(), 8, 40, torch.Generator().manual_seed(0), growth=4)
+    >>> [(course().inputs.shape[1], course.reach) for _ in range(5)], course.full
+    ([(5, 10), (20, 20), (19, 30), (37, 40), (5, 40)], 3)
+    """
+
+    task: BaseTask
+    batch: int
+    longest: int
+    generator: torch.Generator
+    growth: int = 0
+    gate: float = 0.0
+    device: torch.device | str = "cpu"
+    reach: int = 2
+    drawn: int = 0
+    full: float = math.inf
+
+    @property
+    def name(self) -> str:
+        """What is trained on, and how."""
+        return f"{self.task.name}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
+
+    def __call__(self, _: torch.Generator | None = None) -> Batch:
+        """The next batch, from the course's own generator."""
+        self.reach = min(self.longest, max(self.reach, longest_at(self.drawn, self.longest, self.growth)))
+        if self.reach == self.longest:
+            self.full = min(self.full, self.drawn)
+        self.drawn += 1
+        return self.task.sample_up_to(self.batch, self.reach, self.generator).to(self.device)
+
+    def state(self) -> dict:
+        """What a run that goes on after a kill must know."""
+        return {"reach": self.reach, "drawn": self.drawn, "full": self.full, "generator": self.generator.get_state()}
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        self.reach, self.drawn, self.full = state["reach"], state["drawn"], state["full"]
+        self.generator.set_state(state["generator"])
+
+    def loss(self, logits: Tensor, strings: Batch) -> Tensor:
+        """The mean cross-entropy; if it is below the gate, longer strings may come next."""
+        value = strings.loss(logits)
+        known = value.item() < self.gate and strings.targets.unique().numel() > 1
+        if known and 2 * strings.tokens.shape[1] > self.reach:
+            self.reach *= 2
+        return value
+
+
+def longest_at(step: int, longest: int, growth: int) -> int:
+    """The longest length that is allowed in any case at ``step`` = 0, 1, ...: ``longest`` within ``growth`` steps.
+
+    >>> [longest_at(step, 40, 4) for step in range(6)], longest_at(0, 40, 0)
+    ([10, 20, 30, 40, 40, 40], 40)
+    """
+    return longest if step >= growth else math.ceil(longest * (step + 1) / growth)
+
+
+def held_out(task: BaseTask, longest: int, generator: torch.Generator, strings: int = 64) -> list[Batch]:
+    """Batches of ``strings`` each, of the ``HELD_LENGTHS`` last lengths up to ``longest``.
+
+    >>> from lrnnlab.tasks.string_tasks import Parity
+    >>> [tuple(batch.tokens.shape) for batch in held_out(Parity(), 3, torch.Generator().manual_seed(0))]
+    [(64, 1), (64, 2), (64, 3)]
+    """
+    lengths = range(max(1, longest - HELD_LENGTHS + 1), longest + 1)
+    return [task.sample_near(strings, length, generator) for length in lengths]
+
+
+def _answers(net: nn.Module, step: int, batches: list[Batch]) -> dict:
+    """What is watched: minus the mean cross-entropy, and the share of right answers."""
+    device, loss, right, count = next(net.parameters()).device, 0.0, 0, 0
+    for batch in batches:
+        batch = batch.to(device)
+        logits = net(batch.inputs)
+        answers = batch.right(logits)
+        loss += batch.loss(logits).item() * len(answers)
+        right += int(answers.sum())
+        count += len(answers)
+    return {"validation": -loss / count, "right": right / count}
+
+
+def _checked(task: BaseTask, longest: int | None, growth: int, patience: int, watch_every: int) -> int:
+    """The longest training length, or a ValueError for what cannot be trained on."""
+    if not isinstance(task, BaseTask) or task.reads != "tokens":
+        raise ValueError(f"train_strings wants a task that gives tokens, got {task!r}")
+    if growth < 0 or patience < 0 or (patience and not watch_every):
+        raise ValueError("growth and patience are at least 0, and patience needs watch_every, "
+                         f"got growth={growth}, patience={patience}, watch_every={watch_every}")  # fmt: skip
+    return whole_number(task.train_length if longest is None else longest, 1, f"{task}: the longest length")

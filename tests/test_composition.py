@@ -1,0 +1,71 @@
+"""Every model on every task: built, trained and scored by the same calls, wherever the model reads what the task gives."""
+
+import pytest
+import torch
+
+from lrnnlab.models import MIXERS, MODELS, build
+from lrnnlab.tasks import TASKS, task
+from lrnnlab.training import train
+
+SHORT = 16  # strings to train on, where a task lets us choose
+
+
+def short(name):
+    """The task at a length at which two steps are quick."""
+    found = task(name)
+    try:
+        return found.with_length(found.near(SHORT))
+    except ValueError:  # pictures, and strings that come in bins
+        return found
+
+
+def fits(model, found):
+    """Whether the model can read what the task gives, by the two rules that ``build`` tells."""
+    return (found.reads == "tokens" or model in MIXERS) and not (model == "xl_transformer" and found.padded)
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+def test_every_model_that_reads_what_a_task_gives_trains_on_it(name):
+    found = short(name)
+    for model in MODELS:
+        if not fits(model, found):
+            with pytest.raises(ValueError, match="reads tokens|answers once"):
+                build(model, found)
+            continue
+        made = train(build(model, found), found, steps=2, batch=2, seed=1, progress=False)
+        assert made.steps == 2 and made.finished, (name, model)
+        with torch.no_grad():
+            batch = found.training_batch(3, torch.Generator().manual_seed(0))
+            assert torch.isfinite(batch.loss(made.net(batch.inputs))), (name, model)
+
+
+def test_what_fits_is_most():
+    pairs = [(name, model) for name in TASKS for model in MODELS if fits(model, task(name))]
+    assert len(pairs) > 0.95 * len(TASKS) * len(MODELS) - 8 * len(TASKS)  # all but the eight that read tokens alone
+
+
+@pytest.mark.parametrize("name, model, options", [
+    ("parity", "regulargpt", {"width": 8, "heads": 2}), ("dyck_1", "lstm", {"width": 8}), ("shift", "dlr", {"state": 8}),
+])
+def test_a_kill_costs_nothing_whatever_is_trained(name, model, options, tmp_path):
+    found, path = short(name), tmp_path / "run.pt"
+
+    class Killed(BaseException):
+        pass
+
+    def run(kill=None, **more):
+        def watch(net, step):
+            if step == kill:
+                raise Killed
+            return {"validation": -step}
+
+        return train(build(model, found, **options), found, steps=9, batch=2, watch=watch, watch_every=1,
+                     progress=False, **more)  # fmt: skip
+
+    whole = run()
+    with pytest.raises(Killed):
+        run(kill=6, checkpoint=path, save_seconds=-1.0)
+    again = run(checkpoint=path)
+    assert again.losses == whole.losses and again.watched == whole.watched and again.best_step == whole.best_step
+    for one, two in zip(again.net.state_dict().values(), whole.net.state_dict().values()):
+        assert torch.equal(one, two)
