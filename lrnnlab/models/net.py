@@ -1,0 +1,481 @@
+"""One net for all models: an encoder, blocks with a mixer each, and a readout.
+
+    inputs -> embedding, or Linear -> block x layers -> [LayerNorm] -> [pool] -> readout -> outputs
+
+A *mixer* is a recurrence (or attention): ``mixer(z (B,T,D)) -> y (B,T,D)``.  A block puts a norm, a gate, a sum and a
+feed-forward part around it; where the norm stands is a choice, and the papers make different ones:
+
+=======  ====================================  =========================  =============================================
+place    with the mixer                        feed-forward part          who
+=======  ====================================  =========================  =============================================
+pre      x + gate(mixer(norm(x)))              a + ff(norm(a))            papers 000 and 001; ULT, DeltaNet; GPT-2
+post     norm(x + gate(mixer(x)))              norm(a + ff(a))            papers 002 and 004; the softmax Transformer
+skip     norm(x) + gate(mixer(x))              a + ff(norm(a))            SRWM
+output   x + norm(gate(mixer(x)))              a + ff(norm(a))            the remark of paper 003, App. C.1
+=======  ====================================  =========================  =============================================
+
+Strings are padded at their end.  A causal net never sees that.  With ``lengths``, no padding reaches a true position
+of any net: mixers see zeros there, batch norm counts true positions only (the code released with paper 001 counts
+all), pools leave them out.
+
+Letters: B batch, T time, V vocabulary, C outputs, D width, L' positions read; x stream, z what a mixer sees, y what it
+gives, a what the feed-forward part is given, A transition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.models.base import Recurrence, check_strings, check_tokens
+
+ACTIVATIONS = {
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
+    "relu": F.relu,
+    "silu": F.silu,
+    "identity": lambda y: y,
+}
+GATES = {  # of a = activation(y): which linear maps a gate has, and what it gives
+    "half_glu1": ("gate",),  # a * sigmoid(gate(a))
+    "half_glu2": ("gate",),  # y * sigmoid(gate(a))
+    "full_glu": ("value", "gate"),  # value(a) * sigmoid(gate(a))
+    "linear": ("value",),  # value(a)
+    "none": (),  # a
+}
+PLACES = ("pre", "post", "skip", "output")
+NORMS = ("batch", "layer", "none")
+POOLS = ("mean", "max", "last", "none")
+READOUTS = {"linear": None, "mlp": nn.GELU, "mlp_relu": nn.ReLU}
+
+
+def among(name: str, value: str, options: Iterable[str]) -> None:
+    """ValueError unless ``value`` is one of the ``options``.
+
+    >>> among("gate", "glu", GATES)
+    Traceback (most recent call last):
+    ValueError: gate is one of half_glu1, half_glu2, full_glu, linear, none, got 'glu'
+    """
+    if value not in options:
+        raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
+
+
+class SharedDropout(nn.Module):
+    """Dropout of whole channels: one mask for all positions of a string, x (B,T,D)."""
+
+    def __init__(self, share: float):
+        super().__init__()
+        if not 0 <= share < 1:
+            raise ValueError(f"dropout needs 0 <= dropout < 1, got {share}")
+        self.share = share
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.share or x.ndim == 2:  # a step is no training
+            return x
+        return x * F.dropout(x.new_ones(len(x), 1, x.shape[-1]), self.share, self.training)
+
+
+class Gate(nn.Module):
+    """What stands between a mixer's output y (...,D) and the sum: see ``GATES``; dropout after each of its halves."""
+
+    def __init__(self, width: int, kind: str, activation: str, dropout: float, bias: bool):
+        super().__init__()
+        among("gate", kind, GATES)
+        among("activation", activation, ACTIVATIONS)
+        self.kind, self.activation = kind, activation
+        self.dropout = SharedDropout(dropout)
+        for name in GATES[kind]:
+            setattr(self, name, nn.Linear(width, width, bias=bias))
+
+    def forward(self, y: Tensor) -> Tensor:
+        a = self.dropout(ACTIVATIONS[self.activation](y))
+        if self.kind == "none":
+            return a
+        if self.kind == "half_glu1":
+            value = a
+        else:
+            value = y if self.kind == "half_glu2" else self.value(a)
+        if self.kind != "linear":
+            value = value * torch.sigmoid(self.gate(a))
+        return self.dropout(value)
+
+
+class FeedForward(nn.Module):
+    """Linear to ``times`` the width, an activation, Linear back; ``linear`` makes the maps."""
+
+    def __init__(self, width: int, times: int, activation: str, linear: Callable[[int, int], nn.Linear]):
+        super().__init__()
+        among("ff_activation", activation, ACTIVATIONS)
+        self.activation = activation
+        self.up, self.down = linear(width, times * width), linear(times * width, width)
+
+    def forward(self, a: Tensor) -> Tensor:
+        return self.down(ACTIVATIONS[self.activation](self.up(a)))
+
+
+class Block(nn.Module):
+    """A mixer with a norm, a gate, a sum and a feed-forward part: see the head of this file.
+
+    Parameters
+    ----------
+    mixer : ``mixer(z (B,T,D)) -> y (B,T,D)``; None where another module mixes between ``before`` and ``after``.
+    width : D.      norm, place : names of ``NORMS`` and ``PLACES``.      residual : False leaves x out of the sum.
+    gate, activation, dropout, bias : see :class:`Gate`; ``bias`` whether its maps have one.
+    ff, ff_activation, linear : width of the feed-forward part in units of D (0 for none), and how it is made.
+    epsilon : of layer norm; App. C.1 of paper 003 needs 0.
+    momentum : how much of batch norm's running mean stays at a step: 0.95 in the code released with paper 001 (torch's
+        own momentum is one minus this).
+
+    >>> from lrnnlab.models import Vanilla
+    >>> Block(Vanilla(4), 4, gate="full_glu", ff=2)(torch.zeros(2, 7, 4)).shape
+    torch.Size([2, 7, 4])
+    """
+
+    def __init__(
+        self,
+        mixer: Recurrence | None,
+        width: int,
+        *,
+        norm: str = "layer",
+        place: str = "pre",
+        residual: bool = True,
+        gate: str = "none",
+        activation: str = "identity",
+        dropout: float = 0.0,
+        bias: bool = True,
+        ff: int = 0,
+        ff_activation: str = "relu",
+        linear: Callable[[int, int], nn.Linear] = nn.Linear,
+        epsilon: float = 1e-5,
+        momentum: float = 0.95,
+    ):
+        super().__init__()
+        among("norm", norm, NORMS)
+        among("place", place, PLACES)
+        if place == "skip" and not residual:
+            raise ValueError(f"place {place!r} stands on the residual, got residual={residual}")
+        if ff < 0 or epsilon < 0:
+            raise ValueError(f"ff and epsilon are at least 0, got ff={ff}, epsilon={epsilon}")
+        if not 0 <= momentum < 1:
+            raise ValueError(f"momentum needs 0 <= momentum < 1, got {momentum}")
+        self.mixer, self.place, self.residual = mixer, place, residual
+        make_norm = {
+            "batch": lambda: nn.BatchNorm1d(width, momentum=1 - momentum),
+            "layer": lambda: nn.LayerNorm(width, eps=epsilon),
+            "none": nn.Identity,
+        }[norm]
+        self.norm = make_norm()
+        self.gate = Gate(width, gate, activation, dropout, bias)
+        self.ff_norm = make_norm() if ff else nn.Identity()
+        self.ff = FeedForward(width, ff, ff_activation, linear) if ff else None
+
+    def before(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """What the mixer sees of x (..., D)."""
+        z = normalise(self.norm, x, mask) if self.place == "pre" else x
+        return z if mask is None else z.masked_fill(~mask.unsqueeze(-1), 0)
+
+    def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The block's output, from its input (None where nothing of it is added) and what the mixer made; (..., D)."""
+        y = self.gate(y)
+        if self.place == "output":
+            y = normalise(self.norm, y, mask)
+        if self.residual:
+            y = (normalise(self.norm, x, mask) if self.place == "skip" else x) + y
+        a = normalise(self.norm, y, mask) if self.place == "post" else y
+        if self.ff is None:
+            return a
+        if self.place == "post":
+            return normalise(self.ff_norm, a + self.ff(a), mask)
+        return a + self.ff(normalise(self.ff_norm, a, mask))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None) -> Tensor:
+        """x (B,T,D) with mask (B,T), true at true positions; or a table x (V,D) of what stands at each of the tokens."""
+        y = self.mixer(self.before(x, mask)) if tokens is None else self.mixer(self.before(x), tokens)
+        return self.after(self._stream(x, tokens), y, mask)
+
+    def trace(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor | None, Tensor, Tensor]:
+        """(transitions A, what the mixer gave y, the block's output)."""
+        A, y = self.mixer.trace(self.before(x), tokens)
+        return A, y, self.after(self._stream(x, tokens), y)
+
+    def _stream(self, x: Tensor, tokens: Tensor | None) -> Tensor | None:
+        return None if not self.residual else x if tokens is None else F.embedding(tokens, x)
+
+    def initial(self, batch: int):
+        """The mixer's state before the first token."""
+        return self.mixer.initial(batch)
+
+    def step(self, state, x_t: Tensor) -> tuple[object, Tensor]:
+        """One position: (state, x_t (B,D)) -> (state, output (B,D))."""
+        state, y = self.mixer.step(state, self.before(x_t))
+        return state, self.after(x_t, y)
+
+
+def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
+    """Norm of x (..., D), channel by channel; zero where the mask (B,T) is false."""
+    if mask is not None:
+        return torch.zeros_like(x).masked_scatter(mask.unsqueeze(-1), norm(x[mask]))
+    return norm(x.flatten(0, -2)).view_as(x) if isinstance(norm, nn.BatchNorm1d) else norm(x)
+
+
+def blocks(mixer: Callable[[], nn.Module], width: int, layers: int, **options) -> list[Block]:
+    """``layers`` blocks, each around a ``mixer()`` of its own; ``options`` go to :class:`Block`.
+
+    >>> from functools import partial
+    >>> from lrnnlab.models.rotrnn import RotRNN
+    >>> len(blocks(partial(RotRNN, 4, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
+    6
+    """
+    return [Block(mixer(), width, **options) for _ in range(layers)]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What happened in one pass: per block what its mixer gave (B,T,D), and its transitions A.
+
+    Where the first block reads a table of symbols its transitions are one a *symbol*, (V,h,n,n), else one a position,
+    (B,T,h,n,n); None where there is no such matrix.
+    """
+
+    states: list[Tensor]
+    transitions: list[Tensor | None]
+
+
+class Net(nn.Module):
+    """``net(inputs) -> outputs``; a causal net answers at any length, and ``step`` gives the same one input at a time.
+
+    Parameters
+    ----------
+    blocks : the blocks, first to last; the first may have another width of input than of output.
+    outputs : C, None for a net without a readout, whose output is the vector(s) that it would read.
+    vocab_size : V, for tokens (B,T); or ``columns`` : for numbers (B,T,columns).
+    width : D, of the last block's output.      inputs : width of what the first block reads, D if not given.
+    encoder : ``"embedding"``, or ``"linear"``: Linear of numbers, or of one-hot vectors.
+    final_norm : what stands before the pool: ``"layer"`` or ``"none"``; ``epsilon`` is its.
+    pool : over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
+    last_outputs : L', with ``pool="none"``: only the last L' positions (paper 004).
+    readout : ``"linear"``, ``"mlp"`` (Linear, GELU, Linear) or ``"mlp_relu"`` (Linear, ReLU, Linear).
+
+    ValueError for options that do not fit, tokens outside the vocabulary, or inputs of another shape.
+
+    >>> from lrnnlab.models import build
+    >>> net = build("block_diagonal", vocab_size=5, classes=5, seed=0)
+    >>> net(torch.zeros(2, 7, dtype=torch.int64)).shape
+    torch.Size([2, 7, 5])
+    >>> state, logits = net.step(net.initial_state(2), torch.tensor([0, 3]))
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Block],
+        outputs: int | None,
+        width: int,
+        *,
+        vocab_size: int | None = None,
+        columns: int | None = None,
+        inputs: int | None = None,
+        encoder: str = "embedding",
+        final_norm: str = "none",
+        epsilon: float = 1e-5,
+        pool: str = "none",
+        last_outputs: int | None = None,
+        readout: str = "linear",
+    ):
+        super().__init__()
+        among("pool", pool, POOLS)
+        among("readout", readout, READOUTS)
+        among("encoder", encoder, ("embedding", "linear"))
+        among("final_norm", final_norm, ("layer", "none"))
+        if (vocab_size is None) == (columns is None):
+            raise ValueError(f"give vocab_size or columns, got {vocab_size} and {columns}")
+        sizes = {"the number of blocks": len(blocks), "width": width, "the number of inputs": vocab_size or columns or 0,
+                 "the number of outputs": 1 if outputs is None else outputs, "the encoder's width": inputs or width}  # fmt: skip
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"{name} is at least 1, got {size}")
+        if last_outputs is not None and (pool != "none" or last_outputs < 1):
+            raise ValueError(f"last_outputs is at least 1 and for pool 'none', got {last_outputs} and {pool!r}")
+        self.vocab_size, self.columns, self.outputs, self.width = vocab_size, columns, outputs, width
+        self.pool, self.last_outputs = pool, last_outputs
+        self.blocks = nn.ModuleList(blocks)
+        embeds = vocab_size is not None and encoder == "embedding"
+        make = nn.Embedding if embeds else nn.Linear
+        self.encoder = make(vocab_size or columns, inputs or width)
+        self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm == "layer" else nn.Identity()
+        hidden = [] if READOUTS[readout] is None else [nn.Linear(width, width), READOUTS[readout]()]
+        self.head = None if outputs is None else nn.Sequential(*hidden, nn.Linear(width, outputs))
+
+    # --- its parts by the names they have in the papers ---------------------------------------------------------------
+
+    @property
+    def classes(self) -> int | None:
+        """C, by its name where the outputs are classes."""
+        return self.outputs
+
+    @property
+    def embedding(self) -> nn.Embedding:
+        """The encoder, by its name where it is an embedding."""
+        return self.encoder
+
+    @property
+    def layers(self) -> list[Recurrence]:
+        """The mixers, first to last."""
+        return [block.mixer for block in self.blocks]
+
+    @property
+    def norms(self) -> list[nn.Module]:
+        """The blocks' norms, first to last."""
+        return [block.norm for block in self.blocks]
+
+    def symbol_inputs(self) -> Tensor:
+        """(V, D): what the first mixer sees of each symbol."""
+        return self.blocks[0].before(self._table())
+
+    # --- running ------------------------------------------------------------------------------------------------------
+
+    def forward(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> outputs.
+
+        (B,T,C), with ``last_outputs`` (B,L',C), with a pool (B,C).
+        """
+        x = self.encode(inputs, lengths)
+        return x if self.head is None else self.head(x)
+
+    def encode(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """What the readout reads: (B,T,D), (B,L',D) or (B,D)."""
+        self._check(inputs)
+        mask = None if lengths is None else true_positions(lengths, inputs)
+        x = self.final_norm(self._through(inputs, mask))
+        if self.pool == "mean":
+            return x.mean(1) if mask is None else x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
+        if self.pool == "max":
+            return x.amax(1) if mask is None else x.masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
+        if self.pool == "last":
+            return last_positions(x, lengths, 1).squeeze(1)
+        return x if self.last_outputs is None else last_positions(x, lengths, self.last_outputs)
+
+    def states(self, inputs: Tensor) -> Tensor:
+        """What comes out of the last block, (B,T,D); the state x_1 ... x_T of a linear recurrence that stands alone."""
+        self._check(inputs)
+        return self._through(inputs, None)
+
+    def readout(self, states: Tensor) -> Tensor:
+        """h of y_t = h(x_t): states (..., D) -> outputs (..., C)."""
+        return self.head(self.final_norm(states))
+
+    def trace(self, inputs: Tensor) -> Trace:
+        """States and transitions of every block."""
+        self._check(inputs)
+        states, transitions = [], []
+        x, tokens = self._first(inputs)
+        for block in self.blocks:
+            A, y, x = block.trace(x, tokens)
+            tokens = None
+            states.append(y)
+            transitions.append(A)
+        return Trace(states, transitions)
+
+    def initial_state(self, batch: int) -> list:
+        """The states of all blocks before the first input."""
+        if self.pool != "none":
+            raise ValueError(f"a net that pools its outputs over time has no step form, got pool={self.pool!r}")
+        return [block.initial(batch) for block in self.blocks]
+
+    def step(self, state: list, input_t: Tensor) -> tuple[list, Tensor]:
+        """(state, tokens (B,) or numbers (B,columns)) -> (state, outputs (B,C))."""
+        if self.vocab_size is not None:
+            check_tokens(input_t, self.vocab_size)
+        x, after = self._encoded(input_t), []
+        for block, before in zip(self.blocks, state):
+            new, x = block.step(before, x)
+            after.append(new)
+        return after, self.readout(x)
+
+    def _through(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
+        """Inputs -> what comes out of the last block."""
+        x, tokens = self._first(inputs) if mask is None else (self._encoded(inputs), None)
+        for block in self.blocks:
+            x = block(x, mask, tokens)
+            tokens = None
+        return x
+
+    def _first(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
+        """What the first block reads: the table of symbols, once for each, and the tokens; else the encoded inputs."""
+        if isinstance(self.encoder, nn.Embedding) and self.blocks[0].ff is None:
+            return self.encoder.weight, inputs
+        return self._encoded(inputs), None
+
+    def _table(self) -> Tensor:
+        return self.encoder.weight if isinstance(self.encoder, nn.Embedding) else self.encoder.weight.mT + self.encoder.bias
+
+    def _encoded(self, inputs: Tensor) -> Tensor:
+        if self.vocab_size is None:
+            return self.encoder(inputs)
+        if isinstance(self.encoder, nn.Embedding):
+            return self.encoder(inputs)
+        return F.embedding(inputs, self.encoder.weight.mT) + self.encoder.bias
+
+    def _check(self, inputs: Tensor) -> None:
+        if self.vocab_size is None:
+            if inputs.ndim != 3 or inputs.shape[-1] != self.columns or not inputs.shape[1]:
+                raise ValueError(f"inputs must be (B, T, {self.columns}) with T > 0, got {tuple(inputs.shape)}")
+        elif self.pool != "none":
+            check_strings(inputs, self.vocab_size)
+        else:
+            check_tokens(inputs, self.vocab_size)
+
+
+class PairClassifier(nn.Module):
+    """Do two strings match?  One net for both; [a, b, a - b, a * b] -> Linear -> GELU -> Linear -> logits (B,C).
+
+    >>> from lrnnlab.models.lru import LRU
+    >>> encoder = Net(blocks(partial(LRU, 4), 4, 1), None, 4, vocab_size=9, encoder="linear", pool="mean")
+    >>> net = PairClassifier(encoder, outputs=2)
+    >>> net(torch.zeros(3, 7, dtype=torch.int64), torch.ones(3, 5, dtype=torch.int64)).shape
+    torch.Size([3, 2])
+    """
+
+    def __init__(self, encoder: Net, outputs: int):
+        super().__init__()
+        if encoder.pool == "none" or encoder.head is not None:
+            raise ValueError(f"a pair is compared by one vector per string: a net with a pool and no readout, got pool "
+                             f"{encoder.pool!r} and {encoder.outputs} outputs")  # fmt: skip
+        self.encoder = encoder
+        self.readout = nn.Sequential(nn.Linear(4 * encoder.width, encoder.width), nn.GELU())
+        self.readout.append(nn.Linear(encoder.width, outputs))
+
+    def forward(self, a: Tensor, b: Tensor, lengths: tuple[Tensor, Tensor] | None = None) -> Tensor:
+        """a and b, B strings each, of any two lengths; ``lengths`` (B,) of each if they are padded."""
+        if lengths is None and a.shape[1] != b.shape[1]:
+            lengths = tuple(torch.full((len(x),), x.shape[1], device=x.device) for x in (a, b))
+        longest = max(a.shape[1], b.shape[1])
+        # Together, so that batch norm sees both: its running mean is then that of the documents, not of the second.
+        both = torch.cat([F.pad(x, (0, 0) * (x.ndim - 2) + (0, longest - x.shape[1])) for x in (a, b)])
+        a, b = self.encoder(both, None if lengths is None else torch.cat(lengths)).chunk(2)
+        return self.readout(torch.cat([a, b, a - b, a * b], -1))
+
+
+def true_positions(lengths: Tensor, inputs: Tensor) -> Tensor:
+    """(B, T), true where a string of that length still runs."""
+    B, T = inputs.shape[:2]
+    if lengths.shape != (B,) or lengths.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"lengths must be ({B},) integers, got {tuple(lengths.shape)} of {lengths.dtype}")
+    if B and not 1 <= int(lengths.min()) <= int(lengths.max()) <= T:
+        raise ValueError(f"lengths are in 1..{T}, got {int(lengths.min())}..{int(lengths.max())}")
+    return torch.arange(T, device=inputs.device) < lengths.unsqueeze(1)
+
+
+def last_positions(x: Tensor, lengths: Tensor | None, count: int) -> Tensor:
+    """The last ``count`` true positions of x (B,T,D), (B,count,D)."""
+    shortest = x.shape[1] if lengths is None else int(lengths.min())
+    if count > shortest:
+        raise ValueError(f"the last {count} positions are asked for, but a string has {shortest}")
+    if lengths is None:
+        return x[:, -count:]
+    index = lengths.unsqueeze(1) + torch.arange(-count, 0, device=x.device)  # (B, count)
+    return x.gather(1, index.long().unsqueeze(-1).expand(-1, -1, x.shape[-1]))
