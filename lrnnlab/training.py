@@ -43,7 +43,8 @@ def fit(
     check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in ``confirm``
         checks in a row ends training.  The model with the highest score is kept as ``best``.
     checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the
-        same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored.
+        same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored;
+        where it cannot be written, that is said and training goes on.
 
     Everything random comes from ``seed``; runs on one thread (see :func:`steady_arithmetic`).
 
@@ -73,7 +74,11 @@ def fit(
                 bar.set_postfix(loss=f"{run.running:.3f}", attempt=run.attempt + 1, refresh=False)
                 bar.update(0)
                 if checkpoint is not None and not run.finished and time.monotonic() - saved > save_seconds:
-                    run.save(checkpoint, identity)
+                    try:
+                        run.save(checkpoint, identity)
+                    except OSError as error:
+                        print(f"no checkpoint {checkpoint}: {error.strerror}; training goes on", file=sys.stderr)
+                        save_seconds *= 2  # try again, and say so less and less often
                     saved = time.monotonic()
     return run.result()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import math
-import os
 import sys
 import time
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from lrnnlab.models import SequenceModel
 from lrnnlab.pruning import freeze_idle
 from lrnnlab.recipes import Phase, Recipe
+from lrnnlab.records import put
 from lrnnlab.steady import stream
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.string_base import refuse
@@ -265,12 +265,9 @@ class TrainingRun:
             "averaged": self.averaged.state_dict() if self.averaged is not None else None,
             "data": self.data.get_state(), "jitter": self.jitter.get_state(),
         }  # fmt: skip
-        path.parent.mkdir(parents=True, exist_ok=True)
         content = io.BytesIO()
         torch.save(state, content)
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        partial.write_bytes(hashlib.sha256(content.getvalue()).digest() + content.getvalue())
-        os.replace(partial, path)  # a kill leaves the old file or the new one, never half of one
+        put(path, hashlib.sha256(content.getvalue()).digest() + content.getvalue())
 
     def load(self, path: Path, identity: str) -> None:
         if not path.exists():
