@@ -57,17 +57,17 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )
     reproduce.add_argument(
-        "--seeds", type=_seeds, help=f"how many (5; at most {MOST_SEEDS[0]}), or which (101,102 or 101-105, one: 101,); default: 5, or 1 of "
-        "a measurement"
+        "--seeds", type=_seeds, help=f"how many (5; at most {MOST_SEEDS[0]}), or which (101,102 or 101-105, one: 101,); "
+        "default: 5, or 1 of a measurement"
     )
     reproduce.add_argument(
-        "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same (what measures time "
-        "runs alone)"
+        "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same (what measures "
+        "time runs alone)"
     )
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
-                           help="keep and reuse records; default: yes, but for --budget live only with --data")  # fmt: skip
+                           help="keep and reuse records; default: yes (--budget live: only with --data)")  # fmt: skip
     reproduce.add_argument("--search", type=int, nargs="?", const=0, metavar="N", help="of fwp/table1 and fwp/table2: train "
                            "the first N configurations of the paper's grid (default: all) and say which is best")
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
@@ -82,10 +82,10 @@ def _parser() -> argparse.ArgumentParser:
         one = whats.add_parser(what, help=does, description=does)
         one.add_argument("--only", default="", help="cases whose name contains this, like 'b=8'")
         one.add_argument("--rounds", type=int, help="timed calls each (5 to 9)")
-        one.add_argument("--record", action="store_true", help="keep every case as soon as it is timed, in data/records/bench/, "
-                         "and take from there what was timed on this machine before")  # fmt: skip
-        one.add_argument("--again", action="store_true", help="time what is recorded again; its new record takes the old one's place")
-        one.add_argument("--data", type=Path, help="where records are kept (implies --record); default: the repository's data/")
+        one.add_argument("--record", action="store_true", help="keep every case as soon as it is timed, in "
+                         "data/records/bench/, and take from there what was timed on this machine before")  # fmt: skip
+        one.add_argument("--again", action="store_true", help="time what is recorded again and replace its record")
+        one.add_argument("--data", type=Path, help="keep records here instead of in the repository's data/")
         if what in ("scans", "dlr"):
             one.add_argument("--threads", type=int, default=1, help="cores to use (1)")
         if what == "scans":
@@ -122,12 +122,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"lrnnlab: {error.filename}: {error.strerror}" if error.filename else f"lrnnlab: {error}", file=sys.stderr)
+        said = f"{error.filename}: {error.strerror}" if error.filename else error
+        print(f"lrnnlab: {said}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        kept = getattr(options, "data", None)  # where records go, if they are kept
-        print("lrnnlab: interrupted" + (f"; what is finished is in {kept}, and the same call does the rest" if kept else ""),
-              file=sys.stderr)  # fmt: skip
+        data = getattr(options, "data", None)  # where records go, if they are kept
+        kept = f"; what is finished is in {data}, and the same call does the rest" if data else ""
+        print(f"lrnnlab: interrupted{kept}", file=sys.stderr)
         return 130
 
 
@@ -189,7 +190,7 @@ def _bench(options: argparse.Namespace) -> int:
 
     if options.record or options.data:
         options.data = options.data or records.data_folder()
-    asked = {name: getattr(options, name) for name in ("rounds", "threads", "device", "limit") if hasattr(options, name)}
+    asked = {name: getattr(options, name, None) for name in ("rounds", "threads", "device", "limit")}
     bench = recording.get(options.what, **{name: value for name, value in asked.items() if value is not None})
     failed = recording.perform(bench, options.only, data=options.data, again=options.again)
     return _unwritten(failed, len(bench.chosen(options.only)))

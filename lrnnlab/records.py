@@ -96,7 +96,7 @@ def _seal(record: dict) -> str:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` in one step: a kill or a full disk leaves the old file or the new one, never a part.
+    """Write ``content`` to ``path`` in one step: a kill or a full disk leaves the old file or the new, never a part.
 
     ``OSError``, which names ``path``, if that cannot be done; then nothing is left beside it.
     """

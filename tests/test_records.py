@@ -78,7 +78,7 @@ STRANGE = {
 @pytest.mark.parametrize("kind", STRANGE)
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with pipes in the file system")
 def test_whatever_lies_there_is_named_and_skipped(kind, stored, capsys):
-    """By everything that reads: one record, all below a folder (tables, figures), and the series that looks for its own."""
+    """By both that read: one that is asked for (by a series of runs), and all below a folder (tables, figures)."""
     strange = stored.parent / "strange.json"
     STRANGE[kind](strange)
     assert records.read(strange, RECORD["fingerprint"]) is None
@@ -119,7 +119,7 @@ def test_an_interrupted_write_leaves_the_old_record(stored, monkeypatch):
 
 
 def test_what_cannot_be_written_names_the_place_and_leaves_nothing(tmp_path):
-    """Through a limit on the size of files, which is a full disk to a program; and below a file, where no folder can be."""
+    """Through a limit on the size of files, which is a full disk to a program; and below a file, where no folder is."""
     script = (
         "import resource, sys; from pathlib import Path; from lrnnlab import records\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
@@ -128,8 +128,9 @@ def test_what_cannot_be_written_names_the_place_and_leaves_nothing(tmp_path):
         "    try: work()\n"
         "    except OSError as error: print(error.filename, error.strerror)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a" / "run.json")], capture_output=True, text=True)
-    assert done.stdout.splitlines() == [f"{tmp_path / 'a' / 'run.json'} File too large", f"{tmp_path / 'a'} File too large"]
+    path = tmp_path / "a" / "run.json"
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True)
+    assert done.stdout.splitlines() == [f"{path} File too large", f"{path.parent} File too large"]
     assert list(tmp_path.rglob("*")) == [tmp_path / "a"]
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="run.json"):
@@ -143,7 +144,8 @@ ON_A_FULL_DISK = """
 mount -t tmpfs -o size=8k none {full}/records
 mount -t tmpfs -o ro none {full}/figures
 "{python}" -c 'from lrnnlab.cli import main
-for call in ("reproduce lrnn/fig1 --data {full}", "bench tree --data {full}", "figures lrnn_fig1 --folder {full}/figures"):
+for call in ("reproduce lrnn/fig1 --data {full}", "bench tree --data {full}",
+             "figures lrnn_fig1 --folder {full}/figures"):
     print("status", main(call.split()))'
 find {full}/records {full}/figures -type f
 """
@@ -197,9 +199,11 @@ def test_a_checkout_that_is_not_installed_can_record(tmp_path):
               "    if name == 'lrnnlab': raise metadata.PackageNotFoundError(name)\n"
               "    return real(name)\n"
               "metadata.distribution = distribution\n"
-              "from lrnnlab import cli; sys.exit(cli.main(['reproduce', 'lrnn/fig1', '--rows', '2', '--data', sys.argv[1]]))")  # fmt: skip
+              "from lrnnlab import cli\n"
+              "sys.exit(cli.main(['reproduce', 'lrnn/fig1', '--rows', '2', '--data', sys.argv[1]]))")  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, env=environment)
+    call = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(call, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     (record,) = records.read_all(tmp_path)
     assert record["provenance"]["lrnnlab"] == records.__version__

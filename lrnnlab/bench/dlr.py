@@ -146,5 +146,5 @@ def report(name: str, found: dict) -> str:
 
 def bench(threads: int = 1, rounds: int = 7, shapes: Sequence[Shape] = SHAPES) -> Bench:
     """All shapes, for ``lrnnlab bench dlr``."""
-    return Bench("dlr", {shape.name: partial(measure, shape, rounds=rounds, threads=threads) for shape in shapes}, report,
-                 rounds, threads)  # fmt: skip
+    cases = {shape.name: partial(measure, shape, rounds=rounds, threads=threads) for shape in shapes}
+    return Bench("dlr", cases, report, rounds, threads)

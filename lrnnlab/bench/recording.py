@@ -1,9 +1,9 @@
-"""How every benchmark is run and kept: case by case, each recorded as soon as it is timed, beside those of other machines.
+"""How every benchmark is run and kept: case by case, each recorded as soon as it is timed.
 
     data/records/bench/NAME/MACHINE/threads-1/CASE.json          (or .../cuda/CASE.json)
 
 A record holds one case with its own machine and provenance.  So what an interrupted benchmark has timed stays, the same
-call times the rest, and neither two benchmarks at once nor another machine's touch each other's cases.
+call times the rest, two benchmarks at once do not touch each other's cases, and those of another machine lie beside.
 """
 
 from __future__ import annotations
@@ -63,11 +63,12 @@ class Bench:
     def path(self, case: str, data: Path) -> Path:
         """Where the record of a case of this machine lies."""
         setup = f"threads-{self.threads}" if self.device == "cpu" else self.device
-        return data / "records" / "bench" / self.name / slug(describe(machine(self.device))) / setup / f"{slug(case)}.json"
+        where = slug(describe(machine(self.device)))
+        return data / "records" / "bench" / self.name / where / setup / f"{slug(case)}.json"
 
 
 def get(name: str, **options) -> Bench:
-    """A benchmark by its name, with the options that it has (``rounds``, ``threads``, ...); ``ValueError`` lists the names.
+    """A benchmark by its name, with the options that it has (``rounds``, ...); ``ValueError`` lists the names.
 
     >>> list(get("tree").cases)
     ['T=512 c=2', 'T=512 c=128']
@@ -79,7 +80,8 @@ def get(name: str, **options) -> Bench:
 
 def machine(device: str = "cpu") -> dict:
     """What kind of machine this is: enough to tell timings of two kinds apart, nothing about whose it is."""
-    found = {"processor": _processor(), "cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()}
+    instructions = torch.backends.cpu.get_cpu_capability()
+    found = {"processor": _processor(), "cores": os.cpu_count(), "instructions": instructions}
     return found if device == "cpu" else {**found, "gpu": torch.cuda.get_device_name()}
 
 
@@ -139,7 +141,7 @@ def recorded(bench: Bench, case: str, data: Path) -> dict | None:
 
 
 def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool = False) -> list[str]:
-    """Time the cases whose name contains ``only`` and print each when it is done; what could not be written is returned.
+    """Time the cases whose name contains ``only`` and print each when it is done; return what could not be written.
 
     With ``data``, each is recorded as soon as it is printed, and what is recorded for this machine is printed and not
     timed again, unless ``again``.  ``OSError`` before anything is timed if nothing can be written there.
@@ -148,8 +150,8 @@ def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool 
     found = {case: recorded(bench, case, data) for case in cases} if data and not again else {}
     missing = [case for case in cases if not found.get(case)]
     if data is not None:
-        print(f"bench {bench.name}: {len(cases)} cases, {len(cases) - len(missing)} of them recorded for this machine in {data}",
-              file=sys.stderr, flush=True)  # fmt: skip
+        known = f"{len(cases) - len(missing)} recorded for this machine in {data}"
+        print(f"bench {bench.name}: {len(cases)} case{'s' * (len(cases) != 1)}, {known}", file=sys.stderr, flush=True)
         records.check_writable(bench.path(case, data) for case in missing)
     for case, measure in cases.items():
         if case not in missing:
@@ -163,8 +165,8 @@ def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool 
         config = bench.config(case)
         try:
             records.write(bench.path(case, data), {
-                **config, "rounds": bench.rounds, "limit": bench.limit, "metrics": metrics, "versions": dict(bench.versions),
-                "fingerprint": records.fingerprint(config), "provenance": provenance,
+                **config, "rounds": bench.rounds, "limit": bench.limit, "metrics": metrics,
+                "versions": dict(bench.versions), "fingerprint": records.fingerprint(config), "provenance": provenance,
             })  # fmt: skip
         except OSError as error:
             failed.append(f"{error.filename}: {error.strerror}")

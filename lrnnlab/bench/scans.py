@@ -181,5 +181,5 @@ def bench(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = 
     def measured(case: Case) -> dict:
         return next(run([case], threads=threads, rounds=rounds, limit=limit, device=device))
 
-    return Bench("scans", {case.name: partial(measured, case) for case in CASES}, report, rounds, threads, device, limit,
-                 peers.versions())  # fmt: skip
+    cases = {case.name: partial(measured, case) for case in CASES}
+    return Bench("scans", cases, report, rounds, threads, device, limit, peers.versions())

@@ -92,7 +92,9 @@ def plan(
     budget: str = "live",
     protocol: str | None = None,
 ) -> list[Run] | list[Measurement]:
-    """All runs asked for, each once, tasks outermost, seeds innermost; the paper's budget has the paper's protocol by default.
+    """All runs asked for, each once, tasks outermost, seeds innermost.
+
+    The paper's budget has the paper's protocol by default.
 
     Without ``seeds``: 0..4 where there is something to train, and 0 where there is not.
     """
@@ -106,7 +108,8 @@ def plan(
         raise ValueError(f"{name} measures, so it has no protocol {protocol!r}")
     seeds = dict.fromkeys((range(1) if measures else range(5)) if seeds is None else seeds)
     rows = dict.fromkeys(module.ALIASES.get(row, row) for row in rows or module.ROWS)
-    cells = [(task, row, module.setting(row, task, budget)) for task in dict.fromkeys(tasks or module.TASKS) for row in rows]
+    tasks = dict.fromkeys(tasks or module.TASKS)
+    cells = [(task, row, module.setting(row, task, budget)) for task in tasks for row in rows]
     if measures:
         return [Measurement(name, task, row, seed, budget, setting) for task, row, setting in cells for seed in seeds]
     return [Run(name, task, row, seed, budget, protocol, module.for_protocol(setting, protocol))
@@ -119,7 +122,7 @@ def run_all(
 ) -> Iterator[dict]:  # fmt: skip
     """The records of ``runs`` (of one experiment), in order as they are ready: see :func:`perform_all`.
 
-    Where seconds are the result, one run goes at a time whatever ``jobs``: two clocks on one machine disturb each other.
+    Where seconds are the result, one run goes at a time whatever ``jobs``: two clocks disturb each other.
 
     >>> [record["metrics"]["levels"] for record in run_all(plan("lrnn/fig1", rows=["8"]))]
     [3]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -224,9 +225,14 @@ def perform_all(
     if data is not None:
         records.check_writable(run.path(data) for run in missing)
     calls = [delayed(_one)(work, run, data, reuse, progress and jobs == 1) for run in missing]
-    made = iter(Parallel(n_jobs=min(jobs, len(calls)), return_as="generator")(calls) if calls else ())
-    for record in found:
-        yield next(made) if record is None else record
+    made = Parallel(n_jobs=min(jobs, len(calls)), return_as="generator")(calls) if calls else None
+    try:
+        for record in found:
+            yield next(made) if record is None else record
+    finally:
+        with warnings.catch_warnings():  # of results that nobody fetched before an interrupt: they are recorded
+            warnings.simplefilter("ignore", UserWarning)
+            del made
 
 
 def _recorded(run: Run | Measurement, data: Path | None) -> dict | None:

@@ -1,7 +1,8 @@
 """The recorded benchmark of the scans, drawn (chapter 03): times over ours, and shares of the memory's speed.
 
 ``records`` is everywhere what :func:`recorded` returns: number of threads -> the cases that ``lrnnlab bench scans
---record`` timed with them, all on one machine, which the pictures name.  A colour means a way to scan, a marker whose code it is; what was not run is hollow, never left out.
+--record`` timed with them, all on one machine, which the pictures name.  A colour means a way to scan, a marker whose
+code it is; what was not run is hollow, never left out.
 
 Letters: B batch, T time, D channels, h blocks, b block size.
 """
@@ -52,7 +53,8 @@ def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int
     machine = max(sorted(set(names)), key=names.count) if machine is None else machine
     here = [one for one, name in zip(found, names) if name == machine]
     if not here:
-        raise RuntimeError(f"no record of the benchmark on {machine}; there are some on {'; '.join(sorted(set(names)))}")
+        known = "; ".join(sorted(set(names)))
+        raise RuntimeError(f"no record of the benchmark on {machine}; there are some on {known}")
     return {
         threads: {
             "threads": threads, "machine": machine,

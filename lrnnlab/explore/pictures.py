@@ -188,7 +188,7 @@ PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {
 def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
     """Draw the pictures called ``names`` (all if absent) into ``folder``.
 
-    ``ValueError`` for a name there is not, ``OSError`` for a folder that nothing can be written to, both before the first.
+    Before the first: ``ValueError`` for a name there is not, ``OSError`` for a folder that cannot be written to.
     """
     unknown = [name for name in names or () if name not in PICTURES]
     if unknown:
