@@ -13,21 +13,30 @@ import lrnnlab
 LONG = ("losses", "checks", "curves", "seal")  # parts of a record that --json leaves out
 
 
+MOST_SEEDS = 20, 10_000  # that a single number asks for; that a range asks for
+
+
 def _seeds(text: str) -> list[int]:
-    """``5`` means seeds 0..4; ``101,102`` or ``101,`` or ``101-105`` mean just those."""
+    """``5`` means seeds 0..4; ``101,102`` or ``101,`` or ``101-105`` mean just those.
+
+    A number above 20 is refused: who writes ``731`` may well mean the one seed 731.
+    """
+    first, dash, last = text.partition("-")
     try:
-        first, dash, last = text.partition("-")
         if "," in text:
             found = [int(part) for part in text.split(",") if part]
         else:
-            found = list(range(int(first), int(last) + 1)) if dash else list(range(int(first)))
-        if not found:
-            raise ValueError("no seed at all")
-        return found
+            found = range(int(first), int(last) + 1) if dash else range(int(first))
     except ValueError:
+        found = ()
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seeds (5), nor a list (101,102 or 101-105)")
+    if isinstance(found, range) and found[-1] - found[0] >= MOST_SEEDS[bool(dash)]:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seeds (5), nor a list (101,102 or 101-105)"
-        ) from None
+            f"{text} are more than {MOST_SEEDS[1]:,} seeds" if dash else f"{text} is a large number of seeds: write "
+            f"0-{found[-1]} if you mean them all, or {text}, (with the comma) if you mean seed {text}"
+        )
+    return list(found)
 
 
 def _names(text: str) -> list[str]:
@@ -48,29 +57,40 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )
     reproduce.add_argument(
-        "--seeds", type=_seeds, help="how many (5), or which (101,102 or 101-105); default: 5, or 1 of a measurement"
+        "--seeds", type=_seeds, help=f"how many (5; at most {MOST_SEEDS[0]}), or which (101,102 or 101-105, one: 101,); "
+        "default: 5, or 1 of a measurement"
     )
     reproduce.add_argument(
-        "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same"
+        "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same (what measures "
+        "time runs alone)"
     )
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
-                           help="keep and reuse records; default: yes, but not for --budget live")  # fmt: skip
+                           help="keep and reuse records; default: yes (--budget live: only with --data)")  # fmt: skip
     reproduce.add_argument("--search", type=int, nargs="?", const=0, metavar="N", help="of fwp/table1 and fwp/table2: train "
                            "the first N configurations of the paper's grid (default: all) and say which is best")
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
-    bench.add_argument("what", choices=["scans", "step", "dlr", "tree", "fast_weights"],
-                       help="scans: forward and backward; step: one optimiser step of the released model; dlr: a DLR "
-                            "layer beside paper 004's Figure 4; tree: RegularGPT's tree beside its masks; "
-                            "fast_weights: a step of paper 003's models beside a loop of its equations")  # fmt: skip
-    bench.add_argument("--rounds", type=int, help="timed calls each (5 to 9)")
-    bench.add_argument("--tasks", type=_names, default=["sum", "modarith"], help="of step: comma-separated")
-    bench.add_argument("--threads", type=int, default=1, help="of scans and dlr: cores to use (1)")
-    bench.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of scans")
-    bench.add_argument("--only", default="", help="not of step and tree: cases whose name contains this, like 'b=8'")
-    bench.add_argument("--limit", type=float, default=20.0, help="of scans: skip calls of more seconds than this (20)")
-    bench.add_argument("--record", action="store_true", help="not of step and tree: write data/records/bench/")
+    whats = bench.add_subparsers(dest="what", required=True, metavar="WHAT")
+    for what, does in {
+        "scans": "forward and backward",
+        "step": "one optimiser step of the released model",
+        "dlr": "a DLR layer beside paper 004's Figure 4",
+        "tree": "RegularGPT's tree beside its masks",
+        "fast_weights": "a step of paper 003's models beside a loop of its equations",
+    }.items():
+        one = whats.add_parser(what, help=does, description=does)
+        one.add_argument("--only", default="", help="cases whose name contains this, like 'b=8'")
+        one.add_argument("--rounds", type=int, help="timed calls each (5 to 9)")
+        one.add_argument("--record", action="store_true", help="keep every case as soon as it is timed, in "
+                         "data/records/bench/, and take from there what was timed on this machine before")  # fmt: skip
+        one.add_argument("--again", action="store_true", help="time what is recorded again and replace its record")
+        one.add_argument("--data", type=Path, help="keep records here instead of in the repository's data/")
+        if what in ("scans", "dlr"):
+            one.add_argument("--threads", type=int, default=1, help="cores to use (1)")
+        if what == "scans":
+            one.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where the scans run")
+            one.add_argument("--limit", type=float, default=20.0, help="skip calls of more seconds than this (20)")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
     figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
@@ -101,8 +121,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        said = f"{error.filename}: {error.strerror}" if error.filename else error
+        print(f"lrnnlab: {said}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
-        print("lrnnlab: interrupted; finished runs are recorded, the others resume", file=sys.stderr)
+        data = getattr(options, "data", None)  # where records go, if they are kept
+        kept = f"; what is finished is in {data}, and the same call does the rest" if data else ""
+        print(f"lrnnlab: interrupted{kept}", file=sys.stderr)
         return 130
 
 
@@ -116,13 +142,21 @@ def _reproduce(options: argparse.Namespace) -> int:
         runs = experiments.plan(options.experiment, protocol=options.protocol, **chosen)
     else:
         runs = fwp_search.search_plan(options.experiment, first=options.search, **chosen)
-    keep = options.budget != "live" if options.record is None else options.record
-    data = (options.data or records.data_folder()) if keep or options.data else None
+    keep = options.record if options.record is not None else options.budget != "live" or options.data is not None
+    options.data = data = (options.data or records.data_folder()) if keep else None
+    if options.jobs > 1 and experiments.times(options.experiment):
+        print(f"{options.experiment} measures time: one run at a time, not {options.jobs}", file=sys.stderr)
     aliases = experiments.get(options.experiment).ALIASES
     asked = {aliases.get(row, row): row for row in options.rows or ()}  # print the name that was asked for
+
+    def announce(planned: int, recorded: int) -> None:
+        where = f", {recorded} of them recorded in {data}" if data else ", none taken from records or kept"
+        print(f"{options.experiment}, budget {options.budget}: {planned} run{'s' * (planned != 1)} planned{where}",
+              file=sys.stderr, flush=True)  # fmt: skip
+
     done = []
     for number, record in enumerate(
-        experiments.run_all(runs, jobs=options.jobs, data=data, progress=not options.json), 1
+        experiments.run_all(runs, jobs=options.jobs, data=data, progress=not options.json, announce=announce), 1
     ):
         done.append(record)
         shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
@@ -131,7 +165,14 @@ def _reproduce(options: argparse.Namespace) -> int:
         print(f"[{number}/{len(runs)}] {line(shown)}", file=sys.stderr, flush=True)
     if not options.json:
         print(table(done))
-    return 0
+    return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
+
+
+def _unwritten(failed: Sequence[str], planned: int) -> int:
+    """Say at the end what is printed above but could not be written, and where; the exit status."""
+    if failed:
+        print(f"lrnnlab: {len(failed)} of {planned} records could not be written: {failed[0]}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def _figures(options: argparse.Namespace) -> int:
@@ -145,31 +186,11 @@ def _figures(options: argparse.Namespace) -> int:
 
 def _bench(options: argparse.Namespace) -> int:
     from lrnnlab import records
+    from lrnnlab.bench import recording
 
-    if options.what == "step":
-        from lrnnlab.bench import step
-
-        for task in options.tasks:
-            print(step.report(task, step.training_step(task, options.rounds or 9)))
-        return 0
-    if options.what == "tree":
-        from lrnnlab.bench import tree
-
-        for chunk in tree.CHUNKS:
-            print(tree.report(chunk, tree.training_step(chunk, rounds=options.rounds or 5)), flush=True)
-        return 0
-    folder = records.data_folder() / "records" / "bench" / options.what if options.record else None
-    if options.what == "fast_weights":
-        from lrnnlab.bench import fast_weights
-
-        fast_weights.main(options.only, options.rounds or 9, folder)
-        return 0
-    if options.what == "dlr":
-        from lrnnlab.bench import dlr
-
-        dlr.main(options.only, options.threads, options.rounds or 7, folder)
-        return 0
-    from lrnnlab.bench import scans
-
-    scans.main(options.only, options.threads, options.rounds or 7, options.limit, folder, options.device)
-    return 0
+    if options.record or options.data:
+        options.data = options.data or records.data_folder()
+    asked = {name: getattr(options, name, None) for name in ("rounds", "threads", "device", "limit")}
+    bench = recording.get(options.what, **{name: value for name, value in asked.items() if value is not None})
+    failed = recording.perform(bench, options.only, data=options.data, again=options.again)
+    return _unwritten(failed, len(bench.chosen(options.only)))

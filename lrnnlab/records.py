@@ -1,22 +1,36 @@
-"""Records of runs: one small JSON file each, written atomically, with where it came from and a seal.
+"""Records of runs and of timings: one small JSON file each, written atomically, with where it came from and a seal.
 
-A record is trusted only if it can be read, its seal fits its content, and it answers exactly the question that is
-asked (same experiment, same configuration).  Anything else is named on stderr and skipped.
+A record is trusted only if it can be read, its seal fits its content, it has what its readers rely on, and it answers
+exactly the question that is asked (same experiment, same configuration).  Anything else is named on stderr and skipped.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import platform
+import secrets
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 
+from lrnnlab import __version__
+
 SCHEMA = 1
+LARGEST = 1 << 23  # bytes that are read; the longest record of a run has a hundred thousand
+PROBE = 1 << 20  # bytes that must find room before work begins whose outcome is to be written
+
+# What readers rely on, in a record of a run and in one of a case that was timed.
+RUN = {"experiment": str, "task": str, "row": str, "seed": int, "budget": str, "protocol": str, "metrics": dict,
+       "config": dict, "fingerprint": str, "provenance": dict}  # fmt: skip
+CASE = {"experiment": str, "case": str, "threads": int, "device": str, "rounds": int, "machine": dict, "metrics": dict,
+        "fingerprint": str, "provenance": dict}  # fmt: skip
 
 
 def data_folder() -> Path:
@@ -36,10 +50,10 @@ def fingerprint(config: dict) -> str:
 
 def provenance(device: str = "cpu") -> dict:
     """Versions, revision, machine kind and date: enough to know what made a number, nothing about whose machine."""
-    packages = ("lrnnlab", "torch", "numpy", "numba")
     return {
         "python": platform.python_version(),
-        **{name: metadata.version(name) for name in packages},
+        "lrnnlab": __version__,
+        **{name: version(name) for name in ("torch", "numpy", "numba")},
         "revision": _revision(),
         "system": f"{platform.system()} {platform.machine()}",
         "device": device,
@@ -48,8 +62,22 @@ def provenance(device: str = "cpu") -> dict:
     }
 
 
+def version(package: str) -> str:
+    """The version of an installed package; a package that was only put on the path has none that could be known.
+
+    >>> version("no-such-package")
+    'not installed'
+    """
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
 def _revision() -> str:
     here = Path(__file__).resolve().parent
+    if not (here.parent / ".git").exists():  # else git would name a repository that the package only lies in
+        return "unknown"
     try:
         run = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=12"],
@@ -67,42 +95,89 @@ def _seal(record: dict) -> str:
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
+def put(path: Path, content: bytes) -> None:
+    """Write ``content`` to ``path`` in one step: a kill or a full disk leaves the old file or the new, never a part.
+
+    ``OSError``, which names ``path``, if that cannot be done; then nothing is left beside it.
+    """
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # some file systems find out only now that they are full
+        os.replace(partial, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    finally:
+        with suppress(OSError):  # it is gone where all went well
+            partial.unlink()
+
+
+def check_writable(paths: Iterable[Path]) -> None:
+    """``OSError``, which names the place, unless files can be written at ``paths``; to be asked before work, not after.
+
+    Each folder is made and has a megabyte written to it, which is removed again.
+    """
+    folders = {}
+    for path in paths:
+        if path.is_dir():
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        folders[path.parent] = path
+    for folder in folders:
+        probe = folder / f".{secrets.token_hex(4)}.probe"
+        try:
+            put(probe, os.urandom(PROBE))  # random, since some file systems compress
+            probe.unlink()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(folder)) from error
+
+
 def write(path: Path, record: dict) -> None:
-    """Write ``record`` (JSON-able) to ``path``: whole or not at all."""
+    """Write ``record`` (JSON-able) to ``path``: whole or not at all (``OSError``, see :func:`put`)."""
     record = json.loads(json.dumps({"schema": SCHEMA, **record}, default=list))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    partial.write_text(json.dumps({**record, "seal": _seal(record)}, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    put(path, (json.dumps({**record, "seal": _seal(record)}, indent=1) + "\n").encode())
 
 
-def read(path: Path, expected: str | None = None) -> dict | None:
+def read(path: Path, expected: str | None = None, needs: Mapping[str, type] = RUN) -> dict | None:
     """The record at ``path``, or None (and a line on stderr that says why) if it is missing, damaged or foreign.
 
-    ``expected`` is the fingerprint of the configuration that is asked for; any will do if it is absent.
+    expected : the fingerprint of the configuration that is asked for; any will do if it is absent.
+    needs : what the record must have, ``RUN`` or ``CASE``: names and their types.
     """
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        if not path.is_file():  # a folder, a pipe, a link that leads nowhere
+            return _skip(path, "is no file")
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            return _skip(path, f"has more than {LARGEST:,} bytes")
+        record = json.loads(content.decode())
         seal = record.pop("seal")
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, AttributeError, TypeError) as error:
+        fits = seal == _seal(record)
+    except (OSError, ValueError, RecursionError, KeyError, AttributeError, TypeError) as error:
         return _skip(path, f"is damaged ({type(error).__name__})")
-    if seal != _seal(record):
+    if not fits:
         return _skip(path, "was changed after it was written (its seal does not fit)")
     if record.get("schema") != SCHEMA:
         return _skip(path, f"has schema {record.get('schema')!r}, this version reads {SCHEMA}")
-    if expected is not None and record.get("fingerprint") != expected:
+    lacking = [name for name, kind in needs.items() if not isinstance(record.get(name), kind)]
+    if lacking:
+        return _skip(path, f"has no {lacking[0]!r}, or not as {needs[lacking[0]].__name__}")
+    if expected is not None and record["fingerprint"] != expected:
         return _skip(path, "belongs to another configuration")
     return record
 
 
 def _skip(path: Path, why: str) -> None:
-    print(f"record {path.name} {why}: skipped", file=sys.stderr)
+    print(f"record {path} {why}: skipped", file=sys.stderr)
     return None
 
 
-def read_all(folder: Path) -> list[dict]:
-    """All good records below ``folder``, in the order of their file names."""
-    found = (read(path) for path in sorted(folder.rglob("*.json")))
+def read_all(folder: Path, needs: Mapping[str, type] = RUN) -> list[dict]:
+    """All good records below ``folder``, in the order of their file names; ``needs`` as in :func:`read`."""
+    found = (read(path, needs=needs) for path in sorted(folder.rglob("*.json")))
     return [record for record in found if record is not None]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrnnlab import records
-from lrnnlab.bench import dlr
+from lrnnlab.bench import dlr, recording
 from lrnnlab.bench.dlr import SHAPES, Shape
 
 SMALL = (Shape(2, 9, 3, 5), Shape(1, 70, 2, 8))
@@ -61,39 +60,28 @@ def test_the_shape_of_the_paper():
 
 def test_a_shape_is_timed_and_compared():
     before = torch.get_num_threads()
-    found = dlr.measure(SMALL[0], rounds=3)
+    found = dlr.measure(SMALL[0], rounds=3)["peers"]
     assert torch.get_num_threads() == before
     for part in ("forward", "both"):
         ours, listing = found["ours"][part], found["listing"][part]
         assert ours["times_ours"] == 1 and listing["times_ours"] == listing["median"] / ours["median"]
         assert ours["rounds"] == 3 and 0 < ours["min"] <= ours["median"] <= ours["max"]
-    text = dlr.report(SMALL[0], found)
+    text = dlr.report(SMALL[0].name, {"peers": found})
     assert SMALL[0].name in text and "listing" in text and len(text.splitlines()) == 3
     found["ours"]["peak"] = None
-    assert "MB" not in dlr.report(SMALL[0], found).splitlines()[1]
-
-
-def test_the_record_keeps_what_was_not_run_again(tmp_path, capsys):
-    dlr.main("T=9", 1, 1, tmp_path, SMALL)
-    dlr.main("T=70", 1, 1, tmp_path, SMALL)
-    out = capsys.readouterr()
-    assert SMALL[1].name in out.out and "threads-1.json" in out.err
-    record = records.read(tmp_path / "threads-1.json")
-    assert [case["case"] for case in record["cases"]] == [shape.name for shape in SMALL]
-    assert record["experiment"] == "bench/dlr" and record["cases"][0]["peers"]["ours"]["both"]["rounds"] == 1
-    assert record["provenance"]["threads"] == 1
+    assert "MB" not in dlr.report(SMALL[0].name, {"peers": found}).splitlines()[1]
 
 
 def test_wrong_calls():
-    with pytest.raises(ValueError, match="no shape with 'T=5' in its name; there are B=2 T=9 D=3 N=5"):
-        dlr.main("T=5", 1, 1, None, SMALL)
+    with pytest.raises(ValueError, match="no case with 'T=5' in its name; there are B=2 T=9 D=3 N=5"):
+        recording.perform(dlr.bench(shapes=SMALL), "T=5")
     with pytest.raises(ValueError, match="threads must be 1..*, got 0"):
         dlr.measure(SMALL[0], threads=0)
 
 
 def test_ours_is_faster_and_smaller():
     """At a size that shows it in a second; the record holds the paper's."""
-    found = dlr.measure(Shape(1, 2048, 8, 2048), rounds=2)
+    found = dlr.measure(Shape(1, 2048, 8, 2048), rounds=2)["peers"]
     assert found["listing"]["both"]["times_ours"] > 1.5
     if found["ours"]["peak"] is not None:
         assert found["listing"]["peak"] > 2 * found["ours"]["peak"]

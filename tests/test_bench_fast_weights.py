@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from lrnnlab import cli, records
+from lrnnlab import cli
 from lrnnlab.bench import fast_weights as bench
 from lrnnlab.bench.fast_weights import FORMS, SHAPES, Shape
+from lrnnlab.bench.recording import summary
 
 SMALL = (Shape(3, 9, 4, 2), Shape(2, 5, 4, 1))
 
@@ -35,24 +36,20 @@ def test_a_form_that_was_not_set_is_noticed():
 def test_steps_are_timed_and_compared():
     taken = bench.training_step("recurrent_delta", SMALL[0], rounds=3)
     assert {form: len(seconds) for form, seconds in taken.items()} == {"cpu": 3, "loop": 3}
-    found = bench.summary({"cpu": [1.0, 3.0, 2.0], "loop": [8.0, 6.0, 7.0]})
+    found = summary({"cpu": [1.0, 3.0, 2.0], "loop": [8.0, 6.0, 7.0]})
     assert found["cpu"] == {"median": 2.0, "min": 1.0, "max": 3.0, "rounds": 3, "times_ours": 1.0}
     assert found["loop"]["times_ours"] == 3.5
-    assert "3.5x" in bench.report("srwm", found) and len(bench.report("srwm", found).splitlines()) == 2
+    text = bench.report("srwm B=3", {"forms": found})
+    assert "3.5x" in text and "srwm B=3" in text and len(text.splitlines()) == 3
 
 
-def test_the_record(tmp_path, capsys):
-    bench.main("T=5", 1, tmp_path, SMALL)
-    out = capsys.readouterr()
-    assert SMALL[1].name in out.out and SMALL[0].name not in out.out and "threads-1.json" in out.err
-    record = records.read(tmp_path / "threads-1.json")
-    assert [(case["case"], case["model"]) for case in record["cases"]] == [(SMALL[1].name, name) for name in FORMS]
-    assert record["experiment"] == "bench/fast_weights" and record["provenance"]["threads"] == 1
+def test_every_model_at_every_shape_is_a_case():
+    assert list(bench.bench(shapes=SMALL).cases) == [f"{name} {shape.name}" for shape in SMALL for name in FORMS]
 
 
 def test_wrong_calls(capsys):
     assert cli.main(["bench", "fast_weights", "--only", "T=6"]) == 2
-    assert f"no shape with 'T=6' in its name; there are {SHAPES[0].name}" in capsys.readouterr().err
+    assert f"no case with 'T=6' in its name; there are ult {SHAPES[0].name}" in capsys.readouterr().err
     with pytest.raises(ValueError, match="no model 'elman' here; there are ult, deltanet, nlt"):
         bench.training_step("elman", SMALL[0])
 
@@ -60,4 +57,4 @@ def test_wrong_calls(capsys):
 def test_ours_is_faster():
     """At the first shape, by far; the record holds the numbers."""
     for name in ("recurrent_delta", "srwm"):
-        assert bench.summary(bench.training_step(name, SHAPES[0], rounds=3))["loop"]["times_ours"] > 2
+        assert summary(bench.training_step(name, SHAPES[0], rounds=3))["loop"]["times_ours"] > 2

@@ -1,7 +1,12 @@
 """Experiments end to end on cut-down settings: records, resuming, jobs, protocols, and the command line."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +72,61 @@ def test_jobs_do_not_change_the_numbers():
     two = [without_clock(r) for r in runner.perform_all(runs, jobs=2)]
     assert one == two
     assert one[0]["metrics"] != one[1]["metrics"]
+
+
+def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
+    """Through the command: two at a time, interrupted by the keyboard, and the rest; the same as one at a time."""
+    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-3 --budget live --json".split()
+    start = [sys.executable, "-m", "lrnnlab", *call, "--jobs", "2", "--data", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
+    process = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    first = json.loads(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 130 and f"what is finished is in {tmp_path}" in said, said
+    kept = {record["seed"]: record for record in records.read_all(tmp_path)}
+    assert kept[0]["metrics"] == first["metrics"] and "not used" not in said
+    runs = experiments.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(4))
+    planned = []
+    both = list(experiments.run_all(runs, jobs=2, data=tmp_path, announce=lambda *numbers: planned.append(numbers)))
+    assert planned == [(4, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
+    alone = list(experiments.run_all(runs, jobs=1))
+    assert [timeless(record) for record in both] == [timeless(record) for record in alone]
+    assert alone[0]["curve"] != alone[1]["curve"]
+
+
+def timeless(record):
+    return json.loads(json.dumps({**without_clock(record), "schema": 1}))
+
+
+def test_what_measures_time_runs_alone(monkeypatch, capsys):
+    seen = []
+    monkeypatch.setattr(experiments, "perform_all", lambda runs, *, jobs, **_: seen.append(jobs) or iter(()))
+    for name in (*experiments.EXPERIMENTS, *experiments.MEASUREMENTS):
+        experiments.run_all([replace(tiny(), experiment=name)], jobs=2)
+    assert dict(zip((*experiments.EXPERIMENTS, *experiments.MEASUREMENTS), seen)) == {
+        name: 1 if name == "lrnn/speed" else 2 for name in (*experiments.EXPERIMENTS, *experiments.MEASUREMENTS)
+    }
+
+
+def test_the_command_says_first_what_it_plans(tmp_path, capsys):
+    call = f"reproduce lrnn/fig1 --rows 2,4,2 --data {tmp_path}".split()
+    assert cli.main(call) == 0
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == f"lrnn/fig1, budget live: 2 runs planned, 0 of them recorded in {tmp_path}"
+    assert cli.main(["reproduce", "lrnn/fig1", "--rows", "2,8", "--data", str(tmp_path)]) == 0
+    assert "2 runs planned, 1 of them recorded" in capsys.readouterr().err.splitlines()[0]
+    assert cli.main("reproduce lrnn/fig1 --rows 2 --jobs 2".split()) == 0
+    assert "1 run planned, none taken from records or kept" in capsys.readouterr().err
+
+
+def test_a_checkpoint_that_cannot_be_written_does_not_end_training(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    run, said = tiny(), "training goes on"
+    model = lambda seed: run.build_model(seed)  # noqa: E731
+    fit = runner.fit(model, run.build_task(), TINY.recipe, 0, checkpoint=tmp_path / "file" / "run.pt", save_seconds=0.0,
+                     progress=False)  # fmt: skip
+    assert fit.steps == 20 and said in capsys.readouterr().err
 
 
 def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
@@ -167,13 +227,24 @@ def test_seeds_are_read(text, seeds):
     assert cli._seeds(text) == seeds
 
 
+@pytest.mark.parametrize("text, said", [
+    ("731", "write 0-730 if you mean them all, or 731, (with the comma) if you mean seed 731"), ("21", "0-20"),
+    ("0-99999999999", "more than 10,000 seeds"), ("0", "not a number of seeds"), ("5-3", "not a number"),
+    ("x", "not a number"),
+])  # fmt: skip
+def test_seeds_that_may_not_be_meant_are_refused(text, said, capsys):
+    assert len(cli._seeds("20")) == 20 and len(cli._seeds("0-730")) == 731 and cli._seeds("731,") == [731]
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "lrnn/fig1", "--seeds", text])
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
 def test_the_committed_records_are_good():
     folder = records.data_folder() / "records"
-    paths = list(folder.rglob("*.json"))
-    assert paths and len(records.read_all(folder)) == len(paths)
-    for record in records.read_all(folder):
-        if record["experiment"].startswith("bench/"):  # a clock's record, not a recipe's
-            continue
+    paths, timed = list(folder.rglob("*.json")), records.read_all(folder / "bench", records.CASE)
+    recorded = [record for one in folder.iterdir() if one.name != "bench" for record in records.read_all(one)]
+    assert recorded and timed and len(recorded) + len(timed) == len(paths)
+    for record in recorded:
         run = next(
             run for run in experiments.plan(record["experiment"], tasks=[record["task"]], rows=[record["row"]],
                                             seeds=[record["seed"]], budget=record["budget"], protocol=record["protocol"])

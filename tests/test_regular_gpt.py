@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.bench import tree as bench
+from lrnnlab.bench.recording import summary
 from lrnnlab.models import chunk_masks, regular_gpt
 from lrnnlab.models.chunk_masks import (
     chunk_attention,
@@ -430,6 +431,8 @@ def test_the_tree_is_cheaper():
 def test_the_bench_says_what_it_measured():
     taken = {"tree": [0.001, 0.003, 0.002], "masks": [0.004, 0.008, 0.009]}
     assert bench.ratio(taken) == 4
-    text = bench.report(2, taken, 512)
-    assert "T=512, c=2" in text and "4.0 times" in text
-    assert [line.split()[1:] for line in text.splitlines()[1:3]] == [["2.0", "1.0", "3.0"], ["8.0", "4.0", "9.0"]]
+    text = bench.report("T=512 c=2", {"forms": summary(taken)})
+    assert "T=512 c=2" in text
+    assert [line.split()[1:] for line in text.splitlines()[1:]] == [
+        ["2.00", "1.00", "3.00", "1.0x"], ["8.00", "4.00", "9.00", "4.0x"]
+    ]  # fmt: skip

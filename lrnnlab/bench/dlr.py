@@ -10,17 +10,15 @@ Letters: B batch, T time (the paper's L), D width (H), N state size; u input, y 
 from __future__ import annotations
 
 import os
-import statistics
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from lrnnlab import records
 from lrnnlab.bench import memory
+from lrnnlab.bench.recording import Bench, spread
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models.dlr import DLR
 from lrnnlab.training.steady import steady_arithmetic
@@ -113,7 +111,7 @@ def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
 
     ``peak`` is how much resident memory grew while both ways ran once; None where the system does not tell.
 
-    >>> found = measure(Shape(2, 5, 3, 4), rounds=1)
+    >>> found = measure(Shape(2, 5, 3, 4), rounds=1)["peers"]
     >>> sorted(found["ours"]), found["ours"]["both"]["times_ours"]
     (['both', 'forward', 'peak'], 1.0)
     """
@@ -128,49 +126,25 @@ def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
         found: dict = {name: {"peak": memory.peak(both)} for name, (_, both) in ready.items()}
         works = {(name, part): work for name, pair in ready.items() for part, work in zip(("forward", "both"), pair)}
         for (name, part), taken in take_turns(works, rounds).items():
-            found[name][part] = {
-                "median": statistics.median(taken), "min": min(taken), "max": max(taken), "rounds": len(taken)
-            }  # fmt: skip
+            found[name][part] = spread(taken)
     for one in found.values():
         for part in ("forward", "both"):
             one[part]["times_ours"] = one[part]["median"] / found["ours"][part]["median"]
-    return found
+    return {"peers": found}
 
 
-def report(shape: Shape, found: dict) -> str:
+def report(name: str, found: dict) -> str:
     """One shape as text: milliseconds (medians), times ours, peak memory."""
-    lines = [f"DLR layer, {shape.name}"]
-    for name, one in found.items():
+    lines = [f"DLR layer, {name}"]
+    for peer, one in found["peers"].items():
         cells = [f"{part} {one[part]['median'] * 1e3:9.1f} ms {one[part]['times_ours']:6.1f}x"
                  for part in ("forward", "both")]  # fmt: skip
         room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
-        lines.append(f"  {name:8s} " + "  ".join(cells) + room)
+        lines.append(f"  {peer:8s} " + "  ".join(cells) + room)
     return "\n".join(lines)
 
 
-def write(found: dict[Shape, dict], threads: int, rounds: int, folder: Path) -> Path:
-    """Into ``folder``/threads-N.json; shapes that stand there already and were not run again are kept."""
-    path = folder / f"threads-{threads}.json"
-    provenance = records.provenance() | {"threads": threads}
-    cases = {one["case"]: one for one in (records.read(path) or {"cases": []})["cases"]}
-    for shape, peers in found.items():
-        cases[shape.name] = {"case": shape.name, "peers": peers, "revision": provenance["revision"]}
-    records.write(path, {
-        "experiment": "bench/dlr", "threads": threads, "rounds": rounds,
-        "machine": {"cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()},
-        "cases": list(cases.values()), "provenance": provenance,
-    })  # fmt: skip
-    return path
-
-
-def main(only: str, threads: int, rounds: int, folder: Path | None, shapes: Sequence[Shape] = SHAPES) -> None:
-    """Run the shapes whose name contains ``only``, print each as it is done, write the record if a folder is given."""
-    chosen = [shape for shape in shapes if only in shape.name]
-    if not chosen:
-        raise ValueError(f"no shape with {only!r} in its name; there are {', '.join(s.name for s in shapes)}")
-    found = {}
-    for shape in chosen:
-        found[shape] = measure(shape, rounds=rounds, threads=threads)
-        print(report(shape, found[shape]), flush=True)
-    if folder is not None:
-        print(write(found, threads, rounds, folder), file=sys.stderr)
+def bench(threads: int = 1, rounds: int = 7, shapes: Sequence[Shape] = SHAPES) -> Bench:
+    """All shapes, for ``lrnnlab bench dlr``."""
+    cases = {shape.name: partial(measure, shape, rounds=rounds, threads=threads) for shape in shapes}
+    return Bench("dlr", cases, report, rounds, threads)

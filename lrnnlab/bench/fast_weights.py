@@ -8,17 +8,14 @@ Letters: B batch, T time, D width, h heads.
 
 from __future__ import annotations
 
-import os
-import statistics
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import torch
 from torch.nn import functional as F
 
-from lrnnlab import records
+from lrnnlab.bench.recording import Bench, form_lines, summary
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models import SequenceModel, build
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -84,42 +81,17 @@ def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[fl
         return take_turns({form: lambda form=form: step(form) for form in FORMS[name]}, rounds)
 
 
-def summary(taken: dict[str, list[float]]) -> dict[str, dict]:
-    """Median, least and greatest seconds of every form, and how many times our median it takes."""
-    ours = statistics.median(next(iter(taken.values())))
-    return {
-        form: {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds), "rounds": len(seconds),
-               "times_ours": statistics.median(seconds) / ours}
-        for form, seconds in taken.items()
-    }  # fmt: skip
-
-
-def report(name: str, found: dict[str, dict]) -> str:
+def report(name: str, found: dict) -> str:
     """One line a form: milliseconds (median, least, greatest) and the ratio."""
-    return "\n".join(
-        f"  {name:16s} {form:10s} {one['median'] * 1e3:8.2f} {one['min'] * 1e3:8.2f} {one['max'] * 1e3:8.2f}"
-        f" {one['times_ours']:7.1f}x"
-        for form, one in found.items()
-    )
+    head = f"training step, {name}, one layer, one thread (ms: median, min, max; times ours)"
+    return "\n".join([head, *form_lines(found["forms"])])
 
 
-def main(only: str, rounds: int, folder: Path | None, shapes: Sequence[Shape] = SHAPES) -> None:
-    """Time all models at the shapes whose name contains ``only``, print, and write a record if a folder is given."""
-    chosen = [shape for shape in shapes if only in shape.name]
-    if not chosen:
-        raise ValueError(f"no shape with {only!r} in its name; there are {', '.join(s.name for s in shapes)}")
-    cases = []
-    for shape in chosen:
-        print(f"training step, {shape.name}, one layer, one thread (ms: median, min, max; times ours)")
-        for name in FORMS:
-            found = summary(training_step(name, shape, rounds))
-            print(report(name, found), flush=True)
-            cases.append({"case": shape.name, "model": name, "forms": found})
-    if folder is not None:
-        path = folder / "threads-1.json"
-        machine = {"cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()}
-        records.write(path, {
-            "experiment": "bench/fast_weights", "threads": 1, "rounds": rounds, "machine": machine, "cases": cases,
-            "provenance": records.provenance() | {"threads": 1},
-        })  # fmt: skip
-        print(path, file=sys.stderr)
+def bench(rounds: int = 9, shapes: Sequence[Shape] = SHAPES) -> Bench:
+    """All models at all shapes, for ``lrnnlab bench fast_weights``."""
+
+    def measured(name: str, shape: Shape) -> dict:
+        return {"forms": summary(training_step(name, shape, rounds))}
+
+    cases = {f"{name} {shape.name}": partial(measured, name, shape) for shape in shapes for name in FORMS}
+    return Bench("fast_weights", cases, report, rounds)

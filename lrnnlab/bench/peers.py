@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import metadata
 from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from lrnnlab import scans
+from lrnnlab import records, scans
 from lrnnlab.bench.cases import Case
 
 Work = Callable[[], object]
@@ -261,7 +260,7 @@ def versions() -> dict[str, str]:
     """
     sold_as = {"slices": "torch-slices", "pararnn": "pararnn-torch", "accelerated_scan": "accelerated-scan"}
     libraries = {peer.library for peer in PEERS.values() if find_spec(peer.library)}
-    return {name: metadata.version(sold_as.get(name, name)) for name in sorted(libraries)}
+    return {name: records.version(sold_as.get(name, name)) for name in sorted(libraries)}
 
 
 def scans_kind(name: str, case: Case) -> bool:

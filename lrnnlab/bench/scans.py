@@ -1,9 +1,9 @@
-"""``lrnnlab bench scans``: every installed peer on every case, in turn, in one run; a record of what came out.
+"""``lrnnlab bench scans``: every installed peer on every case, in turn, in one run.
 
 The peers of a case take turns, so that a drift of the machine's speed meets all of them, and copying a large array
 takes its turn as well: shares of the memory's speed are shares of what was measured in the same minute.  A call that
-would need more memory than there is, or longer than the limit, is not made; the record says so, and what a short part
-of the case leads one to expect.
+would need more memory than there is, or longer than the limit, is not made; what is found says so, and what a short
+part of the case leads one to expect.
 
 The *share* is (bytes that must move) / (median seconds) / (bytes a second of the copy, read and written).
 """
@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import os
 import statistics
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import torch
 
-from lrnnlab import records
 from lrnnlab.bench import memory, peers
 from lrnnlab.bench.cases import CASES, Case
+from lrnnlab.bench.recording import Bench, spread
 
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
@@ -35,7 +34,7 @@ def run(
     cases: Sequence[Case] = CASES, names: Sequence[str] | None = None, *, threads: int = 1, rounds: int = 7,
     limit: float = 20.0, device: str = "cpu",
 ) -> Iterator[dict]:  # fmt: skip
-    """One dict a case: its name, the copy's speed, and by peer seconds, ratios, peak memory and shares.
+    """One dict a case: the copy's speed, and by peer seconds, ratios, peak memory and shares.
 
     ``rounds`` is cut to 2 for calls of more than two seconds; a call expected to take more than ``limit`` is skipped.
 
@@ -43,8 +42,7 @@ def run(
     >>> sorted(found["peers"]), sorted(found["peers"]["ours"])
     (['loop (unbind)', 'ours'], ['backward', 'both', 'forward', 'peak'])
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("no CUDA device here")
+    _here(device)
     known = peers.installed(device)
     names = list(known if names is None else names)
     for name in names:
@@ -53,6 +51,11 @@ def run(
     with _cores(threads):
         for case in cases:
             yield measure(case, [name for name in names if known[name]], rounds, limit, device)
+
+
+def _here(device: str) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("no CUDA device here")
 
 
 @contextmanager
@@ -92,14 +95,9 @@ def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device:
     seconds = take_turns(works, rounds)
     speed = 2 * 4 * COPY / statistics.median(seconds.pop(("copy", "forward")))
     for (name, part), taken in seconds.items():
-        found[name][part] = {
-            "median": statistics.median(taken),
-            "min": min(taken),
-            "max": max(taken),
-            "rounds": len(taken),
-        }
+        found[name][part] = spread(taken)
     _compare(case, found, speed)
-    return {"case": case.name, "copy_bytes_per_second": speed, "peers": found}
+    return {"copy_bytes_per_second": speed, "peers": found}
 
 
 def _refuse(name: str, case: Case, limit: float, device: str) -> dict | None:
@@ -157,25 +155,9 @@ def _compare(case: Case, found: dict, speed: float) -> None:
                     one[part]["times_ours"] = one[part]["median"] / ours[part]["median"]
 
 
-def write(found: Sequence[dict], threads: int, rounds: int, folder: Path, device: str = "cpu") -> Path:
-    """Into ``folder``/threads-N.json, or cuda.json; cases that stand there already and were not run again are kept."""
-    path = folder / (f"threads-{threads}.json" if device == "cpu" else f"{device}.json")
-    revision = records.provenance()["revision"]
-    earlier = records.read(path) or {"cases": []}
-    cases = {one["case"]: one for one in earlier["cases"]} | {one["case"]: one | {"revision": revision} for one in found}
-    machine = {"cores": os.cpu_count(), "instructions": torch.backends.cpu.get_cpu_capability()}
-    if device != "cpu":
-        machine["gpu"] = torch.cuda.get_device_name()
-    records.write(path, {
-        "experiment": "bench/scans", "threads": threads, "rounds": rounds, "machine": machine, "cases": list(cases.values()),
-        "versions": peers.versions(), "provenance": records.provenance() | {"threads": threads, "device": device},
-    })  # fmt: skip
-    return path
-
-
-def report(found: dict) -> str:
+def report(case: str, found: dict) -> str:
     """One case as text: milliseconds (medians), times ours, share of the copy's speed, peak memory."""
-    lines = [f"{found['case']}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"]
+    lines = [f"{case}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"]
     for name, one in found["peers"].items():
         if "skipped" in one:
             lines.append(f"  {name:24s} not run: {one['skipped']}")
@@ -192,14 +174,12 @@ def report(found: dict) -> str:
     return "\n".join(lines)
 
 
-def main(only: str, threads: int, rounds: int, limit: float, folder: Path | None, device: str = "cpu") -> None:
-    """Run the cases whose name contains ``only``, print each as it is done, write the record if a folder is given."""
-    cases = [case for case in CASES if only in case.name]
-    if not cases:
-        raise ValueError(f"no case with {only!r} in its name; there are {', '.join(case.name for case in CASES)}")
-    found = []
-    for one in run(cases, threads=threads, rounds=rounds, limit=limit, device=device):
-        print(report(one), flush=True)
-        found.append(one)
-    if folder is not None:
-        print(write(found, threads, rounds, folder, device), file=sys.stderr)
+def bench(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:
+    """All cases, for ``lrnnlab bench scans``; ValueError for a device that is not here."""
+    _here(device)
+
+    def measured(case: Case) -> dict:
+        return next(run([case], threads=threads, rounds=rounds, limit=limit, device=device))
+
+    cases = {case.name: partial(measured, case) for case in CASES}
+    return Bench("scans", cases, report, rounds, threads, device, limit, peers.versions())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import statistics
-import time
+from functools import partial
 
 import torch
 from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
+from lrnnlab.bench.recording import Bench, form_lines, summary
+from lrnnlab.bench.scans import take_turns
 from lrnnlab.models import build
 from lrnnlab.training import steady_arithmetic, stream
 
@@ -30,31 +31,31 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
     batch = task.sample(BATCH, task.train_length, stream(0, "bench"))
     labelled = task.mask(task.train_length)
-    taken: dict[str, list[float]] = {name: [] for name in scans.available()}
+
+    def step(backend: str) -> None:
+        for layer in model.layers:
+            layer.backend = backend
+        logits = model(batch.tokens)[:, labelled]
+        loss = F.cross_entropy(logits.flatten(0, 1), batch.targets[:, labelled].flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+    names = sorted(scans.available(), key=lambda name: name != "cpu")  # ours first
     with steady_arithmetic():
-        for turn in range(rounds + 1):
-            for name, seconds in taken.items():
-                for layer in model.layers:
-                    layer.backend = name
-                start = time.perf_counter()
-                logits = model(batch.tokens)[:, labelled]
-                loss = F.cross_entropy(logits.flatten(0, 1), batch.targets[:, labelled].flatten())
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                if turn:  # the first round warms up
-                    seconds.append(time.perf_counter() - start)
-    return taken
+        return take_turns({name: partial(step, name) for name in names}, rounds)
 
 
-def report(task_name: str, taken: dict[str, list[float]]) -> str:
+def report(name: str, found: dict) -> str:
     """Median, least and greatest milliseconds, and how many times longer than ``cpu`` (median over the median)."""
-    ours = statistics.median(taken["cpu"])
-    lines = [f"training step, {task_name}, batch {BATCH}, one thread (ms: median, min, max; times cpu)"]
-    for name, seconds in taken.items():
-        median = statistics.median(seconds)
-        lines.append(
-            f"  {name:10s} {median * 1e3:8.1f} {min(seconds) * 1e3:8.1f} {max(seconds) * 1e3:8.1f}"
-            f" {median / ours:7.1f}x"
-        )
-    return "\n".join(lines)
+    head = f"training step, {name}, batch {BATCH}, one thread (ms: median, min, max; times cpu)"
+    return "\n".join([head, *form_lines(found["forms"])])
+
+
+def bench(rounds: int = 9) -> Bench:
+    """Both tasks, for ``lrnnlab bench step``."""
+
+    def measured(task_name: str) -> dict:
+        return {"forms": summary(training_step(task_name, rounds))}
+
+    return Bench("step", {name: partial(measured, name) for name in ("sum", "modarith")}, report, rounds)

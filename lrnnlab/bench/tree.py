@@ -11,10 +11,12 @@ Letters: B batch, T time, D width, c chunk.
 from __future__ import annotations
 
 import statistics
+from functools import partial
 
 import torch
 from torch.nn import functional as F
 
+from lrnnlab.bench.recording import Bench, form_lines, summary
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models.regular_gpt import PADDING, RegularGPT
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -55,11 +57,16 @@ def ratio(taken: dict[str, list[float]]) -> float:
     return statistics.median(taken["masks"]) / statistics.median(taken["tree"])
 
 
-def report(chunk: int, taken: dict[str, list[float]], length: int = LENGTH) -> str:
+def report(name: str, found: dict) -> str:
     """Median, least and greatest milliseconds, and the ratio."""
-    lines = [f"RegularGPT, training step, T={length}, c={chunk}, batch {BATCH}, one thread (ms: median, min, max)"]
-    for form, seconds in taken.items():
-        cells = (f"{f(seconds) * 1e3:8.1f}" for f in (statistics.median, min, max))
-        lines.append(f"  {form:6s} " + " ".join(cells))
-    lines.append(f"  the masks take {ratio(taken):.1f} times as long as the tree")
-    return "\n".join(lines)
+    head = f"RegularGPT, training step, {name}, batch {BATCH}, one thread (ms: median, min, max; times the tree)"
+    return "\n".join([head, *form_lines(found["forms"])])
+
+
+def bench(rounds: int = 5) -> Bench:
+    """Both chunks, for ``lrnnlab bench tree``."""
+
+    def measured(chunk: int) -> dict:
+        return {"forms": summary(training_step(chunk, rounds=rounds))}
+
+    return Bench("tree", {f"T={LENGTH} c={chunk}": partial(measured, chunk) for chunk in CHUNKS}, report, rounds)

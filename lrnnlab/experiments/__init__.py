@@ -12,7 +12,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from lrnnlab.experiments import (
@@ -30,6 +31,7 @@ from lrnnlab.experiments import (
     lrnn_smoothing,
     lrnn_speed,
     lrnn_table2,
+    measuring,
     regulargpt_fig3,
     regulargpt_fig4,
     regulargpt_table1,
@@ -38,7 +40,7 @@ from lrnnlab.experiments import (
     rotrnn_fig3,
     rotrnn_table1,
 )
-from lrnnlab.experiments.measuring import Measurement, measure_all
+from lrnnlab.experiments.measuring import Measurement
 from lrnnlab.experiments.runner import BUDGETS, PROTOCOLS, Run, Setting, levels, perform, perform_all, train
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "perform_all",
     "plan",
     "run_all",
+    "times",
     "train",
 ]
 
@@ -89,7 +92,9 @@ def plan(
     budget: str = "live",
     protocol: str | None = None,
 ) -> list[Run] | list[Measurement]:
-    """All runs asked for, tasks outermost, seeds innermost; the paper's budget has the paper's protocol by default.
+    """All runs asked for, each once, tasks outermost, seeds innermost.
+
+    The paper's budget has the paper's protocol by default.
 
     Without ``seeds``: 0..4 where there is something to train, and 0 where there is not.
     """
@@ -101,12 +106,10 @@ def plan(
         raise ValueError(f"no protocol {protocol!r}; there are {', '.join(PROTOCOLS)}")
     if measures and protocol != "ours":
         raise ValueError(f"{name} measures, so it has no protocol {protocol!r}")
-    seeds = (range(1) if measures else range(5)) if seeds is None else seeds
-    cells = [
-        (task, module.ALIASES.get(row, row), module.setting(row, task, budget))
-        for task in tasks or module.TASKS
-        for row in rows or module.ROWS
-    ]
+    seeds = dict.fromkeys((range(1) if measures else range(5)) if seeds is None else seeds)
+    rows = dict.fromkeys(module.ALIASES.get(row, row) for row in rows or module.ROWS)
+    tasks = dict.fromkeys(tasks or module.TASKS)
+    cells = [(task, row, module.setting(row, task, budget)) for task in tasks for row in rows]
     if measures:
         return [Measurement(name, task, row, seed, budget, setting) for task, row, setting in cells for seed in seeds]
     return [Run(name, task, row, seed, budget, protocol, module.for_protocol(setting, protocol))
@@ -115,18 +118,26 @@ def plan(
 
 def run_all(
     runs: Sequence[Run] | Sequence[Measurement], *, jobs: int = 1, data: Path | None = None, reuse: bool = True,
-    progress: bool = False,
+    progress: bool = False, announce: Callable[[int, int], None] | None = None,
 ) -> Iterator[dict]:  # fmt: skip
-    """The records of ``runs`` (of one experiment), in order as they are ready: ``perform_all`` or ``measure_all``.
+    """The records of ``runs`` (of one experiment), in order as they are ready: see :func:`perform_all`.
 
-    Measurements are made one at a time, because two clocks on one machine disturb each other: ``ValueError`` for more
-    ``jobs``.
+    Where seconds are the result, one run goes at a time whatever ``jobs``: two clocks disturb each other.
 
     >>> [record["metrics"]["levels"] for record in run_all(plan("lrnn/fig1", rows=["8"]))]
     [3]
     """
-    if not runs or runs[0].experiment not in MEASUREMENTS:
-        return perform_all(runs, jobs=jobs, data=data, reuse=reuse, progress=progress)
-    if jobs != 1:
-        raise ValueError(f"{runs[0].experiment} measures one thing at a time: jobs must be 1, got {jobs}")
-    return measure_all(runs, MEASUREMENTS[runs[0].experiment].measure, data=data, reuse=reuse)
+    name = runs[0].experiment if runs else ""
+    work = partial(measuring.perform, MEASUREMENTS[name].measure) if name in MEASUREMENTS else perform
+    if jobs > 1 and times(name):
+        jobs = 1
+    return perform_all(runs, work=work, jobs=jobs, data=data, reuse=reuse, progress=progress, announce=announce)
+
+
+def times(name: str) -> bool:
+    """Whether seconds are the result of an experiment.
+
+    >>> times("lrnn/speed"), times("lrnn/table2")
+    (True, False)
+    """
+    return getattr(MEASUREMENTS.get(name), "CLOCK", False)

@@ -1,4 +1,4 @@
-"""Experiments that measure instead of training: what one measurement is, and how it is made, kept and found again.
+"""Experiments that measure instead of training: what one measurement is, and how it is made.
 
 A measuring experiment is a module with ``NAME``, ``TASKS``, ``ROWS``, ``ALIASES`` as a training one has, and
 
@@ -9,6 +9,7 @@ budget)``                  or budget that is not there
 seed)``
 ``table(records)``         the records as text, beside the paper's own numbers where it has some
 ``line(record)``           one record in a few words
+``CLOCK``                  True where seconds are the result: then one run goes at a time; absent elsewhere
 =========================  ==========================================================================================
 """
 
@@ -16,12 +17,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lrnnlab import records
-from lrnnlab.training.steady import steady_arithmetic
 
 
 @dataclass(frozen=True)
@@ -54,32 +54,12 @@ def grid(found: Sequence[str], known: Sequence[str], what: str, name: str) -> No
         raise ValueError(f"{name} has no {what} {wrong[0]!r}; there are {', '.join(known)}")
 
 
-def perform(run: Measurement, measure: Callable[[dict, int], dict]) -> dict:
+def perform(measure: Callable[[dict, int], dict], run: Measurement, **_) -> dict:
     """Make the measurement; the returned record holds the configuration, what was found, and where it came from."""
-    start = time.perf_counter()
+    provenance, start = records.provenance(run.setting.get("device", "cpu")), time.perf_counter()
     found = measure(run.setting, run.seed)
     return {
         "experiment": run.experiment, "task": run.task, "row": run.row, "seed": run.seed, "budget": run.budget,
         "protocol": run.protocol, "wall_seconds": round(time.perf_counter() - start, 3), **found,
-        "fingerprint": records.fingerprint(run.config()), "config": run.config(),
-        "provenance": records.provenance(run.setting.get("device", "cpu")),
+        "fingerprint": records.fingerprint(run.config()), "config": run.config(), "provenance": provenance,
     }  # fmt: skip
-
-
-def measure_all(
-    runs: Sequence[Measurement], measure: Callable[[dict, int], dict], *, data: Path | None = None, reuse: bool = True
-) -> Iterator[dict]:
-    """Make ``runs`` one after the other, on one thread, and yield their records.
-
-    With ``data``, every record is written there as soon as it exists, and (if ``reuse``) a good record of the very
-    same configuration is not made again: an interrupted series resumes where it stopped.
-    """
-    with steady_arithmetic():
-        for run in runs:
-            found = None
-            if data is not None and reuse:
-                found = records.read(run.path(data), records.fingerprint(run.config()))
-            record = found or perform(run, measure)
-            if data is not None and found is None:
-                records.write(run.path(data), record)
-            yield {**record, "recorded": found is not None}

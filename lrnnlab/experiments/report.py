@@ -116,7 +116,7 @@ def table(records: Sequence[dict]) -> str:
 
 
 def line(record: dict) -> str:
-    """One record in a few words, and whether it was there already.
+    """One record in a few words, whether it was there already, and whether it could not be written.
 
     >>> line({"experiment": "lrnn/fig1", "row": "2", "seed": 0, "metrics": {"levels": 1, "made": 0}, "recorded": True})
     'length 2: 1 level(s), 0 products of two matrices (recorded)'
@@ -127,4 +127,6 @@ def line(record: dict) -> str:
         metrics = record["metrics"]
         said = (f"{record['task']} {record['row']} seed {record['seed']}: last {metrics['accuracy_last']:.4f}, "
                 f"all {metrics['accuracy_all']:.4f} in {record['wall_seconds']:.1f} s, {record['steps']} steps")
+    if "unwritten" in record:
+        return f"{said} (not recorded)"
     return said + (" (recorded)" if record["recorded"] else "")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,9 +12,10 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 from lrnnlab import records, scans, tasks
-from lrnnlab.training.evaluation import evaluate
+from lrnnlab.experiments.measuring import Measurement
 from lrnnlab.models import SequenceModel, build, snap
 from lrnnlab.training import Fit, Recipe, fit, steady_arithmetic
+from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import verify
 
 BUDGETS = ("live", "desk", "paper")
@@ -98,7 +99,7 @@ def train(run: Run, progress: bool = True, checkpoint: Path | None = None) -> Fi
 
 def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and measure; the returned record holds the configuration, every metric and where it came from."""
-    task, setting = run.build_task(), run.setting
+    task, setting, provenance = run.build_task(), run.setting, records.provenance()
     result = train(run, progress, checkpoint)
     trained = time.perf_counter()
     metrics = evaluate(result.model, task, seed=run.seed).metrics()
@@ -115,7 +116,7 @@ def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
         "levels": levels(task),
         "losses": [[s, round(v, 6)] for s, v in result.losses[:: max(1, len(result.losses) // 200)]],
         "checks": result.checks, "fingerprint": records.fingerprint(run.config()), "config": run.config(),
-        "provenance": records.provenance(),
+        "provenance": provenance,
     }  # fmt: skip
 
 
@@ -200,37 +201,61 @@ def _snapped(run: Run, task: tasks.Task, result: Fit) -> dict:
 
 
 def perform_all(
-    runs: Sequence[Run], *, jobs: int = 1, data: Path | None = None, reuse: bool = True, progress: bool = False
-) -> Iterator[dict]:
+    runs: Sequence[Run] | Sequence[Measurement], *, work: Callable = perform, jobs: int = 1, data: Path | None = None,
+    reuse: bool = True, progress: bool = False, announce: Callable[[int, int], None] | None = None,
+) -> Iterator[dict]:  # fmt: skip
     """Perform ``runs``, ``jobs`` at a time, and yield their records in order as they are ready.
 
     With ``data``, every record is written there as soon as it exists, and (if ``reuse``) a good record of the very
-    same configuration is not run again; unfinished runs resume from ``data/checkpoints``.  Every run uses one thread,
-    so the numbers do not depend on ``jobs``.
+    same configuration is not run again; unfinished runs of training resume from ``data/checkpoints``.  ``OSError``
+    before anything is run if nothing can be written there.  If a write fails later, the record is yielded all the
+    same, with why under ``"unwritten"``.
+
+    Every run uses one thread and random numbers of its own, so the numbers do not depend on ``jobs``.
+
+    work : called with a run, ``progress`` and the path of a checkpoint (or None); returns the record.
+    announce : called once before anything is run, with the number of runs and the number that is recorded.
     """
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    tasks_ = (delayed(_one)(run, data, reuse, progress and jobs == 1) for run in runs)
-    with steady_arithmetic():
-        yield from Parallel(n_jobs=jobs, return_as="generator")(tasks_)
+    found = [_recorded(run, data if reuse else None) for run in runs]
+    missing = [run for run, record in zip(runs, found) if record is None]
+    if announce is not None:
+        announce(len(runs), len(runs) - len(missing))
+    if data is not None:
+        records.check_writable(run.path(data) for run in missing)
+    calls = [delayed(_one)(work, run, data, reuse, progress and jobs == 1) for run in missing]
+    made = Parallel(n_jobs=min(jobs, len(calls)), return_as="generator")(calls) if calls else None
+    try:
+        for record in found:
+            yield next(made) if record is None else record
+    finally:
+        with warnings.catch_warnings():  # of results that nobody fetched before an interrupt: they are recorded
+            warnings.simplefilter("ignore", UserWarning)
+            del made
 
 
-def _one(run: Run, data: Path | None, reuse: bool, progress: bool) -> dict:
-    expected = records.fingerprint(run.config())
-    if data is not None and reuse:
-        found = records.read(run.path(data), expected)
-        if found is not None:
-            return {**found, "recorded": True}
+def _recorded(run: Run | Measurement, data: Path | None) -> dict | None:
+    """The good record of exactly this run, if there is one."""
+    found = None if data is None else records.read(run.path(data), records.fingerprint(run.config()))
+    return found and {**found, "recorded": True}
+
+
+def _one(work: Callable, run: Run | Measurement, data: Path | None, reuse: bool, progress: bool) -> dict:
+    """One run, in whatever process: the same arithmetic in all, and recorded at once."""
+    if reuse and data is not None and run.path(data).is_file() and (found := _recorded(run, data)):
+        return found  # another series was faster
     checkpoint = None
     if data is not None:
-        checkpoint = data / "checkpoints" / f"{run.experiment.replace('/', '-')}-{expected}.pt"
-    record = perform(run, progress=progress, checkpoint=checkpoint)
-    if data is not None:
+        name = f"{run.experiment.replace('/', '-')}-{records.fingerprint(run.config())}.pt"
+        checkpoint = data / "checkpoints" / name
+    with steady_arithmetic():
+        record = work(run, progress=progress, checkpoint=checkpoint)
+    if data is None:
+        return {**record, "recorded": False}
+    try:
         records.write(run.path(data), record)
-        checkpoint.unlink(missing_ok=True)
+    except OSError as error:
+        return {**record, "recorded": False, "unwritten": f"{error.filename}: {error.strerror}"}
+    checkpoint.unlink(missing_ok=True)
     return {**record, "recorded": False}
-
-
-def say(message: str) -> None:
-    """A line for a person: stderr, so that stdout holds results alone."""
-    print(message, file=sys.stderr, flush=True)

@@ -1,7 +1,8 @@
 """The recorded benchmark of the scans, drawn (chapter 03): times over ours, and shares of the memory's speed.
 
-``records`` is everywhere what :func:`recorded` returns: number of threads -> the record that ``lrnnlab bench scans
---record`` wrote.  A colour means a way to scan, a marker whose code it is; what was not run is hollow, never left out.
+``records`` is everywhere what :func:`recorded` returns: number of threads -> the cases that ``lrnnlab bench scans
+--record`` timed with them, all on one machine, which the pictures name.  A colour means a way to scan, a marker whose
+code it is; what was not run is hollow, never left out.
 
 Letters: B batch, T time, D channels, h blocks, b block size.
 """
@@ -17,7 +18,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from lrnnlab import records as files
-from lrnnlab.explore.style import FAINT, GRID, INK, RECORDED, Look, new_figure, styled
+from lrnnlab.bench.recording import describe
+from lrnnlab.explore.style import FAINT, GRID, INK, RECORDED, SMALL, Look, new_figure, styled
 
 COMMAND = "lrnnlab bench scans --threads 1 --record"
 OURS = "ours"
@@ -35,16 +37,42 @@ KINDS = {"block": "blocks", "table": "token table", "constant": "constant blocks
 LINE = 0.2  # inches between two rows
 
 
-def recorded(folder: Path | None = None) -> dict[int, dict]:
-    """Number of threads -> record, of those that are in ``folder`` (by default where ``--record`` puts them).
+def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int, dict]:
+    """Number of threads -> what was timed with them on one machine, of the records in ``folder`` (default: ``data/``).
 
-    RuntimeError, with the command that makes them, where there is none.
+    Each has ``threads``, ``machine`` (in words), ``revisions`` of the code that was timed, and ``cases``.
+
+    machine : the one that is asked for; the default is the one with the most cases, the first by name of equals.
+        RuntimeError, with the command that makes records, where there is none.
     """
     folder = files.data_folder() / "records" / "bench" / "scans" if folder is None else folder
-    found = {record["threads"]: record for record in files.read_all(folder)} if folder.is_dir() else {}
+    found = [one for one in files.read_all(folder, files.CASE) if one["device"] == "cpu"]
     if not found:
         raise RuntimeError(f"no record of the benchmark: run {COMMAND} first")
-    return dict(sorted(found.items()))
+    names = [describe(one["machine"]) for one in found]
+    machine = max(sorted(set(names)), key=names.count) if machine is None else machine
+    here = [one for one, name in zip(found, names) if name == machine]
+    if not here:
+        known = "; ".join(sorted(set(names)))
+        raise RuntimeError(f"no record of the benchmark on {machine}; there are some on {known}")
+    return {
+        threads: {
+            "threads": threads, "machine": machine,
+            "revisions": sorted({one["provenance"]["revision"] for one in here if one["threads"] == threads}),
+            "cases": [{"case": one["case"], **one["metrics"]} for one in here if one["threads"] == threads],
+        }
+        for threads in sorted({one["threads"] for one in here})
+    }  # fmt: skip
+
+
+def origin(record: Mapping) -> str:
+    """Where a record was made: its machine, and the revisions of the code, which say so where it was not committed.
+
+    >>> origin({"machine": "2 cores, AVX512", "revisions": ["80b580e2a216-dirty"]})
+    '2 cores, AVX512 (revision 80b580e2a216-dirty)'
+    """
+    several = "s" if len(record["revisions"]) > 1 else ""
+    return f"{record['machine']} (revision{several} {', '.join(record['revisions'])})"
 
 
 class Row(NamedTuple):
@@ -216,8 +244,11 @@ def _panels(records, cases, top):
             group, y = case.group, y + (0.35 if heights else 0)
             ticks, names, headings, y = [*ticks, y], [*names, group], [*headings, len(ticks)], y + 1
         heights, ticks, names, y = [*heights, y], [*ticks, y], [*names, case.label], y + 1
-    figure, panels = new_figure(LINE * (y + 0.4) + top + 0.55, columns=len(records), left=1.7, top=top, bottom=0.55,
+    figure, panels = new_figure(LINE * (y + 0.4) + top + 0.75, columns=len(records), left=1.7, top=top, bottom=0.75,
                                 gap=0.25, sharey=True, squeeze=False)  # fmt: skip
+    machines = dict.fromkeys(record["machine"] for record in records.values() if "machine" in record)
+    figure.text(0.99, 0.05 / figure.get_size_inches()[1], f"measured on: {'; '.join(machines)}" if machines else "",
+                ha="right", va="bottom", fontsize=SMALL)  # fmt: skip
     for axes, threads in zip(panels[0], records):
         axes.set_title(f"{threads} thread{'s' if threads > 1 else ''}")
         axes.grid(False, axis="y")

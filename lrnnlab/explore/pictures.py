@@ -186,12 +186,17 @@ PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {
 
 
 def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
-    """Draw the pictures called ``names`` (all if absent) into ``folder``; ``ValueError`` for a name there is not."""
+    """Draw the pictures called ``names`` (all if absent) into ``folder``.
+
+    Before the first: ``ValueError`` for a name there is not, ``OSError`` for a folder that cannot be written to.
+    """
     unknown = [name for name in names or () if name not in PICTURES]
     if unknown:
         raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
+    paths = {name: folder / f"{name}.png" for name in names or PICTURES}
+    records.check_writable(paths.values())
     drawn = []
-    for name in names or PICTURES:
+    for name, path in paths.items():
         figure, alt = PICTURES[name]()
-        drawn.append(save(figure, folder / f"{name}.png", alt))
+        drawn.append(save(figure, path, alt))
     return drawn

@@ -22,6 +22,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from lrnnlab.explore.style import DPI, styled
+from lrnnlab.records import put
 
 LARGEST = 150_000  # bytes of a committed picture
 CSS_DPI = 96  # a CSS pixel is 1/96 inch by definition
@@ -148,10 +149,7 @@ def save(figure: Figure, path: str | Path, alt: str) -> Path:
     content = png(figure, Description=alt)
     if len(content) > LARGEST:
         raise ValueError(f"{path.name} would have {len(content)} bytes, more than {LARGEST}: draw less, or smaller")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".png.part")
-    beside.write_bytes(content)
-    beside.replace(path)  # in one step, so that a reader never meets half a picture
+    put(path, content)
     return path
 
 

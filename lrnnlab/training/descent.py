@@ -6,8 +6,8 @@ from __future__ import annotations
 import hashlib
 import io
 import math
-import os
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm.auto import tqdm
+
+from lrnnlab.records import put
 
 WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 
@@ -121,30 +123,44 @@ class Descent:
             self.averaged.load_state_dict(state["averaged"])
 
 
-def save(path: Path, identity: str, state: dict) -> None:
-    """Write a checkpoint: a kill leaves the old file or the new one, never half of one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = io.BytesIO()
-    torch.save({"identity": identity, **state}, content)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    partial.write_bytes(hashlib.sha256(content.getvalue()).digest() + content.getvalue())
-    os.replace(partial, path)
+class Checkpoint:
+    """The file that a run is saved in, every ``seconds``, and found in again; none where ``path`` is None.
 
+    ``identity`` says what makes a run this run: a file of another one, or a damaged one, is named and ignored.  Where a
+    file cannot be written that is said, and training goes on.
+    """
 
-def load(path: Path, identity: str) -> dict | None:
-    """The state of a checkpoint; None, and a word to stderr, where it is damaged or another run's; None if absent."""
-    if not path.exists():
-        return None
-    content = path.read_bytes()
-    seal, content = content[:32], content[32:]
-    if hashlib.sha256(content).digest() != seal:
-        print(f"checkpoint {path} is damaged: starting afresh", file=sys.stderr)
-        return None
-    state = torch.load(io.BytesIO(content), weights_only=True)
-    if state["identity"] != identity:
-        print(f"checkpoint {path} belongs to another run: starting afresh", file=sys.stderr)
-        return None
-    return state
+    def __init__(self, path: Path | None, identity: str, seconds: float):
+        self.path, self.identity, self.seconds = path, identity, seconds
+        self.last = time.monotonic()
+
+    def save(self, state: Callable[[], dict]) -> None:
+        """Write ``state()``, if the last time is long enough ago: a kill leaves the old file or the new one, whole."""
+        if self.path is None or time.monotonic() - self.last <= self.seconds:
+            return
+        content = io.BytesIO()
+        torch.save({"identity": self.identity, **state()}, content)
+        try:
+            put(self.path, hashlib.sha256(content.getvalue()).digest() + content.getvalue())
+        except OSError as error:
+            print(f"no checkpoint {self.path}: {error.strerror}; training goes on", file=sys.stderr)
+            self.seconds *= 2  # try again, and say so less and less often
+        self.last = time.monotonic()
+
+    def find(self) -> dict | None:
+        """The state that was saved, None if there is none of this run."""
+        if self.path is None or not self.path.exists():
+            return None
+        content = self.path.read_bytes()
+        seal, content = content[:32], content[32:]
+        if hashlib.sha256(content).digest() != seal:
+            print(f"checkpoint {self.path} is damaged: starting afresh", file=sys.stderr)
+            return None
+        state = torch.load(io.BytesIO(content), weights_only=True)
+        if state["identity"] != self.identity:
+            print(f"checkpoint {self.path} belongs to another run: starting afresh", file=sys.stderr)
+            return None
+        return state
 
 
 def progress_bar(steps: int, shown: bool, title: str | None = None) -> tqdm:

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from lrnnlab.models import SequenceModel
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.string_base import refuse
-from lrnnlab.training.descent import Descent, load, progress_bar, save
+from lrnnlab.training.descent import Checkpoint, Descent, progress_bar
 from lrnnlab.training.pruning import freeze_idle
 from lrnnlab.training.recipes import Phase, Recipe
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -70,7 +70,8 @@ def fit(
     check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in ``confirm``
         checks in a row ends training.  The model with the highest score is kept as ``best``.
     checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the
-        same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored.
+        same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored;
+        where it cannot be written, that is said and training goes on.
 
     Everything random comes from ``seed``; runs on one thread (see :func:`steady_arithmetic`).
 
@@ -85,11 +86,8 @@ def fit(
         raise ValueError(f"check_every={check_every} needs a check to call")
     with steady_arithmetic(), progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar:
         attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
-        keep = None
-        if checkpoint is not None:
-            keep = (checkpoint, _identity(attempts.descent.model, task, recipe, seed, check_every), save_seconds)
-            attempts.resume(*keep[:2])
-        attempts.run(accept, keep, bar)
+        identity = _identity(attempts.descent.model, task, recipe, seed, check_every)
+        attempts.run(accept, Checkpoint(checkpoint, identity, save_seconds), bar)
     return attempts.result()
 
 
@@ -171,15 +169,11 @@ class Attempts:
         """The recipe's, and one for each round of mending."""
         return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
 
-    def run(self, accept, keep, bar) -> None:
-        """Attempt after attempt, until one is accepted or none is left; ``keep``: checkpoint, identity, seconds."""
-        saved = time.monotonic()
-
-        def keep_it() -> None:
-            nonlocal saved
-            if keep is not None and time.monotonic() - saved > keep[2]:
-                self.save(*keep[:2])
-                saved = time.monotonic()
+    def run(self, accept, checkpoint: Checkpoint, bar) -> None:
+        """Attempt after attempt, until one is accepted or none is left."""
+        found = checkpoint.find()
+        if found is not None:
+            self.load(found)
 
         def after() -> None:
             self.total_steps += 1
@@ -188,10 +182,10 @@ class Attempts:
             bar.set_postfix(loss=f"{self.descent.running:.3f}", attempt=self.attempt + 1, refresh=False)
             bar.n = self.descent.steps
             bar.update(0)
-            keep_it()
+            checkpoint.save(self.state)
 
         while not self.conclude(not self._through_the_phases(after), accept):
-            keep_it()
+            checkpoint.save(self.state)
 
     def _through_the_phases(self, after) -> bool:
         """Run the phases that are left; False if the attempt failed."""
@@ -281,19 +275,16 @@ class Attempts:
         return Fit(descent.current, best, self.accepted, self.attempt, self.total_steps, wall, cpu, descent.losses,
                    descent.looks, self.rounds)  # fmt: skip
 
-    def save(self, path: Path, identity: str) -> None:
-        """Write a checkpoint."""
+    def state(self) -> dict:
+        """All of it, for a checkpoint."""
         wall, cpu = self.seconds()
-        save(path, identity, {
+        return {
             "seconds": wall, "cpu_seconds": cpu, "kept": {name: getattr(self, name) for name in self.KEPT},
             "descent": self.descent.state(), "data": self.data.get_state(), "jitter": self.jitter.get_state(),
-        })  # fmt: skip
+        }  # fmt: skip
 
-    def resume(self, path: Path, identity: str) -> None:
-        """Go on from a checkpoint, if there is a good one of this run."""
-        state = load(path, identity)
-        if state is None:
-            return
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
         self.begin(state["kept"]["attempt"])
         for name, value in state["kept"].items():
             setattr(self, name, value)

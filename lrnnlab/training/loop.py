@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from lrnnlab.models.sequence_blocks import parameter_groups
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.seeds import draw_seed
-from lrnnlab.training.descent import Descent, load, progress_bar, save
+from lrnnlab.training.descent import Checkpoint, Descent, progress_bar
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 SCHEDULES = ("cosine", "constant")
@@ -152,17 +152,33 @@ def train(
             descent.close_window()
         if watch_every and (descent.steps % watch_every == 0 or descent.steps == steps):
             look()
-        keeper.save()
+        saved.save(state)
         if descent.losses:
             bar.set_postfix(loss=f"{descent.losses[-1][1]:.3f}", refresh=False)
         bar.n = descent.steps
         bar.update(0)
 
+    def state() -> dict:
+        return {
+            "descent": descent.state(), "generator": generator.get_state(), "dropout": torch.get_rng_state(),
+            "last_validation": made.last_validation, "cpu_seconds": made.cpu_seconds + time.process_time() - start,
+            "source": source.state() if hasattr(source, "state") else None,
+        }  # fmt: skip
+
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
-    keeper = _Keeper(checkpoint, save_seconds, setting, source, generator, descent, made)
-    with _own_randomness(generator, resumed=keeper.found), progress_bar(steps, progress) as bar:
+    shapes = {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
+    name = getattr(source, "name", type(source).__name__)
+    saved = Checkpoint(checkpoint, repr((name, generator.initial_seed(), setting, repr(net), shapes)), save_seconds)
+    found = saved.find()
+    if found is not None:
+        descent.load(found["descent"])
+        generator.set_state(found["generator"])
+        made.last_validation, made.cpu_seconds = found["last_validation"], found["cpu_seconds"]
+        if hasattr(source, "load"):
+            source.load(found["source"])
+    with _own_randomness(generator, found), progress_bar(steps, progress) as bar:
         net.train()
-        if keeper.found is None:
+        if found is None:
             look()
         descent.run(
             value, steps, after=after, enough=None if until is None else lambda: until(tell()),
@@ -172,37 +188,6 @@ def train(
     tell().finished = not descent.failed
     made.cpu_seconds += time.process_time() - start
     return made
-
-
-class _Keeper:
-    """Saves a run now and then, and finds it again: model, optimiser, random streams, and what the source remembers."""
-
-    def __init__(self, path, seconds, setting, source, generator, descent, made):
-        self.path, self.seconds, self.source, self.generator = path, seconds, source, generator
-        self.descent, self.made, self.start = descent, made, time.process_time()
-        net, name = descent.model, getattr(source, "name", type(source).__name__)
-        shapes = {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
-        self.identity = repr((name, generator.initial_seed(), setting, repr(net), shapes))
-        self.last = time.monotonic()
-        self.found = None if path is None else load(path, self.identity)
-        if self.found is not None:
-            descent.load(self.found["descent"])
-            generator.set_state(self.found["generator"])
-            made.last_validation, made.cpu_seconds = self.found["last_validation"], self.found["cpu_seconds"]
-            if hasattr(source, "load"):
-                source.load(self.found["source"])
-
-    def save(self) -> None:
-        """Write the run as it is now, if the last time is long enough ago."""
-        if self.path is None or time.monotonic() - self.last <= self.seconds:
-            return
-        save(self.path, self.identity, {
-            "descent": self.descent.state(), "generator": self.generator.get_state(),
-            "dropout": torch.get_rng_state(), "last_validation": self.made.last_validation,
-            "cpu_seconds": self.made.cpu_seconds + time.process_time() - self.start,
-            "source": self.source.state() if hasattr(self.source, "state") else None,
-        })  # fmt: skip
-        self.last = time.monotonic()
 
 
 def settled(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:

@@ -33,6 +33,7 @@ from lrnnlab.explore.bench_figures import (
     PARTS,
     found,
     memory_line,
+    origin,
     recorded,
     rows,
     times_ours,
@@ -527,8 +528,8 @@ times_widget
 for threads in bench:
     show.table(
         times_table(bench, threads), formats={"ours, ms": ".3g"},
-        caption=f"Recorded, {threads} thread{'s' * (threads > 1)}, forward and backward: "
-                "milliseconds of ours (median), and how many times longer the others took; "
+        caption=f"Recorded on {origin(bench[threads])}, {threads} thread{'s' * (threads > 1)}, "
+                "forward and backward: milliseconds of ours (median), and how many times longer the others took; "
                 "or why a case was not run.",
     )  # fmt: skip
 

@@ -1,0 +1,173 @@
+"""How every benchmark is run and kept: case by case, each recorded as soon as it is timed.
+
+    data/records/bench/NAME/MACHINE/threads-1/CASE.json          (or .../cuda/CASE.json)
+
+A record holds one case with its own machine and provenance.  So what an interrupted benchmark has timed stays, the same
+call times the rest, two benchmarks at once do not touch each other's cases, and those of another machine lie beside.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+import torch
+
+from lrnnlab import records
+
+NAMES = ("scans", "step", "dlr", "tree", "fast_weights")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is timed and how.
+
+    cases : by name, a call that times the case and returns what it found, as plain data.
+    report : (name of a case, what was found) -> text.
+    limit : of seconds; a call that would take longer is not made.  None where there is no such thing.
+    versions : of the libraries beside which we are timed.
+    """
+
+    name: str
+    cases: Mapping[str, Callable[[], dict]]
+    report: Callable[[str, dict], str]
+    rounds: int
+    threads: int = 1
+    device: str = "cpu"
+    limit: float | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.rounds < 1:
+            raise ValueError(f"rounds must be at least 1, got {self.rounds}")
+
+    def chosen(self, only: str) -> dict[str, Callable[[], dict]]:
+        """The cases whose name contains ``only``; ``ValueError`` if there is none."""
+        found = {name: measure for name, measure in self.cases.items() if only in name}
+        if not found:
+            raise ValueError(f"no case with {only!r} in its name; there are {', '.join(self.cases)}")
+        return found
+
+    def config(self, case: str) -> dict:
+        """All that makes two timings ones of the same thing, but the versions of the libraries."""
+        return {"experiment": f"bench/{self.name}", "case": case, "threads": self.threads, "device": self.device,
+                "machine": machine(self.device)}  # fmt: skip
+
+    def path(self, case: str, data: Path) -> Path:
+        """Where the record of a case of this machine lies."""
+        setup = f"threads-{self.threads}" if self.device == "cpu" else self.device
+        where = slug(describe(machine(self.device)))
+        return data / "records" / "bench" / self.name / where / setup / f"{slug(case)}.json"
+
+
+def get(name: str, **options) -> Bench:
+    """A benchmark by its name, with the options that it has (``rounds``, ...); ``ValueError`` lists the names.
+
+    >>> list(get("tree").cases)
+    ['T=512 c=2', 'T=512 c=128']
+    """
+    if name not in NAMES:
+        raise ValueError(f"no benchmark {name!r}; there are {', '.join(NAMES)}")
+    return import_module(f"lrnnlab.bench.{name}").bench(**options)
+
+
+def machine(device: str = "cpu") -> dict:
+    """What kind of machine this is: enough to tell timings of two kinds apart, nothing about whose it is."""
+    instructions = torch.backends.cpu.get_cpu_capability()
+    found = {"processor": _processor(), "cores": os.cpu_count(), "instructions": instructions}
+    return found if device == "cpu" else {**found, "gpu": torch.cuda.get_device_name()}
+
+
+def _processor() -> str:
+    """The processor's own name where the system tells it."""
+    told = Path("/proc/cpuinfo")
+    names = re.findall(r"^model name\s*:\s*(.+)$", told.read_text(), re.MULTILINE) if told.exists() else []
+    return (names or [platform.processor() or platform.machine()])[0].strip()
+
+
+def describe(machine: Mapping) -> str:
+    """A machine in words; its processor is not known in every record.
+
+    >>> describe({"cores": 2, "instructions": "AVX512"})
+    '2 cores, AVX512'
+    """
+    parts = (machine.get("processor"), f"{machine['cores']} cores", machine["instructions"], machine.get("gpu"))
+    return ", ".join(part for part in parts if part)
+
+
+def slug(text: str) -> str:
+    """As a file's name.
+
+    >>> slug("block B=128 T=40 h=8 b=2")
+    'block-B128-T40-h8-b2'
+    """
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", text.replace("=", "")).strip("-.")
+
+
+def spread(seconds: Sequence[float]) -> dict[str, float]:
+    """Median, least and greatest, and how many there are."""
+    return {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds), "rounds": len(seconds)}
+
+
+def summary(taken: Mapping[str, Sequence[float]]) -> dict[str, dict]:
+    """The spread of every form's seconds, and how many times the median of the first (ours) it takes.
+
+    >>> summary({"cpu": [1.0, 2.0], "loop": [6.0]})["loop"]["times_ours"]
+    4.0
+    """
+    found = {form: spread(seconds) for form, seconds in taken.items()}
+    ours = next(iter(found.values()))["median"]
+    return {form: {**one, "times_ours": one["median"] / ours} for form, one in found.items()}
+
+
+def form_lines(found: Mapping[str, Mapping]) -> list[str]:
+    """One line a form of a :func:`summary`: milliseconds (median, least, greatest), and times ours."""
+    return [f"  {form:10s} " + " ".join(f"{one[part] * 1e3:8.2f}" for part in ("median", "min", "max"))
+            + f" {one['times_ours']:7.1f}x" for form, one in found.items()]  # fmt: skip
+
+
+def recorded(bench: Bench, case: str, data: Path) -> dict | None:
+    """The good record of a case on this machine, if it was timed in as many rounds and up to as long as is asked."""
+    found = records.read(bench.path(case, data), records.fingerprint(bench.config(case)), records.CASE)
+    enough = found and found["rounds"] >= bench.rounds and (found.get("limit") or 0) >= (bench.limit or 0)
+    return found if enough else None
+
+
+def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool = False) -> list[str]:
+    """Time the cases whose name contains ``only`` and print each when it is done; return what could not be written.
+
+    With ``data``, each is recorded as soon as it is printed, and what is recorded for this machine is printed and not
+    timed again, unless ``again``.  ``OSError`` before anything is timed if nothing can be written there.
+    """
+    cases, failed = bench.chosen(only), []
+    found = {case: recorded(bench, case, data) for case in cases} if data and not again else {}
+    missing = [case for case in cases if not found.get(case)]
+    if data is not None:
+        known = f"{len(cases) - len(missing)} recorded for this machine in {data}"
+        print(f"bench {bench.name}: {len(cases)} case{'s' * (len(cases) != 1)}, {known}", file=sys.stderr, flush=True)
+        records.check_writable(bench.path(case, data) for case in missing)
+    for case, measure in cases.items():
+        if case not in missing:
+            print(f"{bench.report(case, found[case]['metrics'])}\n  (recorded)", flush=True)
+            continue
+        provenance = records.provenance(bench.device) | {"threads": bench.threads}
+        metrics = measure()
+        print(bench.report(case, metrics), flush=True)
+        if data is None:
+            continue
+        config = bench.config(case)
+        try:
+            records.write(bench.path(case, data), {
+                **config, "rounds": bench.rounds, "limit": bench.limit, "metrics": metrics,
+                "versions": dict(bench.versions), "fingerprint": records.fingerprint(config), "provenance": provenance,
+            })  # fmt: skip
+        except OSError as error:
+            failed.append(f"{error.filename}: {error.strerror}")
+    return failed
