@@ -121,7 +121,7 @@ def test_a_case_that_is_run_again_takes_the_place_of_its_old_self(tmp_path):
     "arguments, message",
     [
         (["--only", "b=3"], "no case with 'b=3'"),
-        (["--only", "complex", "--threads", "0"], "threads must be 1"),
+        (["--only", "complex", "--threads", "9999"], "threads must be 1"),
     ],
 )
 def test_wrong_calls(arguments, message, capsys):
