@@ -1,6 +1,7 @@
 """Make this workbook's environment, then open it or test it.  Needs only Python itself.
 
     python bootstrap.py lab  [jupyter lab options]   open the workbook, for example: lab --no-browser --port 8899
+    python bootstrap.py lab  --author [options]      the same, and a save writes the chapter's source in notebooks/py too
     python bootstrap.py test [pytest options]        run the whole test suite, for example: test -k scans -x -n 0
     python bootstrap.py env                          only make or repair the environment
 
@@ -49,6 +50,13 @@ CPU_GB, CUDA_GB = 3, 8  # free disk space needed, in 10^9 bytes
 EXTRAS = {"lab": {"lab"}, "test": {"lab", "test"}, "env": {"lab", "test"}}
 # Two processes, each with whole files, in the order of their names: half the time on two cores.
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+# A reader's Lab knows notebooks only: whatever the times of the files, it opens them, and a save is of one file.
+READER = ["--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"]
+# An author's Lab pairs each chapter with its source.  No file of the project says so: jupytext would find it from any
+# JupyterLab, a hub's too, and pair for readers.  The filters are those of lrnnlab.book.drifting.
+AUTHOR = ["--JupytextConfiguration.formats=notebooks///ipynb,notebooks/py///py:percent",
+          "--JupytextConfiguration.notebook_metadata_filter=kernelspec,-jupytext",
+          "--JupytextConfiguration.cell_metadata_filter=tags,nbgrader,-all"]
 DISK, NETWORK, OTHER = "disk", "network", "other"
 
 Attempt = namedtuple("Attempt", "tool requirement gigabytes why")
@@ -391,7 +399,9 @@ def final_command(command, rest, root, python, superuser=False):
     start = "notebooks/00_start_here.ipynb"
     page = "/lab/tree/" + start if (root / start).exists() else "/lab"
     lab = [str(python), "-m", "jupyterlab", "--ServerApp.root_dir=" + str(root), "--LabApp.default_url=" + page]
-    return lab + (["--allow-root"] if superuser else []) + rest  # in a container one often is root; jupyter would balk
+    lab += AUTHOR if "--author" in rest else READER
+    lab += ["--allow-root"] if superuser else []  # in a container one often is root; jupyter would balk
+    return lab + [option for option in rest if option != "--author"]
 
 
 def hand_over(command, root, env):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import lrnnlab
+from lrnnlab.arguments import Parser
 
 LONG = ("losses", "checks", "curves", "seal")  # parts of a record that --json leaves out
 
@@ -44,7 +47,7 @@ def _names(text: str) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="lrnnlab", description=lrnnlab.__doc__.splitlines()[0])
+    parser = Parser(prog="lrnnlab", description=lrnnlab.__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=lrnnlab.__version__)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     reproduce = verbs.add_parser("reproduce", help="run (part of) a table or figure of a paper and print what came out")
@@ -101,8 +104,41 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry of the ``lrnnlab`` command; returns the exit status (0 good, 1 something failed, 2 a wrong call)."""
-    argv = list(sys.argv[1:] if argv is None else argv)
+    """Entry of the ``lrnnlab`` command; returns the exit status.
+
+    0 good, 1 something failed, 2 a wrong call or what the system refused, 130 interrupted, 141 nobody reads on.
+    """
+    if getattr(lrnnlab, "__file__", None) is None:  # a folder without __init__.py: only python -m looks where one is
+        print(f"lrnnlab: Python takes the folder {[*lrnnlab.__path__][0]} for the package, since it lies where you are: "
+              "start from inside it, or use the command lrnnlab in place of python -m lrnnlab", file=sys.stderr)  # fmt: skip
+        return 2
+    try:
+        try:
+            return _run(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()  # or a full disk and a closed pipe show when Python ends, where nobody can catch it
+    except BrokenPipeError:
+        return _let_go_of_stdout(141)  # as of a program that SIGPIPE ends: lrnnlab doctor | head -1
+    except OSError as error:
+        said = f"{error.strerror}: {error.filename}" if error.filename is not None else error.strerror or error
+        print(f"lrnnlab: {said}", file=sys.stderr)
+        return _let_go_of_stdout(2)
+    except KeyboardInterrupt:
+        print("lrnnlab: interrupted", file=sys.stderr)
+        return 130
+
+
+def _let_go_of_stdout(status: int) -> int:
+    """``status``; what stdout could not take goes nowhere, or Python would try again at its end and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
+
+
+def _run(argv: list[str]) -> int:
     if argv[:1] == ["book"]:
         from lrnnlab import book  # loads Jupyter's machinery, which the other verbs do without
 
@@ -121,10 +157,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
-    except OSError as error:
-        said = f"{error.filename}: {error.strerror}" if error.filename else error
-        print(f"lrnnlab: {said}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         data = getattr(options, "data", None)  # where records go, if they are kept
         kept = f"; what is finished is in {data}, and the same call does the rest" if data else ""

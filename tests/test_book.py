@@ -20,6 +20,7 @@ from PIL import Image
 from lrnnlab import book as lab
 from lrnnlab.book import BookError, Run, build, compare, drift, execute, inspect, main, running
 from lrnnlab.book.building import give_ids
+from lrnnlab.book.drifting import as_saved
 from lrnnlab.book.outputs import WIDGET_VIEW, tidy
 from lrnnlab.book.pictures import picture_difference
 from lrnnlab.book.text import FLOAT, WIDGET, difference
@@ -27,6 +28,14 @@ from lrnnlab.book.text import FLOAT, WIDGET, difference
 CONFIG = Path(__file__).with_name("nbval_sanitize.cfg")
 
 SAMPLE = """\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
 # %% [markdown]
 # # A chapter
 
@@ -44,6 +53,7 @@ def figure(colour, alt):
     code = base64.b64encode(file.getvalue()).decode()
     image = f'<img alt="{alt}" src="data:image/png;base64,{code}">'
     display(HTML(f"<figure>{image}<figcaption>Blue.</figcaption></figure>"))
+
 
 # %%
 print("5 of 5 seeds")
@@ -308,6 +318,28 @@ def test_an_edited_twin_has_drifted(book, tmp_path):
         twin.read_text(encoding="utf-8").replace('5 of 5 seeds\\")', '6 of 6 seeds\\")'), encoding="utf-8"
     )
     assert '+print("5 of 5 seeds")' in drift(source, edited)[0] and drift(source, twin) == []
+
+
+def test_a_source_is_built_with_the_blank_lines_of_a_save(book, tmp_path):
+    """Else JupyterLab, where it pairs the two, takes them for different notebooks."""
+    _, source, twin = book
+    untidy = page(tmp_path, SAMPLE.partition("# ---\n\n")[2].replace("\n\n\n# %%", "\n\n# %%"), "untidy")
+    [said] = drift(untidy, twin)
+    assert said.startswith("line 1 of untidy.py: the head or the blank lines")
+    assert as_saved(untidy) == source.read_text(encoding="utf-8") == SAMPLE
+
+    small = page(tmp_path, "# %%\ndef f():\n    return 1\n# %%\nf()\n\n\n", "small")
+    assert drift(small, build(small, tmp_path)) == []
+    assert small.read_text(encoding="utf-8").endswith("# ---\n\n# %%\ndef f():\n    return 1\n\n\n# %%\nf()\n")
+
+
+def test_what_a_save_would_lose_is_not_built(tmp_path, capsys):
+    source = page(tmp_path, '# %% planted="n"\nn = 1\n')
+    assert main(["build", "--root", str(tmp_path)]) == 1
+    assert 'sample.py, cell 1 (In [1], "n = 1"): a save keeps tags and nbgrader, and would lose planted' in (
+        capsys.readouterr().err
+    )
+    assert source.read_text(encoding="utf-8").startswith("# %% planted")
 
 
 def test_a_missing_or_damaged_partner_is_named(book, tmp_path):

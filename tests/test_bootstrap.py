@@ -493,7 +493,9 @@ def test_the_lab_opens_on_the_first_notebook_if_it_is_there(tmp_path):
     (tmp_path / "notebooks" / "00_start_here.ipynb").touch()
     command = boot.final_command("lab", ["--no-browser"], tmp_path, python, superuser=False)
     assert command == ["python", "-m", "jupyterlab", f"--ServerApp.root_dir={tmp_path}",
-                       "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", "--no-browser"]
+                       "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", *boot.READER, "--no-browser"]
+    author = boot.final_command("lab", ["--author", "--no-browser"], tmp_path, python)
+    assert author == [*command[:-2], *boot.AUTHOR, "--no-browser"]
     assert "--allow-root" in boot.final_command("lab", [], tmp_path, python, superuser=True)
 
 

@@ -214,9 +214,7 @@ def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
     assert list(tmp_path.rglob("*.json")) == []
 
 
-@pytest.mark.parametrize(
-    "wrong", ["reproduce lrnn/none", "reproduce lrnn/table2 --rows nobody", "reproduce lrnn/table2 --jobs 0"]
-)
+@pytest.mark.parametrize("wrong", ["reproduce lrnn/none", "reproduce lrnn/table2 --rows nobody"])
 def test_a_wrong_call_says_so_and_returns_2(wrong, capsys):
     assert cli.main(wrong.split()) == 2
     assert "lrnnlab:" in capsys.readouterr().err

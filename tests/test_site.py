@@ -1,7 +1,13 @@
 """The static site: two chapters built from what is committed, and every fault of a page planted and found."""
 
 import base64
+import errno
 import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -10,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from PIL import Image
 
 from lrnnlab.book import BookError, main
+from lrnnlab.book.outputs import WIDGET_VIEW
 from lrnnlab.book.slicing import names, needed, widget_cells, widgets
 from lrnnlab.explore.show import few_colours
 from lrnnlab.explore.transition_figures import growth, growth_sentence
@@ -81,9 +88,105 @@ def test_building_twice_gives_the_same_files_and_keeps_none_of_the_old(site, tmp
     }
 
 
-def test_the_command(tmp_path, capsys):
-    assert main(["site", "00", "--root", str(ROOT), "--out", str(tmp_path / "site")]) == 0
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_full_disk_leaves_the_old_site_as_it_was(tmp_path, monkeypatch):
+    build(TWO[:1], tmp_path / "site", books=False)
+    before, write_bytes = content(tmp_path), Path.write_bytes
+
+    def full(path, data):
+        if path.name == "index.html":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_bytes(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        build(TWO, tmp_path / "site", books=False)
+    assert content(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_site_that_cannot_be_put_in_its_place_leaves_the_old_one_there(tmp_path, monkeypatch):
+    build(TWO[:1], tmp_path / "site", books=False)
+    before, rename = content(tmp_path), Path.rename
+
+    def refused(path, target):
+        if path.name.endswith("new"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(PermissionError):
+        build(TWO, tmp_path / "site", books=False)
+    assert content(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from lrnnlab.site import build
+
+verb, last, notebook, out = sys.argv[1:]
+real = getattr(Path, verb)
+
+
+def until(path, *more):
+    if path.name.endswith(last):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(path, *more)
+
+
+setattr(Path, verb, until)
+build([Path(notebook)], Path(out), books=False)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+@pytest.mark.parametrize("verb, last", [("write_bytes", "index.html"), ("rename", "lrnnlab-new")])
+def test_a_site_that_is_killed_leaves_the_old_one_to_the_next(site, tmp_path, verb, last):
+    """Killed while the last page is written, and between the two steps that put the new site in the old one's place."""
+    shutil.copytree(site, tmp_path / "site")
+    (tmp_path / "site" / "old.html").write_text("")
+    before = content(tmp_path)
+    call = [sys.executable, "-c", KILLED, verb, last, str(TWO[0]), str(tmp_path / "site")]
+    assert subprocess.run(call, timeout=300).returncode == -signal.SIGKILL
+    [whole] = [folder for folder in tmp_path.iterdir() if content(folder) == before]
+    assert whole.name == ("site" if verb == "write_bytes" else ".site.lrnnlab-old")
+    with pytest.raises(FileNotFoundError):
+        build([tmp_path / "none.ipynb"], tmp_path / "site")
+    assert content(tmp_path / "site") == before
+    build(TWO, tmp_path / "site", books=False)
+    assert content(tmp_path) == content(site) and [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_site_is_not_taken_from_under_our_feet(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BookError, match="you are in it"):
+        build(TWO, Path("."), books=False)
+
+
+@pytest.mark.parametrize("views", [True, False], ids=["with its view", "without"])
+def test_a_widget_that_jupyterlab_saved_is_named_and_not_shown(tmp_path, capsys, views):
+    saved, stem = nbformat.read(NOTEBOOKS[1], 4), NOTEBOOKS[1].stem
+    i = next(i for i, cell in enumerate(saved.cells) if "interactive panel" in str(cell.get("outputs", "")))
+    output = next(one for one in saved.cells[i].outputs if "interactive panel" in str(one))
+    output.data = {"text/plain": "Explorer(children=(Box(children=(Dropdown(description='task'"}
+    output.data |= {WIDGET_VIEW: {"model_id": "1f", "version_major": 2, "version_minor": 0}} if views else {}
+    (tmp_path / "notebooks" / "py").mkdir(parents=True)
+    nbformat.write(saved, tmp_path / "notebooks" / f"{stem}.ipynb")
+    assert main(["site", "--root", str(tmp_path), "--out", str(tmp_path / "site"), "01"]) == 1
+    said = capsys.readouterr().err
+    assert f"{stem}, cell {i + 1} (In [" in said and f"lrnnlab book build {stem} mends it" in said
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize("call", ["site 00 --out {}", "site --out {} 00", "--out {} site 00"])
+def test_the_command(tmp_path, capsys, call):
+    options = call.format(tmp_path / "site").split()
+    assert main([*options, "--root", str(ROOT)]) == 0
     assert "index.html: no problem" in capsys.readouterr().out
+    assert not (tmp_path / "site" / "01_subtraction.html").exists()
 
 
 # --- formulas --------------------------------------------------------------------------------------------------------

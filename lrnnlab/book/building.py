@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from lrnnlab.book.drifting import read_source, read_twin
+from lrnnlab.book.drifting import KEPT, as_saved, read_source, read_twin
 from lrnnlab.book.inspection import inspect, widget_problems
 from lrnnlab.book.outputs import tidy
 from lrnnlab.book.running import KERNEL, BookError, Run, execute, failure
@@ -20,6 +20,9 @@ from lrnnlab.book.running import KERNEL, BookError, Run, execute, failure
 
 def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
     """Execute ``notebooks/py/NAME.py`` and write ``notebooks/NAME.ipynb`` under ``root``; return its path.
+
+    First the source gets its head and its blank lines between cells as a save of the notebook would write them, so
+    that JupyterLab takes the two for the same.
 
     Building twice gives the same bytes (where the cells print the same): cell ids stay, and what changes from run to
     run is left out.  Only a notebook that passes its own inspection is written; a cell that raises, a warning, a
@@ -34,6 +37,8 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
     notebook = read_source(source)
     if not notebook.cells:
         raise BookError(f"{source.name} holds no cell: is it py:percent, with lines that begin with '# %%'?")
+    if (saved := as_saved(source)) != source.read_text(encoding="utf-8"):
+        replace(source, saved)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     give_ids(notebook.cells, read_twin(twin).cells if twin.is_file() else [], source.stem)
     run = execute(notebook, twin.parent, say=say, timeout=timeout)
@@ -82,7 +87,7 @@ def for_commit(run: Run, root: Path) -> NotebookNode:
     notebook.metadata.language_info.pop("version", None)
     notebook.nbformat, notebook.nbformat_minor = 4, 5  # cells have ids
     for cell in notebook.cells:
-        cell.metadata = NotebookNode({k: v for k, v in cell.metadata.items() if k in {"tags", "nbgrader"}})
+        cell.metadata = NotebookNode({k: v for k, v in cell.metadata.items() if k in KEPT})
         if cell.cell_type == "code":
             cell.outputs = tidy(cell.outputs)
             for output in cell.outputs:
@@ -94,7 +99,11 @@ def for_commit(run: Run, root: Path) -> NotebookNode:
 def write(notebook: NotebookNode, path: Path) -> None:
     """Write a notebook whole or not at all."""
     nbformat.validate(notebook)
-    text = nbformat.writes(notebook).rstrip("\n") + "\n"
+    replace(path, nbformat.writes(notebook).rstrip("\n") + "\n")
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lrnnlab.arguments import Parser
 from lrnnlab.book.building import build
 from lrnnlab.book.checking import check
 from lrnnlab.book.drifting import drift, source_of, twin_of
@@ -37,9 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["build", "02_block_diagonal"])  # doctest: +SKIP
     0
     """
-    parser = argparse.ArgumentParser(prog="lrnnlab book", description=__doc__)
+    parser = Parser(prog="lrnnlab book", description=__doc__)
     add_arguments(parser)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)  # names may come after options, as the usage line has them
     try:
         root = find_root(options.root)
         sources = find_sources(root, options.names)

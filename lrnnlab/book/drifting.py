@@ -9,7 +9,11 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from lrnnlab.book.running import BookError, where
+from lrnnlab.book.running import KERNEL, BookError, where
+
+# What a save in an author's JupyterLab (bootstrap.py lab --author) keeps in a source beside the cells' text.
+FILTERS = {"notebook_metadata_filter": "kernelspec,-jupytext", "cell_metadata_filter": "tags,nbgrader,-all"}
+KEPT = {"tags", "nbgrader"}
 
 
 def source_of(notebook: Path) -> Path:
@@ -27,6 +31,22 @@ def read_source(source: Path) -> NotebookNode:
     return jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
 
 
+def as_saved(source: Path) -> str:
+    """The text of a source as a save of its notebook would write it: head and blank lines between cells are jupytext's.
+
+    Where a source differs from it, JupyterLab takes the two files of a pair for different ones and refuses to open
+    the chapter when the notebook is the newer.  BookError for what a save would lose.
+    """
+    notebook = read_source(source)
+    for i, cell in enumerate(notebook.cells):
+        cell.metadata.pop("lines_to_next_cell", None)  # how many blank lines were there instead
+        if lost := sorted(set(cell.metadata) - KEPT):
+            cell = where(notebook.cells, i)
+            raise BookError(f"{source.name}, {cell}: a save keeps tags and nbgrader, and would lose {', '.join(lost)}")
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), jupytext=NotebookNode(FILTERS))
+    return jupytext.writes(notebook, fmt="py:percent")
+
+
 def read_twin(notebook: Path) -> NotebookNode:
     """A notebook as it is committed.  Raises :class:`BookError` where the file is damaged."""
     try:
@@ -38,7 +58,8 @@ def read_twin(notebook: Path) -> NotebookNode:
 def drift(source: Path, notebook: Path) -> list[str]:
     """Where a source and its twin differ in text, kind or tags of their cells; empty where they agree.
 
-    Outputs, ids and counts are no part of it.  A missing file is a difference too.
+    Outputs, ids and counts are no part of it.  A missing file is a difference too, and so is a source that is not
+    written as a save of the notebook would write it (:func:`as_saved`).
 
     >>> drift(Path("notebooks/py/00_start_here.py"), Path("notebooks/00_start_here.ipynb"))  # doctest: +SKIP
     ['cell 3 differs: source "n = 5", twin "n = 4"']
@@ -55,12 +76,19 @@ def drift(source: Path, notebook: Path) -> list[str]:
         elif verb != "equal":
             found += [f"only in the source: {where(ours, b)}" for b in range(b0, b1)]
             found += [f"only in the twin: {where(theirs, a)}" for a in range(a0, a1)]
-    return found
+    return found or _not_as_saved(source)
+
+
+def _not_as_saved(source: Path) -> list[str]:
+    text, saved = (one.splitlines() for one in (source.read_text(encoding="utf-8"), as_saved(source)))
+    line = next((n for n, (a, b) in enumerate(zip(text, saved), 1) if a != b), min(len(text), len(saved)) + 1)
+    message = f"line {line} of {source.name}: the head or the blank lines between cells are not as a save writes them"
+    return [f"{message}; lrnnlab book build puts them right"] if text != saved else []
 
 
 def identity(cell: NotebookNode) -> tuple[str, str, str]:
     """What source and twin must agree on in one cell."""
-    metadata = {key: cell.metadata[key] for key in ("tags", "nbgrader") if cell.metadata.get(key)}
+    metadata = {key: cell.metadata[key] for key in KEPT if cell.metadata.get(key)}
     return cell.cell_type, cell.source.rstrip(), repr(sorted(metadata.items()))
 
 

@@ -15,6 +15,7 @@ from lrnnlab.book.running import KERNEL, Run, is_code, where
 IGNORE, RAISES = "nbval-ignore-output", "raises-exception"
 TOLERANCE = re.compile(r"(rtol|atol)-(\d+(?:\.\d+)?(?:e-?\d+)?)")
 KNOWN_TAGS = {IGNORE, RAISES}
+WIDGET_TEXT = re.compile(r"\w+\(children=\(")  # Explorer(children=(Box(...: what a kernel says of a widget without a view
 DATA_URI = re.compile(r"data:image/([\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 MACHINE_PATHS = re.compile(
     r"(?<![\w.~])/(?:home|Users|root|tmp|var/folders)/[^\s'\"<>)]+"
@@ -125,12 +126,13 @@ def _output_faults(cell: NotebookNode, root: Path | None) -> list[tuple[str, str
             found.append(("error", f"holds an error: {output.ename}: {without_colour(output.evalue)}"))
         if on_stderr(output) and output.text.strip():
             found.append(("warning", f"wrote to stderr: {output.text.strip()[:300]}"))
-        for mime in output.get("data", {}):
-            if mime == WIDGET_VIEW:
-                found.append(("widget", "holds a widget's view, which no static page can show: build the notebook"))
+        data = output.get("data", {})
+        if WIDGET_VIEW in data or WIDGET_TEXT.match(data.get("text/plain", "")):
+            found.append(("widget", "holds a widget's view, which no static page can show: build the notebook"))
+        for mime in data:
             if is_picture(mime):
                 found.append(("alt", f"a bare {mime} carries no alternative text: show it with a <figure> and an alt"))
-        found += _html_faults(output.get("data", {}).get("text/html", ""))
+        found += _html_faults(data.get("text/html", ""))
         for text in texts(output):
             found += [("path", f"holds a path of this machine: {path}") for path in _machine_paths(text, root)]
     return found

@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +35,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def jupyter_lab(folder: Path, state: Path, wait: float = 60) -> Iterator[Server]:
+def jupyter_lab(folder: Path, state: Path, wait: float = 60, options: Sequence[str] = ()) -> Iterator[Server]:
     """JupyterLab on ``folder``, from its first answer on; all it writes about itself goes into ``state``.
 
-    BookError, with the end of its log, where it gives no page within ``wait`` seconds.  It ends with the block, and so
+    ``options`` are more of its own options.  BookError, with the end of its log, where it gives no page within ``wait`` seconds.  It ends with the block, and so
     do its kernels.
 
     >>> with jupyter_lab(Path("notebooks"), Path("build/lab")) as server:  # doctest: +SKIP
@@ -52,7 +52,7 @@ def jupyter_lab(folder: Path, state: Path, wait: float = 60) -> Iterator[Server]
         port, token = free.getsockname()[1], secrets.token_hex(16)
     own = {f"JUPYTER_{kind}_DIR": str(state) for kind in ("CONFIG", "DATA", "RUNTIME")} | {"IPYTHONDIR": str(state)}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.port_retries=0",
-               f"--ServerApp.root_dir={Path(folder).resolve()}", f"--IdentityProvider.token={token}"]  # fmt: skip
+               f"--ServerApp.root_dir={Path(folder).resolve()}", f"--IdentityProvider.token={token}", *options]  # fmt: skip
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container one often is root; jupyter would balk
     log = Path(state) / "server.log"

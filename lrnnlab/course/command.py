@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from lrnnlab.arguments import Parser
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``lrnnlab course ...``; 0 where all is well, 1 where something was found, 2 where the call is wrong.
@@ -26,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="lrnnlab course", description="Problem sets: hand out, take in, mark.")
+    parser = Parser(prog="lrnnlab course", description="Problem sets: hand out, take in, mark.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     release = verbs.add_parser("release", help="make the students' notebook, without solutions and hidden tests")
     release.add_argument("set", help="ps1, ps2, ps3, or the path of a source")

@@ -161,10 +161,10 @@ check("00.1", my_sums)
 my_words = None  # five texts of digits
 check("00.2", my_words)
 
+
 # %% [markdown]
 # 3. ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of the automaton of
 #    Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
-
 
 # %%
 def one_wrong_arrow():

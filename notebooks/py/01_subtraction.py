@@ -172,13 +172,13 @@ steps(modulo_two(8))
 # %%
 steps(packing())
 
+
 # %% [markdown]
 # ### A picture to play with: where expressions end up
 #
 # Each point is the state of one expression of $n$ numbers, coloured by its value modulo 5. The readout sees only in
 # which cell a state lies; *bits* says how fine the cells are. A grey cell holds several values: no readout of these
 # cells is right there.
-
 
 # %%
 def draw_words(layer, n, bits):
@@ -367,12 +367,12 @@ show.table(
             "states. For the groups, an answer is the number of the element reached.",
 )  # fmt: skip
 
+
 # %% [markdown]
 # ### A picture to play with: killer words on dials
 #
 # Choose what each letter does to a channel. A dial is the complex plane around the centre of the turns, the dot is the
 # state.
-
 
 # %%
 def draw_killers(zero, one, minus, blocks):
@@ -788,6 +788,7 @@ check("01.8", my_block)
 my_layers = None  # exercise 9: a whole number
 check("01.9", my_layers)
 
+
 # %% [markdown]
 # 10. ★★ *(10 min, 3 points: how a block holds an automaton)* Give the block of size 3 for $D_2$: which vectors stand
 #     for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
@@ -797,7 +798,6 @@ check("01.9", my_layers)
 #     is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers fit into one
 #     diagonal layer with finitely many states? `possible_in_one_diagonal_layer` of section 5
 #     decides.
-
 
 # %%
 def last_two_equal():

@@ -536,6 +536,7 @@ show.figure(
             "a name lists the states of the heads.",
 )  # fmt: skip
 
+
 # %% [markdown]
 # Walk a string of your own through it: type digits, press Enter, move the step.
 
@@ -913,11 +914,11 @@ check("02.6", my_blocks)
 my_matrix = None  # exercise 7: two rows of two numbers
 check("02.7", my_matrix)
 
+
 # %% [markdown]
 # 8. ★ *(5 min: why soft columns forget)* **Predict.** Choose before you run. Blocks of size 8 whose columns are softmax
 #    of random normal numbers keep the 1-norm of a state. Two states start 2 apart (in 1-norm), each on a corner of its
 #    own, and read the same blocks. When are they less than a millionth apart?
-
 
 # %%
 def forgetting():

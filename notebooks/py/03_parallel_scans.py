@@ -220,12 +220,12 @@ for number, level in enumerate(paper.products(A)):
 # %%
 steps(pscan_equals_loop())
 
+
 # %% [markdown]
 # ### Break a hypothesis
 #
 # The proof never swaps two matrices. Build the products in the other order, and it works for matrices that commute (a
 # diagonal transition, $b = 1$), and for no others:
-
 
 # %%
 def scan_in_wrong_order(A, b, x0):
@@ -242,10 +242,10 @@ for b_size in (1, 2):
     same = torch.equal(scan_in_wrong_order(A, b, x0), paper.linear_scan(A, b, x0))
     print(f"b = {b_size}: products in the wrong order give the right states: {same}")
 
+
 # %% [markdown]
 # And the recurrence must be linear *in the state*. Two affine maps compose to an affine map, which is as large as each of them. Two
 # maps $x \mapsto \tanh(Ax + b)$ do not compose to a third of the kind, so there is nothing of fixed size to keep in a node:
-
 
 # %%
 def layer(a, c):
@@ -275,6 +275,7 @@ print(
     f"{cost.data['depth']} levels for 500 steps"
 )
 
+
 # %% [markdown]
 # So depth falls from $T$ to $\log_2 T$, and work grows from $b^2hT$ to $\Theta(b^3 h T \log T)$. With few processors work decides, with
 # very many depth. (Check it by hand for $L = 8$: in the figure above five arrowheads carry a product.)
@@ -284,7 +285,6 @@ print(
 # PScan makes a product for every position at every level. Most are not needed: **up** the tree make one pair a node, **down** the
 # tree hand *states*. The left child gets the state that comes in, the right child gets it after the left child's pair has been
 # applied (after Blelloch, 1990). Two passes instead of one, but less than $T$ products, so $O(b^3 h T)$ work:
-
 
 # %%
 def tree_scan(A, b, x0):
@@ -473,6 +473,7 @@ print(
     f"{least[1] / 1e6:.0f} MB, {least[0] / least[1]:.0f} times less"
 )
 
+
 # %% [markdown]
 # This is the line *compiled, by token* in the figure of section 5. In layers above the first the input is no longer one of $V$ things, and the table is of no use; there the whole
 # $A$ has to be made and read.
@@ -481,7 +482,6 @@ print(
 #
 # Every scan that could be installed, on the same numbers, in turn, in one run (`lrnnlab bench scans --threads 1 --record`, and `--threads 2`). Colour says which way it
 # scans, black the loop, purple PScan, green a tree.
-
 
 # %%
 def draw_times(part):
@@ -597,12 +597,12 @@ show.table(
             "lies below the last.",
 )
 
+
 # %% [markdown]
 # ## 8 Numerics: what overflows, and what never to do
 #
 # **Never divide by cumulative products.** With $P_t = a_t \cdots a_1$ one may write $x_t = P_t \sum_s b_s / P_s$, two cumulative sums that every library has. Or the same in
 # logarithms, $P_t = \exp \sum \log a_s$. Where does each stop being right?
-
 
 # %%
 def by_division(a, b):
@@ -721,12 +721,12 @@ print(
     f"most {float(((loop - tree).abs() / ulp).max()):,.0f} units in the last place"
 )
 
+
 # %% [markdown]
 # (Many units only where a state happens to be near 0: the error is small against the sum's terms, not against the sum.)
 #
 # **Never index in the loop that is to be differentiated.** `A[:, t]` looks harmless. But its gradient is a tensor of the *whole* shape of $A$, zero but for one slice, and there are $T$ of
 # them to add: quadratic. `A.unbind(1)` gives the same slices and one gradient for all.
-
 
 # %% tags=["nbval-ignore-output"]
 def loop_over(slices):
@@ -905,13 +905,13 @@ check("03.3", my_P)
 my_pair = None
 check("03.4", my_pair)
 
+
 # %% [markdown]
 # 5. ★ *(5 min, 3 points: when a table of letters saves memory)* For how many letters $V$ does a token table save
 #    memory, at given $B$ and $T$? Why not in the second layer?
 # 6. ★ *(5 min, 3 points: which products a tree makes)* **Predict.** Choose before you run. In section 8 a state of 0
 #    waits through 300 doublings, and PScan gives NaN. Run `tree_scan` of section 3 on the same numbers: at how many
 #    steps does it give NaN, compared with PScan? And why does a block with columns on the simplex never do it?
-
 
 # %%
 def tree_on_doublings():

@@ -125,10 +125,10 @@ show.figure(
             "centre, at its one γ.",
 )  # fmt: skip
 
+
 # %% [markdown]
 # Here is the layer in eight lines, step by step as it is written, and beside it the layer of the package, which never
 # multiplies by $A$ at all.
-
 
 # %%
 def written_out(layer, u):
@@ -273,7 +273,6 @@ steps(p_is_redundant())
 # **A rotation to turn.** One head of width 4, so two angles, gets one impulse. Left: two of the four numbers of its
 # state. Right: the output, with $P$ and with $P$ absorbed.
 
-
 # %%
 opened = {"theta_1": 20, "theta_2": 45, "gamma": 0.98, "P": "absorbed"}
 show.figure(
@@ -415,7 +414,6 @@ steps(simulated_norm())
 # One rotation pair, $c = 1$. ρ is the *colour* of the input: how much an input is correlated with the next one
 # ($\mathbb{E}\,u_t u_s^\top = \rho^{|t-s|} I$); at $\rho = 0$ it is white.
 
-
 # %%
 first = {"gamma": 0.99, "rho": 0.0, "theta": 45, "x_0": "zero"}
 show.figure(
@@ -554,7 +552,6 @@ steps(wider_heads())
 # ### On the disc
 #
 # Where do the eigenvalues lie when training begins? The ranges are those of the paper's Table 3, for every data set.
-
 
 # %%
 start = {"task": "Retrieval", "n": 8, "mode": 29}
@@ -911,6 +908,7 @@ check("04.4", my_input)
 my_scales = None
 check("04.5", my_scales)
 
+
 # %% [markdown]
 # 6. ★ *(5 min, 3 points: that a rotation has more than one logarithm)* **A proof step.** Which rotations of the plane
 #    are $\exp(S)$ for more than one skew $S$? And why has no real $S$, skew or not, $\det\exp(S) = -1$?
@@ -920,7 +918,6 @@ check("04.5", my_scales)
 # 8. ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run. $\cos 1$ and
 #    $\sin 1$ are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without further
 #    rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?
-
 
 # %%
 def rounded_rotation():

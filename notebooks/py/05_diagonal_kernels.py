@@ -544,9 +544,9 @@ show.table(
     ),
 )
 
+
 # %% [markdown]
 # Now live, at $L = 64$: one layer, width 16, 200 steps of 8 sequences.
-
 
 # %%
 def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
@@ -818,9 +818,9 @@ check("05.5", my_count)
 my_tap = None  # a function of (r, m, j): tap j of the stack
 check("05.9", my_tap)
 
+
 # %% [markdown]
 # 10. ★ *(5 min, 3 points: that what cannot be exact may still be learned)* **Predict** before you run: the DLR of exercise 5, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?
-
 
 # %%
 def outputs_learned():

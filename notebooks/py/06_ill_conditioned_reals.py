@@ -395,6 +395,7 @@ steps(every_shift(5, "[-1,1]"))
 # %%
 steps(circle_shift())
 
+
 # %% [markdown]
 # ### Break a hypothesis: not exact
 #
@@ -403,7 +404,6 @@ steps(circle_shift())
 # $$\|w\|_1 \;\ge\; \big|[x^S]\,T^*_n\big| - \varepsilon\,T_n(3),$$
 #
 # since $\sum_i w_i\,T^*_n(\lambda_i)$ is off by at most $\varepsilon$ times the sum of all coefficients. The linear programme with this slack:
-
 
 # %%
 def least_norm_within(nodes, target, error):
@@ -719,10 +719,10 @@ sum_widget
 # %% tags=["nbval-ignore-output"]
 steps(running_sums())
 
+
 # %% [markdown]
 # So the sum may be used in **chunks** shorter than that, the last state of a chunk being carried into the next. Only a $\lambda$ that is the same
 # at every step has such a length, though. If it depends on the input no length is safe, and a reset is a division by 0 (chapter 03, section 8).
-
 
 # %%
 def in_chunks(lam, u, size):
@@ -831,11 +831,11 @@ check("06.7", my_modes)
 my_earlier = None  # a function of lambda
 check("06.8", my_earlier)
 
+
 # %% [markdown]
 # 9. ★★★ *(30 min, 5 points: when a bound by duality is met)* **A proof step.** In section 4 the linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ as long as $\varepsilon$ is small. Prove that it does. (Which kernel would make every
 #    inequality of the proof an equality?)
 # 10. ★ *(5 min, 3 points: that the last lag is not the hardest)* **Predict** before you run: 32 real modes in $(0, 1]$ and 32 lags. Double precision fits one-hots at lag 1, 8, 16 and 31, the last, as well as it can. Which comes out worst?
-
 
 # %%
 def worst_fit():

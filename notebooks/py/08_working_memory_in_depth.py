@@ -154,6 +154,7 @@ tree_widget = explore(
 )
 tree_widget
 
+
 # %% [markdown]
 # ### Proof that the depths suffice
 #
@@ -167,7 +168,6 @@ tree_widget
 #
 # Said otherwise: *a distance has one way to be written in base $C$*, and digit $\ell$ says how many steps it takes at depth
 # $\ell$. As matrices: with a 1 where a mask is open, the product of the masks has a 1 for every letter seen.
-
 
 # %%
 def routes(T, steps, C):
@@ -454,6 +454,7 @@ noise_widget
 # The paper does not ask where a trained model gets its precision from. Its layer has more than Lemma 1: a residual connection and
 # layer normalisation, which may do what the second ReLU does here. We measure it in section 7.
 #
+
 # %% [markdown]
 # ## 6 Trained: Parity from 40 letters to 500
 #
@@ -504,6 +505,7 @@ if desk:
                 "how far a dot is from the stroke, which marks the commonest answer; and how "
                 "far the seeds of one line lie apart.",
     )  # fmt: skip
+
 
 # %%
 def most_and_mean(found):
@@ -661,6 +663,7 @@ for net in table2.ROWS:
 # As in the paper, it is no matter to the tree how many ones there are, and hardly one to the RNN. Of the Transformer ours say nothing: a net that does not know
 # length 40 cannot fail *beyond* it. (How fast lengths grow in training matters, though: where they grew four times as fast, four of the tree's fifteen runs learned nothing at all.)
 #
+
 # %% [markdown]
 # ## 7 What the layers hold
 #
@@ -897,7 +900,6 @@ for record in gradient_records:
 # A picture to play with: four small nets on two tasks, trained live on strings of up to 16 bits, looked at on 64. (The block-diagonal
 # LRNN is the layer of chapter 02.)
 
-
 # %% tags=["nbval-ignore-output"]
 POSITIONS = (3, 7, 11, 15, 23, 31, 47, 63)
 
@@ -1022,6 +1024,7 @@ show.table(
 # With thickness $K > 1$ the window is wider than $C^2$, too: each of the $K$ layers of a depth slides, and together they look
 # $K(C-1)C^\ell$ back, $K(C^2 - 1)$ after two depths.
 #
+
 # %% [markdown]
 # ## 10 What it costs
 #
@@ -1150,12 +1153,12 @@ check("08.7", my_clusters)
 my_threshold = None  # a number
 check("08.9", my_threshold)
 
+
 # %% [markdown]
 # 10. ★★ *(10 min, 2 points: how late errors of floats would matter)* How many layers does Lemma 1's recursion last, for a permutation of $n$ states, before the worst errors of
 #     size $e = 2^{-k}$ have left nothing of the ones? What does the answer say about float32 as the only source of errors?
 # 11. ★ *(5 min, 3 points: what a layer that knows a machine does at depths it was never used at)* **Predict** before you run: the net of section 6 has read
 #     strings of up to 40 bits, in six depths. Now 32 strings of 2,048 bits, eleven depths: how many answers are right?
-
 
 # %%
 def far_beyond():

@@ -635,6 +635,7 @@ for row, name in (("beta1_nh1", "beta in (0, 1)"), ("beta2_nh1", "beta in (0, 2)
         f"near chance: {sum(near)}"
     )
 
+
 # %% tags=["nbval-ignore-output"]
 def far(found):
     """Bin1, and single answers at the far end."""
@@ -761,9 +762,9 @@ check("09.6", my_keys)
 my_configurations = None  # a function of (n, number of tokens)
 check("09.7", my_configurations)
 
+
 # %% [markdown]
 # 8. ★ *(5 min, 3 points: that rounding can keep what exact numbers lose)* **Predict** before you run: section 9's counter in float32, without noise, moves from $w$ to $w + \beta(\frac12 - w)$ at every 1, and below $\beta = 2$ it should come ever nearer to $\frac12$. Of $\beta = 1.5, 1.6, 1.7, 1.8, 1.9$, how many still tell the parity of 20,000 ones?
-
 
 # %%
 def kept_alive():

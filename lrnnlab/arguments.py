@@ -1,0 +1,29 @@
+"""The parser of every verb: one place that refuses numbers that no option can mean."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+MOST = 10**9  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
+
+
+class Parser(argparse.ArgumentParser):
+    """An ``ArgumentParser`` whose numbers are above 0 and at most 10^9: counts, seconds, sizes.
+
+    What stands for an option without a number (``const``) may be any.
+
+    >>> parser = Parser(prog="lrnnlab")
+    >>> _ = parser.add_argument("--jobs", type=int)
+    >>> parser.parse_args(["--jobs", "2"]).jobs
+    2
+    """
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None):
+        """As argparse does, for this parser and each of its verbs; ends with status 2 where a number is none."""
+        options, rest = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            value = getattr(options, action.dest, None)
+            if action.type in (int, float) and value not in (None, action.const) and not 0 < value <= MOST:
+                self.error(f"argument {action.option_strings[0]}: must be above 0 and at most {MOST}, got {value}")
+        return options, rest

@@ -1,0 +1,95 @@
+"""What every verb of the command line has in common: one clear line for what is wrong, and no traceback."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import lrnnlab
+from lrnnlab import book, cli, doctor
+
+
+def started(*command, **options):
+    """``python -m lrnnlab`` with its standard error caught, and with the buffer that stdout has in a shell."""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run([sys.executable, "-m", "lrnnlab", *command], stderr=subprocess.PIPE, text=True, timeout=300,
+                          env=buffered, **options)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        ("bench scans --rounds 0", "argument --rounds: must be above 0 and at most 1000000000, got 0"),
+        ("bench step --rounds -1", "argument --rounds: must be above 0 and at most 1000000000, got -1"),
+        ("bench scans --limit nan", "argument --limit: must be above 0 and at most 1000000000, got nan"),
+        ("reproduce lrnn/table2 --jobs 0", "argument --jobs: must be above 0 and at most 1000000000, got 0"),
+        ("course grade handed_in --seconds 0", "argument --seconds: must be above 0 and at most 1000000000, got 0"),
+        ("course grade handed_in --memory 99999999999", "argument --memory: must be above 0 and at most 1000000000, got 9"),
+        ("course rehearse --count -5", "argument --count: must be above 0 and at most 1000000000, got -5"),
+        ("book check --timeout inf", "argument --timeout: must be above 0 and at most 1000000000, got inf"),
+        ("book check --timeout soon", "argument --timeout: invalid float value: 'soon'"),
+    ],
+)
+def test_a_number_that_counts_nothing_is_refused_before_anything_runs(call, said, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(call.split())
+    assert stop.value.code == 2 and said in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_an_option_without_its_number_may_mean_all(monkeypatch):
+    monkeypatch.setattr(cli, "_reproduce", lambda options: options.search)
+    assert cli.main(["reproduce", "fwp/table1", "--search"]) == 0
+    assert cli.main(["reproduce", "fwp/table1", "--search", "3"]) == 3
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "reproduce lrnn/growth --tasks gaussian --rows clip --seeds 1 --record --data {}/x",
+        "figures rotrnn_fig3 --folder {}/x",
+        "course release ps1 --out {}/x",
+        "book site 00 --no-flipbooks --out {}/x",
+    ],
+)
+def test_a_folder_that_cannot_be_made_is_one_line(call, tmp_path, capsys):
+    (file := tmp_path / "file").touch()
+    assert cli.main(call.format(file).split()) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(("lrnnlab: Not a directory: ", "lrnnlab: File exists: "))
+
+
+@pytest.mark.parametrize("call", [["--help"], ["book", "--help"], ["doctor"]])
+def test_a_closed_pipe_ends_quietly(call):
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        ended = started(*call, stdout=writes)
+    finally:
+        os.close(writes)
+    assert (ended.returncode, ended.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_a_full_disk_behind_stdout_is_one_line():
+    with open("/dev/full", "w") as full:
+        ended = started("--version", stdout=full)
+    assert (ended.returncode, ended.stderr) == (2, "lrnnlab: No space left on device\n")
+
+
+def test_an_interrupt_is_one_line_for_every_verb(monkeypatch, capsys):
+    def interrupted(argv):
+        raise KeyboardInterrupt
+
+    for verb, module in (("book", book), ("doctor", doctor)):
+        monkeypatch.setattr(module, "main", interrupted)
+        assert cli.main([verb]) == 130
+        assert capsys.readouterr().err == "lrnnlab: interrupted\n"
+
+
+def test_a_folder_that_is_taken_for_the_package_is_named(monkeypatch, capsys, tmp_path):
+    """``python -m lrnnlab`` beside a checkout of that name: a package without __init__.py has no file."""
+    monkeypatch.setattr(lrnnlab, "__file__", None)
+    monkeypatch.setattr(lrnnlab, "__path__", [str(tmp_path / "lrnnlab")])
+    assert cli.main(["doctor"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"lrnnlab: Python takes the folder {tmp_path / 'lrnnlab'} for the package")

@@ -1,0 +1,127 @@
+"""Every chapter opens in a real JupyterLab, whatever happened to its two files before, and a save ruins neither.
+
+Three servers: as ``bootstrap.py lab`` starts it for a reader and for an author, and as anybody starts it by hand.
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupytext.config import find_jupytext_configuration_file
+
+from lrnnlab.book.drifting import source_of
+from lrnnlab.book.serving import jupyter_lab
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+AN_HOUR_AGO = time.time() - 3600
+SPEC = importlib.util.spec_from_file_location("bootstrap", ROOT / "bootstrap.py")
+boot = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(boot)
+STARTS = {"reader": boot.READER, "author": boot.AUTHOR, "by hand": []}
+
+
+def aged(*paths, seconds=0.0):
+    for path in paths:
+        os.utime(path, (AN_HOUR_AGO + seconds, AN_HOUR_AGO + seconds))
+
+
+# What happens to a notebook and its source; each is an hour old before.
+HISTORIES = {
+    "the notebook is newer by seconds": lambda notebook, source: aged(notebook, seconds=5),
+    "the source is newer by seconds": lambda notebook, source: aged(source, seconds=5),
+    "the notebook is touched": lambda notebook, source: notebook.touch(),
+    "the source is touched": lambda notebook, source: source.touch(),
+    "the notebook is restored": lambda notebook, source: notebook.write_bytes(notebook.read_bytes()),
+    "both are copied, the source first": lambda notebook, source: (source.touch(), notebook.touch()),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The project's folder as far as a Lab looks into it, and a copy of it in a folder of its own."""
+    folder = tmp_path_factory.mktemp("project")
+    for place in (folder, folder / "copy"):
+        shutil.copytree(ROOT / "notebooks", place / "notebooks", copy_function=shutil.copy)
+        shutil.copy(ROOT / "pyproject.toml", place)
+    return folder
+
+
+@pytest.fixture(scope="module", params=STARTS)
+def lab(request, folder, tmp_path_factory):
+    with jupyter_lab(folder, tmp_path_factory.mktemp("state"), options=STARTS[request.param]) as server:
+        yield request.param, server
+
+
+def ask(server, path, model=None):
+    """A notebook as JupyterLab gets it from the server, or what the server says to a ``model`` that is saved."""
+    request = urllib.request.Request(
+        server.page(f"api/contents/{path}"), method="PUT" if model else "GET", data=json.dumps(model).encode()
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        pytest.fail(f"{path}: {error.code}\n{error.read().decode()[:2000]}", pytrace=False)
+
+
+def save(server, path, content):
+    ask(server, path, {"type": "notebook", "format": "json", "content": content})
+
+
+def same(opened, path):
+    """Whether what was opened is the notebook at ``path``, outputs and all."""
+    pairs = [[(cell["source"], cell.get("outputs")) for cell in cells]
+             for cells in (opened["content"]["cells"], nbformat.read(path, 4).cells)]  # fmt: skip
+    return len(pairs[0]) > 5 and pairs[0] == pairs[1]
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_every_chapter_opens(lab, folder, history):
+    for name in NAMES:
+        notebook = folder / "notebooks" / name
+        aged(notebook, source_of(notebook))
+        HISTORIES[history](notebook, source_of(notebook))
+        assert same(ask(lab[1], f"notebooks/{name}"), ROOT / "notebooks" / name)
+
+
+def test_every_chapter_of_a_copied_folder_opens(lab, folder):
+    for name in NAMES:
+        assert same(ask(lab[1], f"copy/notebooks/{name}"), ROOT / "notebooks" / name)
+
+
+def test_a_save_keeps_the_source_to_the_byte_and_the_chapter_opens_again(lab, folder):
+    for name in NAMES:
+        notebook = folder / "notebooks" / name
+        source, path = source_of(notebook), f"notebooks/{name}"
+        source.touch()
+        save(lab[1], path, ask(lab[1], path)["content"])
+        assert source.read_bytes() == (ROOT / "notebooks" / "py" / source.name).read_bytes()
+        aged(source)
+        assert same(ask(lab[1], path), ROOT / "notebooks" / name)
+
+
+def test_only_an_author_writes_into_the_source(lab, folder):
+    start, server = lab
+    path, source = f"copy/notebooks/{NAMES[0]}", source_of(folder / "copy" / "notebooks" / NAMES[0])
+    opened, before = ask(server, path)["content"], source.read_text(encoding="utf-8")
+    code = next(cell for cell in opened["cells"] if cell["cell_type"] == "code")
+    kept, code["source"] = code["source"], f"answer = {start!r}\n{code['source']}"
+    save(server, path, opened)
+    after = source.read_text(encoding="utf-8")
+    assert after == (before.replace(kept, code["source"], 1) if start == "author" else before)
+    code["source"] = kept
+    save(server, path, opened)
+    assert source.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("place", [ROOT, ROOT / "notebooks"], ids=["the project", "its notebooks"])
+def test_no_file_pairs_a_reader_s_notebooks(place):
+    assert find_jupytext_configuration_file(place, search_parent_dirs=False) is None
