@@ -6,6 +6,7 @@ name the kind and the cell.
 
 import base64
 import io
+import itertools
 import re
 import subprocess
 import sys
@@ -360,10 +361,13 @@ def test_a_cell_without_end_is_stopped(tmp_path):
 
 
 def test_a_kernel_that_does_not_answer_its_first_cell_is_started_anew_once(tmp_path, monkeypatch):
+    kernels, environment = itertools.count(1), running.kernel_environment
     monkeypatch.setattr(running, "FIRST", 2)
-    silent = "import pathlib, time\nseen = pathlib.Path('seen')\nif not seen.exists():\n    seen.touch()\n    time.sleep(60)"
-    run = execute(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(silent + "\n7")]), tmp_path, timeout=30)
+    monkeypatch.setattr(running, "kernel_environment", lambda *given: environment() | {"NTH": str(next(kernels))})
+    silent = "import os, time\nif os.environ['NTH'] == '1':\n    time.sleep(600)"
+    run = execute(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(silent + "\n7")]), tmp_path, timeout=300)
     assert run.failed is None and run.notebook.cells[0].outputs[0]["data"]["text/plain"] == "7"
+    assert next(kernels) == 3
 
     always = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import time\ntime.sleep(60)")])
     with pytest.raises(BookError, match="longer than 3 s"):
