@@ -11,7 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-MS = 150_000  # how long to wait for what takes a second on an idle machine: a busy one is no fault of the page
+# How long every wait is, for what takes a second on an idle machine: a busy one is no fault of the page.
+MS = 150_000
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CONTROLS = ".widget-box :is([role=slider], button, select, input)"
 
@@ -62,8 +63,8 @@ def required(environ=os.environ):
 
 def open_notebook(page, name):
     """Double-click a notebook in the file browser; gives its panel, with its title on the screen."""
-    page.locator(f".jp-DirListing-item[title^='Name: {name}.ipynb']").dblclick(timeout=MS)
-    page.locator(PANEL).locator("h1").first.wait_for(timeout=MS)
+    page.locator(f".jp-DirListing-item[title^='Name: {name}.ipynb']").dblclick()
+    page.locator(PANEL).locator("h1").first.wait_for()
     tab = page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabLabel")
     assert tab.inner_text() == f"{name}.ipynb"
     return page.locator(PANEL)
@@ -73,15 +74,15 @@ def close_notebook(page):
     """Close the only notebook, unsaved: what lies behind makes all that comes later slower."""
     page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabCloseIcon").click()
     gone, discard = "() => !document.querySelector('.jp-NotebookPanel')", page.get_by_role("button", name="Discard")
-    page.wait_for_function(f"() => document.querySelector('.jp-Dialog') || ({gone})()", timeout=MS)
+    page.wait_for_function(f"() => document.querySelector('.jp-Dialog') || ({gone})()")
     if discard.count():  # a kernel that has started writes its version into the notebook
         discard.click()
-    page.wait_for_function(gone, timeout=MS)
+    page.wait_for_function(gone)
 
 
 def kernel_idle(page):
     """Wait until the kernel of the notebook in front says that it waits."""
-    page.locator(f"{PANEL} .jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=MS)
+    page.locator(f"{PANEL} .jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
 
 
 def run_all(page):
@@ -96,10 +97,10 @@ def write(page, cell, text):
     from playwright.sync_api import expect
 
     cell.locator(".cm-content").click()
-    cell.locator(".cm-focused").wait_for(timeout=MS)  # else the keys are the notebook's: Ctrl+A takes all cells
+    cell.locator(".cm-focused").wait_for()  # else the keys are the notebook's: Ctrl+A takes all cells
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(text)
-    expect(cell.locator(".cm-line")).to_have_text(text.splitlines(), timeout=MS)
+    expect(cell.locator(".cm-line")).to_have_text(text.splitlines())
 
 
 def finished(page, panel, first=1):
@@ -123,7 +124,7 @@ def _state(page, panel, first):
     while (now := panel.locator(RAN).count()) > ran:
         ran = now
         try:
-            return page.wait_for_function(STATE, arg=[panel.element_handle(), first], timeout=MS).json_value()
+            return page.wait_for_function(STATE, arg=[panel.element_handle(), first]).json_value()
         except Late:
             continue
     page.screenshot(path=artefacts() / "not_finished.png")
@@ -155,12 +156,12 @@ def change(page, control):
         page.keyboard.press("Enter")
 
 
-def next_picture(page, seen, seconds=30):
+def next_picture(page, seen):
     """Milliseconds from the last key to the picture after the first ``seen`` ones, or None where none comes."""
     from playwright.sync_api import TimeoutError as NoPicture
 
     try:
-        page.wait_for_function("seen => watch.pictures.length > seen", arg=seen, timeout=1000 * seconds)
+        page.wait_for_function("seen => watch.pictures.length > seen", arg=seen)
     except NoPicture:
         return None
     return page.evaluate("watch.pictures.at(-1)")

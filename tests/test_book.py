@@ -6,6 +6,8 @@ name the kind and the cell.
 
 import base64
 import io
+import itertools
+import json
 import re
 import subprocess
 import sys
@@ -14,11 +16,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from nbformat.v4 import new_output
 from PIL import Image
 
 from lrnnlab import book as lab
-from lrnnlab.book import BookError, Run, build, compare, drift, execute, inspect, main, running
+from lrnnlab.book import BookError, Run, build, check, checking, compare, drift, execute, inspect, main, running
+from lrnnlab.book import command as commands
+from lrnnlab.book.arithmetic import ASK, SETTINGS, Arithmetic
 from lrnnlab.book.building import give_ids
 from lrnnlab.book.drifting import as_saved
 from lrnnlab.book.outputs import WIDGET_VIEW, tidy
@@ -392,10 +397,13 @@ def test_a_cell_without_end_is_stopped(tmp_path):
 
 
 def test_a_kernel_that_does_not_answer_its_first_cell_is_started_anew_once(tmp_path, monkeypatch):
+    kernels, environment = itertools.count(1), running.kernel_environment
     monkeypatch.setattr(running, "FIRST", 2)
-    silent = "import pathlib, time\nseen = pathlib.Path('seen')\nif not seen.exists():\n    seen.touch()\n    time.sleep(60)"
-    run = execute(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(silent + "\n7")]), tmp_path, timeout=30)
+    monkeypatch.setattr(running, "kernel_environment", lambda *given: environment() | {"NTH": str(next(kernels))})
+    silent = "import os, time\nif os.environ['NTH'] == '1':\n    time.sleep(600)"
+    run = execute(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(silent + "\n7")]), tmp_path, timeout=300)
     assert run.failed is None and run.notebook.cells[0].outputs[0]["data"]["text/plain"] == "7"
+    assert next(kernels) == 3
 
     always = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import time\ntime.sleep(60)")])
     with pytest.raises(BookError, match="longer than 3 s"):
@@ -407,6 +415,82 @@ def test_a_call_that_means_no_notebook_says_so(tmp_path, capsys, argv):
     page(tmp_path) if argv[1:] else (tmp_path / "notebooks" / "py").mkdir(parents=True)
     assert main([*argv, "--root", str(tmp_path)]) == 2
     assert ("'07' means none of: sample" if argv[1:] else "there is no notebook") in capsys.readouterr().err
+
+
+# --- other arithmetic ------------------------------------------------------------------------------------------------
+
+BITS = """
+import json, math, numba, numpy as np, torch
+def wave(*shape):
+    return np.sin(np.arange(math.prod(shape)) * 1.7).round(3).reshape(shape).astype(np.float32)
+A, B = wave(150, 333), wave(333, 70)
+a, b = map(torch.from_numpy, (A, B))
+@numba.njit(fastmath=True)
+def dot(x, y):
+    total = np.float32(0)
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+found = {
+    "ATen": a.log_softmax(1), "MKL": a @ b,
+    "oneDNN": torch.nn.functional.conv1d(a[None], torch.from_numpy(wave(8, 150, 3))),
+    "NumPy": np.exp(A), "OpenBLAS": A @ B, "C library": [math.exp(x) for x in A[:9].ravel().tolist()],
+    "numba": [dot(row, A[0]) for row in A],
+}
+print(json.dumps({name: np.asarray(one).tobytes().hex() for name, one in found.items()}))
+"""
+
+
+def said_under(arithmetic, code):
+    """What ``code`` prints in a process with the environment of a kernel of this arithmetic."""
+    told = subprocess.run([sys.executable, "-c", code], env=running.kernel_environment(arithmetic), capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_arithmetic_takes_effect(name):
+    if name == "avx2" and not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
+        pytest.skip("this processor has no AVX2")
+    assert SETTINGS[name].missed(said_under(name, ASK)) == []
+
+
+@pytest.mark.skipif(not torch.backends.cpu.get_cpu_capability().startswith("AVX"), reason="has nothing to do without")
+def test_the_plain_arithmetic_changes_the_bits_of_every_library():
+    native, plain = (json.loads(said_under(name, BITS)) for name in ("native", "plain"))
+    assert [library for library in native if native[library] == plain[library]] == []
+
+
+def test_loops_compiled_for_one_arithmetic_are_not_found_by_another():
+    folders = [running.kernel_environment(name).get("NUMBA_CACHE_DIR") for name in SETTINGS]
+    assert len(set(folders)) == len(SETTINGS)
+
+
+def test_a_chapter_run_with_an_arithmetic_that_takes_no_effect_has_a_problem(book, monkeypatch):
+    monkeypatch.setitem(SETTINGS, "wished", Arithmetic("wished", "", {}, {"ATen": "WIDE"}))
+    told = [str(problem) for problem in check(book[2], arithmetic="wished")]
+    assert len(told) == 1
+    assert re.fullmatch(r"sample: \[arithmetic\] arithmetic wished wants ATen to use WIDE, the kernel has \w+", told[0])
+
+
+def test_a_kernel_that_cannot_sweep_widgets_or_tell_its_arithmetic_has_a_problem(book, monkeypatch):
+    for name in ("SWEEP", "ASK"):
+        with monkeypatch.context() as patch:
+            patch.setattr(checking, name, "raise OSError('gone')")
+            (told,) = check(book[2])
+        assert told.kind == "error" and "OSError: gone" in told.message
+
+
+def test_the_command_checks_with_every_arithmetic(book, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(commands, "check", lambda notebook, arithmetic, **options: asked.append(arithmetic) or [])
+    assert main(["check", "--arithmetic", "all", "--root", str(book[0])]) == 0
+    assert asked == list(SETTINGS) and "sample, arithmetic plain: no problem" in capsys.readouterr().out
+    assert main(["build", "--arithmetic", "plain", "--root", str(book[0])]) == 2
+    assert "--arithmetic plain is for check, and this is build" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no arithmetic 'fast'; there are native, plain"):
+        check(book[2], arithmetic="fast")
 
 
 # --- nbval -----------------------------------------------------------------------------------------------------------

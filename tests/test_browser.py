@@ -88,10 +88,11 @@ def program():
 
 @pytest.fixture(scope="module")
 def browser(program):
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=MS)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=MS)
         yield started
         started.close()
 
@@ -141,7 +142,8 @@ def lab(browser, server, widgets_lab):
 
 def new_lab(browser, server, name):
     page = browser.new_page(viewport={"width": 1280, "height": 960})
-    page.goto(server.page(f"lab/workspaces/{name}"), timeout=MS)
+    page.set_default_timeout(MS)
+    page.goto(server.page(f"lab/workspaces/{name}"))
     return page
 
 
@@ -160,12 +162,12 @@ def test_a_chapter_opens(lab, name):
     from playwright.sync_api import expect
 
     panel = open_notebook(lab, name)
-    panel.locator("mjx-container").first.wait_for(timeout=MS)
+    panel.locator("mjx-container").first.wait_for()
     lab.screenshot(path=artefacts() / f"{name}.png")
     assert lab.locator(".jp-Dialog").count() == 0
     assert panel.locator("mjx-merror").count() == 0
     pictures = panel.locator("figure img")
-    expect(pictures).to_have_count(figures(name), timeout=MS)
+    expect(pictures).to_have_count(figures(name))
     pictures.evaluate_all("all => Promise.all(all.map(one => one.decode()))")  # raises for one that is no picture
     assert all(alt.strip() for alt in pictures.evaluate_all("all => all.map(one => one.alt)"))
     chapters = panel.locator("a[href*='.ipynb']").evaluate_all("all => all.map(one => one.href)")
@@ -179,9 +181,7 @@ def test_run_all_gives_what_is_committed(lab, folder):
     finished(lab, panel)
     lab.screenshot(path=artefacts() / f"{RERUN}.png")
     lab.keyboard.press("Control+s")
-    lab.wait_for_function(
-        "() => !document.querySelector('.lm-DockPanel-tabBar .lm-mod-current.jp-mod-dirty')", timeout=MS
-    )
+    lab.wait_for_function("() => !document.querySelector('.lm-DockPanel-tabBar .lm-mod-current.jp-mod-dirty')")
     committed = nbformat.read(ROOT / "notebooks" / f"{QUICK}.ipynb", 4)
     assert [str(fault) for fault in compare(committed, Run(nbformat.read(folder / f"{RERUN}.ipynb", 4)), QUICK)] == []
 
@@ -193,7 +193,7 @@ def test_an_exercise_is_answered_wrong_and_then_right(lab):
         write(lab, panel.locator(".jp-CodeCell"), f'from lrnnlab.course import check\ncheck("01.5", {answer})')
         run_all(lab)
         finished(lab, panel, first=count)
-        panel.locator(".jp-OutputArea-output pre", has_text=re.compile(f"^{outcome}")).wait_for(timeout=MS)
+        panel.locator(".jp-OutputArea-output pre", has_text=re.compile(f"^{outcome}")).wait_for()
         lab.screenshot(path=artefacts() / f"exercise_{outcome.replace(' ', '_')}.png")
 
 
@@ -205,7 +205,7 @@ def test_a_prediction_is_committed_by_keyboard(lab):
     panel.get_by_role("slider").focus()
     for key in (*["ArrowRight"] * 3, "Tab", "Tab", "Enter"):  # past the slider's number to the button
         lab.keyboard.press(key)
-    panel.get_by_text("you predicted 31, and 16 came out").wait_for(timeout=MS)
+    panel.get_by_text("you predicted 31, and 16 came out").wait_for()
     assert "It ran." in panel.inner_text()
     lab.screenshot(path=artefacts() / "prediction.png")
 
@@ -220,6 +220,7 @@ def test_a_static_page_needs_no_network(browser, tmp_path):
     html = book_html(book, ["0.png", "1.png", "2.png"], "growth_widget")
     chapter.write_text(chapter.read_text(encoding="utf-8").replace("</main>", f"{html}</main>"), encoding="utf-8")
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 960})
+    context.set_default_timeout(MS)
     page, said = context.new_page(), []
     page.on("console", lambda message: said.append(message.text))
     page.on("requestfailed", lambda request: said.append(request.url))
@@ -250,7 +251,7 @@ def widgets(widgets_lab):
     finished(widgets_lab, panel)
     areas = panel.locator(".jp-OutputArea-output:has(> .widget-vbox)")
     names = gallery()[1]
-    areas.nth(len(names) - 1).wait_for(timeout=MS)
+    areas.nth(len(names) - 1).wait_for()
     assert areas.count() == len(names) > 0
     return {name: areas.nth(n) for n, name in enumerate(names)}
 
@@ -279,13 +280,14 @@ def test_every_widget_follows_its_control(widgets_lab, widgets):
     widgets_lab.evaluate(WATCH)
     latencies, still = {}, []
     for name, area in widgets.items():
-        area.scroll_into_view_if_needed(timeout=MS)
+        area.scroll_into_view_if_needed()
         control = main_control(area)
         ms = moved(widgets_lab, area, control)
         if kind(control) == "slider" and ms is not None:
             latencies[name] = ms
         if ms is None:
-            still.append(f"{name}: {control.evaluate('one => one.outerHTML.slice(0, 120)')}")
+            said = control.evaluate("one => one.outerHTML.slice(0, 120)")
+            still.append(f"{name}: no other picture within {MS / 1000:.0f} s of a key for {said}")
         area.screenshot(path=artefacts() / f"{name.replace(' ', '_')}.png")
     report(latencies)
     assert still == []

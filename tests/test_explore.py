@@ -99,6 +99,17 @@ def test_labels_keep_their_look_and_strangers_get_spare_ones():
     assert style.look_of("", 0) != style.look_of("mine", 1)
 
 
+def test_rounding_does_not_choose_which_label_stands_above():
+    """Two lines that end at 0, each with the rounding of another processor."""
+    heights = []
+    for ends in ([1e-16, 0.0, 0.5], [0.0, 3e-16, 0.5]):
+        axes = Figure().subplots()
+        axes.set_ylim(-0.03, 1)
+        texts = style.label_ends(axes, [(y, name, "black") for y, name in zip(ends, "abc")])
+        heights.append([text.get_position()[1] for text in texts])
+    assert heights[0] == heights[1] and heights[0][0] < heights[0][1] < heights[0][2]
+
+
 def test_labels_move_apart_as_little_as_possible():
     heights = np.random.default_rng(1).uniform(size=9)
     placed = style.spread_apart(heights, 0.05)

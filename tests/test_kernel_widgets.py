@@ -174,6 +174,16 @@ def test_the_product_has_as_many_modes_as_proved():
         assert len(product_modes(n, "DFT grid").axes[0].lines[0].get_xdata()) == len(found)
 
 
+@pytest.mark.parametrize("start", STARTS)
+def test_rounding_is_drawn_alike_on_every_processor(monkeypatch, start):
+    drawn, spectrum = [], product_spectrum
+    for seed in (1, 2):
+        noise = np.random.default_rng(seed).uniform(0, 3e-16, 40)
+        monkeypatch.setattr(kernel_widgets, "product_spectrum", lambda N, kind, noise=noise: spectrum(N, kind) + noise)
+        drawn.append(product_modes(3, start).axes[0].lines[0].get_ydata())
+    assert np.allclose(*drawn, rtol=1e-12, atol=0)
+
+
 def test_the_count_is_measured_and_not_written_down(monkeypatch):
     """Real modes with complex weights: their products are real, so no mirror images, and half as many modes."""
     table = kernel_widgets.power_table

@@ -1,7 +1,9 @@
 """Every committed notebook says what its source says, and a fresh run of it says what is committed.
 
-Two checks, each with a kernel of its own (on two cores: at once), because each sees what the other does not: nbval compares words and whole
-numbers to the letter; ``lrnnlab.book.check`` compares pictures, floats, widgets and what was never run.
+Two checks, each with a kernel of its own (on two cores: at once), because each sees what the other does not: nbval
+compares words and whole numbers to the letter, computed with the arithmetic of this processor; ``lrnnlab.book.check``
+compares pictures, floats, widgets and what was never run, computed with the sums of a plainer processor, so that
+nothing is committed that only its author's machine says.  (``lrnnlab book check --arithmetic all`` has more of them.)
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -42,8 +44,9 @@ def nbval_runs():
 
 @pytest.mark.usefixtures("nbval_runs")
 @every_notebook
-def test_a_fresh_run_gives_what_is_committed(notebook):
-    _fail_with(check(notebook, say=print), f"lrnnlab book check {notebook.stem}")
+def test_a_fresh_run_with_other_arithmetic_gives_what_is_committed(notebook):
+    problems = check(notebook, say=print, arithmetic="plain")
+    _fail_with(problems, f"lrnnlab book check {notebook.stem} --arithmetic plain")
 
 
 @every_notebook

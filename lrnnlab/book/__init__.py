@@ -5,6 +5,7 @@ executed, and committed with its outputs.  Three verbs keep the two true::
 
     lrnnlab book build 02_block_diagonal    # execute the source, write the twin (or say why not, and write nothing)
     lrnnlab book check                      # execute every twin afresh and compare with what is committed
+    lrnnlab book check --arithmetic all     # the same with the sums of other processors: lrnnlab.book.arithmetic
     lrnnlab book drift                      # where source and twin no longer say the same
 
 Each verb is a plain function (:func:`build`, :func:`check`, :func:`drift`).  ``check`` sees what nbval does not:

@@ -11,6 +11,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from lrnnlab.book.arithmetic import ASK, NATIVE, SETTINGS
 from lrnnlab.book.drifting import drift, read_twin, source_of
 from lrnnlab.book.inspection import DATA_URI, IGNORE, TOLERANCE, Problem, inspect, tags, widget_problems
 from lrnnlab.book.outputs import on_stderr, tidy, whole_streams
@@ -24,12 +25,18 @@ SECONDS_PER_CHAPTER = 120  # reported, never asserted: a loaded machine is not a
 
 
 def check(
-    notebook: Path, *, source: Path | None = None, say: Callable[[str], None] | None = None, timeout: float = 600
+    notebook: Path,
+    *,
+    source: Path | None = None,
+    say: Callable[[str], None] | None = None,
+    timeout: float = 600,
+    arithmetic: str = NATIVE,
 ) -> list[Problem]:
     """Everything wrong with a committed notebook: drift from its source, what is seen at rest, and after a fresh run.
 
     ``source`` defaults to ``py/NAME.py`` beside it.  ``say`` gets progress and the time taken; ``timeout`` is in
-    seconds, for one cell.
+    seconds, for one cell.  ``arithmetic`` names one of :data:`lrnnlab.book.arithmetic.SETTINGS`, which the run then
+    has; that it has it is checked too.
 
     >>> check(Path("notebooks/00_start_here.ipynb"))  # doctest: +SKIP
     []
@@ -39,14 +46,22 @@ def check(
     committed = read_twin(notebook)
     found = [Problem(name, 0, "drift", line) for line in drift(source or source_of(notebook), notebook)]
     longer = deepcopy(committed)
-    longer.cells.append(new_code_cell(SWEEP))
-    run = execute(longer, notebook.parent, say=say, timeout=timeout)
+    longer.cells += [new_code_cell(SWEEP), new_code_cell(ASK)]
+    run = execute(longer, notebook.parent, say=say, timeout=timeout, arithmetic=arithmetic)
     if say:
         say(f"ran in {run.seconds:.0f} s of the {SECONDS_PER_CHAPTER} s a chapter may take")
-    swept = run.notebook.cells.pop()
-    lines = "".join(output.get("text", "") for output in swept.outputs if not on_stderr(output)).splitlines()
-    found += [Problem(name, 0, "widget", line) for line in lines if line.strip()]
+    swept, asked = map(_said, run.notebook.cells[-2:])
+    found += [Problem(name, 0, "widget", line) for line in swept.splitlines() if line.strip()]
+    if run.failed is None:
+        found += [Problem(name, 0, "arithmetic", line) for line in SETTINGS[arithmetic].missed(asked)]
+    elif run.failed >= len(committed.cells):  # one of ours raised, which compare does not see
+        found.append(Problem(name, 0, "error", "\n" + failure(run)))
+    del run.notebook.cells[-2:]
     return found + compare(committed, run, name, root)
+
+
+def _said(cell: NotebookNode) -> str:
+    return "".join(output.get("text", "") for output in cell.outputs if not on_stderr(output))
 
 
 def compare(committed: NotebookNode, fresh: Run, name: str = "notebook", root: Path | None = None) -> list[Problem]:

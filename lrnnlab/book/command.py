@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lrnnlab.arguments import Parser
+from lrnnlab.book.arithmetic import NATIVE, SETTINGS
 from lrnnlab.book.building import build
 from lrnnlab.book.checking import check
 from lrnnlab.book.drifting import drift, source_of, twin_of
@@ -28,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="00_start_here, or just 00; default: every notebook")
     parser.add_argument("--root", type=Path, help="the repository; default: the nearest folder above with notebooks/py")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="for one cell (default 600)")
+    parser.add_argument("--arithmetic", choices=[*SETTINGS, "all"], default=NATIVE, help="of check: run the chapters "
+                        "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
+                        f"these in turn (default {NATIVE})")  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
     parser.add_argument("--no-flipbooks", action="store_true", help="of site: a sentence where a widget would be")
 
@@ -42,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     options = parser.parse_intermixed_args(argv)  # names may come after options, as the usage line has them
     try:
+        if options.arithmetic != NATIVE and options.verb != "check":
+            raise BookError(f"--arithmetic {options.arithmetic} is for check, and this is {options.verb}")
         root = find_root(options.root)
         sources = find_sources(root, options.names)
     except BookError as error:
@@ -51,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _site(sources, options.out, not options.no_flipbooks)
     if options.verb == "footprint":
         return _footprint(sources, root, options.timeout)
-    return max(_one(options.verb, source, root, options.timeout) for source in sources)
+    settings = list(SETTINGS) if options.arithmetic == "all" else [options.arithmetic]
+    return max(_one(options.verb, source, root, options.timeout, name) for name in settings for source in sources)
 
 
 def find_root(given: Path | None) -> Path:
@@ -82,9 +89,11 @@ def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
     return meant
 
 
-def _one(verb: str, source: Path, root: Path, timeout: float) -> int:
+def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -> int:
+    title = source.stem if arithmetic == NATIVE else f"{source.stem}, arithmetic {arithmetic}"
+
     def say(line: str) -> None:
-        print(f"{source.stem}: {line}", flush=True)
+        print(f"{title}: {line}", flush=True)
 
     notebook = twin_of(source)
     try:
@@ -94,7 +103,7 @@ def _one(verb: str, source: Path, root: Path, timeout: float) -> int:
             say(f"wrote {build(source, root, say=say, timeout=timeout).relative_to(root)}")
             return 0
         if verb == "check" and notebook.is_file():
-            problems = [str(problem) for problem in check(notebook, say=say, timeout=timeout)]
+            problems = [str(problem) for problem in check(notebook, say=say, timeout=timeout, arithmetic=arithmetic)]
         else:
             problems = drift(source_of(notebook), notebook)
     except BookError as error:

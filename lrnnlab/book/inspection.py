@@ -28,7 +28,8 @@ class Problem:
     """One thing wrong with one notebook.
 
     ``cell`` counts from 1 over all cells, text included (0: the notebook as a whole).  ``kind`` is one word or two:
-    alt, drift, error, kernel, never run, number, order, output, path, picture, semicolon, tag, text, warning, widget.
+    alt, arithmetic, drift, error, kernel, never run, number, order, output, path, picture, semicolon, tag, text,
+    warning, widget.
     ``place`` says the cell in words.
 
     >>> print(Problem("02_block_diagonal", 3, "alt", "a picture without alternative text", 'cell 3 (In [1], "show()")'))

@@ -14,10 +14,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from lrnnlab.book.arithmetic import NATIVE, environment
 from lrnnlab.book.outputs import without_colour
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 OUTPUT_WIDGET = "OutputModel"
+START = 180.0  # seconds for a kernel to start
 FIRST = 180.0  # seconds for the first cell, which imports; a kernel that is idle and never got it is started anew, once
 
 
@@ -43,38 +45,48 @@ class Run:
     failed: int | None = None
 
 
-def kernel_environment() -> dict[str, str]:
+def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
     """The environment of a kernel whose outputs are to be committed.
 
     No progress bars on stderr (tqdm reads TQDM_DISABLE, though not for the bars it draws as widgets; those ``tidy``
     removes), and none of the settings of this shell that would change what a notebook prints.  One thread for what does
     not ask for more: the same sums whatever the machine, and OpenMP's threads wait in loops, at the price of a second
-    kernel beside this one.
+    kernel beside this one.  ``arithmetic`` names one of :data:`lrnnlab.book.arithmetic.SETTINGS`.
     """
     dropped = {"MPLBACKEND", "PYTHONHASHSEED", "PYTHONWARNINGS"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return kept | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
+    return kept | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"} | environment(arithmetic)
 
 
 def execute(
-    notebook: NotebookNode, folder: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600
+    notebook: NotebookNode,
+    folder: Path,
+    *,
+    say: Callable[[str], None] | None = None,
+    timeout: float = 600,
+    arithmetic: str = NATIVE,
 ) -> Run:
     """Run a copy of ``notebook`` in ``folder``; the first cell that raises (and is not meant to) ends the run.
 
-    ``say`` gets a line a cell; ``timeout`` is in seconds, for one cell.  Raises :class:`BookError` where a cell takes
-    longer or the kernel dies.
+    ``say`` gets a line a cell; ``timeout`` is in seconds, for one cell; ``arithmetic`` is what
+    :func:`kernel_environment` takes.  Raises :class:`BookError` where a cell takes longer or the kernel dies.
 
     >>> from nbformat.v4 import new_code_cell, new_notebook
     >>> execute(new_notebook(cells=[new_code_cell("1 + 1")]), Path("."))  # doctest: +SKIP
     """
     try:
-        return _execute(notebook, folder, say, timeout, min(timeout, FIRST))
+        return _execute(notebook, folder, say, timeout, min(timeout, FIRST), arithmetic)
     except _Silent:
-        return _execute(notebook, folder, say, timeout, timeout)
+        return _execute(notebook, folder, say, timeout, timeout, arithmetic)
 
 
 def _execute(
-    notebook: NotebookNode, folder: Path, say: Callable[[str], None] | None, timeout: float, first: float
+    notebook: NotebookNode,
+    folder: Path,
+    say: Callable[[str], None] | None,
+    timeout: float,
+    first: float,
+    arithmetic: str,
 ) -> Run:
     run = Run(cleared(notebook))
     cells = run.notebook.cells
@@ -99,6 +111,7 @@ def _execute(
     client = NotebookClient(
         run.notebook,
         kernel_name=KERNEL["name"],
+        startup_timeout=START,
         timeout_func=lambda cell: first if order and cell is cells[order[0]] else timeout,
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
@@ -107,7 +120,7 @@ def _execute(
         on_cell_executed=ends,
     )
     try:
-        client.execute(env=kernel_environment())
+        client.execute(env=kernel_environment(arithmetic))
     except CellExecutionError:
         run.failed = current
     except CellTimeoutError as error:
@@ -116,6 +129,8 @@ def _execute(
         raise BookError(f"{where(cells, current)} took longer than {timeout:g} s") from error
     except DeadKernelError as error:
         raise BookError(f"{where(cells, current)}: the kernel died while it ran (out of memory?)") from error
+    except RuntimeError as error:  # so nbclient says that none came
+        raise BookError(f"the kernel did not start: {error}") from error
     run.seconds = time.perf_counter() - began
     return run
 

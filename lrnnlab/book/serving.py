@@ -35,7 +35,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def jupyter_lab(folder: Path, state: Path, wait: float = 60, options: Sequence[str] = ()) -> Iterator[Server]:
+def jupyter_lab(folder: Path, state: Path, wait: float = 180, options: Sequence[str] = ()) -> Iterator[Server]:
     """JupyterLab on ``folder``, from its first answer on; all it writes about itself goes into ``state``.
 
     ``options`` are more of its own options.  BookError, with the end of its log, where it gives no page within ``wait`` seconds.  It ends with the block, and so

@@ -15,6 +15,7 @@ from lrnnlab.explore.style import FAINT, INK, SMALL, new_figure, styled
 from lrnnlab.proofs.circle_modes import arc_nodes, power_table, spectrum
 
 STARTS = ("off the grid", "DFT grid")  # of the modes of a product
+ROUNDING = 1e-15  # singular values below this share of the largest are rounding, another on another processor: drawn here
 
 
 def start_nodes(arc: int, N: int, r: float) -> np.ndarray:
@@ -36,12 +37,12 @@ def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
     nodes, length = start_nodes(arc, N, r), round(per_mode * N)
     found = spectrum(nodes, length)
     figure, axes = new_figure(3.3, left=4.0, right=0.3, top=0.35)
-    values = np.maximum(found["values"] / found["values"][0], 1e-17)
+    values = np.maximum(found["values"] / found["values"][0], ROUNDING)
     axes.plot(np.arange(1, len(values) + 1), values, "o", color=MOVED, ms=4.5)
     axes.axhline(1e-10, color=FAINT, lw=1.2, ls=(0, (4, 3)))
     axes.annotate("below counts as 0", (1, 1e-10), (0, -3), xycoords=("axes fraction", "data"),
                   textcoords="offset points", fontsize=SMALL, va="top", ha="right")  # fmt: skip
-    axes.set(yscale="log", ylim=(3e-18, 5), xlim=(0.5, len(values) + 0.5), xlabel="number",
+    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0.5, len(values) + 0.5), xlabel="number",
              ylabel="share of the largest", title=f"singular values, rank {found['rank']} of {len(values)}")  # fmt: skip
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
@@ -92,16 +93,16 @@ def product_modes(N: int, start: str) -> Figure:
     >>> product_modes(2, "off the grid").axes[0].get_xlabel()
     'singular value of the Hankel matrix of Re K Im K, by size'
     """
-    values = np.maximum(product_spectrum(N, start), 1e-18)
+    values = np.maximum(product_spectrum(N, start), ROUNDING)
     figure, axes = new_figure(2.9, top=0.45)
     axes.plot(np.arange(1, len(values) + 1), values, "o-", color=MOVED, ms=4.5, lw=0.8)
     for at, name in ((N * (N + 1), "N(N+1)"), (4 * N * N, "4N²")):
         axes.axvline(at, color=INK, lw=1.2, ls=(0, (4, 3)))
         axes.annotate(f"{name} = {at}", (at, 1), (0, 3), xycoords=("data", "axes fraction"), ha="center",
                       textcoords="offset points", fontsize=SMALL)  # fmt: skip
-    axes.set(yscale="log", ylim=(3e-19, 5), xlim=(0, len(values) + 1), ylabel="share of the largest",
+    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0, len(values) + 1), ylabel="share of the largest",
              xlabel="singular value of the Hankel matrix of Re K Im K, by size")  # fmt: skip
-    axes.set_yticks([1, 1e-6, 1e-12, 1e-18])
+    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
     axes.minorticks_off()
     return figure
 

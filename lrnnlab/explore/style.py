@@ -166,12 +166,13 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
     """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour).
 
     Call it last, when the limits stand.  Labels that would touch are moved apart as little as possible; a short
-    stroke in the line's colour leads from each to where it belongs.  Returns the texts, in the order given.
+    stroke in the line's colour leads from each to where it belongs.  Ends at one height, to a ten-thousandth of the
+    axes, stand in the order given: rounding must not choose who is above whom.  Returns the texts, in that order.
     """
     points = 72 * axes.figure.get_size_inches()[1] * axes.get_position().height
     to_axes = axes.transData - axes.transAxes
     at = to_axes.transform([(axes.get_xlim()[1], y) for y, *_ in ends])[:, 1].clip(0, 1)
-    placed = spread_apart(at, 1.3 * SMALL / points)
+    placed = spread_apart(at.round(4), 1.3 * SMALL / points)
     strokes = [[(1, true), (1.012, y), (1.028, y)] for true, y in zip(at, placed)]
     axes.add_collection(LineCollection(strokes, colors=[colour for *_, colour in ends], lw=1.2, clip_on=False,
                                        transform=axes.transAxes), autolim=False)

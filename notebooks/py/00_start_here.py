@@ -101,12 +101,15 @@ print(verdict.proved)
 # %% tags=["nbval-ignore-output"]
 print(verdict)
 machine = heads_machine(head_tables(snapped), verdict.heads, task.symbols)
+names = "a state's name lists the states of the blocks that take part."
+if machine.num_states > 16:
+    names = f"drawn is the smallest machine that does the same, for the blocks' own has {machine.num_states} states."
+    machine = task.machine
 show.figure(
-    state_diagram(machine if machine.num_states <= 16 else task.machine),
+    state_diagram(machine),
     alt="State diagram of the automaton found inside the trained network: states joined by arrows "
         "labelled with digits; colours show which answer each state gives.",
-    caption="What to see: the network has built a counter modulo 5. Each arrow adds its digit; "
-            "a state's name lists the states of the blocks that take part.",
+    caption=f"What to see: the network has built a counter modulo 5. Each arrow adds its digit; {names}",
 )  # fmt: skip
 
 # %% [markdown]

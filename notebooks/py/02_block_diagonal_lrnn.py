@@ -297,8 +297,8 @@ show.figure(
     caption="What to see: nothing happens at the mark where the training strings ended.",
 )  # fmt: skip
 for row, found in measured.items():
-    print(f"{row}: at least 99.9 % right at every position 41 to 500: "
-          f"{float(found.per_position[40:].min()) >= 0.999}")
+    print(f"{row}: at least 99 % right at every position 41 to 500: "
+          f"{float(found.per_position[40:].min()) >= 0.99}")
 
 # %% [markdown]
 # ### What changed inside
@@ -362,27 +362,22 @@ for name in ("softmax, snapped", "exact"):
           f"{float(long[name].per_position.min()) == 1.0}")
 
 # %% tags=["nbval-ignore-output"]
+ends = {}
+for name, found in long.items():
+    below = np.flatnonzero(found.per_position.numpy() < 0.99)
+    ends[name] = f"below 99 % from position {below[0] + 1} on" if len(below) else "never below 99 %"
+    print(f"{name}: {ends[name]}")
 show.figure(
     accuracy_by_length(
         {name: found.per_position.numpy() for name, found in long.items()},
         train_length=40, chance=task.chance, majority=task.majority(length), window=20,
     ),
     alt="Accuracy by position from 1 to 2,000 of four models. The snapped and the exact model "
-        "stay at 100 percent. The trained release model falls at some position after 500.",
-    caption="What to see: the line that bends. The release model was stopped when it was "
-            "right up to 500; it stays right for a while longer, then fades, then breaks. "
+        f"stay at 100 percent. The trained release model is {ends['release']}.",
+    caption="What to see: whether a line bends. The release model was stopped when it was "
+            f"right up to 500; here it is {ends['release']}. "
             "What is exact does not bend anywhere.",
 )  # fmt: skip
-for name, found in long.items():
-    below = np.flatnonzero(found.per_position.numpy() < 0.99)
-    print(
-        f"{name}: "
-        + (
-            f"first below 99 % at position {below[0] + 1}"
-            if len(below)
-            else "never below 99 %"
-        )
-    )
 
 # %% [markdown]
 # **Two ways to fail.** An exact automaton has one state per value: all strings with sum 3 stand at the *same* point. A trained
@@ -521,19 +516,23 @@ show.figure(
     snapped_heads(automata, token=1),
     alt="The eight heads of the snapped model as automata, drawn with the "
         "arrows of token 1 only.",
-    caption="What to see: what digit 1 does in each head. A ring of five states counts; a "
-            "star forgets; a head with one state does nothing.",
+    caption="What to see: what digit 1 does in each head. A ring of five states counts; "
+            "where all arrows end in one state, the head forgets what was before.",
 )  # fmt: skip
 
 # %% tags=["nbval-ignore-output"]
 machine = heads_machine(tables, verdict.heads, task.symbols)
-machine = machine if machine.num_states <= 12 else task.machine
+names = "a name lists the states of the heads."
+if machine.num_states > 12:
+    names = (f"drawn is the smallest machine that does the same, for the heads' own has "
+             f"{machine.num_states} states.")  # fmt: skip
+    machine = task.machine
 show.figure(
     state_diagram(machine),
     alt="The automaton of the heads that the proof followed: states joined by arrows labelled "
         "with digits, coloured by the answer they give.",
     caption="What to see: the states that matter, found in the weights. Colours are answers; "
-            "a name lists the states of the heads.",
+            + names,
 )  # fmt: skip
 
 
@@ -596,8 +595,8 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # 4. **Search** every string of up to 39 symbols at once, breadth-first over the states of the snapped network.
 # 5. **Mend.** If some are answered wrongly, let half of each of the next 100 batches begin with them; back to snapping.
 #
-# On seeds 521 to 530, none of which was used to choose the recipe, all ten networks end up proved. Seed 530 is one of the quicker
-# ones (one start, two rounds of mending); the slowest took three starts.
+# On seeds 521 to 530, none of which was used to choose the recipe, all ten networks ended up proved, after one to three starts. Here
+# is seed 530. How much mending it needs hangs on the last digit of its sums, and so on your processor.
 
 # %% tags=["nbval-ignore-output"]
 arith = ModArith(5)
@@ -616,7 +615,7 @@ print("heads left in layers 1, 2, 3:", *alive)
 # The verdict of sampling and the verdict of the search, side by side. The search follows what the lower two layers *make the last one do*
 # rather than all that they are in: lower states that can never lead the last layer to different tables are merged.
 
-# %%
+# %% tags=["nbval-ignore-output"]
 arith_snapped = snap(arith_fit.model)
 arith_verdict = verify(arith_snapped, arith.specification)
 sampled = [
@@ -639,10 +638,10 @@ show.table(
     ],
     caption="Sampled: strings drawn at random, none of them used in training or in a choice.",
 )
-print(f"snapped, right on every expression of every length: {arith_verdict.proved}")
-
-# %% tags=["nbval-ignore-output"]
 print(arith_verdict)
+
+# %%
+print(f"snapped, right on every expression of every length: {arith_verdict.proved}")
 
 # %% [markdown]
 # What has it learned? Read the snapped network as one machine, which uses nothing of the task but where it asks for an answer, and
@@ -709,7 +708,7 @@ show.table(
 shown = ("plain", "smoothing", "clipped_short")
 variants = {run.row: run for run in plan("lrnn/smoothing", seeds=[2])}
 probe = task.sample(128, 40, stream(2, "probe"))
-watched = {}
+watched, past = {}, {}
 for name in shown:
     run, seen, last = variants[name], [], [symbol_transitions(variants[name].build_model())[0]]
     smoothing = run.setting.recipe.phases[0].smoothing
@@ -724,11 +723,11 @@ for name in shown:
         return {"score": 0.0}
 
     found = fit(run.build_model, task, run.setting.recipe, 2, check=watch, check_every=25)
-    watched[name] = (
-        found,
-        seen,
-        evaluate(found.model, task, seed=2, strings=256).accuracy_all,
-    )
+    watched[name] = seen
+    past[name] = evaluate(found.model, task, seed=2, strings=256).accuracy_all
+moved_last = {name: sum(m for _, m in seen[-4:]) for name, seen in watched.items()}
+six_seeds = records.read_all(folder / "lrnn" / "smoothing" / "desk")
+recorded_past = {r["row"]: r["metrics"]["accuracy_all"] for r in six_seeds if r["seed"] == 2}
 show.table(
     pd.DataFrame(
         [
@@ -737,34 +736,40 @@ show.table(
                 "gradient, largest": max(g for g, _ in seen),
                 "gradient, at the end": seen[-1][0],
                 "matrices moved, steps 100 to 200": sum(m for _, m in seen[4:8]),
-                "matrices moved, steps 400 to 500": sum(m for _, m in seen[-4:]),
-                "right past 40": past,
+                "matrices moved, steps 400 to 500": moved_last[name],
+                "right past 40": past[name],
+                "recorded, the same seed": recorded_past[name],
             }
-            for name, (found, seen, past) in watched.items()
+            for name, seen in watched.items()
         ]
     ),
     caption="Live, one seed. Norm of the gradient on 128 strings of length 40; relative "
             "change of the transition matrices, summed over checks 25 steps apart; accuracy "
-            "at positions 41 to 500 at the end.",
+            "at positions 41 to 500 at the end, and what it was when it was recorded.",
 )
 
+# %%
+print("in the last hundred steps the matrices move least with the plain loss: "
+      f"{min(moved_last, key=moved_last.get) == 'plain'}")
+
 # %% [markdown]
-# One seed is an anecdote. Recorded, six seeds each (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 6`):
+# So much is the same for every seed and on every processor that we tried. How far a network then *holds* is not: the last two columns
+# part as soon as a processor adds up in another order, and the variants may change places. One seed is an anecdote. Recorded, six
+# seeds each (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 6`):
 
 # %%
-smoothing = records.read_all(folder / "lrnn" / "smoothing" / "desk")
 rows = []
 for name in variants:
-    cell = [record["metrics"] for record in smoothing if record["row"] == name]
-    past = [metrics["accuracy_all"] for metrics in cell]
+    cell = [record["metrics"] for record in six_seeds if record["row"] == name]
+    values = [metrics["accuracy_all"] for metrics in cell]
     rows.append(
         {
             "variant": name,
             "seeds": len(cell),
-            "exact past 40": sum(value == 1.0 for value in past),
-            "mean": float(np.mean(past)),
-            "least": min(past),
-            "greatest": max(past),
+            "exact past 40": sum(value == 1.0 for value in values),
+            "mean": float(np.mean(values)),
+            "least": min(values),
+            "greatest": max(values),
             "at length 40": min(metrics["accuracy_seen"] for metrics in cell),
         }
     )
@@ -773,7 +778,7 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
                          "positions 1 to 40.")  # fmt: skip
 
 # %% [markdown]
-# **What we find.** Smoothing is not what decides. While the rule is being found, the gradient rises to tens; once length 40
+# **What we find.** Smoothing is not what decides. While the rule is being found, the gradient rises to about ten; once length 40
 # is right it falls to thousandths, and with the plain loss the matrices stop where they happen to be. Smoothed labels keep
 # some gradient alive; but clipping with a shorter memory, which leaves the plain loss as it is, comes out exact on as many
 # seeds as smoothing does. So the *first* guess is not needed. The *second* alone is not enough either: a shorter memory

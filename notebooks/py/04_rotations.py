@@ -609,8 +609,8 @@ show.figure(
     norm_through_training(live, "layers4"),
     alt="Live: the mean norm of the state in each of four layers of a RotRNN and of an LRU, "
         "in 40 steps of training.",
-    caption="Live. What to see: the lower a layer, the nearer its norm stays to the faint "
-            "line, where white input would put it in the long run.",
+    caption="Live. What to see: how far each layer's norm moves from the faint line, where "
+            "white input would put it in the long run.",
 )  # fmt: skip
 
 # %% [markdown]

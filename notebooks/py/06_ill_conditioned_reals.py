@@ -696,7 +696,7 @@ for N in (256, 4096):
 # last ones, which are those that $x_k$ consists of. What can go wrong is the range: $\lambda^{-k}$ leaves float32 when $k\,|\ln\lambda| > \ln(3.4\cdot10^{38}) = 88.7$.
 # So: accurate up to $k = 88.7/|\ln\lambda|$, and useless from there.
 
-# %%
+# %% tags=["nbval-ignore-output"]
 show.figure(
     sum_picture(0.99, "float32"),
     alt="Error of the running sum in float32 for lambda 0.99: level near 1e-7 up to 8,660 "
@@ -717,7 +717,11 @@ sum_widget = explore(
 sum_widget
 
 # %% tags=["nbval-ignore-output"]
-steps(running_sums())
+sums = running_sums()
+steps(sums)
+
+# %%
+print(f"small errors up to the overflow, and there: {sums.holds}")
 
 
 # %% [markdown]
