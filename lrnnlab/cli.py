@@ -158,9 +158,7 @@ def _run(argv: list[str]) -> int:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        data = getattr(options, "data", None)  # where records go, if they are kept
-        kept = f"; what is finished is in {data}, and the same call does the rest" if data else ""
-        print(f"lrnnlab: interrupted{kept}", file=sys.stderr)
+        print("lrnnlab: interrupted", file=sys.stderr)
         return 130
 
 
@@ -175,7 +173,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     else:
         runs = fwp_search.search_plan(options.experiment, first=options.search, **chosen)
     keep = options.record if options.record is not None else options.budget != "live" or options.data is not None
-    options.data = data = (options.data or records.data_folder()) if keep else None
+    data = (options.data or records.data_folder()) if keep else None
     if options.jobs > 1 and experiments.times(options.experiment):
         print(f"{options.experiment} measures time: one run at a time, not {options.jobs}", file=sys.stderr)
     aliases = experiments.get(options.experiment).ALIASES
@@ -187,14 +185,16 @@ def _reproduce(options: argparse.Namespace) -> int:
               file=sys.stderr, flush=True)  # fmt: skip
 
     done = []
-    for number, record in enumerate(
-        experiments.run_all(runs, jobs=options.jobs, data=data, progress=not options.json, announce=announce), 1
-    ):
-        done.append(record)
-        shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
-        if options.json:
-            print(json.dumps({k: v for k, v in shown.items() if k not in LONG}), flush=True)
-        print(f"[{number}/{len(runs)}] {line(shown)}", file=sys.stderr, flush=True)
+    made = experiments.run_all(runs, jobs=options.jobs, data=data, progress=not options.json, announce=announce)
+    try:
+        for number, record in enumerate(made, 1):
+            done.append(record)
+            shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
+            if options.json:
+                print(json.dumps({k: v for k, v in shown.items() if k not in LONG}), flush=True)
+            print(f"[{number}/{len(runs)}] {line(shown)}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        return _interrupted(data)
     if not options.json:
         print(table(done))
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
@@ -205,6 +205,13 @@ def _unwritten(failed: Sequence[str], planned: int) -> int:
     if failed:
         print(f"lrnnlab: {len(failed)} of {planned} records could not be written: {failed[0]}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _interrupted(data: Path | None) -> int:
+    """Say what is kept of work that is recorded in ``data``, or nowhere; the exit status."""
+    kept = f"; what is finished is in {data}, and the same call does the rest" if data else ""
+    print(f"lrnnlab: interrupted{kept}", file=sys.stderr)
+    return 130
 
 
 def _figures(options: argparse.Namespace) -> int:
@@ -220,9 +227,11 @@ def _bench(options: argparse.Namespace) -> int:
     from lrnnlab import records
     from lrnnlab.bench import recording
 
-    if options.record or options.data:
-        options.data = options.data or records.data_folder()
+    data = options.data or (records.data_folder() if options.record else None)
     asked = {name: getattr(options, name, None) for name in ("rounds", "threads", "device", "limit")}
     bench = recording.get(options.what, **{name: value for name, value in asked.items() if value is not None})
-    failed = recording.perform(bench, options.only, data=options.data, again=options.again)
+    try:
+        failed = recording.perform(bench, options.only, data=data, again=options.again)
+    except KeyboardInterrupt:
+        return _interrupted(data)
     return _unwritten(failed, len(bench.chosen(options.only)))

@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_written_is_met_before_anything_is_timed(tmp_pat
     clock = Clock("a")
     monkeypatch.setattr(recording, "get", lambda what, **_: clock.bench())
     (tmp_path / "file").write_text("")
-    assert cli.main(["bench", "tree", "--data", str(tmp_path / "file")]) == 1
+    assert cli.main(["bench", "tree", "--data", str(tmp_path / "file")]) == 2
     assert clock.timed == {"a": 0} and str(tmp_path / "file") in capsys.readouterr().err.splitlines()[-1]
 
 
