@@ -4,9 +4,34 @@ One sentence holds the whole package together::
 
     x_t = A_t x_{t-1} + b_t,      y_t = h(x_t)
 
-``scans`` runs it, ``tasks`` asks questions of it, ``models`` say what A_t and b_t are,
-``training`` and ``evaluation`` fit and measure, ``experiments`` are the papers' tables and
-figures, ``explore`` shows them.  A room imports only from the floors below it.
+``scans`` runs it, ``automata`` and ``tasks`` ask questions of it, ``models`` say what A_t and b_t are, ``training``
+fits and measures, ``verification`` proves, ``experiments`` are the papers' tables and figures, ``explore`` shows them.
+A room imports only from the floors below it.  The first hour needs eight names, which are loaded when they are used::
+
+    from lrnnlab import build, evaluate, snap, task, train, verify
+
+    parity = task("parity")
+    made = train(build("lstm", parity), parity, steps=300)
+    print(evaluate(made.net, parity, length=100))
 """
 
+from importlib import import_module
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "build": "models", "evaluate": "training.evaluation", "linear_scan": "scans", "reproduce": "experiments",
+    "snap": "models", "task": "tasks", "train": "training", "verify": "verification",
+}  # fmt: skip
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str):
+    """One of the eight names, from the room where it lives."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lrnnlab' has no attribute {name!r}; it gives {', '.join(__all__)}")
+    return getattr(import_module(f"lrnnlab.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -56,6 +56,7 @@ __all__ = [
     "perform",
     "perform_all",
     "plan",
+    "reproduce",
     "run_all",
     "times",
     "train",
@@ -114,6 +115,20 @@ def plan(
         return [Measurement(name, task, row, seed, budget, setting) for task, row, setting in cells for seed in seeds]
     return [Run(name, task, row, seed, budget, protocol, module.for_protocol(setting, protocol))
             for task, row, setting in cells for seed in seeds]  # fmt: skip
+
+
+def reproduce(
+    name: str, *, tasks: Sequence[str] | None = None, rows: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None, budget: str = "live", protocol: str | None = None, jobs: int = 1,
+    data: Path | None = None,
+) -> list[dict]:  # fmt: skip
+    """The records of (part of) a table or figure of a paper, by its name: :func:`plan`, then :func:`run_all`.
+
+    >>> [found["metrics"]["levels"] for found in reproduce("lrnn/fig1", rows=["8"])]
+    [3]
+    """
+    runs = plan(name, tasks=tasks, rows=rows, seeds=seeds, budget=budget, protocol=protocol)
+    return list(run_all(runs, jobs=jobs, data=data))
 
 
 def run_all(
