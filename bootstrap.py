@@ -1,7 +1,7 @@
 """Make this workbook's environment, then open it or test it.  Needs only Python itself.
 
     python bootstrap.py lab  [jupyter lab options]   open the workbook, for example: lab --no-browser --port 8899
-    python bootstrap.py lab  --author [options]      the same, and a save writes the chapter's source in notebooks/py too
+    python bootstrap.py lab  --author [options]      the same, and a save writes the source in notebooks/py too
     python bootstrap.py test [pytest options]        run the whole test suite, for example: test -k scans -x -n 0
     python bootstrap.py env                          only make or repair the environment
 

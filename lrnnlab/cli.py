@@ -109,8 +109,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 good, 1 something failed, 2 a wrong call or what the system refused, 130 interrupted, 141 nobody reads on.
     """
     if getattr(lrnnlab, "__file__", None) is None:  # a folder without __init__.py: only python -m looks where one is
-        print(f"lrnnlab: Python takes the folder {[*lrnnlab.__path__][0]} for the package, since it lies where you are: "
-              "start from inside it, or use the command lrnnlab in place of python -m lrnnlab", file=sys.stderr)  # fmt: skip
+        folder = next(iter(lrnnlab.__path__))
+        print(f"lrnnlab: Python takes the folder {folder} for the package, since it lies where you are: start from "
+              "inside it, or use the command lrnnlab in place of python -m lrnnlab", file=sys.stderr)  # fmt: skip
         return 2
     try:
         try:

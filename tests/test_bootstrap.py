@@ -476,7 +476,7 @@ def test_help_and_a_wrong_command(machine, capsys):
     assert machine.start("env", "extra") == 2
     assert machine.commands == []
     out = capsys.readouterr().out
-    assert out.count("bootstrap.py lab") == 4
+    assert out.count("bootstrap.py lab  --author") == 4
     assert "'frobnicate'" in out
 
 

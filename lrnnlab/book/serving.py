@@ -38,8 +38,8 @@ class Server:
 def jupyter_lab(folder: Path, state: Path, wait: float = 180, options: Sequence[str] = ()) -> Iterator[Server]:
     """JupyterLab on ``folder``, from its first answer on; all it writes about itself goes into ``state``.
 
-    ``options`` are more of its own options.  BookError, with the end of its log, where it gives no page within ``wait`` seconds.  It ends with the block, and so
-    do its kernels.
+    ``options`` are more of JupyterLab's own.  BookError, with the end of its log, where it gives no page within
+    ``wait`` seconds.  It ends with the block, and so do its kernels.
 
     >>> with jupyter_lab(Path("notebooks"), Path("build/lab")) as server:  # doctest: +SKIP
     ...     print(server.page("lab/tree/00_start_here.ipynb"))
@@ -52,7 +52,8 @@ def jupyter_lab(folder: Path, state: Path, wait: float = 180, options: Sequence[
         port, token = free.getsockname()[1], secrets.token_hex(16)
     own = {f"JUPYTER_{kind}_DIR": str(state) for kind in ("CONFIG", "DATA", "RUNTIME")} | {"IPYTHONDIR": str(state)}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.port_retries=0",
-               f"--ServerApp.root_dir={Path(folder).resolve()}", f"--IdentityProvider.token={token}", *options]  # fmt: skip
+               f"--ServerApp.root_dir={Path(folder).resolve()}", f"--IdentityProvider.token={token}",
+               *options]  # fmt: skip
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container one often is root; jupyter would balk
     log = Path(state) / "server.log"
