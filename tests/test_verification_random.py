@@ -152,7 +152,8 @@ def drawn(rng):
     width, layers = [(4, 1), (4, 2), (4, 3), (6, 1), (6, 2)][rng.integers(5)]
     shapes = [SHAPES[width][rng.integers(3)] for _ in range(layers)]
     return {
-        "shapes": shapes, "V": int(rng.choice([1, 2, 3], p=[0.1, 0.5, 0.4])), "C": int(rng.choice([1, 2, 3], p=[0.05, 0.5, 0.45])),
+        "shapes": shapes, "V": int(rng.choice([1, 2, 3], p=[0.1, 0.5, 0.4])),
+        "C": int(rng.choice([1, 2, 3], p=[0.05, 0.5, 0.45])),
         "head": str(rng.choice(["linear", "mlp"])), "frozen": [rng.random(h) < 0.2 for h, _ in shapes],
         "asks": str(rng.choice(["all", "some", "grammar"])), "minimal": rng.random() < 0.3,
         "fault": str(rng.choice(["none", "arrow", "readout", "answer", "frozen"])),
@@ -229,7 +230,7 @@ def test_a_verdict_is_the_truth(seed):
         assert len(word) == length
     else:
         assert verdict.closed and not verdict.decided and case["dtype"] == torch.float32, str(verdict)
-    said = "proved" if verdict.proved else "refuted" if verdict.counterexample else "left open, as rounding could decide"
+    said = "proved" if verdict.proved else "refuted" if verdict.counterexample else "left open as rounding could decide"
     tally[said] += 1
 
 

@@ -224,7 +224,7 @@ _PARTS = (SequenceModel, BlockDiagonal, nn.Embedding, nn.Identity, nn.LayerNorm,
 
 
 def obstacle(model: nn.Module, *rules: str) -> str | None:
-    """Why the layers of ``model``, with one-hot columns, would not be finite automata, in a few words; None if they are.
+    """Why ``model``, with one-hot columns, would not be a product of finite automata, in a few words; None if it is.
 
     Whatever changes what a model computes is looked at: every layer has one of ``rules``, no input term and a one-hot
     x_0; nothing in the model is of another class than those it is built of, overridden or hooked; all weights are

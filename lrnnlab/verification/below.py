@@ -6,8 +6,8 @@ with a table for each head: where each of the head's states goes.  Lower states 
 continuation, lead to the same tables are one and the same to the last layer; ``quotient`` merges them.  A network with
 thousands of lower states often has a quotient of a few dozen.
 
-A table is read off the generator's output, column by column.  How far the largest entry of a column leads is kept with
-it, for the columns that a string can lead to, and so is how much of a lead rounding could take.
+A table is read off the generator's output, column by column.  By how much the largest entry of a column leads is kept
+with it, and so is how much of a lead rounding could take.
 
 Strings that the task can never ask about (two numbers in a row) are not followed: a ``live`` machine says which ones.
 
@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
@@ -49,7 +48,7 @@ class Below:
 
 
 def check_snapped(model: SequenceModel, specification: MooreMachine | None = None) -> None:
-    """``ValueError``, which names it, for a model that is no finite automaton, or not one of the specification's kind."""
+    """``ValueError``, which names it, for a model that is no finite automaton, or does not fit the specification."""
     why = obstacle(model, "hard")
     if why:
         raise ValueError(f"this takes a snapped model; {why}")
@@ -152,7 +151,7 @@ class _Stack:
         self.symbols = self._read(0, exact(model.embedding.weight))  # the first layer sees nothing but the token
 
     def _read(self, number: int, x: Rounded) -> tuple[np.ndarray, np.ndarray]:
-        """What enters a layer, (m, D) -> (m, h, n) twice: where every state of every head goes, and the column's lead."""
+        """What enters a layer, (m, D) -> (m, h, n) twice: where each state of each head goes, and the column's lead."""
         layer = self.model.layers[number]
         alive = layer.alive().numpy()
         raw = through(layer.generator, through(self.model.norms[number], x))

@@ -43,8 +43,8 @@ def head_tables(model: SequenceModel) -> HeadTables:
     check_snapped(model)
     layer = model.layers[0]
     if len(model.layers) != 1 or len(model.head) != 1:
-        raise ValueError(f"head tables need one layer and a linear readout; got {len(model.layers)} layers and a readout "
-                         f"of {len(model.head)} parts")  # fmt: skip
+        found = f"{len(model.layers)} layers, a readout of {len(model.head)} parts"
+        raise ValueError(f"head tables need a snapped model with one layer and a linear readout; got {found}")
     with torch.no_grad():
         A, _ = layer.transition(model.symbol_inputs())  # (V, h, n, n)
         each, bias, _ = votes(model)

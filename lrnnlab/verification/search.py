@@ -92,7 +92,8 @@ def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray, float]:
     z = through(model.final_norm, exact(torch.eye(n, dtype=last.weight.dtype).repeat(1, h)))
     worst = Rounded(z.value.abs().amax(0), z.error.amax(0))
     rounding = through(last, worst).apart()
-    each = torch.einsum("chi,jhi->hjc", last.weight.double().unflatten(1, (h, n)), z.value.double().unflatten(1, (h, n)))
+    weight, seen = last.weight.double().unflatten(1, (h, n)), z.value.double().unflatten(1, (h, n))
+    each = torch.einsum("chi,jhi->hjc", weight, seen)
     base = each[torch.arange(h), layer.x0.argmax(-1)]  # (h, C)
     return (each - base[:, None]).numpy(), (last.bias.double() + base.sum(0)).numpy(), rounding
 
