@@ -554,7 +554,7 @@ def test_other_rules_cannot_be_snapped(rule):
 def test_other_models_cannot_be_snapped():
     with pytest.raises(ValueError, match="layer 1 is rule='softmax', drive='mlp'"):
         snap(build("block_diagonal", **SMALL, **BLOCKS, rule="softmax", start="first"))
-    with pytest.raises(ValueError, match="layer 1 starts from a learned x_0"):
+    with pytest.raises(ValueError, match="layer 1 starts from a learned x_0 that is not one-hot"):
         snap(build("block_diagonal", **SMALL, **BLOCKS, rule="softmax", drive="none"))
     with pytest.raises(ValueError, match="layer 1 is Nonlinear"):
         snap(build("lstm", **SMALL, width=6))

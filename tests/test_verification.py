@@ -1,15 +1,17 @@
 """A proof must be a proof, and a counter-example must really be wrong and really be shortest."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 import torch
 
+from lrnnlab.automata import MooreMachine
 from lrnnlab.automata import build as build_machine
 from lrnnlab.models import build, snap
 from lrnnlab.tasks import EvenPair, Sum
-from lrnnlab.verification import head_tables, heads_machine, verify
+from lrnnlab.verification import head_tables, heads_machine, learned_machine, verify
 from lrnnlab.verification.below import live_part, reach
 from lrnnlab.verification.search import Search
 
@@ -44,14 +46,14 @@ def test_a_model_is_proved_equal_to_its_own_machine(seed, head):
 
 
 def _step(model, state, token):
-    x = torch.nn.functional.one_hot(torch.tensor([state]), model.layers[0].b).float()
+    x = torch.nn.functional.one_hot(torch.tensor([state]), model.layers[0].b).double()
     with torch.no_grad():
         (after,), logits = model.step([x], torch.tensor([token]))
     return tuple(after[0].argmax(-1).tolist()), int(logits.argmax())
 
 
 def _shown(model, state):
-    x = torch.nn.functional.one_hot(torch.tensor([state]), model.layers[0].b).float()
+    x = torch.nn.functional.one_hot(torch.tensor([state]), model.layers[0].b).double()
     with torch.no_grad():
         return int(model.readout(x.flatten(1)).argmax())
 
@@ -71,6 +73,7 @@ def test_a_counterexample_is_wrong_and_shortest(seed, head):
         assert len(verdict.counterexample) == len(wrong[0])
 
 
+@torch.no_grad()
 def test_both_searches_agree_on_a_deep_model_and_a_shallow_one():
     task = EvenPair(2)
     for seed in range(6):
@@ -84,27 +87,156 @@ def test_both_searches_agree_on_a_deep_model_and_a_shallow_one():
         assert not verify(deep, task.specification).proved
 
 
+def by_hand(h=1, b=5, V=5, C=5, head="linear"):
+    """Weights such that ``layers[0].generator[2].weight[:, v]`` are the raw blocks of symbol v, (row, head, column), if
+    V < h b; else a multiple of them."""
+    model = build("block_diagonal", vocab_size=V, classes=C, h=h, b=b, hidden=V, rule="hard", drive="none",
+                  start="first", head=head, seed=0).double()  # fmt: skip
+    first, _, last = model.layers[0].generator
+    with torch.no_grad():
+        model.embedding.weight.copy_(torch.eye(V, h * b))
+        seen = model.symbol_inputs()
+        told = torch.linalg.lstsq(seen, torch.eye(V, dtype=seen.dtype), driver="gelsd").solution  # seen @ told = 1
+        first.weight.copy_(2 * told.T)
+        first.bias.fill_(-1.0)
+        last.bias.zero_()
+    return model
+
+
 def test_a_planted_fault_is_found():
     """A counter modulo 5 whose weights are set by hand is proved; with one arrow bent it is refuted."""
-    task = Sum(5)
-    model = snapped(5, 5, 0, h=1, b=5)
-    good = torch.stack([torch.roll(torch.eye(5), s, 0) for s in range(5)])[:, None]  # [token, 0, to, from]
+    model = by_hand()
+    good = torch.stack([torch.roll(torch.eye(5), s, 0) for s in range(5)])  # token, to, from
     bad = good.clone()
-    bad[3, 0, :, 4] = torch.eye(5)[0]  # 4 + 3 = 0 instead of 2
+    bad[3, :, 4] = torch.eye(5)[0]  # 4 + 3 = 0 instead of 2
     with torch.no_grad():
-        model.final_norm.weight.fill_(1.0)
         model.head[0].weight.copy_(torch.eye(5))
         model.head[0].bias.zero_()
-    for table, proved in ((good, True), (bad, False)):
-        model.layers[0].raw_blocks = lambda z, table=table: table.transpose(1, 2)  # (token, to, 0, from)
-        verdict = verify(model, task.specification)
-        assert verdict.proved is proved
+        for table, proved in ((good, True), (bad, False)):
+            model.layers[0].generator[2].weight.copy_(table.flatten(1).T)
+            verdict = verify(model, Sum(5).specification)
+            assert verdict.proved is proved
     assert verdict.counterexample in {(4, 3), (1, 3, 3), (2, 2, 3)} and len(verdict.counterexample) == 2
+
+
+def constant(answers, V=1, **options):
+    """A snapped model whose logits are ``answers`` whatever it has read."""
+    model = snapped(V, len(answers), 0, **options)
+    with torch.no_grad():
+        model.head[-1].weight.zero_()
+        model.head[-1].bias.copy_(torch.tensor(answers, dtype=torch.float64))
+    return model
+
+
+ALWAYS_0 = MooreMachine([[0], [0]], [0], 0, "ab")
+
+
+@pytest.mark.parametrize("head", ["linear", "mlp"])
+@pytest.mark.parametrize("h", [19, 20, 21, 40])
+def test_any_number_of_heads_is_searched(h, head):
+    """Two of the heads count modulo 8, and the network is wrong where they come to 7: (8^20) (10) is more than 2^63."""
+    model = by_hand(h, 8, V=2, C=2, head=head)
+    stay, count = torch.eye(8), torch.roll(torch.eye(8), 1, 0)
+    raw = torch.stack([stay] * (h - 2) + [count] * 2, 1)  # row, head, column
+    with torch.no_grad():
+        model.layers[0].generator[2].weight.copy_(raw.flatten()[:, None].expand(-1, 2))
+        for weight in model.head.parameters():
+            weight.zero_()
+        model.head[0].weight[-1, -1] = 1.0
+        model.head[-1].weight[1, -1] = 10.0
+        model.head[-1].bias[0] = 1.0
+    ten = MooreMachine([[*range(1, 9), 8, 0]] * 2, [0] * 10, 0, "ab")  # ten states, all of which answer 0
+    assert model(torch.zeros(1, 8, dtype=torch.int64)).argmax(-1).tolist() == [[0] * 6 + [1, 0]]
+    verdict = verify(model, ten)
+    assert len(verdict.counterexample) == 7 and not verdict.proved
+    assert learned_machine(model, ten).num_states == 8
+
+
+def test_many_states_of_a_head_and_of_the_grammar_are_told_apart():
+    """State 256 is not state 0: of a head, or of a grammar that asks its one hard question after 255 symbols."""
+    model = by_hand(1, 300, V=1, C=2)
+    with torch.no_grad():
+        model.layers[0].generator[2].weight.copy_(torch.roll(torch.eye(300), 1, 0).flatten()[:, None])
+        model.head[0].weight.zero_()
+        model.head[0].bias.zero_()
+        model.head[0].weight[1, 256] = 1.0
+        model.head[0].bias[0] = 0.5
+    assert len(verify(model, MooreMachine([[0]], [0], 0, "a")).counterexample) == 256
+    last, final, dead = 255, 256, 257  # only after 255 times a may b follow, and then 1 is right
+    to = [[*range(1, 256), dead, dead, dead], [*[dead] * 255, final, dead, dead]]
+    asked = MooreMachine(to, [0] * 256 + [1, -1], 0, "ab")
+    assert verify(constant([1.0, 0.0], 2), asked).counterexample == (0,) * last + (1,)
+
+
+def test_what_rounding_could_change_is_not_proved():
+    """Ties, and leads that may be lost in rounding; with more of a lead, or of digits, the proof is there."""
+    for logits in ([1.0, 1.0], [1e6, 1e6 - 1e-3]):
+        verdict = verify(constant(logits, 2).float(), ALWAYS_0)
+        assert not verdict.proved and not verdict.decided and verdict.counterexample is None
+        assert str(verdict).startswith("not decided: columns lead by")
+    close = constant([1e6, 1e6 - 1e-3], 2)
+    assert verify(close, ALWAYS_0).proved and verify(close, ALWAYS_0).logit_lead == pytest.approx(1e-3)
+    for lead, proved in ((0.0, False), (1e-15, False), (1e-6, True)):  # the lead of one column, of a head that is heard
+        model = by_hand(1, 3, V=2, C=3)
+        blocks = torch.eye(3, dtype=torch.float64)
+        blocks[1, 0] = 1 - lead
+        with torch.no_grad():
+            model.layers[0].generator[2].weight.copy_(blocks.flatten()[:, None].expand(-1, 2))
+            model.head[0].weight.copy_(torch.eye(3))
+            model.head[0].bias.zero_()
+        verdict = verify(model, ALWAYS_0)
+        assert verdict.proved is proved and abs(verdict.column_lead - lead) < 1e-12
+
+
+@pytest.mark.parametrize("change, named", [
+    (lambda m: m.layers[0].register_buffer("x0", torch.full((2, 3), 1 / 3)), "layer 1 starts from an x_0 that"),
+    (lambda m: setattr(m.layers[0], "x0", torch.nn.Parameter(torch.randn(2, 3))), "layer 1 starts from a learned x_0"),
+    (lambda m: setattr(m.layers[0], "drive", "linear"), "layer 1 is rule='hard', drive='linear'"),
+    (lambda m: setattr(m.layers[0], "rule", "clip"), "layer 1 is rule='clip', drive='none'"),
+    (lambda m: setattr(m.layers[0], "rule", "softmax"), "layer 1 is rule='softmax', drive='none'"),
+    (lambda m: setattr(m.layers[0], "raw_blocks", lambda z: z), "layers.0 has its own raw_blocks"),
+    (lambda m: setattr(m, "readout", lambda x: x), "the model has its own readout"),
+    (lambda m: setattr(m, "__class__", type("Louder", (type(m),), {})), "it is a Louder"),
+    (lambda m: setattr(m.layers[0], "__class__", type("Other", (type(m.layers[0]),), {})), "layer 1 is Other"),
+    (lambda m: m.head.append(torch.nn.Dropout()), "head.1 is Dropout"),
+    (lambda m: setattr(m, "final_norm", torch.nn.RMSNorm(6)), "final_norm is RMSNorm"),
+    (lambda m: setattr(m.norms, "0", torch.nn.Tanh()), "norms.0 is Tanh"),
+    (lambda m: setattr(m, "final_norm", torch.nn.LayerNorm(6, elementwise_affine=False)), "final_norm has no weight"),
+    (lambda m: m.final_norm.register_forward_hook(lambda *_: None), "final_norm has its own forward hooks"),
+    (lambda m: torch.nn.utils.parametrizations.spectral_norm(m.head[0]), "head.0 is ParametrizedLinear"),
+    (lambda m: setattr(m.embedding, "max_norm", 1.0), "rescaled to max_norm=1.0"),
+    (lambda m: m.head[0].bias.data[0].fill_(torch.nan), "head.0.bias is not finite"),
+    (lambda m: m.head[0].bias.data.fill_(torch.inf), "head.0.bias is not finite"),
+    (lambda m: m.layers[0].generator[2].weight.data.fill_(1e308), "Linear overflows torch.float64"),
+    (lambda m: m.layers[0].float(), "torch.float32 on cpu, torch.float64 on cpu"),
+    (lambda m: m.half(), "got torch.float16 on cpu"),
+    (lambda m: m.to("meta"), "meta device"),
+])  # fmt: skip
+def test_what_could_change_the_function_is_refused_by_name(change, named):
+    model = snapped(2, 2, 0)
+    verify(model, ALWAYS_0)
+    change(model)
+    for read in (lambda: verify(model, ALWAYS_0), lambda: learned_machine(model, ALWAYS_0)):
+        with pytest.raises(ValueError, match=re.escape(named)):
+            read()
+
+
+def test_what_does_not_fit_the_specification_is_refused():
+    model = snapped(2, 2, 0)
+    for machine, named in (
+        (MooreMachine([[0], [0]], [2], 0, "ab"), "the model has 2 classes, the automaton answers 2"),
+        (MooreMachine([[0], [0]], [-1], 0, "ab"), "asks for an answer after no string"),
+    ):
+        with pytest.raises(ValueError, match=named):
+            verify(model, machine)
+    for wrong in ({"limit": 0}, {"wanted": 0}, {"depth": -1}):
+        with pytest.raises(ValueError, match="at least"):
+            verify(model, ALWAYS_0, **wrong)
 
 
 def test_an_unsnapped_model_is_refused():
     model = build("block_diagonal", vocab_size=2, classes=2, h=1, b=2, rule="softmax", drive="none", start="first")
-    with pytest.raises(ValueError, match="rule 'softmax'"):
+    with pytest.raises(ValueError, match="rule='softmax'"):
         verify(model, Sum(2).specification)
     with pytest.raises(ValueError, match="Nonlinear"):
         verify(build("lstm", vocab_size=2, classes=2, width=4), Sum(2).specification)

@@ -24,7 +24,7 @@ def stepped(model, answers=lambda state, shown: shown):
     """The model as a machine: every state of every layer, by ``model.step`` alone."""
 
     def one_hot(state):
-        return [F.one_hot(torch.tensor([part]), layer.b).float() for part, layer in zip(state, model.layers)]
+        return [F.one_hot(torch.tensor([part]), layer.b).double() for part, layer in zip(state, model.layers)]
 
     def step(state, token):
         with torch.no_grad():

@@ -34,8 +34,8 @@ _PAPER_RATE = {"sum": 1e-4, "evenpair": 2e-4, "modarith": 2e-4}
 _PAPER_DECAY = {"sum": 0.0, "evenpair": 0.0, "modarith": 1e-4}
 
 # A head of the softmax row is a probabilistic automaton.  Large weight decay makes it simple, then (second phase) noise
-# and the purity term make it sharp.  "until" not reached in time, or not provably right when snapped (three layers: not
-# exact at the training length): start again from other weights.
+# and the purity term make it sharp.  "until" not reached in time, or the snapped model found wrong on a string of the
+# training length (which three layers first try to mend): start again from other weights.
 _SOFTMAX = {
     "sum": (
         Phase(steps=350, lr=6e-3, warmup=100, weight_decay=1.0, until=0.03),

@@ -24,8 +24,22 @@ SHOWN = {
 }
 
 
+RULE = {"proved": "searched"}  # its name says more than this rule of stopping does: what is proved has a column
+
+
+def _ending(cell: Sequence[dict]) -> dict[str, str]:
+    """What ended the training of some runs, and of how many the snapped model is proved right on all strings, by each
+    run's own verdict; "" where they have none."""
+    verdicts = [r["metrics"].get("snapped_proved") for r in cell]
+    return {
+        "stop": RULE.get(cell[0]["stop"], cell[0]["stop"]),
+        "proved": "" if None in verdicts else f"{sum(verdicts)} of {len(verdicts)}",
+    }
+
+
 def frame(records: Sequence[dict]) -> pd.DataFrame:
-    """One row per (task, row, measure): mean, min, max, number of seeds, and the median seconds of a run.
+    """One row per (task, row, measure): mean, min, max, number of seeds, the median seconds of a run, what ended its
+    training, and how many of the snapped models are proved.
 
     Records of different budgets or protocols must not share a cell: ``ValueError``.
     """
@@ -37,8 +51,7 @@ def frame(records: Sequence[dict]) -> pd.DataFrame:
         for measure, title in SHOWN.items():
             if all(measure in r["metrics"] for r in cell):
                 found = summary([r["metrics"][measure] for r in cell])
-                lines.append({"task": task, "row": row, "measure": title, **found,
-                              "seconds": seconds, "stop": cell[0]["stop"]})  # fmt: skip
+                lines.append({"task": task, "row": row, "measure": title, **found, "seconds": seconds, **_ending(cell)})
     return pd.DataFrame(lines)
 
 
@@ -60,7 +73,8 @@ CELL = {
 def cells(records: Sequence[dict]) -> pd.DataFrame:
     """One row per (task, row) of a training table: seeds, steps, and ``mean (least to greatest)`` of each accuracy.
 
-    In percent, rounded down: 100 means that no answer was wrong.
+    In percent, rounded down: 100 means that no answer was wrong.  "proved" counts the runs whose snapped model is
+    proved right on every string.
 
     After each task three rows say what guessing scores at the last position: chance, the commonest answer, and a guesser
     who reports the best of 40 checks.
@@ -71,9 +85,12 @@ def cells(records: Sequence[dict]) -> pd.DataFrame:
     >>> found = cells([run, {**run, "metrics": {**run["metrics"], "accuracy_last": 0.7}}])
     >>> found.loc[0, "last position"], found.loc[1, "row"], found.loc[1, "last position"]
     ('60.0 (50.0 to 70.0)', 'guess: chance', '20.0')
+    >>> snapped = [{**run, "stop": "proved", "metrics": {**run["metrics"], "snapped_proved": v}} for v in (True, False)]
+    >>> cells(snapped).loc[0, ["stop", "proved"]].tolist()
+    ['searched', '1 of 2']
     """
     _one_kind(records)
-    lines, blank = [], dict.fromkeys(("task", "row", "seeds", "steps", "stop", *CELL.values()), "")
+    lines, blank = [], dict.fromkeys(("task", "row", "seeds", "steps", "stop", "proved", *CELL.values()), "")
     for task in dict.fromkeys(r["task"] for r in records):
         of_task = [r for r in records if r["task"] == task]
         for row in dict.fromkeys(r["row"] for r in of_task):
@@ -81,7 +98,7 @@ def cells(records: Sequence[dict]) -> pd.DataFrame:
             steps = sorted({r["steps"] for r in cell})
             lines.append({
                 **blank, "task": task, "row": row, "seeds": len(cell),
-                "steps": f"{steps[0]:,}" if len(steps) == 1 else f"{steps[0]:,} to {steps[-1]:,}", "stop": cell[0]["stop"],
+                "steps": f"{steps[0]:,}" if len(steps) == 1 else f"{steps[0]:,} to {steps[-1]:,}", **_ending(cell),
                 **{title: _range([r["metrics"][name] for r in cell]) if all(name in r["metrics"] for r in cell) else ""
                    for name, title in CELL.items()},
             })  # fmt: skip
@@ -127,6 +144,8 @@ def line(record: dict) -> str:
         metrics = record["metrics"]
         said = (f"{record['task']} {record['row']} seed {record['seed']}: last {metrics['accuracy_last']:.4f}, "
                 f"all {metrics['accuracy_all']:.4f} in {record['wall_seconds']:.1f} s, {record['steps']} steps")
+        if "snapped_verdict" in metrics:
+            said += f"; snapped: {metrics['snapped_verdict']}"
     if "unwritten" in record:
         return f"{said} (not recorded)"
     return said + (" (recorded)" if record["recorded"] else "")

@@ -30,11 +30,13 @@ class Setting:
 
     stop : ``"recipe"``: the recipe's own phases and nothing else; ``"watched"``: likewise, with a look at strings of the
         *test* length every ``check_every`` steps, which changes nothing but is how the best checkpoint is known;
-        ``"snapped"``: as ``"recipe"``, then the snapped model must be perfect on fresh strings of the *training* length, else training starts again; ``"proved"``: likewise, and
-        a search over its states must find it right on *every* string of up to the training length (what it gets wrong
-        is learned, if the recipe can mend; longer strings play no part); ``"long"``: training
-        ends once two checks in a row, on strings of the *test* length from a stream of their own, are perfect, and
-        starts again if the last weights do not pass one.  A row that stops on long strings has seen their length; tables say so.
+        ``"snapped"``: as ``"recipe"``, then the snapped model must be perfect on fresh strings of the *training*
+        length, else training starts again; ``"proved"`` (tables say "searched"): likewise, and a search over its states
+        must find it right on *every* string of up to the training length (what it gets wrong is learned, if the recipe
+        can mend; longer strings play no part; whether the run is proved is its record's ``snapped_proved``);
+        ``"long"``: training ends once two checks in a row, on strings of the *test* length from a stream of their own,
+        are perfect, and starts again if the last weights do not pass one.  A row that stops on long strings has seen
+        their length; tables say so.
     """
 
     model: str
@@ -180,7 +182,8 @@ def _accept(run: Run, task: tasks.Task) -> Callable | None:
         if found.accuracy_seen < (1.0 if setting.recipe.mend is None else MENDABLE):
             return False
         verdict = verify(hard, task.specification, wanted=300, depth=task.train_length)
-        return list(verdict.counterexamples) or verdict.closed or verdict.depth >= task.train_length
+        seen = verdict.decided and (verdict.closed or verdict.depth >= task.train_length)
+        return list(verdict.counterexamples) or seen
 
     return exact_when_snapped
 

@@ -13,6 +13,7 @@ from lrnnlab.models.block_diagonal import (
     COLUMN_RULES,
     BlockDiagonal,
     block_diagonal_lrnn,
+    obstacle,
     snap,
     symbol_transitions,
 )
@@ -45,8 +46,8 @@ __all__ = [
     "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "CausalAttention",
     "Diagonal", "ElementWiseLSTM", "ExactLRNN", "FastWeights", "LinearRecurrence", "LiquidS4", "LocalAttention",
     "Nonlinear", "PlainLSTM", "PlainNetwork", "Recurrence", "RecurrentDelta", "ResidualBlock", "RotRNN",
-    "RotaryAttention", "SGConv", "SelfReferential", "SequenceModel", "Vanilla", "build", "exact_model", "snap",
-    "stack", "symbol_transitions",
+    "RotaryAttention", "SGConv", "SelfReferential", "SequenceModel", "Vanilla", "build", "exact_model", "obstacle",
+    "snap", "stack", "symbol_transitions",
 ]  # fmt: skip
 
 MODELS = {

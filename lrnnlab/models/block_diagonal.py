@@ -135,11 +135,10 @@ class BlockDiagonal(LinearRecurrence):
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """z (..., D) -> A (..., h, b, b), the paper's A_t, and b (..., h, b), the paper's B u_t."""
+        A = self._blocks(z)
         if self.frozen.any():
-            A = torch.eye(self.b).expand(*z.shape[:-1], self.h, self.b, self.b).clone()
-            A[..., ~self.frozen, :, :] = self._blocks(z)
-        else:
-            A = self._blocks(z)
+            stay = torch.eye(self.b, dtype=A.dtype, device=A.device)
+            A = stay.expand(*z.shape[:-1], self.h, -1, -1).index_copy(-3, self.alive(), A)
         if self.drive == "none":
             return A, A.new_zeros(A.shape[:-1])
         return A, self.value(z).unflatten(-1, (self.h, self.b))
@@ -220,25 +219,58 @@ def symbol_transitions(model: SequenceModel) -> tuple[Tensor, Tensor]:
         return model.layers[0].transition(model.symbol_inputs())
 
 
+_PARTS = (SequenceModel, BlockDiagonal, nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList, nn.ReLU,
+          nn.Sequential)  # fmt: skip
+
+
+def obstacle(model: nn.Module, *rules: str) -> str | None:
+    """Why ``model``, with one-hot columns, would not be a product of finite automata, in a few words; None if it is.
+
+    Whatever changes what a model computes is looked at: every layer has one of ``rules``, no input term and a one-hot
+    x_0; nothing in the model is of another class than those it is built of, overridden or hooked; all weights are
+    there, and finite.
+    """
+    if type(model) is not SequenceModel:
+        return f"it is a {type(model).__name__}"
+    if any(weight.is_meta for weight in model.state_dict().values()):
+        return "its weights are on the meta device, where they have no values"
+    for number, layer in enumerate(model.layers, 1):
+        if type(layer) is not BlockDiagonal:
+            return f"layer {number} is {type(layer).__name__}"
+        if layer.rule not in rules or layer.drive != "none":
+            return f"layer {number} is rule={layer.rule!r}, drive={layer.drive!r}"
+        if not torch.equal(layer.x0, F.one_hot(layer.x0.argmax(-1), layer.b).to(layer.x0)):
+            learned = " learned" if isinstance(layer.x0, nn.Parameter) else "n"
+            return f"layer {number} starts from a{learned} x_0 that is not one-hot, so no state of an automaton"
+    for name, module in model.named_modules():
+        if type(module) not in _PARTS:
+            return f"{name} is {type(module).__name__}"
+        changed = [key for key in vars(module) if callable(getattr(type(module), key, None))]
+        if changed or module._forward_hooks or module._forward_pre_hooks:
+            return f"{name or 'the model'} has its own {', '.join(changed) or 'forward hooks'}"
+        missing = [key for key, weight in module._parameters.items() if weight is None]
+        if missing:
+            return f"{name} has no {missing[0]}"
+    if model.embedding.max_norm is not None:
+        return f"its embedding is rescaled to max_norm={model.embedding.max_norm}"
+    return next((f"{name} is not finite" for name, w in model.state_dict().items() if not w.isfinite().all()), None)
+
+
 def snap(model: SequenceModel) -> SequenceModel:
     """A copy of a ``softmax`` model in which every column is the one-hot of its largest entry.
 
     Nothing is retrained.  Each block then moves between basis vectors: it is a deterministic automaton with b states,
     and the model is the product of its blocks' automata.  This needs b_t = 0 and an x_0 that is itself one-hot.
 
-    Raises ``ValueError`` for a model with another rule, an input term, or a learned x_0.
+    The copy computes in double precision, so that it is the weights, not rounding, which say what is largest: of a
+    trained network's columns some lead by a millionth only.
+
+    Raises ``ValueError``, which names it, for whatever else stands in the way (:func:`obstacle`).
     """
-    for number, layer in enumerate(model.layers, 1):
-        if not isinstance(layer, BlockDiagonal) or layer.rule not in ("softmax", "hard") or layer.drive != "none":
-            shown = (
-                f"rule={layer.rule!r}, drive={layer.drive!r}"
-                if isinstance(layer, BlockDiagonal)
-                else type(layer).__name__
-            )
-            raise ValueError(f"only a softmax model without input term can be snapped; layer {number} is {shown}")
-        if isinstance(layer.x0, nn.Parameter):
-            raise ValueError(f"layer {number} starts from a learned x_0, which is not a state of an automaton")
-    snapped = copy.deepcopy(model)
+    why = obstacle(model, "softmax", "hard")
+    if why:
+        raise ValueError(f"only a softmax model without input term can be snapped; {why}")
+    snapped = copy.deepcopy(model).double()
     for layer in snapped.layers:
         layer.rule = "hard"
     return snapped

@@ -12,13 +12,16 @@ followed at all (``search``).
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
+
 import numpy as np
 import torch
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.models import BlockDiagonal, SequenceModel
+from lrnnlab.models import SequenceModel
 from lrnnlab.training import steady_arithmetic
-from lrnnlab.verification.below import live_part, reach
+from lrnnlab.verification.below import Below, check_snapped, live_part, reach
 from lrnnlab.verification.reading import HeadTables, head_tables, heads_machine, learned_machine
 from lrnnlab.verification.search import Search, Verdict, reachable, votes
 
@@ -39,7 +42,20 @@ def verify(
 
     ``limit`` bounds the pairs that a search explores; beyond it the verdict is "not decided".  With ``wanted`` > 1 the
     search goes on until it has met so many wrong strings.
-    Raises ``ValueError`` if the model is not snapped.
+
+    **What is proved.**  That ``model``, with the weights it has, in the type it has, answers rightly after every prefix
+    of every string where the specification answers, whatever the batch, the length and the scan, on every machine that
+    computes in IEEE arithmetic of that type (so not in a shorter one, as TensorFloat32 or under autocast).  The search
+    itself is exact.  Where a number decides (the largest entry of a column, the largest logit) its lead must be more
+    than rounding can take, by a bound that holds for every order of summation (:mod:`lrnnlab.verification.rounding`);
+    else the verdict is "not decided".  The verdict tells the least leads.  ``snap`` gives double precision; in float32
+    a model may be right and yet not decided.  Nothing is proved of the trained model that was snapped.
+
+    A counter-example is a string that ``model`` itself, asked here, answers wrongly.
+
+    Raises ``ValueError`` if the model is not snapped, or anything in it could make it compute something else than its
+    weights say (:func:`lrnnlab.models.obstacle`); if weights are not on the CPU or of mixed types; if the alphabet or
+    the classes do not fit the specification; or if this never asks for an answer.
 
     >>> from lrnnlab.models import build, snap
     >>> from lrnnlab.tasks import Sum
@@ -48,26 +64,36 @@ def verify(
     >>> verify(snap(untrained), Sum(2).specification).proved
     False
     """
-    for number, layer in enumerate(model.layers, 1):
-        if not isinstance(layer, BlockDiagonal) or layer.rule != "hard":
-            kind = type(layer).__name__
-            found = f"a block-diagonal layer with rule {layer.rule!r}" if isinstance(layer, BlockDiagonal) else kind
-            raise ValueError(f"verify takes a snapped model; layer {number} is {found}")
-    if specification.num_symbols != model.vocab_size:
-        raise ValueError(f"the model reads {model.vocab_size} symbols, the automaton {specification.num_symbols}")
+    check_snapped(model, specification)
+    if limit < 1 or wanted < 1 or (depth is not None and depth < 0):
+        raise ValueError(f"limit and wanted are at least 1, depth at least 0; got {limit}, {wanted}, {depth}")
     with steady_arithmetic(), torch.no_grad():
         below = reach(model, live_part(specification), LOWER)
         if below is None:
             return Verdict(False, (), 0, LOWER)
-        everything = np.arange(model.layers[-1].h)
-        if len(model.head) == 1:
-            verdict = _some_heads(model, specification, below, limit, depth)
-            if verdict is not None:
-                return verdict
-        return Search(model, specification, below, everything).run(limit, wanted=wanted, depth=depth)
+        verdict = _some_heads(model, specification, below, limit, depth) if len(model.head) == 1 else None
+        if verdict is None:
+            everything = np.arange(model.layers[-1].h)
+            verdict = Search(model, specification, below, everything).run(limit, wanted=wanted, depth=depth)
+        wrong = _really_wrong(model, specification, verdict.counterexamples)
+    if verdict.decided and wrong != verdict.counterexamples:
+        raise AssertionError("the model and the search disagree about a string: please report this")
+    return replace(verdict, counterexamples=wrong)
 
 
-def _some_heads(model, specification, below, limit, depth) -> Verdict | None:
+def _really_wrong(model: SequenceModel, specification: MooreMachine, words: tuple) -> tuple[tuple[int, ...], ...]:
+    """Those of ``words`` (in order of length) whose last answer by the model itself is wrong."""
+    wrong = []
+    for _, alike in groupby(words, len):
+        tokens = np.array(list(alike))
+        answers = model(torch.from_numpy(tokens))[:, -1].argmax(-1).numpy()
+        wrong += tokens[answers != specification.answer(tokens)[:, -1]].tolist()
+    return tuple(map(tuple, wrong))
+
+
+def _some_heads(
+    model: SequenceModel, specification: MooreMachine, below: Below, limit: int, depth: int | None
+) -> Verdict | None:
     """Follow more and more heads, the loudest first, while some are left out; None if that proves nothing."""
     ballots, h = votes(model), model.layers[-1].h
     heard = [ballots[0][k, reachable(model, below, k)] for k in range(h)]  # (reachable states, C) each

@@ -6,6 +6,9 @@ with a table for each head: where each of the head's states goes.  Lower states 
 continuation, lead to the same tables are one and the same to the last layer; ``quotient`` merges them.  A network with
 thousands of lower states often has a quotient of a few dozen.
 
+A table is read off the generator's output, column by column.  By how much the largest entry of a column leads is kept
+with it, and so is how much of a lead rounding could take.
+
 Strings that the task can never ask about (two numbers in a row) are not followed: a ``live`` machine says which ones.
 
 Letters: R lower states, V vocabulary, L layers, h heads, n states of a head; a lower state is a row of (L-1) h integers.
@@ -17,12 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.partition import coarsest, equal_rows
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import SequenceModel, obstacle
+from lrnnlab.verification.rounding import Rounded, exact, through, unit
 
 AT_ONCE = 4096  # lower states moved by one call of the generators
 
@@ -33,11 +36,33 @@ class Below:
 
     ``follow`` (R, V): the next lower state.      ``kind`` (R, V): which row of ``tables`` the last layer then uses.
     ``tables`` (K, h, n): for each head of the last layer where each of its states goes.
+    ``leads`` (K, h, n): by how much at least; ``lead``: the least in all layers below, where they can be.
+    ``rounding``: no more than this of a lead is lost by rounding, in any layer.
     """
 
     follow: np.ndarray
     kind: np.ndarray
     tables: np.ndarray
+    leads: np.ndarray
+    lead: float
+    rounding: float
+
+
+def check_snapped(model: SequenceModel, specification: MooreMachine | None = None) -> None:
+    """``ValueError``, which names it, for a model that is no finite automaton, or does not fit the specification."""
+    why = obstacle(model, "hard")
+    if why:
+        raise ValueError(f"this takes a snapped model; {why}")
+    kinds = {(w.dtype, w.device.type) for w in model.parameters()}
+    if len(kinds) > 1 or not kinds <= {(torch.float32, "cpu"), (torch.float64, "cpu")}:
+        found = ", ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
+        raise ValueError(f"this reads weights of float32 or float64, all of one type, on the CPU; got {found}")
+    if specification is None:
+        return
+    if specification.num_symbols != model.vocab_size:
+        raise ValueError(f"the model reads {model.vocab_size} symbols, the automaton {specification.num_symbols}")
+    if specification.outputs.max() >= model.classes:
+        raise ValueError(f"the model has {model.classes} classes, the automaton answers {specification.outputs.max()}")
 
 
 def live_part(specification: MooreMachine) -> MooreMachine:
@@ -60,12 +85,16 @@ def live_part(specification: MooreMachine) -> MooreMachine:
 
 
 def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
-    """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``."""
-    *lower, _ = model.layers
-    symbols = _moves(model.layers[0], model.symbol_inputs())  # (V, h, n): the first layer sees nothing but the token
-    first = np.array([s for layer in lower for s in layer.x0.argmax(-1).tolist()] + [live.initial], np.uint8)
-    rows, number, follow, asked = [first], {first.tobytes(): 0}, [], []
-    tables, known = [], {}
+    """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``.
+
+    ``ValueError`` if no string is ever asked about: of that nothing can be proved.
+    """
+    stack = _Stack(model)
+    first = [s for layer in model.layers[:-1] for s in layer.x0.argmax(-1).tolist()] + [live.initial]
+    small = np.min_scalar_type(max(live.num_states, *(layer.b for layer in model.layers)))
+    rows = [np.array(first, small)]
+    number, follow, asked = {rows[0].tobytes(): 0}, [], []
+    tables, leads, known = [], [], {}
     while len(follow) < len(rows):
         now = np.stack(rows[len(follow) : len(follow) + AT_ONCE])
         to = np.full((len(now), model.vocab_size), -1)
@@ -75,16 +104,22 @@ def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
             alive = np.flatnonzero(live.outputs[after] == 1)
             if not len(alive):
                 continue
-            states, table, which = _step(model, symbols[token], token, now[alive, :-1])
+            states, table, lead, which = stack.step(token, now[alive, :-1])
             pair, back = _different((which * live.num_states + after[alive])[:, None])
-            moved = np.concatenate([states[pair[:, 0] // live.num_states], pair % live.num_states], 1).astype(np.uint8)
+            moved = np.concatenate([states[pair[:, 0] // live.num_states], pair % live.num_states], 1).astype(small)
             to[alive, token] = _numbered(moved, number, rows)[back]
-            kind[alive, token] = _numbered(table, known, tables)[which]
+            kinds = _numbered(table, known, tables)
+            leads += [np.full(table.shape[1:], np.inf)] * (len(tables) - len(leads))
+            for one, found in zip(kinds, lead):
+                leads[one] = np.minimum(leads[one], found)
+            kind[alive, token] = kinds[which]
         follow.extend(to)
         asked.extend(kind)
         if len(rows) > limit:
             return None
-    return Below(np.stack(follow), np.stack(asked), np.stack(tables))
+    if not tables:
+        raise ValueError("the automaton asks for an answer after no string but, perhaps, the empty one")
+    return Below(np.stack(follow), np.stack(asked), np.stack(tables), np.stack(leads), stack.lead, stack.rounding)
 
 
 def _different(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,43 +144,57 @@ def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray
     return np.array(numbers)
 
 
-def _moves(layer, z: Tensor) -> np.ndarray:
-    """Inputs z (m, D) of a snapped layer -> (m, h, n): where every state of every head goes."""
-    raw = layer.raw_blocks(z).numpy()  # (m, row, h', column)
-    best, to = raw[:, 0].copy(), np.zeros(raw[:, 0].shape, np.uint8)
-    for row in range(1, layer.b):  # an argmax over this axis would take several times as long
-        np.maximum(to, (raw[:, row] > best) * np.uint8(row), out=to)
-        np.maximum(best, raw[:, row], out=best)
-    if np.isnan(best).any():  # as torch and NumPy have it, a NaN is larger than anything
-        to = raw.argmax(1).astype(np.uint8)
-    moves = np.empty((len(raw), layer.h, layer.b), np.uint8)
-    moves[:] = np.arange(layer.b)  # a frozen head stays where it is
-    moves[:, ~layer.frozen.numpy()] = to
-    return moves
+class _Stack:
+    """The layers of a snapped model, read one token at a time; ``lead`` and ``rounding`` are those of ``Below``."""
 
+    def __init__(self, model: SequenceModel):
+        self.model, self.lead, self.rounding = model, np.inf, 0.0
+        self.symbols = self._read(0, exact(model.embedding.weight))  # the first layer sees nothing but the token
 
-def _step(
-    model: SequenceModel, symbol: np.ndarray, token: int, states: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One token on many lower states (m, (L-1) h): the different ones (u, (L-1) h) it leads to, the last layer's tables
-    there (u, h, n), and which of the u each of the m comes to.
+    def _read(self, number: int, x: Rounded) -> tuple[np.ndarray, np.ndarray]:
+        """What enters a layer, (m, D) -> (m, h, n) twice: where each state of each head goes, and the column's lead."""
+        layer = self.model.layers[number]
+        alive = layer.alive().numpy()
+        raw = through(layer.generator, through(self.model.norms[number], x))
+        value, error = (v.unflatten(-1, (layer.b, layer.h, layer.b))[:, :, alive] for v in (raw.value, raw.error))
+        self.rounding = max(self.rounding, Rounded(value, error).apart())
+        value = value.double().numpy()  # (m, row, h', column)
+        best, second = value[:, 0].copy(), np.full(value[:, 0].shape, -np.inf)
+        to = np.zeros(best.shape, np.min_scalar_type(layer.b))
+        for row in range(1, layer.b):  # an argmax over this axis would take several times as long
+            np.maximum(second, np.minimum(best, value[:, row]), out=second)
+            np.maximum(to, (value[:, row] > best) * to.dtype.type(row), out=to)
+            np.maximum(best, value[:, row], out=best)
+        moves = np.tile(np.arange(layer.b).astype(to.dtype), (len(value), layer.h, 1))  # a frozen head stays
+        lead = np.full(moves.shape, np.inf)
+        moves[:, alive], lead[:, alive] = to, best - second
+        return moves, lead
 
-    A layer's generator sees the token and where the layers below have come to, which is the same for many of the m.
-    """
-    which, moves, after, start = np.zeros(len(states), np.int64), symbol[None], [], 0  # which rows of moves
-    for number, (norm, layer) in enumerate(zip(model.norms, model.layers)):
-        if number:
-            different, which = _different(np.concatenate(after, 1))
-            stream = model.embedding.weight[token].expand(len(different), -1)
-            for below in np.split(different, number, 1):
-                stream = stream + F.one_hot(torch.from_numpy(below.astype(np.int64)), layer.b).flatten(1)
-            moves = _moves(layer, norm(stream))
-        if number + 1 == len(model.layers):
-            return different if number else states[:1], moves, which
-        now = states[:, start : start + layer.h].astype(np.int64)
-        after.append(moves[which[:, None], np.arange(layer.h), now])  # (m, h)
-        start += layer.h
-    raise AssertionError("a model has at least one layer")
+    def step(self, token: int, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """One token on many lower states (m, sum of h): the different ones (u, sum of h) it leads to, the last layer's
+        tables and leads there (u, h, n), and which of the u each of the m comes to.
+
+        A layer's generator sees the token and where the layers below have come to, which is the same for many of the m.
+        """
+        layers, after, start = self.model.layers, [], 0
+        which, different = np.zeros(len(states), np.int64), states[:1]  # which rows of ``moves``
+        moves, lead = (v[token][None] for v in self.symbols)
+        for number, layer in enumerate(layers):
+            if number:
+                different, which = _different(np.concatenate(after, 1))
+                stream, begin = self.model.embedding.weight[token].expand(len(different), -1), 0
+                error = unit(number, stream.dtype) * (stream.double().abs() + number)
+                for below in layers[:number]:
+                    part = torch.from_numpy(different[:, begin : begin + below.h].astype(np.int64))
+                    stream, begin = stream + F.one_hot(part, below.b).flatten(1), begin + below.h
+                moves, lead = self._read(number, Rounded(stream, error))
+            if number + 1 == len(layers):
+                break
+            here = which[:, None], np.arange(layer.h), states[:, start : start + layer.h].astype(np.int64)
+            after.append(moves[here])  # (m, h)
+            self.lead = min(self.lead, float(lead[here].min()))
+            start += layer.h
+        return different, moves, lead, which
 
 
 def quotient(below: Below, heads: np.ndarray) -> Below:
@@ -156,4 +205,6 @@ def quotient(below: Below, heads: np.ndarray) -> Below:
     first = np.zeros(group.max() + 1, np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]  # the earliest member of each class stands for it
     following = np.where(below.follow >= 0, group[below.follow], -1)
-    return Below(following[first], kind[first], tables)
+    leads = np.full(tables.shape, np.inf)
+    np.minimum.at(leads, kinds.reshape(-1), below.leads[:, heads])
+    return Below(following[first], kind[first], tables, leads, below.lead, below.rounding)

@@ -14,8 +14,8 @@ from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
 from lrnnlab.models import SequenceModel
 from lrnnlab.training import steady_arithmetic
 from lrnnlab.automata.partition import coarsest
-from lrnnlab.verification.below import live_part, reach
-from lrnnlab.verification.search import Search, votes
+from lrnnlab.verification.below import check_snapped, live_part, reach
+from lrnnlab.verification.search import Search, absent, votes
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,14 @@ def head_tables(model: SequenceModel) -> HeadTables:
     >>> head_tables(snap(model)).moves.shape
     (2, 3, 4)
     """
+    check_snapped(model)
     layer = model.layers[0]
-    if len(model.layers) != 1 or len(model.head) != 1 or getattr(layer, "rule", None) != "hard":
-        raise ValueError("head tables need a snapped model with one layer and a linear readout")
+    if len(model.layers) != 1 or len(model.head) != 1:
+        found = f"{len(model.layers)} layers, a readout of {len(model.head)} parts"
+        raise ValueError(f"head tables need a snapped model with one layer and a linear readout; got {found}")
     with torch.no_grad():
         A, _ = layer.transition(model.symbol_inputs())  # (V, h, n, n)
-        each, bias = votes(model)
+        each, bias, _ = votes(model)
     return HeadTables(A.argmax(-2).permute(1, 0, 2).numpy(), layer.x0.argmax(-1).numpy(), each, bias)
 
 
@@ -78,7 +80,8 @@ def learned_machine(model: SequenceModel, specification: MooreMachine, limit: in
     """The smallest machine that answers as the snapped ``model`` does wherever ``specification`` asks.
 
     Nothing of the specification's answers is used, only where it asks.  Equal (``==``) to the specification exactly if
-    the model is right on all strings.  ``ValueError`` if the model has more than ``limit`` states.
+    the model is right on all strings.  ``ValueError`` if the model has more than ``limit`` states, if rounding could
+    change the answers, and for whatever :func:`verify` refuses.
 
     >>> from lrnnlab.models import build, snap
     >>> from lrnnlab.tasks import Sum
@@ -91,20 +94,24 @@ def learned_machine(model: SequenceModel, specification: MooreMachine, limit: in
         specification.symbols,
     )  # fmt: skip
     asked = minimise(asked)
+    check_snapped(model, asked)
     with steady_arithmetic(), torch.no_grad():
         below = reach(model, live_part(specification), limit)
         if below is None:
             raise ValueError(f"the layers under the last have more than {limit} states")
         search = Search(model, asked, below, np.arange(model.layers[-1].h))
-        places = edge = np.array([search.start])
+        places = edge = search.start
         while len(edge):
             reached = np.unique(np.concatenate([search.move(edge, token)[1] for token in range(asked.num_symbols)]))
-            edge = np.setdiff1d(reached, places, assume_unique=True)
+            edge = reached[absent(reached, places)]
             places = np.union1d(places, edge)
             if len(places) > limit:
                 raise ValueError(f"the model has more than {limit} states where it is asked about")
         _, joint, state = search.split(places)
         shown = np.where(asked.outputs[state] == 1, search.shown(joint), NO_LABEL)
+    found = search.verdict(True, (), places, [])
+    if not found.decided:
+        raise ValueError(str(found))
     follow = np.full((len(places), asked.num_symbols), -1)
     for token in range(asked.num_symbols):
         origin, after = search.move(places, token)
@@ -115,5 +122,5 @@ def learned_machine(model: SequenceModel, specification: MooreMachine, limit: in
     to = np.where(follow[first] >= 0, group[follow[first]], dead)
     transitions = np.column_stack([to.T, np.full(asked.num_symbols, dead)])
     outputs = [*shown[first], NO_LABEL]
-    start = int(group[np.searchsorted(places, search.start)])
+    start = int(group[np.searchsorted(places, search.start)[0]])
     return minimise(MooreMachine(transitions, outputs, start, specification.symbols))

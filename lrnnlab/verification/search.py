@@ -5,6 +5,9 @@ fewer may do: LayerNorm on a tuple of one-hots is one fixed affine map, so every
 and the heads that are not followed can take away no more than a known amount.  If the followed ones win by more than
 that everywhere, the proof is done; the others only make noise.
 
+A place is packed into 64 bits where all places fit into them, and into Python's integers, which have no limit, where
+they do not.
+
 Letters: V vocabulary, C classes, Q states of the automaton, h heads, n states of a head, K heads followed, R lower states;
 a *place* is one number for (lower state, head states, automaton state).
 """
@@ -20,19 +23,24 @@ from torch.nn import functional as F
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import SequenceModel
 from lrnnlab.verification.below import Below, quotient
-
-MARGIN = 1e-3  # while heads are left out a logit must win by this much, so that rounding cannot change the answer
+from lrnnlab.verification.rounding import Rounded, exact, through
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What the search found.
 
-    ``proved``: the search closed and no answer was wrong: right on every string of every length.
-    ``counterexamples``: strings on which the last answer is wrong, shortest first; ``counterexample`` the first.
+    ``proved``: the search closed, no answer was wrong, and rounding cannot change that: right on every string of every
+    length.
+    ``counterexamples``: strings on which the last answer is wrong, shortest first; ``counterexample`` the first.  The
+    model itself has been asked each of them, and was wrong.
     ``closed``: no pair was left unexplored.  ``pairs``, ``joint_states``: how many were reached.
     ``heads``: the last layer's blocks that had to be followed (counted from 0); None if all were.
     ``depth``: all strings of up to so many symbols were covered.
+    ``column_lead``, ``logit_lead``: by how much at least the largest entry of a column, and the largest logit, leads
+    the second where a string can lead to.  (Where heads were left out: a column of those followed or below, and the
+    right logit, however the others vote.)
+    ``rounding``: what rounding can take of a column's lead and of a logit's, at most.  ``decided``: it takes neither.
     """
 
     closed: bool
@@ -41,10 +49,17 @@ class Verdict:
     joint_states: int
     heads: tuple[int, ...] | None = None
     depth: int = 0
+    column_lead: float = np.inf
+    logit_lead: float = np.inf
+    rounding: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def decided(self) -> bool:
+        return self.column_lead > self.rounding[0] and self.logit_lead > self.rounding[1]
 
     @property
     def proved(self) -> bool:
-        return self.closed and not self.counterexamples
+        return self.closed and not self.counterexamples and self.decided
 
     @property
     def counterexample(self) -> tuple[int, ...] | None:
@@ -56,23 +71,31 @@ class Verdict:
             size = f"heads {', '.join(map(str, self.heads))}: {size}"
         if self.counterexample is not None:
             return f"refuted by a string of {len(self.counterexample)} symbols ({size} seen)"
+        leads = f"columns lead by {self.column_lead:.2g}, logits by {self.logit_lead:.2g}"
+        if not self.decided:
+            columns, logits = self.rounding
+            return f"not decided: {leads}, and rounding may take {columns:.2g} and {logits:.2g} ({size} seen)"
         if self.closed:
-            return f"proved for every string of every length ({size})"
+            return f"proved for every string of every length ({size}; {leads})"
         return f"right on every string of up to {self.depth} symbols, not decided beyond ({size} seen)"
 
 
-def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray]:
-    """What each state of each last-layer head adds to the logits (h, n, C), beside the constant (C,).
+def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray, float]:
+    """What each state of each last-layer head adds to the logits (h, n, C), beside the constant (C,), relative to x_0;
+    and what rounding can take of the difference of two logits.
 
-    For a linear readout only; the votes are relative to x_0.
+    For a linear readout only.  LayerNorm finds the same mean and variance in every tuple of one-hots, so n inputs, all
+    heads in one state, tell what it makes of each entry, and the largest of each entry bound the errors.
     """
-    layer = model.layers[-1]
-    h, n, base = layer.h, layer.b, layer.x0.flatten()
-    bias = model.readout(base)
-    changed = base.repeat(h * n, 1).view(h, n, h, n)
-    for k in range(h):
-        changed[k, :, k] = torch.eye(n)
-    return (model.readout(changed.flatten(2)) - bias).double().numpy(), bias.double().numpy()
+    layer, (last,) = model.layers[-1], model.head
+    h, n = layer.h, layer.b
+    z = through(model.final_norm, exact(torch.eye(n, dtype=last.weight.dtype).repeat(1, h)))
+    worst = Rounded(z.value.abs().amax(0), z.error.amax(0))
+    rounding = through(last, worst).apart()
+    weight, seen = last.weight.double().unflatten(1, (h, n)), z.value.double().unflatten(1, (h, n))
+    each = torch.einsum("chi,jhi->hjc", weight, seen)
+    base = each[torch.arange(h), layer.x0.argmax(-1)]  # (h, C)
+    return (each - base[:, None]).numpy(), (last.bias.double() + base.sum(0)).numpy(), rounding
 
 
 class Search:
@@ -83,16 +106,19 @@ class Search:
         self.model, self.specification, self.heads = model, specification, heads
         self.below, self.n, self.Q = quotient(below, heads), layer.b, specification.num_states
         self.complete = len(heads) == layer.h
-        self.unit = self.n ** np.arange(len(heads))  # a tuple of head states as one number
         self.joints = self.n ** len(heads)
-        self.start = int(layer.x0.argmax(-1).numpy()[heads] @ self.unit) * self.Q + specification.initial
+        fits = len(self.below.follow) * self.joints * self.Q < 2**63
+        self.unit = np.array([self.n**k for k in range(len(heads))], np.int64 if fits else object)
+        states = layer.x0.argmax(-1).numpy()[heads]
+        self.start = (states[None] @ self.unit) * self.Q + specification.initial  # (1,)
+        self.column_lead, self.logit_lead, self.logit_rounding = below.lead, np.inf, 0.0
 
     def run(self, limit: int, least: np.ndarray | None = None, ballots=None, wanted: int = 1,
             depth: int | None = None) -> Verdict:
         """``ballots`` = :func:`votes` and ``least`` (C, C), what the others add at least to logit c minus logit d,
         are needed unless all heads are followed; ``wanted``: search on until so many wrong strings are met, or
         all of ``depth`` symbols have been seen."""
-        seen = generation = np.array([self.start])
+        seen = generation = self.start
         tree, wrong_strings = [], []  # of each generation: where each member came from, and by which token
         while len(generation) and (depth is None or len(tree) < depth):
             reached, parents = [], []
@@ -104,40 +130,48 @@ class Search:
             parents = np.concatenate(parents)[first]
             wrong = self._wrong(places, least, ballots)
             if wrong.any() and not self.complete:
-                return self._verdict(False, (), seen, tree)
+                return self.verdict(False, (), seen, tree)
             for parent in parents[wrong][: wanted - len(wrong_strings)]:
                 wrong_strings.append(self._path(tree, parent))
             if len(wrong_strings) >= wanted:
-                return self._verdict(False, wrong_strings, seen, tree)
-            new = ~np.isin(places, seen, assume_unique=True)
+                return self.verdict(False, wrong_strings, seen, tree)
+            new = absent(places, seen)
             generation = places[new]
             tree.append(parents[new])
             seen = np.union1d(seen, generation)
             if len(seen) > limit:
-                return self._verdict(False, wrong_strings, seen, tree)
-        return self._verdict(not len(generation), wrong_strings, seen, tree)
+                return self.verdict(False, wrong_strings, seen, tree)
+        return self.verdict(not len(generation), wrong_strings, seen, tree)
 
     def move(self, places: np.ndarray, token: int) -> tuple[np.ndarray, np.ndarray]:
         """(numbers of the places from which the token may follow, the places it leads to)."""
         lower, joint, state = self.split(places)
         origin = np.flatnonzero(self.below.follow[lower, token] >= 0)
         lower, joint, state = lower[origin], joint[origin], state[origin]
-        digits = joint[:, None] // self.unit % self.n  # (m, K)
-        table = self.below.tables[self.below.kind[lower, token]]  # (m, K, n)
-        digits = np.take_along_axis(table, digits[..., None], 2)[..., 0].astype(np.int64)
-        lower = self.below.follow[lower, token]
+        here = self.below.kind[lower, token][:, None], np.arange(len(self.heads)), self.digits(joint)
+        self.column_lead = min(self.column_lead, self.below.leads[here].min(initial=np.inf))
+        lower = self.below.follow[lower, token].astype(self.unit.dtype)
         wanted = self.specification.transitions[token, state]
-        return origin, (lower * self.joints + digits @ self.unit) * self.Q + wanted
+        return origin, (lower * self.joints + self.below.tables[here].astype(np.int64) @ self.unit) * self.Q + wanted
 
     def split(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(lower state, head states as one number, automaton state)."""
-        return places // self.Q // self.joints, places // self.Q % self.joints, places % self.Q
+        lower, state = places // self.Q // self.joints, places % self.Q
+        return lower.astype(np.int64), places // self.Q % self.joints, state.astype(np.int64)
+
+    def digits(self, joint: np.ndarray) -> np.ndarray:
+        """Head states as one number (m,) -> (m, K)."""
+        return (joint[:, None] // self.unit % self.n).astype(np.int64)
 
     def shown(self, joints: np.ndarray) -> np.ndarray:
         """The class the network answers with, for tuples of all heads' states; all heads must be followed."""
         joints, back = np.unique(joints, return_inverse=True)
-        digits = torch.from_numpy(joints[:, None] // self.unit % self.n)
-        return self.model.readout(F.one_hot(digits, self.n).float().flatten(1)).argmax(-1).numpy()[back.reshape(-1)]
+        x = F.one_hot(torch.from_numpy(self.digits(joints)), self.n).flatten(1).to(self.model.embedding.weight)
+        logits = through(self.model.head, through(self.model.final_norm, exact(x)))
+        self.logit_rounding = max(self.logit_rounding, logits.apart())
+        first, second = F.pad(logits.value, (0, 1), value=-torch.inf).topk(2).values.double().unbind(-1)
+        self.logit_lead = min(self.logit_lead, float((first - second).min()))
+        return logits.value.argmax(-1).numpy()[back.reshape(-1)]
 
     def _wrong(self, places: np.ndarray, least, ballots) -> np.ndarray:
         _, joint, state = self.split(places)
@@ -149,12 +183,13 @@ class Search:
         if self.complete:
             wrong[asked] = self.shown(joint[asked]) != due[asked]
             return wrong
-        (each, bias), due = ballots, due[asked]
-        logits = bias + each[self.heads, joint[asked, None] // self.unit % self.n].sum(1)  # (m, C)
+        (each, bias, self.logit_rounding), due = ballots, due[asked]
+        logits = bias + each[self.heads, self.digits(joint[asked])].sum(1)  # (m, C)
         rows = np.arange(len(due))
         lead = logits[rows, due][:, None] - logits + least[due]
         lead[rows, due] = np.inf
-        wrong[asked] = lead.min(1) <= MARGIN
+        self.logit_lead = min(self.logit_lead, lead.min())
+        wrong[asked] = lead.min(1) <= self.logit_rounding
         return wrong
 
     def _path(self, tree: list[np.ndarray], parent: int) -> tuple[int, ...]:
@@ -165,22 +200,35 @@ class Search:
             parent = members[parent // V]
         return tuple(tokens[::-1])
 
-    def _verdict(self, closed: bool, wrong, seen: np.ndarray, tree: list) -> Verdict:
+    def verdict(self, closed: bool, wrong, seen: np.ndarray, tree: list) -> Verdict:
+        """What has been found so far."""
         joint_states = len(np.unique(seen // self.Q))
         followed = None if self.complete else tuple(self.heads.tolist())
-        return Verdict(closed, tuple(wrong), len(seen), joint_states, followed, len(tree))
+        return Verdict(
+            closed, tuple(wrong), len(seen), joint_states, followed, len(tree), float(self.column_lead),
+            float(self.logit_lead), (self.below.rounding, self.logit_rounding),
+        )  # fmt: skip
+
+
+def absent(places: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Which of ``places`` are not ``among``; both sorted, without repetition, ``among`` not empty."""
+    at = np.searchsorted(among, places)
+    return among[np.minimum(at, len(among) - 1)] != places
 
 
 def reachable(model: SequenceModel, below: Below, head: int) -> np.ndarray:
-    """The states (sorted) that one head of the last layer can ever be in."""
+    """The states (sorted) that one head of the last layer can ever be in; all, if rounding could change which.
+    """
     small, layer = quotient(below, np.array([head])), model.layers[-1]
     n, seen = layer.b, np.array([int(layer.x0[head].argmax())])
     edge = seen
     while len(edge):
         lower, state = edge // n, edge % n
-        table = small.tables[small.kind[lower], 0]  # (m, V, n); -1 picks some row, dropped below
-        after = np.take_along_axis(table, state[:, None, None], 2)[..., 0].astype(np.int64)
-        places = (small.follow[lower] * n + after)[small.follow[lower] >= 0]
+        here = small.kind[lower], 0, state[:, None]  # (m, V); -1 picks some row, dropped below
+        follows = small.follow[lower] >= 0
+        if (small.leads[here][follows] <= small.rounding).any():
+            return np.arange(n)
+        places = (small.follow[lower] * n + small.tables[here])[follows]
         edge = np.setdiff1d(places, seen)
         seen = np.union1d(seen, edge)
     return np.unique(seen % n)

@@ -96,7 +96,8 @@ verdict = verify(snapped, task.specification)
 print(verdict.proved)
 
 # %% [markdown]
-# That is a statement about every string of every length. Which blocks it took, and what they look like together:
+# That is a statement about every string of every length, and about the snapped copy: the trained network itself, whose
+# columns only lean, need not be right for ever (exercise 4). Which blocks it took, and what they look like together:
 
 # %% tags=["nbval-ignore-output"]
 print(verdict)
