@@ -1,4 +1,4 @@
-"""``lrnnlab course release | grade | validate | rehearse``."""
+"""``lrnnlab course release | grade | validate``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     try:
-        verbs = {"release": _release, "grade": _grade, "validate": _validate, "rehearse": _rehearse}
+        verbs = {"release": _release, "grade": _grade, "validate": _validate}
         return verbs[options.verb](options)
     except ValueError as error:
         print(f"lrnnlab course: {error}", file=sys.stderr)
@@ -37,13 +37,11 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--out", type=Path, help="where marks and feedback go; default: the folder's name and -marks")
     grade.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
     grade.add_argument("--seconds", type=int, default=10, help="computing time of one cell or one call (10)")
-    grade.add_argument("--memory", type=int, default=1024, help="MiB beyond what Python and torch take (1024)")
+    grade.add_argument("--memory", type=int, default=1024, help="MiB for all its processes together (1024)")
+    grade.add_argument("--image", default="", help="of Docker or Podman, to run submissions in, where there is no bubblewrap")
+    grade.add_argument("--unfenced", action="store_true", help="run submissions without any fence, with your own rights")
     validate = verbs.add_parser("validate", help="before hand-in: what a grader would choke on, in plain words")
     validate.add_argument("file", type=Path)
-    rehearse = verbs.add_parser("rehearse", help="grade 200 made-up submissions of every kind, and check every mark")
-    rehearse.add_argument("--set", default="ps1", help="ps1, ps2 or ps3")
-    rehearse.add_argument("--count", type=int, default=200, help="how many (200)")
-    rehearse.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
     return parser
 
 
@@ -55,16 +53,20 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
+    from lrnnlab.course import fence
     from lrnnlab.course.marking import assignment_of, grade_folder
     from lrnnlab.course.sandbox import Limits
     from lrnnlab.course.sets import find
 
     folder = options.folder.resolve()
     out = options.out or folder.with_name(f"{folder.name}-marks")
-    limits = Limits(seconds=options.seconds, wall=4.0 * options.seconds, memory=options.memory << 20)
+    seconds = options.seconds
+    limits = Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
+    within = fence.find(options.image, options.unfenced, limits)
+    print(within.describe())
     began = time.perf_counter()
     reports = grade_folder(
-        folder, find(options.set or assignment_of(folder)), out, jobs=options.jobs, limits=limits,
+        folder, find(options.set or assignment_of(folder)), out, within, jobs=options.jobs,
         say=lambda line: print(line, flush=True),
     )  # fmt: skip
     print(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
@@ -77,13 +79,3 @@ def _validate(options: argparse.Namespace) -> int:
     findings = validate(options.file)
     print(report(findings))
     return int(bool(findings))
-
-
-def _rehearse(options: argparse.Namespace) -> int:
-    from lrnnlab.course.rehearsal import rehearse
-
-    began = time.perf_counter()
-    wrong = rehearse(options.set, options.count, options.jobs, say=lambda line: print(line, flush=True))
-    print(*wrong, sep="\n")
-    print(f"{options.count} submissions, {len(wrong)} marks not as expected, {time.perf_counter() - began:.0f} s")
-    return int(bool(wrong))
