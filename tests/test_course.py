@@ -5,6 +5,7 @@ import json
 import math
 import re
 import socket
+import tempfile
 import threading
 from fractions import Fraction
 from pathlib import Path
@@ -34,8 +35,9 @@ from lrnnlab.course.judging import (
 )
 from lrnnlab.course.predicting import Prediction
 from lrnnlab.course.pupil import Sink, answer
-from lrnnlab.course.sets import inside, top_names, without
-from lrnnlab.course.submissions import Unreadable, _notebook, plain_python, read, students
+from lrnnlab.course.reading import Unreadable, digest, plain_python, top_names
+from lrnnlab.course.sets import inside, without
+from lrnnlab.course.submissions import collect, read
 
 SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "course").glob("chapter_*.py"))
 CHAPTERS = [path.stem.removeprefix("chapter_") for path in SOURCES]
@@ -239,9 +241,17 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_is_a_notebook_or_unreadable(content):
     try:
-        _notebook({"cells": [content], "metadata": content})
+        digest(json.dumps({"cells": [content], "metadata": content}).encode())
     except Unreadable:
         pass
+
+
+def collected(folder):
+    """What each student has handed in, or what is wrong with it; the copies must be all that is left to read."""
+    with tempfile.TemporaryDirectory() as place:
+        found = collect(folder, "ps1", Path(place))
+        assert all(one.path is None or one.path.parent == Path(place) for one in found)
+        return {one.student: one.path.read_text() if one.path else one.problem for one in found}
 
 
 def test_both_ways_to_lay_out_a_folder(tmp_path):
@@ -251,19 +261,20 @@ def test_both_ways_to_lay_out_a_folder(tmp_path):
         (tmp_path / name).write_text("{}")
     (tmp_path / "cy").mkdir()
     (tmp_path / "dan.ipynb").symlink_to(tmp_path / "ada.ipynb")
-    (tmp_path / ".hidden").write_text("")
-    found = {one.student: (one.path and one.path.name, one.problem) for one in students(tmp_path, "ps1")}
-    assert found == {"ada": ("ada.ipynb", ""), "bob": ("ps1.ipynb", ""), "cy": (None, "holds no notebook"),
-                     "dan": (None, "is a link, not a file")}  # fmt: skip
+    (tmp_path / ".DS_Store").write_text("")
+    assert collected(tmp_path) == {
+        "ada": "{}", "bob": "{}", "cy": "holds no notebook", "dan": "is a link, not a file"}  # fmt: skip
     (tmp_path / "ada").mkdir()
-    with pytest.raises(ValueError, match="a file and a folder of 'ada'"):
-        students(tmp_path, "ps1")
+    assert collected(tmp_path)["ada"] == "holds no notebook"
+    assert collected(tmp_path)["ada.ipynb"] == "{}"
 
 
 @pytest.mark.parametrize("source, python, notes", [
-    ("x = 5\n%matplotlib inline", "x = 5\n", 1), ("!ls\n?print\nx = 1", "\n\nx = 1", 2),
+    ("x = 5\n%matplotlib inline", "x = 5\nNone", 1), ("!ls\n?print\nx = 1", "None\nNone\nx = 1", 2),
+    ("files = !ls\na, b = %sql 1\nmath.pi?\nx[0]??", "files = []\na, b = None\nNone\nNone", 4),
+    ("%pwd\nx = a(b)  # right?\ny = 5 %x", "None\nx = a(b)  # right?\ny = 5 %x", 1), ("max?\na != b", "None\na != b", 1),
     ("%%time\nx = 1", "\nx = 1", 0),
-    ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    pass", 1),
+    ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    None", 1),
     ("def f(:", "def f(:", 0),
 ])  # fmt: skip
 def test_commands_of_jupyter_are_left_out(source, python, notes):

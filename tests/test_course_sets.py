@@ -2,6 +2,7 @@
 
 import json
 import re
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from lrnnlab.course.releasing import STUB, leaks, release
 from lrnnlab.course.sandbox import Limits
 from lrnnlab.course.server import Server
 from lrnnlab.course.sets import HEADER, HIDDEN, SOLUTION, find, inside, load, without
-from lrnnlab.course.submissions import _notebook
+from lrnnlab.course.submissions import read
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("ps1", "ps2", "ps3")
@@ -37,7 +38,9 @@ def server():
 
 
 def as_read(notebook):
-    return _notebook(json.loads(nbformat.writes(notebook)))
+    with tempfile.TemporaryDirectory() as folder:
+        nbformat.write(notebook, Path(folder) / "ps.ipynb")
+        return read(Path(folder) / "ps.ipynb")
 
 
 # --- the release -----------------------------------------------------------------------------------------------------

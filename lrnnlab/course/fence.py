@@ -56,7 +56,7 @@ class Fence:
     """One kind of fence.  ``hidden`` are folders that stay out of sight even below what Python needs.
 
     >>> Fence(NONE).describe()
-    "NOT FENCED: students' code ran with the grader's own rights"
+    "NOT FENCED IN: students' code ran with the grader's own rights."
     """
 
     kind: str
@@ -69,10 +69,11 @@ class Fence:
     def describe(self) -> str:
         """What held, in one line, for marks, pages and the doctor."""
         if self.kind == NONE:
-            return "NOT FENCED: students' code ran with the grader's own rights"
+            return "NOT FENCED IN: students' code ran with the grader's own rights."
         if self.kind == BUBBLEWRAP:
-            return f"fenced by {self.version}, " + ("system calls filtered" if _seccomp() else "without libseccomp")
-        return f"fenced by {self.kind}, image {self.image}"
+            calls = "system calls filtered" if _seccomp() else "system calls not filtered: there is no libseccomp"
+            return f"Students' code ran fenced in by {self.version} ({calls})."
+        return f"Students' code ran fenced in by {self.kind}, image {self.image}."
 
     def hiding(self, *folders: Path) -> Fence:
         """The same, and these folders are out of sight too."""
@@ -277,7 +278,7 @@ def machine() -> str:
     """What the doctor says: the fence of this machine, or why there is none."""
     found = _with_bubblewrap(DEFAULT)
     if isinstance(found, Fence):
-        return found.describe()
+        return f"{found.version}, " + ("system calls filtered" if _seccomp() else "libseccomp is missing")
     others = [kind for kind in (DOCKER, PODMAN) if shutil.which(kind)]
     also = f"; {' and '.join(others)} can be one with an image (--image)" if others else ""
     return f"none on this {platform.system()}: {found}{also}"

@@ -123,8 +123,12 @@ def call(function: Callable, *arguments: Any) -> Any:
         raise CannotJudge(f"{spelled(function, arguments)} raised {raised(error)}") from None
 
 
-def numbers(value: Any, shape: Sequence[int | None] = (), what: str = "the answer") -> np.ndarray:
+def numbers(
+    value: Any, shape: Sequence[int | None] = (), what: str = "the answer", *, real: bool = False
+) -> np.ndarray:
     """A value as an array of numbers of this shape (None: any size there), CannotJudge if it is none.
+
+    ``real`` : as floats, which neither wrap round like whole numbers of 8 bits nor hide an imaginary part.
 
     >>> numbers([[1, 2]], (None, 2)).tolist()
     [[1, 2]]
@@ -138,10 +142,13 @@ def numbers(value: Any, shape: Sequence[int | None] = (), what: str = "the answe
             found = found.astype(float)
     except (TypeError, ValueError, OverflowError):
         found = np.array("")
+    if real and found.dtype.kind in "biufc" and not np.any(np.imag(found)):
+        found = np.real(found).astype(float)
     fits = len(found.shape) == len(shape) and all(n in (None, m) for n, m in zip(shape, found.shape))
-    if found.dtype.kind not in "biufc" or not fits:
-        wanted = str(tuple(shape)).replace("None", "any") if shape else "one number"
-        wanted = f"numbers of shape {wanted}" if shape else wanted
+    if found.dtype.kind not in ("f" if real else "biufc") or not fits:
+        kind, some = ("real ", "a") if real else ("", "one")
+        wanted = str(tuple(shape)).replace("None", "any")
+        wanted = f"{kind}numbers of shape {wanted}" if shape else f"{some} {kind}number"
         raise CannotJudge(f"{what} should be {wanted}, got {shown(value)}")
     return found
 
@@ -174,7 +181,8 @@ def _close(a: Number, b: Number, rtol: float, atol: float) -> bool:
     a, b = (float(v) if isinstance(v, Fraction) else v for v in (a, b))
     if cmath.isnan(a) or cmath.isnan(b):
         return cmath.isnan(a) and cmath.isnan(b)
-    return a == b or bool(abs(a - b) <= atol + rtol * abs(b))
+    room = atol + rtol * abs(b)  # of 0 asks for equality, which a difference of floats is too coarse for
+    return a == b or bool(room and abs(a - b) <= room)
 
 
 def _is_row(value: Any) -> bool:
