@@ -1,4 +1,4 @@
-"""``lrnnlab course release | grade | validate | rehearse``."""
+"""``lrnnlab course release | grade | validate``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     try:
-        verbs = {"release": _release, "grade": _grade, "validate": _validate, "rehearse": _rehearse}
+        verbs = {"release": _release, "grade": _grade, "validate": _validate}
         return verbs[options.verb](options)
     except (ValueError, OSError) as error:
         tell(f"lrnnlab course: {error}", sys.stderr)
@@ -40,15 +40,14 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--out", type=Path, help="where marks and feedback go; default: the folder's name and -marks")
     grade.add_argument("--jobs", type=_positive, default=2, help="submissions at a time (2)")
     grade.add_argument("--seconds", type=_positive, default=10, help="computing time of one cell or one call (10)")
-    grade.add_argument("--memory", type=_positive, default=1024, help="MiB beyond what Python and torch take (1024)")
+    grade.add_argument("--memory", type=_positive, default=1024, help="MiB for all its processes together (1024)")
+    grade.add_argument("--image", default="",
+                       help="an image with lrnnlab's requirements: Docker or Podman fences submissions in, not bubblewrap")
+    grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
     grade.add_argument("--show-hidden", action="store_true",
                        help="feedback tells on which input a hidden test failed, and what it wanted")
     validate = verbs.add_parser("validate", help="before hand-in: what a grader would choke on, in plain words")
     validate.add_argument("file", type=Path)
-    rehearse = verbs.add_parser("rehearse", help="grade 200 made-up submissions of every kind, and check every mark")
-    rehearse.add_argument("--set", default="ps1", help="ps1, ps2 or ps3")
-    rehearse.add_argument("--count", type=_positive, default=200, help="how many (200)")
-    rehearse.add_argument("--jobs", type=_positive, default=2, help="submissions at a time (2)")
     return parser
 
 
@@ -66,16 +65,20 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
+    from lrnnlab.course import fence
     from lrnnlab.course.marking import assignment_of, grade_folder
     from lrnnlab.course.sandbox import Limits
     from lrnnlab.course.sets import chosen, find
 
     folder = options.folder.resolve()
     out = options.out or folder.with_name(f"{folder.name}-marks")
-    limits = Limits(seconds=options.seconds, wall=4.0 * options.seconds, memory=options.memory << 20)
+    seconds = options.seconds
+    limits = Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
+    within = fence.find(options.image, options.unfenced, limits)
+    tell(within.describe())
     began = time.perf_counter()
     source = chosen(options.set) if options.set else find(assignment_of(folder))
-    reports = grade_folder(folder, source, out, jobs=options.jobs, limits=limits, say=tell,
+    reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell,
                            show_hidden=options.show_hidden)  # fmt: skip
     tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
     return 0
@@ -88,14 +91,3 @@ def _validate(options: argparse.Namespace) -> int:
     for line in report(findings).splitlines():
         tell(line)
     return int(bool(findings))
-
-
-def _rehearse(options: argparse.Namespace) -> int:
-    from lrnnlab.course.rehearsal import rehearse
-
-    began = time.perf_counter()
-    wrong = rehearse(options.set, options.count, options.jobs, say=tell)
-    for line in wrong:
-        tell(line)
-    tell(f"{options.count} submissions, {len(wrong)} marks not as expected, {time.perf_counter() - began:.0f} s")
-    return int(bool(wrong))

@@ -17,7 +17,8 @@ from numbers import Number, Rational
 from typing import Any
 
 import numpy as np
-import torch
+
+from lrnnlab.course.wire import is_tensor
 
 RIGHT, NOT_YET, UNJUDGED = "right", "not yet", "cannot be judged"
 
@@ -136,7 +137,7 @@ def numbers(
     lrnnlab.course.judging.CannotJudge: the answer should be numbers of shape (2,), got 'ab'
     """
     try:
-        found = np.asarray(value.detach() if isinstance(value, torch.Tensor) else value)
+        found = np.asarray(value.detach() if is_tensor(value) else value)
         if found.dtype == object:  # fractions
             found = found.astype(float)
     except (TypeError, ValueError, OverflowError):
@@ -166,12 +167,12 @@ def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(same(a[key], b[key], rtol, atol) for key in a)
     if _is_row(a) and _is_row(b):
-        a, b = (v.tolist() if isinstance(v, (np.ndarray, torch.Tensor)) else v for v in (a, b))
+        a, b = (v.tolist() if _is_array(v) else v for v in (a, b))
         if not _is_row(a) or not _is_row(b):  # a tensor of one number without an axis
             return same(a, b, rtol, atol)
         return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b))
-    if isinstance(a, (np.ndarray, torch.Tensor)) or isinstance(b, (np.ndarray, torch.Tensor)):
-        a, b = (v.tolist() if isinstance(v, (np.ndarray, torch.Tensor)) and v.ndim == 0 else v for v in (a, b))
+    if _is_array(a) or _is_array(b):
+        a, b = (v.tolist() if _is_array(v) and v.ndim == 0 else v for v in (a, b))
         return isinstance(a, Number) and isinstance(b, Number) and same(a, b, rtol, atol)
     return type(a) is type(b) and bool(a == b)
 
@@ -185,7 +186,11 @@ def _close(a: Number, b: Number, rtol: float, atol: float) -> bool:
 
 
 def _is_row(value: Any) -> bool:
-    return isinstance(value, (list, tuple, range, np.ndarray, torch.Tensor))
+    return isinstance(value, (list, tuple, range)) or _is_array(value)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or is_tensor(value)
 
 
 def spelled(function: Callable, arguments: Sequence) -> str:
@@ -208,7 +213,7 @@ def shown(value: Any) -> str:
     short = reprlib.Repr()
     short.maxlist = short.maxtuple = short.maxdict = 8
     short.maxstring = short.maxother = short.maxlong = 90
-    if isinstance(value, (np.ndarray, torch.Tensor)):
+    if _is_array(value):
         value = value.tolist()
     try:
         text = " ".join(short.repr(value).split())

@@ -10,45 +10,37 @@ import csv
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from queue import Queue
 from tempfile import TemporaryDirectory
 
 from lrnnlab.course.feedback import page
-from lrnnlab.course.grading import Report, grade, ungraded
-from lrnnlab.course.judging import FAULTS, raised
-from lrnnlab.course.sandbox import DEFAULT, Limits
-from lrnnlab.course.server import Server
+from lrnnlab.course.fence import Fence
+from lrnnlab.course.grader import grade_all
+from lrnnlab.course.grading import Report
 from lrnnlab.course.sets import ProblemSet, known, load
 from lrnnlab.course.showing import cell
-from lrnnlab.course.submissions import Submission, Unreadable, collect, read
-from lrnnlab.course.wire import Closed
+from lrnnlab.course.submissions import Unreadable, collect, read
 
 
 def grade_folder(
     folder: Path,
     source: Path,
     out: Path,
+    fence: Fence,
     *,
     jobs: int = 1,
-    limits: Limits = DEFAULT,
-    servers: Sequence[Server] = (),
     say: Callable[[str], None] | None = None,
     show_hidden: bool = False,
-    fence_note: str = "",
 ) -> list[Report]:
     """Grade every submission in ``folder``; write ``out/marks.csv`` and ``out/feedback/STUDENT.html``.
 
-    ``jobs`` submissions at a time, each on a server of its own, or on ``servers`` that run already.  ``show_hidden``:
-    pages tell what hidden tests say; ``fence_note``: a sentence on the fence for the pages and the table.  Rows of
-    ``marks.csv`` whose students are not in ``folder`` stay, those of students graded again are replaced, and so are
-    their pages.  ValueError where the folder, the source or the table that is there is wrong, or ``out`` is inside the
-    folder.
+    ``fence`` as :func:`lrnnlab.course.fence.find` gives it: marks and pages tell which it was.  ``jobs`` submissions at
+    a time.  ``show_hidden``: pages tell what hidden tests say.  Rows of ``marks.csv`` whose students are not in
+    ``folder`` stay, those of students graded again are replaced, and so are their pages.  ValueError where the folder,
+    the source or the table that is there is wrong, or ``out`` is inside the folder.
 
-    >>> grade_folder(Path("submitted"), find("ps1"), Path("marks"), jobs=2)  # doctest: +SKIP
+    >>> grade_folder(Path("submitted"), find("ps1"), Path("marks"), fence.find(), jobs=2)  # doctest: +SKIP
     """
     problem_set = load(source)
     if out.resolve().is_relative_to(folder.resolve()):
@@ -58,12 +50,13 @@ def grade_folder(
     with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:  # which its owner alone may read
         submissions = collect(folder, problem_set.name, Path(place))
         (out / "feedback").mkdir(parents=True, exist_ok=True)
-        for report in grade_all(submissions, problem_set, jobs, limits, servers):
+        fence, note = fence.hiding(folder, place, out, source.parent), fence.describe()
+        for report in grade_all(submissions, source, problem_set, fence, jobs):
             reports.append(report)
-            text = page(report, problem_set, show_hidden=show_hidden, fence_note=fence_note)
+            text = page(report, problem_set, show_hidden=show_hidden, fence_note=note)
             write(out / "feedback" / f"{report.student}.html", text)
             # After each: an interrupted run leaves what it has.
-            merge_marks(out / "marks.csv", problem_set, [report], fence_note)
+            merge_marks(out / "marks.csv", problem_set, [report], note)
             if say:
                 old = before.get(cell(report.student), {}).get("points")
                 was = f" (was {old})" if old not in (None, str(report.points)) else ""
@@ -71,45 +64,6 @@ def grade_folder(
                 marks = f"{report.points}/{report.possible}{was}{remark}"
                 say(f"{len(reports)}/{len(submissions)} {report.student}: {marks}")
     return reports
-
-
-def grade_all(
-    submissions: Sequence[Submission], problem_set: ProblemSet, jobs: int, limits: Limits, servers: Sequence[Server]
-) -> Iterator[Report]:
-    """Reports in the order of the submissions; see :func:`grade_folder`."""
-    jobs = len(servers) or max(1, min(jobs, len(submissions)))
-    with ExitStack() as stack:
-        free: Queue[Server] = Queue()
-        for server in servers or [stack.enter_context(Server(limits)) for _ in range(jobs)]:
-            free.put(server)
-
-        def one(submission: Submission) -> Report:
-            server = free.get()
-            try:
-                return _grade_twice(submission, problem_set, server)
-            finally:
-                free.put(server)
-
-        # Threads do: the students' code runs in processes of their own, and ours waits for it.
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))
-        yield from pool.map(one, submissions)
-
-
-def _grade_twice(submission: Submission, problem_set: ProblemSet, server: Server) -> Report:
-    """Grade; where the server itself ends (something got round the fence, or the system killed it), once more.
-
-    What else goes wrong here, met on this submission, is said in its report, and the next one gets a new server.
-    """
-    for _ in range(2):
-        try:
-            return grade(submission, problem_set, server)
-        except Closed:
-            why = "grading it ended the grader's server, twice"
-        except FAULTS as error:
-            why = f"the grader met {raised(error)}"
-        server.close()
-        server.start()
-    return ungraded(submission.student, problem_set, why)
 
 
 def read_marks(path: Path, problem_set: ProblemSet) -> dict[str, dict[str, str]]:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lrnnlab.course import fence
+from lrnnlab.course.fence import Fence
 from lrnnlab.course.grading import Sitting
-from lrnnlab.course.server import Server
 from lrnnlab.course.showing import clean
 from lrnnlab.course.submissions import Code, Notebook, Unreadable, defined, read
 
@@ -31,10 +32,10 @@ class Finding:
         return f"{self.weight}: {self.says}"
 
 
-def validate(path: Path, server: Server | None = None) -> list[Finding]:
+def validate(path: Path, within: Fence | None = None) -> list[Finding]:
     """All findings about a notebook that is to be handed in; none is good news.  Nothing is written.
 
-    ``server`` : one that runs already; else one is started for it.
+    ``within`` : the fence; else the one that this machine has, or none: it is the student's own code.
 
     >>> validate(Path("ps1.ipynb"))  # doctest: +SKIP
     [Finding(weight='must be put right', says="there is no function 'turns'; there is 'turn': was it renamed?")]
@@ -49,11 +50,7 @@ def validate(path: Path, server: Server | None = None) -> list[Finding]:
     if not notebook.answers:
         return [Finding(STOPS, "this is no notebook of a problem set, or its own description was lost: copy your "
                                "answers into a fresh one")]  # fmt: skip
-    found = list(_at_rest(notebook, path))
-    if server is not None:
-        return found + list(_running(notebook, server))
-    with Server() as own:
-        return found + list(_running(notebook, own))
+    return [*_at_rest(notebook, path), *_running(notebook, within or fence.find(unfenced=True))]
 
 
 def _at_rest(notebook: Notebook, path: Path) -> Iterator[Finding]:
@@ -97,8 +94,8 @@ def _cell(cell: Code) -> Iterator[Finding]:
                                 f"leave {ast.get_source_segment(cell.source, node)[:40]} out")
 
 
-def _running(notebook: Notebook, server: Server) -> Iterator[Finding]:
-    sitting = Sitting(notebook, "", server)
+def _running(notebook: Notebook, within: Fence) -> Iterator[Finding]:
+    sitting = Sitting(notebook, "", within)
     try:
         sitting.start()
         for number, fault in sorted(sitting.faults.items()):
@@ -117,7 +114,7 @@ def _running(notebook: Notebook, server: Server) -> Iterator[Finding]:
 def _visible_tests(notebook: Notebook, sitting: Sitting) -> Iterator[Finding]:
     """The notebook's own tests, in the student's process: they are the student's to see."""
     for cell in notebook.cells:
-        if cell.is_test and sitting.pupil is not None:
+        if cell.is_test and sitting.process is not None:
             reply = sitting.run(cell)
             if "error" in reply:
                 said = re.sub(r"^(CannotJudge|NotYet): | \(cell \d+, line \d+\)$", "", str(reply["error"]))

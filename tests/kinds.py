@@ -7,26 +7,23 @@ attack are texts here and run in a fenced process only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-
-from lrnnlab.course.planted import Handout, Plant
+from planted import Handout, Plant
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a kind may use: the released notebook and its answers, planted ones, the running number, secret places."""
+    """What a kind may use: the released notebook and its answers, planted ones, the running number, and places outside,
+    by the words that stand for them in an attack (CANARY, SOURCE ...)."""
 
     handout: Handout
     plants: list[Plant]
     number: int
-    source: Path
-    marks: Path
-    canary: Path
+    places: dict[str, str] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
