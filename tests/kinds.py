@@ -46,11 +46,16 @@ class Scene:
         """All solved, but this in place of the answer to ``task``."""
         return self.handout.notebook(**{self.task.replace(".", "_"): source})
 
-    def with_first(self, source: str, solved: bool = True) -> NotebookNode:
-        """All solved (or nothing), and a cell of the student's own in front."""
-        nothing = {} if solved else {id.replace(".", "_"): None for id in self.ids}
-        notebook = self.handout.notebook(**nothing)
+    def with_first(self, source: str) -> NotebookNode:
+        """All solved, and a cell of the student's own in front."""
+        notebook = self.handout.notebook()
         notebook.cells.insert(0, new_code_cell(source))
+        return notebook
+
+    def with_last(self, source: str) -> NotebookNode:
+        """Nothing solved, and a cell of the student's own at the end: what it defines is what is graded."""
+        notebook = self.handout.notebook(**{id.replace(".", "_"): None for id in self.ids})
+        notebook.cells.append(new_code_cell(source))
         return notebook
 
     def place(self, notebook: NotebookNode) -> int:

@@ -12,12 +12,14 @@ import argparse
 import json
 import os
 import platform
+import secrets
 import socket
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from attacks import KINDS
@@ -68,7 +70,7 @@ def rehearse(
     []
     """
     source, handout, planted_ones = find(name, root), Handout.of(name, root), plants(name, root)
-    within = within or fence.find()
+    within = marked(within or fence.find())
     with tempfile.TemporaryDirectory(prefix="lrnnlab-rehearsal-") as place, listeners(Path(place)) as (words, heard):
         folder, marks, canary = Path(place) / "submitted", Path(place) / "marks", Path(place) / "canary"
         folder.mkdir()
@@ -80,7 +82,7 @@ def rehearse(
         due = dict(write(kinds[number % len(kinds)],
                          Scene(handout, planted_ones, number // len(kinds) + number, words), folder)
                    for number in range(count))  # fmt: skip
-        before, running, shared = traces(canary, folder, PACKAGE, source.parent), namespaces(), segments()
+        before, shared = traces(canary, folder, PACKAGE, source.parent), segments()
         reports = grade_folder(folder, source, marks, within, jobs=jobs, say=say)
         wrong = [f"{report.student}: {report.points} points, and should have {due[report.student]}"
                  for report in reports if report.points != due[report.student]]  # fmt: skip
@@ -88,7 +90,7 @@ def rehearse(
             wrong.append(f"{count} submissions, {len(reports)} reports")
         after = traces(canary, folder, PACKAGE, source.parent)
         wrong += [f"{path} was touched" for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
-        wrong += [f"process {pid} is left" for pid in sorted(namespaces() - running)]
+        wrong += [f"process {pid} is left" for pid in left(within)]
         wrong += [f"shared memory is left: {line}" for line in segments() - shared] + heard()
         return wrong
 
@@ -105,13 +107,18 @@ def traces(*places: Path) -> dict[str, tuple]:
     return found
 
 
-def namespaces() -> set[str]:
-    """The processes that are not in this one's namespace of processes: those in a fence."""
-    ours, found = os.readlink("/proc/self/ns/pid"), set()
-    for path in Path("/proc").glob("[0-9]*/ns/pid"):
+def marked(within: Fence) -> Fence:
+    """The same fence with a limit that no other has, by which :func:`left` knows its processes."""
+    return replace(within, limits=replace(within.limits, whole=within.limits.whole + secrets.randbits(40) * 1e-9))
+
+
+def left(within: Fence) -> list[str]:
+    """The processes of a :func:`marked` fence that live: its first one stands for all, and tells its command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if os.readlink(path) != ours:
-                found.add(path.parts[2])
+            if str(within.limits.whole).encode() in path.read_bytes():
+                found.append(path.parts[2])
         except OSError:  # it has ended
             continue
     return found

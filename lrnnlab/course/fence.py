@@ -105,7 +105,7 @@ def inside(home: str) -> dict[str, str]:
     one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     return {**one, "PYTHONPATH": str(PACKAGE.parent), "PYTHONHASHSEED": "0", "HOME": home, "TMPDIR": home,
             "MPLBACKEND": "agg", "MPLCONFIGDIR": home, "LANG": "C.UTF-8", "TQDM_DISABLE": "1", "USER": "student",
-            "PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": ""}  # fmt: skip
+            "PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": "", "JOBLIB_MULTIPROCESSING": "0"}  # fmt: skip
 
 
 def find(image: str = "", unfenced: bool = False, limits: Limits = DEFAULT) -> Fence:
@@ -130,6 +130,8 @@ def _with_bubblewrap(limits: Limits) -> Fence | str:
     program = shutil.which("bwrap")
     if program is None:
         return "there is no bubblewrap"
+    if not hasattr(os, "pidfd_open"):
+        return "Python here has no os.pidfd_open"
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
     return _tried(Fence(BUBBLEWRAP, os.path.realpath(program), version, limits=limits))
 

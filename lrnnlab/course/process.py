@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import select
 import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from lrnnlab.course.fence import BUBBLEWRAP, DOCKER, NONE, PODMAN, Fence, calls_
 
 _START = "from lrnnlab.course.pupil import main; main()"
 STARTING = 120  # seconds by the clock
+ENDING = 60
 TICK = 0.1  # seconds between two looks
 SAYS = 400  # characters of what an exception says, or of a name
 FUNCTIONS = 5_000
@@ -46,6 +49,7 @@ class Process:
         self.fence, self.limits = fence, fence.limits
         self.computed = 0.0  # seconds of computing time, of all its processes, as last seen
         self._name, self._why, self._root, self._closed = f"lrnnlab-{secrets.token_hex(8)}", "", 0, False
+        self._handle = -1
         self._home = tempfile.TemporaryDirectory(prefix="lrnnlab-", ignore_cleanup_errors=True)
         self._start()
         self._line = wire.Line(self._process.stdout.fileno(), self._process.stdin.fileno())
@@ -81,6 +85,7 @@ class Process:
                 while not said.rstrip().endswith("}") and (part := file.readline()):
                     said += part
             self._root = json.loads(said)["child-pid"] if said else 0
+            self._handle = os.pidfd_open(self._root) if said else -1  # a number could be another process's by and by
 
     def __enter__(self) -> Process:
         return self
@@ -136,8 +141,10 @@ class Process:
             except subprocess.TimeoutExpired:
                 pass
             self._kill()
-            self._process.wait(60)
+            self._process.wait(ENDING)
             self._watcher.join()
+            if self._handle >= 0:
+                os.close(self._handle)
             self._process.stdout.close()
             self._home.cleanup()
         return self._process.returncode
@@ -167,13 +174,16 @@ class Process:
         return f"started more than {limits.processes} processes" if count > 2 * limits.processes else ""
 
     def _kill(self) -> None:
-        """End the whole tree, if it is not ended.  With its first process a fence takes all others along."""
-        if self._process.poll() is not None:
+        """End the whole tree, and wait until it has ended."""
+        if self._handle >= 0:  # the fence's first process, which takes all others along, also when its command is gone
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            select.select([self._handle], [], [], ENDING)
+        elif self._process.poll() is not None:
             return
-        if self.fence.kind in (DOCKER, PODMAN):
-            subprocess.run([self.fence.program, "kill", self._name], capture_output=True, timeout=60, check=False)
-        elif self.fence.kind == BUBBLEWRAP and self._root:  # the command ends when all in the fence have
-            _end(self._root)
+        elif self.fence.kind in (DOCKER, PODMAN):
+            subprocess.run([self.fence.program, "kill", self._name], capture_output=True, timeout=ENDING, check=False)
+            self._process.kill()
         else:
             for _ in range(20):  # each look may find children that are younger than the last
                 if not [pid for pid in list(tree(self._process.pid))[1:] if _end(pid)]:

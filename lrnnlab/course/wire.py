@@ -24,7 +24,7 @@ LARGEST = 1 << 22  # bytes of a message
 DEPTH = 40
 VALUES = 200_000  # in one message, in all; an array is one
 HASHED = 5_000  # of them in sets and dictionaries
-DIGITS = 50_000  # hexadecimal, of all its whole numbers and fractions together: adding up fractions multiplies them
+DIGITS = 100_000  # hexadecimal, of all its whole numbers and fractions together: adding up fractions multiplies them
 CELLS = 1_000_000  # of an array; an axis of no length counts as one
 DTYPES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"}
 
@@ -93,7 +93,7 @@ def decode(data: Any) -> Any:
     True
     >>> decode({"int": "0x1" + "0" * 10**6})
     Traceback (most recent call last):
-    ValueError: more than 50000 digits
+    ValueError: more than 100000 digits
     """
     return _Reader().value(data, 0)
 
