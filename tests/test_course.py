@@ -3,9 +3,10 @@
 import cmath
 import json
 import math
+import os
 import re
-import socket
-import threading
+import tempfile
+import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -34,8 +35,9 @@ from lrnnlab.course.judging import (
 )
 from lrnnlab.course.predicting import Prediction
 from lrnnlab.course.pupil import Sink, answer
-from lrnnlab.course.sets import inside, top_names, without
-from lrnnlab.course.submissions import Unreadable, _notebook, plain_python, read, students
+from lrnnlab.course.reading import Unreadable, digest, plain_python, top_names
+from lrnnlab.course.sets import inside, without
+from lrnnlab.course.submissions import collect, read
 
 SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "course").glob("chapter_*.py"))
 CHAPTERS = [path.stem.removeprefix("chapter_") for path in SOURCES]
@@ -161,10 +163,11 @@ def test_what_is_not_plain_is_refused(value):
         wire.encode(value)
 
 
+TAGS = [name.removeprefix("read_") for name in vars(wire._Reader) if name.startswith("read_")]
 HOSTILE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*wire._READ, "other"]), inner, max_size=2)
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*TAGS, "other", "_", ""]), inner, max_size=2)
     ),
 )
 
@@ -177,19 +180,63 @@ def test_hostile_data_is_a_value_error_or_a_value(data):
         pass
 
 
-def test_messages_end_and_time_out():
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        with pytest.raises(TimeoutError):
-            wire.receive(ours, until=0)
-        drip = threading.Thread(target=lambda: theirs.sendall(b"\xff\xff\xff\xff"))
-        drip.start()
-        with pytest.raises(ValueError, match="a message of 4294967295 bytes"):
-            wire.receive(ours)
-        drip.join()
-        theirs.close()
-        with pytest.raises(wire.Closed):
-            wire.receive(ours)
+def collide(count):
+    """Whole numbers that all have the same hash."""
+    return [{"int": hex((2**61 - 1) * k)} for k in range(1, count + 1)]
+
+
+def nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("data, says", [
+    ({"int": "0x" + "f" * 110_000}, "more than 100000 digits"),
+    ([{"fraction": ["0x1", hex(2**4000 + k)]} for k in range(120)], "more than 100000 digits"),
+    ({"fraction": [hex(3**2_000_000), hex(5**1_000_000)]}, "more than 100000 digits"),
+    ({"set": collide(6000)}, "more than 5000 values in sets and dictionaries"),
+    ([{"dict": [[key, 1] for key in range(300)]}] * 20, "more than 5000 values in sets and dictionaries"),
+    ([[]] * 300_000, "more than 200000 values"), (nested(60), "nested more than 40 deep"),
+    ({"array": ["f8", [10**9, 0], ""]}, "shape .1000000000, 0"), ({"array": ["f8", [-1, 0], ""]}, "cannot reshape"),
+    ({"array": ["f8", [0] * 30, ""]}, "an array of type f8"), ({"array": ["O", [1], "AAAAAAAAAAA="]}, "type O"),
+    ({"float": "1" * 10**6}, "KeyError"), ({"value": 1}, "not an encoded value"), ({"take": ["values", 1]}, "not an encoded"),
+    (10**30, "not written as one"), ({"fraction": ["1", "0"]}, "ZeroDivisionError"), ({"set": [[]]}, "TypeError"),
+], ids=lambda value: str(value)[:30])  # fmt: skip
+def test_what_would_take_long_is_refused_at_once(data, says):
+    began = time.process_time()
+    with pytest.raises(ValueError, match=says):
+        wire.decode(data)
+    assert time.process_time() - began < 5
+
+
+def test_the_largest_that_is_read_is_read_soon():
+    began = time.process_time()
+    assert len(wire.decode({"set": collide(4000)})) == 4000
+    fractions = wire.decode([{"fraction": ["0x1", hex(2**1000 + 2 * k + 1)]} for k in range(200)])
+    assert sum(fractions).denominator > 1
+    assert len(wire.decode({"array": ["f8", [10**6, 0], ""]}).tolist()) == 10**6
+    assert time.process_time() - began < 10
+
+
+def test_messages_end_and_are_no_larger_than_said():
+    reading, writing = os.pipe()
+    line = wire.Line(reading, writing)
+    for data, says in ((b"\xff\xff\xff\xff", "a message of 4294967295 bytes"), (b"\0\0\0\2\xff{", "decode"),
+                       (b"\0\0\x80\0" + b"[" * 0x8000, "too deeply"), (b"\0\0\x80\0" + b"1" * 0x8000, "digits")):  # fmt: skip
+        os.write(writing, data)
+        with pytest.raises(ValueError, match=says):
+            line.receive()
+    with pytest.raises(ValueError, match="an answer of 5 MB is too large"):
+        line.send("x" * 5_000_000)
+    os.write(writing, b"\0\0\0\5{")
+    os.close(writing)
+    with pytest.raises(wire.Closed):
+        line.receive()
+    os.close(reading)
+    with pytest.raises(wire.Closed):
+        line.send(1)
 
 
 # --- a student's process, without one --------------------------------------------------------------------------------
@@ -239,9 +286,17 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_is_a_notebook_or_unreadable(content):
     try:
-        _notebook({"cells": [content], "metadata": content})
+        digest(json.dumps({"cells": [content], "metadata": content}).encode())
     except Unreadable:
         pass
+
+
+def collected(folder):
+    """What each student has handed in, or what is wrong with it; the copies must be all that is left to read."""
+    with tempfile.TemporaryDirectory() as place:
+        found = collect(folder, "ps1", Path(place))
+        assert all(one.path is None or one.path.parent == Path(place) for one in found)
+        return {one.student: one.path.read_text() if one.path else one.problem for one in found}
 
 
 def test_both_ways_to_lay_out_a_folder(tmp_path):
@@ -251,19 +306,20 @@ def test_both_ways_to_lay_out_a_folder(tmp_path):
         (tmp_path / name).write_text("{}")
     (tmp_path / "cy").mkdir()
     (tmp_path / "dan.ipynb").symlink_to(tmp_path / "ada.ipynb")
-    (tmp_path / ".hidden").write_text("")
-    found = {one.student: (one.path and one.path.name, one.problem) for one in students(tmp_path, "ps1")}
-    assert found == {"ada": ("ada.ipynb", ""), "bob": ("ps1.ipynb", ""), "cy": (None, "holds no notebook"),
-                     "dan": (None, "is a link, not a file")}  # fmt: skip
+    (tmp_path / ".DS_Store").write_text("")
+    assert collected(tmp_path) == {
+        "ada": "{}", "bob": "{}", "cy": "holds no notebook", "dan": "is a link, not a file"}  # fmt: skip
     (tmp_path / "ada").mkdir()
-    with pytest.raises(ValueError, match="a file and a folder of 'ada'"):
-        students(tmp_path, "ps1")
+    assert collected(tmp_path)["ada"] == "holds no notebook"
+    assert collected(tmp_path)["ada.ipynb"] == "{}"
 
 
 @pytest.mark.parametrize("source, python, notes", [
-    ("x = 5\n%matplotlib inline", "x = 5\n", 1), ("!ls\n?print\nx = 1", "\n\nx = 1", 2),
+    ("x = 5\n%matplotlib inline", "x = 5\nNone", 1), ("!ls\n?print\nx = 1", "None\nNone\nx = 1", 2),
+    ("files = !ls\na, b = %sql 1\nmath.pi?\nx[0]??", "files = []\na, b = None\nNone\nNone", 4),
+    ("%pwd\nx = a(b)  # right?\ny = 5 %x", "None\nx = a(b)  # right?\ny = 5 %x", 1), ("max?\na != b", "None\na != b", 1),
     ("%%time\nx = 1", "\nx = 1", 0),
-    ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    pass", 1),
+    ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    None", 1),
     ("def f(:", "def f(:", 0),
 ])  # fmt: skip
 def test_commands_of_jupyter_are_left_out(source, python, notes):

@@ -1,33 +1,34 @@
 """Grading under abuse: the fence holds, nothing stops the batch, and every mark is earned."""
 
 import csv
-import os
-import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
+from attacks import KINDS, QUICK
+from fenced import QUICK as LIMITS
+from fenced import the_fence
+from kinds import Scene, right
+from planted import Handout, plants
+from rehearsal import left, marked, rehearse, write
 
 from lrnnlab.cli import main as lrnnlab_main
-from lrnnlab.course.attacks import KINDS
+from lrnnlab.course import fence as fences
 from lrnnlab.course.command import main
 from lrnnlab.course.feedback import page
+from lrnnlab.course.fence import NONE, Fence
+from lrnnlab.course.grader import Grader, grade_all
 from lrnnlab.course.grading import Part, Report
-from lrnnlab.course.judging import NOT_YET, Verdict
-from lrnnlab.course.kinds import Scene
+from lrnnlab.course.judging import NOT_YET, UNJUDGED, Verdict
 from lrnnlab.course.marking import assignment_of, grade_folder
-from lrnnlab.course.planted import Handout, plants
-from lrnnlab.course.rehearsal import rehearse, write
-from lrnnlab.course.sandbox import FENCES, Limits, guard, landlock
-from lrnnlab.course.server import Gone, Server
-from lrnnlab.course.sets import find
+from lrnnlab.course.sets import find, load
+from lrnnlab.course.submissions import Submission
 from lrnnlab.course.validating import MIND, STOPS, validate
-from lrnnlab.course.wire import Closed
 
 ROOT = Path(__file__).parents[1]
-QUICK = Limits(seconds=1, wall=15, memory=300 << 20)
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="grading forks: Linux and macOS")
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
 
 
@@ -37,263 +38,202 @@ def handout():
 
 
 @pytest.fixture(scope="module")
-def server():
-    with Server(QUICK) as server:
-        yield server
+def fence():
+    return the_fence()
 
 
-@pytest.fixture(scope="module")
-def second_server():
-    with Server(QUICK) as server:
-        yield server
+def hand_in(folder, name, notebook):
+    folder.mkdir(exist_ok=True)
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+    return Submission(name, folder / f"{name}.ipynb")
 
 
-@pytest.fixture
-def pupil(server):
-    pupil = server.pupil()
-    yield pupil
-    pupil.close()
-
-
-def run(pupil, cell):
-    return pupil.ask({"cell": cell, "number": 1})
-
-
-# --- the fence -------------------------------------------------------------------------------------------------------
-
-SECRET = "a secret that no student may read"
-TOUCH = {  # Python that must not reach a file outside, by the layer it goes round
-    "reads": "open({path!r}).read()",
-    "reads through os": "import os; os.read(os.open({path!r}, os.O_RDONLY), 99)",
-    "reads through pathlib": "import pathlib; pathlib.Path({path!r}).read_bytes()",
-    "reads through a link": "import os; os.symlink({path!r}, 'link'); open('link').read()",
-    "reads from a relative path": "import os; open(os.path.relpath({path!r})).read()",
-    "reads through numpy": "import numpy; numpy.fromfile({path!r}, 'u1')[0]",
-    "lists": "import os; os.listdir(os.path.dirname({path!r}))",
-    "writes": "open({path!r}, 'w').write('mine')",
-    "appends": "open({path!r}, 'a').write('mine')",
-    "makes a neighbour": "open({path!r} + '.new', 'x').write('mine')",
-    "removes": "import os; os.remove({path!r})",
-    "renames": "import os; os.rename({path!r}, 'mine')",
-    "changes its mode": "import os; os.chmod({path!r}, 0o777)",
-    "through a program": "import subprocess; subprocess.run(['cat', {path!r}], check=True)",
-    "through a shell": "import os; assert os.system('cat ' + {path!r}) == 0",
-    "imports it": "import sys; sys.path.insert(0, {folder!r}); import secret_module",
-}
-
-
-@pytest.mark.parametrize("fences", [FENCES, ("limits", "hook"), ("limits", "landlock")], ids="+".join)
-def test_nothing_outside_can_be_read_or_written(server, tmp_path, fences):
-    if "landlock" in fences and not landlock():
-        if "hook" in fences:
-            fences = ("limits", "hook")
-        else:
-            pytest.skip("this kernel has no Landlock")
-    path = tmp_path / "secret.txt"
-    path.write_text(SECRET)
-    path.chmod(0o644)
-    (tmp_path / "secret_module.py").write_text("x = 1")
-    pupil = server.pupil(fences)
-    assert pupil.fences == fences
-    for way, cell in TOUCH.items():
-        if way == "changes its mode" and "hook" not in fences:
-            continue  # Landlock does not speak of modes: the documentation says so
-        reply = run(pupil, cell.format(path=str(path), folder=str(tmp_path)))
-        assert "error" in reply, way
-        assert SECRET not in str(reply), way
-    assert "error" not in run(pupil, "open('a.txt', 'w').write('a')\nassert open('a.txt').read() == 'a'")
-    pupil.close()
-    assert path.read_text() == SECRET
-    assert path.stat().st_mode & 0o777 == 0o644
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["secret.txt", "secret_module.py"]
-
-
-def test_without_a_fence_the_secret_is_read(server, tmp_path):
-    """So the tests above can fail."""
-    path = tmp_path / "secret.txt"
-    path.write_text(SECRET)
-    pupil = server.pupil(("limits",))
-    reply = run(pupil, f"print(open({str(path)!r}).read())")
-    pupil.close()
-    assert reply == {"printed": SECRET + "\n"}
-
-
-@pytest.mark.skipif(not landlock(), reason="this kernel has no Landlock")
-def test_native_code_does_not_get_round_landlock(server, tmp_path):
-    path = tmp_path / "secret.txt"
-    path.write_text(SECRET)
-    cell = f"import ctypes\nlibc = ctypes.CDLL(None)\nassert libc.open({str(path).encode()!r}, 0) >= 0"
-    pupil = server.pupil(("limits", "landlock"))
-    assert run(pupil, cell)["kind"] == "AssertionError"
-    assert "error" in run(pupil, f"import os; os.kill({os.getpid()}, 0)") or landlock() < 6
-    pupil.close()
-
-
-def test_the_course_is_not_readable_to_students(server):
-    pupil = server.pupil(limits=Limits(wall=60))
-    for path in (ROOT / "notebooks" / "assignments", ROOT / "notebooks", ROOT / "tests", ROOT / "data", ROOT):
-        assert "PermissionError" in run(pupil, f"import os; os.listdir({str(path)!r})")["error"]
-    assert "error" not in run(pupil, "import lrnnlab.proofs.depth, lrnnlab.tasks, scipy.optimize")
-
-
-def test_the_environment_tells_nothing(pupil, monkeypatch):
-    monkeypatch.setenv("SECRET_TOKEN", "x")
-    assert run(pupil, "import os; assert not {'SECRET_TOKEN', 'USER'} & set(os.environ)") == {"printed": ""}
-
-
-def test_processes_do_not_share_anything_but_what_is_loaded(server):
-    first, second = server.pupil(), server.pupil()
-    run(first, "import numpy; numpy.pi = 3; left = 1; open('note', 'w').write('x')")
-    assert run(second, "import numpy, os; assert numpy.pi > 3.1 and not os.path.exists('note')") == {"printed": ""}
-    assert run(second, "left")["kind"] == "NameError"
-    first.close(), second.close()
-
-
-def test_the_same_numbers_every_time(server):
-    cell = "import random, torch, numpy\nprint(random.random(), torch.rand(1), numpy.random.rand(), hash('a'))"
-    seen = set()
-    for _ in range(2):
-        pupil = server.pupil()
-        seen.add(run(pupil, cell)["printed"])
-        pupil.close()
-    assert len(seen) == 1
-
-
-def test_scans_run_in_a_student_s_process(pupil):
-    """Compiled kernels and a backward pass survive the fork."""
-    cell = ("import torch\nfrom lrnnlab.scans import linear_scan\n"
-            "a = torch.full((1, 50, 3), 0.5, requires_grad=True)\n"
-            "linear_scan(a, torch.ones(1, 50, 3)).sum().backward()\nprint(a.grad.shape)")  # fmt: skip
-    assert run(pupil, cell) == {"printed": "torch.Size([1, 50, 3])\n"}
-
-
-@pytest.mark.parametrize("cell, why", [
-    ("while True: pass", "used more than 1 seconds of computing time"),
-    ("import os; os._exit(3)", "ended the whole process .exit status 3"),
-    ("import ctypes; ctypes.string_at(0)", "crashed"),
-])  # fmt: skip
-def test_why_a_process_ended(server, cell, why):
-    pupil = server.pupil()
-    with pytest.raises(Gone, match=why):
-        run(pupil, cell)
-
-
-def test_memory_is_limited_and_the_process_goes_on(pupil):
-    assert run(pupil, "kept = []\nwhile True: kept.append(bytearray(10**7))")["kind"] == "MemoryError"
-    assert run(pupil, "del kept; x = 1") == {"printed": ""}
-
-
-def test_files_are_limited(pupil):
-    assert "error" in run(pupil, "with open('big', 'wb') as f:\n    f.write(bytes(10**7))\n    f.flush()")
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="orphans are found on Linux")
-def test_no_stray_process_survives(server):
-    pupil = server.pupil(("limits",))  # without the hook, a fork succeeds
-    cell = "import os, time\nchild = os.fork()\nif not child:\n    os.setsid()\n    time.sleep(600)\nprint(child)"
-    stray = int(run(pupil, cell)["printed"])
-    os.kill(stray, 0)
-    pupil.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(stray, 0)
-
-
-def test_the_hook_alone_says_what_it_refuses():
-    hook = guard("/tmp/mine", ("/usr",))
-    hook("open", ("/tmp/mine/x", "w", os.O_WRONLY))
-    hook("open", (3, "r", 0))
-    for event, arguments in (("open", ("/usr/x", "w", os.O_WRONLY)), ("open", ("/tmp/minefield", "r", 0)),
-                             ("open", ("/tmp/mine/../x", "r", 0)), ("os.remove", ("/usr/x", -1)),
-                             ("os.system", (b"ls",)),
-                             ("os.rename", ("/tmp/mine/a", "/usr/b", -1, -1)), ("os.listdir", ("/",))):  # fmt: skip
-        with pytest.raises(PermissionError, match="the grader does not allow"):
-            hook(event, arguments)
-
-
-def test_windows_is_told_at_once(monkeypatch):
-    monkeypatch.setattr("lrnnlab.course.server.os.name", "nt")
-    with pytest.raises(ValueError, match="needs Linux or macOS"):
-        Server()
-
-
-def test_sleeping_is_no_way_to_stop_the_batch(server):
-    pupil = server.pupil(limits=Limits(wall=0.5))
-    with pytest.raises(Gone, match="took more than 0.5 seconds"):
-        run(pupil, "import time; time.sleep(99)")
+def with_first(notebook, cell):
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(cell))
+    return notebook
 
 
 # --- a folder --------------------------------------------------------------------------------------------------------
 
 
-def test_one_of_each_kind_gets_what_it_earned(server, second_server):
-    """The whole rehearsal, 200 of them: python -m lrnnlab course rehearse."""
-    assert rehearse("ps1", len(KINDS), servers=[server, second_server], root=ROOT) == []
+def test_a_third_of_the_kinds_get_what_they_earned_and_leave_nothing(fence):
+    """All of them, 200 times: python tests/rehearsal.py."""
+    chosen = [right, *QUICK[::3], right]
+    assert rehearse("ps1", len(chosen), jobs=2, within=fence, kinds=chosen, root=ROOT) == []
 
 
-def test_the_rehearsal_notices_a_wrong_mark(server):
-    from lrnnlab.course import kinds
+def test_every_attack_is_made_of_what_it_needs():
+    """No word of a place is left in a cell, and every kind has a name of its own."""
+    assert len({kind.__name__ for kind in KINDS}) == len(KINDS) >= 120
+
+
+def test_the_rehearsal_notices_what_is_wrong():
+    """Without a fence, where each of these succeeds."""
 
     def lucky(scene):
         return scene.handout.released, 1
 
-    assert rehearse("ps1", 2, servers=[server], kinds=[kinds.right, lucky], root=ROOT) == [
-        "001_lucky: 0 points, and should have 1"]  # fmt: skip
+    def reads(scene):
+        return scene.with_last(f"exec(open({scene.places['SOURCE']!r}).read())"), 0
+
+    def touches(scene):
+        cell = f"""
+import os, socket, subprocess, sys
+open({scene.places["CANARY"]!r}, "a").close()
+os.chmod({scene.places["CANARY"]!r}, 0o600)
+socket.socket(socket.AF_UNIX).connect({scene.places["SOCKET"]!r})
+"""
+        return scene.with_first(cell), scene.full
+
+    found = rehearse("ps1", 4, within=Fence(NONE, limits=LIMITS), kinds=[right, lucky, reads, touches], root=ROOT)
+    assert found[:2] == ["001_lucky: 0 points, and should have 1", "002_reads: 16 points, and should have 0"]
+    assert found[2].endswith("canary was touched")
+    assert found[3:] == ["somebody reached the unix socket"]
 
 
-def test_marks_and_feedback_are_the_same_on_every_run(tmp_path, handout, server, second_server):
+def test_one_that_burns_all_its_time_costs_the_one_beside_it_nothing(fence, tmp_path, handout):
+    slow = "from fractions import Fraction\nfrom random import getrandbits\n"
+    slow += "\n".join(f"def {name}(*arguments):\n    return Fraction(getrandbits(2**21), getrandbits(2**21), _normalize=False)"
+                      for name in handout.problem_set.functions)  # fmt: skip
+    burns = "import os\nfor _ in range(4):\n    if not os.fork():\n        while True: pass\nwhile True: pass"
+    files = []
+    for number in range(2):
+        files.append(hand_in(tmp_path / "in", f"a{number}", with_first(handout.notebook(), burns)))
+        files.append(hand_in(tmp_path / "in", f"b{number}", handout.notebook()))
+    untouched = {name.replace(".", "_"): None for name in handout.answers}
+    files.append(hand_in(tmp_path / "in", "c", with_first(handout.notebook(**untouched), slow)))
+    files.append(hand_in(tmp_path / "in", "d", handout.notebook()))
+    notebook = handout.notebook()
+    for _ in range(14):
+        with_first(notebook, "while True: pass")
+    files.append(hand_in(tmp_path / "in", "e", notebook))
+    files.append(hand_in(tmp_path / "in", "f", handout.notebook()))
+    source, found = find("ps1", ROOT), {}
+    for jobs in (1, 2):
+        limits = replace(LIMITS, total=12)
+        reports = list(grade_all(files, source, handout.problem_set, replace(fence, limits=limits), jobs))
+        found[jobs] = {report.student: report.points for report in reports}
+    assert found[1] == found[2]
+    assert {found[2][student] for student in ("a0", "b0", "a1", "b1", "d", "f")} == {16}
+    assert found[2]["c"] == found[2]["e"] == 0
+
+
+def test_a_test_that_never_ends_costs_its_submission_alone(fence, tmp_path, handout):
+    text = find("ps1", ROOT).read_text(encoding="utf-8")
+    marker = '# %% nbgrader={"grade_id": "ps1_2_seen"'
+    at = text.index("\n", text.index(marker)) + 1
+    source = tmp_path / "ps1_endless.py"
+    source.write_text(f"{text[:at]}while collision(3, 1) == 'for ever':\n    pass\n{text[at:]}", encoding="utf-8")
+    problem_set = load(source)
+    endless = hand_in(tmp_path / "in", "ada", handout.notebook(ps1_2="def collision(M, n): return 'for ever'"))
+    honest = hand_in(tmp_path / "in", "bob", handout.notebook())
+    within = marked(fence)
+    with Grader(source, problem_set, within) as grader:
+        assert grader.grade(honest).points == 16
+        grader.patience = 3
+        report = grader.grade(endless)
+        assert (report.points, report.problem) == (0, "grading it took more than 3 seconds by the clock")
+        assert {part.verdict.outcome for part in report.parts} == {UNJUDGED}
+        until = time.monotonic() + 20
+        while left(within) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not left(within)
+        grader.patience = 200
+        assert grader.grade(honest).points == 16
+
+
+def test_a_grader_that_was_ended_is_started_again(fence, tmp_path, handout):
+    honest = hand_in(tmp_path / "in", "bob", handout.notebook())
+    with Grader(find("ps1", ROOT), handout.problem_set, fence) as grader:
+        grader._process.kill()
+        assert grader.grade(honest).points == 16
+
+
+def test_the_grader_imports_nothing_from_where_it_is_started(fence, tmp_path, handout, monkeypatch):
+    honest = hand_in(tmp_path / "in", "bob", handout.notebook())
+    for name in ("nbformat", "numpy", "jupytext", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')\nraise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    with Grader(find("ps1", ROOT), handout.problem_set, fence) as grader:
+        assert grader.grade(honest).points == 16
+    assert not (tmp_path / "imported").exists()
+
+
+def test_replies_of_a_wrong_kind_cost_nobody_else(fence, tmp_path, handout):
+    files = []
+    for number, reply in enumerate(("None", "[]", "{'functions': 5}", "{'functions': [1, None], 'error': 3, 'kind': []}",
+                                    "{'value': {'int': 'x'}}", "{'error': chr(0xd800) * 10**6}")):  # fmt: skip
+        cell = f"from lrnnlab.course import pupil\npupil._reply = lambda line, message: line.send({reply})"
+        files.append(hand_in(tmp_path / "in", f"a{number}", with_first(handout.notebook(), cell)))
+    files.append(hand_in(tmp_path / "in", "bob", handout.notebook()))
+    *bad, good = grade_all(files, find("ps1", ROOT), handout.problem_set, fence)
+    assert good.points == 16
+    for report in bad:
+        assert report.points == 0
+        assert not report.problem
+        assert max(len(text) for text in (*report.notes, *(part.verdict.says for part in report.parts))) < 2000
+
+
+def test_marks_and_feedback_are_the_same_on_every_run(tmp_path, handout, fence):
     folder = tmp_path / "submitted"
     folder.mkdir()
-    for number, kind in enumerate(KINDS[:8]):
-        write(kind, Scene(handout, plants("ps1", ROOT), number, Path("/x"), Path("/y"), Path("/z")), folder)
+    for number, kind in enumerate(KINDS[:6]):
+        write(kind, Scene(handout, plants("ps1", ROOT), number), folder)
     texts = []
-    for servers in ([server], [server, second_server]):
-        out = tmp_path / f"marks{len(servers)}"
-        grade_folder(folder, find("ps1", ROOT), out, servers=servers)
+    for jobs in (1, 2):
+        out = tmp_path / f"marks{jobs}"
+        grade_folder(folder, find("ps1", ROOT), out, fence, jobs=jobs)
         texts.append({path.name: path.read_text() for path in sorted(out.rglob("*.*"))})
     assert texts[0] == texts[1]
-    assert len(texts[0]) == 9
+    assert len(texts[0]) == 7
 
 
-def test_the_command_grades(tmp_path, handout, capsys, monkeypatch):
+def test_the_command_grades(tmp_path, handout, fence, capsys, monkeypatch):
     folder = tmp_path / "submitted"
-    folder.mkdir()
-    nbformat.write(handout.notebook(), folder / "=ada.ipynb")
-    nbformat.write(handout.notebook(ps1_2="def collision(M, n): return 1 / 0"), folder / "bob.ipynb")
+    hand_in(folder, "=ada", handout.notebook())
+    hand_in(folder, "bob", handout.notebook(ps1_2="def collision(M, n): return 1 / 0"))
     assert assignment_of(folder) == "ps1"
     monkeypatch.chdir(ROOT)
     assert main(["grade", str(folder), "--jobs", "1"]) == 0
     rows = list(csv.DictReader((tmp_path / "submitted-marks" / "marks.csv").open()))
     assert [(row["student"], row["points"], row["ps1.2"], row["problem"]) for row in rows] == [
         ("'=ada", "16", "3", ""), ("bob", "13", "0", "")]  # fmt: skip
+    assert {row["fence"] for row in rows} == {fence.describe()}
     feedback = (tmp_path / "submitted-marks" / "feedback" / "bob.html").read_text()
     assert "collision(5, 2) raised ZeroDivisionError: division by zero (cell 8, line 1)" in feedback
-    assert "2 graded in" in capsys.readouterr().out
+    assert "ran fenced in by bubblewrap" in feedback
+    said = capsys.readouterr().out
+    assert "2 graded in" in said
+    assert said.startswith(fence.describe())
+
+
+def test_without_a_fence_the_command_refuses_or_marks_and_pages_say_so(tmp_path, handout, capsys, monkeypatch):
+    folder = tmp_path / "submitted"
+    hand_in(folder, "ada", handout.notebook())
+    monkeypatch.setattr(fences.shutil, "which", lambda program: None)
+    assert main(["grade", str(folder), "--set", "ps1"]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "install bubblewrap" in said
+    assert not (tmp_path / "submitted-marks").exists()
+    assert main(["grade", str(folder), "--set", "ps1", "--unfenced"]) == 0
+    [row] = csv.DictReader((tmp_path / "submitted-marks" / "marks.csv").open())
+    assert (row["points"], row["fence"]) == ("16", Fence(NONE).describe())
+    assert "NOT FENCED IN" in (tmp_path / "submitted-marks" / "feedback" / "ada.html").read_text()
+    assert "NOT FENCED IN" in capsys.readouterr().out
 
 
 def test_wrong_calls_are_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     for call in (["grade", str(tmp_path / "none")], ["grade", str(tmp_path)], ["grade", str(tmp_path), "--set", "ps9"]):
-        assert main(call) == 2
+        assert main([*call, "--unfenced"]) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
-
-
-def test_a_server_that_ended_is_started_again(tmp_path, handout, second_server):
-    folder = tmp_path / "submitted"
-    folder.mkdir()
-    for name in ("ada", "bob"):
-        nbformat.write(handout.notebook(), folder / f"{name}.ipynb")
-    second_server._process.kill()
-    second_server._process.wait()
-    with pytest.raises(Closed):
-        second_server.pupil()
-    reports = grade_folder(folder, find("ps1", ROOT), tmp_path / "marks", servers=[second_server])
-    assert [report.points for report in reports] == [handout.points()] * 2
 
 
 def test_marks_do_not_go_among_the_submissions(tmp_path):
     (tmp_path / "ada.ipynb").write_text("{}")
     with pytest.raises(ValueError, match="marks do not belong among the submissions"):
-        grade_folder(tmp_path, find("ps1", ROOT), tmp_path / "marks")
+        grade_folder(tmp_path, find("ps1", ROOT), tmp_path / "marks", Fence(NONE))
 
 
 def test_feedback_is_safe_to_open(handout):
@@ -310,13 +250,13 @@ def test_feedback_is_safe_to_open(handout):
 # --- before hand-in --------------------------------------------------------------------------------------------------
 
 
-def test_a_good_notebook_has_nothing_to_say(tmp_path, handout, server):
+def test_a_good_notebook_has_nothing_to_say(tmp_path, handout, fence):
     path = tmp_path / "ps1.ipynb"
     nbformat.write(handout.notebook(), path)
-    assert validate(path, server) == []
+    assert validate(path, fence) == []
 
 
-def test_a_validator_says_what_a_grader_would_choke_on(tmp_path, handout, server):
+def test_a_validator_says_what_a_grader_would_choke_on(tmp_path, handout, fence):
     notebook = handout.notebook(
         ps1_1=handout.answers["ps1.1"].replace("def state_after", "def state_afther"),
         ps1_2="def collision(M, n): return input()",
@@ -332,7 +272,7 @@ def test_a_validator_says_what_a_grader_would_choke_on(tmp_path, handout, server
     notebook.metadata["jupytext"] = {"formats": "ipynb,py"}
     path = tmp_path / "mine.json"
     nbformat.write(notebook, path)
-    found = [str(one) for one in validate(path, server)]
+    found = [str(one) for one in validate(path, fence)]
     for part in (
         f"{MIND}: the file is called mine.json", f"{MIND}: the notebook is paired", f"{MIND}: turns is defined 2 times",
         f"{MIND}: the cell 'ps1_5' is there 2 times", f"{STOPS}: cell 1: the whole cell, which begins with \"%%bash\"",

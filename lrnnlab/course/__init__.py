@@ -11,7 +11,7 @@ and one more where a question is to be answered before anything runs: ``predict(
 A teacher needs three commands::
 
     lrnnlab course release ps1 --out handout     # the students' notebook: no solution, no hidden test
-    lrnnlab course grade submitted --out marks   # marks.csv and a page of feedback for each student
+    lrnnlab course grade submitted --out marks   # marks.csv (merged) and a page of feedback for each student
     lrnnlab course validate ps1.ipynb            # (a student's) what a grader would choke on, in plain words
 
 =====================  ==================================================================================
@@ -19,15 +19,16 @@ A teacher needs three commands::
 ``exercises``          check, hint, solution; the chapters' exercises by their ids
 ``predicting``         predict: choose what will come out, then run it
 ``sets, releasing``    a problem set's source, and the notebook made from it
-``submissions``        what came back, read with suspicion
-``server, pupil``      one warm process forks a fresh one for each student
-``sandbox, wire``      the fence round it, and the plain data that comes out
-``grading, marking``   one submission, a folder of them; ``feedback`` the page, ``validating`` before hand-in
-``rehearsal``          200 made-up submissions of every kind (``kinds``, ``attacks``), and the marks they must get
-``planted``            right and wrong answers to each task, which the tests must tell apart
+``submissions``        what came back, copied and read with suspicion; ``reading`` one notebook, in its own process
+``showing``            what a student wrote, made fit for a page, a table and a terminal
+``fence``              bubblewrap, Docker or Podman round a student's process: which there is, and its command line
+``process, pupil``     a student's process from outside and from inside; ``sandbox`` what it may use
+``wire``               plain data that comes out of it, read within bounds
+``grading, grader``    one submission; several at a time, each in a process of the grader's that can be ended
+``marking``            a folder of submissions; ``feedback`` the page, ``validating`` before hand-in
 =====================  ==================================================================================
 
-What the fence stops and what it does not: :mod:`lrnnlab.course.sandbox`.
+What the fence stops and what it does not: :mod:`lrnnlab.course.fence`.
 """
 
 from lrnnlab.course.exercises import check, hint, solution

@@ -1,4 +1,4 @@
-"""``lrnnlab course release | grade | validate | rehearse``."""
+"""``lrnnlab course release | grade | validate``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lrnnlab.arguments import Parser
+from lrnnlab.course.showing import tell
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,10 +21,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     try:
-        verbs = {"release": _release, "grade": _grade, "validate": _validate, "rehearse": _rehearse}
+        verbs = {"release": _release, "grade": _grade, "validate": _validate}
         return verbs[options.verb](options)
-    except ValueError as error:
-        print(f"lrnnlab course: {error}", file=sys.stderr)
+    except (ValueError, OSError) as error:
+        tell(f"lrnnlab course: {error}", sys.stderr)
         return 2
 
 
@@ -33,43 +34,54 @@ def _parser() -> argparse.ArgumentParser:
     release = verbs.add_parser("release", help="make the students' notebook, without solutions and hidden tests")
     release.add_argument("set", help="ps1, ps2, ps3, or the path of a source")
     release.add_argument("--out", type=Path, required=True, help="the folder to write it to")
+    release.add_argument("--source", action="store_true", help="for nbgrader's folder source: with solutions and tests")
     grade = verbs.add_parser("grade", help="grade a folder of submissions: marks.csv and a page for each student")
     grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student")
     grade.add_argument("--set", help="ps1, ps2, ps3, or the path of a source; default: what the submissions say")
     grade.add_argument("--out", type=Path, help="where marks and feedback go; default: the folder's name and -marks")
-    grade.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
-    grade.add_argument("--seconds", type=int, default=10, help="computing time of one cell or one call (10)")
-    grade.add_argument("--memory", type=int, default=1024, help="MiB beyond what Python and torch take (1024)")
+    grade.add_argument("--jobs", type=_positive, default=2, help="submissions at a time (2)")
+    grade.add_argument("--seconds", type=_positive, default=10, help="computing time of one cell or one call (10)")
+    grade.add_argument("--memory", type=_positive, default=1024, help="MiB for all its processes together (1024)")
+    grade.add_argument("--image", default="",
+                       help="an image with lrnnlab's requirements: Docker or Podman fences submissions in, not bubblewrap")
+    grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
+    grade.add_argument("--show-hidden", action="store_true",
+                       help="feedback tells on which input a hidden test failed, and what it wanted")
     validate = verbs.add_parser("validate", help="before hand-in: what a grader would choke on, in plain words")
     validate.add_argument("file", type=Path)
-    rehearse = verbs.add_parser("rehearse", help="grade 200 made-up submissions of every kind, and check every mark")
-    rehearse.add_argument("--set", default="ps1", help="ps1, ps2 or ps3")
-    rehearse.add_argument("--count", type=int, default=200, help="how many (200)")
-    rehearse.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
     return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def _release(options: argparse.Namespace) -> int:
     from lrnnlab.course.releasing import release
 
-    print(release(options.set, options.out))
+    tell(release(options.set, options.out, source=options.source))
     return 0
 
 
 def _grade(options: argparse.Namespace) -> int:
+    from lrnnlab.course import fence
     from lrnnlab.course.marking import assignment_of, grade_folder
     from lrnnlab.course.sandbox import Limits
-    from lrnnlab.course.sets import find
+    from lrnnlab.course.sets import chosen, find
 
     folder = options.folder.resolve()
     out = options.out or folder.with_name(f"{folder.name}-marks")
-    limits = Limits(seconds=options.seconds, wall=4.0 * options.seconds, memory=options.memory << 20)
+    seconds = options.seconds
+    limits = Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
+    within = fence.find(options.image, options.unfenced, limits)
+    tell(within.describe())
     began = time.perf_counter()
-    reports = grade_folder(
-        folder, find(options.set or assignment_of(folder)), out, jobs=options.jobs, limits=limits,
-        say=lambda line: print(line, flush=True),
-    )  # fmt: skip
-    print(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
+    source = chosen(options.set) if options.set else find(assignment_of(folder))
+    reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell,
+                           show_hidden=options.show_hidden)  # fmt: skip
+    tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
     return 0
 
 
@@ -77,15 +89,6 @@ def _validate(options: argparse.Namespace) -> int:
     from lrnnlab.course.validating import report, validate
 
     findings = validate(options.file)
-    print(report(findings))
+    for line in report(findings).splitlines():
+        tell(line)
     return int(bool(findings))
-
-
-def _rehearse(options: argparse.Namespace) -> int:
-    from lrnnlab.course.rehearsal import rehearse
-
-    began = time.perf_counter()
-    wrong = rehearse(options.set, options.count, options.jobs, say=lambda line: print(line, flush=True))
-    print(*wrong, sep="\n")
-    print(f"{options.count} submissions, {len(wrong)} marks not as expected, {time.perf_counter() - began:.0f} s")
-    return int(bool(wrong))

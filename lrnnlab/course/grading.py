@@ -1,7 +1,7 @@
 """Grade submissions: students' functions run in a fenced process, their tests in another, and only values pass.
 
 For each submission the locked set-up and then all of the student's cells run, in their order, in a fresh process
-(:mod:`lrnnlab.course.server`).  Test cells come from the *source*, whatever the submission holds in their place; they
+(:mod:`lrnnlab.course.process`).  Test cells come from the *source*, whatever the submission holds in their place; they
 run here, where each function of the student's is a stand-in that asks the student's process.  So a submission cannot
 see a hidden test, change a checker, or report a mark; and what is deleted, doubled or split in it does not matter,
 as long as the function is there at the end.
@@ -15,12 +15,13 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from lrnnlab.course import wire
+from lrnnlab.course.fence import Fence
 from lrnnlab.course.judging import UNJUDGED, CannotJudge, Verdict, judge, shown
-from lrnnlab.course.server import Gone, Server
+from lrnnlab.course.process import Gone, Process
 from lrnnlab.course.sets import ProblemSet, Task
 from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, defined, read
 
@@ -58,39 +59,52 @@ class Report:
 class Sitting:
     """One submission's process, and the next one where it ends."""
 
-    def __init__(self, notebook: Notebook, setup: str, server: Server) -> None:
-        self.notebook, self.setup, self.server = notebook, setup, server
-        self.pupil = None
+    def __init__(self, notebook: Notebook, setup: str, fence: Fence) -> None:
+        self.notebook, self.setup, self.fence = notebook, setup, fence
+        self.process: Process | None = None
         self.faults: dict[int, str] = {}  # cell -> what it raised
         self.skipped: set[int] = set()  # cells that ended the process
         self.dead: dict[str, str] = {}  # functions that did
         self.functions: list[str] = []
-        self.left, self.until = RESTARTS, time.monotonic() + server.limits.total
+        self.left, self.until = RESTARTS, time.monotonic() + fence.limits.whole
+        self.computed = 0.0  # seconds of computing time of the processes that have ended
         self.over = ""
 
     def start(self) -> None:
-        """Run the cells, in a new process whenever one of them ends it; at the end ``pupil`` is ready, or ``over``."""
-        while self.pupil is None and not self.over:
+        """Run the cells, in a new process whenever one of them ends it; at the end ``process`` is ready, or ``over``."""
+        while self.process is None and not self.exhausted():
             self.left -= 1
-            if self.left < 0 or time.monotonic() > self.until:
-                self.over = (f"the notebook as a whole took more than {self.server.limits.total:g} seconds"
-                             if self.left >= 0 else "the notebook ended its process again and again")  # fmt: skip
-                return
-            pupil = self.server.pupil()
+            limits = self.fence.limits
+            process = Process(replace(self.fence, limits=replace(limits, total=int(limits.total - self.computed) + 1)))
             number = 0
             try:
-                pupil.ask({"cell": self.setup, "number": 0})
+                process.ask({"cell": self.setup, "number": 0})
                 for cell in self._to_run():
                     number = cell.number
-                    reply = pupil.ask({"cell": cell.source, "number": number})
+                    reply = process.ask({"cell": cell.source, "number": number})
                     if "error" in reply:
-                        self.faults[number] = str(reply["error"])
+                        self.faults[number] = reply["error"]
                 number = 0
-                self.functions = [str(name) for name in pupil.ask({"names": True}).get("functions", ())]
-                self.pupil = pupil
+                self.functions = process.ask({"names": True}).get("functions", [])
+                self.process = process
             except Gone as gone:
+                self.computed += process.computed
                 self.faults[number] = str(gone)
                 self.skipped.add(number)
+            finally:
+                if self.process is None:
+                    process.close()
+
+    def exhausted(self) -> str:
+        """Why no more is asked of this notebook, or nothing."""
+        limits = self.fence.limits
+        if self.computed + (self.process.computed if self.process else 0) > limits.total:
+            self.over = self.over or f"the notebook as a whole used more than {limits.total} seconds of computing time"
+        elif time.monotonic() > self.until:
+            self.over = self.over or f"the notebook as a whole took more than {limits.whole:g} seconds by the clock"
+        elif self.process is None and self.left <= 0:
+            self.over = self.over or "the notebook ended its process again and again"
+        return self.over
 
     def _to_run(self) -> list[Code]:
         return [cell for cell in self.notebook.cells if not cell.is_test and cell.number not in self.skipped]
@@ -99,19 +113,17 @@ class Sitting:
         """Ask the student's function; CannotJudge says why there is no answer."""
         if name in self.dead:
             raise CannotJudge(self.dead[name])
-        if time.monotonic() > self.until and not self.over:
-            self.over = f"the notebook as a whole took more than {self.server.limits.total:g} seconds"
-        if self.pupil is None:
+        if self.process is None:
             self.start()
-        if self.over:
+        if self.exhausted():
             raise CannotJudge(self.over)
         if name not in self.functions:
             raise CannotJudge(self.missing(name))
         said = f"{name}({', '.join(map(shown, arguments))})"
         try:
-            reply = self.pupil.ask({"call": name, "arguments": [wire.encode(argument) for argument in arguments]})
+            reply = self.process.ask({"call": name, "arguments": [wire.encode(argument) for argument in arguments]})
         except Gone as gone:
-            self.pupil = None
+            self.close()
             self.dead[name] = f"{said} {gone}"
             raise CannotJudge(self.dead[name]) from None
         if "error" in reply:
@@ -119,15 +131,15 @@ class Sitting:
             raise CannotJudge("not attempted" if undone else f"{said} raised {reply['error']}"[:400])
         try:
             return wire.decode(reply.get("value"))
-        except (ValueError, RecursionError):
-            raise CannotJudge(f"{said} sent the grader what no function returns") from None
+        except ValueError as error:
+            raise CannotJudge(f"{said} sent the grader what is no answer: {str(error)[:100]}") from None
 
     def run(self, cell: Code) -> dict:
         """Run one more cell in the student's process; the reply says what it raised."""
         try:
-            return self.pupil.ask({"cell": cell.source, "number": cell.number})
+            return self.process.ask({"cell": cell.source, "number": cell.number})
         except Gone as gone:
-            self.pupil = None
+            self.close()
             return {"error": str(gone)}
 
     def missing(self, name: str) -> str:
@@ -141,15 +153,16 @@ class Sitting:
 
     def close(self) -> None:
         """End the process."""
-        if self.pupil is not None:
-            self.pupil.close()
-            self.pupil = None
+        if self.process is not None:
+            self.process.close()
+            self.computed += self.process.computed
+            self.process = None
 
 
-def grade(submission: Submission, problem_set: ProblemSet, server: Server) -> Report:
+def grade(submission: Submission, problem_set: ProblemSet, fence: Fence) -> Report:
     """Grade one submission.  Never raises for what a student did.
 
-    >>> grade(students(folder, "ps1")[0], load(find("ps1")), server).points  # doctest: +SKIP
+    >>> grade(students(folder, "ps1")[0], load(find("ps1")), fence.find()).points  # doctest: +SKIP
     17
     """
     try:
@@ -158,7 +171,7 @@ def grade(submission: Submission, problem_set: ProblemSet, server: Server) -> Re
         notebook = read(submission.path)
     except Unreadable as error:
         return ungraded(submission.student, problem_set, str(error))
-    return grade_notebook(submission.student, notebook, problem_set, server)
+    return grade_notebook(submission.student, notebook, problem_set, fence)
 
 
 def ungraded(student: str, problem_set: ProblemSet, why: str) -> Report:
@@ -167,9 +180,9 @@ def ungraded(student: str, problem_set: ProblemSet, why: str) -> Report:
     return Report(student, tuple(parts), problem=why)
 
 
-def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, server: Server) -> Report:
+def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, fence: Fence) -> Report:
     """Grade what was read of one submission."""
-    sitting = Sitting(notebook, problem_set.setup, server)
+    sitting = Sitting(notebook, problem_set.setup, fence)
     try:
         sitting.start()
         parts = tuple(part for task in problem_set.tasks for part in _grade_task(task, problem_set, sitting))

@@ -17,7 +17,8 @@ from numbers import Number, Rational
 from typing import Any
 
 import numpy as np
-import torch
+
+from lrnnlab.course.wire import is_tensor
 
 RIGHT, NOT_YET, UNJUDGED = "right", "not yet", "cannot be judged"
 
@@ -122,8 +123,12 @@ def call(function: Callable, *arguments: Any) -> Any:
         raise CannotJudge(f"{spelled(function, arguments)} raised {raised(error)}") from None
 
 
-def numbers(value: Any, shape: Sequence[int | None] = (), what: str = "the answer") -> np.ndarray:
+def numbers(
+    value: Any, shape: Sequence[int | None] = (), what: str = "the answer", *, real: bool = False
+) -> np.ndarray:
     """A value as an array of numbers of this shape (None: any size there), CannotJudge if it is none.
+
+    ``real`` : as floats, which neither wrap round like whole numbers of 8 bits nor hide an imaginary part.
 
     >>> numbers([[1, 2]], (None, 2)).tolist()
     [[1, 2]]
@@ -132,15 +137,18 @@ def numbers(value: Any, shape: Sequence[int | None] = (), what: str = "the answe
     lrnnlab.course.judging.CannotJudge: the answer should be numbers of shape (2,), got 'ab'
     """
     try:
-        found = np.asarray(value.detach() if isinstance(value, torch.Tensor) else value)
+        found = np.asarray(value.detach() if is_tensor(value) else value)
         if found.dtype == object:  # fractions
             found = found.astype(float)
     except (TypeError, ValueError, OverflowError):
         found = np.array("")
+    if real and found.dtype.kind in "biufc" and not np.any(np.imag(found)):
+        found = np.real(found).astype(float)
     fits = len(found.shape) == len(shape) and all(n in (None, m) for n, m in zip(shape, found.shape))
-    if found.dtype.kind not in "biufc" or not fits:
-        wanted = str(tuple(shape)).replace("None", "any") if shape else "one number"
-        wanted = f"numbers of shape {wanted}" if shape else wanted
+    if found.dtype.kind not in ("f" if real else "biufc") or not fits:
+        kind, some = ("real ", "a") if real else ("", "one")
+        wanted = str(tuple(shape)).replace("None", "any")
+        wanted = f"{kind}numbers of shape {wanted}" if shape else f"{some} {kind}number"
         raise CannotJudge(f"{what} should be {wanted}, got {shown(value)}")
     return found
 
@@ -159,12 +167,12 @@ def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(same(a[key], b[key], rtol, atol) for key in a)
     if _is_row(a) and _is_row(b):
-        a, b = (v.tolist() if isinstance(v, (np.ndarray, torch.Tensor)) else v for v in (a, b))
+        a, b = (v.tolist() if _is_array(v) else v for v in (a, b))
         if not _is_row(a) or not _is_row(b):  # a tensor of one number without an axis
             return same(a, b, rtol, atol)
         return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b))
-    if isinstance(a, (np.ndarray, torch.Tensor)) or isinstance(b, (np.ndarray, torch.Tensor)):
-        a, b = (v.tolist() if isinstance(v, (np.ndarray, torch.Tensor)) and v.ndim == 0 else v for v in (a, b))
+    if _is_array(a) or _is_array(b):
+        a, b = (v.tolist() if _is_array(v) and v.ndim == 0 else v for v in (a, b))
         return isinstance(a, Number) and isinstance(b, Number) and same(a, b, rtol, atol)
     return type(a) is type(b) and bool(a == b)
 
@@ -173,11 +181,16 @@ def _close(a: Number, b: Number, rtol: float, atol: float) -> bool:
     a, b = (float(v) if isinstance(v, Fraction) else v for v in (a, b))
     if cmath.isnan(a) or cmath.isnan(b):
         return cmath.isnan(a) and cmath.isnan(b)
-    return a == b or bool(abs(a - b) <= atol + rtol * abs(b))
+    room = atol + rtol * abs(b)  # of 0 asks for equality, which a difference of floats is too coarse for
+    return a == b or bool(room and abs(a - b) <= room)
 
 
 def _is_row(value: Any) -> bool:
-    return isinstance(value, (list, tuple, range, np.ndarray, torch.Tensor))
+    return isinstance(value, (list, tuple, range)) or _is_array(value)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or is_tensor(value)
 
 
 def spelled(function: Callable, arguments: Sequence) -> str:
@@ -200,7 +213,7 @@ def shown(value: Any) -> str:
     short = reprlib.Repr()
     short.maxlist = short.maxtuple = short.maxdict = 8
     short.maxstring = short.maxother = short.maxlong = 90
-    if isinstance(value, (np.ndarray, torch.Tensor)):
+    if _is_array(value):
         value = value.tolist()
     try:
         text = " ".join(short.repr(value).split())

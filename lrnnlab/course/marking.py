@@ -1,122 +1,136 @@
 """Grade a whole folder: marks as a table (CSV), and a page of feedback for each student.
 
 One broken submission never stops the others; the order and the marks are the same on every run, whatever the number
-of processes.
+of processes.  A late hand-in is graded alone, into the same table.
 """
 
 from __future__ import annotations
 
 import csv
+import io
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from queue import Queue
+from tempfile import TemporaryDirectory
 
 from lrnnlab.course.feedback import page
-from lrnnlab.course.grading import Report, grade, ungraded
-from lrnnlab.course.sandbox import DEFAULT, Limits
-from lrnnlab.course.server import Server
-from lrnnlab.course.sets import ProblemSet, load
-from lrnnlab.course.submissions import Submission, Unreadable, read, students
-from lrnnlab.course.wire import Closed
+from lrnnlab.course.fence import Fence
+from lrnnlab.course.grader import grade_all
+from lrnnlab.course.grading import Report
+from lrnnlab.course.sets import ProblemSet, known, load
+from lrnnlab.course.showing import cell
+from lrnnlab.course.submissions import Unreadable, collect, read
 
 
 def grade_folder(
     folder: Path,
     source: Path,
     out: Path,
+    fence: Fence,
     *,
     jobs: int = 1,
-    limits: Limits = DEFAULT,
-    servers: Sequence[Server] = (),
     say: Callable[[str], None] | None = None,
+    show_hidden: bool = False,
 ) -> list[Report]:
     """Grade every submission in ``folder``; write ``out/marks.csv`` and ``out/feedback/STUDENT.html``.
 
-    ``jobs`` submissions at a time, each on a server of its own, or on ``servers`` that run already.  ValueError where
-    the folder or the source is wrong, or ``out`` is inside the folder.
+    ``fence`` as :func:`lrnnlab.course.fence.find` gives it: marks and pages tell which it was.  ``jobs`` submissions at
+    a time.  ``show_hidden``: pages tell what hidden tests say.  Rows of ``marks.csv`` whose students are not in
+    ``folder`` stay, those of students graded again are replaced, and so are their pages.  ValueError where the folder,
+    the source or the table that is there is wrong, or ``out`` is inside the folder.
 
-    >>> grade_folder(Path("submitted"), find("ps1"), Path("marks"), jobs=2)  # doctest: +SKIP
+    >>> grade_folder(Path("submitted"), find("ps1"), Path("marks"), fence.find(), jobs=2)  # doctest: +SKIP
     """
     problem_set = load(source)
-    submissions = students(folder, problem_set.name)
     if out.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"marks do not belong among the submissions: {out} is inside {folder}")
-    pages = out / "feedback"
-    pages.mkdir(parents=True, exist_ok=True)
+    before = read_marks(out / "marks.csv", problem_set)
     reports = []
-    for report in grade_all(submissions, problem_set, jobs, limits, servers):
-        reports.append(report)
-        (pages / f"{report.student}.html").write_text(page(report, problem_set), encoding="utf-8")
-        write_marks(out / "marks.csv", problem_set, reports)  # after each: an interrupted run leaves what it has
-        if say:
-            remark = f", {report.problem}" if report.problem else ""
-            say(f"{len(reports)}/{len(submissions)} {report.student}: {report.points}/{report.possible}{remark}")
+    with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:  # which its owner alone may read
+        submissions = collect(folder, problem_set.name, Path(place))
+        (out / "feedback").mkdir(parents=True, exist_ok=True)
+        fence, note = fence.hiding(folder, place, out, source.parent), fence.describe()
+        for report in grade_all(submissions, source, problem_set, fence, jobs):
+            reports.append(report)
+            text = page(report, problem_set, show_hidden=show_hidden, fence_note=note)
+            write(out / "feedback" / f"{report.student}.html", text)
+            # After each: an interrupted run leaves what it has.
+            merge_marks(out / "marks.csv", problem_set, [report], note)
+            if say:
+                old = before.get(cell(report.student), {}).get("points")
+                was = f" (was {old})" if old not in (None, str(report.points)) else ""
+                remark = f", {report.problem}" if report.problem else ""
+                marks = f"{report.points}/{report.possible}{was}{remark}"
+                say(f"{len(reports)}/{len(submissions)} {report.student}: {marks}")
     return reports
 
 
-def grade_all(
-    submissions: Sequence[Submission], problem_set: ProblemSet, jobs: int, limits: Limits, servers: Sequence[Server]
-) -> Iterator[Report]:
-    """Reports in the order of the submissions; see :func:`grade_folder`."""
-    jobs = len(servers) or max(1, min(jobs, len(submissions)))
-    with ExitStack() as stack:
-        free: Queue[Server] = Queue()
-        for server in servers or [stack.enter_context(Server(limits)) for _ in range(jobs)]:
-            free.put(server)
-
-        def one(submission: Submission) -> Report:
-            server = free.get()
-            try:
-                return _grade_twice(submission, problem_set, server)
-            finally:
-                free.put(server)
-
-        # Threads do: the students' code runs in processes of their own, and ours waits for it.
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))
-        yield from pool.map(one, submissions)
+def read_marks(path: Path, problem_set: ProblemSet) -> dict[str, dict[str, str]]:
+    """The rows of a table of marks by student, none where there is no table.  ValueError for what is another table."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file)
+            missing = set(_columns(problem_set)) - set(rows.fieldnames or ())
+            found = {row["student"]: row for row in rows if not missing}
+            damaged = any(None in row or None in row.values() for row in found.values())
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path} cannot be read ({error}): move it away, or choose another --out") from error
+    if missing or damaged:
+        what = f"it has no column {', '.join(sorted(missing))}" if missing else "a row has too few cells, or too many"
+        raise ValueError(f"{path} is no table of marks of {problem_set.name} ({what}): move it away, "
+                         "or choose another --out")  # fmt: skip
+    return found
 
 
-def _grade_twice(submission: Submission, problem_set: ProblemSet, server: Server) -> Report:
-    """Grade; where the server itself ends (something got round the fence, or the system killed it), once more."""
-    for _ in range(2):
-        try:
-            return grade(submission, problem_set, server)
-        except Closed:
-            server.close()
-            server.start()
-    return ungraded(submission.student, problem_set, "grading it ended the grader's server, twice")
+def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], fence_note: str = "") -> None:
+    """Write a row for each report into the table, among those that are there, sorted by student.
+
+    A student's row: points, points possible, points of each task, what was wrong with the file, and the fence's note.
+    Columns that a teacher has added stay.
+    """
+    rows = read_marks(path, problem_set)
+    columns = list(next(iter(rows.values()), _columns(problem_set)))
+    for report in reports:
+        got = {part.id: part.points for part in report.parts}
+        tasks = [sum(got[id] for id, _, _ in task.tests) for task in problem_set.tasks]
+        values = [cell(report.student), report.points, report.possible, *tasks, cell(report.problem), cell(fence_note)]
+        row = dict(zip(_columns(problem_set), values, strict=True))
+        rows[row["student"]] = {**dict.fromkeys(columns, ""), **rows.get(row["student"], {}), **row}
+    text = io.StringIO()
+    table = csv.DictWriter(text, columns)
+    table.writeheader()
+    table.writerows(rows[student] for student in sorted(rows))
+    write(path, text.getvalue())
 
 
-def write_marks(path: Path, problem_set: ProblemSet, reports: list[Report]) -> None:
-    """One row a student: points, points possible, points of each task, what was wrong with the file."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["student", "points", "possible", *(task.id for task in problem_set.tasks), "problem"])
-        for report in reports:
-            got = {part.id: part.points for part in report.parts}
-            tasks = [sum(got[id] for id, _, _ in task.tests) for task in problem_set.tasks]
-            rows.writerow([_cell(report.student), report.points, report.possible, *tasks, _cell(report.problem)])
+def _columns(problem_set: ProblemSet) -> list[str]:
+    return ["student", "points", "possible", *(task.id for task in problem_set.tasks), "problem", "fence"]
 
 
-def _cell(text: str) -> str:
-    """A spreadsheet takes a text that begins like this for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all.  ValueError where that cannot be done."""
+    draft = path.with_name(f".{os.getpid()}.part")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="")
+        os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ValueError(f"{path} cannot be written ({error.strerror})") from error
 
 
 def assignment_of(folder: Path) -> str:
-    """The problem set that the submissions in a folder name.  ValueError where they do not agree on one."""
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder of submissions")
-    named: Counter = Counter()
-    for submission in students(folder, ""):
-        try:
-            named[read(submission.path).assignment if submission.path else ""] += 1
-        except Unreadable:
-            continue
-    del named[""]
-    if not named or named.most_common(1)[0][1] <= sum(named.values()) / 2:
-        raise ValueError(f"which problem set is it? The submissions say {dict(named)}: give --set ps1")
-    return named.most_common(1)[0][0]
+    """The known problem set that most submissions in a folder name.  ValueError where there is none."""
+    named, known_names = Counter(), {path.stem.partition("_")[0] for path in known()}
+    with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:
+        for submission in collect(folder, "", Path(place)):
+            try:
+                named[read(submission.path).assignment if submission.path else ""] += 1
+            except Unreadable:
+                continue
+    said = Counter({name: count for name, count in named.items() if name in known_names})
+    if not said or said.most_common(1)[0][1] <= said.total() / 2:
+        raise ValueError(f"which problem set is it? The submissions say {dict(said) or 'nothing'}: give --set ps1")
+    return said.most_common(1)[0][0]

@@ -1,4 +1,4 @@
-"""What runs in a student's process: cells and calls, asked for one by one over a socket.
+"""What runs in a student's process: cells and calls, asked for one by one.
 
 It holds nothing that a student should not see: no solution, no hidden test, no mark.  It sends back what functions
 return, as plain data, and the grader compares.  So a student's code may do to its own process what it likes.
@@ -7,17 +7,19 @@ return, as plain data, and the grader compares.  So a student's code may do to i
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
-import socket
+import shutil
 import sys
 from typing import Any
 
 import numpy as np
-import torch
 
-from lrnnlab.course import sandbox, wire
+from lrnnlab.course.fence import HOME, KERNELS, STORED
 from lrnnlab.course.judging import raised
+from lrnnlab.course.sandbox import Limits, allow, confine
+from lrnnlab.course.wire import Closed, Line, decode, encode
 
 KEPT = 2000  # characters of what a cell prints
 
@@ -40,40 +42,34 @@ class Sink(io.TextIOBase):
         return len(text)
 
 
-def serve(
-    line: socket.socket, folder: str, readable: tuple[str, ...], limits: sandbox.Limits, fences: tuple[str, ...]
-) -> None:
-    """Fence this process in, then answer until nobody asks."""
-    os.chdir(folder)
-    os.environ.update(HOME=folder, TMPDIR=folder)
-    nowhere = os.open(os.devnull, os.O_RDWR)
+def main() -> None:
+    """The program: answer, on standard output, what standard input asks, until nobody does.  Limits are its argument."""
+    limits = Limits(**json.loads(sys.argv[1]))
+    line, nowhere = Line(os.dup(0), os.dup(1)), os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
+    if os.path.isdir(STORED):  # numba takes compiled kernels only from a folder that it may write
+        shutil.copytree(STORED, KERNELS, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.pyc"))
+    sys.argv[:] = [""]
     random.seed(0)
     np.random.seed(0)
-    torch.manual_seed(0)
     names: dict[str, Any] = {"__name__": "__main__", "display": lambda *shown, **options: None}
+    confine(limits)
     try:
-        holds = sandbox.confine(folder, readable, limits, fences)
-    except OSError as error:
-        wire.send(line, {"error": raised(error)})
-        return
-    wire.send(line, {"fences": list(holds)})
-    while True:
-        try:
-            question = wire.receive(line)
-        except wire.Closed:
-            return
-        if "limits" in holds:
-            sandbox.allow(limits.seconds)
-        _reply(line, answer(question, names))
+        line.send({"ready": os.getcwd() == HOME})
+        while True:
+            question = line.receive()
+            allow(limits.seconds)
+            _reply(line, answer(question, names))
+    except Closed:
+        os._exit(0)  # whatever threads a student has left
 
 
-def _reply(line: socket.socket, message: dict) -> None:
+def _reply(line: Line, message: dict) -> None:
     try:
-        wire.send(line, message)
+        line.send(message)
     except (TypeError, ValueError, RecursionError, MemoryError) as error:
-        wire.send(line, {"error": raised(error)})
+        line.send({"error": raised(error)})
 
 
 def answer(question: dict, names: dict[str, Any]) -> dict:
@@ -94,8 +90,8 @@ def answer(question: dict, names: dict[str, Any]) -> dict:
             exec(compile(question["cell"], place, "exec"), names)  # noqa: S102  behind the fence
             return {"printed": sink.kept}
         if "call" in question:
-            arguments = [wire.decode(argument) for argument in question["arguments"]]
-            return {"value": wire.encode(names[question["call"]](*arguments))}
+            arguments = [decode(argument) for argument in question["arguments"]]
+            return {"value": encode(names[question["call"]](*arguments))}
         return {"functions": sorted(name for name, value in names.items() if callable(value) and name[:1] != "_")}
     except BaseException as error:  # noqa: BLE001  whatever it raises, sys.exit too, is an outcome and no fault here
         return {"error": raised(error) + _where(error), "kind": type(error).__name__}

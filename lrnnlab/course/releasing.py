@@ -19,14 +19,17 @@ from nbformat import NotebookNode
 import lrnnlab
 from lrnnlab.book.building import give_ids, write
 from lrnnlab.book.running import KERNEL
-from lrnnlab.course.sets import HIDDEN, SOLUTION, ProblemSet, find, inside, load, without
+from lrnnlab.course.sets import HIDDEN, SOLUTION, ProblemSet, chosen, inside, load, without
 
 STUB = 'raise NotImplementedError("your code here")'
 TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may stand anywhere
 
 
-def release(name: str, folder: Path, root: Path | None = None) -> Path:
+def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:
     """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path); return its path.
+
+    With ``source`` it is not for students: it is what nbgrader itself wants below ``COURSE/source/ps1``, with solutions
+    and hidden tests, and nbgrader's own commands make, grade and hand back the students' notebook.
 
     ValueError where the source is wrong, where nbgrader is not installed, where anything would leak, and for a folder
     below ``notebooks``: our own settings pair what lies there with a text file, and pairing can lose a student's edits.
@@ -34,11 +37,11 @@ def release(name: str, folder: Path, root: Path | None = None) -> Path:
     >>> release("ps1", Path("out"))  # doctest: +SKIP
     PosixPath('out/ps1.ipynb')
     """
-    problem_set = load(find(name, root))
+    problem_set = load(chosen(name, root))
     if "notebooks" in folder.resolve().parts:
         raise ValueError(f"{folder} is below a folder called notebooks, where JupyterLab would pair it: choose another")
-    notebook = student_version(problem_set)
-    if found := leaks(problem_set, nbformat.writes(notebook)):
+    notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set)
+    if not source and (found := leaks(problem_set, nbformat.writes(notebook))):
         raise ValueError(f"{problem_set.name} would leak {len(found)} line(s), the first: {found[0]!r}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{problem_set.name}.ipynb"
@@ -51,6 +54,11 @@ def student_version(problem_set: ProblemSet) -> NotebookNode:
     notebook = deepcopy(problem_set.notebook)
     for preprocessor in _preprocessors():
         notebook, _ = preprocessor.preprocess(notebook, {"nbgrader": {}})
+    return _described(notebook, problem_set)
+
+
+def _described(notebook: NotebookNode, problem_set: ProblemSet) -> NotebookNode:
+    """The notebook, with its own description: which set it is, and which functions it asks for."""
     answers = [{"id": task.id, "functions": list(task.functions), "points": task.points} for task in problem_set.tasks]
     notebook.metadata = NotebookNode(
         kernelspec=NotebookNode(KERNEL),

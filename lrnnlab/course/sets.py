@@ -13,7 +13,6 @@ read.
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,8 @@ from nbformat import NotebookNode
 
 import lrnnlab
 from lrnnlab.book.drifting import read_source
+from lrnnlab.course.reading import top_names
+from lrnnlab.course.showing import clean
 
 BEGIN, END = "### BEGIN ", "### END "
 SOLUTION, HIDDEN = "SOLUTION", "HIDDEN TESTS"
@@ -62,16 +63,28 @@ class ProblemSet:
         return sum(task.points for task in self.tasks)
 
 
-def find(name: str, root: Path | None = None) -> Path:
-    """The source meant by ``ps1`` or by a path; ``root`` is the repository.  ValueError lists those there are."""
-    if name.endswith(".py") and Path(name).is_file():
-        return Path(name)
+def known(root: Path | None = None) -> list[Path]:
+    """The sources in ``notebooks/assignments``; ``root`` is the repository."""
     folder = (root or Path(lrnnlab.__file__).parents[1]) / "notebooks" / "assignments"
-    there = sorted(folder.glob("ps*.py"))
-    found = [path for path in there if path.stem == name or path.stem.startswith(f"{name}_")]
+    return sorted(path for path in folder.glob("ps*.py") if re.fullmatch(r"ps\d+(_.*)?", path.stem))
+
+
+def find(name: str, root: Path | None = None) -> Path:
+    """The source of the known set ``ps1``, and never a path: a notebook that was handed in may say the name.
+
+    ValueError lists the sets there are.
+    """
+    there = known(root)
+    found = [path for path in there if name in (path.stem, path.stem.partition("_")[0])]
     if len(found) != 1:
-        raise ValueError(f"{name!r} is no problem set; there are {', '.join(path.stem for path in there) or 'none'}")
+        listed = ", ".join(path.stem for path in there) or "none"
+        raise ValueError(f"'{clean(name, 40)}' is no problem set; there are {listed}")
     return found[0]
+
+
+def chosen(text: str, root: Path | None = None) -> Path:
+    """The source that a teacher names: a known set, or the path of a file.  Its code runs in the grader."""
+    return Path(text) if text.endswith(".py") and Path(text).is_file() else find(text, root)
 
 
 def load(source: Path) -> ProblemSet:
@@ -142,22 +155,3 @@ def _split(source: str, region: str) -> tuple[list[str], list[str]]:
         else:
             (cut if within else kept).append(line)
     return kept, cut
-
-
-def top_names(source: str) -> list[str]:
-    """The functions that a cell defines at its top level, in order; ``[]`` where it does not parse.
-
-    >>> top_names("def f():\\n    pass\\nx = 1\\ng = lambda: 0")
-    ['f', 'g']
-    """
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError):
-        return []
-    found = []
-    for part in body:
-        if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
-            found.append(part.name)
-        elif isinstance(part, ast.Assign) and isinstance(part.value, (ast.Lambda, ast.Name, ast.Call, ast.Attribute)):
-            found += [target.id for target in part.targets if isinstance(target, ast.Name)]
-    return found

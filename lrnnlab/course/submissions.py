@@ -1,23 +1,30 @@
 """What came back: whose it is, and what it says.  Nothing here runs a student's code, and nothing here raises for it.
 
 A folder of submissions holds ``NAME.ipynb`` or ``NAME/ps1.ipynb`` (at any depth below NAME, as nbgrader has it).
+Before the first one runs, all are copied to a place that only the grader may read; then their folder is not read again.
 """
 
 from __future__ import annotations
 
-import ast
 import json
-import re
+import os
+import stat
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lrnnlab.course.sets import top_names
+from lrnnlab.course import reading
+from lrnnlab.course.reading import FILE, Unreadable
+from lrnnlab.course.showing import label
 
-LARGEST = 50_000_000  # bytes of a notebook
-
-
-class Unreadable(ValueError):
-    """A file that is no notebook; the message says so in plain words."""
+DEEP, MANY = 20, 10_000  # folders below one another, and files in all, in which one student's notebook is looked for
+WAIT = 60  # seconds by the clock to read one notebook
+NO_HAND_IN = (".DS_Store", ".ipynb_checkpoints", "__MACOSX")  # left by desktops, Jupyter and archives
+_KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
+          stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,132 +38,143 @@ class Submission:
 
 @dataclass(frozen=True)
 class Code:
-    """One code cell.  ``number`` counts all cells from 1; ``notes`` say what of it is not run, in plain words."""
+    """One code cell: ``number`` counts all cells from 1, ``notes`` say in plain words what of it is not run.
+
+    ``defines`` : the functions that it defines at its top level.
+    """
 
     number: int
     source: str
     grade_id: str = ""
     is_test: bool = False
     notes: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook as far as a grader cares."""
+    """A notebook as far as a grader cares.
+
+    ``answers`` : the functions that its own description asks for.   ``marks`` : grade_id -> how many cells carry it.
+    """
 
     cells: tuple[Code, ...]
     assignment: str = ""
-    answers: tuple[dict, ...] = ()
-    marks: dict = field(default_factory=dict)  # grade_id -> how many cells carry it
+    answers: tuple[str, ...] = ()
+    marks: dict = field(default_factory=dict)
 
 
-def students(folder: Path, name: str) -> list[Submission]:
-    """Everything in a folder of submissions, sorted by student.  ValueError where there is no such folder or nothing.
+def collect(folder: Path, name: str, place: Path) -> list[Submission]:
+    """Copy every notebook in a folder of submissions to ``place``; one submission for each entry, sorted by student.
 
-    ``name`` is the problem set's: of several notebooks of one student ``ps1.ipynb`` counts.
+    ``name`` is the problem set's: of several notebooks of one student ``ps1.ipynb`` counts.  A student is called as
+    the file or folder is (:func:`lrnnlab.course.showing.label`), a notebook without its ``.ipynb``, unless a folder is
+    called so too.  ValueError where there is no such folder, nothing in it, or no room to copy to.
     """
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder of submissions")
-    found = [_submission(entry, name) for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
-    if not found:
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.name not in NO_HAND_IN]
+    except OSError as error:
+        raise ValueError(f"{folder} is no folder of submissions ({error.strerror})") from error
+    if not entries:
         raise ValueError(f"{folder} holds no submission")
-    names = [submission.student for submission in found]
-    for student in sorted({student for student in names if names.count(student) > 1}):
-        raise ValueError(f"{folder} holds a file and a folder of {student!r}: which one counts?")
-    return found
+    names, found = {entry.name.casefold() for entry in entries}, []
+    for number, entry in enumerate(sorted(entries, key=lambda entry: entry.name)):
+        stem, suffix = os.path.splitext(entry.name)
+        student = label(stem if suffix == ".ipynb" and stem.casefold() not in names else entry.name)
+        try:
+            data = _taken(_notebook(entry, name))
+        except Unreadable as error:
+            found.append(Submission(student, None, str(error)))
+            continue
+        copy = place / f"{number}.ipynb"
+        try:
+            copy.write_bytes(data)
+        except OSError as error:
+            raise ValueError(f"{copy}: the submissions cannot be copied ({error.strerror})") from error
+        found.append(Submission(student, copy))
+    return sorted(found, key=lambda submission: submission.student)
 
 
-def _submission(entry: Path, name: str) -> Submission:
-    if entry.is_symlink():
-        return Submission(entry.stem, None, "is a link, not a file")
-    if entry.is_file():
-        return Submission(entry.stem if entry.suffix in (".ipynb", ".py", ".json") else entry.name, entry)
-    notebooks = [path for path in sorted(entry.rglob("*.ipynb"))
-                 if ".ipynb_checkpoints" not in path.parts and path.is_file()
-                 and path.resolve().is_relative_to(entry.resolve())]  # fmt: skip
-    named = [path for path in notebooks if path.name == f"{name}.ipynb"] or notebooks
-    if len(named) == 1:
-        return Submission(entry.name, named[0])
-    listed = ", ".join(str(path.relative_to(entry)) for path in named[:5])
-    return Submission(entry.name, None, f"holds {len(named)} notebooks ({listed})" if named else "holds no notebook")
+def _notebook(entry: os.DirEntry, name: str) -> str:
+    """The path of the notebook that a student handed in.  Unreadable where there is none, or more than one."""
+    try:
+        if not entry.is_dir(follow_symlinks=False):
+            return entry.path
+        notebooks = list(_notebooks(entry.path))
+    except OSError as error:
+        raise Unreadable(f"the folder cannot be read ({error.strerror})") from error
+    named = [path for path in notebooks if os.path.basename(path) == f"{name}.ipynb"] or notebooks
+    if len(named) != 1:
+        listed = ", ".join(os.path.relpath(path, entry.path) for path in sorted(named)[:5])
+        raise Unreadable(f"holds {len(named)} notebooks ({listed})" if named else "holds no notebook")
+    return named[0]
+
+
+def _notebooks(folder: str) -> Iterator[str]:
+    """The notebooks below a folder, nearest first; no link is followed."""
+    row, seen = deque([(folder, 0)]), 0
+    while row:
+        folder, depth = row.popleft()
+        try:
+            entries = os.scandir(folder)
+        except OSError:
+            if not depth:
+                raise
+            continue
+        with entries:
+            for entry in entries:
+                seen += 1
+                if seen > MANY:
+                    return
+                if entry.is_dir(follow_symlinks=False):
+                    if depth < DEEP and entry.name not in NO_HAND_IN:
+                        row.append((entry.path, depth + 1))
+                elif entry.name.endswith(".ipynb") and entry.is_file(follow_symlinks=False):
+                    yield entry.path
+
+
+def _taken(path: str) -> bytes:
+    """The bytes of a file, no larger than FILE; Unreadable for a link, a pipe, or whatever else is no file."""
+    try:
+        kind = os.lstat(path).st_mode
+        if not stat.S_ISREG(kind):
+            raise Unreadable(f"is {_KINDS.get(stat.S_IFMT(kind), 'something else')}, not a file")
+        # It may have been replaced since: a link is refused, and a pipe does not make us wait.
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(FILE + 1) if size <= FILE else b""
+    except OSError as error:
+        raise Unreadable(f"the file cannot be read ({error.strerror})") from error
+    if max(size, len(data)) > FILE:
+        raise Unreadable(f"the file has {max(size, len(data)) / 1e6:.0f} MB: clear all outputs and save it again")
+    return data
 
 
 def read(path: Path) -> Notebook:
-    """A notebook's code cells.  Unreadable says what the file is instead."""
+    """A notebook's code cells, read by a process of its own.  Unreadable says what the file is instead."""
+    program = Path(reading.__file__).resolve()
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= LARGEST else b""
+        file = path.open("rb")
     except OSError as error:
         raise Unreadable(f"the file cannot be read ({error.strerror})") from error
-    if size > LARGEST:
-        raise Unreadable(f"the file has {size / 1e6:.0f} MB: clear all outputs and save it again")
-    if not data.strip():
-        raise Unreadable("the file is empty")
-    try:
-        content = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"the file is not a notebook (not JSON: {str(error)[:80]}); "
-                         "save it in JupyterLab as .ipynb, not as .py or .html") from error  # fmt: skip
-    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
-        raise Unreadable("the file is JSON, but not a notebook of version 4 (it has no list of cells)")
-    return _notebook(content)
-
-
-def _notebook(content: dict) -> Notebook:
-    cells, marks = [], {}
-    for number, cell in enumerate(content["cells"], 1):
-        if not isinstance(cell, dict):
-            raise Unreadable(f"cell {number} is damaged: not a cell but {str(cell)[:40]!r}")
-        source = cell.get("source", "")
-        source = "".join(map(str, source)) if isinstance(source, list) else str(source)
-        mark = _dict(_dict(cell.get("metadata")).get("nbgrader"))
-        grade_id = str(mark.get("grade_id", ""))
-        if grade_id:
-            marks[grade_id] = marks.get(grade_id, 0) + 1
-        if cell.get("cell_type") == "code" and source.strip():
-            source, notes = plain_python(source)
-            cells.append(Code(number, source, grade_id, bool(mark.get("grade")), notes))
-    about = _dict(_dict(content.get("metadata")).get("lrnnlab"))
-    answers = about.get("answers")
-    answers = tuple(answer for answer in answers if isinstance(answer, dict)) if isinstance(answers, list) else ()
-    return Notebook(tuple(cells), str(about.get("assignment", "")), answers, marks)
-
-
-def _dict(value) -> dict:
-    return value if isinstance(value, dict) else {}
-
-
-def plain_python(source: str) -> tuple[str, tuple[str, ...]]:
-    """A cell without Jupyter's own commands, which no grader runs, and a note for each.
-
-    >>> plain_python("%matplotlib inline\\nx = 1")
-    ('\\nx = 1', ('line 1, "%matplotlib inline", is a command of Jupyter and is not run',))
-    >>> plain_python("%%bash\\nls")[0]
-    ''
-    """
-    lines = source.splitlines()
-    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if lines and lines[first].lstrip().startswith("%%"):
-        if re.match(r"\s*%%(time|timeit|capture|prun)\b", lines[first]):
-            return "\n".join("" if number == first else line for number, line in enumerate(lines)), ()
-        return "", (f'the whole cell, which begins with "{lines[first].strip()[:40]}", is not run',)
-    notes = []
-    for number, line in enumerate([] if _compiles(source) else lines):  # in Python a line may go on with a %
-        if re.match(r"\s*(%|!|\?)", line):
-            notes.append(f'line {number + 1}, "{line.strip()[:40]}", is a command of Jupyter and is not run')
-            indent = line[: len(line) - len(line.lstrip())]
-            lines[number] = f"{indent}pass" if indent else ""
-    return "\n".join(lines), tuple(notes)
-
-
-def _compiles(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested a thousand times
-        return False
-    return True
+    with file:
+        if (size := os.fstat(file.fileno()).st_size) > FILE:
+            raise Unreadable(f"the file has {size / 1e6:.0f} MB: clear all outputs and save it again")
+        try:
+            done = subprocess.run([sys.executable, "-I", "-S", str(program)], stdin=file, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, cwd=program.parent, timeout=WAIT)  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise Unreadable(f"reading the file took more than {WAIT} seconds") from error
+    if done.returncode:
+        raise Unreadable("reading the file ended the process that read it: it is nested too deeply, or too large")
+    found = json.loads(done.stdout)
+    if "unreadable" in found:
+        raise Unreadable(found["unreadable"])
+    cells = tuple(Code(**{**cell, "notes": tuple(cell["notes"]), "defines": tuple(cell["defines"])})
+                  for cell in found["cells"])  # fmt: skip
+    return Notebook(cells, found["assignment"], tuple(found["answers"]), found["marks"])
 
 
 def defined(notebook: Notebook) -> list[str]:
     """All functions that a notebook's cells define at their top level, in order, each once a definition."""
-    return [name for cell in notebook.cells if not cell.is_test for name in top_names(cell.source)]
+    return [name for cell in notebook.cells if not cell.is_test for name in cell.defines]

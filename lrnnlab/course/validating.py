@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lrnnlab.course import fence
+from lrnnlab.course.fence import Fence
 from lrnnlab.course.grading import Sitting
-from lrnnlab.course.server import Server
+from lrnnlab.course.showing import clean
 from lrnnlab.course.submissions import Code, Notebook, Unreadable, defined, read
 
 STOPS, MIND = "must be put right", "please look"
@@ -30,10 +32,10 @@ class Finding:
         return f"{self.weight}: {self.says}"
 
 
-def validate(path: Path, server: Server | None = None) -> list[Finding]:
+def validate(path: Path, within: Fence | None = None) -> list[Finding]:
     """All findings about a notebook that is to be handed in; none is good news.  Nothing is written.
 
-    ``server`` : one that runs already; else one is started for it.
+    ``within`` : the fence; else the one that this machine has, or none: it is the student's own code.
 
     >>> validate(Path("ps1.ipynb"))  # doctest: +SKIP
     [Finding(weight='must be put right', says="there is no function 'turns'; there is 'turn': was it renamed?")]
@@ -48,17 +50,7 @@ def validate(path: Path, server: Server | None = None) -> list[Finding]:
     if not notebook.answers:
         return [Finding(STOPS, "this is no notebook of a problem set, or its own description was lost: copy your "
                                "answers into a fresh one")]  # fmt: skip
-    found = list(_at_rest(notebook, path))
-    if server is not None:
-        return found + list(_running(notebook, server))
-    with Server() as own:
-        return found + list(_running(notebook, own))
-
-
-def expected(notebook: Notebook) -> list[str]:
-    """The functions that the notebook's own description asks for."""
-    names = [answer.get("functions") for answer in notebook.answers]
-    return [name for some in names if isinstance(some, list) for name in some if isinstance(name, str)]
+    return [*_at_rest(notebook, path), *_running(notebook, within or fence.find(unfenced=True))]
 
 
 def _at_rest(notebook: Notebook, path: Path) -> Iterator[Finding]:
@@ -66,8 +58,8 @@ def _at_rest(notebook: Notebook, path: Path) -> Iterator[Finding]:
         yield Finding(MIND, f"the file is called {path.name}: a notebook's name ends in .ipynb")
     if b'"jupytext"' in path.read_bytes():
         yield Finding(MIND, "the notebook is paired with a text file: edits in one can be lost in the other. Unpair it")
-    names, wanted = defined(notebook), expected(notebook)
-    for name in wanted:
+    names = defined(notebook)
+    for name in notebook.answers:
         if names.count(name) > 1:
             yield Finding(MIND, f"{name} is defined {names.count(name)} times: the last definition counts")
     for id, count in sorted(notebook.marks.items()):
@@ -83,11 +75,13 @@ def _cell(cell: Code) -> Iterator[Finding]:
         yield Finding(STOPS if "whole cell" in note else MIND, f"cell {cell.number}: {note}")
     try:
         tree = ast.parse(cell.source)
+        compile(tree, "<cell>", "exec")
     except SyntaxError as error:
-        yield Finding(STOPS, f"cell {cell.number} is not Python: {error.msg} (line {error.lineno})")
+        said = f"cell {cell.number} is not Python: {error.msg} (line {error.lineno})"
+        yield Finding(STOPS, f"{said}: Jupyter alone runs that" if "await" in error.msg else said)
         return
     except (ValueError, RecursionError, MemoryError):
-        yield Finding(STOPS, f"cell {cell.number} is not Python")
+        yield Finding(STOPS, f"cell {cell.number} is not Python, or is nested too deeply for it")
         return
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     if "input" in called:
@@ -96,11 +90,12 @@ def _cell(cell: Code) -> Iterator[Finding]:
         yield Finding(STOPS, f"cell {cell.number} calls get_ipython(): the grader runs Python, not Jupyter")
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("exit", "_exit"):
-            yield Finding(MIND, f"cell {cell.number} may end the whole process: leave {ast.unparse(node)[:40]} out")
+            yield Finding(MIND, f"cell {cell.number} may end the whole process: "
+                                f"leave {ast.get_source_segment(cell.source, node)[:40]} out")
 
 
-def _running(notebook: Notebook, server: Server) -> Iterator[Finding]:
-    sitting = Sitting(notebook, "", server)
+def _running(notebook: Notebook, within: Fence) -> Iterator[Finding]:
+    sitting = Sitting(notebook, "", within)
     try:
         sitting.start()
         for number, fault in sorted(sitting.faults.items()):
@@ -108,7 +103,7 @@ def _running(notebook: Notebook, server: Server) -> Iterator[Finding]:
         if sitting.over:
             yield Finding(STOPS, sitting.over)
             return
-        for name in expected(notebook):
+        for name in notebook.answers:
             if name not in sitting.functions:
                 yield Finding(STOPS, sitting.missing(name))
         yield from _visible_tests(notebook, sitting)
@@ -119,7 +114,7 @@ def _running(notebook: Notebook, server: Server) -> Iterator[Finding]:
 def _visible_tests(notebook: Notebook, sitting: Sitting) -> Iterator[Finding]:
     """The notebook's own tests, in the student's process: they are the student's to see."""
     for cell in notebook.cells:
-        if cell.is_test and sitting.pupil is not None:
+        if cell.is_test and sitting.process is not None:
             reply = sitting.run(cell)
             if "error" in reply:
                 said = re.sub(r"^(CannotJudge|NotYet): | \(cell \d+, line \d+\)$", "", str(reply["error"]))
@@ -134,4 +129,4 @@ def report(findings: list[Finding]) -> str:
     """
     if not findings:
         return "Nothing found: a grader can run this notebook, and its visible tests pass."
-    return "\n".join(f"{number}. {finding}" for number, finding in enumerate(findings, 1))
+    return "\n".join(f"{number}. {clean(finding)}" for number, finding in enumerate(findings, 1))

@@ -1,7 +1,9 @@
-"""Plain data as JSON: how answers come out of a sandbox.  Nothing that is read here can run code.
+"""Plain data as JSON: how answers come out of a fence.  Nothing that is read here can run code, or take long to read.
 
 Plain is: None, truth values, numbers (whole, fractions, floats, complex), text, lists, tuples, sets, dictionaries,
-NumPy arrays of numbers and torch tensors.  A message is four bytes that give its length, and JSON.
+NumPy arrays of numbers and torch tensors.  A message is four bytes that give its length, and JSON.  What comes from a
+student is bounded: bytes, depth, values, digits, and how many values stand in sets and dictionaries, since whoever
+chooses them can make each collide with all others.
 """
 
 from __future__ import annotations
@@ -9,22 +11,32 @@ from __future__ import annotations
 import base64
 import json
 import math
-import socket
+import os
 import struct
-import time
+import sys
 from fractions import Fraction
 from numbers import Complex, Integral, Rational, Real
 from typing import Any
 
 import numpy as np
-import torch
 
-LARGEST = 1 << 24  # bytes of a message
+LARGEST = 1 << 22  # bytes of a message
+DEPTH = 40
+VALUES = 200_000  # in one message, in all; an array is one
+HASHED = 5_000  # of them in sets and dictionaries
+DIGITS = 100_000  # hexadecimal, of all its whole numbers and fractions together: adding up fractions multiplies them
+CELLS = 1_000_000  # of an array; an axis of no length counts as one
 DTYPES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"}
 
 
 class Closed(Exception):
     """The other side is gone.  No OSError, so that no test takes it for a fault of a student's code."""
+
+
+def is_tensor(value: Any) -> bool:
+    """Is it a torch tensor?  Without loading torch, which takes two seconds that most submissions can do without."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def encode(value: Any) -> Any:
@@ -38,7 +50,7 @@ def encode(value: Any) -> Any:
     """
     if value is None or isinstance(value, (bool, str)):
         return value
-    if isinstance(value, (np.ndarray, torch.Tensor)):
+    if isinstance(value, np.ndarray) or is_tensor(value):
         return _encode_array(value)
     if isinstance(value, np.generic):
         return encode(value.item())
@@ -60,11 +72,11 @@ def encode(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} is not plain data (numbers, text, lists, arrays)")
 
 
-def _encode_array(value: np.ndarray | torch.Tensor) -> Any:
+def _encode_array(value: Any) -> Any:
     tag = "array"
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         tag, value = "tensor", value.detach()
-        value = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+        value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
     if value.dtype == object:  # an array of fractions is a list of them
         return encode(value.tolist())
     if value.dtype.str[1:] not in DTYPES:
@@ -75,80 +87,131 @@ def _encode_array(value: np.ndarray | torch.Tensor) -> Any:
 
 
 def decode(data: Any) -> Any:
-    """The value again; ValueError for what ``encode`` cannot have made.
+    """The value again; ValueError for what ``encode`` cannot have made, or what is larger than any answer.
 
     >>> decode(encode({"a": [1j, (float("inf"), 2**70)]})) == {"a": [1j, (float("inf"), 2**70)]}
     True
+    >>> decode({"int": "0x1" + "0" * 10**6})
+    Traceback (most recent call last):
+    ValueError: more than 100000 digits
     """
-    if data is None or isinstance(data, (bool, str, int, float)):
-        return data
-    if isinstance(data, list):
-        return [decode(item) for item in data]
-    try:
-        [(tag, content)] = data.items()
-        return _READ[tag](content)
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise ValueError(f"not an encoded value: {str(data)[:80]}") from error
+    return _Reader().value(data, 0)
 
 
-def _decode_array(content: list) -> np.ndarray:
-    dtype, shape, data = content
-    if dtype not in DTYPES:
-        raise ValueError(dtype)
-    return np.frombuffer(base64.b64decode(data), "<" + dtype).reshape(shape).copy()
+class _Reader:
+    """Reads one message and counts what it has read."""
 
+    def __init__(self) -> None:
+        self.left = {"values": VALUES, "digits": DIGITS, "values in sets and dictionaries": HASHED}
 
-_READ = {
-    "int": lambda text: int(text, 16),
-    "fraction": lambda pair: Fraction(int(pair[0], 16), int(pair[1], 16)),
-    "float": float,
-    "complex": lambda pair: complex(decode(pair[0]), decode(pair[1])),
-    "tuple": lambda items: tuple(decode(item) for item in items),
-    "set": lambda items: {decode(item) for item in items},
-    "dict": lambda pairs: {decode(key): decode(item) for key, item in pairs},
-    "array": _decode_array,
-    "tensor": lambda content: torch.from_numpy(_decode_array(content)),
-}
+    def take(self, what: str, count: int) -> None:
+        self.left[what] -= count
+        if self.left[what] < 0:
+            raise ValueError(f"more than {_Reader().left[what]} {what}")
 
-
-def send(line: socket.socket, message: Any) -> None:
-    """Write one message.  ValueError where it is larger than the other side would read, Closed where nobody reads."""
-    data = json.dumps(message).encode()
-    if len(data) > LARGEST:
-        raise ValueError(f"an answer of {len(data) / 1e6:.0f} MB is too large")
-    try:
-        line.sendall(struct.pack("!I", len(data)) + data)
-    except (BrokenPipeError, ConnectionResetError) as error:
-        raise Closed("the other side is gone") from error
-
-
-def receive(line: socket.socket, until: float = math.inf) -> Any:
-    """Read one message.  Closed at its end, TimeoutError at ``until`` (monotonic clock), ValueError for nonsense.
-
-    >>> ours, theirs = socket.socketpair()
-    >>> send(ours, {"name": 1}); receive(theirs)
-    {'name': 1}
-    """
-    (size,) = struct.unpack("!I", _exactly(line, 4, until))
-    if size > LARGEST:
-        raise ValueError(f"a message of {size} bytes")
-    try:
-        return json.loads(_exactly(line, size, until))
-    except RecursionError as error:
-        raise ValueError("a message nested too deeply") from error
-
-
-def _exactly(line: socket.socket, count: int, until: float) -> bytes:
-    parts = []
-    while count:
-        if until < math.inf:  # in all: drop by drop does not buy time
-            line.settimeout(max(until - time.monotonic(), 1e-3))
+    def value(self, data: Any, depth: int) -> Any:
+        self.take("values", 1)
+        if depth > DEPTH:
+            raise ValueError(f"nested more than {DEPTH} deep")
+        if isinstance(data, int) and not isinstance(data, bool) and abs(data) >= 1 << 64:
+            raise ValueError("a whole number not written as one")
+        if data is None or isinstance(data, (bool, str, int, float)):
+            return data
+        if isinstance(data, list):
+            return [self.value(item, depth + 1) for item in data]
         try:
-            part = line.recv(min(count, 1 << 20))
-        except ConnectionResetError:
-            part = b""
-        if not part:
-            raise Closed("the other side is gone")
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
+            [(tag, content)] = data.items()
+            return getattr(self, f"read_{tag}")(content, depth + 1)
+        except ValueError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+            raise ValueError(f"not an encoded value: {type(data).__name__} ({type(error).__name__})") from error
+
+    def whole(self, text: str) -> int:
+        self.take("digits", len(text))
+        return int(text, 16)
+
+    def hashed(self, items: list) -> list:
+        self.take("values in sets and dictionaries", len(items))
+        return items
+
+    def read_int(self, text, depth):
+        return self.whole(text)
+
+    def read_fraction(self, pair, depth):
+        above, below = pair
+        return Fraction(self.whole(above), self.whole(below))
+
+    def read_float(self, text, depth):
+        return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[text]
+
+    def read_complex(self, pair, depth):
+        real, imaginary = pair
+        return complex(self.value(real, depth), self.value(imaginary, depth))
+
+    def read_tuple(self, items, depth):
+        return tuple([self.value(item, depth) for item in items])
+
+    def read_set(self, items, depth):
+        return {self.value(item, depth) for item in self.hashed(items)}
+
+    def read_dict(self, pairs, depth):
+        return {self.value(key, depth): self.value(item, depth) for key, item in self.hashed(pairs)}
+
+    def read_array(self, content, depth):
+        dtype, shape, data = content
+        if dtype not in DTYPES or len(shape) > 16 or math.prod(max(n, 1) for n in shape) > CELLS:
+            raise ValueError(f"an array of type {str(dtype)[:20]} and shape {str(shape)[:80]}")
+        return np.frombuffer(base64.b64decode(data), "<" + dtype).reshape(shape).copy()
+
+    def read_tensor(self, content, depth):
+        import torch
+
+        return torch.from_numpy(self.read_array(content, depth))
+
+
+class Line:
+    """One end of a connection: messages, over two open files."""
+
+    def __init__(self, reading: int, writing: int) -> None:
+        self._reading, self._writing = reading, writing
+
+    def send(self, message: Any) -> None:
+        """Write one message.  ValueError where it is larger than the other side reads, Closed where nobody reads."""
+        data = json.dumps(message).encode()
+        if len(data) > LARGEST:
+            raise ValueError(f"an answer of {len(data) / 1e6:.0f} MB is too large")
+        rest = memoryview(struct.pack("!I", len(data)) + data)
+        try:
+            while rest:
+                rest = rest[os.write(self._writing, rest) :]
+        except OSError as error:
+            raise Closed("the other side is gone") from error
+
+    def receive(self) -> Any:
+        """Read one message.  Closed at its end, ValueError for nonsense.
+
+        >>> line = Line(*os.pipe())
+        >>> line.send({"name": 1}); line.receive()
+        {'name': 1}
+        """
+        (size,) = struct.unpack("!I", self._exactly(4))
+        if size > LARGEST:
+            raise ValueError(f"a message of {size} bytes")
+        try:
+            return json.loads(self._exactly(size))
+        except RecursionError as error:
+            raise ValueError("a message nested too deeply") from error
+
+    def _exactly(self, count: int) -> bytes:
+        parts = []
+        while count:
+            try:
+                part = os.read(self._reading, min(count, 1 << 20))
+            except OSError:
+                part = b""
+            if not part:
+                raise Closed("the other side is gone")
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)

@@ -101,6 +101,15 @@ def sum_bits(M, n):
     return (n * (M - 1) + 1).bit_length()
 
 
+# %% planted={"task": "ps1.3", "points": 0, "what": "wrong: nearly a whole number"}
+def sum_states(M, n):
+    return n * (M - 1) + 1.0000001
+
+
+def sum_bits(M, n):
+    return (n * (M - 1)).bit_length()
+
+
 # %% planted={"task": "ps1.3", "points": 1, "what": "wrong: a logarithm, wrong at powers of two"}
 def sum_states(M, n):
     return n * (M - 1) + 1
@@ -164,10 +173,15 @@ def harmless_words(n):
     return "", "a", "b", "ab"
 
 
-# %% planted={"task": "ps1.5", "points": 4, "what": "right: complex numbers, turned the other way, from another start"}
+# %% planted={"task": "ps1.5", "points": 4, "what": "right: roots of unity, turned the other way, from another start"}
 def turns(M):
     roots = [np.exp(-2j * np.pi * s / M) for s in range(M)]
     return [3.0, 4.0], [[[z.real, -z.imag], [z.imag, z.real]] for z in roots]
+
+
+# %% planted={"task": "ps1.5", "points": 0, "what": "wrong: complex numbers where real ones are asked"}
+def turns(M):
+    return [1.0, 1.0], [np.diag([np.exp(2j * np.pi * s / M), 1]) for s in range(M)]
 
 
 # %% planted={"task": "ps1.5", "points": 0, "what": "wrong: a turn by s radians"}

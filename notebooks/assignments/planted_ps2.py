@@ -87,6 +87,11 @@ def growing_block(p, b):
     return [[0.5**0.5, 0.5**0.5], [0.5**0.5, 0.5**0.5]]
 
 
+# %% planted={"task": "ps2.3", "points": 0, "what": "wrong: an imaginary part, which does not count"}
+def growing_block(p, b):
+    return np.full((b, b), b ** (-1 / p)) + 5j
+
+
 # %% planted={"task": "ps2.3", "points": 0, "what": "wrong: not a number"}
 def growing_block(p, b):
     return np.full((b, b), np.nan)
@@ -117,6 +122,12 @@ def overflow_step(p, b):
 # %% planted={"task": "ps2.4", "points": 1, "what": "wrong: hard-coded"}
 def overflow_step(p, b):
     return 256
+
+
+# %% planted={"task": "ps2.4", "points": 0, "what": "wrong: no whole step"}
+def overflow_step(p, b):
+    rate = (1 - 1 / p) * math.log(b)
+    return math.floor(math.log((2**24 - 1) * 2**104) / rate) + 1.0001 if rate > 0 else None
 
 
 # %% planted={"task": "ps2.4", "points": 0, "what": "wrong: the exponent is 1/p"}

@@ -118,6 +118,12 @@ def doubling_work(T):
     return depth * T - 2**depth + 1
 
 
+# %% planted={"task": "ps3.3", "points": 1, "what": "wrong: rounded to a float"}
+def doubling_work(T):
+    depth = (T - 1).bit_length()
+    return float(T) * depth - float(2**depth) + 1
+
+
 # %% planted={"task": "ps3.3", "points": 1, "what": "wrong: counts one by one, too slow"}
 def doubling_work(T):
     work, reach = 0, 1

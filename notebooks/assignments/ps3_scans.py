@@ -49,7 +49,7 @@ def combines(function, second, first):
     given = call(function, second, first)
     claim(isinstance(given, (tuple, list)) and len(given) == 2, f"a pair (A, b) is asked for, got {given!r:.60}")
     n = len(first[1])
-    A, b = numbers(given[0], (n, n), "A"), numbers(given[1], (n,), "b")
+    A, b = numbers(given[0], (n, n), "A", real=True), numbers(given[1], (n,), "b", real=True)
     for x in (np.zeros(n), *np.eye(n)):
         wanted = np.array(second[0]) @ (np.array(first[0]) @ x + np.array(first[1])) + np.array(second[1])
         claim(np.abs(A @ x + b - wanted).max() < 1e-9, f"combine({second}, {first}) sends x = {x} to {A @ x + b}, "
@@ -153,7 +153,7 @@ def doubling_work(T):
 
 
 # %% nbgrader={"grade_id": "ps3_3_seen", "grade": true, "points": 1}
-expect(doubling_work, [((2,), 1), ((4,), 5)])
+expect(doubling_work, [((2,), 1), ((4,), 5)], rtol=0, atol=0)  # a count is exact
 print("ps3.3: right for 2 and 4 steps")
 
 
@@ -166,7 +166,7 @@ def _counted(T):
     return T * depth - (2**depth - 1)
 
 
-agree(doubling_work, _counted, [(T,) for T in (1, 3, 5, 8, 9, 500, 512, 513, 10**15)])
+agree(doubling_work, _counted, [(T,) for T in (1, 3, 5, 8, 9, 500, 512, 513, 10**15)], rtol=0, atol=0)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -316,7 +316,7 @@ def counts_to(p):
 
 
 # %% nbgrader={"grade_id": "ps3_6_seen", "grade": true, "points": 1}
-expect(counts_to, [((11,), 2048)])
+expect(counts_to, [((11,), 2048)], rtol=0, atol=0)  # a count is exact
 print("ps3.6: right for float16")
 
 # %% nbgrader={"grade_id": "ps3_6_hidden", "grade": true, "points": 1}
@@ -328,6 +328,6 @@ for _digits, _type in ((8, torch.bfloat16), (11, torch.float16)):
     _x, _n = torch.tensor(0.0, dtype=_type), 0
     while float(_x + 1) == _n + 1:
         _x, _n = _x + 1, _n + 1
-    expect(counts_to, [((_digits,), _n)])
-expect(counts_to, [((24,), 16777216), ((53,), 2**53)])
+    expect(counts_to, [((_digits,), _n)], rtol=0, atol=0)
+expect(counts_to, [((24,), 16777216), ((53,), 2**53)], rtol=0, atol=0)
 ### END HIDDEN TESTS

@@ -7,26 +7,23 @@ attack are texts here and run in a fenced process only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-
-from lrnnlab.course.planted import Handout, Plant
+from planted import Handout, Plant
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a kind may use: the released notebook and its answers, planted ones, the running number, secret places."""
+    """What a kind may use: the released notebook and its answers, planted ones, the running number, and places outside,
+    by the words that stand for them in an attack (CANARY, SOURCE ...)."""
 
     handout: Handout
     plants: list[Plant]
     number: int
-    source: Path
-    marks: Path
-    canary: Path
+    places: dict[str, str] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
@@ -49,11 +46,16 @@ class Scene:
         """All solved, but this in place of the answer to ``task``."""
         return self.handout.notebook(**{self.task.replace(".", "_"): source})
 
-    def with_first(self, source: str, solved: bool = True) -> NotebookNode:
-        """All solved (or nothing), and a cell of the student's own in front."""
-        nothing = {} if solved else {id.replace(".", "_"): None for id in self.ids}
-        notebook = self.handout.notebook(**nothing)
+    def with_first(self, source: str) -> NotebookNode:
+        """All solved, and a cell of the student's own in front."""
+        notebook = self.handout.notebook()
         notebook.cells.insert(0, new_code_cell(source))
+        return notebook
+
+    def with_last(self, source: str) -> NotebookNode:
+        """Nothing solved, and a cell of the student's own at the end: what it defines is what is graded."""
+        notebook = self.handout.notebook(**{id.replace(".", "_"): None for id in self.ids})
+        notebook.cells.append(new_code_cell(source))
         return notebook
 
     def place(self, notebook: NotebookNode) -> int:
