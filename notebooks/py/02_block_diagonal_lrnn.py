@@ -24,7 +24,7 @@ from torch.nn import functional as F
 
 import lrnnlab
 from lrnnlab import analysis, records
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.evaluation import evaluate
 from lrnnlab.experiments import get, levels, plan, train
 from lrnnlab.experiments.report import cells
@@ -94,7 +94,9 @@ print(f"no training at all; right on every prefix of strings of 10,000 digits: {
 # or matrices hold entry by entry.
 #
 # **Step 1.** $|A'A| \le |A'|\,|A|$: the triangle inequality in each entry.
+#
 # **Step 2.** $\mathbf 1^\top |A'| \le \mathbf 1^\top$: that is Eq. 6 with $p = 1$.
+#
 # **Step 3.** Multiply step 2 from the right by $|A| \ge 0$, then use Eq. 6 once more:
 # $\mathbf 1^\top|A'A| \le \mathbf 1^\top|A'||A| \le \mathbf 1^\top|A| \le \mathbf 1^\top$. $\blacksquare$
 
@@ -866,7 +868,7 @@ show.table(
 # ## 11 Exercises
 #
 # Each exercise says how long it takes and what it teaches. Where a cell can check an answer, fill it in and run it;
-# `hint("02.1")` and `solution("02.1")` (from `lrnnlab.course`) help with these.
+# `hint("02.1")` and `solution("02.1")` help with these.
 #
 # 1. ★ *(5 min: how near to 1 the exponent has to be)* Up to which $p$ does the state grow by at most a factor 10 in 500
 #    steps for $b = 8$, whatever the blocks? Find it with the slider, then to five decimals. *Hint:* solve
@@ -895,8 +897,8 @@ check("02.3", my_sizes)
 #    *Hint:* look at `verify(...).heads` and at each head alone.
 # 5. ★★★ *(40 min: to tell overflow from drift)* Train row `clip` on ModArith(5)
 #    (`plan("lrnn/table2", tasks=["modarith"], rows=["clip"], budget="desk")`, two minutes) and find what ends it: print
-#    the largest entry of each layer's states by position, and compare `model(tokens)` with `model.double()(tokens)`.
-#    How much is overflow, how much drift?
+#    the largest entry of each layer's states by position, and compare its answers with those of
+#    `copy.deepcopy(model).double()`. How much is overflow, how much drift?
 # 6. ★ *(10 min: that a block is a table of where states go)* **Code.** `goes[token][j]` is the state to which a token
 #    sends state $j$ of a machine with $b$ states and $V$ tokens. Write the function that makes the blocks of it, an
 #    array $V \times b \times b$.

@@ -31,7 +31,7 @@ import lrnnlab
 from lrnnlab import records
 from lrnnlab.analysis_strings import elements_by_depth, states_by_depth
 from lrnnlab.bench.tree import ratio, training_step
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments import regulargpt_fig3, regulargpt_fig4
 from lrnnlab.experiments import regulargpt_table1 as table1
 from lrnnlab.experiments import regulargpt_table2 as table2
@@ -160,8 +160,10 @@ tree_widget
 # route*.
 #
 # **Step 1 (depth 0).** Steps of 1: position $m$ sees $m, m-1, \dots, m-C+1$.
+#
 # **Step 2 (from $\ell - 1$ to $\ell$).** Position $m - j\,C^\ell$ holds the $C^\ell$ letters that end there. For $j = 0, \dots,
 # C-1$ these words stand side by side: together they are the last $C^{\ell+1}$ letters, none twice.
+#
 # **Step 3 (the end).** The whole string is seen from $C^{\ell+1} \ge T$ on: $\lceil\log_C T\rceil$ depths. $\blacksquare$
 #
 # Said otherwise: *a distance has one way to be written in base $C$*, and digit $\ell$ says how many steps it takes at depth
@@ -265,12 +267,14 @@ print(
 # has its 1 in the column of the state that is reached from $s$. First the word $u$, then $v$, is the product $A_u A_v$.
 #
 # > **The paper, Lemma 1 (Approximation for Binary Matrix Product).** "Let $A, B \in \{0, 1\}^{n\times n}$ be binary matrices
-# > [...]. Then, there exists a two-layer ReLU network such that $f_{mlp}([\mathrm{Flat}(A), \mathrm{Flat}(B)]) \approx
-# > \mathrm{Flat}(AB)$" [...].
+# > [...]. Then, there exists a two-layer ReLU network such that
+# > $f_{mlp}([\mathrm{Flat}(A), \mathrm{Flat}(B)]) \approx \mathrm{Flat}(AB)$" [...].
 #
 # **Step 1.** For bits, $ab = \mathrm{ReLU}(a + b - 1)$: it is 1 for $1 + 1$ only.
+#
 # **Step 2.** $(AB)_{ij} = \sum_k A_{ik} B_{kj}$. Give every $(i, j, k)$ a hidden unit, $\mathrm{ReLU}(A_{ik} + B_{kj} - 1)$: $n^3$
 # of them; each reads two numbers.
+#
 # **Step 3.** The second layer adds up over $k$. $\blacksquare$
 #
 # There is nothing approximate in it. The paper's example, by hand:
@@ -401,8 +405,10 @@ steps(order_of_composition(repaired=later_first, shown=("S_3",)))
 # number is wrong by up to $e$.
 #
 # **Step 1.** The layer is monotone in every input, so the worst is $+e$ everywhere or $-e$ everywhere.
+#
 # **Step 2.** A one, $1 + e$, comes from $2(1+e) - 1 = 1 + 2e$: the error of the ones **doubles** in every layer. With $-e$ they
 # shrink, $1 - 2^\ell e$, and after $\log_2(1/e)$ layers nothing is left.
+#
 # **Step 3.** A zero, $e$, gets $1 + e + e - 1 = 2e$ from two of its $n$ hidden units: after $\ell$ layers $(\ell + 1)\,2^\ell e$. Once
 # zeros pass $\frac12$, all $n$ units wake up, and errors grow by a factor of up to $2n$.
 
@@ -1024,9 +1030,9 @@ show.table(
 # %% [markdown]
 # ## 10 What it costs
 #
-# > **The paper, section 3.4.** "if $T = 512$ and $C = 128$, then $512 \cdot 128 \cdot K \log_{128} 512 < 512^2 L$ when $K < \frac{512
-# > L}{128 \log_{128} 512} \approx 3.11 L$. Namely, as long as $K < 3L$, our model is likely to be more efficient than a vanilla
-# > Transformer."
+# > **The paper, section 3.4.** "if $T = 512$ and $C = 128$, then $512 \cdot 128 \cdot K \log_{128} 512 < 512^2 L$ when
+# > $K < \frac{512 L}{128 \log_{128} 512} \approx 3.11 L$. Namely, as long as $K < 3L$, our model is likely to be more
+# > efficient than a vanilla Transformer."
 #
 # ($K$ layers are used at every depth, $L$ is the number of the Transformer's layers.) The arithmetic is right. But there is no
 # layer number 1.29: $\lceil\log_{128} 512\rceil = 2$, so $K < 2L$. And only attention is counted. What every layer does for
@@ -1085,7 +1091,7 @@ for chunk in (2, 128):
 #
 # ## 13 Exercises
 #
-# 31 points. Where a cell can check an answer, fill it in and run it; `hint("08.1")` and `solution("08.1")` (from `lrnnlab.course`) help with these.
+# 31 points. Where a cell can check an answer, fill it in and run it; `hint("08.1")` and `solution("08.1")` help with these.
 #
 # 1. ★ *(5 min, 2 points: how large the tree is)* **Predict.** $T = 500$, $C = 2$. How many nodes has the tree, the letters not counted?
 

@@ -26,7 +26,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import records
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments import get, plan, run_all
 from lrnnlab.explore import show
 from lrnnlab.explore.fast_weight_figures import (
@@ -711,7 +711,7 @@ steps(printed())
 #
 # ## 12 Exercises
 #
-# 30 points. Where a cell can check an answer, fill it in and run it; `hint("09.1")` and `solution("09.1")` (from `lrnnlab.course`) help with these.
+# 30 points. Where a cell can check an answer, fill it in and run it; `hint("09.1")` and `solution("09.1")` help with these.
 #
 # 1. ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use section 6's formula.
 
