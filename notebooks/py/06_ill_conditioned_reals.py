@@ -804,7 +804,7 @@ my_solver = None  # a function of (nodes, S); it returns a list of fractions
 check("06.4", my_solver)
 
 # %% [markdown]
-# 5. ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
+# 5. ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ (within one half) does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
 
 # %%
 my_losses = None  # two numbers, for example (9.5, 12)

@@ -1108,11 +1108,11 @@ my_twice = None  # a set of distances
 check("08.2", my_twice)
 
 # %% [markdown]
-# 3. ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: a layer of ReLUs that multiplies *three* matrices of bits with one-hot rows
-#    at once, with sums and ReLUs only, no `@`. (How many hidden units?)
+# 3. ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: the weights of one layer of ReLUs that multiplies *three* matrices of
+#    bits with one-hot rows at once, $\mathrm{ReLU}([\mathrm{Flat}(A), \mathrm{Flat}(B), \mathrm{Flat}(C)]\,W_1 + c)\,W_2 = \mathrm{Flat}(ABC)$, with at most $n^4$ hidden units.
 
 # %%
-my_triple = None  # a function of three arrays (n, n) of 0 and 1; it returns their product
+my_triple = None  # a function of n; it returns W1 (3 n n, units), c (units,) and W2 (units, n n)
 check("08.3", my_triple)
 
 # %% [markdown]
@@ -1135,7 +1135,7 @@ check("08.5", my_language)
 #    exact for inputs within $\frac14 - \frac1{4g}$ of bits, and that no function of $a + b$ can reach $\frac14$.
 
 # %%
-my_reach = None  # for g = 3, the largest error that is removed wholly
+my_reach = None  # for g = 3, the largest error that is removed wholly, to three decimals
 check("08.6", my_reach)
 
 # %% [markdown]
@@ -1187,7 +1187,7 @@ predict("08.11", far_beyond)
 #
 # **2.** $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
 #
-# **3.** $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, j, k, l)$: $n^4$ units. Chunks of $C$ take $n^{C+1}$; that is the price of fewer depths.
+# **3.** $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is $-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.
 #
 #     def triple(A, B, C):
 #         s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2   # places i, j, k, l

@@ -755,7 +755,7 @@ my_keys = None  # two pairs of numbers
 check("09.6", my_keys)
 
 # %% [markdown]
-# 7. ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the number of configurations, and write it as a function of $n$ and $|\Sigma|$ that does not list them. Section 2 has the formula. Where does the proof of Proposition 3.4 break for two layers?
+# 7. ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the number of configurations, and write it as a function of $n$ and $|\Sigma|$. Section 2 has the formula. Where does the proof of Proposition 3.4 break for two layers?
 
 # %%
 my_configurations = None  # a function of (n, number of tokens)
