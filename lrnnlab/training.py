@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from tqdm.auto import tqdm
-
 from lrnnlab.models import SequenceModel
+from lrnnlab.progress import finish, progress_bar
 from lrnnlab.recipes import Mend, Phase, Recipe
 from lrnnlab.steady import steady_arithmetic, stream
 from lrnnlab.tasks import Task
@@ -62,7 +60,7 @@ def fit(
         if checkpoint is not None:
             run.load(checkpoint, identity)
         saved = time.monotonic()
-        with _bar(recipe, task, seed, progress) as bar:
+        with progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar:
             while not run.finished:
                 run.advance()
                 if check_every and run.step % check_every == 0:
@@ -75,19 +73,9 @@ def fit(
                 if checkpoint is not None and not run.finished and time.monotonic() - saved > save_seconds:
                     run.save(checkpoint, identity)
                     saved = time.monotonic()
+            if run.accepted:
+                finish(bar)
     return run.result()
-
-
-def _bar(recipe: Recipe, task: Task, seed: int, progress: bool):
-    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
-    return tqdm(
-        total=recipe.steps,
-        desc=f"{task.name}, seed {seed}",
-        unit="step",
-        disable=not progress,
-        leave=False,
-        mininterval=0.2 if interactive else 10.0,  # a log file wants a line now and then, not a film
-    )
 
 
 def _identity(model: SequenceModel, task: Task, recipe: Recipe, seed: int, check_every: int) -> str:

@@ -60,7 +60,7 @@ def _word(answer) -> None:
     machine = machine_of("S_3")
     forward, backward = ([machine.symbols.index(letter) for letter in text] for text in (answer, answer[::-1]))
     claim(machine.answer(forward)[-1] != machine.answer(backward)[-1],
-          f"{answer!r} has the answer of {answer[::-1]!r}, itself read backwards, so the printed order is right")  # fmt: skip
+          f"{answer!r} and, backwards, {answer[::-1]!r} have one answer: there the printed order is right")  # fmt: skip
     claim(len(answer) == 2, f"{answer!r} is one, but not the shortest")
 
 
@@ -116,8 +116,8 @@ EXERCISES = (
     Exercise(
         "08.3", 2, 15, "what larger chunks cost", _triple, ("When do three bits add up to 3?",),
         "$\\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, "
-        "j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is $-2$, "
-        "and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.",
+        "j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is "
+        "$-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.",
         lambda: _triple_layer,
     ),
     Exercise(

@@ -20,7 +20,6 @@ Letters: B batch, T time, L' positions read, d columns.
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,9 +27,9 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
 
 from lrnnlab.models.sequence_blocks import parameter_groups
+from lrnnlab.progress import finish, progress_bar
 from lrnnlab.steady import steady_arithmetic
 from lrnnlab.tasks.seeds import draw_seed
 
@@ -118,7 +117,7 @@ def train_sequences(
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
     heights = [group["lr"] for group in optimiser.param_groups]
     net.train()
-    with _own_randomness(generator), _progress_bar(steps, progress) as bar:
+    with _own_randomness(generator), progress_bar(steps, progress) as bar:
         _look(made, watch)
         while made.steps < steps and not (until and until(made)):
             for group, height in zip(optimiser.param_groups, heights):
@@ -142,6 +141,8 @@ def train_sequences(
             if watch_every and (made.steps % watch_every == 0 or made.steps == steps):
                 _look(made, watch)
             bar.update()
+        if made.finished:
+            finish(bar)
     net.eval()
     made.cpu_seconds = time.process_time() - start
     return made
@@ -223,12 +224,6 @@ def _own_randomness(generator: torch.Generator) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(draw_seed(generator))
         yield
-
-
-def _progress_bar(steps: int, progress: bool) -> tqdm:
-    """A bar of ``steps`` steps: quick where somebody looks, seldom where a file is written, silent without ``progress``."""
-    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=steps, unit="step", disable=not progress, leave=False, mininterval=0.2 if interactive else 10.0)
 
 
 def _check(
