@@ -523,8 +523,9 @@ show.figure(
     snapped_heads(automata, token=1),
     alt="The eight heads of the snapped model as automata, drawn with the "
         "arrows of token 1 only.",
-    caption="What to see: what digit 1 does in each head. A ring of five states counts; a "
-            "star forgets; a head with one state does nothing.",
+    caption="What to see: what digit 1 does in each head. A ring of five states counts; where "
+            "arrows of several states meet, a head forgets; one with a single state would "
+            "do nothing. Which of these are here, training decides.",
 )  # fmt: skip
 
 # %% tags=["nbval-ignore-output"]

@@ -51,6 +51,7 @@ from lrnnlab.explore.cluster_widgets import (
     look_back,
 )
 from lrnnlab.explore.gradient_figures import MODELS, gradients, perplexity_by_length
+from lrnnlab.explore.names import named
 from lrnnlab.explore.proof_widgets import steps
 from lrnnlab.explore.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
 from lrnnlab.explore.style import typeset
@@ -524,7 +525,7 @@ def most_and_mean(found):
 
 def row_of_table_1(task, nets):
     """The paper's cells, ours, what was trained just now, and the majority level."""
-    cells = {"task": task.replace("_", " ")}
+    cells = {"task": named(task)}
     for net in nets:
         mine = [record for record in desk if (record["task"], record["row"]) == (task, net)]
         name = NETS[net].removeprefix("RegularGPT, ")
@@ -556,7 +557,7 @@ by_task = {
     ]
     for task in table1.TASKS
 }
-by_task = {task.replace("_", " "): shares for task, shares in by_task.items() if shares}
+by_task = {named(task): shares for task, shares in by_task.items() if shares}
 for said, test in (
     ("every seed is right", lambda shares: min(shares) == 1),
     ("the best seed is right, not every one", lambda shares: max(shares) == 1 > min(shares)),

@@ -52,6 +52,7 @@ from lrnnlab.explore.fast_weight_widgets import (
     reset_sentence,
 )
 from lrnnlab.explore.fwp_figures import fwp_tables, negative_by_position
+from lrnnlab.explore.names import named
 from lrnnlab.explore.proof_widgets import steps
 from lrnnlab.explore.widgets import explore
 from lrnnlab.proofs.counting_bits import bits_needed, one_layer, proposition_3_2
@@ -402,7 +403,7 @@ leak_widget = explore(
 leak_widget
 
 # %% [markdown]
-# (`over` is $1/e$.) So the paper's 100 % for DeltaNet on Dyck-1, on strings of up to 100 brackets, is a result about **bounded depth**: a leak of $1/10{,}000$ is enough for depth 50, as section 5 checked.
+# So the paper's 100 % for DeltaNet on Dyck-1, on strings of up to 100 brackets, is a result about **bounded depth**: a leak of $1/10{,}000$ is enough for depth 50, as section 5 checked.
 #
 # | rule | counts exactly | resets | parity |
 # |---|---|---|---|
@@ -512,19 +513,19 @@ def beside(name, tasks, live=()):
     """Rows of a table: the paper's Bin0/Bin1, ours as recorded and live."""
     table = get(f"fwp/{name}")
     for row in table.ROWS:
-        line = {"model": row.replace("_", " ")}
+        line = {"model": named(row)}
         for task in tasks:
             cell = [
                 record
                 for record in desk[name]
                 if (record["task"], record["row"]) == (task, row)
             ]
-            line[f"{task}, paper"] = "{:g}/{:g}".format(
+            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(
                 *table.PAPER[row][table.TASKS.index(task)]
             )
-            line[f"{task}, recorded"] = percent(cell)
+            line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
-                line[f"{task}, live"] = percent(
+                line[f"{named(task)}, live"] = percent(
                     [found for found in live if (found["task"], found["row"]) == (task, row)]
                 )
         yield line
@@ -549,14 +550,14 @@ for name, tasks in (
 # %% tags=["nbval-ignore-output"]
 chosen = []
 for row in get("fwp/table1").ROWS:
-    line = {"model": row.replace("_", " ")}
+    line = {"model": named(row)}
     for task in (*get("fwp/table1").TASKS, *get("fwp/table2").TASKS):
         found = [
             record
             for record in (*desk["table1"], *desk["table2"])
             if (record["task"], record["row"]) == (task, row)
         ]
-        line[task] = percent(found, "by_test")
+        line[named(task)] = percent(found, "by_test")
     chosen.append(line)
 show.table(chosen, caption="Recorded: Bin0/Bin1 of the weights that the test bins choose.")
 
