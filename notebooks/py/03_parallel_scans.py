@@ -865,7 +865,7 @@ print(
 # | listing A.2.1 runs $\lceil \log_2(\text{seq\_len}) \rceil$ times | no level at all for one input, where one is needed; A.2.2 has it right |
 # | "Sequential and PScan are equivalent" (A.2.2) | as real numbers; in floats they differ in the last digits, and PScan can give NaN where the loop does not (section 8) |
 # | $b^3$ is why PScan is no faster at test time (4.5) | likely part of it; what both ways share can do the same, and the three numbers cannot tell (section 5) |
-# | training gains "due to the improved backpropagation path" (4.5) | a guess, as they say. Not seen here: on the CPU PScan loses in training too. A loop that indexes `A[:, i]`, as listing A.2.2 does, has the quadratic backward pass of section 8; whether theirs did when it was timed, we do not know |
+# | training gains "due to the improved backpropagation path" (4.5) | a guess, as they say. Not seen here: on the CPU PScan loses in training too. A loop that indexes `A[:, i]`, as listing A.2.2 and the released sequential model do, has the quadratic backward pass of section 8: that would be a path to improve. (Whether it was this loop that they timed is not said) |
 #
 # ## 11 What this does not show
 #

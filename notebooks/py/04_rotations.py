@@ -472,8 +472,9 @@ show.table(
 
 # %% [markdown]
 # For *any* stationary input of variance 1, how far can it go? From $\frac{1-\gamma}{1+\gamma}$ to
-# $\frac{1+\gamma}{1-\gamma}$ times $c$, and both ends are reached by an input of a single frequency: at $\gamma =
-# 0.999$ from 0.0005 to 1,999.
+# $\frac{1+\gamma}{1-\gamma}$ times $c$: at $\gamma = 0.999$ from 0.0005 to 1,999. Where $BB^\top$ is a multiple of $I$, as in
+# the cell, both ends are reached by an input of a single frequency. Other $B$ drive both directions of a turn at once:
+# $B = (1, 0)^\top$ at $\theta = 90°$ gets no further than from 0.0010 to 999.5.
 
 # %%
 steps(stationary_range())

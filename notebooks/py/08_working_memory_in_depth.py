@@ -388,7 +388,8 @@ show.table(
 # ### The repairs
 #
 # Exchange the two heads, and all is well (the last step above). Or make the *columns* of Eq. 2 one-hot: then the printed order
-# is right, and so is the printed read-out $A q_0$, which for rows must be the row $q_0^\top A$.
+# is right, and so is the printed read-out $A q_0$ as a product; for one-hot rows it is the row $q_0^\top A$. (Perhaps the paper means no
+# product but the function $A$ at the state $q_0$: the text that we have has lost its signs of composition. Then nothing is wrong here.)
 
 # %%
 steps(read_out())
@@ -582,7 +583,7 @@ for net, name in NETS.items():
         ]
         if shares and max(shares) - min(shares) > 0.15:
             percents = " ".join(table1.percent(share) for share in sorted(shares))
-            apart.append(f"{task.replace('_', ' ')} ({percents})")
+            apart.append(f"{named(task)} ({percents})")
     print(f"{name}: {', '.join(apart) or 'nowhere'}")
 
 # %% [markdown]
@@ -665,7 +666,7 @@ for net in table2.ROWS:
 
 # %% [markdown]
 # As in the paper, it is no matter to the tree how many ones there are, and hardly one to the RNN. Of the Transformer ours say nothing: a net that does not know
-# length 40 cannot fail *beyond* it. (How fast lengths grow in training matters, though: where they grew four times as fast, four of the tree's fifteen runs learned nothing at all.)
+# length 40 cannot fail *beyond* it.
 #
 # %% [markdown]
 # ## 7 What the layers hold
@@ -789,8 +790,9 @@ if places:
     )
 
 # %% [markdown]
-# In *all three* nets the first axis tells the element and the second what it is made of; with seed 2 the two kinds of even words are
-# just far enough apart for the rule to see. So "how many clusters" depends on how closely one looks, by eye or by a rule. What is
+# In *all three* nets the first axis tells the element, and the second what an *even* word is made of: two even halves or two odd ones.
+# Odd words it sorts in the same way with seed 1; with the other two the two kinds of odd words overlap. With seed 2 the two kinds of
+# even words are just far enough apart for the rule to see. So "how many clusters" depends on how closely one looks, by eye or by a rule. What is
 # certain is the proof above: *at least* as many as elements. More is no mistake, and the right number is no proof that a net is
 # right (one of the $S_3$ above has it and errs on one string in twelve).
 #
@@ -1068,7 +1070,7 @@ for chunk in (2, 128):
 # |---|---|
 # | Lemma 1 is an "approximation" | it is exact (section 2) |
 # | the heads read [later, earlier], and Lemma 1 multiplies in this order (7.2) | with Eq. 2 this composes the string backwards; exchange the heads (section 4) |
-# | the answer is $A q_0$ | for one-hot rows it is the row $q_0^\top A$ (section 4) |
+# | the answer is $A q_0$ | read as a product, for one-hot rows it is the row $q_0^\top A$; as the function $A$ at $q_0$ it is right (section 4) |
 # | Lemma 1 is applied to its own outputs | needs one-hot rows, identities before the start, and something that keeps bits bits (sections 3, 5) |
 # | clusters show "correct learning of state transition functions", 2 and 5 of them (7.3) | right for both. In general clusters are elements of the monoid that words of *one length* realise; their number is seldom that of the states (section 7) |
 # | "non-overlapping chunks" (3.1) | Eq. 1 slides; the code does not overlap. Same numbers at the last position, with the same padding (section 1) |

@@ -676,8 +676,7 @@ show.figure(
         "a constant answer.",
     caption="Recorded. What to see: orange (beta below 1) never leaves the dashed line. Green "
             "does, with one write on parity and (aa)*, with two on Sum(5) and S_3; and falls "
-            "again far beyond the grey line, as it must when an eigenvalue is near -1 and not "
-            "at it.",
+            "again far beyond the grey line: an eigenvalue near -1 and not at it is one reason.",
 )  # fmt: skip
 
 # %% [markdown]
