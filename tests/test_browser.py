@@ -244,6 +244,25 @@ def test_a_static_page_needs_no_network(browser, tmp_path):
     context.close()
 
 
+SCROLLS = """() => [...document.querySelectorAll("*")].filter(
+  one => one.scrollWidth > one.clientWidth && ["auto", "scroll"].includes(getComputedStyle(one).overflowX))"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_static_page_scrolls_down_only_and_the_keyboard_reaches_what_scrolls(browser, tmp_path, width):
+    build([ROOT / "notebooks" / "04_rotations.ipynb"], tmp_path, books=False)  # the longest formulas in a line
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
+    page.goto((tmp_path / "04_rotations.html").as_uri())
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    assert page.evaluate(f"({SCROLLS})().length") > 10
+    assert page.evaluate(f"({SCROLLS})().filter(one => one.tabIndex < 0).length") == 0
+    assert page.locator("[tabindex]").count() == page.evaluate(f"({SCROLLS})().length")  # and no other is in the way
+    cut = page.evaluate("[...document.querySelectorAll('p, ul, ol')].filter(one => one.scrollHeight > one.clientHeight + 2)")
+    assert cut == []
+    page.screenshot(path=artefacts() / f"site_{width}.png")
+    page.close()
+
+
 @pytest.fixture(scope="module")
 def widgets(widgets_lab):
     """name -> the output area of each widget; every one of them has run."""

@@ -8,6 +8,7 @@ import re
 import tempfile
 import time
 from fractions import Fraction
+from numbers import Number
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +19,23 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrnnlab.course import chapter_06, check, hint, solution, wire
+from lrnnlab.course import chapter_01, chapter_06, check, hint, solution, wire
 from lrnnlab.course.exercises import exercises
 from lrnnlab.course.judging import (
     NOT_YET,
     RIGHT,
     UNJUDGED,
+    UNTRIED,
     CannotJudge,
     NotYet,
     agree,
     call,
+    claim,
     expect,
     judge,
     numbers,
     same,
+    shown,
 )
 from lrnnlab.course.predicting import Prediction
 from lrnnlab.course.pupil import Sink, answer
@@ -71,6 +75,16 @@ def test_a_stub_is_not_attempted():
 
     with pytest.raises(CannotJudge, match="^not attempted$"):
         call(stub)
+
+
+@pytest.mark.parametrize("value, says", [
+    ((n for n in "ab"), r"a generator \(list\(...\) makes a list of it\)"), (map(str, "ab"), "a map .*"),
+    ([1, (n for n in "ab")], r"\[1, <generator .*genexpr>>\]"), (lambda: 0, "<function .*<lambda>>"),
+    ("x" * 500, "'x+[.]{3}x+'"),
+])  # fmt: skip
+def test_what_is_shown_says_no_address(value, says):
+    assert re.fullmatch(says, shown(value))
+    assert " at 0x" not in shown(value)
 
 
 def test_a_test_that_stumbles_over_the_answer_judges_nothing():
@@ -386,7 +400,7 @@ WRONG = {
         ("0-0", "1-1"),  # one value, but not with a number in front
         ("0-1", "2-1"), ("2-2", "2-2"), ("0-0", "4-4"), ("0", "2"), "0-0", ("0-0", 2), ("0-0-0", "2-2-0"),
     ],
-    "01.5": [400, 402, 2001, "401 pieces", [401, 401]],
+    "01.5": [400, 402, 2001, "401 pieces", [401, 401], 401j, "1/0", ""],
     "01.6": [("abab", "aabb"), ("aabb", "abab"), ("abba", "baab"), ("ab", "ba"), ("", ""), "abab", ("abab", "cccc")],
     "01.8": [
         {s: ([[1, 0], [0, 1]], [s / 4, 0]) for s in range(5)},  # adds up
@@ -394,7 +408,7 @@ WRONG = {
         {0: ([[1]], [0]), **{s: ([[0]], [s]) for s in range(1, 5)}},  # not divided by 4
         {0: 1}, [1, 2], {0: (1, 2), 1: 0, 2: 0, 3: 0, 4: 0},
     ],
-    "01.9": [1, 3, 5, "two", None],
+    "01.9": [1, 3, 5, 1.5, "two", float("nan")],
     "01.12": ["yes", "no: two letters do not commute", "no", True, 2],
     "02.1": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
     "02.3": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
@@ -408,7 +422,7 @@ WRONG = {
     ],
     "02.8": ["after about 150", "never: the norm is kept", 15, "soon"],
     "03.1": [16, 32, 15, "17!"],
-    "03.3": [17047, 17049, 1, None],
+    "03.3": [17047, 17049, 1, "P"],
     "03.4": [
         lambda second, first: (first[0] + second[0], max(first[1], second[1])),
         lambda first, second: (first[0] + second[0], max(first[1] + second[0], second[1])),  # the other order
@@ -416,7 +430,7 @@ WRONG = {
     ],
     "03.6": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
     "03.8": [(1, 2, 3), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
-    "04.1": [4, 2, "1"],
+    "04.1": [4, 2, "one"],
     "04.2": [1, 0.2, 50, "below"],
     "04.3": [
         lambda a, b: (a[0] * b[0], a[1] + b[1], a[0] * np.exp(1j * a[1]) * b[2] + a[2]),  # the other order
@@ -442,13 +456,13 @@ WRONG = {
     ],
     "05.5": [3, 5, 7, "four"],
     "06.1": [(4, -5, 1), (1, 1, 1), (0, 0, 1), (4, Fraction(16, 3), Fraction(4, 3)), [1, 2], "abc"],
-    "06.3": [10, 15, 0, "11"],
+    "06.3": [10, 15, 0, "eleven"],
     "06.4": [
         lambda nodes, S: [0] * len(nodes), lambda nodes, S: [1], lambda nodes, S: None, lambda nodes: [],
         lambda nodes, S: [float(w) for w in chapter_06._solve(nodes, S)],  # drifts
         lambda nodes, S: chapter_06._solve(nodes, len(nodes) - 1),
     ],
-    "06.5": [(8, 8), (5.5, 12), (9.5, 10), 5.5, "5.5, 10"],
+    "06.5": [(8, 8), (5.5, 12), (9.5, 10), (6.1, 10), 5.5, "5.5, 10"],
     "06.6": [1, 2, 3.3, -3.364, 4, "a"],
     "06.7": [lambda L: L // 2, lambda L: (L + 1) / 2, lambda L: L, lambda L: -(-L // 2), lambda L: None, 5],
 }  # fmt: skip
@@ -470,16 +484,19 @@ OTHER_STYLE = {
     "03.6": [],
     "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
-    "01.5": [401.0, np.int64(401)],
+    "01.5": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
     "01.6": [["abab", "baab"], ("baab", "abab")],
     "01.8": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
-    "01.9": [2, np.int64(2)],
+    "01.9": [2, np.int64(2), 2.0, "2"],
     "03.1": [17.0, np.array(17)],
     "03.3": [17048.0, np.int64(17048)],
     "03.4": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
-    "04.1": [1.0, Fraction(1)],
+    "04.1": [1.0, Fraction(1), "1"],
     "04.2": [0.02, np.float64(0.0199)],
-    "04.3": [lambda a, b: [b[0] * a[0], b[1] + a[1], b[2] + a[2] * b[0] * complex(math.cos(b[1]), math.sin(b[1]))]],
+    "04.3": [
+        lambda a, b: [b[0] * a[0], b[1] + a[1], b[2] + a[2] * b[0] * complex(math.cos(b[1]), math.sin(b[1]))],
+        lambda a, b: (math.exp(math.log(a[0]) + math.log(b[0])), a[1] + b[1], cmath.rect(*b[:2]) * a[2] + b[2]),
+    ],
     "04.4": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)])],
     "04.5": [lambda decays: np.concatenate([[-1.0], np.sqrt(1 - np.square(decays[1:]))])],
     "05.1": [("K0", "K1", "K2", "k1", "k0")],
@@ -489,7 +506,7 @@ OTHER_STYLE = {
     "06.1": [[4.0, -16 / 3, 4 / 3], np.array([4, -16 / 3, 4 / 3])],
     "06.3": [11.0, np.int64(11)],
     "06.4": [lambda nodes, S: sympy_solver(nodes, S)],
-    "06.5": [[5.5, 10], np.array([5.5, 10.0])],
+    "06.5": [[5.5, 10], np.array([5.5, 10.0]), (6, 10), (5, 10.5)],
     "06.6": [3.3636, Fraction(33636, 10000)],
     "06.7": [lambda L: math.ceil((L + 1) / 2), lambda L: min(max(S + 1, L - S) for S in range(L))],
 }  # fmt: skip
@@ -516,6 +533,67 @@ def test_each_exercise_is_solved_by_its_solution_and_by_nothing_planted(exercise
     assert exercise.teaches
     assert all(hint(exercise.id, n) for n in range(1, len(exercise.hints) + 1))
     assert solution(exercise.id)
+
+
+# --- what a wrong answer is told: where it fails, and not what is right ----------------------------------------------
+
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:/[1-9]\d*|\.\d+)?(?:e[+-]?\d+)?(?!\w|\.\d)")
+EVALUATED = {  # told is what the answer leads to, in the question's own terms: from that nobody reads off what is right
+    "02.1": "by how much a state grows", "06.1": "the kernel of these weights", "06.6": "the least norm on [0, a]",
+}  # fmt: skip
+PLANTED = {**WRONG, **test_course_later.WRONG}
+ASKS_NUMBERS = [
+    one for one in EVERY if not isinstance(one, Prediction) and one.id not in EVALUATED | {"03.8": "any three will do"}
+    and all(isinstance(part, Number) for part in (lambda a: a if isinstance(a, (tuple, set)) else (a,))(one.answer()))
+]  # fmt: skip
+
+
+def numbers_in(text):
+    return {float(Fraction(found.replace(",", ""))) for found in NUMBER.findall(text)}
+
+
+def question(id):
+    """The exercise's text in the chapter, and what its cell says."""
+    number, n = id.split(".")
+    source = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
+    return re.search(rf"^# {n}\. ★.*?^check\(", source, re.MULTILINE | re.DOTALL)[0]
+
+
+def leaks(exercise, wrong):
+    """The numbers that a wrong answer is told and that stand neither in it nor in the question."""
+    told = check(exercise.id, wrong).says
+    known = numbers_in(question(exercise.id)) | numbers_in(repr(wrong))
+    return {one for one in numbers_in(told) if not any(math.isclose(one, other, rel_tol=1e-4) for other in known)}
+
+
+@pytest.mark.parametrize("exercise", ASKS_NUMBERS, ids=lambda one: one.id)
+def test_a_wrong_number_is_told_no_number_that_the_question_does_not_have(exercise):
+    """Neither the right one nor one that leads to it: "5m of 2001 states" tells m as "401" does."""
+    assert [(wrong, leaks(exercise, wrong)) for wrong in PLANTED[exercise.id] if leaks(exercise, wrong)] == []
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=lambda one: one.id)
+def test_no_wrong_answer_is_told_the_right_one(exercise):
+    right = exercise.answer()
+    texts = [str(right), repr(right)] if not callable(right) else [exercise.solution]
+    for wrong in PLANTED[exercise.id]:
+        verdict = check(exercise.id, wrong)
+        told = verdict.says.replace(repr(wrong), "") if verdict.outcome == NOT_YET else ""  # unjudged: a choice's names
+        assert not any(len(text) > 1 and text in told for text in texts), verdict
+
+
+def test_a_judge_that_gives_its_answer_away_is_seen(monkeypatch):
+    one = next(one for one in ASKS_NUMBERS if one.id == "01.5")
+    monkeypatch.setattr(chapter_01, "number", lambda answer: claim(False, f"right on {5 * answer} of 2001 states"))
+    assert leaks(one, 400) == {2000.0, 2001.0}
+    assert len(ASKS_NUMBERS) >= 15
+
+
+def test_an_untouched_cell_is_told_what_to_do_and_every_chapter_s_is_untouched():
+    for one in EVERY:
+        verdict = check(one.id, None)
+        assert verdict.outcome == UNTRIED and "put your answer where None stands" in verdict.says
+        assert not one.hints or f'hint("{one.id}")' in verdict.says
 
 
 @pytest.mark.parametrize("id", ["01.7", "99.1", "5", "", "../x"])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from lrnnlab.course import chapter_09, check, hint, predict, solution
 from lrnnlab.course.exercises import exercises
@@ -20,13 +21,14 @@ CHAPTERS = ("05", "06", "08", "09")
 KINDS = ("A proof step.", "Code.", "Predict.", "Break the hypothesis.")
 
 
-def relu_triple(A, B, C):
-    """Three bits of one-hot rows, one loop for every place."""
-    n = len(A)
-    made = np.zeros((n, n), dtype=int)
-    for i, k, m, j in product(range(n), repeat=4):
-        made[i, j] += max(A[i, k] + B[k, m] + C[m, j] - 2, 0)
-    return made
+def triple_layer(n, bias=-2.0, copies=1):
+    """A unit for each (i, k, m, j), filled by a loop."""
+    places = list(product(range(n), repeat=4)) * copies
+    W1, W2 = np.zeros((3, n, n, len(places))), np.zeros((len(places), n, n))
+    for unit, (i, k, m, j) in enumerate(places):
+        W1[0, i, k, unit] = W1[1, k, m, unit] = W1[2, m, j, unit] = 1
+        W2[unit, i, j] = 1 / copies
+    return W1.reshape(3 * n * n, -1), np.full(len(places), bias), W2.reshape(-1, n * n)
 
 
 def by_matrix(W, k, v, beta):
@@ -54,13 +56,13 @@ WRONG = {
     "08.1": [500, 499, 250, "501 nodes"],
     "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
     "08.3": [
-        lambda A, B, C: A, lambda A, B, C: np.maximum(A + B + C - 2, 0), lambda A, B, C: C @ B @ A,
-        lambda A, B, C: None,
-        lambda A, B, C: 1.0001 * (A @ B @ C), 4,
+        lambda n: triple_layer(n, bias=-1), lambda n: triple_layer(n, bias=-2.01), lambda n: triple_layer(n)[::-1],
+        lambda n: triple_layer(n, copies=2), lambda n: (triple_layer(n)[0], 0, 0), lambda n: None,
+        lambda A, B, C: A @ B @ C, lambda n: [np.zeros((3 * n * n, 1)), np.zeros(1), np.ones((1, n * n))], 4,
     ],
     "08.4": ["ss", "s", "sst", "sts", "", "xy", 3],
     "08.5": ["Parity", "Tomita 5", "D_2", "S_3", "Tomita 9", 4],
-    "08.6": [Fraction(1, 4), Fraction(1, 8), 0.16, "1/6"],
+    "08.6": [Fraction(1, 4), Fraction(1, 8), 0.16, "a sixth"],
     "08.7": [(4, 2), (2, 2), (1, 1), (2,), "2 and 1"],
     "08.9": [512 / (64 * 1.5), 8, 2, "four"],
     "08.11": ["about half", "most, not all", "none", 1],
@@ -73,6 +75,7 @@ WRONG = {
         lambda W, k, v, beta: W + beta * np.outer(v, k), lambda W, k, v, beta: W + np.outer(v - W @ k, k),
         lambda W, k, v, beta: W - beta * np.outer(v - W @ k, k), lambda W, k, v, beta: beta * np.outer(v - W @ k, k),
         lambda W, k, v, beta: v, lambda W, k, v, beta: None,
+        by_matrix, lambda W, k, v, beta: W - beta * W @ np.outer(k, k) + beta * np.outer(v, k),  # a matrix n x n
     ],
     "09.4": [310, 1000, 500, "600 or so"],
     "09.5": [((0, 1), (2, 0)), ((1, 1), (2, 0.5)), ((1, 1), (1, 0)), ((1, 2), (2, 0)), ((1, 0), (2, 0)), (1, 1), "x"],
@@ -95,16 +98,19 @@ OTHER_STYLE = {
     "06.10": [16.0, np.int64(16)],
     "08.1": [501.0, np.int64(501)],
     "08.2": [[4, 2], (2.0, 4.0), np.array([2, 4])],
-    "08.3": [relu_triple],
+    "08.3": [triple_layer, lambda n: [torch.tensor(part) for part in triple_layer(n)]],
     "08.4": ["ts"],
     "08.5": ["Tomita 4", "EvenPair(5)"],
-    "08.6": [1 / 6, np.float64(1 / 6)],
+    "08.6": [1 / 6, np.float64(1 / 6), 0.1667, 0.167, "1/6", ".1667"],
     "08.7": [[2.0, 1.0], np.array([2, 1])],
     "08.9": [4.0, Fraction(4)],
     "08.11": [],
     "09.1": [11.0, np.int64(11)],
     "09.2": [["1(()", "(1()"], ("1(()", "(1()")],
-    "09.3": [by_matrix, lambda W, k, v, beta: W + beta * (v - W @ k)[:, None] * k],
+    "09.3": [
+        lambda W, k, v, beta: W + beta * (v - W @ k)[:, None] * k,
+        lambda W, k, v, beta: W - beta * np.outer(W @ k, k) + beta * np.outer(v, k),
+    ],
     "09.4": [np.log(500) / -np.log(0.99), 600, Fraction(630)],
     "09.5": [[[2, 0.5], [2, 0]], ((1, -1), (2, 0)), np.array([[0.5, 2], [2, 0]])],
     "09.6": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]]],

@@ -433,7 +433,7 @@ def test_a_single_column_will_do_and_nonsense_will_not():
 
 
 @pytest.mark.parametrize(("value", "text"), [(0, "0"), (-1e-17, "0"), (1, "1"), (0.35, ".35"), (-0.35, "−.35"),
-                                             (0.9999, "1.0"), (-0.004, "−.00"), (-2.33, "−2.3"), (13.6, "14")])
+                                             (0.9999, "1.0"), (-0.004, ".00"), (-2.33, "−2.3"), (13.6, "14")])
 def test_numbers_fit_their_cells(value, text):
     assert transition_figures._short(value) == text
 
@@ -679,3 +679,42 @@ def test_a_row_shows_what_it_learned_beside_what_it_holds():
     assert [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in live] == [([0.9], [1])]
     with pytest.raises(ValueError, match="needs tasks and rows"):
         holds(TRAINED, [], ["clip"])
+
+
+# --- names and words --------------------------------------------------------------------------------------------------
+
+
+def test_controls_carry_the_names_of_the_text():
+    from lrnnlab.site.flipbooks import flipbook
+
+    made = widgets.explore(lambda theta_1, lam, task, rule: empty(), {
+        "theta_1": [0, 1], "lam": [0.5], "task": ["S_3", "D_2"], "rule": {"one_layer": "clip"},
+    }, alt="Nothing.")  # fmt: skip
+    assert [one.description for one in made.controls.values()] == ["θ₁", "λ", "task", "rule"]
+    assert list(made.controls) == ["theta_1", "lam", "task", "rule"]
+    assert dict(made.controls["task"].options) == {"S₃": "S_3", "D₂": "D_2"} and made.values["task"] == "S_3"
+    assert dict(made.controls["rule"].options) == {"one_layer": "clip"}  # a label that was given stays
+    book = flipbook(made)
+    assert book.control == "θ₁" and book.others["task"] == "S₃" and "Here θ₁ = 1." in book.frames[1].alt
+
+
+def test_tables_show_the_field_s_names_and_words_for_truth():
+    row = {"row": "clipped_short", "anbn, paper": True, "abab": np.bool_(False)}
+    html = show.table_html([row], "Of `clip` & `<b>`.")
+    assert "clipped, short memory" in html and "aⁿbⁿ, paper" in html and ">abab<" in html
+    assert ">yes<" in html and ">no<" in html and "True" not in html
+    assert "Of <code>clip</code> &amp; <code>&lt;b&gt;</code>." in html
+    assert "<code>clip</code> bends." in show.figure_html(empty(), "A bend.", "`clip` bends.")
+
+
+def test_one_point_at_zero_does_not_squeeze_the_spread():
+    within = np.r_[0.0, np.linspace(0.05, 0.4, 99)]
+    (axes,) = spread(within, np.full(100, 2.0)).axes
+    low, high = axes.get_ylim()
+    assert low == pytest.approx(0.025) and high > 2
+    assert axes.lines[0].get_ydata()[0] == pytest.approx(low)
+    assert spread(np.zeros(9), np.zeros(9)).axes[0].get_ylim()[0] == pytest.approx(1e-9)
+
+
+def empty():
+    return style.new_figure(1.5)[0]

@@ -11,7 +11,7 @@ from lrnnlab.book.running import is_code
 from lrnnlab.book.slicing import needed
 from lrnnlab.course import check, hint, predict, predicting, solution
 from lrnnlab.course.exercises import exercises
-from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
+from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
 from lrnnlab.course.predicting import Prediction, prediction
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -163,7 +163,8 @@ def test_what_comes_out_in_a_chapter_is_what_its_solution_explains(exercise):
 def test_check_hint_and_solution_know_a_prediction(exercise):
     outcomes = [check(exercise.id, choice).outcome for choice in exercise.choices]
     assert (outcomes.count(RIGHT), outcomes.count(NOT_YET)) == (1, len(exercise.choices) - 1)
-    assert check(exercise.id, "something else").outcome == check(exercise.id, None).outcome == UNJUDGED
+    assert check(exercise.id, "something else").outcome == UNJUDGED
+    assert check(exercise.id, None).outcome == UNTRIED
     assert hint(exercise.id) and solution(exercise.id)
     assert "`" not in exercise.solution and "**" not in exercise.solution  # the panel shows no markup
 

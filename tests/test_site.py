@@ -4,6 +4,7 @@ import base64
 import errno
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from lrnnlab.site import build, faults
 from lrnnlab.site.faults import read
 from lrnnlab.site.flipbooks import book_html, flipbook
 from lrnnlab.site.pages import Place, body, framed, mathml
+from lrnnlab.site.style import sheet
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -187,6 +189,73 @@ def test_the_command(tmp_path, capsys, call):
     assert main([*options, "--root", str(ROOT)]) == 0
     assert "index.html: no problem" in capsys.readouterr().out
     assert not (tmp_path / "site" / "01_subtraction.html").exists()
+
+
+# --- colours, keyboard, telephones -----------------------------------------------------------------------------------
+
+
+def luminance(colour):
+    """WCAG's relative luminance of #rrggbb, #rgb or "white"."""
+    colour = {"white": "#ffffff"}.get(colour, colour).removeprefix("#")
+    colour = "".join(2 * digit for digit in colour) if len(colour) == 3 else colour
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def pairs(css):
+    """theme -> {(selector, colour of text, background)}, variables resolved; a rule without a background: both there are."""
+    dark = "".join(re.findall(r"@media \(prefers-color-scheme: dark\) {\n(.*?)^}", css, re.DOTALL | re.MULTILINE))
+    light, found = re.sub(r"@media [^{]*{\n.*?^}", "", css, flags=re.DOTALL | re.MULTILINE), {}
+    for theme, text in (("light", light), ("dark", light + dark)):
+        known = dict(re.findall(r"--(\w+): (#\w+)", text))  # what comes later counts
+        rules = dict(re.findall(r"^ *([^{}@]+?) {([^{}]*)}", text, re.MULTILINE))
+        found[theme] = set()
+        for selector, rule in rules.items():
+            said = dict(re.findall(r"(?:^|[;\s])(color|background(?:-color)?): *(#\w+|var\(--\w+\)|white)", rule))
+            if "color" not in said:
+                continue
+            own = said.get("background", said.get("background-color"))
+            colours = [known[c[6:-1]] if c.startswith("var") else c for c in (said["color"], own) if c]
+            behind = colours[1:] or [known["paper"], known["tint"]]
+            found[theme] |= {(selector, colours[0], one) for one in behind}
+    return found
+
+
+def test_every_text_can_be_read_in_both_themes():
+    for theme, found in pairs(sheet()).items():
+        assert len(found) > 80, theme
+        assert {one for one in found if contrast(*one[1:]) < 4.5} == set(), theme
+    light, dark = ({one for one in found if ".highlight" in one[0]} for found in pairs(sheet()).values())
+    assert len({colour for _, colour, _ in light}) > 6 and not light & dark
+
+
+@pytest.mark.parametrize("rule", [
+    "a { color: #999999; }\n", ".x { color: #ffffff; background: #eeeeee; }\n", ":root { --way: #bbbbbb; }\n",
+    "@media (prefers-color-scheme: dark) {\n.highlight .k { color: #0000ff }\n}\n",
+])  # fmt: skip
+def test_a_pale_text_is_seen(rule):
+    found = pairs(sheet() + rule)
+    assert any(contrast(*one[1:]) < 4.5 for one in found["light"] | found["dark"])
+
+
+def test_contrast_by_hand():
+    assert contrast("#000", "white") == pytest.approx(21) and contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=1e-3)
+
+
+def test_landmarks_and_headers_have_names_of_their_own(site):
+    for page in site.glob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        landmarks = re.findall(r'<nav aria-label="([^"]+)"', html)
+        assert len(landmarks) == len(set(landmarks)) == (0 if page.name == "index.html" else 2)
+        assert not re.search(r"<th\b[^>]*>\s*</th>", html)
+    table = "| | paper |\n|---|---|\n| a | 1 |"
+    assert "<th></th>" not in body(new_notebook(cells=[new_markdown_cell(table)]))
 
 
 # --- formulas --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import call, claim, numbers
+from lrnnlab.course.judging import call, claim, number, numbers
 from lrnnlab.course.predicting import prediction
 
 MODULI, SIZES = (6, 12, 30, 360), (3, 4, 5, 9)  # the least block is the greatest prime power that divides M
@@ -15,12 +15,12 @@ LARGEST_P = 1 / (1 - math.log(10) / (500 * math.log(8)))
 
 
 def _largest_p(answer) -> None:
-    p = float(numbers(answer))
+    p = number(answer)
     claim(p > 0, f"p is positive, got {p:g}")
     log_growth = 500 * (1 - 1 / p) * math.log(8)
     grown = f"{math.exp(log_growth):.4g}" if log_growth < 700 else f"e^{log_growth:.0f}"
-    claim(p <= LARGEST_P + 1e-5, f"at p = {p:g} a state can grow {grown} times in 500 steps")
-    claim(p >= LARGEST_P - 1e-5, f"at p = {p:g} it grows at most {grown} times: a larger p is still allowed")
+    claim(p <= LARGEST_P + 1e-5, f"at p = {p:g} a state can grow by a factor of {grown} in 500 steps")
+    claim(p >= LARGEST_P - 1e-5, f"at p = {p:g} it grows at most by a factor of {grown}: a larger p is still allowed")
 
 
 def _least_blocks(answer) -> None:

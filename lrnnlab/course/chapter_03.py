@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import call, claim, numbers
+from lrnnlab.course.judging import call, claim, number, numbers
 from lrnnlab.course.predicting import prediction
 from lrnnlab.proofs.doubling import matrix_products, pscan_cost
 
 
 def _products(answer) -> None:
-    given = float(numbers(answer))
+    given = number(answer)
     claim(given == matrix_products(15), f"it is not {given:g}: letters that are given cost no product")
 
 
 def _processors(answer) -> None:
-    given, least = float(numbers(answer)), pscan_cost(T=500, b=8, h=8).data["break_even"]
+    given, least = number(answer), pscan_cost(T=500, b=8, h=8).data["break_even"]
     claim(given >= least, f"at P = {given:g} the loop is not slower yet")
     claim(given == least, f"{given:g} is enough, but it is not the least")
 

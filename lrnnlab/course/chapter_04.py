@@ -7,34 +7,33 @@ import math
 import numpy as np
 
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import CannotJudge, call, claim, numbers, shown
+from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.proofs.coloured_input import stationary_norm
 from lrnnlab.proofs.rotation_layer import Head
 
 
 def _second_norm(answer) -> None:
-    claim(float(numbers(answer)) == 1, f"put c = 4 into the last line of Lemma 3: it does not give {shown(answer)}")
+    claim(number(answer) == 1, f"put c = 4 into the last line of Lemma 3: it does not give {shown(answer)}")
 
 
 def _coloured(answer) -> None:
-    given, truth = float(numbers(answer)), stationary_norm(0.99, math.pi / 2, 0.99)
-    claim(abs(given - truth) <= 0.1 * truth, f"{given:g} is {given / truth:.3g} times what it is")
+    given, truth = number(answer), stationary_norm(0.99, math.pi / 2, 0.99)
+    claim(given <= 1.1 * truth, f"{given:g} is too much, by more than 10 percent")
+    claim(given >= 0.9 * truth, f"{given:g} is too little, by more than 10 percent")
 
 
 def _operator(answer) -> None:
     trial = np.random.default_rng(3)
     for _ in range(50):
-        triples = [(g, a, complex(*z)) for g, a, *z in trial.uniform(-2, 2, (5, 4))]
+        drawn = trial.uniform((0.1, -2, -2, -2), (0.9, 2, 2, 2), (3, 4)).round(1).tolist()
+        triples = [(gamma, theta, complex(*z)) for gamma, theta, *z in drawn]
         state = 0
-        for g, a, z in triples:
-            state = g * np.exp(1j * a) * state + z
-        folded = triples[0]
-        for triple in triples[1:]:
-            folded = _triple(answer, folded, triple)
-        bracketed = _triple(answer, _triple(answer, *triples[:2]), _triple(answer, *triples[2:4]))
-        bracketed = _triple(answer, bracketed, triples[4])
-        for name, found in (("from the left", folded), ("in pairs", bracketed)):
+        for gamma, theta, z in triples:
+            state = gamma * np.exp(1j * theta) * state + z
+        left = _triple(answer, _triple(answer, *triples[:2]), triples[2])
+        right = _triple(answer, triples[0], _triple(answer, *triples[1:]))
+        for name, found in (("from the left", left), ("from the right", right)):
             claim(np.isclose(found[2], state), f"the triples {shown(triples)}, folded {name}, give {found[2]:.4g}; "
                                                f"the state is {state:.4g}")  # fmt: skip
 

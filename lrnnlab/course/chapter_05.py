@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import CannotJudge, call, claim, numbers, same, shown
+from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.proofs.circle_modes import arc_nodes
 from lrnnlab.proofs.modes import kernel, recurrence
@@ -45,15 +45,15 @@ def _shift(answer) -> None:
             nodes, weights = numbers(pair[0], (None,), "the nodes"), numbers(pair[1], (None,), "the weights")
             most = math.ceil(needed_modes(L, S) / 2)
             claim(len(nodes) == len(weights), f"S={S}, L={L}: {len(nodes)} nodes and {len(weights)} weights")
-            claim(len(nodes) <= most, f"S={S}, L={L}: {len(nodes)} modes, and {most} are enough")
+            claim(len(nodes) <= most, f"S={S}, L={L}: {len(nodes)} modes, where {most} would do")
             made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
             claim(np.allclose(made, np.arange(L) == S), f"S={S}, L={L}: the kernel is {np.round(made, 3).tolist()}")
 
 
 def _count(answer) -> None:
     needs = {8 * j: needed_modes(64, 8 * j) for j in range(1, 8)}
-    given = float(numbers(answer))
-    claim(given == sum(need <= 48 for need in needs.values()), f"not {given:g}: compare 48 with what each shift needs")
+    given = number(answer)
+    claim(given == sum(need <= 48 for need in needs.values()), f"not {given:g}: compare 2N with what each shift needs")
 
 
 def _roots(answer) -> None:

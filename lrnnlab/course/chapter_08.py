@@ -8,21 +8,22 @@ import numpy as np
 
 from lrnnlab.automata import classify, equivalent
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import CannotJudge, call, claim, numbers, same, shown
+from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.chunk_masks import kept_positions
+from lrnnlab.proofs.chunk_composition import flat
 from lrnnlab.proofs.chunk_cost import threshold
 from lrnnlab.proofs.clusters import cluster_count, machine_of
 from lrnnlab.proofs.composition_order import printed_machine
 from lrnnlab.proofs.error_correction import reach
-from lrnnlab.automata.languages import language
+from lrnnlab.automata.languages import LANGUAGES, language
 from lrnnlab.proofs.recursion import matrices
 
 
 def _nodes(answer) -> None:
-    kept = [len(kept_positions(500, 2, depth)) for depth in range(9)]
-    given = float(numbers(answer))
-    claim(given == sum(kept), f"not {given:g}: depth 0 has {kept[0]} nodes, depth 1 {kept[1]}, and so on up to depth 8")
+    given, nodes = number(answer), sum(len(kept_positions(500, 2, depth)) for depth in range(9))
+    claim(given >= nodes, f"{given:g} is too few: is every letter under a node, and the last one of an odd row too?")
+    claim(given <= nodes, f"{given:g} is too many: the letters are not counted, nor what only pads a row")
 
 
 def _twice(answer) -> None:
@@ -30,19 +31,27 @@ def _twice(answer) -> None:
         raise CannotJudge(f"a set of distances is asked for, got {shown(answer)}")
     given = set(numbers(list(answer), (None,), "the distances").tolist())
     routes = [first + second for first in (0, 1, 2) for second in (0, 2, 4)]
-    for distance in sorted(given | set(routes)):
-        claim((distance in given) == (routes.count(distance) == 2),
-              f"the distance {distance:g} comes by {routes.count(distance)} routes")  # fmt: skip
+    for distance in sorted(given):
+        ways = "one route" if routes.count(distance) == 1 else "no route at all"
+        claim(routes.count(distance) == 2, f"the distance {distance:g} comes by {ways}")
+    claim(given == {one for one in routes if routes.count(one) == 2}, "not all: another one comes by two routes")
 
 
 def _triple(answer) -> None:
     draw = np.random.default_rng(0)
     for n in (2, 3):
+        layer = call(answer, n)
+        if not isinstance(layer, (tuple, list)) or len(layer) != 3:
+            raise CannotJudge(f"W1, c and W2 are asked for, and n = {n} gave {shown(layer)}")
+        W1 = numbers(layer[0], (3 * n * n, None), "W1")
+        units = W1.shape[1]
+        c, W2 = numbers(layer[1], (units,), "c"), numbers(layer[2], (units, n * n), "W2")
+        claim(units <= n**4, f"n = {n}: {units} hidden units, and fewer do")
         maps = matrices(n, 1, 1)
-        for i, j, k in draw.integers(len(maps), size=(300, 3)):
-            made = numbers(call(answer, maps[i], maps[j], maps[k]), (n, n), "the product")
-            claim(np.array_equal(made, maps[i] @ maps[j] @ maps[k]),
-                  f"{maps[i].tolist()}, {maps[j].tolist()}, {maps[k].tolist()} gave {shown(made)}")  # fmt: skip
+        for A, B, C in maps[draw.integers(len(maps), size=(300, 3))]:
+            made = np.maximum(np.concatenate([flat(A), flat(B), flat(C)]) @ W1 + c, 0) @ W2
+            claim(np.allclose(made, flat(A @ B @ C)),
+                  f"{A.tolist()}, {B.tolist()}, {C.tolist()} gave {shown(made.round(3).reshape(n, n))}")  # fmt: skip
 
 
 def _word(answer) -> None:
@@ -50,13 +59,16 @@ def _word(answer) -> None:
         raise CannotJudge(f"a text of the letters s and t is asked for, got {shown(answer)}")
     machine = machine_of("S_3")
     forward, backward = ([machine.symbols.index(letter) for letter in text] for text in (answer, answer[::-1]))
-    claim(machine.answer(forward)[-1] != machine.answer(backward)[-1], f"{answer!r} is answered like {answer[::-1]!r}")
+    claim(machine.answer(forward)[-1] != machine.answer(backward)[-1],
+          f"{answer!r} and, backwards, {answer[::-1]!r} have one answer: there the printed order is right")  # fmt: skip
     claim(len(answer) == 2, f"{answer!r} is one, but not the shortest")
 
 
 def _harmless(answer) -> None:
     if not isinstance(answer, str):
         raise CannotJudge(f"the name of a language is asked for, got {shown(answer)}")
+    if answer not in LANGUAGES:
+        raise CannotJudge(f"the book knows no language {shown(answer)}; names are written as in 'Tomita 5' and 'D_2'")
     machine = language(answer).machine
     claim(not classify(machine).commutative, f"the letters of {answer} commute")
     differ = equivalent(machine, printed_machine(machine))
@@ -65,7 +77,7 @@ def _harmless(answer) -> None:
 
 
 def _reach(answer) -> None:
-    right = same(numbers(answer).item(), float(reach(3)))
+    right = abs(number(answer) - reach(3)) <= 1e-3
     claim(right, f"put g = 3 into the margin that you have proved: it is not {shown(answer)}")
 
 
@@ -77,13 +89,17 @@ def _clusters(answer) -> None:
 
 
 def _threshold(answer) -> None:
-    given = float(numbers(answer))
+    given = number(answer)
     claim(given == threshold(512, 64), f"not {given:g}: how many whole depths do 512 letters take?")
 
 
-def _unit_product(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
-    s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2  # places i, j, k, l
-    return np.maximum(s, 0).sum((2, 3))
+def _triple_layer(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    i, k, l, j = np.indices((n,) * 4).reshape(4, -1)  # one hidden unit for each
+    W1, W2 = np.zeros((3 * n * n, n**4)), np.zeros((n**4, n * n))
+    for matrix, (row, column) in enumerate(((i, k), (k, l), (l, j))):
+        W1[matrix * n * n + row * n + column, range(n**4)] = 1
+    W2[range(n**4), i * n + j] = 1
+    return W1, np.full(n**4, -2), W2
 
 
 EXERCISES = (
@@ -100,8 +116,9 @@ EXERCISES = (
     Exercise(
         "08.3", 2, 15, "what larger chunks cost", _triple, ("When do three bits add up to 3?",),
         "$\\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, "
-        "j, k, l)$: $n^4$ units. Chunks of $C$ take $n^{C+1}$; that is the price of fewer depths.",
-        lambda: _unit_product,
+        "j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is "
+        "$-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.",
+        lambda: _triple_layer,
     ),
     Exercise(
         "08.4", 1, 5, "where the order of composition shows", _word, ("Which two permutations do not commute?",),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
 
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import CannotJudge, call, claim, numbers, same, shown
+from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.proofs.delta_counters import breaks_at
 from lrnnlab.proofs.parity_by_reflection import predicted_error
@@ -17,7 +18,7 @@ from lrnnlab.proofs.token_counts import BRACKETS, configuration, configurations,
 
 
 def _depth(answer) -> None:
-    given = float(numbers(answer))
+    given = number(answer)
     claim(given == breaks_at(Fraction(1, 200)), f"not at {given:g}: where does the formula of section 6 pass one half?")
 
 
@@ -36,17 +37,27 @@ def _words(answer) -> None:
 def _step(answer) -> None:
     draw = np.random.default_rng(0)
     for _ in range(100):
-        m, n = draw.integers(1, 5, 2)
+        m, n = draw.integers(1, 4, 2).tolist()
         W, k, v, beta = draw.normal(size=(m, n)), draw.normal(size=n), draw.normal(size=m), draw.uniform(0, 2)
         wanted = W @ (np.eye(n) - beta * np.outer(k, k)) + beta * np.outer(v, k)
         made = numbers(call(answer, W, k, v, beta), (m, n), "W")
-        claim(np.allclose(made, wanted), f"m = {m}, n = {n}, beta = {beta:.2f}: it gave {shown(made.round(3))}, and "
-                                         f"should give {shown(wanted.round(3))}")  # fmt: skip
+        claim(np.allclose(made, wanted), f"m = {m}, n = {n}, beta = {beta:.2f}: it gave {shown(made.round(2))}, and "
+                                         f"should give {shown(wanted.round(2))}")  # fmt: skip
+    n, draw = 1000, np.random.default_rng(1)  # an n x n matrix of doubles is 8 MB, and all else is small
+    W, k, v = draw.normal(size=(1, n)), draw.normal(size=n), draw.normal(size=1)
+    tracemalloc.start()
+    try:
+        call(answer, W, k, v, 1.0)
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    claim(used < 4 * n * n, f"with m = 1 and n = {n:,} it took {used / 1e6:.0f} MB: somewhere it makes a matrix n x n")
 
 
 def _ones(answer) -> None:
-    given, due = float(numbers(answer)), predicted_error(1.99, 1e-3)
-    claim(abs(given / due - 1) < 0.05, f"{given:g} is {given / due:.3g} times what it is")
+    given, due = number(answer), predicted_error(1.99, 1e-3)
+    claim(given > 0.95 * due, f"{given:g} is too few, by more than 5 percent")
+    claim(given < 1.05 * due, f"{given:g} is too many, by more than 5 percent")
 
 
 def _before(answer) -> None:
@@ -80,7 +91,7 @@ def _configurations(answer) -> None:
         for n in range(1, 7):
             there = {(row, last) for row in combinations_with_replacement(range(V), n) for last in row}
             given = call(answer, n, V)
-            claim(same(given, len(there)), f"n = {n}, |Sigma| = {V}: there are {len(there)}, not {shown(given)}")
+            claim(same(given, len(there)), f"n = {n}, |Sigma| = {V}: their number is {len(there)}, not {shown(given)}")
 
 
 EXERCISES = (

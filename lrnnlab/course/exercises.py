@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lrnnlab.course.judging import UNJUDGED, Verdict, judge
+from lrnnlab.course.judging import UNTRIED, Verdict, judge
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,16 @@ def check(id: str, answer: Any) -> Verdict:
     """Right, not yet (with the input that shows it), or cannot be judged (and why).  ValueError for an unknown id.
 
     >>> check("01.5", 400)
-    not yet: 400 pieces are right on at most 2000 states in a row, and there are 2001
-    >>> check("01.5", 401), check("01.5", None), check("01.5", "many")
-    (right, cannot be judged: not attempted, cannot be judged: the answer should be one number, got 'many')
+    not yet: 400 pieces are too few: some string of 500 digits leads to a state that none of them is right on
+    >>> check("01.5", 401), check("01.5", "many")
+    (right, cannot be judged: the answer should be one number, got 'many')
+    >>> check("01.5", None)
+    not tried yet: put your answer where None stands and run the cell again; hint("01.5") gives you a start
     """
     exercise = find(id)
     if answer is None:
-        return Verdict(UNJUDGED, "not attempted")
+        how = "put your answer where None stands and run the cell again"
+        return Verdict(UNTRIED, f'{how}; hint("{id}") gives you a start' if exercise.hints else how)
     return judge(lambda: exercise.test(answer))
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import cmath
 import copy
+import re
 import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Number, Rational
@@ -21,6 +22,7 @@ import numpy as np
 from lrnnlab.course.wire import is_tensor
 
 RIGHT, NOT_YET, UNJUDGED = "right", "not yet", "cannot be judged"
+UNTRIED = "not tried yet"  # what a chapter's exercise is told before anything is answered
 
 # What code of others raises.  Ctrl-C and sys.exit are not among them.
 FAULTS = (
@@ -153,6 +155,27 @@ def numbers(
     return found
 
 
+def number(value: Any) -> float:
+    """One real number, read kindly: 401, 401.0, "401" and "1/6" will do.  CannotJudge for anything else.
+
+    >>> number("1/8"), number(Fraction(1, 8)), number(np.array(0.125))
+    (0.125, 0.125, 0.125)
+    >>> number(1j)
+    Traceback (most recent call last):
+    lrnnlab.course.judging.CannotJudge: the answer should be one real number, got 1j
+    """
+    if isinstance(value, str):
+        above, _, below = value.partition("/")
+        try:
+            return float(above) / float(below or 1)
+        except (ValueError, ZeroDivisionError):  # numbers says what is wrong with the text
+            pass
+    found = complex(numbers(value))
+    if found.imag:
+        raise CannotJudge(f"the answer should be one real number, got {shown(value)}")
+    return found.real
+
+
 def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
     """Do two plain values say the same?  A list, a tuple, an array and a tensor of equal numbers do.
 
@@ -208,9 +231,22 @@ def raised(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 
 
+class _Short(reprlib.Repr):
+    """Shortens; and leaves out where in memory a thing lies, which says nothing and changes at every run."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        return re.sub(r"( object)? at 0x[0-9a-fA-F]+", "", super().repr_instance(x, level))
+
+
 def shown(value: Any) -> str:
-    """A value in at most about 100 characters of one line."""
-    short = reprlib.Repr()
+    """A value in at most about 100 characters of one line.
+
+    >>> shown([1, object()]), shown(n for n in range(3))
+    ('[1, <object>]', 'a generator (list(...) makes a list of it)')
+    """
+    if isinstance(value, Iterator):
+        return f"a {type(value).__name__} (list(...) makes a list of it)"
+    short = _Short()
     short.maxlist = short.maxtuple = short.maxdict = 8
     short.maxstring = short.maxother = short.maxlong = 90
     if _is_array(value):

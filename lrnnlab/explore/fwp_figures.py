@@ -12,16 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lrnnlab.experiments import fwp_negative, fwp_table1, fwp_table2
+from lrnnlab.explore.names import named
 from lrnnlab.explore.style import FAINT, INK, LIVE, PAPER, RECORDED, SMALL, Look, new_figure, styled
 
-ROWS = {
-    "lstm": "LSTM", "e_lstm": "e-LSTM", "transformer": "Transformer", "linear": "linear (ULT)", "deltanet": "DeltaNet",
-    "recurrent_delta": "Recurrent Delta", "srwm": "SRWM",
-}  # fmt: skip
-TITLES = {
-    "parity": "parity", "aa": "(aa)*", "abab": "(abab)*", "anbn": "$a^n b^n$", "anbncn": "$a^n b^n c^n$", "shuffle_2": "Shuffle-2",
-    "dyck_1": "Dyck-1", "reset_dyck_1": "reset Dyck-1", "sum5": "Sum(5)", "s3": "$S_3$",
-}  # fmt: skip
+ROWS = {row: named(row) for row in fwp_table1.ROWS} | {"linear": "linear (ULT)", "transformer": "Transformer"}
 LOOKS = {  # of fwp/negative: orange for beta in (0, 1), green for (0, 2); one write dashed, two solid
     "beta1_nh1": ("beta in (0, 1), one write", Look("#E69F00", (0, (5, 1.5)), "s")),
     "beta1_nh2": ("(0, 1), two writes", Look("#E69F00", "-", "D")),
@@ -62,7 +56,7 @@ def fwp_tables(
             cell = [record["metrics"][score] for record in records if (record["task"], record["row"]) == (task, row)]
             paper = table.PAPER[row][table.TASKS.index(task)] if row in table.PAPER else None
             _row(axes, place, cell, paper, (live or {}).get((task, row), []))
-        axes.set(xlim=(0, 1), ylim=(len(ROWS) - 0.5, -0.5), title=TITLES[task])
+        axes.set(xlim=(0, 1), ylim=(len(ROWS) - 0.5, -0.5), title=named(task))
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
         axes.grid(False, axis="x")
         axes.tick_params(length=0)
@@ -120,7 +114,7 @@ def negative_by_position(records: Sequence[Mapping]) -> Figure:
                                 sharey=True, squeeze=False)  # fmt: skip
     for axes, task in zip(panels.flat, tasks):
         _curves(axes, [record for record in records if record["task"] == task])
-        axes.set_title(TITLES[task])
+        axes.set_title(named(task))
     for axes in panels.flat[len(tasks) :]:
         axes.remove()
     for axes in panels[-1]:

@@ -5,7 +5,6 @@ Letters: b block size in real numbers, T time; x state.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lrnnlab.explore import show
+from lrnnlab.explore.names import mathematical
 from lrnnlab.explore.style import DIVERGING, FAINT, INK, SMALL, ink_on, new_figure, styled, typeset, value_colour
 from lrnnlab.proofs.evidence import Evidence
 from lrnnlab.automata.languages import language
@@ -30,24 +30,14 @@ SAMPLES = {
 }  # fmt: skip
 
 
-def mathematical(text: str) -> str:
-    """What SymPy prints, as it is written: powers raised, products without a star; and no code quotes.
-
-    >>> mathematical("A**2*Bu_0 - 2*c and (aa)*")
-    'A² Bu_0 - 2 c and (aa)*'
-    """
-    high = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-    raised = re.sub(r"\*\*(\d+)", lambda found: found[1].translate(high), text).replace("``", "")
-    return re.sub(r"(?<=[\w)\-⁰¹²³⁴⁵⁶⁷⁸⁹])\*(?=[\w(])", " ", raised)
-
-
 def steps(proof: Evidence) -> None:
     """Display the steps of a proof, each with what was computed for it.
 
     >>> from lrnnlab.proofs.counting import sum_analogue
     >>> steps(sum_analogue())  # doctest: +SKIP
     """
-    rows = [{**row, "computed": mathematical(row["computed"])} for row in proof.table()]
+    rows = [{**row, "claim": mathematical(row["claim"]), "computed": mathematical(row["computed"])}
+            for row in proof.table()]  # fmt: skip
     show.table(rows, caption=f"{proof.name}, {'every step holds' if proof.holds else 'NOT every step holds'} "
                              f"({proof.how} check): {proof.claim}")  # fmt: skip
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import math
+import re
 import struct
 import zlib
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from lrnnlab.explore.names import renamed
 from lrnnlab.explore.style import DPI, styled
 from lrnnlab.records import put
 
@@ -79,7 +81,8 @@ def css_width(figure: Figure) -> int:
 def figure_html(figure: Figure, alt: str, caption: str) -> str:
     """The HTML that :func:`figure` displays.
 
-    ``alt`` says what a reader who cannot see the picture must know, ``caption`` what to see in it; both are plain text.
+    ``alt`` says what a reader who cannot see the picture must know, ``caption`` what to see in it; both are plain text,
+    but that `code` in a caption may stand in backticks.
     ValueError if either is empty.
     """
     _said(alt, "alternative text")
@@ -87,7 +90,7 @@ def figure_html(figure: Figure, alt: str, caption: str) -> str:
     source = base64.b64encode(png(figure)).decode()
     return (f'<figure style="margin:1em 0"><img alt="{escape(alt)}" src="data:image/png;base64,{source}" '
             f'style="max-width:100%;width:{css_width(figure)}px;background:#fff">'
-            f'<figcaption style="max-width:{css_width(figure)}px">{escape(caption)}</figcaption></figure>')
+            f'<figcaption style="max-width:{css_width(figure)}px">{_prose(caption)}</figcaption></figure>')
 
 
 def figure(figure: Figure, alt: str, caption: str) -> None:
@@ -112,14 +115,14 @@ def table_html(rows, caption: str, formats: Mapping[str, str] | None = None) -> 
         if list(record) != columns:
             raise ValueError(f"every row needs the columns {columns}, got {list(record)}")
     numeric = {c for c in columns if all(_is_number(r[c]) or r[c] is None for r in records)}
-    head = "".join(f'<th scope="col"{_side(c in numeric)}>{escape(str(c))}</th>' for c in columns)
+    head = "".join(f'<th scope="col"{_side(c in numeric)}>{escape(renamed(str(c)))}</th>' for c in columns)
     body = []
     for record in records:
         cells = [(escape(_text(value, formats.get(c))), c in numeric) for c, value in record.items()]
         (first, right), others = cells[0], cells[1:]
         body.append(f'<tr><th scope="row"{_side(right)}>{first}</th>'
                     + "".join(f"<td{_side(right)}>{text}</td>" for text, right in others) + "</tr>")
-    return (f'<table><caption style="text-align:left;caption-side:top;padding:0.3em 0">{escape(caption)}</caption>'
+    return (f'<table><caption style="text-align:left;caption-side:top;padding:0.3em 0">{_prose(caption)}</caption>'
             f'<thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>')
 
 
@@ -128,7 +131,7 @@ def table(rows, caption: str, formats: Mapping[str, str] | None = None) -> None:
 
     rows : a list of dicts with the same keys, or a pandas DataFrame (whose index comes first if it has a name).
     formats : column -> format spec, e.g. ``{"accuracy": ".3f"}``; other floats get four significant digits.  None and
-    NaN are shown as a dash.
+    NaN are shown as a dash, True and False as yes and no, code names as the text says them (``names.renamed``).
 
     >>> '<td style="text-align:right">1.000</td>' in table_html([{"rule": "clip", "a": 1.0}], "A.", {"a": ".3f"})
     True
@@ -186,4 +189,10 @@ def _text(value, spec: str | None) -> str:
         return "–"
     if spec is not None and _is_number(value):
         return format(value, spec)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else renamed(str(value))
+
+
+def _prose(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

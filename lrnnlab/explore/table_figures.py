@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from lrnnlab.explore.names import renamed
 from lrnnlab.explore.style import FAINT, LIVE, RECORDED, SMALL, new_figure, styled
 
 
@@ -27,7 +28,7 @@ def holds(records: Sequence[dict], tasks: Sequence[str], rows: Sequence[str],
     """
     if not tasks or not rows:
         raise ValueError(f"a picture needs tasks and rows, got {list(tasks)} and {list(rows)}")
-    figure, panels = new_figure(1.2 + 0.25 * len(rows), columns=len(tasks), left=1.35, right=0.25, top=0.65, bottom=0.55,
+    figure, panels = new_figure(1.2 + 0.25 * len(rows), columns=len(tasks), left=1.6, right=0.25, top=0.65, bottom=0.55,
                                 gap=0.5, sharey=True, squeeze=False)  # fmt: skip
     for axes, task in zip(panels[0], tasks):
         for place, row in enumerate(rows):
@@ -40,7 +41,7 @@ def holds(records: Sequence[dict], tasks: Sequence[str], rows: Sequence[str],
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
         axes.grid(False, axis="x")
         axes.tick_params(length=0)
-    panels[0, 0].set_yticks(range(len(rows)), rows)
+    panels[0, 0].set_yticks(range(len(rows)), map(renamed, rows))
     figure.supxlabel("right answers", fontsize=10, y=0.12 / figure.get_size_inches()[1])
     handles = [
         Line2D([], [], ls="none", marker="o", ms=8, mfc="none", mec=RECORDED, label="at the training length"),

@@ -159,7 +159,7 @@ def spread(within: Sequence[float], between: Sequence[float], *, train_length: i
     """How far states of one class scatter, against how far apart the classes are, by position.
 
     within, between : (T,) from ``analysis.within_between``, in the units of the state.  Where the two lines meet, no
-    readout can tell the classes apart by distance.
+    readout can tell the classes apart by distance.  What is zero, as far as float32 can tell, lies on the lower edge.
 
     >>> [line.get_label() for line in spread([0.1, 0.2], [1.0, 1.0]).axes[0].lines]
     ['within a class', 'between classes']
@@ -168,14 +168,16 @@ def spread(within: Sequence[float], between: Sequence[float], *, train_length: i
     if within.shape != between.shape or within.ndim != 1:
         raise ValueError(f"need two curves (T,) of one length, got {within.shape} and {between.shape}")
     figure, axes = new_figure(3.0, right=LABELS, top=0.55)
-    at, floor = np.arange(1, len(within) + 1), 1e-9  # what float32 cannot tell from zero is drawn there
-    ends = []
+    at, seen = np.arange(1, len(within) + 1), np.concatenate([within, between])
+    seen = seen[seen > 1e-9]  # NaN is none of them
+    floor, ends = (seen.min() / 2 if seen.size else 1e-9), []
     for values, label, colour, dash in ((within, "within a class", INK, "-"),
                                         (between, "between classes", FAINT, (0, (5, 2)))):
         shown = np.maximum(values, floor)  # NaN stays NaN
         axes.plot(at, shown, color=colour, ls=dash, label=label)
         ends.append((_last(shown), label, colour))
     axes.set_yscale("log")
+    axes.set_ylim(bottom=floor)
     if log_x:
         axes.set_xscale("log")
     axes.set(xlabel="position in the string", ylabel="distance of states", xlim=(1, max(2, len(within))))

@@ -276,4 +276,6 @@ def _short(value: float) -> str:
         text = f"{round(value)}"
     else:
         text = f"{value:.2f}" if abs(value) < 0.995 else f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}"
+    if not float(text):
+        text = text.removeprefix("-")  # what is rounded to nothing has no sign
     return text.replace("-0.", "-.").replace("-", "−") if text.startswith("-") else text.removeprefix("0") or "0"

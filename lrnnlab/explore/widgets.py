@@ -13,6 +13,7 @@ from numbers import Real
 import ipywidgets
 from matplotlib.figure import Figure
 
+from lrnnlab.explore.names import named
 from lrnnlab.explore.show import css_width, quick_png
 
 MOST = 4  # controls: more is a control panel, not a question
@@ -89,7 +90,7 @@ def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sent
             alt: str, initial: Mapping[str, object] | None = None) -> Explorer:
     """A widget: ``draw(**values) -> Figure`` with a control for each value, and ``sentence(**values)`` under it.
 
-    controls : name (as in the text) -> what it may be:
+    controls : name (an argument of ``draw``; shown as ``names.named`` says it) -> what it may be:
 
         a list of numbers -> a slider over exactly these values (a free slider snaps in the browser and draws twice);
         a list of strings, or a dict label -> value -> buttons, or a menu where they would not fit on one row;
@@ -123,9 +124,9 @@ def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sent
 
 
 def _control(name: str, what, start) -> ipywidgets.Widget:
-    named = {"description": name, "style": {"description_width": "initial"}}
+    look = {"description": named(name), "style": {"description_width": "initial"}}
     if isinstance(what, str):
-        return ipywidgets.Text(what if start is None else start, continuous_update=False, **named)
+        return ipywidgets.Text(what if start is None else start, continuous_update=False, **look)
     options = list(what.items()) if isinstance(what, Mapping) else list(what)
     values = list(what.values()) if isinstance(what, Mapping) else options
     if not options:
@@ -134,12 +135,13 @@ def _control(name: str, what, start) -> ipywidgets.Widget:
     if start not in values:
         raise ValueError(f"{name} opens on {start!r}, which is not among {values}")
     if not isinstance(what, Mapping) and all(isinstance(v, Real) and not isinstance(v, bool) for v in values):
-        return ipywidgets.SelectionSlider(options=options, value=start, continuous_update=True, **named)
-    labels = [str(option[0]) if isinstance(what, Mapping) else str(option) for option in options]
+        return ipywidgets.SelectionSlider(options=options, value=start, continuous_update=True, **look)
+    labels = [str(label) for label in what] if isinstance(what, Mapping) else [named(str(value)) for value in values]
+    options = list(zip(labels, values))
     if len(options) > 1 and sum(map(len, labels)) + 4 * len(labels) <= SHORT:
-        named["style"]["button_width"] = "auto"
-        return ipywidgets.ToggleButtons(options=options, value=start, **named)
-    return ipywidgets.Dropdown(options=options, value=start, **named)
+        look["style"]["button_width"] = "auto"
+        return ipywidgets.ToggleButtons(options=options, value=start, **look)
+    return ipywidgets.Dropdown(options=options, value=start, **look)
 
 
 def _status(said: str) -> str:

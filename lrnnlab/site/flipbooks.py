@@ -65,18 +65,19 @@ def flipbook(explorer: Explorer, most: int = MOST) -> Flipbook:
     """
     name = _leading(explorer)
     control = explorer.controls[name]
+    title = control.description
     labels, opened = _labels(control), control.index
     frames, chosen = [], _spread(len(labels), opened, most)
     for i in chosen:
         control.index = i
         said = explorer.sentence.value
         frames.append(
-            Frame(explorer.image.value, labels[i], said, f"{explorer.alt} Here {name} = {labels[i]}. {_plain(said)}")
+            Frame(explorer.image.value, labels[i], said, f"{explorer.alt} Here {title} = {labels[i]}. {_plain(said)}")
         )
     control.index = opened
-    others = {other: _shown(one) for other, one in explorer.controls.items() if other != name}
+    others = {one.description: _shown(one) for other, one in explorer.controls.items() if other != name}
     width = int(explorer.image.layout.width.removesuffix("px"))
-    return Flipbook(name, tuple(frames), chosen.index(opened), others, width)
+    return Flipbook(title, tuple(frames), chosen.index(opened), others, width)
 
 
 def book_html(book: Flipbook, pictures: Sequence[str], mark: str) -> str:

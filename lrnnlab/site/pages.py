@@ -24,6 +24,19 @@ from lrnnlab.book.running import BookError
 REFUSED = tuple(kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception))
 INLINE_MATH = re.compile(r"(?<![\\$])\$[^$\n]+\$(?!\$)")
 UNKNOWN = re.compile(r"\\[A-Za-z]+")
+EMPTY_HEADER = re.compile(r"<th\b([^>]*)>\s*</th>")
+
+# What scrolls sideways is reached by the keyboard, and what does not is no stop on its way.
+REACH = """
+const reach = () => {
+  for (const box of document.querySelectorAll("pre, p, ul, ol, table, figure, .output_area")) {
+    if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+};
+addEventListener("load", reach);
+addEventListener("resize", reach);
+"""
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,7 @@ def body(notebook: NotebookNode, pages: frozenset[str] | None = None) -> str:
     True
     """
     exporter = _Exporter(pages, template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True)
-    return exporter.from_notebook_node(notebook)[0]
+    return EMPTY_HEADER.sub(r"<td\1></td>", exporter.from_notebook_node(notebook)[0])  # it would announce nothing
 
 
 def title(notebook: NotebookNode) -> str:
@@ -141,11 +154,11 @@ def framed(content: str, here: Place, before: Place | None, after: Place | None,
         ways.insert(0, f'<a rel="prev" href="{before.file}">\N{LEFTWARDS ARROW} {escape(before.title)}</a>')
     if after:
         ways.append(f'<a rel="next" href="{after.file}">{escape(after.title)} \N{RIGHTWARDS ARROW}</a>')
-    way = f'<nav aria-label="Chapters">{" ".join(ways)}</nav>' if here.file != "index.html" else ""
+    above, below = (f'<nav aria-label="{name}">{" ".join(ways)}</nav>' if here.file != "index.html" else ""
+                    for name in ("Chapters", "Chapters, below the text"))  # fmt: skip
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{escape(unescape(here.title))}</title>\n<link rel="stylesheet" href="style.css">\n</head>\n<body>\n'
-        f"{way}\n<main>\n{content}\n</main>\n{way}\n"
-        f"{f'<script>{script}</script>' if script else ''}\n</body>\n</html>\n"
+        f"{above}\n<main>\n{content}\n</main>\n{below}\n<script>{REACH}{script}</script>\n</body>\n</html>\n"
     )

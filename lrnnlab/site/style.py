@@ -1,20 +1,25 @@
-"""The site's one style sheet: a column of text, code on a tint, wide things scroll in their own box.
+"""The site's one style sheet: a column of text, code on a tint, what is too wide scrolls in its own box.
 
-Dark pages where the reader asks for them, with pictures on white.
+Dark pages where the reader asks for them, with pictures on white.  Every colour of text is one of the sheet's variables
+or of pygments' two styles, which are chosen because all their colours have a contrast of 4.5 or more to the tint.
 """
+
+import re
 
 from pygments.formatters import HtmlFormatter
 
+LIGHT, DARK = "xcode", "monokai"  # pygments' styles of code
+
 SHEET = """
-:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #ffffff; --tint: #f5f5f3; --line: #cfcfcb; --way: #00508a; }
+:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #ffffff; --tint: #f5f5f3; --line: #cfcfcb; --way: #00508a;
+        --quiet: #666666; --shade: #00000040; --under: var(--paper); }
 body { margin: 0 auto; max-width: 50rem; padding: 0 1rem 3rem; background: var(--paper); color: var(--ink);
        font: 1.05rem/1.6 system-ui, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
 h1, h2, h3 { line-height: 1.25; margin: 2em 0 .5em; }
 h1 { margin-top: 1em; }
 a { color: var(--way); }
 a:focus-visible, input:focus-visible, pre:focus-visible { outline: 3px solid var(--way); outline-offset: 2px; }
-.anchor-link { margin-left: .4em; text-decoration: none; opacity: .35; }
-.anchor-link:hover, .anchor-link:focus { opacity: 1; }
+.anchor-link { margin-left: .4em; text-decoration: none; color: var(--quiet); }
 nav { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .3em 1.5em; padding: .8em 0;
       border-bottom: 1px solid var(--line); }
 main + nav { border: 0; border-top: 1px solid var(--line); margin-top: 3em; }
@@ -24,14 +29,22 @@ pre { overflow-x: auto; margin: 0; padding: .6em .8em; }
 .output_area { margin: .3em 0 1em; overflow-x: auto; }
 .output_text pre { border-left: 3px solid transparent; }
 .output_error pre { color: #8b0000; background: #fdecea; }
-blockquote { margin: 1em 0; padding: .1em 1em; border-left: 4px solid var(--way); background: var(--tint); }
+blockquote { margin: 1em 0; padding: .1em 1em; border-left: 4px solid var(--way); background: var(--tint);
+             --under: var(--tint); }
 figure { margin: 1em 0; }
 figcaption { font-size: .95rem; }
 img { max-width: 100%; height: auto; background: #fff; }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: .95rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .25em .7em; text-align: left; vertical-align: top; }
 math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; }
-math[display="block"] { overflow-x: auto; overflow-y: hidden; padding: .3em 0; }
+math[display="block"] { padding: .3em 0; }
+p, ul, ol, table { overflow-x: auto; overflow-y: hidden; background:  /* a shade at the side where more is hidden */
+  linear-gradient(to right, var(--under) 1rem, transparent 2rem) left / 2rem 100% no-repeat local,
+  linear-gradient(to left, var(--under) 1rem, transparent 2rem) right / 2rem 100% no-repeat local,
+  linear-gradient(to right, var(--shade), transparent) left / .8rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--shade), transparent) right / .8rem 100% no-repeat scroll; }
+p { margin: .7em -.3em; padding: .2em .3em; }
+li p { margin-inline: 0; padding-inline: 0; }
 .flipbook { border: 1px solid var(--line); border-radius: 6px; padding: .8em 1em; }
 .flipbook label { font-weight: 600; }
 .flipbook input { width: min(24rem, 55vw); vertical-align: middle; margin: 0 .6em; }
@@ -40,9 +53,12 @@ math[display="block"] { overflow-x: auto; overflow-y: hidden; padding: .3em 0; }
 .chapters li { margin: 1.2em 0; }
 .chapters a { font-size: 1.15rem; font-weight: 600; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #ececec; --paper: #161616; --tint: #222222; --line: #4a4a4a; --way: #8cc8ff; }
-  .highlight { filter: invert(.92) hue-rotate(180deg); }
-  .highlight, .input_area { background: #0c0c0c; }
+  :root { --ink: #ececec; --paper: #161616; --tint: #222222; --line: #4a4a4a; --way: #8cc8ff;
+          --quiet: #a0a0a0; --shade: #ffffff40; }
+}
+@media (max-width: 40rem) {  /* a picture keeps its letters legible, and scrolls */
+  figure { overflow-x: auto; }
+  figure img { max-width: 36rem !important; }
 }
 @media print { nav, .anchor-link, .flipbook input { display: none; } }
 """
@@ -51,7 +67,13 @@ math[display="block"] { overflow-x: auto; overflow-y: hidden; padding: .3em 0; }
 def sheet() -> str:
     """The whole style sheet, with the colours of code.
 
-    >>> ".highlight" in sheet()
+    >>> ".highlight .k {" in sheet()
     True
     """
-    return SHEET + HtmlFormatter(style="default", nobackground=True).get_style_defs(".highlight") + "\n"
+    return f"{SHEET}{_code(LIGHT)}@media (prefers-color-scheme: dark) {{\n{_code(DARK)}}}\n"
+
+
+def _code(style: str) -> str:
+    """The rules of a style's tokens, and no others."""
+    rules = HtmlFormatter(style=style, nobackground=True).get_style_defs(".highlight").splitlines()
+    return "".join(f"{rule}\n" for rule in rules if re.match(r"\.highlight \.(?!hll)\w+ {", rule))

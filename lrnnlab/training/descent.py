@@ -14,7 +14,6 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
-from tqdm.auto import tqdm
 
 from lrnnlab.records import put
 
@@ -161,10 +160,3 @@ class Checkpoint:
             print(f"checkpoint {self.path} belongs to another run: starting afresh", file=sys.stderr)
             return None
         return state
-
-
-def progress_bar(steps: int, shown: bool, title: str | None = None) -> tqdm:
-    """A bar of ``steps`` steps: quick where somebody looks, seldom where a file is written, silent unless ``shown``."""
-    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=steps, desc=title, unit="step", disable=not shown, leave=False,
-                mininterval=0.2 if interactive else 10.0)  # fmt: skip

@@ -19,7 +19,8 @@ from torch.nn import functional as F
 from lrnnlab.models import SequenceModel
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.string_base import refuse
-from lrnnlab.training.descent import Checkpoint, Descent, progress_bar
+from lrnnlab.training.descent import Checkpoint, Descent
+from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.pruning import freeze_idle
 from lrnnlab.training.recipes import Phase, Recipe
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -88,6 +89,8 @@ def fit(
         attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
         identity = _identity(attempts.descent.model, task, recipe, seed, check_every)
         attempts.run(accept, Checkpoint(checkpoint, identity, save_seconds), bar)
+        if attempts.accepted:
+            finish(bar)
     return attempts.result()
 
 

@@ -32,7 +32,8 @@ from torch import Tensor, nn
 from lrnnlab.models.sequence_blocks import parameter_groups
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.seeds import draw_seed
-from lrnnlab.training.descent import Checkpoint, Descent, progress_bar
+from lrnnlab.training.descent import Checkpoint, Descent
+from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 SCHEDULES = ("cosine", "constant")
@@ -184,6 +185,8 @@ def train(
             value, steps, after=after, enough=None if until is None else lambda: until(tell()),
             heights=lambda here: [{"lr": height * share_of_rate(here, steps, warmup, schedule)} for height in heights],
         )  # fmt: skip
+        if not descent.failed:
+            finish(bar)
     net.eval()
     tell().finished = not descent.failed
     made.cpu_seconds += time.process_time() - start

@@ -28,7 +28,7 @@ import numpy as np
 
 import lrnnlab
 from lrnnlab.automata import MooreMachine
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.experiments import plan, train
 from lrnnlab.explore import show
@@ -148,7 +148,7 @@ show.figure(
 # ## Exercises
 #
 # 12 points. Put your answer where `None` stands and run the cell: it says *right*, or *not yet* and why.
-# `hint("00.1")` helps a little and `solution("00.1")` tells all; both come from `lrnnlab.course`, as `check` does.
+# `hint("00.1")` helps a little and `solution("00.1")` tells all.
 #
 # 1. ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`, and gives the
 #    list of the sums modulo 5, `[0, 3, 0, 4]`.

@@ -25,7 +25,7 @@ from fractions import Fraction
 
 import lrnnlab
 from lrnnlab.automata import build
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.explore import show
 from lrnnlab.explore.automaton_figures import state_diagram
 from lrnnlab.explore.dial_figures import GATES, killer_sentence, killer_walk, layers_run
@@ -143,8 +143,7 @@ steps(proposition_1(gates=letter_gates()))
 #
 # **Step 3: two answers, one too many.** One state, one answer; so modulo $M$
 #
-# $$s_1 - R \equiv t_1 - R' \quad\text{(from } s, t), \qquad
-# -s_1 - R \equiv -t_1 - R' \quad\text{(from } 0{-}s, 0{-}t).$$
+# $$s_1 - R \equiv t_1 - R' \quad\text{(from } s, t), \qquad -s_1 - R \equiv -t_1 - R' \quad\text{(from } 0{-}s, 0{-}t).$$
 #
 # Subtract: $2(s_1 - t_1) \equiv 0$. As $M$ is odd, $s_1 = t_1$: a contradiction. $\blacksquare$
 #
@@ -736,7 +735,7 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 # ## 12 Exercises
 #
 # 40 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
-# answer, fill it in and run it; `hint("01.5")` and `solution("01.5")` (from `lrnnlab.course`) help with these. All hints
+# answer, fill it in and run it; `hint("01.5")` and `solution("01.5")` help with these. All hints
 # and solutions are folded below.
 #
 # 1. ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for

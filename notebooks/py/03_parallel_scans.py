@@ -26,7 +26,7 @@ import torch
 import lrnnlab
 from lrnnlab import records, scans
 from lrnnlab.bench.cases import Case
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments import get, lrnn_speed
 from lrnnlab.explore import show
 from lrnnlab.explore.bench_figures import (
@@ -185,10 +185,13 @@ for backend in scans.available():
 # $2^{l+1}$.
 #
 # **Step 1 (before the first level).** A group of one holds its own input. The claim holds for "level $-1$".
+#
 # **Step 2 (first half).** It stays, and it keeps its beginning: nothing to show.
+#
 # **Step 3 (second half).** Position $t$ holds $x$ as if started at the middle $m$ of the group. Starting earlier adds what the
 # state before $m$ becomes on the way, $A_t A_{t-1} \cdots A_m\, x_{m-1}$; and $x_{m-1}$ is the last of the first half, which is right by
 # the claim. That product is exactly what the level applies.
+#
 # **Step 4 (the end).** After $\log_2 L$ levels there is one group, it begins with $x_0$, and the loop started there is the loop. $\blacksquare$
 #
 # The cell walks through the levels in whole numbers and compares with the loop started anew at every group.
@@ -797,7 +800,7 @@ print(f"states right: {torch.allclose(theirs, ours)}; gradient of b right: "
 # | divide by cumulative products | they leave float32 where no state does; a reset is division by 0 | scan |
 # | logarithms of gates | signs and resets have none | scan |
 # | trust a tree with growing blocks | $\infty \cdot 0$ | loop, or blocks that cannot grow (chapter 02) |
-# | `A[:, t]` in a loop | quadratic backward pass | `unbind(1)`, or a hand-written backward pass |
+# | `A[:, t]` in a loop | quadratic backward pass | `A.unbind(1)`, or a hand-written backward pass |
 # | `combine_mode="pointwise"` in training | wrong gradient, silently | `"generic"`, or check first |
 # | sum in the order in which threads end | another result every time | parts by shape, fixed order |
 #
@@ -865,7 +868,7 @@ print(
 # | listing A.2.1 runs $\lceil \log_2(\text{seq\_len}) \rceil$ times | no level at all for one input, where one is needed; A.2.2 has it right |
 # | "Sequential and PScan are equivalent" (A.2.2) | as real numbers; in floats they differ in the last digits, and PScan can give NaN where the loop does not (section 8) |
 # | $b^3$ is why PScan is no faster at test time (4.5) | likely part of it; what both ways share can do the same, and the three numbers cannot tell (section 5) |
-# | training gains "due to the improved backpropagation path" (4.5) | a guess, as they say. Not seen here: on the CPU PScan loses in training too. A loop that indexes `A[:, i]`, as listing A.2.2 does, has the quadratic backward pass of section 8; whether theirs did when it was timed, we do not know |
+# | training gains "due to the improved backpropagation path" (4.5) | a guess, as they say. Not seen here: on the CPU PScan loses in training too. A loop that indexes `A[:, i]`, as listing A.2.2 and the released sequential model do, has the quadratic backward pass of section 8: that would be a path to improve. (Whether it was this loop that they timed is not said) |
 #
 # ## 11 What this does not show
 #
@@ -877,7 +880,7 @@ print(
 # ## 12 Exercises
 #
 # 26 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an answer,
-# fill it in and run it; `hint("03.1")` and `solution("03.1")` (from `lrnnlab.course`) help with these.
+# fill it in and run it; `hint("03.1")` and `solution("03.1")` help with these.
 #
 # 1. ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices does PScan make
 #    for $L = 16$? Count the words of more than one letter in the picture of section 2.

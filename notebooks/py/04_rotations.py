@@ -29,7 +29,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import records
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments import plan, rotrnn_fig3, run_all
 from lrnnlab.training.loop import train
 from lrnnlab.explore import show
@@ -91,8 +91,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## 1 The layer
 #
-# > **The paper, Eq. 12.** $x_t = \gamma A x_{t-1} + \xi B u_t \;\Leftrightarrow\; x_t = \xi \sum_{k=1}^t \gamma^{t-k}
-# > A^{t-k} B u_k$
+# > **The paper, Eq. 12.**
+# > $x_t = \gamma A x_{t-1} + \xi B u_t \;\Leftrightarrow\; x_t = \xi \sum_{k=1}^t \gamma^{t-k} A^{t-k} B u_k$
 #
 # $A$ is a rotation, $0 < \gamma < 1$ a decay, and $\xi$ a scale that section 4 is about. There are $h$ such heads,
 # each with its own $A, B, \gamma$, because one decay is one horizon; a matrix $C$ mixes them (Eq. 13). Around the
@@ -169,8 +169,8 @@ steps(scan_operator())
 # %% [markdown]
 # ## 2 Lemma 1: rotations from any matrix
 #
-# > **The paper, Lemma 1.** "Let $M \in \mathbb{R}^{N \times N}$, let $S = M - M^\top$ [...]. Then $A = \exp(S) \in
-# > SO(N)$."
+# > **The paper, Lemma 1.** "Let $M \in \mathbb{R}^{N \times N}$, let $S = M - M^\top$ [...]. Then
+# > $A = \exp(S) \in SO(N)$."
 #
 # So a network may learn $M$ freely, and what it gets is always a rotation.
 #
@@ -470,8 +470,9 @@ show.table(
 
 # %% [markdown]
 # For *any* stationary input of variance 1, how far can it go? From $\frac{1-\gamma}{1+\gamma}$ to
-# $\frac{1+\gamma}{1-\gamma}$ times $c$, and both ends are reached by an input of a single frequency: at $\gamma =
-# 0.999$ from 0.0005 to 1,999.
+# $\frac{1+\gamma}{1-\gamma}$ times $c$: at $\gamma = 0.999$ from 0.0005 to 1,999. Where $BB^\top$ is a multiple of $I$, as in
+# the cell, both ends are reached by an input of a single frequency. Other $B$ drive both directions of a turn at once:
+# $B = (1, 0)^\top$ at $\theta = 90°$ gets no further than from 0.0010 to 999.5.
 
 # %%
 steps(stationary_range())
@@ -862,7 +863,7 @@ print(f"the averages are those of their rows: {right}")
 # ## 13 Exercises
 #
 # 27 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
-# answer, fill it in and run it; `hint("04.1")` and `solution("04.1")` (from `lrnnlab.course`) help with these.
+# answer, fill it in and run it; `hint("04.1")` and `solution("04.1")` help with these.
 #
 # 1. ★ *(5 min, 2 points: to put numbers into a printed lemma)* Lemma 3 as printed, with $c = 4$. Let
 #    $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?

@@ -29,7 +29,7 @@ import torch
 import lrnnlab
 from lrnnlab import records
 from lrnnlab.analysis_kernels import receptive_field
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments.dlr_table2 import PAPER
 from lrnnlab.explore import show
 from lrnnlab.explore.kernel_figures import (
@@ -71,7 +71,7 @@ from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import vandermonde
 from lrnnlab.training.steady import steady_arithmetic, stream
 from lrnnlab.tasks.atomic import ContextShift, CumMax, CumSum, Reverse, Shift
-from lrnnlab.tasks.atomic_levels import trivial_level
+from lrnnlab.tasks.atomic_levels import cummax_level, trivial_level
 from lrnnlab.tasks.continuous import r_squared
 
 EXPECTED = "0.1"
@@ -141,7 +141,7 @@ steps(fast_convolution())
 print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
 
 # %% [markdown]
-# **Break a hypothesis.** On a ring of $L$ places the end runs into the beginning. (`rfft(K)` without `n=2*L` is the commonest mistake in code of this kind, and raises no error.)
+# **Break a hypothesis.** On a ring of $L$ places the end runs into the beginning. (`torch.fft.rfft(K)` without `n=2*L` is the commonest mistake in code of this kind, and raises no error.)
 
 # %%
 steps(fast_convolution(n=6))
@@ -187,6 +187,7 @@ disc_widget
 # > as $x_k = A x_{k-1} + B u_k$, $y_k = C x_k$.
 #
 # **Step 1.** The kernel is $C A^j B = (CV)\,\mathrm{diag}(\Lambda)^j\,(V^{-1}B)$.
+#
 # **Step 2.** A row times a diagonal times a column is $\sum_n (CV)_n \lambda_n^{\,j} (V^{-1}B)_n$. So $w_n = (CV)_n (V^{-1}B)_n$. $\blacksquare$
 #
 # The cell takes random systems of Gaussian integers, so equal means equal; each has a double eigenvalue, whose modes merge into one.
@@ -248,6 +249,7 @@ print(
 # > length-$N$ kernel".
 #
 # **Step 1.** $\sum_n \lambda_n^{\,k}$ over the $N$-th roots of unity is $N$ if $N$ divides $k$, else 0. So the rows of the table $\lambda_n^{\,k}$, $k < N$, are orthogonal, and its condition number is 1.
+#
 # **Step 2.** A shift by $S$ is $w_n = \lambda_n^{-S}/N$: all waves agree at $S$. No weight is larger than $1/N$. **Step 3.** But $\lambda_n^{\,N} = 1$: past $N$ the kernel repeats.
 
 # %%
@@ -321,7 +323,9 @@ start_widget
 # > $$N \ge \max(S + 1,\; L - S).$$
 #
 # *Proof.* **Step 1.** A sum of $N$ exponentials obeys $\sum_{j=0}^N c_j K_{k+j} = 0$ wherever $k + N < L$, the $c_j$ being the coefficients of $\prod(z - \lambda_n)$. So $c_N = 1$ and $c_0 = \pm\prod\lambda_n \ne 0$.
+#
 # **Step 2.** If $N < L - S$, take $k = S$: of $K_S \dots K_{S+N}$ only the first is not 0, so $c_0 = 0$, which is false. **Step 3.** If $N < S + 1$, take $k = S - N$: only the last is not 0, so $c_N = 0$, false again.
+#
 # **Step 4.** Otherwise the $N$-th roots of unity do it: their kernel is 1 at $S$ and at distances $N$ from it, and those are outside. $\blacksquare$
 #
 # With the cast to reals mirror images count: $2N \ge \max(S+1, L-S)$, and the half circle makes it enough.
@@ -772,7 +776,7 @@ print(
 #
 # ## 11 Exercises
 #
-# 37 points. Where a cell can check an answer, fill it in and run it; `hint("05.1")` and `solution("05.1")` (from `lrnnlab.course`) help with these.
+# 37 points. Where a cell can check an answer, fill it in and run it; `hint("05.1")` and `solution("05.1")` help with these.
 #
 # 1. ★ *(5 min, 3 points: why a ring of 2L - 1 places is enough)* Why is a ring of $2L - 1$ places enough, and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, with the names of section 1.
 

@@ -27,7 +27,7 @@ from scipy.optimize import linprog
 
 import lrnnlab
 from lrnnlab import records
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments import get, plan
 from lrnnlab.explore import show
 from lrnnlab.explore.conditioning_figures import (
@@ -777,7 +777,7 @@ print(
 #
 # ## 11 Exercises
 #
-# 36 points. Where a cell can check an answer, fill it in and run it; `hint("06.1")` and `solution("06.1")` (from `lrnnlab.course`) help with these.
+# 36 points. Where a cell can check an answer, fill it in and run it; `hint("06.1")` and `solution("06.1")` help with these.
 #
 # 1. ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the weights of the shift by 2, by hand.
 
@@ -808,7 +808,7 @@ my_solver = None  # a function of (nodes, S); it returns a list of fractions
 check("06.4", my_solver)
 
 # %% [markdown]
-# 5. ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
+# 5. ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ (within one half) does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
 
 # %%
 my_losses = None  # two numbers, for example (9.5, 12)

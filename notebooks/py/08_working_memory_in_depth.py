@@ -31,7 +31,7 @@ import lrnnlab
 from lrnnlab import records
 from lrnnlab.analysis_strings import elements_by_depth, states_by_depth
 from lrnnlab.bench.tree import ratio, training_step
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments import regulargpt_fig3, regulargpt_fig4
 from lrnnlab.experiments import regulargpt_table1 as table1
 from lrnnlab.experiments import regulargpt_table2 as table2
@@ -52,6 +52,7 @@ from lrnnlab.explore.cluster_widgets import (
     look_back,
 )
 from lrnnlab.explore.gradient_figures import MODELS, gradients, perplexity_by_length
+from lrnnlab.explore.names import named
 from lrnnlab.explore.proof_widgets import steps
 from lrnnlab.explore.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
 from lrnnlab.explore.style import typeset
@@ -162,8 +163,10 @@ tree_widget
 # route*.
 #
 # **Step 1 (depth 0).** Steps of 1: position $m$ sees $m, m-1, \dots, m-C+1$.
+#
 # **Step 2 (from $\ell - 1$ to $\ell$).** Position $m - j\,C^\ell$ holds the $C^\ell$ letters that end there. For $j = 0, \dots,
 # C-1$ these words stand side by side: together they are the last $C^{\ell+1}$ letters, none twice.
+#
 # **Step 3 (the end).** The whole string is seen from $C^{\ell+1} \ge T$ on: $\lceil\log_C T\rceil$ depths. $\blacksquare$
 #
 # Said otherwise: *a distance has one way to be written in base $C$*, and digit $\ell$ says how many steps it takes at depth
@@ -266,12 +269,14 @@ print(
 # has its 1 in the column of the state that is reached from $s$. First the word $u$, then $v$, is the product $A_u A_v$.
 #
 # > **The paper, Lemma 1 (Approximation for Binary Matrix Product).** "Let $A, B \in \{0, 1\}^{n\times n}$ be binary matrices
-# > [...]. Then, there exists a two-layer ReLU network such that $f_{mlp}([\mathrm{Flat}(A), \mathrm{Flat}(B)]) \approx
-# > \mathrm{Flat}(AB)$" [...].
+# > [...]. Then, there exists a two-layer ReLU network such that
+# > $f_{mlp}([\mathrm{Flat}(A), \mathrm{Flat}(B)]) \approx \mathrm{Flat}(AB)$" [...].
 #
 # **Step 1.** For bits, $ab = \mathrm{ReLU}(a + b - 1)$: it is 1 for $1 + 1$ only.
+#
 # **Step 2.** $(AB)_{ij} = \sum_k A_{ik} B_{kj}$. Give every $(i, j, k)$ a hidden unit, $\mathrm{ReLU}(A_{ik} + B_{kj} - 1)$: $n^3$
 # of them; each reads two numbers.
+#
 # **Step 3.** The second layer adds up over $k$. $\blacksquare$
 #
 # There is nothing approximate in it. The paper's example, by hand:
@@ -384,7 +389,8 @@ show.table(
 # ### The repairs
 #
 # Exchange the two heads, and all is well (the last step above). Or make the *columns* of Eq. 2 one-hot: then the printed order
-# is right, and so is the printed read-out $A q_0$, which for rows must be the row $q_0^\top A$.
+# is right, and so is the printed read-out $A q_0$ as a product; for one-hot rows it is the row $q_0^\top A$. (Perhaps the paper means no
+# product but the function $A$ at the state $q_0$: the text that we have has lost its signs of composition. Then nothing is wrong here.)
 
 # %%
 steps(read_out())
@@ -402,8 +408,10 @@ steps(order_of_composition(repaired=later_first, shown=("S_3",)))
 # number is wrong by up to $e$.
 #
 # **Step 1.** The layer is monotone in every input, so the worst is $+e$ everywhere or $-e$ everywhere.
+#
 # **Step 2.** A one, $1 + e$, comes from $2(1+e) - 1 = 1 + 2e$: the error of the ones **doubles** in every layer. With $-e$ they
 # shrink, $1 - 2^\ell e$, and after $\log_2(1/e)$ layers nothing is left.
+#
 # **Step 3.** A zero, $e$, gets $1 + e + e - 1 = 2e$ from two of its $n$ hidden units: after $\ell$ layers $(\ell + 1)\,2^\ell e$. Once
 # zeros pass $\frac12$, all $n$ units wake up, and errors grow by a factor of up to $2n$.
 
@@ -527,7 +535,7 @@ def most_and_mean(found):
 
 def row_of_table_1(task, nets):
     """The paper's cells, ours, what was trained just now, and the majority level."""
-    cells = {"task": task.replace("_", " ")}
+    cells = {"task": named(task)}
     for net in nets:
         mine = [record for record in desk if (record["task"], record["row"]) == (task, net)]
         name = NETS[net].removeprefix("RegularGPT, ")
@@ -559,7 +567,7 @@ by_task = {
     ]
     for task in table1.TASKS
 }
-by_task = {task.replace("_", " "): shares for task, shares in by_task.items() if shares}
+by_task = {named(task): shares for task, shares in by_task.items() if shares}
 for said, test in (
     ("every seed is right", lambda shares: min(shares) == 1),
     ("the best seed is right, not every one", lambda shares: max(shares) == 1 > min(shares)),
@@ -584,7 +592,7 @@ for net, name in NETS.items():
         ]
         if shares and max(shares) - min(shares) > 0.15:
             percents = " ".join(table1.percent(share) for share in sorted(shares))
-            apart.append(f"{task.replace('_', ' ')} ({percents})")
+            apart.append(f"{named(task)} ({percents})")
     print(f"{name}: {', '.join(apart) or 'nowhere'}")
 
 # %% [markdown]
@@ -667,7 +675,7 @@ for net in table2.ROWS:
 
 # %% [markdown]
 # As in the paper, it is no matter to the tree how many ones there are, and hardly one to the RNN. Of the Transformer ours say nothing: a net that does not know
-# length 40 cannot fail *beyond* it. (How fast lengths grow in training matters, though: where they grew four times as fast, four of the tree's fifteen runs learned nothing at all.)
+# length 40 cannot fail *beyond* it.
 #
 
 # %% [markdown]
@@ -793,8 +801,9 @@ if places:
     )
 
 # %% [markdown]
-# In *all three* nets the first axis tells the element and the second what it is made of; with seed 2 the two kinds of even words are
-# just far enough apart for the rule to see. So "how many clusters" depends on how closely one looks, by eye or by a rule. What is
+# In *all three* nets the first axis tells the element, and the second what an *even* word is made of: two even halves or two odd ones.
+# Odd words it sorts in the same way with seed 1; with the other two the two kinds of odd words overlap. With seed 2 the two kinds of
+# even words are just far enough apart for the rule to see. So "how many clusters" depends on how closely one looks, by eye or by a rule. What is
 # certain is the proof above: *at least* as many as elements. More is no mistake, and the right number is no proof that a net is
 # right (one of the $S_3$ above has it and errs on one string in twelve).
 #
@@ -1039,9 +1048,9 @@ show.table(
 # %% [markdown]
 # ## 10 What it costs
 #
-# > **The paper, section 3.4.** "if $T = 512$ and $C = 128$, then $512 \cdot 128 \cdot K \log_{128} 512 < 512^2 L$ when $K < \frac{512
-# > L}{128 \log_{128} 512} \approx 3.11 L$. Namely, as long as $K < 3L$, our model is likely to be more efficient than a vanilla
-# > Transformer."
+# > **The paper, section 3.4.** "if $T = 512$ and $C = 128$, then $512 \cdot 128 \cdot K \log_{128} 512 < 512^2 L$ when
+# > $K < \frac{512 L}{128 \log_{128} 512} \approx 3.11 L$. Namely, as long as $K < 3L$, our model is likely to be more
+# > efficient than a vanilla Transformer."
 #
 # ($K$ layers are used at every depth, $L$ is the number of the Transformer's layers.) The arithmetic is right. But there is no
 # layer number 1.29: $\lceil\log_{128} 512\rceil = 2$, so $K < 2L$. And only attention is counted. What every layer does for
@@ -1076,7 +1085,7 @@ for chunk in (2, 128):
 # |---|---|
 # | Lemma 1 is an "approximation" | it is exact (section 2) |
 # | the heads read [later, earlier], and Lemma 1 multiplies in this order (7.2) | with Eq. 2 this composes the string backwards; exchange the heads (section 4) |
-# | the answer is $A q_0$ | for one-hot rows it is the row $q_0^\top A$ (section 4) |
+# | the answer is $A q_0$ | read as a product, for one-hot rows it is the row $q_0^\top A$; as the function $A$ at $q_0$ it is right (section 4) |
 # | Lemma 1 is applied to its own outputs | needs one-hot rows, identities before the start, and something that keeps bits bits (sections 3, 5) |
 # | clusters show "correct learning of state transition functions", 2 and 5 of them (7.3) | right for both. In general clusters are elements of the monoid that words of *one length* realise; their number is seldom that of the states (section 7) |
 # | "non-overlapping chunks" (3.1) | Eq. 1 slides; the code does not overlap. Same numbers at the last position, with the same padding (section 1) |
@@ -1100,7 +1109,7 @@ for chunk in (2, 128):
 #
 # ## 13 Exercises
 #
-# 31 points. Where a cell can check an answer, fill it in and run it; `hint("08.1")` and `solution("08.1")` (from `lrnnlab.course`) help with these.
+# 31 points. Where a cell can check an answer, fill it in and run it; `hint("08.1")` and `solution("08.1")` help with these.
 #
 # 1. ★ *(5 min, 2 points: how large the tree is)* **Predict.** $T = 500$, $C = 2$. How many nodes has the tree, the letters not counted?
 
@@ -1117,11 +1126,11 @@ my_twice = None  # a set of distances
 check("08.2", my_twice)
 
 # %% [markdown]
-# 3. ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: a layer of ReLUs that multiplies *three* matrices of bits with one-hot rows
-#    at once, with sums and ReLUs only, no `@`. (How many hidden units?)
+# 3. ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: the weights of one layer of ReLUs that multiplies *three* matrices of
+#    bits with one-hot rows at once, $\mathrm{ReLU}([\mathrm{Flat}(A), \mathrm{Flat}(B), \mathrm{Flat}(C)]\,W_1 + c)\,W_2 = \mathrm{Flat}(ABC)$, with at most $n^4$ hidden units.
 
 # %%
-my_triple = None  # a function of three arrays (n, n) of 0 and 1; it returns their product
+my_triple = None  # a function of n; it returns W1 (3 n n, units), c (units,) and W2 (units, n n)
 check("08.3", my_triple)
 
 # %% [markdown]
@@ -1144,7 +1153,7 @@ check("08.5", my_language)
 #    exact for inputs within $\frac14 - \frac1{4g}$ of bits, and that no function of $a + b$ can reach $\frac14$.
 
 # %%
-my_reach = None  # for g = 3, the largest error that is removed wholly
+my_reach = None  # for g = 3, the largest error that is removed wholly, to three decimals
 check("08.6", my_reach)
 
 # %% [markdown]
@@ -1196,7 +1205,7 @@ predict("08.11", far_beyond)
 #
 # **2.** $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
 #
-# **3.** $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, j, k, l)$: $n^4$ units. Chunks of $C$ take $n^{C+1}$; that is the price of fewer depths.
+# **3.** $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is $-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.
 #
 #     def triple(A, B, C):
 #         s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2   # places i, j, k, l

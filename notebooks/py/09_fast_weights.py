@@ -26,7 +26,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import records
-from lrnnlab.course import check, predict
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.experiments import get, plan, run_all
 from lrnnlab.explore import show
 from lrnnlab.explore.fast_weight_figures import (
@@ -52,6 +52,7 @@ from lrnnlab.explore.fast_weight_widgets import (
     reset_sentence,
 )
 from lrnnlab.explore.fwp_figures import fwp_tables, negative_by_position
+from lrnnlab.explore.names import named
 from lrnnlab.explore.proof_widgets import steps
 from lrnnlab.explore.widgets import explore
 from lrnnlab.proofs.counting_bits import bits_needed, one_layer, proposition_3_2
@@ -402,7 +403,7 @@ leak_widget = explore(
 leak_widget
 
 # %% [markdown]
-# (`over` is $1/e$.) So the paper's 100 % for DeltaNet on Dyck-1, on strings of up to 100 brackets, is a result about **bounded depth**: a leak of $1/10{,}000$ is enough for depth 50, as section 5 checked.
+# So the paper's 100 % for DeltaNet on Dyck-1, on strings of up to 100 brackets, is a result about **bounded depth**: a leak of $1/10{,}000$ is enough for depth 50, as section 5 checked.
 #
 # | rule | counts exactly | resets | parity |
 # |---|---|---|---|
@@ -512,19 +513,19 @@ def beside(name, tasks, live=()):
     """Rows of a table: the paper's Bin0/Bin1, ours as recorded and live."""
     table = get(f"fwp/{name}")
     for row in table.ROWS:
-        line = {"model": row.replace("_", " ")}
+        line = {"model": named(row)}
         for task in tasks:
             cell = [
                 record
                 for record in desk[name]
                 if (record["task"], record["row"]) == (task, row)
             ]
-            line[f"{task}, paper"] = "{:g}/{:g}".format(
+            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(
                 *table.PAPER[row][table.TASKS.index(task)]
             )
-            line[f"{task}, recorded"] = percent(cell)
+            line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
-                line[f"{task}, live"] = percent(
+                line[f"{named(task)}, live"] = percent(
                     [found for found in live if (found["task"], found["row"]) == (task, row)]
                 )
         yield line
@@ -549,14 +550,14 @@ for name, tasks in (
 # %% tags=["nbval-ignore-output"]
 chosen = []
 for row in get("fwp/table1").ROWS:
-    line = {"model": row.replace("_", " ")}
+    line = {"model": named(row)}
     for task in (*get("fwp/table1").TASKS, *get("fwp/table2").TASKS):
         found = [
             record
             for record in (*desk["table1"], *desk["table2"])
             if (record["task"], record["row"]) == (task, row)
         ]
-        line[task] = percent(found, "by_test")
+        line[named(task)] = percent(found, "by_test")
     chosen.append(line)
 show.table(chosen, caption="Recorded: Bin0/Bin1 of the weights that the test bins choose.")
 
@@ -683,8 +684,7 @@ show.figure(
         "a constant answer.",
     caption="Recorded. What to see: orange (beta below 1) never leaves the dashed line. Green "
             "does, with one write on parity and (aa)*, with two on Sum(5) and S_3; and falls "
-            "again far beyond the grey line, as it must when an eigenvalue is near -1 and not "
-            "at it.",
+            "again far beyond the grey line: an eigenvalue near -1 and not at it is one reason.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -719,7 +719,7 @@ steps(printed())
 #
 # ## 12 Exercises
 #
-# 30 points. Where a cell can check an answer, fill it in and run it; `hint("09.1")` and `solution("09.1")` (from `lrnnlab.course`) help with these.
+# 30 points. Where a cell can check an answer, fill it in and run it; `hint("09.1")` and `solution("09.1")` help with these.
 #
 # 1. ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use section 6's formula.
 
@@ -763,7 +763,7 @@ my_keys = None  # two pairs of numbers
 check("09.6", my_keys)
 
 # %% [markdown]
-# 7. ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the number of configurations, and write it as a function of $n$ and $|\Sigma|$ that does not list them. Section 2 has the formula. Where does the proof of Proposition 3.4 break for two layers?
+# 7. ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the number of configurations, and write it as a function of $n$ and $|\Sigma|$. Section 2 has the formula. Where does the proof of Proposition 3.4 break for two layers?
 
 # %%
 my_configurations = None  # a function of (n, number of tokens)

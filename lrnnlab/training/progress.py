@@ -1,0 +1,34 @@
+"""The bar that a training shows while it runs."""
+
+from __future__ import annotations
+
+import sys
+
+from tqdm.auto import tqdm
+
+
+def progress_bar(steps: int, show: bool = True, desc: str | None = None) -> tqdm:
+    """A bar of at most ``steps`` steps: quick where somebody looks, seldom where a file is written, else silent.
+
+    A terminal forgets it at the end, a notebook keeps it: full where :func:`finish` was called, red where not.
+    """
+    notebook = "ipykernel" in sys.modules
+    return tqdm(
+        total=steps,
+        desc=desc,
+        unit="step",
+        disable=not show,
+        leave=notebook,
+        mininterval=0.2 if notebook or sys.stderr.isatty() else 10.0,  # a log file wants a line now and then, no film
+    )
+
+
+def finish(bar: tqdm) -> None:
+    """Training is done, be it before the last step: the bar is full.  tqdm takes a bar that is not full for a failure.
+
+    >>> with progress_bar(100, show=False) as bar:
+    ...     finish(bar)
+    """
+    bar.total = bar.n
+    if hasattr(bar, "container"):  # a notebook's, whose picture has a length of its own
+        bar.container.children[1].max = bar.n
