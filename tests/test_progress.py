@@ -8,8 +8,8 @@ import torch
 from torch.nn import functional as F
 from tqdm.notebook import tqdm as notebook_bar
 
-from lrnnlab import progress
-from lrnnlab.experiments.sequence_training import train_sequences
+from lrnnlab.training import progress
+from lrnnlab.training.loop import train
 from lrnnlab.models import build
 from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe, fit
@@ -45,7 +45,7 @@ def drawn(generator):
 
 def train_net(**options):
     net = torch.nn.Linear(3, 1)
-    return train_sequences(net, drawn, F.mse_loss, steps=50, rate=0.1, generator=torch.Generator(), **options)
+    return train(net, drawn, F.mse_loss, steps=50, rate=0.1, generator=torch.Generator(), **options)
 
 
 def test_a_training_that_ends_early_because_it_is_done_ends_full_and_green(bars):
@@ -58,7 +58,7 @@ def test_a_training_that_ends_early_because_it_is_done_ends_full_and_green(bars)
 
 
 def test_a_training_that_broke_or_was_not_accepted_ends_red(bars):
-    made = train_sequences(torch.nn.Linear(3, 1), drawn, lambda *_: torch.tensor(math.nan, requires_grad=True), steps=50,
+    made = train(torch.nn.Linear(3, 1), drawn, lambda *_: torch.tensor(math.nan, requires_grad=True), steps=50,
                            rate=0.1, generator=torch.Generator())  # fmt: skip
     assert not made.finished
     with pytest.raises(KeyboardInterrupt):

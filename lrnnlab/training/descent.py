@@ -1,5 +1,4 @@
-"""A model on its way down: the one loop that all training runs through, and the file it can be taken up from again.
-"""
+"""A model on its way down: the one loop that all training runs through, and the file it can be taken up from again."""
 
 from __future__ import annotations
 
