@@ -74,6 +74,23 @@ def test_every_model_of_the_registry_is_tested_here_or_there():
     assert {registered for registered, _ in KINDS.values()} | ELSEWHERE == set(MODELS)
 
 
+@pytest.fixture
+def double_by_default():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_follows_torchs_default_precision(name, double_by_default):
+    model, tokens = build(name, **SMALL, layers=2), strings(V, 2, 6)
+    assert not {torch.float32, torch.complex64} & {weights.dtype for weights in model.state_dict().values()}
+    same(stepped(model, tokens)[1], model(tokens))
+    if name == "s4":  # two layers that start alike do not share memory
+        assert model.layers[0].B.data_ptr() != model.layers[1].B.data_ptr()
+
+
 # --- the contract of every model ------------------------------------------------------------------------------------
 
 

@@ -126,7 +126,7 @@ class BlockDiagonal(LinearRecurrence):
         if start == "learned":
             self.x0 = nn.Parameter(torch.randn(h, b))
         else:
-            self.register_buffer("x0", F.one_hot(torch.zeros(h, dtype=torch.int64), b).float())
+            self.register_buffer("x0", torch.eye(1, b).repeat(h, 1))
         self.register_buffer("frozen", torch.zeros(h, dtype=torch.bool))
 
     def extra_repr(self) -> str:

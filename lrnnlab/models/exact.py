@@ -21,7 +21,7 @@ class _OneHot(LinearRecurrence):
 
     def __init__(self, machine: MooreMachine):
         super().__init__()
-        self.register_buffer("table", torch.from_numpy(one_hot_transitions(machine)).float())  # (V, Q, Q)
+        self.register_buffer("table", torch.from_numpy(one_hot_transitions(machine)).to(torch.get_default_dtype()))  # (V, Q, Q)
         self.register_buffer("x0", torch.eye(machine.num_states)[machine.initial])
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
@@ -42,7 +42,7 @@ class ExactLRNN(SequenceModel):
         self.norms, self.final_norm = torch.nn.ModuleList([torch.nn.Identity()]), torch.nn.Identity()
         shown = torch.tensor(machine.outputs).clamp(min=0)
         self.head = torch.nn.Linear(Q, classes, bias=False)
-        table = torch.nn.functional.one_hot(shown, classes).T.float()
+        table = torch.nn.functional.one_hot(shown, classes).T.to(torch.get_default_dtype())
         self.head.weight = torch.nn.Parameter(table, requires_grad=False)
         self.machine = machine
 
