@@ -356,7 +356,8 @@ def test_starts_are_those_of_the_released_code():
         W0 = SelfReferential(256, heads=2).W0.detach()
         R = RecurrentDelta(256, heads=2).R.detach()
         full = RecurrentDelta(256, heads=2, recurrence="full").R.detach()
-        w = ElementWiseLSTM(3, 4000)
+        cells = ElementWiseLSTM(128, 64)
+        gate = nn.Linear(128 + 64, 64)  # the released output gate, of [x; c]
     n = 128
     deviation = n**-0.5
     for part, mean, size in (
@@ -367,7 +368,11 @@ def test_starts_are_those_of_the_released_code():
     assert W0.shape == (2, 3 * n + 4, n) and R.shape == (2, 3 * n + 1, n) and full.shape == (2, 3 * n + 1, 2 * n)
     assert float(R.std()) == pytest.approx(deviation, rel=0.02)
     assert float(full.std()) == pytest.approx(256**-0.5, rel=0.02)
-    assert float(w.w.detach().std()) == pytest.approx(0.1, rel=0.05)
+    for values in (cells.drive.weight, cells.drive.bias, cells.w):
+        assert float(values.std()) == pytest.approx(0.1, rel=0.2) and float(values.abs().max()) > 0.2  # not uniform
+    for ours, theirs in ((cells.O.weight, gate.weight), (cells.W_o, gate.weight), (cells.O.bias, gate.bias)):
+        assert float(ours.std()) == pytest.approx(float(theirs.std()), rel=0.2)
+        assert float(ours.abs().max()) <= (128 + 64) ** -0.5
     assert CausalAttention(8).slow.bias.tolist() == [0.0] * 24
 
 
