@@ -21,7 +21,8 @@ class _OneHot(LinearRecurrence):
 
     def __init__(self, machine: MooreMachine):
         super().__init__()
-        self.register_buffer("table", torch.from_numpy(one_hot_transitions(machine)).to(torch.get_default_dtype()))  # (V, Q, Q)
+        table = torch.from_numpy(one_hot_transitions(machine))  # (V, Q, Q)
+        self.register_buffer("table", table.to(torch.get_default_dtype()))
         self.register_buffer("x0", torch.eye(machine.num_states)[machine.initial])
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:

@@ -161,7 +161,9 @@ class Select(ContinuousTask):
 
 
 class SelectFixed(Select):
-    """Select with the same positions in every input: those that a CPU generator with seed 0 draws.
+    """Select with the same positions in every input: of the numbers that a CPU generator with seed 0 draws, the M smallest.
+
+    Not the released positions: of the same numbers the released code takes the M largest.
 
     >>> SelectFixed(4).positions(2, 12, torch.Generator()).tolist()
     [[2, 3, 12, 13], [2, 3, 12, 13]]
