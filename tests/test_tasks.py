@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import NO_LABEL, equivalent, minimise
 from lrnnlab.tasks import TASKS, Batch, EvenPair, ModArith, ModularTask, Sum, Task, best_of_checks, get
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 
 KINDS = (Sum, EvenPair, ModArith)
 MODULI = range(2, 12)

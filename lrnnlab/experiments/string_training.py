@@ -31,13 +31,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.errors import whole_number
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.experiments.sequence_training import Trained, settled, train_sequences, with_seed
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
 from lrnnlab.steady import steady_arithmetic
-from lrnnlab.tasks.base import Batch, whole_number
+from lrnnlab.tasks.base import Batch
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.tasks.string_base import StringTask
 

@@ -12,7 +12,7 @@ from math import isqrt, pi
 
 import torch
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.continuous import ContinuousTask, floats, normal_sequences
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import beta, norm
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 
 
 def largest_of_normals(length, points):

@@ -14,7 +14,7 @@ from math import pi
 
 import torch
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 
 
 def position_features(length, device=None):
