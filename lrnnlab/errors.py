@@ -30,6 +30,8 @@ def shown(value) -> str:
         return f"a tensor {tuple(value.shape)} of {value.dtype} on {value.device}{layout}"
     if isinstance(value, np.ndarray):
         return f"a NumPy array {value.shape} of {value.dtype}"
+    if isinstance(value, (list, tuple)) and any(isinstance(part, torch.Tensor) for part in value):
+        return f"({', '.join(map(shown, value))})"
     text = hex(value) if isinstance(value, int) and value.bit_length() > 4 * LONGEST else repr(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 

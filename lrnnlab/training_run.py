@@ -96,7 +96,7 @@ class TrainingRun:
     def __init__(self, make_model, task: Task, recipe: Recipe, seed: int):
         refuse(task)
         self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
-        self.length = recipe.length or task.train_length
+        self.length = task.train_length if recipe.length is None else recipe.length
         self.labelled = task.mask(self.length)
         self.earlier_seconds = self.earlier_cpu = 0.0
         self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()

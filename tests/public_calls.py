@@ -80,12 +80,11 @@ def snapped():
 
 def methods(net):
     """Calls of a network that reads tokens."""
-    with torch.no_grad():
-        found = {"forward": {"tokens": TOKENS}, "trace": {"tokens": TOKENS}, "states": {"tokens": TOKENS},
-                 "hidden": {"tokens": TOKENS}}  # fmt: skip
+    found = {name: {"tokens": TOKENS} for name in ("forward", "trace", "states", "hidden")}
     if isinstance(net, SequenceModel):
         found["initial_state"] = {"batch": 2}
-        found["step"] = {"state": net.initial_state(2), "tokens_t": TOKENS[:, 0]}
+        with torch.no_grad():
+            found["step"] = {"state": net.initial_state(2), "tokens_t": TOKENS[:, 0]}
         found["readout"] = {"states": net.states(TOKENS).detach()}
     return [(name, getattr(net, name), arguments) for name, arguments in found.items() if hasattr(net, name)]
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import torch
 
+from lrnnlab.errors import checked, shown
 from lrnnlab.models.attention import LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence, SequenceModel, stack
 from lrnnlab.models.block_diagonal import (
@@ -73,10 +74,12 @@ MODELS = {
 }
 
 
+@checked
 def build(name: str, *, vocab_size: int, classes: int, seed: int = 0, **options) -> SequenceModel:
     """A fresh model by its registry name; ``options`` go to its constructor.
 
-    The weights depend on ``seed`` alone: torch's global generator is put back afterwards.
+    The weights depend on ``seed`` alone: torch's global generator is put back afterwards.  ``TypeError`` for an option of
+    a wrong kind, ``ValueError`` for one that no model can have, or that the memory here is too small for.
 
     >>> from lrnnlab.models import build
     >>> build("block_diagonal", vocab_size=5, classes=2, rule="clip", p=1.2, b=4, h=2).width
@@ -86,4 +89,8 @@ def build(name: str, *, vocab_size: int, classes: int, seed: int = 0, **options)
         raise ValueError(f"no model {name!r}; there are {', '.join(MODELS)}")
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
-        return MODELS[name](vocab_size, classes, **options)
+        try:
+            return MODELS[name](vocab_size, classes, **options)
+        except (RuntimeError, MemoryError, OverflowError) as error:  # of torch, about sizes
+            given = {"vocab_size": vocab_size, "classes": classes, **options}
+            raise ValueError(f"no {name} can be made with {shown(given)}: {str(error).splitlines()[0]}") from error

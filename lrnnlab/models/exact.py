@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.automata import MooreMachine, one_hot_transitions
+from lrnnlab.errors import checked
 from lrnnlab.models.base import LinearRecurrence, SequenceModel
 
 
@@ -48,6 +49,7 @@ class ExactLRNN(SequenceModel):
         self.machine = machine
 
 
+@checked
 def exact_model(machine: MooreMachine, classes: int) -> ExactLRNN:
     """The block-diagonal LRNN of ``machine`` (proof: one-hot states, induction on t).
 

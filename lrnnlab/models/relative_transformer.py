@@ -20,6 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.errors import checked
+from lrnnlab.models.base import layers_of
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
 
@@ -160,6 +162,7 @@ class Alibi(nn.Module):
 POSITIONS = {"xl": None, "kerple": Kerple, "t5": T5, "alibi": Alibi}
 
 
+@checked
 class RelativeTransformer(nn.Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``xl``) or (B,T,C) (the causal ones).
 
@@ -198,7 +201,7 @@ class RelativeTransformer(nn.Module):
         self.causal = position != "xl"
         self.embedding = Symbols(vocab_size, width)
         layer = BiasedLayer if self.causal else XLLayer
-        self.layers = nn.ModuleList(layer(width, heads, block) for _ in range(layers))
+        self.layers = nn.ModuleList(layers_of(layers, lambda _: layer(width, heads, block)))
         self.position = POSITIONS[position](heads) if self.causal else None
         self.norm = final_norm(block, width)
         self.head = linear(width, classes)
