@@ -74,6 +74,61 @@ def test_every_model_of_the_registry_is_tested_here_or_there():
     assert {registered for registered, _ in KINDS.values()} | ELSEWHERE == set(MODELS)
 
 
+@pytest.fixture
+def double_by_default():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_follows_torchs_default_precision(name, double_by_default):
+    model, tokens = build(name, **SMALL, layers=2), strings(V, 2, 6)
+    assert not {torch.float32, torch.complex64} & {weights.dtype for weights in model.state_dict().values()}
+    same(stepped(model, tokens)[1], model(tokens))
+    if name == "s4":  # two layers that start alike do not share memory
+        assert model.layers[0].B.data_ptr() != model.layers[1].B.data_ptr()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_wants_one_fitting_state_a_layer(name):
+    model, now = build(name, **SMALL, layers=2), torch.tensor([0, 1])
+    right = model.initial_state(2)
+    for wrong in ([], right[:1], [*right, right[0]], [1.0, 2.0], [right[0], None], model.initial_state(3), right[0]):
+        with pytest.raises(ValueError, match="state must be"):
+            model.step(wrong, now)
+    after, _ = model.step(right, now)
+    for other in (after, model.step(after, now)[0]):  # what has been stepped goes on, tuples too
+        model.step(tuple(other), now)
+    with pytest.raises(ValueError, match="state must be"):
+        model.double().step(right, now)
+    model.step(model.initial_state(2), now)
+
+
+@pytest.mark.parametrize("tokens", [[[0, 1]], np.zeros((1, 2), np.int64), None, torch.zeros(1, 2)])
+def test_what_is_no_token_is_refused_by_name(tokens):
+    for model in (build("elman", **SMALL), build("deltanet", **SMALL)):
+        for call in (model, model.states, lambda tokens: model.step(model.initial_state(1), tokens)):
+            with pytest.raises((TypeError, ValueError), match="^tokens must be"):
+                call(tokens)
+    with pytest.raises(ValueError, match="tokens lie on meta, the weights on cpu"):
+        build("elman", **SMALL)(torch.zeros(1, 2, dtype=torch.int64, device="meta"))
+
+
+def test_what_is_too_large_or_of_another_kind_is_not_built():
+    for options, message in (
+        ({"layers": 10**18}, "layers must be .* at most 1000, got 1000000000000000000"),
+        ({"width": 10**18}, "width must be .* got 1000000000000000000"),
+        ({"width": 2**31}, r"no rotrnn can be made with .*'width': 2147483648"),
+        ({"gamma": 0.5}, "gamma must be a tuple or list of a number, a number, got 0.5"),
+        ({"theta": math.nan}, "theta must be a number, got nan"),
+        ({"bidirectional": "no"}, "bidirectional must be True or False, got 'no'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            build("rotrnn", **SMALL, **options)
+
+
 # --- the contract of every model ------------------------------------------------------------------------------------
 
 

@@ -52,7 +52,7 @@ def count(model):
 
 
 def xl_by_hand(layer, h):
-    """One post-norm layer h (T,D) -> (T,D), pair by pair and head by head."""
+    """One post-norm layer h (T,D) -> (T,D), pair by pair and head by head, on R_(m-n): np.arange(T, -T, -1) as released."""
     T, d = len(h), D // H
     w = {name: weight.detach() for name, weight in layer.named_parameters()}
     q, k, v = ((h @ w[f"{name}.weight"].T).view(T, H, d) for name in "QKV")
@@ -61,7 +61,7 @@ def xl_by_hand(layer, h):
         for m in range(T):
             scores = []
             for n in range(T):
-                angle = [(n - m) / 10_000 ** (2 * i / D) for i in range(D // 2)]
+                angle = [(m - n) / 10_000 ** (2 * i / D) for i in range(D // 2)]
                 R = torch.tensor([math.sin(a) for a in angle] + [math.cos(a) for a in angle], dtype=torch.float64)
                 R = (w["W_r.weight"] @ R).view(H, d)[head]
                 scores.append((q[m, head] + w["u"][head, 0]) @ k[n, head] + (q[m, head] + w["v"][head, 0]) @ R)
@@ -111,7 +111,7 @@ def test_a_fault_in_the_positions_is_noticed(name, fault, monkeypatch):
 
 
 def test_the_other_sign_of_the_offset_is_another_w_r():
-    """R_(m-n) of the papers and R_(n-m) of the code: W_r with its columns for the sines negated."""
+    """R_(m-n), released and here, and R_(n-m): W_r with its columns for the sines negated."""
     layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(1, 6, D)
     before = layer(h)
     with pytest.MonkeyPatch.context() as patch:

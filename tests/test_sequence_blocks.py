@@ -406,7 +406,7 @@ def test_blocks_that_cannot_be_built(options, message):
         ({"pool": "sum"}, "pool is one of mean, max, last, none, got 'sum'"),
         ({"input_size": 2}, "give vocab_size or input_size, got 6 and 2"),
         ({"vocab_size": None}, "got None and None"),
-        ({"layers": 0}, "at least one block, got 0"),
+        ({"layers": 0}, "layers must be .* got 0"),
         ({"last_outputs": 3}, "for pool 'none', got 3 and 'mean'"),
         ({"last_outputs": 0, "pool": "none"}, "got 0 and 'none'"),
         ({"readout": "deep"}, "readout is one of linear, mlp, got 'deep'"),

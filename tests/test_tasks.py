@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import NO_LABEL, equivalent, minimise
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks import TASKS, Batch, EvenPair, ModArith, ModularTask, Sum, Task, best_of_checks
 from lrnnlab.tasks import task as named
-from lrnnlab.tasks.base import whole_number
 
 KINDS = (Sum, EvenPair, ModArith)
 MODULI = range(2, 12)

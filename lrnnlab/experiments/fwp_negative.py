@@ -18,7 +18,8 @@ end the training), scored as paper 003 does, and by position on strings of ``FAR
 
 Found at the desk (seeds 0..2): with beta in (0, 1) no string of Bin1 is right, in any task; ``beta2_nh1`` has all of
 parity, (aa)* in two seeds of three and none of Sum(5) and S_3; ``beta2_nh2`` has 97 to 100 % of those two.  At 400 tokens
-much of it is gone: no beta reaches 2, so every reflection shrinks a little, and no learned angle is exact.
+much of it is gone: training ends where beta is still short of 2 (in float32 it is 2 from b = 16.64 on), so every
+reflection shrinks a little, and no learned angle is exact.
 
 Letters: B batch, T time, n_h writes per token.
 """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
+from lrnnlab.errors import checked, shown
 from lrnnlab.models.attention import LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence, SequenceModel, stack
 from lrnnlab.models.block_diagonal import (
@@ -40,7 +42,9 @@ from lrnnlab.models.self_referential import SelfReferential
 from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.models.vanilla import Vanilla
-from lrnnlab.tasks.base import BaseTask
+
+if TYPE_CHECKING:
+    from lrnnlab.tasks.base import BaseTask
 
 __all__ = [
     "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "CausalAttention",
@@ -138,7 +142,11 @@ def build(
             options = {**{"regulargpt": {"form": "masks"}, "relu_rnn": {"every": True}}.get(name, {}), **options}
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
-        return make(vocab_size, classes, **options)
+        try:
+            return make(vocab_size, classes, **options)
+        except (RuntimeError, MemoryError, OverflowError) as error:  # of torch, about sizes
+            given = {"vocab_size": vocab_size, "classes": classes, **options}
+            raise ValueError(f"no {name} can be made with {shown(given)}: {str(error).splitlines()[0]}") from error
 
 
 def number_net(

@@ -13,16 +13,48 @@ u embedded input, z normalised input of a layer, A transition, b input term, x s
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.scans import linear_scan, token_scan
+
+DEEPEST = 1000  # layers
+LARGEST = 1 << 31  # vocabulary, classes, width
 
 
 class Recurrence(nn.Module):
-    """One layer's recurrence: inputs z (B,T,D) -> states (B,T,D), with a step form that gives the same numbers."""
+    """One layer's recurrence: inputs z (B,T,D) -> states (B,T,D), with a step form that gives the same numbers.
+
+    A subclass's options are checked by their annotations (:func:`lrnnlab.errors.checked`).
+    """
+
+    _start = None  # (B, what the last state that was checked had to be like)
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            checked(cls)
+
+    def _apply(self, *args, **options):
+        self._start = None  # from now on another type, or device
+        return super()._apply(*args, **options)
+
+    def check_state(self, state, batch: int) -> None:
+        """ValueError unless ``state`` is made as ``initial(batch)`` is: so many tensors of these shapes and types.
+
+        An axis that is empty at the start may grow.
+        """
+        if self._start is None or self._start[0] != batch or not _alike(state, self._start[1]):
+            with torch.no_grad():
+                self._start = batch, self.initial(batch)
+            if not _alike(state, self._start[1]):
+                raise ValueError(
+                    f"state must be as {type(self).__name__}.initial({batch}) is, {shown(self._start[1])}, got {shown(state)}"
+                )
 
     @abstractmethod
     def initial(self, batch: int):
@@ -97,12 +129,12 @@ class SequenceModel(nn.Module):
     >>> state, logits = model.step(state, torch.tensor([0, 3]))
     """
 
+    @checked
     def __init__(self, vocab_size: int, classes: int, width: int, layers: list[Recurrence], head: str = "mlp"):
         super().__init__()
         if head not in ("mlp", "linear"):
             raise ValueError(f"head is 'mlp' or 'linear', got {head!r}")
-        if not layers:
-            raise ValueError("a model needs at least one layer, got 0")
+        check_sizes(vocab_size=vocab_size, classes=classes, width=width, layers=len(layers))
         self.vocab_size, self.classes, self.width = vocab_size, classes, width
         self.embedding = nn.Embedding(vocab_size, width)
         self.layers = nn.ModuleList(layers)
@@ -117,7 +149,10 @@ class SequenceModel(nn.Module):
 
     def trace(self, tokens: Tensor) -> Trace:
         """States and transitions of every layer for tokens (B, T)."""
-        check_tokens(tokens, self.vocab_size)
+        check_tokens(tokens, self.vocab_size, like=self.embedding.weight)
+        return self._trace(tokens)
+
+    def _trace(self, tokens: Tensor) -> Trace:
         transitions, states = self.layers[0](self.symbol_inputs(), tokens)
         trace = Trace([states], [transitions])
         stream = self.embedding(tokens) if len(self.layers) > 1 else None
@@ -134,6 +169,7 @@ class SequenceModel(nn.Module):
 
     def readout(self, states: Tensor) -> Tensor:
         """h of y_t = h(x_t): states (..., D) -> logits (..., C)."""
+        check_numbers("states", states, next(self.head.parameters()))
         return self.head(self.final_norm(states))
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -141,11 +177,19 @@ class SequenceModel(nn.Module):
 
     def initial_state(self, batch: int) -> list:
         """The states of all layers before the first token."""
+        batch = whole_number(batch, 0, "the batch", LARGEST)
         return [layer.initial(batch) for layer in self.layers]
 
     def step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
-        """(state, tokens_t (B,)) -> (state, logits (B, C))."""
-        check_tokens(tokens_t, self.vocab_size)
+        """(state, tokens_t (B,)) -> (state, logits (B, C)); ValueError unless there is a fitting state for each layer."""
+        check_tokens(tokens_t, self.vocab_size, "(B,)", like=self.embedding.weight)
+        if not isinstance(state, (list, tuple)) or len(state) != len(self.layers):
+            raise ValueError(f"state must be a list of {len(self.layers)}, one a layer, got {shown(state)}")
+        for layer, before in zip(self.layers, state):
+            layer.check_state(before, len(tokens_t))
+        return self._step(state, tokens_t)
+
+    def _step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
         stream, after = self.embedding(tokens_t), []
         for i, (norm, layer, before) in enumerate(zip(self.norms, self.layers, state)):
             stream = stream + out if i else stream  # noqa: F821  (out is the layer below)
@@ -154,30 +198,79 @@ class SequenceModel(nn.Module):
         return after, self.readout(out)
 
 
-def check_tokens(tokens: Tensor, vocab_size: int) -> None:
-    """ValueError, showing the token, unless all are in 0..V-1.
+def _alike(state, start) -> bool:
+    """Whether a state is made as the first one is; an axis that is empty there may grow."""
+    if isinstance(start, Tensor):
+        return (
+            isinstance(state, Tensor)
+            and state.ndim == start.ndim
+            and all(n == m or not m for n, m in zip(state.shape, start.shape))
+            and state.device == start.device
+            and (state.dtype == start.dtype or torch.is_autocast_enabled(state.device.type))
+        )
+    if isinstance(start, (tuple, list)):
+        fits = isinstance(state, (tuple, list)) and len(state) == len(start)
+        return fits and all(_alike(part, wanted) for part, wanted in zip(state, start))
+    return type(state) is type(start)
 
-    >>> check_tokens(torch.tensor([0, 2]), 2)
+
+def check_tokens(tokens: Tensor, vocab_size: int, axes: str = "(B, T)", like: Tensor | None = None) -> None:
+    """ValueError, showing the token, unless all are in 0..V-1: integers of these axes, where the weights ``like`` lie.
+
+    >>> check_tokens(torch.tensor([[0, 2]]), 2)
     Traceback (most recent call last):
     ValueError: token 2 is outside this model's vocabulary 0..1
     """
+    if not isinstance(tokens, Tensor) or tokens.layout is not torch.strided:
+        raise TypeError(f"tokens must be a dense torch.Tensor {axes} of integers, got {shown(tokens)}")
+    if tokens.ndim != len(axes.strip("(,)").split(", ")) or tokens.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"tokens must be {axes} integers, got {tuple(tokens.shape)} of {tokens.dtype}")
+    if like is not None and tokens.device != like.device:
+        raise ValueError(f"tokens lie on {tokens.device}, the weights on {like.device}")
     low, high = (int(v) for v in tokens.aminmax()) if tokens.numel() else (0, 0)
     if low < 0 or high >= vocab_size:
         raise ValueError(f"token {low if low < 0 else high} is outside this model's vocabulary 0..{vocab_size - 1}")
 
 
-def check_strings(tokens: Tensor, vocab_size: int) -> None:
-    """ValueError unless tokens are (B,T) integers in 0..V-1 with T > 0: for models that read whole strings.
+def check_strings(tokens: Tensor, vocab_size: int, like: Tensor) -> None:
+    """The same for models that read whole strings, T > 0.
 
-    >>> check_strings(torch.zeros(2, 0, dtype=torch.int64), 2)
+    >>> check_strings(torch.zeros(2, 0, dtype=torch.int64), 2, torch.zeros(1))
     Traceback (most recent call last):
     ValueError: tokens must be (B, T) integers with T > 0, got (2, 0) of torch.int64
     """
-    if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32) or not tokens.shape[1]:
+    check_tokens(tokens, vocab_size, like=like)
+    if not tokens.shape[1]:
         raise ValueError(f"tokens must be (B, T) integers with T > 0, got {tuple(tokens.shape)} of {tokens.dtype}")
-    check_tokens(tokens, vocab_size)
 
 
+def check_numbers(name: str, x: Tensor, weight: Tensor) -> None:
+    """TypeError or ValueError unless x is (..., D), to be multiplied with a weight (., D): of its type, on its device."""
+    if not isinstance(x, Tensor) or x.layout is not torch.strided:
+        raise TypeError(f"{name} must be a dense torch.Tensor, got {shown(x)}")
+    cast = torch.is_autocast_enabled(weight.device.type)
+    if x.shape[-1:] != weight.shape[1:] or x.device != weight.device or not (x.dtype == weight.dtype or cast):
+        wanted = f"(..., {weight.shape[1]}) of {weight.dtype} on {weight.device}"
+        raise ValueError(f"{name} must be {wanted}, got {shown(x)}")
+
+
+def check_sizes(**sizes: int) -> None:
+    """ValueError unless all are whole numbers, at least 1 and not absurd."""
+    for name, size in sizes.items():
+        whole_number(size, 1, name, LARGEST)
+
+
+def layers_of(count: int, make: Callable[[int], nn.Module]) -> list:
+    """``[make(0), make(1), ...]``, ``count`` of them; ValueError unless that is 1 to 1000.
+
+    >>> layers_of(10**18, lambda i: nn.Identity())
+    Traceback (most recent call last):
+    ValueError: layers must be a whole number, at least 1 and at most 1000, got 1000000000000000000
+    """
+    return [make(i) for i in range(whole_number(count, 1, "layers", DEEPEST))]
+
+
+@checked
 def stack(
     layer: type[Recurrence],
     vocab_size: int,
@@ -194,6 +287,5 @@ def stack(
     >>> stack(Vanilla, 5, 2, width=8, layers=3, start="zero").width
     8
     """
-    if width < 1:
-        raise ValueError(f"width is at least 1, got {width}")
-    return SequenceModel(vocab_size, classes, width, [layer(width, **options) for _ in range(layers)], head)
+    check_sizes(width=width)
+    return SequenceModel(vocab_size, classes, width, layers_of(layers, lambda _: layer(width, **options)), head)

@@ -31,7 +31,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import LinearRecurrence, SequenceModel
+from lrnnlab.errors import checked
+from lrnnlab.models.base import LinearRecurrence, SequenceModel, layers_of
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 
@@ -126,7 +127,7 @@ class BlockDiagonal(LinearRecurrence):
         if start == "learned":
             self.x0 = nn.Parameter(torch.randn(h, b))
         else:
-            self.register_buffer("x0", F.one_hot(torch.zeros(h, dtype=torch.int64), b).float())
+            self.register_buffer("x0", torch.eye(1, b).repeat(h, 1))
         self.register_buffer("frozen", torch.zeros(h, dtype=torch.bool))
 
     def extra_repr(self) -> str:
@@ -202,6 +203,7 @@ class BlockDiagonal(LinearRecurrence):
         return self.x0.expand(batch, self.h, self.b)
 
 
+@checked
 def block_diagonal_lrnn(
     vocab_size: int, classes: int, *, h: int = 8, b: int = 8, layers: int = 1, head: str = "mlp", **options
 ) -> SequenceModel:
@@ -209,10 +211,11 @@ def block_diagonal_lrnn(
 
     The defaults are the paper's Eq. 6 with the released choices elsewhere: (b, h) = (8, 8), p = 1.2.
     """
-    recurrences = [BlockDiagonal(h, b, **options) for _ in range(layers)]
+    recurrences = layers_of(layers, lambda _: BlockDiagonal(h, b, **options))
     return SequenceModel(vocab_size, classes, h * b, recurrences, head)
 
 
+@checked
 def symbol_transitions(model: SequenceModel) -> tuple[Tensor, Tensor]:
     """A (V, h, b, b) and b (V, h, b) of the first layer, one per symbol: all that a one-layer model can do."""
     with torch.no_grad():
@@ -256,6 +259,7 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
     return next((f"{name} is not finite" for name, w in model.state_dict().items() if not w.isfinite().all()), None)
 
 
+@checked
 def snap(model: SequenceModel) -> SequenceModel:
     """A copy of a ``softmax`` model in which every column is the one-hot of its largest entry.
 

@@ -148,7 +148,7 @@ class DLR(KernelMixer):
         if not self.real:
             n = torch.arange(state, dtype=torch.float64)
             turns = n / state if init == "dft" else (2 * n + 1) / (4 * state)
-            self.frequency = nn.Parameter((2 * math.pi * turns).float())
+            self.frequency = nn.Parameter((2 * math.pi * turns).to(torch.get_default_dtype()))
         parts = () if self.real else (2,)
         self.W = nn.Parameter(torch.randn(self.directions, width, state, *parts) / state)
         self.recurrent_parameters = ("root_decay", "W") if self.real else ("root_decay", "frequency", "W")

@@ -58,7 +58,8 @@ class DSS(KernelMixer):
             raise ValueError(f"the state size is at least 1, got {state}")
         self.init = init
         self.log_decay = nn.Parameter(torch.full((state,), math.log(0.5)))
-        self.frequency = nn.Parameter((SPACING[init] * torch.arange(state, dtype=torch.float64)).float())
+        frequency = SPACING[init] * torch.arange(state, dtype=torch.float64)
+        self.frequency = nn.Parameter(frequency.to(torch.get_default_dtype()))
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
         self.W = nn.Parameter(torch.randn(self.directions, width, state, 2))
 

@@ -56,7 +56,8 @@ class ElementWiseLSTM(Recurrence):
     ----------
     inputs, width : E and D.      form : see :func:`element_wise`; may be changed on a finished layer.
 
-    w_f, w_z and W_o start normal with deviation 0.1, the rest as torch's linear maps do.
+    They start as released: F, Z, w_f, w_z, b_f and b_z normal with deviation 0.1; O, W_o and b_o as torch's one linear
+    map of [x; c] would, uniform up to (E + D)^-1/2.
 
     >>> ElementWiseLSTM(3, 5)(torch.zeros(2, 7, 3))[1].shape
     torch.Size([2, 7, 5])
@@ -66,9 +67,13 @@ class ElementWiseLSTM(Recurrence):
         super().__init__()
         self.form = form
         self.drive = nn.Linear(inputs, 2 * width)  # F and Z, with their biases
-        self.w = nn.Parameter(0.1 * torch.randn(2, width))
+        self.w = nn.Parameter(torch.empty(2, width))
         self.O = nn.Linear(inputs, width)
-        self.W_o = nn.Parameter(0.1 * torch.randn(width, width))
+        self.W_o = nn.Parameter(torch.empty(width, width))
+        for values in (*self.drive.parameters(), self.w):
+            nn.init.normal_(values, std=0.1)
+        for values in (*self.O.parameters(), self.W_o):
+            nn.init.uniform_(values, -((inputs + width) ** -0.5), (inputs + width) ** -0.5)
 
     def initial(self, batch: int) -> Tensor:
         return self.w.new_zeros(batch, self.w.shape[1])

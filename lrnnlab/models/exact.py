@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.automata import MooreMachine, one_hot_transitions
+from lrnnlab.errors import checked
 from lrnnlab.models.base import LinearRecurrence, SequenceModel
 
 
@@ -21,7 +22,8 @@ class _OneHot(LinearRecurrence):
 
     def __init__(self, machine: MooreMachine):
         super().__init__()
-        self.register_buffer("table", torch.from_numpy(one_hot_transitions(machine)).float())  # (V, Q, Q)
+        table = torch.from_numpy(one_hot_transitions(machine))  # (V, Q, Q)
+        self.register_buffer("table", table.to(torch.get_default_dtype()))
         self.register_buffer("x0", torch.eye(machine.num_states)[machine.initial])
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
@@ -42,11 +44,12 @@ class ExactLRNN(SequenceModel):
         self.norms, self.final_norm = torch.nn.ModuleList([torch.nn.Identity()]), torch.nn.Identity()
         shown = torch.tensor(machine.outputs).clamp(min=0)
         self.head = torch.nn.Linear(Q, classes, bias=False)
-        table = torch.nn.functional.one_hot(shown, classes).T.float()
+        table = torch.nn.functional.one_hot(shown, classes).T.to(torch.get_default_dtype())
         self.head.weight = torch.nn.Parameter(table, requires_grad=False)
         self.machine = machine
 
 
+@checked
 def exact_model(machine: MooreMachine, classes: int) -> ExactLRNN:
     """The block-diagonal LRNN of ``machine`` (proof: one-hot states, induction on t).
 

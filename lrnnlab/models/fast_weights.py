@@ -80,7 +80,7 @@ class FastWeights(Recurrence):
             raise ValueError(f"form is one of {', '.join(FORMS)}, cpu not for 'normalised', got {form!r} for {rule!r}")
         self.size = head_size(width, heads)
         self.heads, self.rule, self.householders = heads, rule, householders
-        self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # no beta reaches it
+        self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # of beta; reached by rounding alone, b > 16.6
         self.form, self.chunk = form, chunk
         per_write = 2 * self.size + (rule == "delta")
         self.slow = nn.Linear(width, heads * (self.size + householders * per_write), bias=False)

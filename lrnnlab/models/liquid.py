@@ -54,7 +54,7 @@ class LiquidS4(LinearRecurrence):
             raise ValueError(f"the state size is at least 1, got {state}")
         if not 0 < share < 1:
             raise ValueError(f"share needs 0 < share < 1, got {share}")
-        M, _, P = (torch.from_numpy(a).float() for a in legs(state))
+        M, _, P = (torch.from_numpy(a).to(torch.get_default_dtype()) for a in legs(state))
         symmetric = torch.eye(state) / 2 + torch.outer(P, P)  # M + this is skew
         self.skew = nn.Parameter(((M + symmetric) / 2).repeat(width, 1, 1))
         self.log_decay = nn.Parameter(torch.full((width, state), -math.log(2)))

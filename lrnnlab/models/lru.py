@@ -26,7 +26,7 @@ from scipy.fft import next_fast_len
 from torch import Tensor, nn
 
 from lrnnlab.models.base import Recurrence
-from lrnnlab.models.state_space import pair_parameter
+from lrnnlab.models.state_space import complex_normal, pair_parameter
 from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import vandermonde
 
@@ -165,7 +165,7 @@ def ring_decay(count: int, modulus: tuple[float, float]) -> Tensor:
     check_modulus(modulus)
     low, high = (r**2 for r in modulus)
     squared = torch.rand(count, dtype=torch.float64) * (high - low) + low
-    return torch.log(-0.5 * torch.log(squared)).float()
+    return torch.log(-0.5 * torch.log(squared)).to(torch.get_default_dtype())
 
 
 def remaining_power(log_decay: Tensor) -> Tensor:
@@ -212,8 +212,8 @@ class LRU(ModalRecurrence):
         self.nu_log = nn.Parameter(ring_decay(state, modulus))
         self.theta_log = nn.Parameter(torch.log(phase * (1 - torch.rand(state))))  # 1 - u: an angle of 0 has no log
         # torch's complex N(0, 1) has variance 1/2 in each part; theirs has 1/(2 D), and 1/N
-        self.B = pair_parameter(torch.randn(state, width, dtype=torch.complex64) / width**0.5)
-        C = torch.randn(self.directions, width, state, dtype=torch.complex64)
+        self.B = pair_parameter(complex_normal(state, width) / width**0.5)
+        C = complex_normal(self.directions, width, state)
         self.C = pair_parameter(C * (2 / state) ** 0.5)
         self.recurrent_parameters = ("nu_log", "theta_log", "B")
         if normaliser == "learned":

@@ -28,7 +28,8 @@ from functools import partial
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Recurrence, SequenceModel, Trace, check_tokens
+from lrnnlab.errors import checked
+from lrnnlab.models.base import Recurrence, SequenceModel, Trace, check_sizes, layers_of
 
 NORMS = ("pre", "skip", "post", "output", "none")
 
@@ -107,6 +108,7 @@ class ResidualBlock(Recurrence):
         return state, self.after(z_t, y)
 
 
+@checked
 class PlainNetwork(SequenceModel):
     """Layers straight on top of each other: whatever norms and residuals there are, the layers have themselves.
 
@@ -141,11 +143,10 @@ class PlainNetwork(SequenceModel):
         epsilon: float = 1e-5,
     ):
         nn.Module.__init__(self)  # the parent's own would make norms between the layers
-        sizes = {"vocab_size": vocab_size, "classes": classes, "layers": len(layers), "embedding": inputs or width}
-        if min(sizes.values()) < 1:
-            raise ValueError(f"all are at least 1: got {', '.join(f'{k} {v}' for k, v in sizes.items())}")
+        inputs = width if inputs is None else inputs
+        check_sizes(vocab_size=vocab_size, classes=classes, layers=len(layers), width=width, inputs=inputs)
         self.vocab_size, self.classes, self.width = vocab_size, classes, width
-        self.embedding = nn.Embedding(vocab_size, inputs or width)
+        self.embedding = nn.Embedding(vocab_size, inputs)
         self.layers = nn.ModuleList(layers)
         self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
         self.head = nn.Linear(width, classes)
@@ -153,8 +154,7 @@ class PlainNetwork(SequenceModel):
     def symbol_inputs(self) -> Tensor:
         return self.embedding.weight
 
-    def trace(self, tokens: Tensor) -> Trace:
-        check_tokens(tokens, self.vocab_size)
+    def _trace(self, tokens: Tensor) -> Trace:
         x, trace = self.embedding(tokens), Trace([], [])
         for layer in self.layers:
             transitions, x = layer(x)
@@ -162,8 +162,7 @@ class PlainNetwork(SequenceModel):
             trace.transitions.append(transitions)
         return trace
 
-    def step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
-        check_tokens(tokens_t, self.vocab_size)
+    def _step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
         x, after = self.embedding(tokens_t), []
         for layer, before in zip(self.layers, state):
             new, x = layer.step(before, x)
@@ -171,6 +170,7 @@ class PlainNetwork(SequenceModel):
         return after, self.readout(x)
 
 
+@checked
 def block_network(
     mixer: type[Recurrence],
     vocab_size: int,
@@ -193,14 +193,12 @@ def block_network(
     >>> block_network(FastWeights, 2, 2, width=8, rule="sum", norm="output", residual=False).width
     8
     """
-    blocks = [
-        ResidualBlock(mixer(width, heads=heads, **options), width, ff=ff, norm=norm, residual=residual,
-                      epsilon=epsilon, bias=bias)
-        for _ in range(layers)
-    ]  # fmt: skip
+    made = partial(ResidualBlock, width=width, ff=ff, norm=norm, residual=residual, epsilon=epsilon, bias=bias)
+    blocks = layers_of(layers, lambda _: made(mixer(width, heads=heads, **options)))
     return PlainNetwork(vocab_size, classes, width, blocks, final_norm=final_norm, epsilon=epsilon)
 
 
+@checked
 def plain_network(
     layer: type[Recurrence],
     vocab_size: int,
@@ -218,7 +216,6 @@ def plain_network(
     >>> plain_network(PlainLSTM, 2, 2, width=8, layers=2).width
     8
     """
-    if layers < 1 or width < 1 or inputs < 1:
-        raise ValueError(f"layers, width and inputs are at least 1, got {layers}, {width} and {inputs}")
-    stacked = [layer(width if i else inputs, width, **options) for i in range(layers)]
+    check_sizes(width=width, inputs=inputs)
+    stacked = layers_of(layers, lambda i: layer(width if i else inputs, width, **options))
     return PlainNetwork(vocab_size, classes, width, stacked, inputs=inputs)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from lrnnlab.models.base import Recurrence, SequenceModel
+from lrnnlab.errors import checked
+from lrnnlab.models.base import Recurrence, SequenceModel, check_sizes, layers_of
 
 
 class Nonlinear(Recurrence):
@@ -33,8 +34,10 @@ class Nonlinear(Recurrence):
         return state, out.squeeze(1)
 
 
+@checked
 def nonlinear_rnn(
     vocab_size: int, classes: int, *, cell: str, width: int = 64, layers: int = 1, head: str = "mlp"
 ) -> SequenceModel:
     """``layers`` Elman or LSTM layers of ``width`` units in the stack of paper 000."""
-    return SequenceModel(vocab_size, classes, width, [Nonlinear(width, cell) for _ in range(layers)], head)
+    check_sizes(width=width)
+    return SequenceModel(vocab_size, classes, width, layers_of(layers, lambda _: Nonlinear(width, cell)), head)

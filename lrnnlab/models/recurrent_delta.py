@@ -125,7 +125,7 @@ class RecurrentDelta(Recurrence):
         if recurrence not in ("head", "full"):
             raise ValueError(f"recurrence is head or full, got {recurrence!r}")
         self.heads, self.size, self.form = heads, head_size(width, heads), form
-        self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # no beta reaches it
+        self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # as in fast_weights.py
         rows, seen = 3 * self.size + 1, self.size if recurrence == "head" else width
         self.slow = nn.Linear(width, heads * rows, bias=False)
         self.R = nn.Parameter(torch.randn(heads, rows, seen) / seen**0.5)

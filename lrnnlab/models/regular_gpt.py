@@ -18,9 +18,13 @@ thickness, l depth, s residue classes of positions modulo c^l, S positions of on
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import checked
+from lrnnlab.models.base import layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
@@ -55,6 +59,7 @@ class WindowLayer(AttentionLayer):
         return self.block.after(h[..., ends, :], self.merge(o))
 
 
+@checked
 class RegularGPT(nn.Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``form="tree"``) or (B,T,C) (``form="masks"``).
 
@@ -110,10 +115,8 @@ class RegularGPT(nn.Module):
         self.chunk, self.depths, self.padding = chunk, depths, padding
         self.embedding = Symbols(vocab_size, width)
         self.pad = nn.Parameter(0.02 * torch.randn(width))
-        self.layers = nn.ModuleList(
-            nn.ModuleList(WindowLayer(width, heads, chunk, block) for _ in range(thickness))
-            for _ in range(depths or 1)
-        )  # fmt: skip
+        a_depth = partial(layers_of, thickness, lambda _: WindowLayer(width, heads, chunk, block))
+        self.layers = nn.ModuleList(layers_of(depths or 1, lambda _: nn.ModuleList(a_depth())))
         self.norm = final_norm(block, width)
         self.head = linear(width, classes)
 

@@ -1,6 +1,6 @@
 """The Transformers that paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023) compares with, all on full attention.
 
-    xl       (q + u) k + (q + v) W_r R_(n-m)            Transformer-XL (Dai et al. 2019); Tables 1 and 2
+    xl       (q + u) k + (q + v) W_r R_(m-n)            Transformer-XL (Dai et al. 2019); Tables 1 and 2
     kerple   q k - r_1 log(1 + r_2 (m-n))               KERPLE, log (Chi et al. 2022); Table 3
     t5       q k + b_bucket(m-n)                        T5 (Raffel et al. 2020); Table 3
     alibi    q k - 2^(-8 i/h) (m-n), head i             ALiBi (Press et al. 2022); Table 3
@@ -20,6 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.errors import checked
+from lrnnlab.models.base import layers_of
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
 
@@ -49,7 +51,7 @@ def relative_shift(scores: Tensor) -> Tensor:
 class XLLayer(AttentionLayer):
     """One encoder layer h (B,T,D) -> (B,T,D) with the positions of Transformer-XL, in both directions.
 
-    As released, R is that of n - m (key minus query); with m - n, W_r would change a sign on the sines, no more.
+    As released, R is that of m - n (query minus key); with n - m, W_r would change a sign on the sines, no more.
 
     >>> XLLayer(8, 2, "post_norm")(torch.zeros(3, 5, 8)).shape
     torch.Size([3, 5, 8])
@@ -66,7 +68,7 @@ class XLLayer(AttentionLayer):
         z = self.block.before(h)
         q, k, v = self.project(z, z)  # (B,h,T,d)
         T, scale = q.shape[-2], q.shape[-1] ** -0.5
-        R = sinusoids(torch.arange(-T, T, device=h.device), h.shape[-1]).to(h.dtype)  # (2T,D)
+        R = sinusoids(torch.arange(T, -T, -1, device=h.device), h.shape[-1]).to(h.dtype)  # (2T,D), R_(m-n)
         by_offset = (q + self.v) @ self.split(self.W_r(R)).mT  # (B,h,T,2T)
         o = F.scaled_dot_product_attention(q + self.u, k, v, attn_mask=relative_shift(by_offset) * scale)
         return self.block.after(h, self.merge(o))
@@ -160,6 +162,7 @@ class Alibi(nn.Module):
 POSITIONS = {"xl": None, "kerple": Kerple, "t5": T5, "alibi": Alibi}
 
 
+@checked
 class RelativeTransformer(nn.Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``xl``) or (B,T,C) (the causal ones).
 
@@ -198,7 +201,7 @@ class RelativeTransformer(nn.Module):
         self.causal = position != "xl"
         self.embedding = Symbols(vocab_size, width)
         layer = BiasedLayer if self.causal else XLLayer
-        self.layers = nn.ModuleList(layer(width, heads, block) for _ in range(layers))
+        self.layers = nn.ModuleList(layers_of(layers, lambda _: layer(width, heads, block)))
         self.position = POSITIONS[position](heads) if self.causal else None
         self.norm = final_norm(block, width)
         self.head = linear(width, classes)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import check_strings
+from lrnnlab.errors import checked
+from lrnnlab.models.base import check_numbers, check_strings, check_tokens
 from lrnnlab.models.transformer_blocks import cut_normal_, linear
 
 
+@checked
 class ReluRNN(nn.Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position, as the paper asks, or with ``every`` (B,T,C).
 
@@ -66,10 +68,12 @@ class ReluRNN(nn.Module):
 
     def step(self, state: Tensor, tokens_t: Tensor) -> tuple[Tensor, Tensor]:
         """(h_{t-1} (B,D), tokens_t (B,)) -> (h_t, logits (B,C) of the string so far)."""
+        check_tokens(tokens_t, self.vocab_size, "(B,)", self.head.weight)
+        check_numbers("state", state, self.head.weight)
         _, state = self.network(self._one_hot(tokens_t.unsqueeze(-1)), state.unsqueeze(0))
         return state[0], self.head(state[0])
 
     def _one_hot(self, tokens: Tensor) -> Tensor:
         """(B,T) -> (B,T,V+1)."""
-        check_strings(tokens, self.vocab_size)
+        check_strings(tokens, self.vocab_size, self.head.weight)
         return F.one_hot(tokens.long(), self.vocab_size + 1).to(self.head.weight.dtype)

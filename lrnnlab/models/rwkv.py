@@ -73,7 +73,7 @@ class RWKV(Recurrence):
         if expand < 1:
             raise ValueError(f"expand is at least 1, got {expand}")
         D = width
-        channel = torch.arange(D, dtype=torch.float32)
+        channel = torch.arange(D, dtype=torch.get_default_dtype())
         self.log_decay = nn.Parameter(-5 + 8 * (channel / max(D - 1, 1)) ** 0.7)  # w = e^this
         self.bonus = nn.Parameter(math.log(0.3) + 0.5 * ((channel + 1) % 3 - 1))
         self.receptance, self.key, self.value, self.output = (nn.Linear(D, D, bias=False) for _ in range(4))

@@ -18,7 +18,13 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.models.hippo import diagonal_start, legs_diagonal
-from lrnnlab.models.state_space import ConvolutionalSystem, complex_double, log_uniform_steps, pair_parameter
+from lrnnlab.models.state_space import (
+    ConvolutionalSystem,
+    complex_double,
+    complex_normal,
+    log_uniform_steps,
+    pair_parameter,
+)
 from lrnnlab.scans.convolution import vandermonde
 
 ALIAS = 1e-10  # see S4.kernel: K_{t+2T} leaks into K_t with this weight; rounding errors grow by its -1/2-th power
@@ -59,11 +65,11 @@ class S4(ConvolutionalSystem):
         super().__init__(width)
         eigenvalues, p, _ = (torch.from_numpy(a) for a in legs_diagonal(state))
         self.half = state // 2
-        self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).float())
-        self.frequency = nn.Parameter(eigenvalues.imag.float())
+        self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
+        self.frequency = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype(), copy=True))
         self.P = pair_parameter(p)
         self.B = pair_parameter(math.sqrt(2) * p)  # LegS has B = sqrt(2) P
-        self.C = pair_parameter(torch.randn(width, self.half, dtype=torch.complex64))
+        self.C = pair_parameter(complex_normal(width, self.half))
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
 
     def _system(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -133,9 +139,9 @@ class S4D(ConvolutionalSystem):
         super().__init__(width)
         eigenvalues = torch.from_numpy(diagonal_start(init, state)).expand(width, -1)
         self.half, self.init = state // 2, init
-        self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).float())
-        self.frequency = nn.Parameter(eigenvalues.imag.float().clone())
-        self.C = pair_parameter(torch.randn(width, self.half, dtype=torch.complex64))
+        self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
+        self.frequency = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype(), copy=True))
+        self.C = pair_parameter(complex_normal(width, self.half))
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
 
     def extra_repr(self) -> str:

@@ -61,10 +61,10 @@ class S5(ModalRecurrence):
         self.modes, self.blocks, self.clip = state // 2, blocks, clip
         n = state // blocks
         eigenvalues, _, V = (torch.from_numpy(a) for a in legs_diagonal(n))  # (n/2,), V (n, n/2)
-        self.Lambda_re = nn.Parameter(eigenvalues.real.float().repeat(blocks))
-        self.Lambda_im = nn.Parameter(eigenvalues.imag.float().repeat(blocks))
+        self.Lambda_re = nn.Parameter(eigenvalues.real.to(torch.get_default_dtype()).repeat(blocks))
+        self.Lambda_im = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype()).repeat(blocks))
         self.log_step = nn.Parameter(log_uniform_steps(self.modes, *dt))
-        V = V.to(torch.complex64)
+        V = V.to(torch.get_default_dtype().to_complex())
         B = _truncated(state, state, width).to(V.dtype).unflatten(0, (blocks, n))  # (J, n, D)
         self.B = pair_parameter((V.mH @ B).flatten(0, 1))
         self.C = pair_parameter(torch.stack([_output(C_init, width, blocks, V) for _ in range(self.directions)]))

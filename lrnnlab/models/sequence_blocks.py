@@ -22,7 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import check_strings
+from lrnnlab.errors import checked
+from lrnnlab.models.base import check_numbers, check_strings, layers_of
 
 ACTIVATIONS = {
     "gelu": F.gelu,
@@ -59,6 +60,7 @@ class SharedDropout(nn.Module):
         return x * F.dropout(x.new_ones(len(x), 1, x.shape[-1]), self.share, self.training)
 
 
+@checked
 class Gate(nn.Module):
     """What stands between a mixer's output y (B,T,D) and the sum: see ``GATES``; dropout after each of its halves."""
 
@@ -84,6 +86,7 @@ class Gate(nn.Module):
         return self.dropout(value)
 
 
+@checked
 class Block(nn.Module):
     """z + Gate(mixer(norm(z))), or norm(z + Gate(mixer(z))), of z (B,T,D).
 
@@ -138,6 +141,7 @@ def normalise(norm: nn.Module, z: Tensor, mask: Tensor | None) -> Tensor:
     return torch.zeros_like(z).masked_scatter(mask.unsqueeze(-1), norm(z[mask]))
 
 
+@checked
 def block_stack(mixer: Callable[[int], nn.Module], width: int, layers: int, **options) -> list[Block]:
     """``layers`` blocks, each around a ``mixer(width)`` of its own; ``options`` go to :class:`Block`.
 
@@ -146,9 +150,10 @@ def block_stack(mixer: Callable[[int], nn.Module], width: int, layers: int, **op
     >>> len(block_stack(partial(RotRNN, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
     6
     """
-    return [Block(mixer(width), width, **options) for _ in range(layers)]
+    return layers_of(layers, lambda _: Block(mixer(width), width, **options))
 
 
+@checked
 class SequenceEncoder(nn.Module):
     """Inputs -> Linear -> blocks -> pool: one vector (B,D) per string, or per position (B,T,D) or (B,L',D).
 
@@ -187,6 +192,7 @@ class SequenceEncoder(nn.Module):
         self.blocks = nn.ModuleList(blocks)
         self.final_norm = nn.LayerNorm(width) if final_norm else nn.Identity()
 
+    @checked
     def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Tokens (B,T) or vectors (B,T,input_size), with lengths (B,) if they are padded."""
         z = self._encode(x)
@@ -206,11 +212,13 @@ class SequenceEncoder(nn.Module):
         if self.vocab_size is None:
             if x.ndim != 3 or x.shape[-1] != self.input_size or not x.shape[1]:
                 raise ValueError(f"inputs must be (B, T, {self.input_size}) with T > 0, got {tuple(x.shape)}")
+            check_numbers("x", x, self.encoder.weight)
             return self.encoder(x)
-        check_strings(x, self.vocab_size)
+        check_strings(x, self.vocab_size, self.encoder.weight)
         return F.embedding(x, self.encoder.weight.mT) + self.encoder.bias
 
 
+@checked
 class SequenceNet(SequenceEncoder):
     """A :class:`SequenceEncoder` and its readout: logits (B,C), or (B,T,C) or (B,L',C) without a pool.
 
@@ -236,6 +244,7 @@ class SequenceNet(SequenceEncoder):
         return self.readout(super().forward(x, lengths))
 
 
+@checked
 class PairClassifier(nn.Module):
     """Do two strings match?  One encoder for both; [a, b, a - b, a * b] -> Linear -> GELU -> Linear -> logits (B,C).
 
@@ -254,6 +263,7 @@ class PairClassifier(nn.Module):
         self.readout = nn.Sequential(nn.Linear(4 * encoder.width, encoder.width), nn.GELU())
         self.readout.append(nn.Linear(encoder.width, outputs))
 
+    @checked
     def forward(self, a: Tensor, b: Tensor, lengths: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """a and b, B strings each, of any two lengths; ``lengths`` (B,) of each if they are padded."""
         if lengths is None and a.shape[1] != b.shape[1]:
@@ -295,6 +305,8 @@ def _true_positions(lengths: Tensor, z: Tensor) -> Tensor:
     B, T = z.shape[:2]
     if lengths.shape != (B,) or lengths.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"lengths must be ({B},) integers, got {tuple(lengths.shape)} of {lengths.dtype}")
+    if lengths.device != z.device:
+        raise ValueError(f"lengths lie on {lengths.device}, the weights on {z.device}")
     if B and not 1 <= int(lengths.min()) <= int(lengths.max()) <= T:
         raise ValueError(f"lengths are in 1..{T}, got {int(lengths.min())}..{int(lengths.max())}")
     return torch.arange(T, device=z.device) < lengths.unsqueeze(1)

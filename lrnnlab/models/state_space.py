@@ -73,9 +73,15 @@ class ConvolutionalSystem(Recurrence):
         return state, self.readout(y.to(z_t.dtype), z_t)
 
 
+def complex_normal(*shape: int) -> Tensor:
+    """Complex N(0, 1), variance 1/2 in each part, in torch's default precision."""
+    return torch.randn(*shape, dtype=torch.get_default_dtype().to_complex())
+
+
 def pair_parameter(values: Tensor) -> nn.Parameter:
     """A complex tensor as a parameter of real numbers, with a last axis (Re, Im): optimisers and files know those."""
-    return nn.Parameter(torch.view_as_real(values.to(torch.complex64)).contiguous())
+    own = values.to(torch.get_default_dtype().to_complex(), copy=True)  # values may be a table that others read too
+    return nn.Parameter(torch.view_as_real(own).contiguous())
 
 
 def complex_double(pairs: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.errors import checked
 from lrnnlab.models.base import check_strings
 
 
@@ -56,7 +57,7 @@ class Symbols(nn.Module):
         self.weight = nn.Parameter(cut_normal_(torch.empty(vocab_size + 1, width), 0.02))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        check_strings(tokens, self.vocab_size)
+        check_strings(tokens, self.vocab_size, self.weight)
         return F.embedding(tokens, self.weight) * self.weight.shape[1] ** 0.5
 
 
@@ -101,6 +102,7 @@ class Gpt2Block(nn.Module):
 BLOCKS = {"post_norm": PostNormBlock, "gpt2": Gpt2Block}
 
 
+@checked
 class AttentionLayer(nn.Module):
     """A block and the four maps of its attention; a subclass says who attends to whom.
 

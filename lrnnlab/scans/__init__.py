@@ -23,6 +23,7 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
+from lrnnlab.errors import checked
 from lrnnlab.scans import ops, paper, reference
 from lrnnlab.scans.triton_plan import LARGEST
 
@@ -60,6 +61,7 @@ def available() -> tuple[str, ...]:
     return tuple(name for name in BACKENDS if MISSING.get(name) is None)
 
 
+@checked
 def chosen(A: Tensor) -> str:
     """The backend that ``auto`` takes for transitions A (B,T,D) or (B,T,h,n,n).
 
@@ -67,9 +69,12 @@ def chosen(A: Tensor) -> str:
     >>> chosen(torch.zeros(1, 100, 1, 2, 2, dtype=torch.int64))           # no compiled scan takes integers
     'reference'
     """
+    if A.ndim not in (3, 5):
+        raise ValueError(f"A is (B,T,D) or (B,T,h,n,n), got {tuple(A.shape)}")
     return _pick("auto", A, A.ndim == 5, A.shape[1])
 
 
+@checked
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> Tensor:
     """All states of x_t = A_t x_{t-1} + b_t, t = 1..T (paper 000, Eq. 1 and 5).
 
@@ -85,7 +90,8 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     -------
     x : of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0.
 
-    Raises ``ValueError`` on shapes, types or devices that do not fit, showing them.
+    Raises ``ValueError`` on shapes, types or devices that do not fit, showing them; ``TypeError`` for what is no dense
+    tensor.
 
     >>> import torch
     >>> linear_scan(torch.full((1, 3, 1), 0.5), torch.ones(1, 3, 1)).flatten().tolist()
@@ -107,6 +113,7 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     return ops.linear_scan(A, b, x0, name)
 
 
+@checked
 def token_scan(
     A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
 ) -> Tensor:
@@ -135,6 +142,8 @@ def token_scan(
     _square(A_table, A_table.ndim == 4, "A_table")
     if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"tokens must be (B, T) integers, got {tuple(tokens.shape)} of {tokens.dtype}")
+    if tokens.device != A_table.device:
+        raise ValueError(f"tokens lie on {tokens.device}, A_table on {A_table.device}")
     _inside(tokens, len(A_table))
     x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
     _same_kind(A_table=A_table, b_table=b_table, x0=x0)
@@ -144,6 +153,7 @@ def token_scan(
     return ops.token_scan(A_table, b_table, tokens, x0, name)
 
 
+@checked
 def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's.
 
@@ -204,9 +214,9 @@ def _initial(x0: Tensor | None, shape, like: Tensor) -> Tensor:
 
 def _same_kind(**tensors: Tensor) -> None:
     first, *others = tensors.values()
-    if all(t.dtype == first.dtype and t.device.type == first.device.type for t in others):
+    if all(t.dtype == first.dtype and t.device == first.device for t in others):
         return
-    shown = ", ".join(f"{name} is {t.dtype} on {t.device.type}" for name, t in tensors.items())
+    shown = ", ".join(f"{name} is {t.dtype} on {t.device}" for name, t in tensors.items())
     raise ValueError(f"all tensors of a scan must have one type and one device: {shown}")
 
 

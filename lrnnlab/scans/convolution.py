@@ -17,13 +17,17 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
+from lrnnlab.errors import checked, whole_number
+
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets the future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
+LONGEST = 1 << 32  # taps
 MODES = 512  # of a kernel with shared modes are summed at a time
 PARTS = ("real", "pairs", "complex")
 
 
+@checked
 def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Tensor | None = None) -> Tensor:
     """y_t = sum_s kernel_s u_{t-s} + D u_t + sum_s future_s u_{t+1+s}, s >= 0, by channel (paper 004, Eq. 4, 6, A.1).
 
@@ -141,6 +145,7 @@ class _Powers(torch.autograd.Function):
         return product.to(wide) @ t.to(wide), None, None
 
 
+@checked
 def vandermonde(
     log_lambda: Tensor, C: Tensor, L: int, *, part: str = "real", dtype: torch.dtype | None = None
 ) -> Tensor:
@@ -237,8 +242,9 @@ def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.
         raise ValueError(
             f"log_lambda must be (N,) or (H,N) and C (H,N); got {tuple(log_lambda.shape)} and {tuple(C.shape)}"
         )
-    if L < 0:
-        raise ValueError(f"a kernel cannot have length {L}")
+    whole_number(L, 0, "L, a kernel's length,", LONGEST)
+    if C.device != log_lambda.device:
+        raise ValueError(f"C lies on {C.device}, log_lambda on {log_lambda.device}")
     if part not in PARTS:
         raise ValueError(f"no part {part!r} of a kernel; there are {', '.join(PARTS)}")
     if torch.isneginf(log_lambda.real).any():

@@ -25,10 +25,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lrnnlab.errors import checked
+
 FORMS = ("sequential", "chunkwise", "fla")
 INSTALL = "pip install 'lrnnlab[fla]'"
 
 
+@checked
 def delta_rule(
     q: Tensor,
     k: Tensor,

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, minimise
-from lrnnlab.tasks.base import Task, whole_number
+from lrnnlab.errors import whole_number
+from lrnnlab.tasks.base import Task
 
 
 class ModularTask(Task):

@@ -8,8 +8,8 @@ what inputs and targets are; the tasks that depend on more of the context stand 
 
 import torch
 
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.atomic_context import MIPS, ContextShift, Solve, SolveFixed
-from lrnnlab.tasks.base import whole_number
 from lrnnlab.tasks.continuous import ContinuousTask, floats, normal_sequences
 
 
@@ -161,7 +161,9 @@ class Select(ContinuousTask):
 
 
 class SelectFixed(Select):
-    """Select with the same positions in every input: those that a CPU generator with seed 0 draws.
+    """Select with the same positions in every input: of a CPU generator's numbers with seed 0 the places of the M least.
+
+    Not the released positions: of the same numbers the released code takes the M largest.
 
     >>> SelectFixed(4).positions(2, 12, torch.Generator()).tolist()
     [[2, 3, 12, 13], [2, 3, 12, 13]]

@@ -2,16 +2,16 @@
 
 Letters: L the paper's length, C shifts, a the largest absolute value of a sequence before it is divided by it.
 
-Answering one number for the whole batch scores 0 by definition of R2.  Three tasks give more for next to nothing, and
+Answering one number for the whole batch scores 0 by definition of R2.  Four tasks give more for next to nothing, and
 some numbers in the paper's tables 1 and 2 are just these levels: .22 for Shift, .51 and .52 for CumMax, .48 to .51 for
-Sort.
+Sort, .01 for MIPS.
 """
 
 import numpy as np
 from scipy.integrate import trapezoid
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 
 
 def largest_of_normals(length, points):
@@ -61,31 +61,65 @@ def cummax_level(length, points=32):
 def sort_level(length, points=16):
     """R2 of E[y_i | x_0, i] for Sort: the answer that knows the first number and the position, and sorts nothing.
 
-    Given a, the i-th nearest of the L numbers lies at the distance d from x_0 where the mass of [x_0 - d, x_0 + d] is
-    i / L, at x_0 + d or x_0 - d with odds as the densities there.  a is not known, so the mean is also over ``points``
-    equally probable values of it, weighted by the density of x_0.  The distance is taken as certain, and the number of
-    size a as one like the others: errors of order 1 / L.
-    (Simulated, with a polynomial in x_0 for each position: .49 at L = 256 and 512; this gives .51 and .50.)
+    Given a, one of the L numbers is +-1, the others are normals cut off at +-a.  Of those, the nearest share u to x_0
+    lie within the distance d where the mass of [x_0 - d, x_0 + d] is u; one at that distance is x_0 + d or x_0 - d with
+    odds as the densities there; and the k-th nearest of n has a share from Beta(k, n + 1 - k).  The number that is +-1
+    has a share of its own, before which k counts one less.  a is not known: the mean is also over ``points`` equally
+    probable values of it, weighted by the density of x_0.  Exact but for the grids.
 
-    >>> round(sort_level(512), 2)
-    0.5
+    >>> [round(sort_level(length), 2) for length in (32, 128, 512)]
+    [0.49, 0.49, 0.49]
     """
     length = whole_number(length, 2, "a length")
-    first, rank, step = np.linspace(-0.995, 0.995, 100), (np.arange(400) + 0.5) / 400, np.linspace(0, 2, 1000)
-    weights, answers, variance = [], [], 0.0
-    for a in largest_of_normals(length, points):
-        total = 2 * norm.cdf(a) - 1
-        variance += (1 / a**2 - 2 * norm.pdf(a) / (a * total)) / points
-        weights.append(a * norm.pdf(a * first) / total)
-        for x in first:
-            mass = (norm.cdf(a * np.minimum(x + step, 1)) - norm.cdf(a * np.maximum(x - step, -1))) / total
-            d = np.interp(rank, mass, step)
-            right, left = norm.pdf(a * (x + d)) * (x + d <= 1), norm.pdf(a * (x - d)) * (x - d >= -1)
-            answers.append(x + d * (right - left) / (right + left))
-    weights, answers = np.array(weights), np.array(answers).reshape(points, len(first), len(rank))
-    mean = (weights[:, :, None] * answers).sum(0) / weights.sum(0)[:, None]  # E[y | x_0, rank]
-    explained = np.average((mean**2).mean(1), weights=weights.sum(0))
+    first, edges, step = (np.arange(50) + 0.5) / 50, np.linspace(0, 1, 801), np.linspace(0, 2, 2001)
+    share = (edges[1:] + edges[:-1]) / 2
+    size = largest_of_normals(length, points)[:, None, None]  # (points, 1, 1), then first numbers, then shares
+    total = 2 * norm.cdf(size) - 1
+
+    def nearest(x):
+        """E[a number | it is the one at each share from x], (points, X, shares), and the share of +1 and of -1."""
+        mass = (norm.cdf(size * np.minimum(x + step, 1)) - norm.cdf(size * np.maximum(x - step, -1))) / total
+        d = np.array([[np.interp(share, row, step) for row in rows] for rows in mass])
+        right, left = norm.pdf(size * (x + d)) * (x + d <= 1), norm.pdf(size * (x - d)) * (x - d >= -1)
+        return x + d * (right - left) / (right + left), mass
+
+    def places(count):
+        """(count, shares): how probably the k-th nearest of ``count`` numbers has each share."""
+        k = np.arange(1, count + 1)[:, None]
+        return np.diff(beta.cdf(edges, k, count + 1 - k), axis=1)
+
+    # x_0 is the number that is 1, which happens once in L; as for -1, only the sign is another
+    if_largest = (nearest(np.ones((1, 1)))[0] @ places(length - 1).T).mean((0, 1))
+    # x_0 is another one, x > 0; again the sign of all numbers does not matter
+    x, nobody = first[:, None], np.zeros((1, len(share)))
+    answer, mass = nearest(x)
+    at = places(length - 2)
+    later, earlier = np.concatenate([at, nobody]).T, np.concatenate([nobody, at]).T  # (shares, L - 1) of y_1 ...
+    means = 0
+    for largest in (1, -1):
+        own = np.array([[np.interp(abs(largest - y), step, row) for y, row in zip(first, rows)] for rows in mass])
+        before = share < own[..., None]
+        passed = before @ later  # the k-th of the others comes before the largest
+        follows = np.concatenate([np.ones_like(passed[..., :1]), passed[..., :-1]], -1)
+        means = means + (answer * before @ later + answer * ~before @ earlier + largest * (follows - passed)) / 2
+    weights = size * norm.pdf(size * x) / total  # (points, X, 1)
+    means = (weights * means).sum(0) / weights.sum(0)
+    variance = 1 / length + (1 - 1 / length) * float((1 / size**2 - 2 * norm.pdf(size) / (size * total)).mean())
+    otherwise = np.average((means**2).sum(1), weights=weights.sum((0, 2)))
+    explained = ((if_largest**2).sum() / length + (1 - 1 / length) * otherwise + variance) / length  # y_0 is x_0
     return float(explained / variance)  # the mean of all numbers is 0
+
+
+def mips_level(length):
+    """R2 of answering the mean of v_0 ... v_i in MIPS, whatever is asked: (1 + 1/2 + ... + 1/L) / L.
+
+    y_i is one of the i + 1 vectors, each as likely, all of norm 1 and uncorrelated; so 1/(i + 1) of it is explained.
+
+    >>> [round(mips_level(length), 3) for length in (64, 512)]
+    [0.074, 0.013]
+    """
+    length = whole_number(length, 1, "a length")
+    return float((1 / np.arange(1, length + 1)).mean())
 
 
 def trivial_level(task, length):
@@ -100,4 +134,4 @@ def trivial_level(task, length):
     length = task.check_length(length)
     if task.name == "Shift":
         return shift_level(task.copies)
-    return {"CumMax": cummax_level, "Sort": sort_level}.get(task.name, lambda length: 0.0)(length)
+    return {"CumMax": cummax_level, "Sort": sort_level, "MIPS": mips_level}.get(task.name, lambda length: 0.0)(length)

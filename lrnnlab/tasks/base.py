@@ -24,20 +24,13 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL, build, equivalent, minimise
-
-
-def whole_number(value, least, what):
-    """``value`` as an int; ValueError unless it is a whole number and at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{what} must be a whole number, at least {least}, got {value!r}")
-    return int(value)
+from lrnnlab.errors import shown, whole_number
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from math import comb
 
 import torch
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.counted_strings import CountedTask
 
 OPEN, CLOSE, RESET = 0, 1, 2

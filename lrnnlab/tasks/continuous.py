@@ -14,8 +14,9 @@ from math import pi
 
 import torch
 
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.atomic_levels import trivial_level
-from lrnnlab.tasks.base import BaseTask, Batch, whole_number
+from lrnnlab.tasks.base import BaseTask, Batch
 
 
 def position_features(length, device=None):

@@ -35,7 +35,7 @@ from functools import partial
 
 import torch
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.bracket_languages import Dyck1, ResetDyck1, Shuffle2
 from lrnnlab.tasks.counted_strings import CountedTask
 from lrnnlab.tasks.positive_strings import PositiveTask

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import binom
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 
 
 def best_of_checks(level, checks=40, strings=128):

@@ -23,7 +23,8 @@ import statistics
 import torch
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.tasks.base import BaseTask, Batch, whole_number
+from lrnnlab.errors import whole_number
+from lrnnlab.tasks.base import BaseTask, Batch
 from lrnnlab.tasks.seeds import python_random
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")

@@ -10,7 +10,8 @@ Path-X is 128 x 128 with the Arena's own settings, which are read from its files
 import numpy as np
 import torch
 
-from lrnnlab.tasks.base import BaseTask, Batch, whole_number
+from lrnnlab.errors import whole_number
+from lrnnlab.tasks.base import BaseTask, Batch
 from lrnnlab.tasks.pathfinder_scene import ARENA_32, SEGMENTATION, distance, draw_scene
 from lrnnlab.tasks.seeds import draw_seed, numpy_random
 

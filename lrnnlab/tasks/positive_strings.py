@@ -24,7 +24,8 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, minimise
-from lrnnlab.tasks.base import Batch, Task, whole_number
+from lrnnlab.errors import whole_number
+from lrnnlab.tasks.base import Batch, Task
 from lrnnlab.tasks.seeds import python_random
 from lrnnlab.tasks.whole_strings import blind_levels
 

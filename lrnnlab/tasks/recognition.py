@@ -18,7 +18,7 @@ import torch
 
 from lrnnlab.automata import build
 from lrnnlab.automata.languages import dyck, language, tomita_3
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.seeds import python_random
 from lrnnlab.tasks.string_base import StringTask
 from lrnnlab.tasks.string_tasks import BITS, CycleNavigation, EvenPairs, ModularArithmetic, Parity

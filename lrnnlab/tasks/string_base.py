@@ -21,7 +21,8 @@ from statistics import fmean
 import numpy as np
 import torch
 
-from lrnnlab.tasks.base import Batch, Task, whole_number
+from lrnnlab.errors import whole_number
+from lrnnlab.tasks.base import Batch, Task
 from lrnnlab.tasks.uniform_strings import UniformStrings
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, minimise
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.arithmetic import ModArith
-from lrnnlab.tasks.base import whole_number
 from lrnnlab.tasks.string_base import StringTask
 
 BITS = ("0", "1")

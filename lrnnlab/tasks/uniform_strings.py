@@ -16,7 +16,7 @@ from numbers import Integral
 
 import torch
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.seeds import python_random
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lrnnlab.models import SequenceModel
 from lrnnlab.tasks import BaseTask, StringTask, Task
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.string_base import refuse
 from lrnnlab.training.steady import steady_arithmetic, stream
 

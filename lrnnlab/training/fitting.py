@@ -150,7 +150,7 @@ class Attempts:
         refuse(task)
         self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
         self.check, self.check_every, self.confirm = check, check_every, confirm
-        self.length = recipe.length or task.train_length
+        self.length = task.train_length if recipe.length is None else recipe.length
         self.labelled = task.mask(self.length)
         self.earlier_seconds = self.earlier_cpu = 0.0
         self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()

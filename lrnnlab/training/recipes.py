@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lrnnlab.errors import checked, number, whole_number
 
+
+LARGEST = 1e9  # of a rate, a weight, a level
+MOST = 1 << 31  # strings of a batch, tokens of a string
+
+
+@checked
 @dataclass(frozen=True)
 class Phase:
     """A stretch of training.
@@ -19,6 +26,8 @@ class Phase:
         are in use are from one-hot.
     prune : when the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch
         stays under this, or under twice what it was (see :mod:`lrnnlab.training.pruning`).
+
+    A number that trains nothing, or the wrong way (negative, NaN, infinite), is a ``ValueError`` or ``TypeError``.
     """
 
     steps: int
@@ -34,12 +43,17 @@ class Phase:
     prune: float | None = None
 
     def __post_init__(self):
-        if self.steps < 1:
-            raise ValueError(f"a phase has at least one step, got steps={self.steps}")
+        whole_number(self.steps, 1, "steps, of a phase,")
+        whole_number(self.warmup, 0, "warmup")
+        for name in ("lr", "final_lr", "weight_decay", "noise", "purity", "until", "prune"):
+            if getattr(self, name) is not None:
+                number(getattr(self, name), name, 0, LARGEST)
+        number(self.smoothing, "smoothing", 0, 1)
         if self.loss not in ("cross_entropy", "squared"):
             raise ValueError(f"loss is cross_entropy or squared, got {self.loss!r}")
 
 
+@checked
 @dataclass(frozen=True)
 class Mend:
     """What to do with strings that the finished model gets wrong: learn them, ``rounds`` times at most.
@@ -50,7 +64,11 @@ class Mend:
     phase: Phase
     rounds: int
 
+    def __post_init__(self):
+        whole_number(self.rounds, 0, "rounds")
 
+
+@checked
 @dataclass(frozen=True)
 class Recipe:
     """How to train: the phases, one after the other, and what they share.
@@ -79,8 +97,16 @@ class Recipe:
             raise ValueError(f"optimiser is adam or adamw, got {self.optimiser!r}")
         if self.average and any(phase.prune is not None for phase in self.phases):
             raise ValueError(f"averaged weights cannot be pruned, got average={self.average}")
-        if self.batch < 1 or self.attempts < 1:
-            raise ValueError(f"batch and attempts are at least 1, got batch={self.batch}, attempts={self.attempts}")
+        whole_number(self.batch, 1, "batch", MOST)
+        whole_number(self.attempts, 1, "attempts")
+        if self.length is not None:
+            whole_number(self.length, 1, "length", MOST)
+        if self.clip is not None:
+            number(self.clip, "clip", 0, open=True)
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas are at least 0 and below 1, got {self.betas}")
+        if not 0 <= self.average < 1:
+            raise ValueError(f"average is at least 0 and below 1, got {self.average}")
 
     @property
     def steps(self) -> int:

@@ -18,7 +18,7 @@ import random
 import numpy as np
 from sklearn.datasets import load_digits
 
-from lrnnlab.tasks.base import whole_number
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.listops import PAD, ListOps, nodes
 from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split
 from lrnnlab.tasks.long_range.texts import BYTES, as_tokens

@@ -1,0 +1,146 @@
+"""The checks that every room needs: an argument that cannot be is refused by its name, and what came is shown.
+
+``checked`` looks at kinds, by a function's annotations; ``whole_number`` and ``number`` at the size of one number.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import functools
+import inspect
+import math
+import types
+import typing
+from numbers import Integral, Real
+
+import numpy as np
+import torch
+
+LONGEST = 100  # characters of a value that are shown
+
+
+def shown(value) -> str:
+    """A value in a few words: arrays by their shapes, all else as Python writes it, cut.
+
+    >>> shown(torch.zeros(2, 3)), shown([1, 2])
+    ('a tensor (2, 3) of torch.float32 on cpu', '[1, 2]')
+    """
+    if isinstance(value, torch.Tensor):
+        layout = "" if value.layout is torch.strided else f", {value.layout}"
+        return f"a tensor {tuple(value.shape)} of {value.dtype} on {value.device}{layout}"
+    if isinstance(value, np.ndarray):
+        return f"a NumPy array {value.shape} of {value.dtype}"
+    if isinstance(value, (list, tuple)) and any(isinstance(part, torch.Tensor) for part in value):
+        return f"({', '.join(map(shown, value))})"
+    text = hex(value) if isinstance(value, int) and value.bit_length() > 4 * LONGEST else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def whole_number(value, least: int, what: str, most: int | None = None) -> int:
+    """``value`` as an int; ValueError unless it is a whole number, at least ``least`` and at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least or (most and value > most):
+        upto = f" and at most {most}" if most else ""
+        raise ValueError(f"{what} must be a whole number, at least {least}{upto}, got {shown(value)}")
+    return int(value)
+
+
+def number(value, what: str, least: float = -math.inf, most: float = math.inf, *, open: bool = False):
+    """``value``; ValueError unless it is a real number in least..most (``open``: both ends left out), not NaN.
+
+    >>> number(0.1, "a rate", 0), number(math.nan, "a rate", 0)
+    Traceback (most recent call last):
+    ValueError: a rate must be a number, at least 0, got nan
+    """
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not (least < value < most if open else least <= value <= most):
+        low, high = ("above", "below") if open else ("at least", "at most")
+        ends = [f"{name} {end}" for name, end in ((low, least), (high, most)) if math.isfinite(end)]
+        raise ValueError(f"{what} must be a number, {' and '.join(ends)}, got {shown(value)}")
+    return value
+
+
+def checked(made):
+    """A function, or a class by its constructor, that refuses arguments of a wrong kind before it begins.
+
+    What is wrong is said by the annotations, in which an int is any whole number, a float any real number but NaN (a
+    bool is neither), a Tensor a dense one; a sequence may be any, but its items are looked at only in a tuple or list.
+    An argument without annotation is not looked at.
+
+    >>> @checked
+    ... def scaled(x: torch.Tensor, by: float = 1.0):
+    ...     return by * x
+    >>> scaled([1, 2])
+    Traceback (most recent call last):
+    TypeError: scaled: x must be a dense torch.Tensor, got [1, 2]
+    """
+    if isinstance(made, type):
+        made.__init__ = checked(made.__init__)
+        return made
+    names, kinds = [], {}
+    is_compiling = torch.compiler.is_compiling
+
+    def refuse(name: str, value) -> typing.NoReturn:
+        called = made.__qualname__.removesuffix(".__init__")
+        raise TypeError(f"{called}: {name} must be {kinds[name][1]}, got {shown(value)}")
+
+    @functools.wraps(made)
+    def function(*args, **options):
+        if is_compiling():
+            return made(*args, **options)
+        if not names:  # at the first call, when all that the annotations speak of is there
+            names.extend(inspect.signature(made).parameters)
+            found = {name: _kind(hint) for name, hint in typing.get_type_hints(made).items() if name != "return"}
+            kinds.update({name: kind for name, kind in found.items() if kind[0] is not None})
+        for name, value in zip(names, args):
+            if name in kinds and not kinds[name][0](value):
+                refuse(name, value)
+        for name, value in options.items():
+            if name in kinds and not kinds[name][0](value):
+                refuse(name, value)
+        return made(*args, **options)
+
+    return function
+
+
+def _kind(hint) -> tuple[typing.Callable | None, str]:
+    """Whether a value is of the kind that an annotation names (None: any may be), and the kind in words."""
+    if hint in _KINDS:
+        return _KINDS[hint]
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        tests, words = zip(*(_kind(part) for part in parts))
+        return (None if None in tests else lambda value: any(test(value) for test in tests)), " or ".join(words)
+    if origin is collections.abc.Callable:
+        return callable, "callable"
+    if origin in (tuple, list):
+        return _items(parts)
+    if inspect.isclass(origin):  # Sequence, Iterable, dict and their like
+        texts = () if str in parts else (str, bytes)
+        return (lambda value: isinstance(value, origin) and not isinstance(value, texts)), f"a {origin.__name__}"
+    if not inspect.isclass(hint):
+        return None, "anything"
+    return (lambda value: isinstance(value, hint)), f"a {hint.__name__}"
+
+
+def _items(parts: tuple) -> tuple[typing.Callable, str]:
+    """The kind of tuple[X, Y], of tuple[X, ...] and list[X], and of both without items."""
+    kinds = [_kind(part) for part in parts if part is not ...]
+    tests = [test or (lambda value: True) for test, _ in kinds]
+    words = "a tuple or list" + f" of {', '.join(word for _, word in kinds)}" * bool(kinds)
+    if len(kinds) > 1:
+        return (lambda value: isinstance(value, (tuple, list)) and len(value) == len(tests)
+                and all(test(item) for test, item in zip(tests, value))), words  # fmt: skip
+    return (lambda value: isinstance(value, (tuple, list)) and all(test(item) for test in tests for item in value)), words
+
+
+_KINDS = {
+    torch.Tensor: (lambda value: isinstance(value, torch.Tensor) and value.layout is torch.strided,
+                   "a dense torch.Tensor"),
+    bool: (lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+    int: (lambda value: isinstance(value, Integral) and not isinstance(value, bool), "a whole number"),
+    float: (lambda value: isinstance(value, Real) and not isinstance(value, bool) and value == value, "a number"),
+    str: (lambda value: isinstance(value, str), "text"),
+    type(None): (lambda value: value is None, "None"),
+    typing.Any: (None, "anything"),
+    object: (None, "anything"),
+}  # fmt: skip

@@ -1,0 +1,281 @@
+"""Every public callable of the rooms below the experiments, with arguments that are right: what the fuzz starts from.
+
+A call is (room, name, function, arguments); ``arguments()`` makes a fresh dict, so that no call spoils the next one.
+Options of models are found by annotation; what else there is stands in tables, by the names of methods and arguments.
+"""
+
+import inspect
+import tempfile
+import typing
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from lrnnlab import automata, evaluation, records, scans, tasks, training, verification
+from lrnnlab.models import MODELS, block_diagonal, build, exact_model, snap, symbol_transitions
+from lrnnlab.models.base import SequenceModel
+from lrnnlab.models.lru import LRU
+from lrnnlab.models.regular_gpt import RegularGPT
+from lrnnlab.models.relative_transformer import RelativeTransformer
+from lrnnlab.models.relu_rnn import ReluRNN
+from lrnnlab.models.sequence_blocks import PairClassifier, SequenceEncoder, SequenceNet, block_stack
+from lrnnlab.training.recipes import Mend, Phase, Recipe
+from lrnnlab.scans import convolution, delta
+from lrnnlab.tasks import atomic_levels, continuous, levels, listops, string_base, uniform_strings, whole_strings
+from lrnnlab.tasks.recognition import bounded_dyck, tomita
+
+
+class Call(NamedTuple):
+    room: str
+    name: str
+    function: typing.Callable
+    arguments: typing.Callable[[], dict]
+
+
+def generator():
+    return torch.Generator().manual_seed(0)
+
+
+TOKENS = torch.tensor([[0, 1, 1], [1, 0, 1]])
+
+
+# --- scans ------------------------------------------------------------------------------------------------------------
+
+
+def scan_calls():
+    diagonal = {"A": torch.ones(2, 3, 4), "b": torch.ones(2, 3, 4), "x0": torch.ones(2, 4), "backend": "auto"}
+    block = {"A": torch.ones(2, 7, 2, 3, 3), "b": torch.ones(2, 7, 2, 3), "x0": torch.ones(2, 2, 3), "backend": "cpu"}
+    table = {"A_table": torch.ones(2, 4), "b_table": torch.ones(2, 4), "tokens": TOKENS, "x0": torch.ones(2, 4)}
+    blocks = {"A_table": torch.ones(2, 2, 3, 3), "b_table": torch.ones(2, 2, 3), "tokens": TOKENS,
+              "x0": torch.ones(2, 2, 3), "backend": "reference"}  # fmt: skip
+    keys = torch.ones(2, 3, 2, 4)
+    rule = {"q": keys, "k": keys, "v": torch.ones(2, 3, 2, 5), "beta": torch.ones(2, 3, 2),
+            "W0": torch.ones(2, 2, 5, 4), "form": "chunkwise", "chunk": 2, "return_state": False,
+            "removal": True}  # fmt: skip
+    convolved = {"u": torch.ones(2, 5, 3), "kernel": torch.ones(3, 5), "D": torch.ones(3), "future": torch.ones(3, 2)}
+    modes = {"log_lambda": -torch.ones(3, 2), "C": torch.ones(3, 2), "L": 5, "part": "real", "dtype": torch.float32}
+    return [
+        ("linear_scan", scans.linear_scan, diagonal), ("linear_scan, blocks", scans.linear_scan, block),
+        ("token_scan", scans.token_scan, table), ("token_scan, blocks", scans.token_scan, blocks),
+        ("softmax_scan", scans.softmax_scan, {"raw": torch.ones(2, 3, 4, 2, 4), "x0": torch.ones(2, 2, 4)}),
+        ("chosen", scans.chosen, {"A": torch.ones(2, 3, 4)}), ("delta_rule", delta.delta_rule, rule),
+        ("long_conv", convolution.long_conv, convolved), ("vandermonde", convolution.vandermonde, modes),
+    ]  # fmt: skip
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def model(name):
+    return build(name, vocab_size=2, classes=3, layers=2)
+
+
+@cache
+def snapped():
+    return snap(build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none", start="first"))
+
+
+def methods(net):
+    """Calls of a network that reads tokens."""
+    found = {name: {"tokens": TOKENS} for name in ("forward", "trace", "states", "hidden")}
+    if isinstance(net, SequenceModel):
+        found["initial_state"] = {"batch": 2}
+        with torch.no_grad():
+            found["step"] = {"state": net.initial_state(2), "tokens_t": TOKENS[:, 0]}
+        found["readout"] = {"states": net.states(TOKENS).detach()}
+    return [(name, getattr(net, name), arguments) for name, arguments in found.items() if hasattr(net, name)]
+
+
+def options_of(made):
+    """The annotated options of a model's maker, and of the layer that it is handed."""
+    parts = (made.func, *made.args) if isinstance(made, partial) else (made,)
+    hints = {}
+    for part in parts:
+        chosen = inspect.signature(part).parameters
+        kinds = typing.get_type_hints(part.__init__ if inspect.isclass(part) else part)
+        hints |= {name: kinds[name] for name, p in chosen.items() if p.kind is p.KEYWORD_ONLY and name in kinds}
+    return hints
+
+
+def model_calls():
+    calls = []
+    for name, made in MODELS.items():
+        common = {"name": name, "vocab_size": 2, "classes": 3, "seed": 0}
+        hints = {option: None for option in options_of(made) if option not in common}
+        calls.append((f"build {name}", build, common))
+        calls += [(f"build {name}", partial(build, **common), {option: ...}) for option in hints]
+        calls += [(f"{name}.{method}", *rest) for method, *rest in methods(model(name))]
+    others = {
+        "RegularGPT": (RegularGPT, {"vocab_size": 2, "classes": 3, "chunk": 2, "width": 8, "heads": 2, "thickness": 1,
+                                    "depths": None, "form": "tree", "padding": None, "block": "post_norm"}),
+        "RelativeTransformer": (RelativeTransformer, {"vocab_size": 2, "classes": 3, "width": 8, "heads": 2,
+                                                      "layers": 1, "position": "xl", "block": "post_norm"}),
+        "ReluRNN": (ReluRNN, {"vocab_size": 2, "classes": 3, "width": 8}),
+    }  # fmt: skip
+    for name, (kind, options) in others.items():
+        calls.append((name, kind, options))
+        calls += [(f"{name}.{method}", *rest) for method, *rest in methods(kind(**options))]
+    lengths = torch.tensor([3, 2])
+    net = SequenceNet(3, 4, block_stack(partial(LRU, state=2), 4, 1, norm="layer"), vocab_size=2)
+    encoder = SequenceEncoder(4, block_stack(partial(LRU, state=2), 4, 1, norm="layer"), input_size=3)
+    pair = PairClassifier(SequenceEncoder(4, block_stack(LRU, 4, 1, norm="layer"), vocab_size=2), 2)
+    return [
+        *calls, ("SequenceNet.forward", net.forward, {"x": TOKENS, "lengths": lengths}),
+        ("SequenceEncoder.forward", encoder.forward, {"x": torch.ones(2, 3, 3), "lengths": lengths}),
+        ("PairClassifier.forward", pair.forward, {"a": TOKENS, "b": TOKENS, "lengths": (lengths, lengths)}),
+        ("exact_model", exact_model, {"machine": parity(), "classes": 2}),
+        ("snap", snap, {"model": snapped()}), ("symbol_transitions", symbol_transitions, {"model": snapped()}),
+        ("BlockDiagonal", block_diagonal.BlockDiagonal, {"h": 2, "b": 2, "rule": "clip", "p": 1.2, "hidden": 4}),
+        ("LRU", LRU, {"width": 4, "state": 2, "modulus": (0.5, 0.9), "phase": 1.0}),
+    ]  # fmt: skip
+
+
+# --- tasks and automata -----------------------------------------------------------------------------------------------
+
+
+def parity():
+    return tasks.Sum(2).machine
+
+
+@cache
+def all_tasks():
+    made = {name: tasks.get(name, 3) for name in tasks.TASKS}
+    for registry in (tasks.STRING_TASKS, tasks.COUNTER_TASKS, tasks.ATOMIC):
+        made |= {name: kind() for name, kind in registry.items()}
+    return made | {kind.__name__: kind() for kind in (tasks.ListOps, tasks.ListOpsSubTrees, tasks.Pathfinder,
+                                                       tasks.PathfinderSegmentation)}  # fmt: skip
+
+
+def task_methods(name, task):
+    length = next(n for n in (24, 25, 1024) if n == 1024 or _has(task, n))
+    sampled = {"batch": 2, "length": length, "generator": generator()}
+    found = {"sample": sampled, "mask": {"length": length}, "majority": {"length": length},
+             "label_distribution": {"position": length - 1}, "check_length": {"length": length},
+             "token_distribution": {"position": 0}, "label_counts": {"length": length},
+             "label_shares": {"length": length}, "average_majority": {"lengths": [length]},
+             "sample_up_to": {"batch": 2, "longest": length, "generator": generator()}}  # fmt: skip
+    if isinstance(task, tasks.ContinuousTask):
+        values = task.draw(2, length, generator())
+        found |= {"targets": {"values": values}, "answer": {"values": values[0]}, "with_positions": {"values": values}}
+    elif not isinstance(task, tasks.Pathfinder):
+        batch = task.sample(2, length, generator())
+        text = task.write(batch.tokens[0])
+        found |= {"write": {"tokens": batch.tokens[0]}, "answer": {"tokens": batch.tokens[0]}, "read": {"text": text},
+                  "targets": {"tokens": batch.tokens}, "check_tokens": {"tokens": batch.tokens},
+                  "check_string": {"tokens": batch.tokens[0]}}  # fmt: skip
+    if isinstance(task, tasks.PositiveTask):
+        window = {"window": (2, 6)}
+        found |= {"bin": {"k": 0}, "check_window": window, "lengths": window, "count": window, "listed": window,
+                  "strings": {"count": 1, **window, "generator": generator(), "distinct": False, "apart_from": ()},
+                  "test_strings": {"count": 1, **window, "generator": generator(), "apart_from": ()},
+                  "splits": {"generator": generator(), "train": 3, "test": 2}, "number": {"length": length},
+                  "batch": {"strings": [batch.tokens[0].tolist()]}, "holds": {"text": text},
+                  "in_window": {"text": text, **window}, "show_answers": {"text": text}}  # fmt: skip
+    if isinstance(task, tasks.ListOps):
+        found["batch"] = {"expressions": [[13, 1, 2, 14]], "length": 4, "device": "cpu"}
+    skip = {"majority"} if isinstance(task, tasks.Pathfinder) else set()
+    return [(f"{name}.{method}", getattr(task, method), arguments) for method, arguments in found.items()
+            if hasattr(task, method) and method not in skip]  # fmt: skip
+
+
+def _has(task, length):
+    try:
+        task.sample(1, length, generator())
+    except ValueError:
+        return False
+    return True
+
+
+def task_calls():
+    calls = [call for name, task in all_tasks().items() for call in task_methods(name, task)]
+    batch = tasks.Sum(3).sample(2, 4, generator())
+    strings = uniform_strings.UniformStrings(parity())
+    numbers = torch.tensor([1.0, 2.0])
+    makers = [(f"{kind.__name__}()", kind, {"modulus": 3}) for kind in tasks.TASKS.values()]
+    return [
+        *calls, *makers, ("get", tasks.get, {"name": "sum", "modulus": 3}),
+        ("tomita", tomita, {"number": 4, "uniform": False}), ("bounded_dyck", bounded_dyck, {"n": 2, "uniform": False}),
+        ("Shift()", tasks.ATOMIC["shift"], {"copies": 2}), ("Select()", tasks.ATOMIC["select"], {"chosen": 2}),
+        ("MIPS()", tasks.ATOMIC["mips"], {"width": 2}),
+        ("ListOps()", tasks.ListOps, {"max_depth": 3, "max_args": 3, "shortest": 0.5}),
+        ("best_of_checks", levels.best_of_checks, {"level": 0.5, "checks": 3, "strings": 4}),
+        ("blind_levels", whole_strings.blind_levels, {"batch": batch, "classes": 3}),
+        ("whole_string_accuracy", whole_strings.whole_string_accuracy, {"predicted": batch.targets, "batch": batch}),
+        ("r_squared", continuous.r_squared, {"prediction": numbers, "target": numbers}),
+        ("position_features", continuous.position_features, {"length": 4, "device": "cpu"}),
+        ("shift_level", atomic_levels.shift_level, {"copies": 8}),
+        ("cummax_level", atomic_levels.cummax_level, {"length": 4, "points": 2}),
+        ("sort_level", atomic_levels.sort_level, {"length": 4, "points": 2}),
+        ("mips_level", atomic_levels.mips_level, {"length": 4}),
+        ("trivial_level", atomic_levels.trivial_level, {"task": tasks.ATOMIC["cummax"](), "length": 8}),
+        ("listops.evaluate", listops.evaluate, {"text": "[MAX 1 2 ]"}),
+        ("listops.nodes", listops.nodes, {"tokens": [11, 1, 2, 14]}),
+        ("refuse", string_base.refuse, {"task": tasks.Sum(3)}),
+        ("UniformStrings", uniform_strings.UniformStrings, {"machine": parity(), "label": 1, "weights": None}),
+        ("UniformStrings.count", strings.count, {"length": 4}),
+        ("UniformStrings.string", strings.string, {"length": 4, "rank": 0}),
+        ("UniformStrings.sample", strings.sample, {"length": 4, "count": 2, "generator": generator()}),
+        ("uniform_strings.distinct", uniform_strings.distinct, {"strings": TOKENS}),
+    ]  # fmt: skip
+
+
+def automata_calls():
+    table = {"transitions": [[0, 1], [1, 0]], "outputs": [0, 1], "initial": 0, "symbols": ("0", "1"), "names": ()}
+    rule = {"initial": 0, "symbols": "01", "step": lambda s, v: (s + v) % 3, "output": lambda s: s, "name": str,
+            "limit": 10}  # fmt: skip
+    return [
+        ("MooreMachine", automata.MooreMachine, table), ("build", automata.build, rule),
+        ("run", parity().run, {"tokens": [1, 0]}), ("answer", parity().answer, {"tokens": [1, 0]}),
+        ("minimise", automata.minimise, {"machine": parity()}),
+        ("equivalent", automata.equivalent, {"a": parity(), "b": parity(), "where_labelled": False}),
+        ("one_hot_transitions", automata.one_hot_transitions, {"machine": parity()}),
+        ("transition_monoid", automata.transition_monoid, {"machine": parity(), "limit": 10}),
+        ("classify", automata.classify, {"machine": parity(), "limit": 10}),
+    ]  # fmt: skip
+
+
+# --- training, evaluation, verification, records ----------------------------------------------------------------------
+
+
+def training_calls():
+    phase, folder = Phase(steps=1, lr=1e-3), Path(tempfile.gettempdir())
+    phases = {"steps": 1, "lr": 1e-3, "final_lr": 1e-4, "warmup": 0, "weight_decay": 0.0, "loss": "cross_entropy",
+              "smoothing": 0.0, "noise": 0.0, "purity": 0.0, "until": None, "prune": None}  # fmt: skip
+    recipe = {"phases": (phase,), "batch": 2, "optimiser": "adam", "betas": (0.9, 0.99), "clip": 1.0, "average": 0.0,
+              "attempts": 1, "length": 3, "mend": None}  # fmt: skip
+    run = {"make_model": lambda seed: model("elman"), "task": tasks.Sum(2), "recipe": Recipe((phase,), batch=2, length=3),
+           "seed": 0, "accept": None, "check": None, "check_every": 0, "confirm": 1,
+           "checkpoint": folder / "no such checkpoint", "save_seconds": 5.0, "progress": False}  # fmt: skip
+    return [
+        ("Phase", Phase, phases), ("Recipe", Recipe, recipe), ("Mend", Mend, {"phase": phase, "rounds": 1}),
+        ("fit", training.fit, run), ("stream", training.stream, {"seed": 0, "purpose": "test"}),
+        ("evaluate", evaluation.evaluate, {"model": build("elman", vocab_size=2, classes=2), "task": tasks.Sum(2),
+                                           "seed": 0, "length": 3, "strings": 2, "purpose": "test"}),
+        ("summary", evaluation.summary, {"values": [1.0, 0.5]}),
+    ]  # fmt: skip
+
+
+def verification_calls():
+    read = {"model": snapped(), "specification": tasks.Sum(2).specification}
+    return [("verify", verification.verify, {**read, "limit": 100, "wanted": 1, "depth": 2})]
+
+
+def record_calls():
+    path = Path(tempfile.gettempdir()) / "lrnnlab fuzz" / "record.json"
+    return [
+        ("fingerprint", records.fingerprint, {"config": {"a": 1}}),
+        ("write", records.write, {"path": path, "record": {"a": 1}}),
+        ("read", records.read, {"path": path, "expected": None}), ("read_all", records.read_all, {"folder": path.parent}),
+    ]  # fmt: skip
+
+
+ROOMS = {"scans": scan_calls, "models": model_calls, "tasks": task_calls, "automata": automata_calls,
+         "training": training_calls, "verification": verification_calls, "records": record_calls}  # fmt: skip
+
+
+@cache
+def calls(room):
+    return [Call(room, name, function, partial(dict, arguments)) for name, function, arguments in ROOMS[room]()]
