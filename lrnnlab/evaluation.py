@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from lrnnlab.models import SequenceModel
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks import Task
+from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.string_base import refuse
 from lrnnlab.training import steady_arithmetic, stream
 
@@ -53,9 +54,10 @@ class Evaluation:
         return {name: getattr(self, name) for name in ("accuracy_last", "accuracy_all", "accuracy_seen")}
 
 
+@checked
 @torch.no_grad()
 def evaluate(
-    model: SequenceModel,
+    model: nn.Module,
     task: Task,
     *,
     seed: int,
@@ -63,10 +65,11 @@ def evaluate(
     strings: int = 1024,
     purpose: str = "test",
 ) -> Evaluation:
-    """Accuracy on fresh strings; ``length`` is the task's test length if absent.
+    """Accuracy of ``model(tokens (B,T)) -> logits (B,T,C)`` on fresh strings; ``length`` is the task's test length if absent.
 
     The strings come from the stream (seed, purpose): another purpose means other strings, so that what is used to
-    choose is never what is used to judge.
+    choose is never what is used to judge.  An answer that is NaN is wrong.  ``ValueError`` for a task with
+    one answer a string, a model with other symbols or classes than the task's, no string, or a length that is none.
 
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import Sum
@@ -76,23 +79,24 @@ def evaluate(
     """
     refuse(task)
     length = task.check_length(task.test_length if length is None else length)
-    if strings < 1:
-        raise ValueError(f"an evaluation needs at least one string, got strings={strings}")
+    strings = whole_number(strings, 1, "strings")
+    if getattr(model, "vocab_size", task.vocab_size) != task.vocab_size:
+        raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.vocab_size}")
     generator = stream(seed, purpose)
-    at_once = max(1, min(strings, 256, NUMBERS // (length * model.width)))
+    at_once = max(1, min(strings, 256, NUMBERS // (length * getattr(model, "width", 1))))
     right, done = torch.zeros(length, dtype=torch.float64), 0
     labelled = task.mask(length)
     with _at_rest(model), steady_arithmetic():
         while done < strings:
             batch = task.sample(min(at_once, strings - done), length, generator)
-            right += (model(batch.tokens).argmax(-1) == batch.targets).sum(0)
+            right += (answered(model(batch.tokens), task.classes) == batch.targets).sum(0)
             done += len(batch.tokens)
     per_position = torch.where(labelled, right / strings, torch.nan)
     return Evaluation(length, strings, task.train_length, per_position)
 
 
 @contextmanager
-def _at_rest(model: SequenceModel) -> Iterator[None]:
+def _at_rest(model: nn.Module) -> Iterator[None]:
     """The model in evaluation mode, and afterwards in the mode it was in."""
     was_training = model.training
     model.eval()
@@ -102,6 +106,7 @@ def _at_rest(model: SequenceModel) -> Iterator[None]:
         model.train(was_training)
 
 
+@checked
 def summary(values: Sequence[float]) -> dict[str, float]:
     """Mean, least and greatest of some seeds' results; what a table cell shows.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.models import SequenceModel
 from lrnnlab.recipes import Mend, Phase, Recipe
 from lrnnlab.steady import steady_arithmetic, stream
@@ -19,6 +20,7 @@ from lrnnlab.training_run import Fit, TrainingRun, impurity
 __all__ = ["Fit", "Mend", "Phase", "Recipe", "fit", "impurity", "steady_arithmetic", "stream"]
 
 
+@checked
 def fit(
     make_model: Callable[[int], SequenceModel],
     task: Task,
@@ -29,7 +31,7 @@ def fit(
     check: Callable[[SequenceModel, int], dict] | None = None,
     check_every: int = 0,
     confirm: int = 1,
-    checkpoint: Path | None = None,
+    checkpoint: Path | str | None = None,
     save_seconds: float = 5.0,
     progress: bool = True,
 ) -> Fit:
@@ -54,8 +56,10 @@ def fit(
     >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps
     3
     """
-    if check_every and check is None:
+    if whole_number(check_every, 0, "check_every") and check is None:
         raise ValueError(f"check_every={check_every} needs a check to call")
+    whole_number(confirm, 1, "confirm")
+    checkpoint = None if checkpoint is None else Path(checkpoint)
     with steady_arithmetic():
         run = TrainingRun(make_model, task, recipe, seed)
         identity = _identity(run.model, task, recipe, seed, check_every)

@@ -34,6 +34,7 @@ from lrnnlab.experiments.sequence_training import Trained, settled, train_sequen
 from lrnnlab.models import SequenceModel, build
 from lrnnlab.steady import stream
 from lrnnlab.tasks import Batch, PositiveTask, blind_levels, whole_string_accuracy
+from lrnnlab.tasks.base import answered
 
 STOPS = ("held_out", "test")
 HELD_OUT = 0.8  # of Bin0's largest size: larger strings are not trained on
@@ -75,7 +76,7 @@ def answers(net: nn.Module, strings: Batch) -> tuple[Tensor, float]:
     for index in torch.arange(len(strings.tokens)).split(max(1, SCORED_AT_ONCE // strings.tokens.shape[1])):
         part = take(strings, index)
         logits = net(part.tokens)
-        found[index, : part.tokens.shape[1]] = logits.argmax(-1)
+        found[index, : part.tokens.shape[1]] = answered(logits)
         loss += _cross_entropy(logits, part, "sum").item()
     return found, loss / int(strings.mask.sum())
 

@@ -30,8 +30,10 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from lrnnlab.errors import number
 from lrnnlab.models.sequence_blocks import parameter_groups
 from lrnnlab.steady import steady_arithmetic
+from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.seeds import draw_seed
 
 SCHEDULES = ("cosine", "constant")
@@ -113,6 +115,8 @@ def train_sequences(
     ([[1.0, 1.0, 1.0]], True)
     """
     _check(steps, warmup, schedule, clip, watch, watch_every)
+    for name, value in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
+        number(value, name, 0, 1e9)
     made, start, window = Trained(net), time.process_time(), []
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
@@ -184,7 +188,7 @@ def with_seed(make: Callable[[], nn.Module], seed: int) -> nn.Module:
 
 @torch.no_grad()
 def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
-    """The share of right answers over ``batches`` of ``(*inputs, targets)``; the answer is the largest output.
+    """The share of right answers over ``batches`` of ``(*inputs, targets)``; the answer is the largest output, NaN is none.
 
     ``ValueError`` if there is no target.
 
@@ -193,7 +197,7 @@ def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
     """
     right = count = 0
     for *inputs, targets in batches:
-        right += int((net(*inputs).argmax(-1) == targets).sum())
+        right += int((answered(net(*inputs)) == targets).sum())
         count += targets.numel()
     if not count:
         raise ValueError("a share of right answers needs answers, got 0 targets")
@@ -235,7 +239,7 @@ def _check(
     steps: int, warmup: int, schedule: str, clip: float | None, watch: Callable | None, watch_every: int
 ) -> None:
     """ValueError, with the numbers, for training that cannot be done."""
-    if steps < 1 or not 0 <= warmup < steps:
+    if not 1 <= steps < math.inf or not 0 <= warmup < steps:
         raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is one of {', '.join(SCHEDULES)}, got {schedule!r}")

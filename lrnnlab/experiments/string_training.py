@@ -38,7 +38,7 @@ from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
 from lrnnlab.steady import steady_arithmetic
-from lrnnlab.tasks.base import Batch
+from lrnnlab.tasks.base import Batch, answered
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.tasks.string_base import StringTask
 
@@ -216,7 +216,7 @@ def _answers(net: nn.Module, step: int, batches: list[tuple[Tensor, Tensor]]) ->
     for tokens, targets in batches:
         logits, targets = at_the_end(net(tokens.to(device))), targets.to(device)
         loss += F.cross_entropy(logits, targets, reduction="sum").item()
-        right += int((logits.argmax(-1) == targets).sum())
+        right += int((answered(logits) == targets).sum())
         count += len(targets)
     return {"validation": -loss / count, "right": right / count}
 
@@ -249,7 +249,7 @@ def accuracy_at_lengths(
     for length in lengths:
         batch = task.sample(strings, length, generator).to(device)
         parts = batch.tokens.split(max(1, PAIRS // batch.tokens.shape[1] ** 2))
-        answers = torch.cat([at_the_end(net(part)).argmax(-1) for part in parts])
+        answers = torch.cat([answered(at_the_end(net(part)), task.classes) for part in parts])
         found[length] = float((answers == batch.targets).double().mean())
     net.train(was_training)
     return found

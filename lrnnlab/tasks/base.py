@@ -21,6 +21,7 @@ override one for speed, or where the default does not hold::
 """
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,29 @@ class Batch:
     def to(self, device):
         """The same batch on another device."""
         return Batch(self.tokens.to(device), self.targets.to(device), self.mask.to(device))
+
+
+NO_ANSWER = -2  # what is never right, not even where no label is due
+
+
+def answered(logits, classes=None):
+    """The classes (...) that logits (..., C) answer with: the largest.  NaN is no answer, ``NO_ANSWER``.
+
+    Some NaN is what a state leaves that has overflowed; where there is no other answer at all, a warning says so.
+    ValueError unless there are as many logits as ``classes``, if that is given.
+
+    >>> answered(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), classes=2)
+    tensor([1, 0])
+    """
+    if not isinstance(logits, torch.Tensor) or not logits.ndim or not logits.shape[-1]:
+        raise ValueError(f"logits must be a tensor (..., C), got {shown(logits)}")
+    if classes is not None and logits.shape[-1] != classes:
+        raise ValueError(f"the network answers with {logits.shape[-1]} classes, the task has {classes}")
+    largest, found = logits.max(-1)
+    nothing = largest.isnan()
+    if nothing.numel() and nothing.all():
+        warnings.warn(f"all {nothing.numel()} answers are NaN, and count as wrong", stacklevel=2)
+    return found.masked_fill(nothing, NO_ANSWER)
 
 
 class Task(ABC):
