@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 
 import pytest
@@ -13,9 +14,16 @@ MODULES = sorted(
 )
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds what a decorator has wrapped, too: doctest takes it to belong where the decorator does."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object) if callable(object) else object)
+
+
 def examples(name):
     """The docstrings of a module that hold examples."""
-    found = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+    found = Finder(exclude_empty=True).find(importlib.import_module(name))
     return [test for test in found if test.examples]
 
 
@@ -34,5 +42,8 @@ def test_examples_are_found():
     assert {"lrnnlab.scans", "lrnnlab.models.base", "lrnnlab.training", "lrnnlab.automata"} <= set(MODULES)
     for name in ("lrnnlab.scans", "lrnnlab.training", "lrnnlab.automata"):
         assert examples(name)
+    decorated = {"lrnnlab.scans": "linear_scan", "lrnnlab.evaluation": "evaluate", "lrnnlab.training": "fit"}
+    for name, function in decorated.items():
+        assert f"{name}.{function}" in {test.name for test in examples(name)}
     wrong = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", None, 0)
     assert doctest.DocTestRunner().run(wrong, out=lambda text: None).failed == 1

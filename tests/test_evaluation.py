@@ -8,7 +8,7 @@ from torch import nn
 
 from lrnnlab.training.evaluation import Evaluation, evaluate, summary
 from lrnnlab.models import build, exact_model
-from lrnnlab.tasks import EvenPair, ModArith, Sum
+from lrnnlab.tasks import EvenPair, ListOps, ModArith, Sum
 
 TASKS = [kind(M) for kind in (Sum, EvenPair, ModArith) for M in (2, 5)]
 
@@ -155,11 +155,36 @@ def test_nothing_is_changed_by_looking():
 
 def test_a_model_that_fails_leaves_things_as_they_were():
     torch.set_num_threads(2)
-    model = build("elman", vocab_size=2, classes=2, width=4)  # knows two symbols, and is asked about three
-    with pytest.raises(ValueError, match="token 2 is outside"):
+    model = Constant(1, classes=2)
+    with pytest.raises(ValueError, match="answers with 2 classes, the task has 3"):
         evaluate(model, Sum(3), seed=0, length=30, strings=30)
     assert torch.get_num_threads() == 2 and torch.is_grad_enabled()
     assert model.training
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_nan_is_no_answer(task):
+    model = build("elman", vocab_size=task.vocab_size, classes=task.classes, width=4)
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.fill_(math.nan)
+    with pytest.warns(UserWarning, match="answers are NaN"):
+        found = evaluate(model, task, seed=0, length=11, strings=20)
+    assert found.per_position.nan_to_num(0).tolist() == [0.0] * 11
+    assert found.per_position.isnan().tolist() == (~task.mask(11)).tolist()
+
+
+def test_what_cannot_be_evaluated():
+    model, task = build("elman", vocab_size=2, classes=2, width=4), Sum(2)
+    for call, message in (
+        (lambda: evaluate(build("elman", vocab_size=2, classes=5), EvenPair(2), seed=0, length=3), "5 classes, .* has 2"),
+        (lambda: evaluate(model, Sum(3), seed=0), "reads 2 symbols, Sum.3. has 3"),
+        (lambda: evaluate(model, task, seed=0, strings=math.nan), "strings must be a whole number, got nan"),
+        (lambda: evaluate(model, ListOps(), seed=0), "task must be a Task, got <?ListOps"),
+        (lambda: evaluate("model", task, seed=0), "model must be a Module, got 'model'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            call()
 
 
 def test_the_same_model_scores_the_same():

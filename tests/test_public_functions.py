@@ -43,7 +43,7 @@ VALUES = {
 }  # fmt: skip
 CHANGES = {  # of a tensor that is right
     "in half": lambda x: x.half(), "in double": lambda x: x.double(), "complex": lambda x: x + 0j,
-    "sparse": lambda x: x.to_sparse(), "elsewhere": lambda x: x.to("meta"), "array": lambda x: x.numpy(),
+    "sparse": lambda x: x.to_sparse(), "elsewhere": lambda x: x.to("meta"), "array": lambda x: x.detach().numpy(),
     "list": lambda x: x.tolist(), "shorter": lambda x: x[:-1], "one axis more": lambda x: x.unsqueeze(0),
     "turned": lambda x: x.mT if x.ndim > 1 else x, "below": lambda x: x - 100, "whole": lambda x: x.long(),
     "of truths": lambda x: x.bool(),

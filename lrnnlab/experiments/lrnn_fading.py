@@ -51,6 +51,7 @@ from lrnnlab.experiments import lrnn_table2
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.experiments.runner import Run, Setting, train
 from lrnnlab.models import SequenceModel
+from lrnnlab.tasks.base import answered
 from lrnnlab.training.steady import stream
 from lrnnlab.training import Phase, Recipe
 
@@ -120,7 +121,7 @@ def look(model: SequenceModel, task: tasks.Task, setting: dict, seed: int) -> di
         raw = model.states(batch.tokens)
         states = model.final_norm(raw)
         logits = model.head(states)
-    labels, right = batch.targets.numpy(), (logits.argmax(-1) == batch.targets).double().mean(0).numpy()
+    labels, right = batch.targets.numpy(), (answered(logits, task.classes) == batch.targets).double().mean(0).numpy()
     size = sizes(raw.numpy(), setting["quantile"])
     over = np.flatnonzero(~(size < OVERFLOW))
     T = int(over[0]) if len(over) else length  # positions before the overflow

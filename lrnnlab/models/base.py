@@ -203,6 +203,7 @@ def _alike(state, start) -> bool:
     if isinstance(start, Tensor):
         return (
             isinstance(state, Tensor)
+            and state.layout is torch.strided
             and state.ndim == start.ndim
             and all(n == m or not m for n, m in zip(state.shape, start.shape))
             and state.device == start.device

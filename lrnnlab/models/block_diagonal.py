@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import LinearRecurrence, SequenceModel, layers_of
+from lrnnlab.models.base import LinearRecurrence, SequenceModel, check_sizes, layers_of
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 
@@ -102,8 +102,7 @@ class BlockDiagonal(LinearRecurrence):
         stay: float = 0.0,
     ):
         super().__init__()
-        if h < 1 or b < 1:
-            raise ValueError(f"need at least one block of size one, got h={h}, b={b}")
+        check_sizes(h=h, b=b, hidden=hidden)
         if rule not in COLUMN_RULES:
             raise ValueError(f"no column rule {rule!r}; there are {', '.join(COLUMN_RULES)}")
         if rule == "release" and b == 1:

@@ -28,8 +28,8 @@ from functools import partial
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked
-from lrnnlab.models.base import Recurrence, SequenceModel, Trace, check_sizes, layers_of
+from lrnnlab.errors import checked, number, whole_number
+from lrnnlab.models.base import LARGEST, Recurrence, SequenceModel, Trace, check_sizes, layers_of
 
 NORMS = ("pre", "skip", "post", "output", "none")
 
@@ -67,8 +67,8 @@ class ResidualBlock(Recurrence):
             raise ValueError(f"norm is one of {', '.join(NORMS)}, got {norm!r}")
         if norm == "skip" and not residual:
             raise ValueError(f"norm {norm!r} stands on the residual, got residual={residual}")
-        if ff < 0 or epsilon < 0:
-            raise ValueError(f"ff and epsilon are at least 0, got ff={ff}, epsilon={epsilon}")
+        whole_number(ff, 0, "ff", LARGEST)
+        number(epsilon, "epsilon", 0, 1)
         self.mixer, self.norm, self.residual = mixer, norm, residual
         make_norm = nn.Identity if norm == "none" else partial(nn.LayerNorm, width, eps=epsilon)
         self.mixer_norm, self.ff_norm = make_norm(), make_norm() if ff else nn.Identity()

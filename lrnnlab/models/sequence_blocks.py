@@ -195,6 +195,7 @@ class SequenceEncoder(nn.Module):
     @checked
     def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Tokens (B,T) or vectors (B,T,input_size), with lengths (B,) if they are padded."""
+        self.check(x)
         z = self._encode(x)
         mask = None if lengths is None else _true_positions(lengths, z)
         for block in self.blocks:
@@ -208,13 +209,17 @@ class SequenceEncoder(nn.Module):
             return _last(z, lengths, 1).squeeze(1)
         return z if self.last_outputs is None else _last(z, lengths, self.last_outputs)
 
+    def check(self, x: Tensor) -> None:
+        """ValueError unless x is what :meth:`forward` reads."""
+        if self.vocab_size is not None:
+            return check_strings(x, self.vocab_size, self.encoder.weight)
+        if x.ndim != 3 or x.shape[-1] != self.input_size or not x.shape[1]:
+            raise ValueError(f"inputs must be (B, T, {self.input_size}) with T > 0, got {tuple(x.shape)}")
+        check_numbers("x", x, self.encoder.weight)
+
     def _encode(self, x: Tensor) -> Tensor:
         if self.vocab_size is None:
-            if x.ndim != 3 or x.shape[-1] != self.input_size or not x.shape[1]:
-                raise ValueError(f"inputs must be (B, T, {self.input_size}) with T > 0, got {tuple(x.shape)}")
-            check_numbers("x", x, self.encoder.weight)
             return self.encoder(x)
-        check_strings(x, self.vocab_size, self.encoder.weight)
         return F.embedding(x, self.encoder.weight.mT) + self.encoder.bias
 
 
@@ -266,6 +271,10 @@ class PairClassifier(nn.Module):
     @checked
     def forward(self, a: Tensor, b: Tensor, lengths: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """a and b, B strings each, of any two lengths; ``lengths`` (B,) of each if they are padded."""
+        for x, those in zip((a, b), lengths or (None, None)):
+            self.encoder.check(x)
+            if those is not None:
+                _true_positions(those, x)
         if lengths is None and a.shape[1] != b.shape[1]:
             lengths = tuple(torch.full((len(x),), x.shape[1], device=x.device) for x in (a, b))
         longest = max(a.shape[1], b.shape[1])

@@ -21,7 +21,7 @@ from statistics import fmean
 import numpy as np
 import torch
 
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import shown, whole_number
 from lrnnlab.tasks.base import Batch, Task
 from lrnnlab.tasks.uniform_strings import UniformStrings
 
@@ -124,10 +124,12 @@ class StringTask(Task):
 
 
 def refuse(task):
-    """ValueError if ``task`` asks only once a string.
+    """ValueError if ``task`` asks only once a string, TypeError if it is none of ours.
 
     >>> from lrnnlab.tasks.arithmetic import Sum
     >>> refuse(Sum(5))
     """
+    if not isinstance(task, Task):
+        raise TypeError(f"task must be a Task, strings with an answer at every position, got {shown(task)}")
     if isinstance(task, StringTask):
         raise ValueError(f"this wants an answer at every position; {task.name} has one a string")

@@ -5,11 +5,15 @@ Letters: B strings, T time, C classes.
 
 import torch
 
+from lrnnlab.errors import checked, whole_number
+from lrnnlab.tasks.base import Batch, answered
 
-def whole_string_accuracy(predicted, batch):
+
+@checked
+def whole_string_accuracy(predicted: torch.Tensor, batch: Batch) -> float:
     """The share of strings with no labelled position wrong: paper 003's score (Sec. 4.1).
 
-    predicted : classes (B, T) int, or logits (B, T, C), whose largest entry counts.   batch : a ``Batch``.
+    predicted : classes (B, T) int, or logits (B, T, C), whose largest entry counts, unless it is NaN.   batch : a ``Batch``.
     ValueError for another shape, or a string without a label.
 
     >>> from lrnnlab.tasks.counter_languages import Dyck1
@@ -17,7 +21,7 @@ def whole_string_accuracy(predicted, batch):
     >>> whole_string_accuracy(torch.tensor([[1, 0, 7, 7], [1, 1, 1, 1]]), batch)
     0.5
     """
-    classes = predicted.argmax(-1) if predicted.ndim == 3 else predicted
+    classes = answered(predicted) if predicted.ndim == 3 else predicted
     if classes.shape != batch.targets.shape:
         raise ValueError(f"predictions are (B, T) or (B, T, C) with (B, T) = {tuple(batch.targets.shape)}, "
                          f"got {tuple(predicted.shape)}")
@@ -26,7 +30,8 @@ def whole_string_accuracy(predicted, batch):
     return float(((classes == batch.targets) | ~batch.mask).all(1).double().mean())
 
 
-def blind_levels(batch, classes):
+@checked
+def blind_levels(batch: Batch, classes: int) -> dict[str, float]:
     """What knows nothing scores on the very strings of ``batch``: four numbers by name.
 
     ``chance`` and ``majority``: the share of positions right by a uniform guess, and by the best constant answer;
@@ -38,6 +43,7 @@ def blind_levels(batch, classes):
     >>> found["majority"], found["whole_majority"], round(found["whole_chance"], 4)
     (0.5, 0.0, 0.0133)
     """
+    whole_number(classes, int(batch.targets.max()) + 1, "classes", 1 << 20)
     constants = [torch.full_like(batch.targets, label) for label in range(classes)]
     asked = int(batch.mask.sum())
     shares = [int((batch.targets == label).sum()) / asked for label in range(classes)]

@@ -5,18 +5,19 @@ Letters: B batch, T time, C classes.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from lrnnlab.models import SequenceModel
-from lrnnlab.tasks import BaseTask, StringTask, Task
-from lrnnlab.errors import whole_number
-from lrnnlab.tasks.string_base import refuse
+from lrnnlab.errors import checked, whole_number
+from lrnnlab.tasks import BaseTask, Batch, StringTask
+from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 NUMBERS = 1 << 24  # at most so many state entries are held at a time
@@ -25,22 +26,25 @@ PAIRS = 1 << 22  # at most so many pairs of positions are scored at a time: what
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Accuracy of a model on ``strings`` fresh strings of ``length`` tokens.
+    """How well a model does on ``strings`` fresh inputs of ``length``, by what its task asks for.
 
     ``per_position`` (T,) is the share of strings answered rightly after each token, NaN where no answer is asked for;
     ``accuracy_last`` its last labelled entry; ``accuracy_all`` its mean over the labelled positions after ``beyond``
-    (the training length), and ``accuracy_seen`` over those up to it; NaN where there are none.
+    (the training length), and ``accuracy_seen`` over those up to it; NaN where there are none.  ``whole`` is the share
+    of strings with no answer wrong.  Of a task that asks for numbers there is ``r2`` alone; else that is NaN.
     """
 
     length: int
     strings: int
     beyond: int
     per_position: Tensor
+    whole: float = math.nan
+    r2: float = math.nan
 
     @property
     def accuracy_last(self) -> float:
         labelled = self.per_position[~self.per_position.isnan()]
-        return float(labelled[-1])
+        return float(labelled[-1]) if len(labelled) else math.nan
 
     @property
     def accuracy_all(self) -> float:
@@ -51,24 +55,28 @@ class Evaluation:
         return float(self.per_position[: self.beyond].nanmean())
 
     def metrics(self) -> dict[str, float]:
-        """The three numbers by name."""
-        return {name: getattr(self, name) for name in ("accuracy_last", "accuracy_all", "accuracy_seen")}
+        """The numbers by name: R2, or the three accuracies."""
+        names = ("accuracy_last", "accuracy_all", "accuracy_seen") if math.isnan(self.r2) else ("r2",)
+        return {name: getattr(self, name) for name in names}
 
 
+@checked
 @torch.no_grad()
 def evaluate(
-    model: SequenceModel,
-    task: Task,
+    model: nn.Module,
+    task: BaseTask,
     *,
-    seed: int,
+    seed: int = 0,
     length: int | None = None,
     strings: int = 1024,
     purpose: str = "test",
 ) -> Evaluation:
-    """Accuracy on fresh strings; ``length`` is the task's test length if absent.
+    """How well ``model`` does on fresh inputs of any task; ``length`` is the task's test length if absent.
 
-    The strings come from the stream (seed, purpose): another purpose means other strings, so that what is used to
-    choose is never what is used to judge.
+    The inputs come from the stream (seed, purpose): another purpose means other strings, so that what is used to
+    choose is never what is used to judge.  An answer that is NaN is wrong.  ``ValueError`` for a model with other
+    symbols or classes than the task's, or that does not answer where the task asks, for no string, or a length that is
+    none.
 
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import Sum
@@ -76,25 +84,42 @@ def evaluate(
     >>> evaluate(exact_model(task.machine, 3), task, seed=0, length=200, strings=8).accuracy_all
     1.0
     """
-    refuse(task)
-    length = task.check_length(task.test_length if length is None else length)
-    if strings < 1:
-        raise ValueError(f"an evaluation needs at least one string, got strings={strings}")
-    generator = stream(seed, purpose)
-    at_once = max(1, min(strings, 256, NUMBERS // (length * model.width)))
-    right, done = torch.zeros(length, dtype=torch.float64), 0
-    labelled = task.mask(length)
+    length = task.near(task.test_length) if length is None else task.check_length(length)
+    strings = whole_number(strings, 1, "strings")
+    if task.reads == "tokens" and getattr(model, "vocab_size", task.input_size) != task.input_size:
+        raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
+    generator, done = stream(seed, purpose), 0
+    at_once = max(1, min(strings, 256, NUMBERS // (length * getattr(model, "width", 1))))
+    right, asked, whole, numbers = torch.zeros(length), torch.zeros(length), 0, []
     with _at_rest(model), steady_arithmetic():
         while done < strings:
             batch = task.sample(min(at_once, strings - done), length, generator)
-            right += (model(batch.tokens).argmax(-1) == batch.targets).sum(0)
-            done += len(batch.tokens)
-    per_position = torch.where(labelled, right / strings, torch.nan)
-    return Evaluation(length, strings, task.train_length, per_position)
+            done += len(batch)
+            outputs = model(batch.inputs)
+            if batch.targets.is_floating_point():
+                numbers.append(batch.asked(outputs))
+                continue
+            answers, wanted, mask = _by_position(batch, outputs, task.output_size)
+            good = (answers == wanted) & mask
+            right[-mask.shape[1] :] += good.sum(0)
+            asked[-mask.shape[1] :] += mask.sum(0)
+            whole += int((good | ~mask).all(1).sum())
+    if numbers:
+        r2 = r_squared(*(torch.cat(part) for part in zip(*numbers)))
+        return Evaluation(length, strings, task.train_length, torch.empty(0), r2=r2)
+    return Evaluation(length, strings, task.train_length, right.double() / asked.double(), whole / strings)
+
+
+def _by_position(batch: Batch, outputs: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Answers, targets and mask, (B,T) or, of a model or task with one answer a string, (B,1)."""
+    if outputs.ndim == 2 or batch.targets.ndim == 1:
+        given, wanted = batch.asked(outputs)
+        return answered(given, classes)[:, None], wanted[:, None], torch.ones_like(wanted, dtype=torch.bool)[:, None]
+    return answered(outputs, classes), batch.targets, batch.mask
 
 
 @contextmanager
-def _at_rest(model: SequenceModel) -> Iterator[None]:
+def _at_rest(model: nn.Module) -> Iterator[None]:
     """The model in evaluation mode, and afterwards in the mode it was in."""
     was_training = model.training
     model.eval()
@@ -146,6 +171,7 @@ def levels(task: StringTask, lengths: Iterable[int]) -> dict[str, float]:
     return {"chance": task.chance, "majority": task.average_majority(lengths)}
 
 
+@checked
 def summary(values: Sequence[float]) -> dict[str, float]:
     """Mean, least and greatest of some seeds' results; what a table cell shows.
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.models import SequenceModel
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.string_base import refuse
@@ -47,6 +48,7 @@ class Fit:
     lessons: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
 
 
+@checked
 def fit(
     make_model: Callable[[int], SequenceModel],
     task: Task,
@@ -57,7 +59,7 @@ def fit(
     check: Callable[[SequenceModel, int], dict] | None = None,
     check_every: int = 0,
     confirm: int = 1,
-    checkpoint: Path | None = None,
+    checkpoint: Path | str | None = None,
     save_seconds: float = 5.0,
     progress: bool = True,
 ) -> Fit:
@@ -83,8 +85,10 @@ def fit(
     >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps
     3
     """
-    if check_every and check is None:
+    if whole_number(check_every, 0, "check_every") and check is None:
         raise ValueError(f"check_every={check_every} needs a check to call")
+    whole_number(confirm, 1, "confirm")
+    checkpoint = None if checkpoint is None else Path(checkpoint)
     with steady_arithmetic(), progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar:
         attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
         identity = _identity(attempts.descent.model, task, recipe, seed, check_every)

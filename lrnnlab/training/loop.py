@@ -29,8 +29,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import number
 from lrnnlab.models.sequence_blocks import parameter_groups
 from lrnnlab.tasks import BaseTask, Batch
+from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.descent import Checkpoint, Descent
 from lrnnlab.training.progress import finish, progress_bar
@@ -86,7 +88,7 @@ def train(
     watch: Callable[[nn.Module, int], dict] | None = None,
     watch_every: int = 0,
     until: Callable[[Trained], bool] | None = None,
-    checkpoint: Path | None = None,
+    checkpoint: Path | str | None = None,
     save_seconds: float = 5.0,
     progress: bool = True,
 ) -> Trained:
@@ -117,6 +119,8 @@ def train(
     3
     """
     _check(steps, warmup, schedule, clip, watch, watch_every)
+    for name, value in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
+        number(value, name, 0, 1e9)
     generator = stream(seed, "train") if generator is None else generator
     draw = (lambda generator: source.training_batch(batch, generator)) if isinstance(source, BaseTask) else source
     made, start = Trained(net), time.process_time()
@@ -169,6 +173,7 @@ def train(
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
     shapes = {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
     name = getattr(source, "name", type(source).__name__)
+    checkpoint = None if checkpoint is None else Path(checkpoint)
     saved = Checkpoint(checkpoint, repr((name, generator.initial_seed(), setting, repr(net), shapes)), save_seconds)
     found = saved.find()
     if found is not None:
@@ -230,7 +235,7 @@ def with_seed(make: Callable[[], nn.Module], seed: int) -> nn.Module:
 
 @torch.no_grad()
 def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
-    """The share of right answers over ``batches`` of ``(*inputs, targets)``; the answer is the largest output.
+    """The share of right answers over ``batches`` of ``(*inputs, targets)``; the answer is the largest output, NaN is none.
 
     ``ValueError`` if there is no target.
 
@@ -239,7 +244,7 @@ def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
     """
     right = count = 0
     for *inputs, targets in batches:
-        right += int((net(*inputs).argmax(-1) == targets).sum())
+        right += int((answered(net(*inputs)) == targets).sum())
         count += targets.numel()
     if not count:
         raise ValueError("a share of right answers needs answers, got 0 targets")
@@ -261,7 +266,7 @@ def _check(
     steps: int, warmup: int, schedule: str, clip: float | None, watch: Callable | None, watch_every: int
 ) -> None:
     """ValueError, with the numbers, for training that cannot be done."""
-    if steps < 1 or not 0 <= warmup < steps:
+    if not 1 <= steps < math.inf or not 0 <= warmup < steps:
         raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is one of {', '.join(SCHEDULES)}, got {schedule!r}")

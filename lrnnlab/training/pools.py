@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import Batch
+from lrnnlab.tasks.base import answered
 from lrnnlab.training.loop import Trained, settled, train
 
 STOPS = ("held_out", "test")
@@ -87,7 +88,7 @@ def answers(net: nn.Module, strings: Batch) -> tuple[Tensor, float]:
     for index in torch.arange(len(strings.tokens)).split(max(1, SCORED_AT_ONCE // strings.tokens.shape[1])):
         part = take(strings, index)
         logits = net(part.tokens)
-        found[index, : part.tokens.shape[1]] = logits.argmax(-1)
+        found[index, : part.tokens.shape[1]] = answered(logits)
         loss += _cross_entropy(logits, part, "sum").item()
     return found, loss / int(strings.mask.sum())
 

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 
 import torch
 
+from lrnnlab.errors import checked
 from lrnnlab.scans.kept_memory import keep_freed_memory
 
 
+@checked
 def stream(seed: int, purpose: str) -> torch.Generator:
     """A generator of its own for every (seed, purpose), so that no two uses of randomness share numbers.
 
