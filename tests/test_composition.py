@@ -6,6 +6,7 @@ import torch
 from lrnnlab.models import MIXERS, MODELS, build
 from lrnnlab.tasks import TASKS, task
 from lrnnlab.training import train
+from lrnnlab.training.evaluation import evaluate
 
 SHORT = 16  # strings to train on, where a task lets us choose
 
@@ -70,3 +71,16 @@ def test_a_kill_costs_nothing_whatever_is_trained(name, model, options, tmp_path
     assert again.losses == whole.losses and again.watched == whole.watched and again.best_step == whole.best_step
     for one, two in zip(again.net.state_dict().values(), whole.net.state_dict().values()):
         assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+def test_every_task_is_scored_by_one_call(name):
+    found = short(name)
+    model = "rotrnn" if found.reads == "numbers" else "lstm"
+    score = evaluate(build(model, found), found, length=found.near(found.train_length), strings=4)
+    if found.reads == "numbers" and found.score == "R2":
+        assert set(score.metrics()) == {"r2"} and score.r2 < 1
+        return
+    assert 0 <= score.accuracy_last <= 1 and 0 <= score.whole <= 1
+    asked = ~score.per_position.isnan()
+    assert {"every": asked.all(), "last": asked.sum() == 1 and asked[-1], "places": asked.any()}[found.answers]

@@ -99,6 +99,33 @@ class Batch:
         return answered(given) == wanted
 
 
+NO_ANSWER = -2  # what is never right, not even where no label is due
+
+
+def answered(logits, classes=None):
+    """The classes (...) that logits (..., C) answer with: the largest.  NaN is no answer, ``NO_ANSWER``.
+
+    Some NaN is what a state leaves that has overflowed; where there is no other answer at all, a warning says so.
+    ValueError unless there are as many logits as ``classes``, if that is given.
+
+    >>> answered(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), classes=2)
+    tensor([1, 0])
+    """
+    if not isinstance(logits, torch.Tensor) or not logits.ndim or not logits.shape[-1]:
+        raise ValueError(f"logits must be a tensor (..., C), got {shown(logits)}")
+    if classes is not None and logits.shape[-1] != classes:
+        raise ValueError(f"the network answers with {logits.shape[-1]} classes, the task has {classes}")
+    largest, found = logits.max(-1)
+    nothing = largest.isnan()
+    if nothing.numel() and nothing.all():
+        warnings.warn(f"all {nothing.numel()} answers are NaN, and count as wrong", stacklevel=2)
+    return found.masked_fill(nothing, NO_ANSWER)
+
+
+class BaseTask(ABC):
+    """What every task has, whatever it reads and wherever it asks: the protocol that models and training go by.
+
+    ==================  =============================================================================================
     ``reads``           ``"tokens"`` or ``"numbers"``
     ``answers``         where answers stand: ``"every"`` position, the ``"last"``, or at ``"places"`` that differ
     ``padded``          whether the strings of a batch may end before its last column
@@ -181,34 +208,7 @@ class Batch:
 
 
 class Task(BaseTask):
-=======
-NO_ANSWER = -2  # what is never right, not even where no label is due
-
-
-def answered(logits, classes=None):
-    """The classes (...) that logits (..., C) answer with: the largest.  NaN is no answer, ``NO_ANSWER``.
-
-    Some NaN is what a state leaves that has overflowed; where there is no other answer at all, a warning says so.
-    ValueError unless there are as many logits as ``classes``, if that is given.
-
-    >>> answered(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), classes=2)
-    tensor([1, 0])
-    """
-    if not isinstance(logits, torch.Tensor) or not logits.ndim or not logits.shape[-1]:
-        raise ValueError(f"logits must be a tensor (..., C), got {shown(logits)}")
-    if classes is not None and logits.shape[-1] != classes:
-        raise ValueError(f"the network answers with {logits.shape[-1]} classes, the task has {classes}")
-    largest, found = logits.max(-1)
-    nothing = largest.isnan()
-    if nothing.numel() and nothing.all():
-        warnings.warn(f"all {nothing.numel()} answers are NaN, and count as wrong", stacklevel=2)
-    return found.masked_fill(nothing, NO_ANSWER)
-
-
-class BaseTask(ABC):
-    """What every task has, whatever it reads and wherever it asks: the protocol that models and training go by.
-
-    ==================  ======================================================================================    """Strings over ``symbols`` with a class in 0..classes-1 at every labelled position; see the module's head.
+    """Strings over ``symbols`` with a class in 0..classes-1 at every labelled position; see the module's head.
 
     ``modulus`` is None for tasks that have none; ``train_length`` and ``test_length`` are the paper's.
     """
