@@ -180,7 +180,8 @@ def test_what_cannot_be_evaluated():
         (lambda: evaluate(build("elman", vocab_size=2, classes=5), EvenPair(2), seed=0, length=3), "5 classes, .* has 2"),
         (lambda: evaluate(model, Sum(3), seed=0), "reads 2 symbols, Sum.3. has 3"),
         (lambda: evaluate(model, task, seed=0, strings=math.nan), "strings must be a whole number, got nan"),
-        (lambda: evaluate(model, ListOps(), seed=0), "task must be a Task, got <?ListOps"),
+        (lambda: evaluate(model, ListOps(), seed=0), "reads 2 symbols, ListOps has 16"),
+            (lambda: evaluate(model, "sum"), "task must be a BaseTask, got .sum."),
         (lambda: evaluate("model", task, seed=0), "model must be a Module, got 'model'"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
