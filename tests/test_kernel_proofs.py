@@ -296,7 +296,9 @@ def test_shift_weights_make_the_shift(N, interval):
 
 
 def test_where_floats_break():
-    assert [float_limits.breaking_point(p)["observed"] for p in ("float32", "float64")] == [14, 29]
+    """At which N an error first passes one half, the order of a processor's sums chooses, among neighbours."""
+    observed = [float_limits.breaking_point(precision)["observed"] for precision in ("float32", "float64")]
+    assert observed[0] in (13, 14, 15) and observed[1] in (28, 29, 30)
     assert float_limits.breaking_point("float32", "circle") == {"observed": None, "predicted": None}
 
 
