@@ -1,7 +1,7 @@
 """Verdicts on random networks against an exhaustive search that shares no code with ``lrnnlab.verification``.
 
 Networks of one to three layers get weights that compute random tables exactly; then one arrow, one readout weight or
-one answer is changed, or a head frozen, or nothing.  The truth is found by a breadth-first search on plain dicts over
+one answer is changed, or a head frozen, or heads that had no vote get one, or nothing.  The truth is found by a breadth-first search on plain dicts over
 the states of *all* heads of *all* layers and of the automaton, which asks the model itself (``step``) at every move.
 
 A few cases are run each time.  This runs 10,000 and prints how many were proved and refuted:
@@ -156,13 +156,23 @@ def drawn(rng):
         "C": int(rng.choice([1, 2, 3], p=[0.05, 0.5, 0.45])),
         "head": str(rng.choice(["linear", "mlp"])), "frozen": [rng.random(h) < 0.2 for h, _ in shapes],
         "asks": str(rng.choice(["all", "some", "grammar"])), "minimal": rng.random() < 0.3,
-        "fault": str(rng.choice(["none", "arrow", "readout", "answer", "frozen"])),
+        "fault": str(rng.choice(["none", "arrow", "readout", "quiet", "answer", "frozen"])),
         "dtype": torch.float32 if rng.random() < 0.25 else torch.float64,
     }  # fmt: skip
 
 
-def spoil(rng, model, tables, fault):
-    """Change one arrow that some string takes, one weight of the readout, or freeze one head more."""
+def silenced(rng, model):
+    """(which readout weights belong to all heads but one, of the last layer): these are made zero."""
+    layer, weight = model.layers[-1], model.head[0].weight
+    quiet = torch.arange(layer.h).repeat_interleave(layer.b) != int(rng.integers(layer.h))
+    with torch.no_grad():
+        weight[:, quiet] = 0
+    return quiet
+
+
+def spoil(rng, model, tables, fault, quiet):
+    """Change one arrow that some string takes, one weight of the readout, or all weights of quiet heads; or freeze one
+    head more."""
     number = int(rng.integers(len(tables)))
     layer, table = model.layers[number], tables[number].copy()
     if fault == "arrow":
@@ -182,6 +192,10 @@ def spoil(rng, model, tables, fault):
         weight = model.head[-1].weight
         with torch.no_grad():
             weight[tuple(rng.integers(size) for size in weight.shape)] += rng.normal() * 2
+    if fault == "quiet":
+        with torch.no_grad():
+            weight = model.head[0].weight
+            weight[:, quiet] = torch.from_numpy(rng.normal(size=(len(weight), int(quiet.sum()))) * rng.uniform(0, 0.6))
     if fault == "frozen":
         stays = layer.frozen.clone()
         stays[rng.integers(layer.h)] = True
@@ -198,8 +212,9 @@ def test_a_verdict_is_the_truth(seed):
     case = drawn(rng)
     V = case["V"]
     model, tables = network(rng, case["shapes"], V, case["C"], case["head"], case["frozen"])
+    quiet = silenced(rng, model) if case["fault"] == "quiet" else None
     specification = specified(rng, *machine_of(model), case["asks"], V)
-    spoil(rng, model, tables, case["fault"])
+    spoil(rng, model, tables, case["fault"], quiet)
     if case["fault"] == "answer":
         outputs = specification.outputs.copy()
         at = rng.choice(specification.reachable()[1:]) if len(specification.reachable()) > 1 else 0
