@@ -43,7 +43,7 @@ def label(name: str) -> str:
     shown = clean(name, 200).encode()[:200].decode(errors="ignore")
     if shown == name and name[:1] not in (".", "") and not _MARKED.search(name):
         return name
-    return f"{shown.lstrip('.')} [{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}]"
+    return f"{shown.lstrip('.') or 'dots'} [{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}]"
 
 
 def cell(text: object) -> str:
