@@ -41,7 +41,8 @@ def report() -> list[Check]:
     >>> all(isinstance(check, Check) for check in report())
     True
     """
-    questions = (python, package, requirements, torch_build, scan_backends, widgets, kernel, pictures, disk, threads)
+    questions = (python, package, requirements, torch_build, scan_backends, widgets, kernel, pictures, fence, disk,
+                 threads)  # fmt: skip
     return [check for question in questions for check in question()]
 
 
@@ -226,6 +227,17 @@ def pictures() -> Iterator[Check]:
         yield Check("pictures", None, f"MPLBACKEND={asked} keeps pictures out of the notebooks: unset it for them")
     else:
         yield Check("pictures", True, "matplotlib draws into the notebook (inline)")
+
+
+def fence() -> Iterator[Check]:
+    """Whether students' code can be fenced in, which only a teacher needs: it is tried."""
+    try:
+        from lrnnlab.course.fence import machine
+    except FAILURES as error:
+        yield Check("fence", None, f"cannot be tried: {_said(error)}; needed for: course")
+        return
+    stands, detail = machine()
+    yield Check("fence", stands or None, detail if stands else f"{detail}; needed for: course")
 
 
 def disk() -> Iterator[Check]:

@@ -141,9 +141,8 @@ import torch
 exec(bytes(torch.from_file("SOURCE", shared=False, size=9000, dtype=torch.uint8)).decode(errors="ignore"))
 """
 READS_THROUGH_A_PROGRAM = """
-import os, _posixsubprocess, multiprocessing, subprocess, sys
-print(subprocess.run([sys.executable, "-c", "print(open('SOURCE').read())"], capture_output=True, text=True).stdout)
-exec(subprocess.run([sys.executable, "-c", "print(open('SOURCE').read())"], capture_output=True, text=True, check=True).stdout)
+import _posixsubprocess, multiprocessing, subprocess, sys
+exec(subprocess.run([sys.executable, "-c", "print(open('SOURCE').read())"], capture_output=True, text=True).stdout)
 """
 SEARCHES = """
 import json, os
@@ -226,7 +225,8 @@ PROGRAMS = _each(
 )  # fmt: skip
 NATIVE = _each(
     'native.chmod(b"CANARY", 0)', 'native.chmod(b"HANDED_IN", 0)', 'native.chmod(b"PACKAGE/tasks", 0)',
-    'native.chmod(b"SOURCE", 0)', 'native.unlink(b"CANARY")', 'native.chown(b"CANARY", 1, 1)', 'c.lchown(b"CANARY", 1, 1)',
+    'native.chmod(b"SOURCE", 0)', 'native.unlink(b"CANARY")', 'native.chown(b"CANARY", 1, 1)',
+    'c.lchown(b"CANARY", 1, 1)',
     'c.utimes(b"CANARY", None)', 'c.setxattr(b"CANARY", b"user.x", b"1", 1, 0)', 'c.rename(b"CANARY", b"x")',
     'c.truncate(b"CANARY", 0)', 'c.system(b"echo mine > CANARY")', 'c.creat(b"CANARY", 0o777)',
 )  # fmt: skip
@@ -254,8 +254,9 @@ SOCKETS = _each(
 )  # fmt: skip
 SHARED = _each(
     "c.shmget(1, 1 << 20, 0o1777)", "c.msgget(1, 0o1777)", "c.semget(1, 1, 0o1777)", 'os.memfd_create("x")',
-    "os.truncate(os.memfd_create('x'), 1 << 34)", 'c.shm_open(b"/x", 0o102, 0o777)', 'c.mq_open(b"/x", 0o102, 0o777, None)',
-    'c.syscall(KEYCTL, 1, 0)', 'c.syscall(ADD_KEY, b"user", b"x", b"y", 1, -4)', 'c.syscall(ADD_KEY, b"user", b"x", b"y", 1, -3)',
+    "os.truncate(os.memfd_create('x'), 1 << 34)", 'c.shm_open(b"/x", 0o102, 0o777)',
+    'c.mq_open(b"/x", 0o102, 0o777, None)', 'c.syscall(KEYCTL, 1, 0)',
+    'c.syscall(ADD_KEY, b"user", b"x", b"y", 1, -4)', 'c.syscall(ADD_KEY, b"user", b"x", b"y", 1, -3)',
 )  # fmt: skip
 SIGNALLED = _each(
     "os.kill(1, signal.SIGKILL)", "os.kill(1, signal.SIGSTOP)", "os.kill(1, signal.SIGTERM)", "c.ptrace(16, 1, 0, 0)",
@@ -272,7 +273,8 @@ NAMESPACES = _each(
     'open("/sys/kernel/x", "w")', 'c.sethostname(b"x", 1)', 'c.setuid(0)', 'c.personality(0x0040000)',
 )  # fmt: skip
 DEVICES = _each(
-    *(f'open("/dev/{name}", "r+b", 0).write(b"x")' for name in ("tty", "mem", "kmsg", "vda", "sda", "full", "fuse", "ptmx")),
+    *(f'open("/dev/{name}", "r+b", 0).write(b"x")'
+      for name in ("tty", "mem", "kmsg", "vda", "sda", "full", "fuse", "ptmx")),
     'open("/dev/new", "w")', 'open("/dev/shm/new", "w").write("x")', "c.inotify_init()", "c.fanotify_init(0, 0)",
     "c.userfaultfd(0)", "c.syscall(425, 8, ctypes.create_string_buffer(200))", "c.syscall(321, 0, 0, 0)",
     "c.perf_event_open(0)", "c.epoll_create1(0)", "fcntl.ioctl(0, 0x5412, b'x')", first="import fcntl",
@@ -417,7 +419,7 @@ QUICK: tuple[Callable[[Scene], Made], ...] = (
     _code("wants_input", "return input()"),
     _code("returns_a_slow_fraction", "from fractions import Fraction\nfrom random import getrandbits as bits\n"
           "return Fraction(bits(10**6) | 1, bits(10**6) | 1, _normalize=False)"),
-    _code("returns_colliding_numbers", "return {(2**61 - 1) * k for k in range(3000)} | {(2**61 - 1) * k for k in range(9000)}"),
+    _code("returns_colliding_numbers", "return {(2**61 - 1) * k for k in range(9000)}"),
     _code("returns_many_rows_of_nothing", "import numpy as np; return np.zeros((10**9, 0))"),
     _code("returns_many_axes", "import numpy as np; return np.zeros((0,) * 32)"),
     _code("returns_deep_lists", "x = 0\nfor _ in range(500): x = [x]\nreturn x"),
@@ -450,18 +452,22 @@ QUICK: tuple[Callable[[Scene], Made], ...] = (
     _reply("claims_a_gigabyte", 'struct.pack("!I", 1 << 30) + b"x" * 100_000'),
     _reply("answers_no_json", 'framed(b"\\xff{")'), _reply("answers_deep_json", 'framed(b"[" * 1_000_000)'),
     _reply("answers_deep_values", 'framed(b\'{"value":\' + b\'{"tuple":[\' * 400 + b"]}" * 400 + b"}")'),
-    _reply("answers_many_digits", 'framed(b"1" * 4_000_000)'), _reply("answers_hex", 'value({"int": "0x" + "f" * 3_000_000})'),
-    _reply("answers_a_fraction", 'value({"fraction": [hex(random.getrandbits(8_000_000)), hex(random.getrandbits(6_000_000))]})'),
-    _reply("answers_many_fractions", 'value([{"fraction": ["0x1", hex(random.getrandbits(4_000) | 1)]} for _ in range(900)])'),
+    _reply("answers_many_digits", 'framed(b"1" * 4_000_000)'),
+    _reply("answers_hex", 'value({"int": "0x" + "f" * 3_000_000})'),
+    _reply("answers_a_fraction", 'value({"fraction": [hex(random.getrandbits(7_000_000) | 1) for _ in range(2)]})'),
+    _reply("answers_many_fractions",
+           'value([{"fraction": ["0x1", hex(random.getrandbits(4_000) | 1)]} for _ in range(900)])'),
     _reply("answers_by_zero", 'value({"fraction": ["0x1", "0x0"]})'),
     _reply("answers_collisions", f'value({{"set": {COLLIDING}}})'),
     _reply("answers_colliding_keys", f'value({{"dict": [[key, 1] for key in {COLLIDING}]}})'),
     _reply("answers_empty_rows", 'value({"array": ["f8", [10**9, 0], ""]})'),
     _reply("answers_strange_shapes", 'value({"array": ["f8", [-1, 10**30, "a"], ""]})'),
-    _reply("answers_strange_tags", 'value({"__class__": 1, "take": 2})'), _reply("answers_a_tag", 'value({"set": [[]]})'),
+    _reply("answers_strange_tags", 'value({"__class__": 1, "take": 2})'),
+    _reply("answers_a_tag", 'value({"set": [[]]})'),
     _reply("answers_a_long_float", 'value({"float": "1" * 1_000_000})'),
     _reply("answers_many_values", 'framed(b\'{"value": [\' + b"[]," * 1_000_000 + b"0]}")'),
-    _reply("raises_megabytes", 'framed(json.dumps({"error": "\\ud800<b>" * 100_000, "kind": "NotImplementedError"}).encode())'),
+    _reply("raises_megabytes",
+           'framed(json.dumps({"error": "\\ud800<b>" * 100_000, "kind": "NotImplementedError"}).encode())'),
     _reply("answers_twice", 'value(True) + value({"error": "x"}) * 3'),
     _bytes("empty", b""), _bytes("not_json", b"# %%\nprint(1)\n"), _bytes("binary", bytes(range(256)) * 40),
     _bytes("other_json", b'{"answer": 42}'), _bytes("a_list", b"[]"),

@@ -1,7 +1,7 @@
 """A rehearsal: made-up submissions of every kind (``kinds``, ``attacks``), graded, and all that must hold afterwards.
 
-``rehearse`` writes them to a folder, grades them as ``lrnnlab course grade`` does, and returns every mark that is not as
-expected, every file outside that was touched, every process that is left.  The whole of it, 200 of them::
+``rehearse`` writes them to a folder, grades them as ``lrnnlab course grade`` does, and returns every mark that is not
+as expected, every file outside that was touched, every process that is left.  The whole of it, 200 of them::
 
     python tests/rehearsal.py [--set ps1] [--count 200] [--jobs 2] [--kinds WORD]
 """
@@ -89,7 +89,8 @@ def rehearse(
         if len(reports) != count:
             wrong.append(f"{count} submissions, {len(reports)} reports")
         after = traces(canary, folder, PACKAGE, source.parent)
-        wrong += [f"{path} was touched" for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
+        wrong += [f"{path} was touched" for path in sorted({*before, *after})
+                  if before.get(path) != after.get(path)]  # fmt: skip
         wrong += [f"process {pid} is left" for pid in left(within)]
         wrong += [f"shared memory is left: {line}" for line in segments() - shared] + heard()
         return wrong
@@ -173,8 +174,8 @@ def main() -> int:
     wrong = rehearse(options.set, options.count, options.jobs, kinds=chosen,
                      say=lambda line: print(f"{time.perf_counter() - began:6.0f} s  {line}", flush=True))  # fmt: skip
     print(*wrong, sep="\n")
-    print(f"{options.count} submissions of {len(chosen)} kinds, {options.jobs} at a time: {len(wrong)} things not as they "
-          f"must be, {time.perf_counter() - began:.0f} s")  # fmt: skip
+    print(f"{options.count} submissions of {len(chosen)} kinds, {options.jobs} at a time: "
+          f"{len(wrong)} things not as they must be, {time.perf_counter() - began:.0f} s")  # fmt: skip
     return int(bool(wrong))
 
 

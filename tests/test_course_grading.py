@@ -96,25 +96,23 @@ def test_one_that_burns_all_its_time_costs_the_one_beside_it_nothing(fence, tmp_
     slow += "\n".join(f"def {name}(*arguments):\n    return Fraction(getrandbits(2**21), getrandbits(2**21), _normalize=False)"
                       for name in handout.problem_set.functions)  # fmt: skip
     burns = "import os\nfor _ in range(4):\n    if not os.fork():\n        while True: pass\nwhile True: pass"
-    files = []
-    for number in range(2):
-        files.append(hand_in(tmp_path / "in", f"a{number}", with_first(handout.notebook(), burns)))
-        files.append(hand_in(tmp_path / "in", f"b{number}", handout.notebook()))
+    files = [hand_in(tmp_path / "in", "a", with_first(handout.notebook(), burns)),
+             hand_in(tmp_path / "in", "b", handout.notebook())]  # fmt: skip
     untouched = {name.replace(".", "_"): None for name in handout.answers}
     files.append(hand_in(tmp_path / "in", "c", with_first(handout.notebook(**untouched), slow)))
     files.append(hand_in(tmp_path / "in", "d", handout.notebook()))
     notebook = handout.notebook()
-    for _ in range(14):
+    for _ in range(10):
         with_first(notebook, "while True: pass")
     files.append(hand_in(tmp_path / "in", "e", notebook))
     files.append(hand_in(tmp_path / "in", "f", handout.notebook()))
     source, found = find("ps1", ROOT), {}
     for jobs in (1, 2):
-        limits = replace(LIMITS, total=12)
+        limits = replace(LIMITS, total=8)
         reports = list(grade_all(files, source, handout.problem_set, replace(fence, limits=limits), jobs))
         found[jobs] = {report.student: report.points for report in reports}
     assert found[1] == found[2]
-    assert {found[2][student] for student in ("a0", "b0", "a1", "b1", "d", "f")} == {16}
+    assert {found[2][student] for student in ("a", "b", "d", "f")} == {16}
     assert found[2]["c"] == found[2]["e"] == 0
 
 

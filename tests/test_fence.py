@@ -13,10 +13,12 @@ import pytest
 from fenced import QUICK, required, the_fence
 from rehearsal import left, marked
 
+from lrnnlab import doctor
 from lrnnlab.course import fence as fences
 from lrnnlab.course.fence import BUBBLEWRAP, DOCKER, HOME, NONE, Fence, NoFence, find
 from lrnnlab.course.process import Gone, Process, tree, usage
 from lrnnlab.course.sandbox import Limits
+from lrnnlab.doctor import Check
 
 ROOT = Path(__file__).parents[1]
 SLOW_START = Limits(wall=120)  # where a cell imports much on a busy machine
@@ -323,6 +325,8 @@ def test_the_fence_is_described(fence):
     assert fence.kind == BUBBLEWRAP
     assert fence.describe().startswith("Students' code ran fenced in by bubblewrap ")
     assert Fence(NONE).describe().startswith("NOT FENCED IN")
+    [check] = doctor.fence()
+    assert check == Check("fence", True, f"{fence.version}, system calls filtered")
 
 
 def test_without_a_fence_grading_is_refused_or_says_so(monkeypatch):
@@ -332,7 +336,8 @@ def test_without_a_fence_grading_is_refused_or_says_so(monkeypatch):
     with pytest.raises(NoFence, match="there is neither Docker nor Podman"):
         find("an-image", unfenced=True)
     assert find(unfenced=True).kind == NONE
-    assert "there is no bubblewrap" in fences.machine()
+    assert fences.machine() == (False, "there is no bubblewrap")
+    assert list(doctor.fence()) == [Check("fence", None, "there is no bubblewrap; needed for: course")]
 
 
 def test_a_bubblewrap_that_does_not_work_is_no_fence(monkeypatch, tmp_path):

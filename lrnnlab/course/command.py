@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--seconds", type=_positive, default=10, help="computing time of one cell or one call (10)")
     grade.add_argument("--memory", type=_positive, default=1024, help="MiB for all its processes together (1024)")
     grade.add_argument("--image", default="",
-                       help="an image with lrnnlab's requirements: Docker or Podman fences submissions in, not bubblewrap")
+                       help="with lrnnlab's requirements: Docker or Podman fences submissions in, not bubblewrap")
     grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
     grade.add_argument("--show-hidden", action="store_true",
                        help="feedback tells on which input a hidden test failed, and what it wanted")

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -32,8 +31,8 @@ from lrnnlab.course.sandbox import DEFAULT, Limits
 
 BUBBLEWRAP, DOCKER, PODMAN, NONE = "bubblewrap", "docker", "podman", "none"
 PACKAGE = Path(lrnnlab.__file__).resolve().parent
-KERNELS = PACKAGE / "scans" / "__pycache__"  # compiled kernels: inside, a small folder that numba may write, filled from
-STORED = "/kernels"  # this one
+KERNELS = PACKAGE / "scans" / "__pycache__"  # compiled kernels; inside it is a small folder that numba may write,
+STORED = "/kernels"  # filled from this one
 HOME = "/submission"  # the one folder that can be written
 NOBODY = 65534  # who a student's process is where the grader is root
 FORBIDDEN = """
@@ -145,8 +144,10 @@ def _with_image(image: str, limits: Limits) -> Fence | str:
 
 def _tried(fence: Fence) -> Fence | str:
     try:
-        tried = subprocess.run(fence.command("import lrnnlab.course.pupil"), capture_output=True, text=True, timeout=120,
-                               errors="replace", env=fence.environment(), stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+        tried = subprocess.run(
+            fence.command("import lrnnlab.course.pupil"), capture_output=True, text=True, errors="replace", timeout=120,
+            env=fence.environment(), stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{fence.kind} does not start: {error}"
     lines = tried.stderr.strip().splitlines() or [f"exit status {tried.returncode}"]
@@ -197,8 +198,8 @@ def _places(hidden: Iterable[str]) -> tuple[set[str], set[str]]:
     seen = {os.path.join(prefix, part) for prefix in prefixes for part in ("lib", "lib64", "pyvenv.cfg")}
     seen |= {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     seen |= {place for place in sys.path if Path(place).name in ("site-packages", "dist-packages")}
-    seen |= {"/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/usr/share/zoneinfo", "/nix/store", "/gnu/store",
-             "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"}  # fmt: skip
+    seen |= {"/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/usr/share/zoneinfo", "/nix/store",
+             "/gnu/store", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"}  # fmt: skip
     seen |= set(_links(sys.executable))
     seen = {path for path in seen | {os.path.realpath(path) for path in seen} if os.path.exists(path)}
     installed = PACKAGE.parent.name in ("site-packages", "dist-packages")
@@ -262,8 +263,8 @@ def _container(fence: Fence, python: Sequence[str], name: str) -> list[str]:
     place = "/lrnnlab-package"
     variables = inside(HOME) | {"PYTHONPATH": place}
     command = [
-        fence.program, "run", "--rm", "--interactive", "--init", "--network", "none", "--read-only", "--cap-drop", "ALL",
-        "--security-opt", "no-new-privileges", "--user", user, "--pids-limit", str(limits.processes),
+        fence.program, "run", "--rm", "--interactive", "--init", "--network", "none", "--read-only",
+        "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user, "--pids-limit", str(limits.processes),
         "--memory", str(limits.memory + limits.folder), "--memory-swap", str(limits.memory + limits.folder),
         "--ulimit", f"cpu={limits.total + 1}", "--tmpfs", f"{HOME}:rw,mode=1777,size={limits.folder}",
         "--workdir", HOME, "--volume", f"{PACKAGE}:{place}/lrnnlab:ro",
@@ -276,11 +277,15 @@ def _container(fence: Fence, python: Sequence[str], name: str) -> list[str]:
     return [*command, fence.image, *python]
 
 
-def machine() -> str:
-    """What the doctor says: the fence of this machine, or why there is none."""
+def machine() -> tuple[bool, str]:
+    """What the doctor says: does bubblewrap work here, and which it is, or why it does not.
+
+    >>> stands, detail = machine()
+    >>> stands == ("bubblewrap " in detail and "system calls" in detail)
+    True
+    """
     found = _with_bubblewrap(DEFAULT)
     if isinstance(found, Fence):
-        return f"{found.version}, " + ("system calls filtered" if _seccomp() else "libseccomp is missing")
+        return True, f"{found.version}, system calls {'filtered' if _seccomp() else 'not filtered: no libseccomp'}"
     others = [kind for kind in (DOCKER, PODMAN) if shutil.which(kind)]
-    also = f"; {' and '.join(others)} can be one with an image (--image)" if others else ""
-    return f"none on this {platform.system()}: {found}{also}"
+    return False, found + (f"; with an image of yours {' or '.join(others)} may do (--image)" if others else "")

@@ -71,7 +71,7 @@ class Sitting:
         self.over = ""
 
     def start(self) -> None:
-        """Run the cells, in a new process whenever one of them ends it; at the end ``process`` is ready, or ``over``."""
+        """Run the cells, in a new process whenever one ends it; at the end ``process`` is ready, or ``over``."""
         while self.process is None and not self.exhausted():
             self.left -= 1
             limits = self.fence.limits

@@ -43,7 +43,7 @@ class Sink(io.TextIOBase):
 
 
 def main() -> None:
-    """The program: answer, on standard output, what standard input asks, until nobody does.  Limits are its argument."""
+    """The program: answer on standard output what standard input asks, until nobody does.  Limits are its argument."""
     limits = Limits(**json.loads(sys.argv[1]))
     line, nowhere = Line(os.dup(0), os.dup(1)), os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
