@@ -59,7 +59,8 @@ def test_a_training_that_ends_early_because_it_is_done_ends_full_and_green(bars)
 
 def test_a_training_that_broke_or_was_not_accepted_ends_red(bars):
     lost = torch.tensor(math.nan, requires_grad=True)
-    made = train_sequences(torch.nn.Linear(3, 1), drawn, lambda *_: lost, steps=50, rate=0.1, generator=torch.Generator())
+    made = train_sequences(torch.nn.Linear(3, 1), drawn, lambda *_: lost, steps=50, rate=0.1,
+                           generator=torch.Generator())  # fmt: skip
     assert not made.finished
     with pytest.raises(KeyboardInterrupt):
         train_net(until=lambda made: stop() if made.steps == 7 else False)

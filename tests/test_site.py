@@ -106,7 +106,7 @@ def contrast(one, other):
 
 
 def pairs(css):
-    """theme -> {(selector, colour of text, background)}, variables resolved; a rule without a background stands on both."""
+    """theme -> {(selector, colour of text, background)}; where a rule has no background, both of the page's."""
     dark = "".join(re.findall(r"@media \(prefers-color-scheme: dark\) {\n(.*?)^}", css, re.DOTALL | re.MULTILINE))
     light, found = re.sub(r"@media [^{]*{\n.*?^}", "", css, flags=re.DOTALL | re.MULTILINE), {}
     for theme, text in (("light", light), ("dark", light + dark)):
