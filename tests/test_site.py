@@ -209,7 +209,7 @@ def contrast(one, other):
 
 
 def pairs(css):
-    """theme -> {(selector, colour of text, background)}, variables resolved; a rule without a background: both there are."""
+    """theme -> {(selector, colour of text, background)}; where a rule has no background, both of the page's."""
     dark = "".join(re.findall(r"@media \(prefers-color-scheme: dark\) {\n(.*?)^}", css, re.DOTALL | re.MULTILINE))
     light, found = re.sub(r"@media [^{]*{\n.*?^}", "", css, flags=re.DOTALL | re.MULTILINE), {}
     for theme, text in (("light", light), ("dark", light + dark)):
@@ -245,7 +245,8 @@ def test_a_pale_text_is_seen(rule):
 
 
 def test_contrast_by_hand():
-    assert contrast("#000", "white") == pytest.approx(21) and contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=1e-3)
+    assert contrast("#000", "white") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=1e-3)
 
 
 def test_landmarks_and_headers_have_names_of_their_own(site):
