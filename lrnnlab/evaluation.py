@@ -6,16 +6,16 @@ Letters: B batch, T time, C classes.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import checked, whole_number
+from lrnnlab.errors import checked, number, whole_number
 from lrnnlab.tasks import Task
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.base import LONGEST, answered
 from lrnnlab.tasks.string_base import refuse
 from lrnnlab.training import steady_arithmetic, stream
 
@@ -65,7 +65,7 @@ def evaluate(
     strings: int = 1024,
     purpose: str = "test",
 ) -> Evaluation:
-    """Accuracy of ``model(tokens (B,T)) -> logits (B,T,C)`` on fresh strings; ``length`` is the task's test length if absent.
+    """Accuracy of ``model(tokens (B,T)) -> logits (B,T,C)`` on fresh strings; ``length`` is the test length if absent.
 
     The strings come from the stream (seed, purpose): another purpose means other strings, so that what is used to
     choose is never what is used to judge.  An answer that is NaN is wrong.  ``ValueError`` for a task with
@@ -79,7 +79,7 @@ def evaluate(
     """
     refuse(task)
     length = task.check_length(task.test_length if length is None else length)
-    strings = whole_number(strings, 1, "strings")
+    strings = whole_number(strings, 1, "strings", LONGEST)
     if getattr(model, "vocab_size", task.vocab_size) != task.vocab_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.vocab_size}")
     generator = stream(seed, purpose)
@@ -107,13 +107,13 @@ def _at_rest(model: nn.Module) -> Iterator[None]:
 
 
 @checked
-def summary(values: Sequence[float]) -> dict[str, float]:
+def summary(values: Iterable[float]) -> dict[str, float]:
     """Mean, least and greatest of some seeds' results; what a table cell shows.
 
     >>> summary([1.0, 0.5])
     {'mean': 0.75, 'min': 0.5, 'max': 1.0, 'runs': 2}
     """
-    values = [float(v) for v in values]
+    values = [float(number(v, "one of values")) for v in values]
     if not values:
-        raise ValueError("there is nothing to summarise: no run")
+        raise ValueError(f"there is nothing to summarise: values={values}, no run")
     return {"mean": statistics.fmean(values), "min": min(values), "max": max(values), "runs": len(values)}

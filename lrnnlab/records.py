@@ -16,6 +16,8 @@ from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 
+from lrnnlab.errors import checked
+
 SCHEMA = 1
 
 
@@ -25,6 +27,7 @@ def data_folder() -> Path:
     return beside if beside.is_dir() else Path.cwd() / "data"
 
 
+@checked
 def fingerprint(config: dict) -> str:
     """A short hash of a configuration: equal exactly for equal configurations.
 
@@ -67,6 +70,7 @@ def _seal(record: dict) -> str:
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
+@checked
 def write(path: Path, record: dict) -> None:
     """Write ``record`` (JSON-able) to ``path``: whole or not at all."""
     record = json.loads(json.dumps({"schema": SCHEMA, **record}, default=list))
@@ -76,6 +80,7 @@ def write(path: Path, record: dict) -> None:
     os.replace(partial, path)
 
 
+@checked
 def read(path: Path, expected: str | None = None) -> dict | None:
     """The record at ``path``, or None (and a line on stderr that says why) if it is missing, damaged or foreign.
 
@@ -102,6 +107,7 @@ def _skip(path: Path, why: str) -> None:
     return None
 
 
+@checked
 def read_all(folder: Path) -> list[dict]:
     """All good records below ``folder``, in the order of their file names."""
     found = (read(path) for path in sorted(folder.rglob("*.json")))

@@ -49,6 +49,7 @@ class Batch:
         return Batch(self.tokens.to(device), self.targets.to(device), self.mask.to(device))
 
 
+LONGEST = 1 << 31  # tokens of a string, strings of a batch
 NO_ANSWER = -2  # what is never right, not even where no label is due
 
 
@@ -230,7 +231,7 @@ class Task(ABC):
 
     def check_length(self, length):
         """``length`` if strings of this length exist, else ValueError."""
-        return whole_number(length, 1, f"{self}: a length")
+        return whole_number(length, 1, f"{self}: a length", LONGEST)
 
     def check_tokens(self, tokens):
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""
