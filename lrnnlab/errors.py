@@ -114,9 +114,10 @@ def _kind(hint) -> tuple[typing.Callable | None, str]:
         return callable, "callable"
     if origin in (tuple, list):
         return _items(parts)
-    if inspect.isclass(origin):  # Sequence, Iterable, dict and their like
+    if inspect.isclass(origin):  # Sequence, Iterable, dict and their like; an array without axes only looks iterable
         texts = () if str in parts else (str, bytes)
-        return (lambda value: isinstance(value, origin) and not isinstance(value, texts)), f"a {origin.__name__}"
+        return (lambda value: isinstance(value, origin) and not isinstance(value, texts)
+                and getattr(value, "ndim", 1) > 0), f"a {origin.__name__}"  # fmt: skip
     if not inspect.isclass(hint):
         return None, "anything"
     return (lambda value: isinstance(value, hint)), f"a {hint.__name__}"
@@ -130,7 +131,8 @@ def _items(parts: tuple) -> tuple[typing.Callable, str]:
     if len(kinds) > 1:
         return (lambda value: isinstance(value, (tuple, list)) and len(value) == len(tests)
                 and all(test(item) for test, item in zip(tests, value))), words  # fmt: skip
-    return (lambda value: isinstance(value, (tuple, list)) and all(test(item) for test in tests for item in value)), words
+    return (lambda value: isinstance(value, (tuple, list))
+            and all(test(item) for test in tests for item in value)), words  # fmt: skip
 
 
 _KINDS = {

@@ -21,6 +21,7 @@ from importlib import metadata
 from pathlib import Path
 
 from lrnnlab import __version__
+from lrnnlab.errors import checked
 
 SCHEMA = 1
 LARGEST = 1 << 23  # bytes that are read; the longest record of a run has a hundred thousand
@@ -39,6 +40,7 @@ def data_folder() -> Path:
     return beside if beside.is_dir() else Path.cwd() / "data"
 
 
+@checked
 def fingerprint(config: dict) -> str:
     """A short hash of a configuration: equal exactly for equal configurations.
 
@@ -134,12 +136,14 @@ def check_writable(paths: Iterable[Path]) -> None:
             raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
+@checked
 def write(path: Path, record: dict) -> None:
     """Write ``record`` (JSON-able) to ``path``: whole or not at all (``OSError``, see :func:`put`)."""
     record = json.loads(json.dumps({"schema": SCHEMA, **record}, default=list))
     put(path, (json.dumps({**record, "seal": _seal(record)}, indent=1) + "\n").encode())
 
 
+@checked
 def read(path: Path, expected: str | None = None, needs: Mapping[str, type] = RUN) -> dict | None:
     """The record at ``path``, or None (and a line on stderr that says why) if it is missing, damaged or foreign.
 
@@ -177,6 +181,7 @@ def _skip(path: Path, why: str) -> None:
     return None
 
 
+@checked
 def read_all(folder: Path, needs: Mapping[str, type] = RUN) -> list[dict]:
     """All good records below ``folder``, in the order of their file names; ``needs`` as in :func:`read`."""
     found = (read(path, needs=needs) for path in sorted(folder.rglob("*.json")))

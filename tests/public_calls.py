@@ -224,7 +224,7 @@ def task_calls():
 
 def automata_calls():
     table = {"transitions": [[0, 1], [1, 0]], "outputs": [0, 1], "initial": 0, "symbols": ("0", "1"), "names": ()}
-    rule = {"initial": 0, "symbols": "01", "step": lambda s, v: (s + v) % 3, "output": lambda s: s, "name": str,
+    rule = {"initial": 0, "symbols": "01", "step": lambda s, v: v, "output": lambda s: 0, "name": str,
             "limit": 10}  # fmt: skip
     return [
         ("MooreMachine", automata.MooreMachine, table), ("build", automata.build, rule),
@@ -246,8 +246,8 @@ def training_calls():
               "smoothing": 0.0, "noise": 0.0, "purity": 0.0, "until": None, "prune": None}  # fmt: skip
     recipe = {"phases": (phase,), "batch": 2, "optimiser": "adam", "betas": (0.9, 0.99), "clip": 1.0, "average": 0.0,
               "attempts": 1, "length": 3, "mend": None}  # fmt: skip
-    run = {"make_model": lambda seed: model("elman"), "task": tasks.Sum(2), "recipe": Recipe((phase,), batch=2, length=3),
-           "seed": 0, "accept": None, "check": None, "check_every": 0, "confirm": 1,
+    run = {"make_model": lambda seed: model("elman"), "task": tasks.Sum(2), "seed": 0,
+           "recipe": Recipe((phase,), batch=2, length=3), "accept": None, "check": None, "check_every": 0, "confirm": 1,
            "checkpoint": folder / "no such checkpoint", "save_seconds": 5.0, "progress": False}  # fmt: skip
     return [
         ("Phase", Phase, phases), ("Recipe", Recipe, recipe), ("Mend", Mend, {"phase": phase, "rounds": 1}),
@@ -268,7 +268,8 @@ def record_calls():
     return [
         ("fingerprint", records.fingerprint, {"config": {"a": 1}}),
         ("write", records.write, {"path": path, "record": {"a": 1}}),
-        ("read", records.read, {"path": path, "expected": None}), ("read_all", records.read_all, {"folder": path.parent}),
+        ("read", records.read, {"path": path, "expected": None}),
+        ("read_all", records.read_all, {"folder": path.parent}),
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Fuzz: a public callable with one argument of a wrong kind, shape, type or device works, or says clearly what is wrong.
+"""Fuzz: a public callable with one argument of a wrong kind, shape, type or device works, or says what is wrong.
 
 Clear is a TypeError or ValueError that the package itself raises (not torch, NumPy or Python on its behalf) and that
 names the argument or shows what came.  ``LRNNLAB_FUZZ=all`` tries every argument of every callable with every value of
@@ -25,7 +25,7 @@ import lrnnlab
 
 PACKAGE = str(Path(lrnnlab.__file__).parent)
 EXHAUSTIVE = os.environ.get("LRNNLAB_FUZZ") == "all"
-SECONDS = 5  # a call that takes longer hangs
+SECONDS = 5  # a call that takes more of the processor hangs
 VALUES = {
     "None": lambda: None, "text": lambda: "abc", "no text": lambda: "", "bytes": lambda: b"x", "True": lambda: True,
     "0": lambda: 0, "-1": lambda: -1, "10**18": lambda: 10**18, "2.5": lambda: 2.5, "nan": lambda: np.nan,
@@ -55,13 +55,13 @@ def in_time():
     def late(*_):
         raise TimeoutError(f"longer than {SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def shows(message, names, value):
@@ -71,7 +71,7 @@ def shows(message, names, value):
         dense = value.layout is torch.strided and value.device.type != "meta"
         seen += map(str, value.flatten().tolist()) if dense and value.numel() < 99 else []
     else:
-        seen = [repr(value), str(value), repr(value)[:60]]
+        seen = [repr(value), str(value), repr(value)[:60], *map(str, value if isinstance(value, (list, tuple)) else ())]
     words = [*names, *(name.removesuffix("_t") for name in names), *filter(None, seen)]
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in words)
 
@@ -98,16 +98,19 @@ def verdict(call, name, value):
 
 def replacements(right):
     """What to put in the place of an argument, by name: ``VALUES``, and a tensor's ``CHANGES``."""
-    made = {name: make() for name, make in VALUES.items()}
+    made = {name: make() for name, make in VALUES.items() if not (callable(right) and callable(make()))}
     if isinstance(right, torch.Tensor):
         made |= {f"the right one {name}": change(right) for name, change in CHANGES.items()}
     if isinstance(right, (list, tuple)) and right and torch.is_tensor(right[0]):  # states
-        made |= {"one too few": right[:-1], "one too many": [*right, right[0]],
-                 **{f"the first {name}": [change(right[0]), *right[1:]] for name, change in CHANGES.items()}}  # fmt: skip
+        made |= {"one too few": right[:-1], "one too many": [*right, right[0]]}
+        made |= {f"the first {name}": [change(right[0]), *right[1:]] for name, change in CHANGES.items()}
     return made
 
 
 def tries(room):
+    for call in calls(room):  # what is right works, and has imported what it needs before the clock runs
+        if ... not in call.arguments().values():
+            call.function(**call.arguments())
     return [(call, name, what, value) for call in calls(room) for name, right in call.arguments().items()
             for what, value in replacements(right).items()]  # fmt: skip
 

@@ -7,11 +7,14 @@ Letters: V tokens, Q states, T time; a word is a tuple of token numbers.
   so m_uv = m_v[m_u] in NumPy and A_uv = A_v A_u in matrices, which is the order of x_t = A_t x_{t-1}.
 """
 
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
 from lrnnlab.automata.partition import coarsest, equal_rows
+from lrnnlab.errors import checked, shown
 
 NO_LABEL = -1
 
@@ -36,7 +39,7 @@ class MooreMachine:
 
     def __post_init__(self):
         for field, ndim in (("transitions", 2), ("outputs", 1)):
-            given = np.array(getattr(self, field))
+            given = _array(getattr(self, field), field)
             if given.ndim != ndim or given.size == 0 or given.dtype.kind not in "iu":
                 raise ValueError(f"{field} must be a non-empty {ndim}-dimensional array of integers, "
                                  f"got shape {given.shape} of {given.dtype}")
@@ -44,16 +47,19 @@ class MooreMachine:
             array.setflags(write=False)  # a frozen dataclass does not freeze the arrays it holds
             object.__setattr__(self, field, array)
         (V, Q), outputs = self.transitions.shape, self.outputs
-        object.__setattr__(self, "symbols", tuple(self.symbols))
-        object.__setattr__(self, "names", tuple(self.names) or tuple(map(str, range(Q))))
+        for field in ("symbols", "names"):
+            object.__setattr__(self, field, _several(getattr(self, field), field))
+        if not all(isinstance(symbol, Hashable) for symbol in self.symbols):
+            raise TypeError(f"symbols must be texts, got {shown(self.symbols)}")
+        object.__setattr__(self, "names", self.names or tuple(map(str, range(Q))))
         wrong = np.argwhere((self.transitions < 0) | (self.transitions >= Q))
         if len(wrong):
             (token, state), bad = wrong[0], self.transitions[tuple(wrong[0])]
             raise ValueError(f"transitions[{token}, {state}] = {bad} is no state; the states are 0..{Q - 1}")
         if len(outputs) != Q or outputs.min() < NO_LABEL:
             raise ValueError(f"outputs must be {Q} classes, each -1 or more, got {outputs.tolist()}")
-        if isinstance(self.initial, bool) or self.initial not in range(Q):
-            raise ValueError(f"initial state {self.initial!r} is outside 0..{Q - 1}")
+        if isinstance(self.initial, bool) or not isinstance(self.initial, Integral) or self.initial not in range(Q):
+            raise ValueError(f"initial state {shown(self.initial)} is outside 0..{Q - 1}")
         if len(self.symbols) != V or len(set(self.symbols)) != V:
             raise ValueError(f"need {V} distinct symbols, got {self.symbols}")
         if len(self.names) != Q:
@@ -73,7 +79,7 @@ class MooreMachine:
 
     def run(self, tokens):
         """The state after each token: ``tokens`` (..., T) int -> (..., T).  ValueError for a token outside 0..V-1."""
-        tokens = np.asarray(tokens)
+        tokens = _array(tokens, "tokens")
         if tokens.ndim == 0 or (tokens.size and tokens.dtype.kind not in "iu"):
             raise ValueError(f"tokens must be integers (..., T), got shape {tokens.shape} of {tokens.dtype}")
         wrong = np.argwhere((tokens < 0) | (tokens >= self.num_symbols))
@@ -100,7 +106,26 @@ class MooreMachine:
         return np.array(order)
 
 
-def build(initial, symbols, step, output, name=str, limit=100_000):
+def _several(given, what):
+    """``given`` as a tuple; TypeError if it holds nothing that can be told one by one."""
+    try:
+        return tuple(given)
+    except TypeError as error:
+        raise TypeError(f"{what} must be a sequence of texts, got {shown(given)}") from error
+
+
+def _array(given, what):
+    """``given`` as a NumPy array; TypeError if it cannot be one."""
+    try:
+        return np.array(given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{what} must be an array of integers, got {shown(given)}") from error
+
+
+@checked
+def build(
+    initial: Hashable, symbols: Iterable, step: Callable, output: Callable, name: Callable = str, limit: int = 100_000
+) -> MooreMachine:
     """The machine of a Python rule: explore ``step(state, token) -> state`` breadth-first from ``initial``.
 
     States may be any hashable values; ``output(state)`` is a class or -1, ``name(state)`` the text shown for it.
@@ -109,7 +134,9 @@ def build(initial, symbols, step, output, name=str, limit=100_000):
     >>> build(0, "01", lambda state, token: (state + token) % 3, lambda state: state).num_states
     3
     """
-    symbols, number, states, rows = tuple(symbols), {initial: 0}, [initial], []
+    symbols, number, states, rows = _several(symbols, "symbols"), {initial: 0}, [initial], []
+    if not symbols:
+        raise ValueError(f"a machine reads at least one symbol, got symbols={symbols}")
     for state in states:
         followers = [step(state, token) for token in range(len(symbols))]
         for follower in followers:
@@ -122,7 +149,8 @@ def build(initial, symbols, step, output, name=str, limit=100_000):
     return MooreMachine(np.array(rows).T, [output(s) for s in states], 0, symbols, map(name, states))
 
 
-def minimise(machine):
+@checked
+def minimise(machine: MooreMachine) -> MooreMachine:
     """The smallest machine with the same answers, its states numbered breadth-first from the initial one.
 
     The numbering is canonical: two machines are equivalent iff their minimised machines are ``==``.  Each state keeps
@@ -142,7 +170,8 @@ def minimise(machine):
                  lambda s: int(machine.outputs[live[s]]), lambda s: machine.names[live[s]], limit=len(first))
 
 
-def equivalent(a, b, where_labelled=False):
+@checked
+def equivalent(a: MooreMachine, b: MooreMachine, where_labelled: bool = False) -> tuple | None:
     """None if the machines answer alike, else a shortest word (tuple of tokens) after which they differ.
 
     The word may be empty, ``()``, so compare the result with None; of the shortest words it is the first in dictionary
@@ -170,7 +199,8 @@ def equivalent(a, b, where_labelled=False):
     return None
 
 
-def one_hot_transitions(machine):
+@checked
+def one_hot_transitions(machine: MooreMachine) -> np.ndarray:
     """(V, Q, Q) float64 with A[v, i, j] = 1 iff token v leads from j to i, so A[v] @ e_j is the next state.
 
     >>> one_hot_transitions(MooreMachine([[0, 0]], [0, 1], 0, "a")).tolist()

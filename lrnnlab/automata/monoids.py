@@ -8,7 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from lrnnlab.automata.machines import minimise
+from lrnnlab.automata.machines import MooreMachine, minimise
+from lrnnlab.errors import checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class Monoid:
         return len(self.elements)
 
 
-def transition_monoid(machine, limit=200_000):
+@checked
+def transition_monoid(machine: MooreMachine, limit: int = 200_000) -> Monoid:
     """Every distinct action of a word on the machine's Q states, shorter words first, then in dictionary order.
 
     ``elements[i][s]`` is where ``words[i]`` leads from s; reading u and then v is ``m_v[m_u]``.  ValueError if there
@@ -65,7 +67,8 @@ class Classification:
     pre_period: int
 
 
-def classify(machine, limit=200_000):
+@checked
+def classify(machine: MooreMachine, limit: int = 200_000) -> Classification:
     """Algebra of the minimised machine, hence of the answers and not of how the machine was drawn.
 
     aperiodic: no word turns two or more states in a cycle.  group: every token permutes the states.  commutative: the

@@ -99,6 +99,7 @@ class Batch:
         return answered(given) == wanted
 
 
+LONGEST = 1 << 31  # tokens of a string, strings of a batch
 NO_ANSWER = -2  # what is never right, not even where no label is due
 
 
@@ -376,7 +377,7 @@ class Task(BaseTask):
 
     def check_length(self, length):
         """``length`` if strings of this length exist, else ValueError."""
-        return whole_number(length, 1, f"{self}: a length")
+        return whole_number(length, 1, f"{self}: a length", LONGEST)
 
     def check_tokens(self, tokens):
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""

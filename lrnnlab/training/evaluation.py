@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import checked, whole_number
+from lrnnlab.errors import checked, number, whole_number
 from lrnnlab.tasks import BaseTask, Batch, StringTask
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.base import LONGEST, answered
 from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.steady import steady_arithmetic, stream
 
@@ -85,7 +85,7 @@ def evaluate(
     1.0
     """
     length = task.near(task.test_length) if length is None else task.check_length(length)
-    strings = whole_number(strings, 1, "strings")
+    strings = whole_number(strings, 1, "strings", LONGEST)
     if task.reads == "tokens" and getattr(model, "vocab_size", task.input_size) != task.input_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
     generator, done = stream(seed, purpose), 0
@@ -172,13 +172,13 @@ def levels(task: StringTask, lengths: Iterable[int]) -> dict[str, float]:
 
 
 @checked
-def summary(values: Sequence[float]) -> dict[str, float]:
+def summary(values: Iterable[float]) -> dict[str, float]:
     """Mean, least and greatest of some seeds' results; what a table cell shows.
 
     >>> summary([1.0, 0.5])
     {'mean': 0.75, 'min': 0.5, 'max': 1.0, 'runs': 2}
     """
-    values = [float(v) for v in values]
+    values = [float(number(v, "one of values")) for v in values]
     if not values:
-        raise ValueError("there is nothing to summarise: no run")
+        raise ValueError(f"there is nothing to summarise: values={values}, no run")
     return {"mean": statistics.fmean(values), "min": min(values), "max": max(values), "runs": len(values)}

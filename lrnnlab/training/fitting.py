@@ -89,6 +89,8 @@ def fit(
         raise ValueError(f"check_every={check_every} needs a check to call")
     whole_number(confirm, 1, "confirm")
     checkpoint = None if checkpoint is None else Path(checkpoint)
+    if checkpoint is not None and checkpoint.is_dir():
+        raise ValueError(f"checkpoint must be a file, got the folder {str(checkpoint)!r}")
     with steady_arithmetic(), progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar:
         attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
         identity = _identity(attempts.descent.model, task, recipe, seed, check_every)

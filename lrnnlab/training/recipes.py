@@ -92,7 +92,7 @@ class Recipe:
 
     def __post_init__(self):
         if not self.phases:
-            raise ValueError("a recipe needs at least one phase, got none")
+            raise ValueError(f"a recipe needs at least one phase, got phases={self.phases}")
         if self.optimiser not in ("adam", "adamw"):
             raise ValueError(f"optimiser is adam or adamw, got {self.optimiser!r}")
         if self.average and any(phase.prune is not None for phase in self.phases):

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import MooreMachine
+from lrnnlab.errors import checked
 from lrnnlab.models import SequenceModel
 from lrnnlab.training import steady_arithmetic
 from lrnnlab.verification.below import Below, check_snapped, live_part, reach
@@ -30,6 +31,7 @@ __all__ = ["HeadTables", "Verdict", "head_tables", "heads_machine", "learned_mac
 LOWER = 200_000  # at most so many states of the layers under the last
 
 
+@checked
 def verify(
     model: SequenceModel,
     specification: MooreMachine,
