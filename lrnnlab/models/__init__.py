@@ -99,6 +99,7 @@ MIXERS = {  # the same mixers by themselves, mixer(width, **options): what a net
 }  # fmt: skip
 
 
+@checked
 def build(
     name: str,
     task: BaseTask | None = None,

@@ -52,7 +52,7 @@ TASKS = {
 }  # fmt: skip
 
 
-def task(name, *arguments, length=None, **options):
+def task(name: str | BaseTask, *arguments, length: int | None = None, **options) -> BaseTask:
     """The task called ``name``; arguments and options go to what makes it, ``length`` is another training length.
 
     Besides the names of ``TASKS``: ``task("z_7")``, a cyclic group; ``task("regex", "(ab)*")``, a regular expression;
