@@ -31,7 +31,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL, build, equivalent, minimise
-from lrnnlab.errors import shown, whole_number
+from lrnnlab.errors import checked, shown, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,8 @@ class BaseTask(ABC):
         """``sample`` at the greatest length up to ``length`` that the task has."""
         return self.sample(batch, self.near(length), generator)
 
-    def sample_up_to(self, batch, longest, generator):
+    @checked
+    def sample_up_to(self, batch, longest, generator: torch.Generator):
         """A batch of one random length, uniform in 1..``longest`` (or the next shorter one that the task has)."""
         longest = whole_number(longest, 1, f"{self}: the longest length")
         length = int(torch.randint(1, longest + 1, (), generator=generator, device=generator.device))
@@ -302,7 +303,8 @@ class Task(BaseTask):
         """Answers (B, T) at every position of checked ``tokens``: the fast path.  Here: run the machine."""
         return torch.from_numpy(self.machine.answer(tokens.cpu().numpy())).to(tokens.device)
 
-    def sample(self, batch, length, generator):
+    @checked
+    def sample(self, batch, length, generator: torch.Generator):
         """``batch`` random strings of ``length`` with their answers, as a ``Batch`` on the generator's device.
 
         All randomness comes from ``generator`` (``torch.Generator``).  ValueError for a batch below 1, or a length
@@ -363,7 +365,8 @@ class Task(BaseTask):
         separator = "" if all(len(symbol) == 1 for symbol in self.symbols) else " "
         return separator.join(self.symbols[token] for token in self.check_string(tokens))
 
-    def read(self, text):
+    @checked
+    def read(self, text: str):
         """The tokens (T,) int64 of a text as ``write`` makes it; more spaces do no harm.  ValueError if one is bad."""
         single = all(len(symbol) == 1 for symbol in self.symbols)
         return self.read_parts(re.findall(r"\S", text) if single else text.split(), text)

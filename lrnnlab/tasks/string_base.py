@@ -14,6 +14,7 @@ What fits and scores models at every position (``lrnnlab.training``, ``lrnnlab.t
 says so (``refuse``).
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from statistics import fmean
@@ -21,7 +22,7 @@ from statistics import fmean
 import numpy as np
 import torch
 
-from lrnnlab.errors import shown, whole_number
+from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks.base import Batch, Task
 from lrnnlab.tasks.uniform_strings import UniformStrings
 
@@ -107,7 +108,8 @@ class StringTask(Task):
         """Accuracy of the best answer that looks at nothing but the length, exact up to the last rounding."""
         return float(max(self.label_shares(self.string_length(length))))
 
-    def average_majority(self, lengths):
+    @checked
+    def average_majority(self, lengths: Iterable):
         """Mean of ``majority`` over ``lengths``: what paper 002's score gives to one who looks at the length alone.
 
         The paper's score is the mean accuracy over the lengths that were not trained on.  Its text says 51..100 for
@@ -119,7 +121,7 @@ class StringTask(Task):
         """
         lengths = list(lengths)
         if not lengths:
-            raise ValueError(f"{self}: an average needs at least one length, got {lengths}")
+            raise ValueError(f"{self}: an average needs at least one length, got lengths={lengths}")
         return fmean(self.majority(length) for length in lengths)
 
 
