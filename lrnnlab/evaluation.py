@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from lrnnlab.errors import checked, number, whole_number
 from lrnnlab.tasks import Task
-from lrnnlab.tasks.base import LONGEST, answered
+from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.string_base import refuse
 from lrnnlab.training import steady_arithmetic, stream
 
@@ -79,7 +79,7 @@ def evaluate(
     """
     refuse(task)
     length = task.check_length(task.test_length if length is None else length)
-    strings = whole_number(strings, 1, "strings", LONGEST)
+    strings = whole_number(strings, 1, "strings")
     if getattr(model, "vocab_size", task.vocab_size) != task.vocab_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.vocab_size}")
     generator = stream(seed, purpose)

@@ -116,7 +116,7 @@ def train_sequences(
     """
     _check(steps, warmup, schedule, clip, watch, watch_every)
     for name, value in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
-        number(value, name, 0, 1e9)
+        number(value, name, 0)
     made, start, window = Trained(net), time.process_time(), []
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)

@@ -10,6 +10,7 @@ and enter it: ``TASKS["parity"] = Parity``.  ``STRING_TASKS`` has those with one
 data of the long-range arena, read or generated, are in ``lrnnlab.tasks.long_range``.
 """
 
+from lrnnlab.errors import checked
 from lrnnlab.tasks.arithmetic import EvenPair, ModArith, ModularTask, Sum
 from lrnnlab.tasks.atomic import ATOMIC
 from lrnnlab.tasks.base import Batch, Task
@@ -32,7 +33,8 @@ __all__ = [
 TASKS = {"sum": Sum, "evenpair": EvenPair, "modarith": ModArith}
 
 
-def get(name, modulus=5):
+@checked
+def get(name: str, modulus=5):
     """The task called ``name``; ``modulus`` matters to the tasks that have one.  ValueError lists the legal names.
 
     >>> get("modarith", 7)

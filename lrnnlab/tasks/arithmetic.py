@@ -12,15 +12,18 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, minimise
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.base import Task
 
 
+STATES = 10_000  # a machine with more is not built
+
+
 class ModularTask(Task):
-    """A task over the numbers 0..M-1.  ValueError unless M is a whole number, at least 2."""
+    """A task over the numbers 0..M-1.  ValueError unless M is a whole number, 2..10,000."""
 
     def __init__(self, modulus):
-        self.modulus = self.classes = whole_number(modulus, 2, f"{type(self).__name__}: the modulus")
+        self.modulus = self.classes = whole_number(modulus, 2, f"{type(self).__name__}: the modulus", STATES)
         self.symbols = tuple(str(number) for number in range(self.modulus))
 
     def draw(self, batch, length, generator):
@@ -135,7 +138,7 @@ class ModArith(ModularTask):
         return torch.arange(self.check_length(length)) % 2 == 0
 
     def token_distribution(self, position):
-        numbers = np.arange(self.vocab_size) < self.modulus
+        position, numbers = whole_number(position, 0, f"{self}: a position"), np.arange(self.vocab_size) < self.modulus
         return numbers / self.modulus if position % 2 == 0 else ~numbers / 3
 
     def draw(self, batch, length, generator):
@@ -169,7 +172,8 @@ class ModArith(ModularTask):
         """As in "1+2-3×4"; a number above 9 needs no separator, since operators stand on both sides of it."""
         return "".join(self.symbols[token] for token in self.check_string(tokens))
 
-    def read(self, text):
+    @checked
+    def read(self, text: str):
         """The tokens (T,) of an expression; × may be typed x or *.  ValueError names what does not belong."""
         parts = ["×" if part in "x*" else part for part in re.findall(r"[0-9]+|\S", text)]
         return self.read_parts(parts, text)

@@ -10,7 +10,7 @@ import torch
 
 from lrnnlab.errors import whole_number
 from lrnnlab.tasks.atomic_context import MIPS, ContextShift, Solve, SolveFixed
-from lrnnlab.tasks.continuous import ContinuousTask, floats, normal_sequences
+from lrnnlab.tasks.continuous import ContinuousTask, normal_sequences
 
 
 class Sequence(ContinuousTask):
@@ -54,7 +54,7 @@ class Shift(Sequence):
         return torch.stack([torch.nn.functional.pad(x, (j * step, 0))[:, :length] for j in range(self.copies)], -1)
 
     def answer(self, values):
-        x = [row[0] for row in floats(values)]
+        x = [row[0] for row in self.floats(values)]
         step = len(x) // self.copies
         return [[x[i - j * step] if i >= j * step else 0.0 for j in range(self.copies)] for i in range(len(x))]
 
@@ -71,7 +71,7 @@ class CumSum(Sequence):
         return values.cumsum(1) / count.sqrt()[:, None]
 
     def answer(self, values):
-        x = [row[0] for row in floats(values)]
+        x = [row[0] for row in self.floats(values)]
         return [[sum(x[:i + 1]) / (i + 1) ** 0.5] for i in range(len(x))]
 
 
@@ -86,7 +86,7 @@ class CumMax(Sequence):
         return values.cummax(1).values
 
     def answer(self, values):
-        x = [row[0] for row in floats(values)]
+        x = [row[0] for row in self.floats(values)]
         return [[max(x[:i + 1])] for i in range(len(x))]
 
 
@@ -101,7 +101,8 @@ class Reverse(PaddedSequence):
         return values[:, :values.shape[1] // 2].flip(1)
 
     def answer(self, values):
-        x = floats(values)[:len(values) // 2]
+        x = self.floats(values)
+        x = x[:len(x) // 2]
         return [x[-1 - i] for i in range(len(x))]
 
 
@@ -117,8 +118,8 @@ class Sort(PaddedSequence):
         return x.gather(1, (x - x[:, :1]).abs().argsort(dim=1, stable=True))
 
     def answer(self, values):
-        x = [row[0] for row in floats(values)[:len(values) // 2]]
-        return [[number] for number in sorted(x, key=lambda number: abs(number - x[0]))]
+        x = [row[0] for row in self.floats(values)]
+        return [[number] for number in sorted(x[:len(x) // 2], key=lambda number: abs(number - x[0]))]
 
 
 class Select(ContinuousTask):
@@ -157,7 +158,7 @@ class Select(ContinuousTask):
         return values[..., 0][marked].reshape(len(values), self.chosen, 1)
 
     def answer(self, values):
-        return [[number] for number, mark in floats(values) if mark == 1]
+        return [[number] for number, mark in self.floats(values) if mark == 1]
 
 
 class SelectFixed(Select):

@@ -13,7 +13,7 @@ from math import isqrt, pi
 import torch
 
 from lrnnlab.errors import whole_number
-from lrnnlab.tasks.continuous import ContinuousTask, floats, normal_sequences
+from lrnnlab.tasks.continuous import ContinuousTask, normal_sequences
 
 
 class MIPS(ContinuousTask):
@@ -45,7 +45,7 @@ class MIPS(ContinuousTask):
 
     def answer(self, values):
         D, answers = self.d_out, []
-        rows = floats(values)
+        rows = self.floats(values)
         for i, row in enumerate(rows):
             scores = [sum(a * b for a, b in zip(row[:D], rows[j][D:2 * D])) for j in range(i + 1)]
             answers.append(rows[scores.index(max(scores))][2 * D:])
@@ -78,7 +78,7 @@ class ContextShift(ContinuousTask):
         return (x.gather(1, source.clamp_min(0)) * (source >= 0))[..., None]
 
     def answer(self, values):
-        x = [row[0] for row in floats(values)]
+        x = [row[0] for row in self.floats(values)]
         angles = torch.arange(len(x), dtype=torch.float64) * (2 * pi / len(x))
         start = int(((angles.cos() - x[0]) ** 2 + (angles.sin() - x[1]) ** 2).argmin())  # the s whose point it is
         return [[number] for number in ([0.0] * start + x)[:len(x)]]
@@ -120,8 +120,9 @@ class Solve(ContinuousTask):
         return rows[:, :, :size].transpose(1, 2) @ rows[:, :, size:]  # A^T b: A is orthogonal
 
     def answer(self, values):
-        size = unknowns(len(values))
-        rows = torch.tensor(floats(values[:size * (size + 1)]), dtype=torch.float64).reshape(size, size + 1)
+        rows = torch.tensor(self.floats(values), dtype=torch.float64)
+        size = unknowns(len(rows))
+        rows = rows[:size * (size + 1)].reshape(size, size + 1)
         return torch.linalg.solve(rows[:, :size], rows[:, size:]).tolist()
 
 

@@ -30,7 +30,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, equivalent, minimise
-from lrnnlab.errors import shown, whole_number
+from lrnnlab.errors import checked, shown, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,6 @@ class Batch:
         return Batch(self.tokens.to(device), self.targets.to(device), self.mask.to(device))
 
 
-LONGEST = 1 << 31  # tokens of a string, strings of a batch
 NO_ANSWER = -2  # what is never right, not even where no label is due
 
 
@@ -159,7 +158,8 @@ class Task(ABC):
         """Answers (B, T) at every position of checked ``tokens``: the fast path.  Here: run the machine."""
         return torch.from_numpy(self.machine.answer(tokens.cpu().numpy())).to(tokens.device)
 
-    def sample(self, batch, length, generator):
+    @checked
+    def sample(self, batch, length, generator: torch.Generator):
         """``batch`` random strings of ``length`` with their answers, as a ``Batch`` on the generator's device.
 
         All randomness comes from ``generator`` (``torch.Generator``).  ValueError for a batch below 1, or a length
@@ -217,7 +217,8 @@ class Task(ABC):
         separator = "" if all(len(symbol) == 1 for symbol in self.symbols) else " "
         return separator.join(self.symbols[token] for token in self.check_string(tokens))
 
-    def read(self, text):
+    @checked
+    def read(self, text: str):
         """The tokens (T,) int64 of a text as ``write`` makes it; more spaces do no harm.  ValueError if one is bad."""
         single = all(len(symbol) == 1 for symbol in self.symbols)
         return self.read_parts(re.findall(r"\S", text) if single else text.split(), text)
@@ -231,7 +232,7 @@ class Task(ABC):
 
     def check_length(self, length):
         """``length`` if strings of this length exist, else ValueError."""
-        return whole_number(length, 1, f"{self}: a length", LONGEST)
+        return whole_number(length, 1, f"{self}: a length")
 
     def check_tokens(self, tokens):
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""

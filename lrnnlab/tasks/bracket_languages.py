@@ -8,7 +8,7 @@ from math import comb
 
 import torch
 
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.counted_strings import CountedTask
 
 OPEN, CLOSE, RESET = 0, 1, 2
@@ -133,7 +133,9 @@ class ResetDyck1(CountedTask):
         least, most = self.check_window(window)
         return range(least, 2 * most + 2)
 
-    def in_window(self, text, window):
+    @checked
+    def in_window(self, text: str, window):
+        window = self.check_window(window)
         first, _, second = text.partition("1")
         needed = max(len(first) + len(what_is_left(first, "()")), len(second))
         return self.holds(text) and needed <= window[1] and len(text) >= window[0]

@@ -14,10 +14,11 @@ from math import pi
 
 import torch
 
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, shown, whole_number
 
 
-def position_features(length, device=None):
+@checked
+def position_features(length, device: torch.device | str | None = None):
     """(T, 2) columns cos(2 pi i / T), sin(2 pi i / T): where in the input a position is (paper 004, section 3.1).
 
     >>> (position_features(4).round(decimals=3) + 0).tolist()
@@ -28,7 +29,8 @@ def position_features(length, device=None):
     return torch.stack([angle.cos(), angle.sin()], dim=-1).float()
 
 
-def r_squared(prediction, target):
+@checked
+def r_squared(prediction: torch.Tensor, target: torch.Tensor) -> float:
     """1 - MSE(prediction, target) / MSE(mean(target), target), over ALL numbers of a batch (paper 004, section 3.3).
 
     1 is perfect, 0 is the best single number for the whole batch, below 0 is worse than that number.  The released
@@ -38,6 +40,8 @@ def r_squared(prediction, target):
     >>> r_squared(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 2.0, 3.0]))
     0.5
     """
+    if prediction.device != target.device:
+        raise ValueError(f"prediction lies on {prediction.device}, target on {target.device}")
     if prediction.shape != target.shape or target.numel() == 0:
         raise ValueError(f"prediction and target must have one shape and numbers in it, got "
                          f"{tuple(prediction.shape)} and {tuple(target.shape)}")
@@ -50,11 +54,6 @@ def normal_sequences(batch, length, generator):
     """(B, L) independent standard normals, each row divided by its largest absolute value (paper 004, section 3.1)."""
     x = torch.randn(batch, length, generator=generator, device=generator.device)
     return x / x.abs().amax(1, keepdim=True)
-
-
-def floats(values):
-    """One input (T, columns) as lists of Python floats, for the oracles."""
-    return torch.as_tensor(values, dtype=torch.float64).tolist()
 
 
 class ContinuousTask(ABC):
@@ -97,7 +96,8 @@ class ContinuousTask(ABC):
         """``length`` if the task exists at this length, else ValueError."""
         return whole_number(length, self.least, f"{self}: a length")
 
-    def sample(self, batch, length, generator):
+    @checked
+    def sample(self, batch, length, generator: torch.Generator):
         """Random inputs (B, T, d_in) and their targets (B, T', d_out), float32 on the generator's device.
 
         The last two input columns are ``position_features``.  All randomness comes from ``generator``.  ValueError
@@ -114,13 +114,25 @@ class ContinuousTask(ABC):
 
     def targets(self, values):
         """Targets (B, T', d_out) of ``values`` (B, T, columns); ValueError shows a wrong shape."""
+        return self.label(self.check_values(values))
+
+    def check_values(self, values):
+        """``values`` if they are a real tensor (B, T, columns), else ValueError."""
         if not isinstance(values, torch.Tensor) or values.ndim != 3 or values.shape[2] != self.columns \
                 or not values.is_floating_point():
-            shown = f"{tuple(values.shape)} of {values.dtype}" if isinstance(values, torch.Tensor) else repr(values)
-            raise ValueError(f"{self}: inputs are a real tensor (B, T, {self.columns}), got {shown}")
-        return self.label(values)
+            raise ValueError(f"{self}: inputs are a real tensor (B, T, {self.columns}), got {shown(values)}")
+        return values
+
+    def floats(self, values):
+        """ONE input (T, columns) as lists of Python floats, for the oracles; ValueError for what is none."""
+        try:
+            given = torch.as_tensor(values, dtype=torch.float64)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"{self}: values must be numbers (T, {self.columns}), got {shown(values)}") from error
+        return self.check_values(given[None])[0].tolist()
 
     def with_positions(self, values):
         """``values`` (B, T, columns) with the two position columns behind them: (B, T, d_in)."""
+        values = self.check_values(values)
         where = position_features(values.shape[1], values.device).to(values.dtype)
         return torch.cat([values, where.expand(len(values), -1, -1)], dim=-1)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import binom
 
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import number, whole_number
 
 
 def best_of_checks(level, checks=40, strings=128):
@@ -17,8 +17,7 @@ def best_of_checks(level, checks=40, strings=128):
     >>> [round(number, 3) for number in best_of_checks(0.2)]
     [0.279, 0.019]
     """
-    if not 0 <= level <= 1:
-        raise ValueError(f"the level is a probability, 0..1, got {level!r}")
+    level = number(level, "the level, a probability,", 0, 1)
     checks, strings = whole_number(checks, 1, "checks"), whole_number(strings, 1, "strings")
     scores = np.arange(strings + 1) / strings
     best = np.diff(binom.cdf(np.arange(strings + 1), strings, level) ** checks, prepend=0)

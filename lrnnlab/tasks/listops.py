@@ -19,11 +19,14 @@ brackets of its own, ( ( ( [MAX 2 ) 6 ) ] ); those parentheses carry nothing, ar
 """
 
 import statistics
+from collections.abc import Iterable
+from numbers import Integral
 
+import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.base import Batch
 from lrnnlab.tasks.seeds import python_random
 
@@ -46,7 +49,8 @@ def apply(operator, values):
     return sum(values) % 10
 
 
-def evaluate(text):
+@checked
+def evaluate(text: str) -> int:
     """The oracle: the value of an expression's text, read word by word from the left into nested Python lists.
 
     It shares nothing with ``nodes``: other input (text), other order (a list is built before it is evaluated), and the
@@ -73,6 +77,17 @@ def evaluate(text):
     return levels[0][0]
 
 
+def as_tokens(tokens):
+    """``tokens`` as a list of ints; ValueError unless they are whole numbers 0..15, one after the other."""
+    found = tokens.tolist() if isinstance(tokens, (torch.Tensor, np.ndarray)) else tokens
+    if not isinstance(found, (list, tuple)):
+        raise ValueError(f"tokens must be a sequence of whole numbers, got {shown(tokens)}")
+    for token in found:
+        if not isinstance(token, Integral) or isinstance(token, bool) or not 0 <= token <= PAD:
+            raise ValueError(f"token {shown(token)} is outside 0..{PAD}")
+    return list(map(int, found))
+
+
 def nodes(tokens):
     """Every node of one expression, in the order of the closing brackets: (position, operator, height, value).
 
@@ -83,7 +98,7 @@ def nodes(tokens):
     [(8, 13, 1, 0), (11, 12, 2, 3), (14, 11, 3, 6)]
     """
     found, levels = [], [(None, [], [0])]  # a level: its operator, its values, the heights of its arguments
-    for position, token in enumerate(tokens):
+    for position, token in enumerate(as_tokens(tokens)):
         if 0 <= token < FIRST_OPERATOR:
             levels[-1][1].append(token)
         elif FIRST_OPERATOR <= token < CLOSE:
@@ -165,9 +180,7 @@ class ListOps:
     def __init__(self, max_depth=10, max_args=10, shortest=0.25):
         self.max_depth = whole_number(max_depth, 2, "the largest depth")
         self.max_args = whole_number(max_args, 2, "the largest number of arguments")
-        if not 0 <= shortest <= 1:
-            raise ValueError(f"the shortest expression is a share of the length, 0..1, got {shortest!r}")
-        self.shortest = shortest
+        self.shortest = number(shortest, "the shortest expression, a share of the length,", 0, 1)
 
     @property
     def name(self):
@@ -200,9 +213,13 @@ class ListOps:
         stream = self.expressions(python_random(generator), max(4, round(self.shortest * length)), length)
         return self.batch([next(stream) for _ in range(batch)], length, generator.device)
 
-    def batch(self, expressions, length=None, device=None):
+    @checked
+    def batch(self, expressions: Iterable, length: int | None = None, device: torch.device | str | None = None):
         """Expressions (lists of tokens) as a ``Batch`` of T = ``length`` columns (default: the longest one's)."""
-        length = max(map(len, expressions)) if length is None else length
+        expressions = [as_tokens(expression) for expression in expressions]
+        if not expressions:
+            raise ValueError(f"{self}: a batch needs at least one expression, got expressions={expressions}")
+        length = max(map(len, expressions)) if length is None else whole_number(length, 1, f"{self}: a length")
         tokens = torch.full((len(expressions), length), PAD)
         targets = torch.full_like(tokens, NO_LABEL)
         for row, expression in enumerate(expressions):
@@ -223,14 +240,15 @@ class ListOps:
         return float((targets[targets != NO_LABEL].bincount() / (targets != NO_LABEL).sum()).max())
 
     def write(self, tokens):
-        """One expression as text, without its padding.
+        """One expression as text, without its padding.  ValueError for what is no token.
 
         >>> ListOps().write([13, 3, 1, 6, 14, 15, 15])
         '[SM 3 1 6 ]'
         """
-        return " ".join(SYMBOLS[token] for token in map(int, tokens) if token != PAD)
+        return " ".join(SYMBOLS[token] for token in as_tokens(tokens) if token != PAD)
 
-    def read(self, text):
+    @checked
+    def read(self, text: str):
         """The tokens (n,) int64 of a text, with or without the Arena's parentheses.  ValueError if it is damaged."""
         words = text.replace("(", " ").replace(")", " ").split()
         for position, word in enumerate(words):

@@ -18,13 +18,14 @@ only if every position is.  So what is new here is
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterable, Sized
 from functools import cached_property
 
 import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, minimise
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks.base import Batch, Task
 from lrnnlab.tasks.seeds import python_random
 
@@ -106,7 +107,8 @@ class PositiveTask(Task):
         least, most = self.check_window(window)
         return range(least * self.tokens_per_size, most * self.tokens_per_size + 1)
 
-    def in_window(self, text, window):
+    @checked
+    def in_window(self, text: str, window):
         """Whether the published generator can draw the written string ``text`` for this window."""
         return len(text) in self.lengths(window) and self.holds(text)
 
@@ -121,7 +123,8 @@ class PositiveTask(Task):
 
     # --- strings and batches --------------------------------------------------------------------------------------
 
-    def strings(self, count, window, generator, distinct=False, apart_from=()):
+    @checked
+    def strings(self, count, window, generator: torch.Generator, distinct: bool = False, apart_from=()):
         """``count`` strings (lists of tokens) of a window, drawn as the published generator does.
 
         distinct : no string twice.   apart_from : strings that must not occur.   All randomness comes from
@@ -133,7 +136,7 @@ class PositiveTask(Task):
         ['(((())))', '(())', '(()(()))']
         """
         count, window = whole_number(count, 1, f"{self}: a count"), self.check_window(window)
-        total, taken, words = self.count(window), {tuple(word) for word in apart_from}, []
+        total, taken, words = self.count(window), self._words(apart_from, "apart_from"), []
         wanted = count if distinct else 1
         if total - len(taken) < wanted:  # perhaps too few, if all those to avoid are of this window
             avoided = sum(self.in_window(self.write(word), window) for word in taken)
@@ -149,14 +152,17 @@ class PositiveTask(Task):
                     taken.add(tuple(word))
         return words
 
-    def test_strings(self, count, window, generator, apart_from=()):
+    @checked
+    def test_strings(self, count, window, generator: torch.Generator, apart_from=()):
         """All strings of a window, each once, if there are at most ``count``; else ``count`` distinct ones, drawn."""
+        count = whole_number(count, 1, f"{self}: a count")
         if self.count(self.check_window(window)) <= count:
-            avoided = {tuple(word) for word in apart_from}
+            avoided = self._words(apart_from, "apart_from")
             return [word for word in self.listed(window) if tuple(word) not in avoided]
         return self.strings(count, window, generator, distinct=True, apart_from=apart_from)
 
-    def splits(self, generator, train=10_000, test=500):
+    @checked
+    def splits(self, generator: torch.Generator, train: int = 10_000, test: int = 500):
         """The published data: strings to train on, and to test, ``{"train": [...], "bin0": [...], "bin1": [...]}``.
 
         Training strings are distinct, but for the languages with few strings (those repeat).  Where the published
@@ -172,6 +178,17 @@ class PositiveTask(Task):
             "bin1": self.test_strings(test, self.bin(1), generator),
         }
 
+    def _each(self, words, what):
+        """The strings of a sequence of strings; TypeError for what is none."""
+        found = list(words) if isinstance(words, Iterable) and getattr(words, "ndim", 1) else None
+        if found is None or not all(isinstance(word, Sized) and getattr(word, "ndim", 1) for word in found):
+            raise TypeError(f"{self}: {what} must be strings, lists of tokens, got {shown(words)}")
+        return found
+
+    def _words(self, words, what):
+        """The same as a set of tuples."""
+        return {tuple(word.tolist() if isinstance(word, torch.Tensor) else word) for word in self._each(words, what)}
+
     def batch(self, strings):
         """Strings (lists of tokens) of any lengths as one ``Batch`` (B, T): see the module's head.
 
@@ -182,6 +199,7 @@ class PositiveTask(Task):
         tensor([[ 1,  0, -1, -1],
                 [ 1,  1,  1,  0]])
         """
+        strings = self._each(strings, "strings")
         rows = [word.tolist() if isinstance(word, torch.Tensor) else list(word) for word in strings]
         if not rows:
             raise ValueError(f"{self}: a batch needs at least one string, got {strings!r}")
@@ -242,7 +260,8 @@ class PositiveTask(Task):
             raise ValueError(f"{self}: no string begins like string {row} up to position {position}: {text[-60:]!r}")
         return tokens
 
-    def show_answers(self, text):
+    @checked
+    def show_answers(self, text: str):
         """The paper's way to write the answers to a string.
 
         >>> from lrnnlab.tasks.counter_languages import BlockWords

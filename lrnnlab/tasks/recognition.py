@@ -17,7 +17,7 @@ from itertools import groupby, pairwise
 import torch
 
 from lrnnlab.automata import build
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.proofs.languages import dyck, language, tomita_3
 from lrnnlab.tasks.seeds import python_random
 from lrnnlab.tasks.string_base import StringTask
@@ -176,7 +176,8 @@ TOMITA = {  # number: machine, independent definition, the paper's generator (No
 }
 
 
-def tomita(number, uniform=False):
+@checked
+def tomita(number: int, uniform: bool = False):
     """Tomita's language ``number``, 1..7, as a ``Recognition`` task; 3 to 6 are in paper 002, Table 1.
 
     1: only 1s; 2: (10)*; 3: no odd block of 1s directly before an odd block of 0s; 4: no 000; 5: an even number of 0s
@@ -195,7 +196,8 @@ def tomita(number, uniform=False):
     return Recognition(f"Tomita {number}", make(), holds, published, uniform)
 
 
-def bounded_dyck(n, uniform=False):
+@checked
+def bounded_dyck(n, uniform: bool = False):
     """D_n = (0 D_{n-1} 1)*, brackets 0 and 1 of depth at most n, as a ``Recognition`` task (002, Table 1).
 
     The independent definition: taking all 01 out, n times over, leaves nothing.  ValueError for n below 1.

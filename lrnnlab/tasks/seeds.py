@@ -5,8 +5,11 @@ import random
 import numpy as np
 import torch
 
+from lrnnlab.errors import checked
 
-def draw_seed(generator):
+
+@checked
+def draw_seed(generator: torch.Generator):
     """A whole number below 2^62 from a ``torch.Generator``, which moves on: a seed for another source of chance."""
     return int(torch.randint(2**62, (1,), generator=generator, device=generator.device))
 

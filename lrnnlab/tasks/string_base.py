@@ -14,6 +14,7 @@ What fits and scores models at every position (``lrnnlab.training``, ``lrnnlab.e
 says so (``refuse``).
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from statistics import fmean
@@ -21,7 +22,7 @@ from statistics import fmean
 import numpy as np
 import torch
 
-from lrnnlab.errors import shown, whole_number
+from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks.base import Batch, Task
 from lrnnlab.tasks.uniform_strings import UniformStrings
 
@@ -66,7 +67,8 @@ class StringTask(Task):
         """
         return super().sample(batch, self.string_length(length), generator)
 
-    def sample_up_to(self, batch, longest, generator):
+    @checked
+    def sample_up_to(self, batch, longest, generator: torch.Generator):
         """A batch of one random length, uniform in 1..``longest``, as paper 002 trains."""
         longest = whole_number(longest, 1, f"{self}: the longest length")
         length = int(torch.randint(1, longest + 1, (), generator=generator, device=generator.device))
@@ -101,7 +103,8 @@ class StringTask(Task):
         """Accuracy of the best answer that looks at nothing but the length, exact up to the last rounding."""
         return float(max(self.label_shares(self.string_length(length))))
 
-    def average_majority(self, lengths):
+    @checked
+    def average_majority(self, lengths: Iterable):
         """Mean of ``majority`` over ``lengths``: what paper 002's score gives to one who looks at the length alone.
 
         The paper's score is the mean accuracy over the lengths that were not trained on.  Its text says 51..100 for
@@ -113,7 +116,7 @@ class StringTask(Task):
         """
         lengths = list(lengths)
         if not lengths:
-            raise ValueError(f"{self}: an average needs at least one length, got {lengths}")
+            raise ValueError(f"{self}: an average needs at least one length, got lengths={lengths}")
         return fmean(self.majority(length) for length in lengths)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, minimise
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, number, whole_number
 from lrnnlab.tasks.arithmetic import ModArith
 from lrnnlab.tasks.string_base import StringTask
 
@@ -60,9 +60,7 @@ class Parity(StringTask):
     symbols, classes, initial = BITS, 2, 0
 
     def __init__(self, p=0.5):
-        if not isinstance(p, Real) or not 0 <= p <= 1:
-            raise ValueError(f"Parity: P(1) is a probability, 0..1, got {p!r}")
-        self.p = Fraction(str(p))
+        self.p = Fraction(str(number(p, "Parity: p, a probability,", 0, 1)))
         self.weights = (self.p.denominator - self.p.numerator, self.p.numerator)
 
     @property
@@ -141,7 +139,7 @@ class ModularArithmetic(StringTask):
         return self.expression.answer(self.check_string(tokens)[self.prefix :])[-1]
 
     def token_distribution(self, position):
-        if self.prefix and position == 0:
+        if self.prefix and whole_number(position, 0, f"{self}: a position") == 0:
             return (np.arange(self.vocab_size) == self.modulus).astype(np.float64)
         return self.expression.token_distribution(position - self.prefix)
 
@@ -184,6 +182,7 @@ class ModularArithmetic(StringTask):
             raise ValueError(f"{self}: string {wrong[0]} is not {kind}: {text[:60]}")
         return tokens
 
-    def read(self, text):
+    @checked
+    def read(self, text: str):
         """The tokens (T,) of a text; × may be typed x or *.  ValueError if it is no expression."""
         return super().read(text.replace("*", "×").replace("x", "×"))

@@ -12,11 +12,13 @@ The generators released with paper 002 are far from this: of 500 strings that th
 are distinct, where the language has 512 (``distinct`` counts them).
 """
 
+from collections.abc import Sequence
 from numbers import Integral
 
 import torch
 
-from lrnnlab.errors import whole_number
+from lrnnlab.automata import MooreMachine
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.seeds import python_random
 
 
@@ -35,7 +37,8 @@ class UniformStrings:
     [[0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1]]
     """
 
-    def __init__(self, machine, label=1, weights=None):
+    @checked
+    def __init__(self, machine: MooreMachine, label: int = 1, weights: Sequence | None = None):
         outputs = machine.outputs.tolist()
         if label not in outputs:
             raise ValueError(f"no state shows class {label!r}; the machine shows {sorted(set(outputs))}")
@@ -66,7 +69,7 @@ class UniformStrings:
         """
         total = self.count(length)
         if not isinstance(rank, Integral) or not 0 <= rank < total:
-            raise ValueError(f"the ranks of strings of length {length} are 0..{total - 1}, got {rank!r}")
+            raise ValueError(f"the ranks of strings of length {length} are 0..{total - 1}, got rank {rank!r}")
         state, word = self.initial, []
         for left in reversed(range(length)):
             ways = self._ways[left]
@@ -79,7 +82,8 @@ class UniformStrings:
             state, rank = follower, rank % ways[follower]  # the remainder: each unit of weight has every continuation
         return word
 
-    def sample(self, length, count, generator):
+    @checked
+    def sample(self, length, count, generator: torch.Generator):
         """``count`` independent strings (count, T) int64, each uniform over all N, on the generator's device.
 
         ValueError if there is no such string.
@@ -95,7 +99,8 @@ class UniformStrings:
         return torch.tensor(words, dtype=torch.int64, device=generator.device).reshape(count, length)
 
 
-def distinct(strings):
+@checked
+def distinct(strings: torch.Tensor) -> int:
     """How many different rows ``strings`` (B, T) has.
 
     >>> distinct(torch.tensor([[0, 1], [1, 0], [0, 1]]))
