@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 LONGEST = 100  # characters of a value that are shown
+MOST = 1 << 31  # strings, tokens, weights along one axis: more than any memory here holds
 
 
 def shown(value) -> str:
@@ -36,26 +37,26 @@ def shown(value) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def whole_number(value, least: int, what: str, most: int | None = None) -> int:
+def whole_number(value, least: int, what: str, most: int = MOST) -> int:
     """``value`` as an int; ValueError unless it is a whole number, at least ``least`` and at most ``most``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least or (most and value > most):
-        upto = f" and at most {most}" if most else ""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+        upto = f" and at most {most}" if isinstance(value, Integral) and value > most else ""
         raise ValueError(f"{what} must be a whole number, at least {least}{upto}, got {shown(value)}")
     return int(value)
 
 
 def number(value, what: str, least: float = -math.inf, most: float = math.inf, *, open: bool = False):
-    """``value``; ValueError unless it is a real number in least..most (``open``: both ends left out), not NaN.
+    """``value``; ValueError unless it is a finite real number in least..most (``open``: both ends left out).
 
     >>> number(0.1, "a rate", 0), number(math.nan, "a rate", 0)
     Traceback (most recent call last):
-    ValueError: a rate must be a number, at least 0, got nan
+    ValueError: a rate must be a finite number, at least 0, got nan
     """
-    real = isinstance(value, Real) and not isinstance(value, bool)
+    real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not real or not (least < value < most if open else least <= value <= most):
         low, high = ("above", "below") if open else ("at least", "at most")
         ends = [f"{name} {end}" for name, end in ((low, least), (high, most)) if math.isfinite(end)]
-        raise ValueError(f"{what} must be a number, {' and '.join(ends)}, got {shown(value)}")
+        raise ValueError(f"{what} must be a finite number{', ' * bool(ends)}{' and '.join(ends)}, got {shown(value)}")
     return value
 
 

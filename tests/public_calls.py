@@ -170,8 +170,8 @@ def task_methods(name, task):
         found |= {"bin": {"k": 0}, "check_window": window, "lengths": window, "count": window, "listed": window,
                   "strings": {"count": 1, **window, "generator": generator(), "distinct": False, "apart_from": ()},
                   "test_strings": {"count": 1, **window, "generator": generator(), "apart_from": ()},
-                  "splits": {"generator": generator(), "train": 3, "test": 2}, "number": {"length": length},
-                  "batch": {"strings": [batch.tokens[0].tolist()]}, "holds": {"text": text},
+                  "splits": {"generator": generator(), "train": 3, "test": 2},
+                  "batch": {"strings": [batch.tokens[0].tolist()]},
                   "in_window": {"text": text, **window}, "show_answers": {"text": text}}  # fmt: skip
     if isinstance(task, tasks.ListOps):
         found["batch"] = {"expressions": [[13, 1, 2, 14]], "length": 4, "device": "cpu"}
@@ -243,7 +243,8 @@ def training_calls():
     recipe = {"phases": (phase,), "batch": 2, "optimiser": "adam", "betas": (0.9, 0.99), "clip": 1.0, "average": 0.0,
               "attempts": 1, "length": 3, "mend": None}  # fmt: skip
     run = {"make_model": lambda seed: model("elman"), "task": tasks.Sum(2), "seed": 0,
-           "recipe": Recipe((phase,), batch=2, length=3), "accept": None, "check": None, "check_every": 0, "confirm": 1,
+           "recipe": Recipe((phase,), batch=2, length=3), "accept": lambda model: True,
+           "check": lambda model, step: {"score": 0.0}, "check_every": 0, "confirm": 1,
            "checkpoint": folder / "no such checkpoint", "save_seconds": 5.0, "progress": False}  # fmt: skip
     return [
         ("Phase", Phase, phases), ("Recipe", Recipe, recipe), ("Mend", Mend, {"phase": phase, "rounds": 1}),

@@ -401,7 +401,7 @@ def test_best_of_checks():
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ((-0.1,), "0..1, got -0.1"), ((1.5,), "got 1.5"), ((float("nan"),), "got nan"),
+    ((-0.1,), "at most 1, got -0.1"), ((1.5,), "got 1.5"), ((float("nan"),), "got nan"),
     ((0.2, 0), "checks must be a whole number, at least 1, got 0"), ((0.2, 40, 0.5), "strings must be"),
 ])
 def test_best_of_checks_refuses(arguments, message):

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.models import build, exact_model, snap
-from lrnnlab.tasks import ModArith, Sum
+from lrnnlab.tasks import ListOps, ModArith, Sum
 from lrnnlab.training import Phase, Recipe, fit, fitting, impurity, steady_arithmetic, stream
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
@@ -755,6 +756,20 @@ def test_a_process_that_is_killed_outright(tmp_path):
     [
         (lambda: recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is adam or adamw, got 'sgd'"),
         (lambda: recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is cross_entropy or squared, got 'hinge'"),
+        *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: value}), f"{name}.* must be .*got {shown}")
+          for name in ("lr", "final_lr", "weight_decay", "smoothing", "noise", "purity", "until", "prune", "warmup")
+          for value, shown in ((-1, "-1"), (math.nan, "nan"))),
+        *((partial(Phase, **{"steps": value, "lr": 1e-2}), f"steps.* must be .*got {shown}")
+          for value, shown in ((math.nan, "nan"), (math.inf, "inf"), (1.5, "1.5"), (-1, "-1"))),
+        (lambda: Phase(1, lr=1e-2, smoothing=1.5), "smoothing must be .* got 1.5"),
+        (lambda: recipe(Phase(1, lr=1e-2), clip=-1.0), "clip must be .* got -1.0"),
+        (lambda: recipe(Phase(1, lr=1e-2), clip=0.0), "clip must be .* got 0.0"),
+        (lambda: recipe(Phase(1, lr=1e-2), length=0), "length must be .* got 0"),
+        (lambda: recipe(Phase(1, lr=1e-2), average=1.0), "average is .* got 1.0"),
+        (lambda: recipe(Phase(1, lr=1e-2), betas=(0.9, 1.0)), r"betas are .* got \(0.9, 1.0\)"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), check=lambda model, step: {"score": 0}, check_every=-1), "got -1"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), checkpoint="."), "checkpoint must be a file, got the folder"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), task=ListOps()), "task must be a Task, got <?ListOps"),
         (lambda: recipe(Phase(1, lr=1e-2), batch=0), "batch must be .* got 0"),
         (lambda: recipe(Phase(0, lr=1e-2)), "steps, of a phase, must be .* got 0"),
         (lambda: recipe(), "at least one phase"),
@@ -763,7 +778,7 @@ def test_a_process_that_is_killed_outright(tmp_path):
     ],
 )
 def test_recipes_that_make_no_sense(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         wrong()
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import whole_number
-from lrnnlab.models.base import LARGEST, Recurrence, check_sizes
+from lrnnlab.models.base import Recurrence, check_sizes
 
 
 def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
@@ -70,7 +70,7 @@ class RotaryAttention(Recurrence):
     def __init__(self, width: int, *, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0):
         super().__init__()
         check_sizes(width=width, heads=heads, head_size=head_size)
-        whole_number(ff, 0, "ff", LARGEST)
+        whole_number(ff, 0, "ff")
         if head_size % 2:
             raise ValueError(f"head_size is even, got {head_size}")
         self.heads, self.causal = heads, causal

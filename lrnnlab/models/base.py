@@ -23,7 +23,6 @@ from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.scans import linear_scan, token_scan
 
 DEEPEST = 1000  # layers
-LARGEST = 1 << 31  # vocabulary, classes, width
 
 
 class Recurrence(nn.Module):
@@ -177,7 +176,7 @@ class SequenceModel(nn.Module):
 
     def initial_state(self, batch: int) -> list:
         """The states of all layers before the first token."""
-        batch = whole_number(batch, 0, "the batch", LARGEST)
+        batch = whole_number(batch, 0, "the batch")
         return [layer.initial(batch) for layer in self.layers]
 
     def step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
@@ -256,9 +255,9 @@ def check_numbers(name: str, x: Tensor, weight: Tensor) -> None:
 
 
 def check_sizes(**sizes: int) -> None:
-    """ValueError unless all are whole numbers, at least 1 and not absurd."""
+    """ValueError unless all are whole numbers, at least 1."""
     for name, size in sizes.items():
-        whole_number(size, 1, name, LARGEST)
+        whole_number(size, 1, name)
 
 
 def layers_of(count: int, make: Callable[[int], nn.Module]) -> list:

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked, number, whole_number
-from lrnnlab.models.base import LARGEST, Recurrence, SequenceModel, Trace, check_sizes, layers_of
+from lrnnlab.models.base import Recurrence, SequenceModel, Trace, check_sizes, layers_of
 
 NORMS = ("pre", "skip", "post", "output", "none")
 
@@ -67,7 +67,7 @@ class ResidualBlock(Recurrence):
             raise ValueError(f"norm is one of {', '.join(NORMS)}, got {norm!r}")
         if norm == "skip" and not residual:
             raise ValueError(f"norm {norm!r} stands on the residual, got residual={residual}")
-        whole_number(ff, 0, "ff", LARGEST)
+        whole_number(ff, 0, "ff")
         number(epsilon, "epsilon", 0, 1)
         self.mixer, self.norm, self.residual = mixer, norm, residual
         make_norm = nn.Identity if norm == "none" else partial(nn.LayerNorm, width, eps=epsilon)

@@ -16,10 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import whole_number
 from lrnnlab.models.base import check_sizes
 from lrnnlab.models.dlr import KernelMixer
-from lrnnlab.scans.convolution import LONGEST
 
 
 class SGConv(KernelMixer):
@@ -54,8 +52,7 @@ class SGConv(KernelMixer):
         alpha: tuple[float, float] = (1.0, 1.0),
         bidirectional: bool = False,
     ):
-        check_sizes(piece=piece)
-        whole_number(length, 1, "length", LONGEST)
+        check_sizes(length=length, piece=piece)
         low, high = alpha
         if not 0 < low <= high < math.inf:
             raise ValueError(f"alpha needs 0 < low <= high, got {alpha}")

@@ -16,6 +16,7 @@ from functools import partial
 import torch
 
 from lrnnlab.automata.languages import GROUPS
+from lrnnlab.errors import checked
 from lrnnlab.tasks.arithmetic import EvenPair, ModArith, ModularTask, Sum
 from lrnnlab.tasks.atomic import ATOMIC
 from lrnnlab.tasks.base import BaseTask, Batch, Task
@@ -52,6 +53,7 @@ TASKS = {
 }  # fmt: skip
 
 
+@checked
 def task(name: str | BaseTask, *arguments, length: int | None = None, **options) -> BaseTask:
     """The task called ``name``; arguments and options go to what makes it, ``length`` is another training length.
 

@@ -18,6 +18,9 @@ from lrnnlab.tasks.base import Task
 STATES = 10_000  # a machine with more is not built
 
 
+STATES = 10_000  # a machine with more is not built
+
+
 class ModularTask(Task):
     """A task over the numbers 0..M-1; M = 5 in the paper.  ValueError unless M is a whole number, 2..10,000."""
 

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import beta, norm
 
-from lrnnlab.errors import whole_number
+from lrnnlab.errors import checked, whole_number
+from lrnnlab.tasks.base import BaseTask
 
 
 def largest_of_normals(length, points):
@@ -122,7 +123,8 @@ def mips_level(length):
     return float((1 / np.arange(1, length + 1)).mean())
 
 
-def trivial_level(task, length):
+@checked
+def trivial_level(task: BaseTask, length):
     """R2 on ``task`` (one of ``ATOMIC``'s) at ``length`` of the best answer known here that learns no skill, else 0.
 
     0 is what one number for the whole batch scores; that nothing simple does better on the other tasks is not proved.

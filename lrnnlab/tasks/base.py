@@ -99,7 +99,6 @@ class Batch:
         return answered(given) == wanted
 
 
-LONGEST = 1 << 31  # tokens of a string, strings of a batch
 NO_ANSWER = -2  # what is never right, not even where no label is due
 
 
@@ -380,7 +379,7 @@ class Task(BaseTask):
 
     def check_length(self, length):
         """``length`` if strings of this length exist, else ValueError."""
-        return whole_number(length, 1, f"{self}: a length", LONGEST)
+        return whole_number(length, 1, f"{self}: a length")
 
     def check_tokens(self, tokens):
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""

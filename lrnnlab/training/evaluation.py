@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from lrnnlab.errors import checked, number, whole_number
 from lrnnlab.tasks import BaseTask, Batch, StringTask
-from lrnnlab.tasks.base import LONGEST, answered
+from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.steady import steady_arithmetic, stream
 
@@ -85,7 +85,7 @@ def evaluate(
     1.0
     """
     length = task.near(task.test_length) if length is None else task.check_length(length)
-    strings = whole_number(strings, 1, "strings", LONGEST)
+    strings = whole_number(strings, 1, "strings")
     if task.reads == "tokens" and getattr(model, "vocab_size", task.input_size) != task.input_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
     generator, done = stream(seed, purpose), 0

@@ -120,7 +120,7 @@ def train(
     """
     _check(steps, warmup, schedule, clip, watch, watch_every)
     for name, value in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
-        number(value, name, 0, 1e9)
+        number(value, name, 0)
     generator = stream(seed, "train") if generator is None else generator
     draw = (lambda generator: source.training_batch(batch, generator)) if isinstance(source, BaseTask) else source
     made, start = Trained(net), time.process_time()

@@ -7,10 +7,6 @@ from dataclasses import dataclass
 from lrnnlab.errors import checked, number, whole_number
 
 
-LARGEST = 1e9  # of a rate, a weight, a level
-MOST = 1 << 31  # strings of a batch, tokens of a string
-
-
 @checked
 @dataclass(frozen=True)
 class Phase:
@@ -47,7 +43,7 @@ class Phase:
         whole_number(self.warmup, 0, "warmup")
         for name in ("lr", "final_lr", "weight_decay", "noise", "purity", "until", "prune"):
             if getattr(self, name) is not None:
-                number(getattr(self, name), name, 0, LARGEST)
+                number(getattr(self, name), name, 0)
         number(self.smoothing, "smoothing", 0, 1)
         if self.loss not in ("cross_entropy", "squared"):
             raise ValueError(f"loss is cross_entropy or squared, got {self.loss!r}")
@@ -97,10 +93,10 @@ class Recipe:
             raise ValueError(f"optimiser is adam or adamw, got {self.optimiser!r}")
         if self.average and any(phase.prune is not None for phase in self.phases):
             raise ValueError(f"averaged weights cannot be pruned, got average={self.average}")
-        whole_number(self.batch, 1, "batch", MOST)
+        whole_number(self.batch, 1, "batch")
         whole_number(self.attempts, 1, "attempts")
         if self.length is not None:
-            whole_number(self.length, 1, "length", MOST)
+            whole_number(self.length, 1, "length")
         if self.clip is not None:
             number(self.clip, "clip", 0, open=True)
         if not all(0 <= beta < 1 for beta in self.betas):
