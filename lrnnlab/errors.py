@@ -77,7 +77,7 @@ def checked(made):
     if isinstance(made, type):
         made.__init__ = checked(made.__init__)
         return made
-    names, kinds = [], {}
+    names, kinds, seen = [], {}, []
     is_compiling = torch.compiler.is_compiling
 
     def refuse(name: str, value) -> typing.NoReturn:
@@ -88,8 +88,10 @@ def checked(made):
     def function(*args, **options):
         if is_compiling():
             return made(*args, **options)
-        if not names:  # at the first call, when all that the annotations speak of is there
-            names.extend(inspect.signature(made).parameters)
+        if not seen:  # at the first call, when all that the annotations speak of is there
+            seen.append(True)
+            by_place = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+            names.extend(name for name, one in inspect.signature(made).parameters.items() if one.kind in by_place)
             found = {name: _kind(hint) for name, hint in typing.get_type_hints(made).items() if name != "return"}
             kinds.update({name: kind for name, kind in found.items() if kind[0] is not None})
         for name, value in zip(names, args):

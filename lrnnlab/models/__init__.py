@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
@@ -42,9 +41,7 @@ from lrnnlab.models.self_referential import SelfReferential
 from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.models.vanilla import Vanilla
-
-if TYPE_CHECKING:
-    from lrnnlab.tasks.base import BaseTask
+from lrnnlab.tasks.base import BaseTask
 
 __all__ = [
     "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "CausalAttention",

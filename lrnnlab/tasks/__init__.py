@@ -68,8 +68,6 @@ def task(name: str | BaseTask, *arguments, length: int | None = None, **options)
     """
     if isinstance(name, BaseTask):
         return name
-    if not isinstance(name, str):
-        raise ValueError(f"a task is called by its name, a text, got {name!r}")
     own = {"regex": expression, "machine": MachineTask, "group": WordProblem}
     make = TASKS.get(name) or own.get(name) or (partial(group, name) if name.startswith("z_") else None)
     if make is None:

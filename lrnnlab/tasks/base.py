@@ -372,6 +372,8 @@ class Task(BaseTask):
 
     def read_parts(self, parts, text):
         """The tokens of a text already cut into symbols."""
+        if not parts:
+            raise ValueError(f"{self}: a string has at least one symbol, got text={text!r}")
         for position, part in enumerate(parts):
             if part not in self.symbols:
                 raise ValueError(f"{self}: {part!r} at position {position} of {text!r} is none of {self.symbols}")

@@ -178,7 +178,7 @@ def summary(values: Iterable[float]) -> dict[str, float]:
     >>> summary([1.0, 0.5])
     {'mean': 0.75, 'min': 0.5, 'max': 1.0, 'runs': 2}
     """
-    values = [float(number(v, "one of values")) for v in values]
+    values = [float(number(v.item() if isinstance(v, Tensor) and v.ndim == 0 else v, "one of values")) for v in values]
     if not values:
         raise ValueError(f"there is nothing to summarise: values={values}, no run")
     return {"mean": statistics.fmean(values), "min": min(values), "max": max(values), "runs": len(values)}
