@@ -145,8 +145,8 @@ def all_tasks():
     made = {name: tasks.get(name, 3) for name in tasks.TASKS}
     for registry in (tasks.STRING_TASKS, tasks.COUNTER_TASKS, tasks.ATOMIC):
         made |= {name: kind() for name, kind in registry.items()}
-    return made | {kind.__name__: kind() for kind in (tasks.ListOps, tasks.ListOpsSubTrees, tasks.Pathfinder,
-                                                       tasks.PathfinderSegmentation)}  # fmt: skip
+    return made | {"list_ops": tasks.ListOps(), "sub_trees": tasks.ListOpsSubTrees(), "pathfinder": tasks.Pathfinder(),
+                   "segmentation": tasks.PathfinderSegmentation(32)}  # fmt: skip
 
 
 def task_methods(name, task):
@@ -167,6 +167,7 @@ def task_methods(name, task):
                   "targets": {"tokens": batch.tokens}, "check_tokens": {"tokens": batch.tokens},
                   "check_string": {"tokens": batch.tokens[0]}}  # fmt: skip
     if isinstance(task, tasks.PositiveTask):
+        del found["token_distribution"]  # there is none
         window = {"window": (2, 6)}
         found |= {"bin": {"k": 0}, "check_window": window, "lengths": window, "count": window, "listed": window,
                   "strings": {"count": 1, **window, "generator": generator(), "distinct": False, "apart_from": ()},
@@ -175,7 +176,7 @@ def task_methods(name, task):
                   "batch": {"strings": [batch.tokens[0].tolist()]},
                   "in_window": {"text": text, **window}, "show_answers": {"text": text}}  # fmt: skip
     if isinstance(task, tasks.ListOps):
-        found["batch"] = {"expressions": [[13, 1, 2, 14]], "length": 4, "device": "cpu"}
+        found["batch"] = {"expressions": [[13, 1, 2, 14]], "length": 4}
     skip = {"majority"} if isinstance(task, tasks.Pathfinder) else set()
     return [(f"{name}.{method}", getattr(task, method), arguments) for method, arguments in found.items()
             if hasattr(task, method) and method not in skip]  # fmt: skip
@@ -183,7 +184,7 @@ def task_methods(name, task):
 
 def _has(task, length):
     try:
-        task.sample(1, length, generator())
+        task.sample(1, getattr(task, "check_length", int)(length), generator())
     except ValueError:
         return False
     return True
@@ -205,7 +206,7 @@ def task_calls():
         ("blind_levels", whole_strings.blind_levels, {"batch": batch, "classes": 3}),
         ("whole_string_accuracy", whole_strings.whole_string_accuracy, {"predicted": batch.targets, "batch": batch}),
         ("r_squared", continuous.r_squared, {"prediction": numbers, "target": numbers}),
-        ("position_features", continuous.position_features, {"length": 4, "device": "cpu"}),
+        ("position_features", continuous.position_features, {"length": 4}),
         ("shift_level", atomic_levels.shift_level, {"copies": 8}),
         ("cummax_level", atomic_levels.cummax_level, {"length": 4, "points": 2}),
         ("sort_level", atomic_levels.sort_level, {"length": 4, "points": 2}),

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import NO_LABEL, equivalent, minimise
-from lrnnlab.tasks import TASKS, Batch, EvenPair, ModArith, ModularTask, Sum, Task, best_of_checks, get
 from lrnnlab.errors import whole_number
+from lrnnlab.tasks import TASKS, Batch, EvenPair, ModArith, ModularTask, Sum, Task, best_of_checks, get
 
 KINDS = (Sum, EvenPair, ModArith)
 MODULI = range(2, 12)
@@ -243,6 +243,8 @@ def test_bad_modulus(kind, modulus):
     with pytest.raises(ValueError) as error:
         kind(modulus)
     assert str(error.value) == f"{kind.__name__}: the modulus must be a whole number, at least 2, got {modulus!r}"
+    with pytest.raises(ValueError, match="at most 10000, got 1000000000000000000"):
+        kind(10**18)
 
 
 @every_kind
