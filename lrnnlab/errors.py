@@ -117,13 +117,11 @@ def _kind(hint) -> tuple[typing.Callable | None, str]:
         return callable, "callable"
     if origin in (tuple, list):
         return _items(parts)
-    if inspect.isclass(origin):  # Sequence, Iterable, dict and their like; an array without axes only looks iterable
-        texts = () if str in parts else (str, bytes)
-        return (lambda value: isinstance(value, origin) and not isinstance(value, texts)
-                and getattr(value, "ndim", 1) > 0), f"a {origin.__name__}"  # fmt: skip
-    if not inspect.isclass(hint):
+    if not inspect.isclass(origin or hint):
         return None, "anything"
-    return (lambda value: isinstance(value, hint)), f"a {hint.__name__}"
+    kind, texts = origin or hint, (str, bytes) if origin and str not in parts else ()  # a sequence, but not of letters
+    return (lambda value: isinstance(value, kind) and not isinstance(value, texts)
+            and getattr(value, "ndim", 1) != 0), f"a {kind.__name__}"  # an array without axes calls itself iterable
 
 
 def _items(parts: tuple) -> tuple[typing.Callable, str]:

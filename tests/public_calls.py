@@ -166,6 +166,7 @@ def task_methods(name, task):
                   "targets": {"tokens": batch.tokens}, "check_tokens": {"tokens": batch.tokens},
                   "check_string": {"tokens": batch.tokens[0]}}  # fmt: skip
     if isinstance(task, tasks.PositiveTask):
+        del found["token_distribution"]  # there is none
         window = {"window": (2, 6)}
         found |= {"bin": {"k": 0}, "check_window": window, "lengths": window, "count": window, "listed": window,
                   "strings": {"count": 1, **window, "generator": generator(), "distinct": False, "apart_from": ()},
@@ -174,7 +175,7 @@ def task_methods(name, task):
                   "batch": {"strings": [batch.tokens[0].tolist()]},
                   "in_window": {"text": text, **window}, "show_answers": {"text": text}}  # fmt: skip
     if isinstance(task, tasks.ListOps):
-        found["batch"] = {"expressions": [[13, 1, 2, 14]], "length": 4, "device": "cpu"}
+        found["batch"] = {"expressions": [[13, 1, 2, 14]], "length": 4}
     skip = {"majority"} if isinstance(task, tasks.Pathfinder) else set()
     if isinstance(task, tasks.PositiveTask):
         skip = {"token_distribution"}  # it has none, and says so
@@ -201,7 +202,7 @@ def task_calls():
         ("blind_levels", whole_strings.blind_levels, {"batch": batch, "classes": 3}),
         ("whole_string_accuracy", whole_strings.whole_string_accuracy, {"predicted": batch.targets, "batch": batch}),
         ("r_squared", continuous.r_squared, {"prediction": numbers, "target": numbers}),
-        ("position_features", continuous.position_features, {"length": 4, "device": "cpu"}),
+        ("position_features", continuous.position_features, {"length": 4}),
         ("shift_level", atomic_levels.shift_level, {"copies": 8}),
         ("cummax_level", atomic_levels.cummax_level, {"length": 4, "points": 2}),
         ("sort_level", atomic_levels.sort_level, {"length": 4, "points": 2}),

@@ -165,3 +165,10 @@ def test_bad_input_is_shown(call, shown):
 def test_symbols():
     assert len(SYMBOLS) == 15 and ListOps().vocab_size == 16 and ListOps().symbols[PAD] == "_"
     assert draw_expression(random.Random(0), 50, 3, 10, 10) is None
+
+
+@pytest.mark.parametrize("tokens", [(-1, -1), [16], [0.5], [], None, [[13, 1, 14]], [True]])
+def test_what_is_no_token_is_not_written(tokens):
+    for call in (ListOps().write, ListOps().answer, nodes):
+        with pytest.raises(ValueError, match="tokens must be"):
+            call(tokens)

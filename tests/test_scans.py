@@ -653,3 +653,22 @@ else:
 scans.warm()
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+@pytest.mark.parametrize("backend", ["auto", "reference", "paper", "cpu"])
+def test_what_lies_elsewhere_is_refused(backend):
+    """Tokens without memory would be read as whatever lies there."""
+    A, b, tokens = torch.ones(2, 3), torch.ones(2, 3), torch.zeros(1, 9, dtype=torch.int64)
+    with pytest.raises(ValueError, match="tokens lie on meta, A_table on cpu"):
+        token_scan(A, b, tokens.to("meta"), backend=backend)
+    right = {"A": torch.ones(1, 9, 3), "b": torch.ones(1, 9, 3), "x0": torch.ones(1, 3)}
+    for name in right:
+        with pytest.raises(ValueError, match="meta"):
+            linear_scan(**{**right, name: right[name].to("meta")}, backend=backend)
+
+
+@pytest.mark.parametrize("wrong", [[[1.0]], np.ones((1, 2, 3)), None, "A", torch.eye(3).to_sparse()], ids=type)
+def test_what_is_no_tensor_is_refused_by_name(wrong):
+    for name in ("A", "b"):
+        with pytest.raises(TypeError, match=f"linear_scan: {name} must be a dense torch.Tensor, got "):
+            linear_scan(**{"A": torch.ones(1, 2, 3), "b": torch.ones(1, 2, 3), name: wrong})

@@ -236,6 +236,8 @@ def test_bad_modulus(kind, modulus):
     with pytest.raises(ValueError) as error:
         kind(modulus)
     assert str(error.value) == f"{kind.__name__}: the modulus must be a whole number, at least 2, got {modulus!r}"
+    with pytest.raises(ValueError, match="at most 10000, got 1000000000000000000"):
+        kind(10**18)
 
 
 @every_kind

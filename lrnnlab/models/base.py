@@ -51,9 +51,8 @@ class Recurrence(nn.Module):
             with torch.no_grad():
                 self._start = batch, self.initial(batch)
             if not _alike(state, self._start[1]):
-                raise ValueError(
-                    f"state must be as {type(self).__name__}.initial({batch}) is, {shown(self._start[1])}, got {shown(state)}"
-                )
+                wanted = f"{type(self).__name__}.initial({batch}) is, {shown(self._start[1])}"
+                raise ValueError(f"state must be as {wanted}, got {shown(state)}")
 
     @abstractmethod
     def initial(self, batch: int):
@@ -180,7 +179,7 @@ class SequenceModel(nn.Module):
         return [layer.initial(batch) for layer in self.layers]
 
     def step(self, state: list, tokens_t: Tensor) -> tuple[list, Tensor]:
-        """(state, tokens_t (B,)) -> (state, logits (B, C)); ValueError unless there is a fitting state for each layer."""
+        """(state, tokens_t (B,)) -> (state, logits (B, C)); ValueError unless each layer has a state that fits it."""
         check_tokens(tokens_t, self.vocab_size, "(B,)", like=self.embedding.weight)
         if not isinstance(state, (list, tuple)) or len(state) != len(self.layers):
             raise ValueError(f"state must be a list of {len(self.layers)}, one a layer, got {shown(state)}")
@@ -245,7 +244,7 @@ def check_strings(tokens: Tensor, vocab_size: int, like: Tensor) -> None:
 
 
 def check_numbers(name: str, x: Tensor, weight: Tensor) -> None:
-    """TypeError or ValueError unless x is (..., D), to be multiplied with a weight (., D): of its type, on its device."""
+    """TypeError or ValueError unless x is (..., D), to be multiplied with a weight (., D), of its type and device."""
     if not isinstance(x, Tensor) or x.layout is not torch.strided:
         raise TypeError(f"{name} must be a dense torch.Tensor, got {shown(x)}")
     cast = torch.is_autocast_enabled(weight.device.type)

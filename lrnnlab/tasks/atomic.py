@@ -154,7 +154,7 @@ class Select(ContinuousTask):
     def label(self, values):
         marked = values[..., 1] == 1
         if (marked.sum(1) != self.chosen).any():
-            raise ValueError(f"{self}: {self.chosen} positions must be marked, got {marked.sum(1).tolist()}")
+            raise ValueError(f"{self}: values must have {self.chosen} positions marked, got {marked.sum(1).tolist()}")
         return values[..., 0][marked].reshape(len(values), self.chosen, 1)
 
     def answer(self, values):
@@ -162,7 +162,7 @@ class Select(ContinuousTask):
 
 
 class SelectFixed(Select):
-    """Select with the same positions in every input: of a CPU generator's numbers with seed 0 the places of the M least.
+    """Select with the same positions in every input: of a CPU generator's numbers with seed 0, where the M least are.
 
     Not the released positions: of the same numbers the released code takes the M largest.
 

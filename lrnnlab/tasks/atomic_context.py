@@ -123,7 +123,10 @@ class Solve(ContinuousTask):
         rows = torch.tensor(self.floats(values), dtype=torch.float64)
         size = unknowns(len(rows))
         rows = rows[:size * (size + 1)].reshape(size, size + 1)
-        return torch.linalg.solve(rows[:, :size], rows[:, size:]).tolist()
+        try:
+            return torch.linalg.solve(rows[:, :size], rows[:, size:]).tolist()
+        except torch.linalg.LinAlgError as error:
+            raise ValueError(f"{self}: values hold a system without one solution") from error
 
 
 class SolveFixed(Solve):

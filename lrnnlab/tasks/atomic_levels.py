@@ -17,6 +17,7 @@ from lrnnlab.tasks.base import BaseTask
 
 def largest_of_normals(length, points):
     """(points,) values of a = max |x_i| of ``length`` standard normals, at equally probable quantiles."""
+    points = whole_number(points, 1, "points")
     quantile = (np.arange(points) + 0.5) / points
     return norm.isf((1 - quantile ** (1 / length)) / 2)
 

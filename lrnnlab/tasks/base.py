@@ -99,6 +99,11 @@ class Batch:
         return answered(given) == wanted
 
 
+def is_dense(x):
+    """Whether x is a tensor that holds numbers, neither sparse nor of the device that holds none."""
+    return isinstance(x, torch.Tensor) and x.layout is torch.strided and x.device.type != "meta"
+
+
 NO_ANSWER = -2  # what is never right, not even where no label is due
 
 
@@ -385,10 +390,9 @@ class Task(BaseTask):
 
     def check_tokens(self, tokens):
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""
-        if not isinstance(tokens, torch.Tensor) or tokens.ndim != 2 or tokens.is_floating_point() \
+        if not is_dense(tokens) or tokens.ndim != 2 or tokens.is_floating_point() \
                 or tokens.is_complex() or tokens.dtype == torch.bool:
-            got = f"shape {tuple(tokens.shape)} of {tokens.dtype}" if isinstance(tokens, torch.Tensor) else repr(tokens)
-            raise ValueError(f"{self}: tokens must be an integer tensor (B, T), got {got}")
+            raise ValueError(f"{self}: tokens must be an integer tensor (B, T), got {shown(tokens)}")
         self.check_length(tokens.shape[1])
         tokens = tokens.long()
         wrong = ((tokens < 0) | (tokens >= self.vocab_size)).nonzero()
@@ -403,9 +407,9 @@ class Task(BaseTask):
         try:
             string = torch.as_tensor(tokens)
         except (TypeError, ValueError, RuntimeError) as error:
-            raise ValueError(f"{self}: {tokens!r} is not a string of tokens") from error
-        if string.ndim != 1:
-            raise ValueError(f"{self}: one string of tokens has shape (T,), got {tuple(string.shape)}")
+            raise ValueError(f"{self}: {shown(tokens)} is not a string of tokens") from error
+        if string.ndim != 1 or not is_dense(string):
+            raise ValueError(f"{self}: one string of tokens has shape (T,), got {shown(string)}")
         if string.numel() == 0:
             self.check_length(0)
         return self.check_tokens(string[None])[0].tolist()

@@ -194,7 +194,8 @@ class Shuffle2(CountedTask):
         return 2 * sum(state)
 
     def answer(self, tokens):
-        prefixes = [self.write(tokens)[:end] for end in range(1, len(tokens) + 1)]
+        text = self.write(tokens)
+        prefixes = [text[:end] for end in range(1, len(text) + 1)]
         return [int(p.count("(") > p.count(")")) + 2 * int(p.count("[") > p.count("]")) for p in prefixes]
 
     def holds(self, text):

@@ -16,7 +16,7 @@ import torch
 
 from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks.atomic_levels import trivial_level
-from lrnnlab.tasks.base import BaseTask, Batch
+from lrnnlab.tasks.base import BaseTask, Batch, is_dense
 
 
 @checked
@@ -138,15 +138,15 @@ class ContinuousTask(BaseTask):
 
     def check_values(self, values):
         """``values`` if they are a real tensor (B, T, columns), else ValueError."""
-        if not isinstance(values, torch.Tensor) or values.ndim != 3 or values.shape[2] != self.columns \
+        if not is_dense(values) or values.ndim != 3 or values.shape[2] != self.columns \
                 or not values.is_floating_point():
-            raise ValueError(f"{self}: inputs are a real tensor (B, T, {self.columns}), got {shown(values)}")
+            raise ValueError(f"{self}: values must be a real tensor (B, T, {self.columns}), got {shown(values)}")
         return values
 
     def floats(self, values):
         """ONE input (T, columns) as lists of Python floats, for the oracles; ValueError for what is none."""
         try:
-            given = torch.as_tensor(values, dtype=torch.float64)
+            given = torch.as_tensor(values).double()
         except (TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{self}: values must be numbers (T, {self.columns}), got {shown(values)}") from error
         return self.check_values(given[None])[0].tolist()

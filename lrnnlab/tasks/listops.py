@@ -27,7 +27,7 @@ import torch
 
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.errors import checked, number, shown, whole_number
-from lrnnlab.tasks.base import BaseTask, Batch
+from lrnnlab.tasks.base import BaseTask, Batch, is_dense
 from lrnnlab.tasks.seeds import python_random
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")
@@ -77,14 +77,14 @@ def evaluate(text: str) -> int:
     return levels[0][0]
 
 
-def as_tokens(tokens):
+def as_tokens(tokens, what="tokens"):
     """``tokens`` as a list of ints; ValueError unless they are whole numbers 0..15, one after the other."""
-    found = tokens.tolist() if isinstance(tokens, (torch.Tensor, np.ndarray)) else tokens
-    if not isinstance(found, (list, tuple)):
-        raise ValueError(f"tokens must be a sequence of whole numbers, got {shown(tokens)}")
+    found = tokens.tolist() if is_dense(tokens) or isinstance(tokens, np.ndarray) else tokens
+    if not isinstance(found, (list, tuple)) or not found:
+        raise ValueError(f"{what} must be a sequence of whole numbers, at least one, got {shown(tokens)}")
     for token in found:
         if not isinstance(token, Integral) or isinstance(token, bool) or not 0 <= token <= PAD:
-            raise ValueError(f"token {shown(token)} is outside 0..{PAD}")
+            raise ValueError(f"{what} must be whole numbers, 0..{PAD}, got {shown(token)}")
     return list(map(int, found))
 
 
@@ -111,7 +111,7 @@ def nodes(tokens):
         else:
             raise ValueError(f"token {token} at position {position} is out of place in an expression")
     if len(levels) > 1 or len(levels[0][1]) != 1:
-        raise ValueError(f"{len(levels) - 1} brackets open and {len(levels[0][1])} values at the end; "
+        raise ValueError(f"no expression: {len(levels) - 1} brackets open and {len(levels[0][1])} values at the end; "
                          "an expression ends with none open and one value")
     return found
 
@@ -233,7 +233,7 @@ class ListOps(BaseTask):
     @checked
     def batch(self, expressions: Iterable, length: int | None = None, device: torch.device | str | None = None):
         """Expressions (lists of tokens) as a ``Batch`` of T = ``length`` columns (default: the longest one's)."""
-        expressions = [as_tokens(expression) for expression in expressions]
+        expressions = [as_tokens(given, f"expression {row}") for row, given in enumerate(expressions)]
         if not expressions:
             raise ValueError(f"{self}: a batch needs at least one expression, got expressions={expressions}")
         length = max(map(len, expressions)) if length is None else whole_number(length, 1, f"{self}: a length")
@@ -272,6 +272,8 @@ class ListOps(BaseTask):
             if word not in SYMBOLS:
                 raise ValueError(f"{word!r} at position {position} of {text[:60]!r} is none of {' '.join(SYMBOLS)}")
         tokens = [SYMBOLS.index(word) for word in words]
+        if not tokens:
+            raise ValueError(f"{text!r} holds no expression")
         nodes(tokens)
         return torch.tensor(tokens)
 

@@ -18,15 +18,16 @@ only if every position is.  So what is new here is
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, build, minimise
 from lrnnlab.errors import checked, shown, whole_number
-from lrnnlab.tasks.base import Batch, Task
+from lrnnlab.tasks.base import Batch, Task, is_dense
 from lrnnlab.tasks.seeds import python_random
 from lrnnlab.tasks.whole_strings import blind_levels
 
@@ -160,7 +161,10 @@ class PositiveTask(Task):
         total, taken, words = self.count(window), self._words(apart_from, "apart_from"), []
         wanted = count if distinct else 1
         if total - len(taken) < wanted:  # perhaps too few, if all those to avoid are of this window
-            avoided = sum(self.in_window(self.write(word), window) for word in taken)
+            try:
+                avoided = sum(self.in_window(self.write(word), window) for word in taken)
+            except ValueError as error:
+                raise ValueError(f"{self}: apart_from holds what is no string: {error}") from error
             if total - avoided < wanted:
                 raise ValueError(f"{self}: window {window} has {total} strings, {avoided} of them to be avoided; "
                                  f"cannot draw {count}{' distinct ones' if distinct else ''}")
@@ -200,15 +204,17 @@ class PositiveTask(Task):
         }
 
     def _each(self, words, what):
-        """The strings of a sequence of strings; TypeError for what is none."""
-        found = list(words) if isinstance(words, Iterable) and getattr(words, "ndim", 1) else None
-        if found is None or not all(isinstance(word, Sized) and getattr(word, "ndim", 1) for word in found):
-            raise TypeError(f"{self}: {what} must be strings, lists of tokens, got {shown(words)}")
-        return found
+        """A sequence of strings as lists or tuples of tokens; TypeError for what is none."""
+        found = words.tolist() if is_dense(words) else words
+        if isinstance(found, Iterable) and not isinstance(found, torch.Tensor):
+            rows = [word.tolist() if is_dense(word) else word for word in found]
+            if all(isinstance(row, (list, tuple)) and all(isinstance(v, Integral) for v in row) for row in rows):
+                return rows
+        raise TypeError(f"{self}: {what} must be strings, lists of tokens, got {shown(words)}")
 
     def _words(self, words, what):
         """The same as a set of tuples."""
-        return {tuple(word.tolist() if isinstance(word, torch.Tensor) else word) for word in self._each(words, what)}
+        return set(map(tuple, self._each(words, what)))
 
     def batch(self, strings):
         """Strings (lists of tokens) of any lengths as one ``Batch`` (B, T): see the module's head.
@@ -220,8 +226,7 @@ class PositiveTask(Task):
         tensor([[ 1,  0, -1, -1],
                 [ 1,  1,  1,  0]])
         """
-        strings = self._each(strings, "strings")
-        rows = [word.tolist() if isinstance(word, torch.Tensor) else list(word) for word in strings]
+        rows = self._each(strings, "strings")
         if not rows:
             raise ValueError(f"{self}: a batch needs at least one string, got {strings!r}")
         longest, legal = max(map(len, rows)), range(self.vocab_size)
@@ -266,6 +271,8 @@ class PositiveTask(Task):
         A string of the language ends where the language says so; the levels to compare a score with are ``blind_levels``.
         """
         length = whole_number(position, 0, f"{self}: a position") + 1
+        if not self.number(length):
+            raise ValueError(f"{self}: no string ends at position {position}")
         last = self.draw(1, length, torch.Generator().manual_seed(0))  # any one of them
         return np.eye(self.classes)[int(self.label(last)[0, -1])]
 
@@ -278,7 +285,8 @@ class PositiveTask(Task):
         if len(wrong):
             row, position = wrong[0].tolist()
             text = "".join(self.symbols[token] for token in tokens[row, : position + 1].tolist())
-            raise ValueError(f"{self}: no string begins like string {row} up to position {position}: {text[-60:]!r}")
+            raise ValueError(f"{self}: no string begins with the tokens of string {row} up to position {position}: "
+                             f"{text[-60:]!r}")
         return tokens
 
     @checked

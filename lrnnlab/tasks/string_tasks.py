@@ -139,7 +139,8 @@ class ModularArithmetic(StringTask):
         return self.expression.answer(self.check_string(tokens)[self.prefix :])[-1]
 
     def token_distribution(self, position):
-        if self.prefix and whole_number(position, 0, f"{self}: a position") == 0:
+        position = whole_number(position, 0, f"{self}: a position")
+        if self.prefix and position == 0:
             return (np.arange(self.vocab_size) == self.modulus).astype(np.float64)
         return self.expression.token_distribution(position - self.prefix)
 

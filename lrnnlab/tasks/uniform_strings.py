@@ -18,7 +18,8 @@ from numbers import Integral
 import torch
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.errors import checked, whole_number
+from lrnnlab.errors import checked, shown, whole_number
+from lrnnlab.tasks.base import is_dense
 from lrnnlab.tasks.seeds import python_random
 
 
@@ -106,4 +107,6 @@ def distinct(strings: torch.Tensor) -> int:
     >>> distinct(torch.tensor([[0, 1], [1, 0], [0, 1]]))
     2
     """
+    if strings.ndim != 2 or strings.is_complex() or not is_dense(strings):
+        raise ValueError(f"strings must be (B, T) integers, got {shown(strings)}")
     return len(torch.unique(strings, dim=0))

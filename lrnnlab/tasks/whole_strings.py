@@ -13,7 +13,7 @@ from lrnnlab.tasks.base import Batch, answered
 def whole_string_accuracy(predicted: torch.Tensor, batch: Batch) -> float:
     """The share of strings with no labelled position wrong: paper 003's score (Sec. 4.1).
 
-    predicted : classes (B, T) int, or logits (B, T, C), whose largest entry counts, unless it is NaN.   batch : a ``Batch``.
+    predicted : classes (B, T) int, or logits (B, T, C), whose largest entry counts (NaN: none).   batch : a ``Batch``.
     ValueError for another shape, or a string without a label.
 
     >>> from lrnnlab.tasks.counter_languages import Dyck1
@@ -21,6 +21,8 @@ def whole_string_accuracy(predicted: torch.Tensor, batch: Batch) -> float:
     >>> whole_string_accuracy(torch.tensor([[1, 0, 7, 7], [1, 1, 1, 1]]), batch)
     0.5
     """
+    if predicted.device != batch.targets.device:
+        raise ValueError(f"predicted lies on {predicted.device}, the batch on {batch.targets.device}")
     classes = answered(predicted) if predicted.ndim == 3 else predicted
     if classes.shape != batch.targets.shape:
         raise ValueError(f"predictions are (B, T) or (B, T, C) with (B, T) = {tuple(batch.targets.shape)}, "
