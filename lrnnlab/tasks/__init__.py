@@ -2,6 +2,7 @@
 
 >>> task("sum", 5).targets(task("sum", 5).read("0324")[None])
 tensor([[0, 3, 0, 4]])
+>>> import torch
 >>> task("shift", length=256).training_batch(4, torch.Generator().manual_seed(0)).inputs.shape
 torch.Size([4, 256, 3])
 
@@ -12,8 +13,6 @@ Data of the long-range arena, read or generated, are in ``lrnnlab.tasks.long_ran
 
 import inspect
 from functools import partial
-
-import torch
 
 from lrnnlab.automata.languages import GROUPS
 from lrnnlab.errors import checked

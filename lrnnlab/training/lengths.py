@@ -26,6 +26,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import whole_number
 from lrnnlab.tasks.base import BaseTask, Batch
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.loop import Trained, settled, train

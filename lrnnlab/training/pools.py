@@ -129,6 +129,7 @@ def train_pools(
 
     ``ValueError`` for steps, ``watch_every`` or ``patience`` below 1, or another ``stop`` or ``schedule``.
 
+    >>> from lrnnlab.tasks import whole_string_accuracy
     >>> one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
     >>> net = nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2))
     >>> def watch(net, step):
