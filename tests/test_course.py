@@ -319,7 +319,8 @@ def test_both_ways_to_lay_out_a_folder(tmp_path):
 @pytest.mark.parametrize("source, python, notes", [
     ("x = 5\n%matplotlib inline", "x = 5\nNone", 1), ("!ls\n?print\nx = 1", "None\nNone\nx = 1", 2),
     ("files = !ls\na, b = %sql 1\nmath.pi?\nx[0]??", "files = []\na, b = None\nNone\nNone", 4),
-    ("%pwd\nx = a(b)  # right?\ny = 5 %x", "None\nx = a(b)  # right?\ny = 5 %x", 1), ("max?\na != b", "None\na != b", 1),
+    ("%pwd\nx = a(b)  # right?\ny = 5 %x", "None\nx = a(b)  # right?\ny = 5 %x", 1),
+    ("max?\na != b", "None\na != b", 1),
     ("%%time\nx = 1", "\nx = 1", 0),
     ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    None", 1),
     ("def f(:", "def f(:", 0),
