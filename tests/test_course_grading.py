@@ -68,7 +68,7 @@ def test_every_kind_has_a_name_of_its_own_and_its_cell_is_python(handout):
     places |= dict.fromkeys(("GRADER", "KEYCTL", "ADD_KEY", "PIVOT_ROOT", "PORT"), "7")
     for kind in KINDS:
         made, _ = kind(Scene(handout, plants("ps1", ROOT), 0, places))
-        if isinstance(made, dict) and kind.__name__ not in ("magics", "not_python"):
+        if isinstance(made, dict) and kind.__name__ not in ("magics", "not_python", "many_minuses", "adds_up_ones"):
             for cell in (made.cells[0], made.cells[-1]):
                 assert cell.cell_type != "code" or compile(cell.source, kind.__name__, "exec")
 
