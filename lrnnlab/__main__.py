@@ -3,8 +3,8 @@
 import os
 import sys
 
-# Python puts the folder that it is started in before its own library.  That may be the one with the hand-ins, and one of
-# them may be called numpy.  It stays only where it holds this package.
+# Python puts the folder that it is started in before its own library.  That may be the one with the hand-ins, and one
+# of them may be called numpy.  It stays only where it holds this package.
 HERE = os.path.realpath(os.getcwd())
 if HERE != os.path.dirname(os.path.dirname(os.path.realpath(__file__))):
     sys.path[:] = [place for place in sys.path if os.path.realpath(place) != HERE]

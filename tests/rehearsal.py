@@ -97,7 +97,7 @@ def rehearse(
 
 
 def traces(*places: Path) -> dict[str, tuple]:
-    """What would show that somebody changed a file: its mode, owner, links, size, and times.  Compiled files are ours."""
+    """What would show that somebody changed a file: mode, owner, links, size, and times.  Compiled files are ours."""
     found = {}
     for place in places:
         for path in (place, *place.rglob("*")):

@@ -215,7 +215,8 @@ def nested(depth):
     ([[]] * 300_000, "more than 200000 values"), (nested(60), "nested more than 40 deep"),
     ({"array": ["f8", [10**9, 0], ""]}, "shape .1000000000, 0"), ({"array": ["f8", [-1, 0], ""]}, "cannot reshape"),
     ({"array": ["f8", [0] * 30, ""]}, "an array of type f8"), ({"array": ["O", [1], "AAAAAAAAAAA="]}, "type O"),
-    ({"float": "1" * 10**6}, "KeyError"), ({"value": 1}, "not an encoded value"), ({"take": ["values", 1]}, "not an encoded"),
+    ({"float": "1" * 10**6}, "KeyError"), ({"value": 1}, "not an encoded value"),
+    ({"take": ["values", 1]}, "not an encoded value"),
     (10**30, "not written as one"), ({"fraction": ["1", "0"]}, "ZeroDivisionError"), ({"set": [[]]}, "TypeError"),
 ], ids=lambda value: str(value)[:30])  # fmt: skip
 def test_what_would_take_long_is_refused_at_once(data, says):
@@ -238,7 +239,8 @@ def test_messages_end_and_are_no_larger_than_said():
     reading, writing = os.pipe()
     line = wire.Line(reading, writing)
     for data, says in ((b"\xff\xff\xff\xff", "a message of 4294967295 bytes"), (b"\0\0\0\2\xff{", "decode"),
-                       (b"\0\0\x80\0" + b"[" * 0x8000, "too deeply"), (b"\0\0\x80\0" + b"1" * 0x8000, "digits")):  # fmt: skip
+                       (b"\0\0\x80\0" + b"[" * 0x8000, "too deeply"),
+                       (b"\0\0\x80\0" + b"1" * 0x8000, "digits")):  # fmt: skip
         os.write(writing, data)
         with pytest.raises(ValueError, match=says):
             line.receive()
@@ -331,7 +333,8 @@ def test_both_ways_to_lay_out_a_folder(tmp_path):
 @pytest.mark.parametrize("source, python, notes", [
     ("x = 5\n%matplotlib inline", "x = 5\nNone", 1), ("!ls\n?print\nx = 1", "None\nNone\nx = 1", 2),
     ("files = !ls\na, b = %sql 1\nmath.pi?\nx[0]??", "files = []\na, b = None\nNone\nNone", 4),
-    ("%pwd\nx = a(b)  # right?\ny = 5 %x", "None\nx = a(b)  # right?\ny = 5 %x", 1), ("max?\na != b", "None\na != b", 1),
+    ("%pwd\nx = a(b)  # right?\ny = 5 %x", "None\nx = a(b)  # right?\ny = 5 %x", 1),
+    ("max?\na != b", "None\na != b", 1),
     ("%%time\nx = 1", "\nx = 1", 0),
     ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    None", 1),
     ("def f(:", "def f(:", 0),

@@ -62,9 +62,15 @@ def test_a_third_of_the_kinds_get_what_they_earned_and_leave_nothing(fence):
     assert rehearse("ps1", len(chosen), jobs=2, within=fence, kinds=chosen, root=ROOT) == []
 
 
-def test_every_attack_is_made_of_what_it_needs():
-    """No word of a place is left in a cell, and every kind has a name of its own."""
+def test_every_kind_has_a_name_of_its_own_and_its_cell_is_python(handout):
     assert len({kind.__name__ for kind in KINDS}) == len(KINDS) >= 120
+    places = dict.fromkeys(("CANARY", "SOURCE", "MARKS", "HANDED_IN", "PACKAGE", "SOCKET", "ABSTRACT"), "/x")
+    places |= dict.fromkeys(("GRADER", "KEYCTL", "ADD_KEY", "PIVOT_ROOT", "PORT"), "7")
+    for kind in KINDS:
+        made, _ = kind(Scene(handout, plants("ps1", ROOT), 0, places))
+        if isinstance(made, dict) and kind.__name__ not in ("magics", "not_python", "many_minuses", "adds_up_ones"):
+            for cell in (made.cells[0], made.cells[-1]):
+                assert cell.cell_type != "code" or compile(cell.source, kind.__name__, "exec")
 
 
 def test_the_rehearsal_notices_what_is_wrong():
@@ -93,8 +99,8 @@ socket.socket(socket.AF_UNIX).connect({scene.places["SOCKET"]!r})
 
 def test_one_that_burns_all_its_time_costs_the_one_beside_it_nothing(fence, tmp_path, handout):
     slow = "from fractions import Fraction\nfrom random import getrandbits\n"
-    slow += "\n".join(f"def {name}(*arguments):\n    return Fraction(getrandbits(2**21), getrandbits(2**21), _normalize=False)"
-                      for name in handout.problem_set.functions)  # fmt: skip
+    body = "return Fraction(getrandbits(2**21), getrandbits(2**21), _normalize=False)"
+    slow += "\n".join(f"def {name}(*arguments): {body}" for name in handout.problem_set.functions)
     burns = "import os\nfor _ in range(4):\n    if not os.fork():\n        while True: pass\nwhile True: pass"
     files = [hand_in(tmp_path / "in", "a", with_first(handout.notebook(), burns)),
              hand_in(tmp_path / "in", "b", handout.notebook())]  # fmt: skip
@@ -159,8 +165,9 @@ def test_the_grader_imports_nothing_from_where_it_is_started(fence, tmp_path, ha
 
 def test_replies_of_a_wrong_kind_cost_nobody_else(fence, tmp_path, handout):
     files = []
-    for number, reply in enumerate(("None", "[]", "{'functions': 5}", "{'functions': [1, None], 'error': 3, 'kind': []}",
-                                    "{'value': {'int': 'x'}}", "{'error': chr(0xd800) * 10**6}")):  # fmt: skip
+    replies = ("None", "[]", "{'functions': 5}", "{'functions': [1, None], 'error': 3, 'kind': []}",
+               "{'value': {'int': 'x'}}", "{'error': chr(0xd800) * 10**6}")  # fmt: skip
+    for number, reply in enumerate(replies):
         cell = f"from lrnnlab.course import pupil\npupil._reply = lambda line, message: line.send({reply})"
         files.append(hand_in(tmp_path / "in", f"a{number}", with_first(handout.notebook(), cell)))
     files.append(hand_in(tmp_path / "in", "bob", handout.notebook()))

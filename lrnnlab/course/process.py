@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lrnnlab.course import wire
-from lrnnlab.course.fence import BUBBLEWRAP, DOCKER, NONE, PODMAN, Fence, calls_filter
+from lrnnlab.course.fence import BUBBLEWRAP, DOCKER, HOME, KERNELS, PODMAN, Fence, calls_filter
 
 _START = "from lrnnlab.course.pupil import main; main()"
 STARTING = 120  # seconds by the clock
@@ -30,6 +30,7 @@ ENDING = 60
 TICK = 0.1  # seconds between two looks
 SAYS = 400  # characters of what an exception says, or of a name
 FUNCTIONS = 5_000
+FILES = 20_000
 
 
 class Gone(RuntimeError):
@@ -39,7 +40,7 @@ class Gone(RuntimeError):
 class Process:
     """A fresh interpreter in the fence, which runs cells and calls; use it as a context manager, or close it.
 
-    >>> with Process(Fence(NONE)) as process:
+    >>> with Process(Fence("none")) as process:
     ...     _ = process.ask({"cell": "def double(n): return 2 * n"})
     ...     print(process.ask({"call": "double", "arguments": [21]}))
     {'value': 42}
@@ -57,8 +58,7 @@ class Process:
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
         try:
-            if "ready" not in self._receive():
-                raise RuntimeError("a process in the fence did not begin as it must")
+            self._receive()
         except Gone as gone:
             raise RuntimeError(f"a process in the fence did not start: it {gone}") from None
 
@@ -171,7 +171,22 @@ class Process:
             return f"used more than {limits.total} seconds of computing time in all"
         if memory > limits.memory:
             return f"used more than {limits.memory >> 20} MiB of memory"
-        return f"started more than {limits.processes} processes" if count > 2 * limits.processes else ""
+        if count > 2 * limits.processes:
+            return f"started more than {limits.processes} processes"
+        return f"made more than {FILES} files" if self._files() > FILES else ""
+
+    def _files(self) -> int:
+        """How many files are in the folders that it may write: the kernel keeps them in memory that nobody counts."""
+        if self._handle < 0:
+            return 0
+        count = 0
+        for folder in (HOME, KERNELS) if KERNELS.is_dir() else (HOME,):
+            try:
+                said = os.statvfs(f"/proc/{self._root}/root{folder}")
+            except OSError:  # it has ended
+                continue
+            count += said.f_files - said.f_ffree
+        return count
 
     def _kill(self) -> None:
         """End the whole tree, and wait until it has ended."""
@@ -205,11 +220,11 @@ def tree(root: int) -> Iterator[int]:
     while waiting:
         pid = waiting.pop()
         yield pid
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                waiting += map(int, children.read_text().split())
-            except OSError:  # it has just ended
-                continue
+        try:
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                waiting += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+        except OSError:  # it has just ended
+            continue
 
 
 def usage(root: int) -> tuple[float, int, int]:
