@@ -146,7 +146,7 @@ def test_building_twice_gives_the_same_bytes(book, tmp_path):
 def test_the_command_checks_it(book, capsys):
     assert main(["check", "sam", "--root", str(book[0])]) == 0
     said = capsys.readouterr().out
-    assert "sample: cell 8 of 9" in said and "of the 120 s" in said and "sample: no problem" in said
+    assert "sample: cell 8 of 10" in said and "of the 120 s" in said and "sample: no problem" in said
 
 
 # --- planted faults --------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from lrnnlab.explore.style import FAINT, INK, SMALL, new_figure, styled
 from lrnnlab.proofs.circle_modes import arc_nodes, power_table, spectrum
 
 STARTS = ("off the grid", "DFT grid")  # of the modes of a product
-ROUNDING = 1e-15  # singular values below this share of the largest are rounding, another on another processor: drawn here
+ROUNDING = 1e-15  # singular values below this share of the largest are rounding, which every processor does otherwise
 
 
 def start_nodes(arc: int, N: int, r: float) -> np.ndarray:
