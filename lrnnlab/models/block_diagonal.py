@@ -32,7 +32,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import LinearRecurrence, SequenceModel, layers_of
+from lrnnlab.models.base import LinearRecurrence
+from lrnnlab.models.net import Net
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 
@@ -130,6 +131,20 @@ class BlockDiagonal(LinearRecurrence):
             self.register_buffer("x0", torch.eye(1, b).repeat(h, 1))
         self.register_buffer("frozen", torch.zeros(h, dtype=torch.bool))
 
+    @classmethod
+    def of_width(cls, width: int, *, h: int | None = None, b: int = 8, **options) -> BlockDiagonal:
+        """As a mixer of a net: ``h`` blocks of size ``b`` make the width; without ``h``, as many as make ``width``."""
+        if h is None:
+            h, rest = divmod(width, b)
+            if rest:
+                raise ValueError(f"width is a multiple of the block size, got width={width} and b={b}")
+        return cls(h, b, **options)
+
+    @property
+    def width(self) -> int:
+        """D = h * b."""
+        return self.h * self.b
+
     def extra_repr(self) -> str:
         start = "learned" if isinstance(self.x0, nn.Parameter) else "first"
         return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}, start={start!r}"
@@ -162,10 +177,10 @@ class BlockDiagonal(LinearRecurrence):
             bias = bias.unflatten(0, (self.b, self.h, self.b)).index_select(1, alive).flatten()
         return F.linear(relu(first(z)), weight, bias).unflatten(-1, (self.b, -1, self.b))
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """As every linear recurrence; frozen heads cost nothing, and their transitions are left out."""
         if self.drive != "none":
-            return super().forward(z, tokens)
+            return super().trace(z, tokens)
         B, T = (z if tokens is None else tokens).shape[:2]
         alive = self.alive()
         frozen = len(alive) < self.h
@@ -205,26 +220,14 @@ class BlockDiagonal(LinearRecurrence):
 
 
 @checked
-def block_diagonal_lrnn(
-    vocab_size: int, classes: int, *, h: int = 8, b: int = 8, layers: int = 1, head: str = "mlp", **options
-) -> SequenceModel:
-    """Paper 000's model: ``layers`` layers of :class:`BlockDiagonal` (which takes ``options``) and a readout.
-
-    The defaults are the paper's Eq. 6 with the released choices elsewhere: (b, h) = (8, 8), p = 1.2.
-    """
-    recurrences = layers_of(layers, lambda _: BlockDiagonal(h, b, **options))
-    return SequenceModel(vocab_size, classes, h * b, recurrences, head)
-
-
-@checked
-def symbol_transitions(model: SequenceModel) -> tuple[Tensor, Tensor]:
+def symbol_transitions(model: Net) -> tuple[Tensor, Tensor]:
     """A (V, h, b, b) and b (V, h, b) of the first layer, one per symbol: all that a one-layer model can do."""
     with torch.no_grad():
         return model.layers[0].transition(model.symbol_inputs())
 
 
 @checked
-def snap(model: SequenceModel) -> SequenceModel:
+def snap(model: Net) -> Net:
     """A copy of a ``softmax`` model in which every column is the one-hot of its largest entry.
 
     Nothing is retrained.  Each block then moves between basis vectors: it is a deterministic automaton with b states,
