@@ -236,14 +236,14 @@ def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 @checked
-def blocks(mixer: Callable[[], nn.Module], width: int, layers: int, **options) -> list[Block]:
-    """``layers`` blocks, each around a ``mixer()`` of its own; ``options`` go to :class:`Block`.
+def blocks(mixer: Callable[[int], nn.Module], width: int, layers: int, **options) -> list[Block]:
+    """``layers`` blocks, each around a ``mixer(width)`` of its own; ``options`` go to :class:`Block`.
 
     >>> from lrnnlab.models.rotrnn import RotRNN
-    >>> len(blocks(partial(RotRNN, 4, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
+    >>> len(blocks(partial(RotRNN, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
     6
     """
-    return layers_of(layers, lambda _: Block(mixer(), width, **options))
+    return layers_of(layers, lambda _: Block(mixer(width), width, **options))
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ class Net(nn.Module):
         self.pool, self.last_outputs = pool, last_outputs
         self.blocks = nn.ModuleList(blocks)
         embeds = vocab_size is not None and encoder == "embedding"
-        self.by_symbol = embeds and by_symbol
+        self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)  # that counts positions
         make = nn.Embedding if embeds else nn.Linear
         self.encoder = make(vocab_size or columns, inputs or width)
         self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
@@ -415,7 +415,8 @@ class Net(nn.Module):
         for block, before in zip(self.blocks, state):
             new, x = block.step(before, x)
             after.append(new)
-        return after, self.head(self.final_norm(x))
+        x = self.final_norm(x)
+        return after, x if self.head is None else self.head(x)
 
     def _through(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
         """Inputs -> what comes out of the last block."""
@@ -435,9 +436,7 @@ class Net(nn.Module):
         return self.encoder.weight if isinstance(self.encoder, nn.Embedding) else self.encoder.weight.mT + self.encoder.bias
 
     def _encoded(self, inputs: Tensor) -> Tensor:
-        if self.vocab_size is None:
-            return self.encoder(inputs)
-        if isinstance(self.encoder, nn.Embedding):
+        if self.vocab_size is None or isinstance(self.encoder, nn.Embedding):
             return self.encoder(inputs)
         return F.embedding(inputs, self.encoder.weight.mT) + self.encoder.bias
 
@@ -458,7 +457,7 @@ class PairClassifier(nn.Module):
     """Do two strings match?  One net for both; [a, b, a - b, a * b] -> Linear -> GELU -> Linear -> logits (B,C).
 
     >>> from lrnnlab.models.lru import LRU
-    >>> encoder = Net(blocks(partial(LRU, 4), 4, 1), None, 4, vocab_size=9, encoder="linear", pool="mean")
+    >>> encoder = Net(blocks(LRU, 4, 1), None, 4, vocab_size=9, encoder="linear", pool="mean")
     >>> net = PairClassifier(encoder, outputs=2)
     >>> net(torch.zeros(3, 7, dtype=torch.int64), torch.ones(3, 5, dtype=torch.int64)).shape
     torch.Size([3, 2])

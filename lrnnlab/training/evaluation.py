@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 from lrnnlab.tasks import BaseTask, StringTask, Task
 from lrnnlab.errors import whole_number
 from lrnnlab.tasks.string_base import refuse
@@ -57,7 +57,7 @@ class Evaluation:
 
 @torch.no_grad()
 def evaluate(
-    model: SequenceModel,
+    model: Net,
     task: Task,
     *,
     seed: int,
@@ -94,7 +94,7 @@ def evaluate(
 
 
 @contextmanager
-def _at_rest(model: SequenceModel) -> Iterator[None]:
+def _at_rest(model: Net) -> Iterator[None]:
     """The model in evaluation mode, and afterwards in the mode it was in."""
     was_training = model.training
     model.eval()

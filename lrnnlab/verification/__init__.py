@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.models import BlockDiagonal, SequenceModel
+from lrnnlab.models import BlockDiagonal, Net
 from lrnnlab.training import steady_arithmetic
 from lrnnlab.verification.below import live_part, reach
 from lrnnlab.verification.reading import HeadTables, head_tables, heads_machine, learned_machine
@@ -28,7 +28,7 @@ LOWER = 200_000  # at most so many states of the layers under the last
 
 
 def verify(
-    model: SequenceModel,
+    model: Net,
     specification: MooreMachine,
     limit: int = 1_000_000,
     wanted: int = 1,
@@ -53,6 +53,12 @@ def verify(
             kind = type(layer).__name__
             found = f"a block-diagonal layer with rule {layer.rule!r}" if isinstance(layer, BlockDiagonal) else kind
             raise ValueError(f"verify takes a snapped model; layer {number} is {found}")
+        block, last = model.blocks[number - 1], number == len(model.layers)
+        if block.place != "pre" or block.gate.kind != "none" or block.ff is not None or block.residual == last:
+            raise ValueError(f"verify takes the stack of paper 000; block {number} has place {block.place!r}, gate "
+                             f"{block.gate.kind!r}, residual={block.residual}, feed-forward {block.ff}")  # fmt: skip
+    if model.pool != "none":
+        raise ValueError(f"verify takes a model that answers at every position, got pool {model.pool!r}")
     if specification.num_symbols != model.vocab_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, the automaton {specification.num_symbols}")
     with steady_arithmetic(), torch.no_grad():

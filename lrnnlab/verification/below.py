@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.partition import coarsest, equal_rows
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 
 AT_ONCE = 4096  # lower states moved by one call of the generators
 
@@ -59,7 +59,7 @@ def live_part(specification: MooreMachine) -> MooreMachine:
     return minimise(shown)
 
 
-def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
+def reach(model: Net, live: MooreMachine, limit: int) -> Below | None:
     """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``."""
     *lower, _ = model.layers
     symbols = _moves(model.layers[0], model.symbol_inputs())  # (V, h, n): the first layer sees nothing but the token
@@ -125,7 +125,7 @@ def _moves(layer, z: Tensor) -> np.ndarray:
 
 
 def _step(
-    model: SequenceModel, symbol: np.ndarray, token: int, states: np.ndarray
+    model: Net, symbol: np.ndarray, token: int, states: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One token on many lower states (m, (L-1) h): the different ones (u, (L-1) h) it leads to, the last layer's tables
     there (u, h, n), and which of the u each of the m comes to.

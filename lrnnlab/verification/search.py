@@ -18,7 +18,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 from lrnnlab.verification.below import Below, quotient
 
 MARGIN = 1e-3  # while heads are left out a logit must win by this much, so that rounding cannot change the answer
@@ -61,7 +61,7 @@ class Verdict:
         return f"right on every string of up to {self.depth} symbols, not decided beyond ({size} seen)"
 
 
-def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray]:
+def votes(model: Net) -> tuple[np.ndarray, np.ndarray]:
     """What each state of each last-layer head adds to the logits (h, n, C), beside the constant (C,).
 
     For a linear readout only; the votes are relative to x_0.
@@ -78,7 +78,7 @@ def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray]:
 class Search:
     """One search; ``heads`` are followed, the others may vote as badly as they can."""
 
-    def __init__(self, model: SequenceModel, specification: MooreMachine, below: Below, heads: np.ndarray):
+    def __init__(self, model: Net, specification: MooreMachine, below: Below, heads: np.ndarray):
         layer = model.layers[-1]
         self.model, self.specification, self.heads = model, specification, heads
         self.below, self.n, self.Q = quotient(below, heads), layer.b, specification.num_states
@@ -171,7 +171,7 @@ class Search:
         return Verdict(closed, tuple(wrong), len(seen), joint_states, followed, len(tree))
 
 
-def reachable(model: SequenceModel, below: Below, head: int) -> np.ndarray:
+def reachable(model: Net, below: Below, head: int) -> np.ndarray:
     """The states (sorted) that one head of the last layer can ever be in."""
     small, layer = quotient(below, np.array([head])), model.layers[-1]
     n, seen = layer.b, np.array([int(layer.x0[head].argmax())])
