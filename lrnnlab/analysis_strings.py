@@ -32,7 +32,7 @@ from torch.func import functional_call
 
 from lrnnlab.analysis_kernels import receptive_field
 from lrnnlab.automata import MooreMachine, transition_monoid
-from lrnnlab.models.base import SequenceModel
+from lrnnlab.models.net import Net
 from lrnnlab.models.chunk_masks import depth_count, kept_positions
 from lrnnlab.models.regular_gpt import PADDING, RegularGPT
 from lrnnlab.models.relu_rnn import ReluRNN
@@ -193,7 +193,7 @@ def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> n
     derivative of all logits by the vector of that token, divided by the sum over all; sizes are means over the batch
     (B,T).  So a straight line says that every token counts alike.  A network that looks at nothing has 0 everywhere.
 
-    net : RegularGPT, RelativeTransformer, ReluRNN, or any ``SequenceModel``, such as the block-diagonal LRNN.
+    net : RegularGPT, RelativeTransformer, ReluRNN, or any ``Net``, such as the block-diagonal LRNN.
     ValueError for a position outside the string.  Source: paper 002, Sec. 7.4 and Fig. 4, where zeros are added to the
     embeddings, by which the derivative is taken, too.
 
@@ -218,7 +218,7 @@ def _nudged(net: nn.Module, tokens: Tensor) -> tuple[Tensor, Callable[[Tensor], 
     nothing = next(net.parameters()).new_zeros(*tokens.shape, width)
 
     def run(nudge: Tensor) -> Tensor:
-        if isinstance(net, SequenceModel):
+        if isinstance(net, Net):
             return _one_symbol_a_place(net, tokens, nudge)
         with _added(net, nudge):
             logits = net(tokens)
@@ -227,12 +227,12 @@ def _nudged(net: nn.Module, tokens: Tensor) -> tuple[Tensor, Callable[[Tensor], 
     return nothing, run
 
 
-def _one_symbol_a_place(net: SequenceModel, tokens: Tensor, nudge: Tensor) -> Tensor:
+def _one_symbol_a_place(net: Net, tokens: Tensor, nudge: Tensor) -> Tensor:
     """Its first layer looks vectors up by symbol; so every place of every string gets a symbol of its own."""
     own = copy.copy(net)  # shares all weights
     own.vocab_size = tokens.numel()
     places = torch.arange(tokens.numel(), device=tokens.device).view_as(tokens)
-    return functional_call(own, {"embedding.weight": (net.embedding(tokens) + nudge).flatten(0, 1)}, (places,))
+    return functional_call(own, {"encoder.weight": (net.embedding(tokens) + nudge).flatten(0, 1)}, (places,))
 
 
 @contextmanager

@@ -15,12 +15,11 @@ import torch
 
 from lrnnlab import automata, records, scans, tasks, training, verification
 from lrnnlab.models import MODELS, block_diagonal, build, exact_model, snap, symbol_transitions
-from lrnnlab.models.base import SequenceModel
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.models.sequence_blocks import PairClassifier, SequenceEncoder, SequenceNet, block_stack
+from lrnnlab.models.net import Net, PairClassifier, network
 from lrnnlab.training import evaluation
 from lrnnlab.training.recipes import Mend, Phase, Recipe
 from lrnnlab.scans import convolution, delta
@@ -81,11 +80,12 @@ def snapped():
 
 def methods(net):
     """Calls of a network that reads tokens."""
-    found = {name: {"tokens": TOKENS} for name in ("forward", "trace", "states", "hidden")}
-    if isinstance(net, SequenceModel):
+    read = "inputs" if isinstance(net, Net) else "tokens"
+    found = {name: {read: TOKENS} for name in ("forward", "trace", "states", "hidden")}
+    if isinstance(net, Net):
         found["initial_state"] = {"batch": 2}
         with torch.no_grad():
-            found["step"] = {"state": net.initial_state(2), "tokens_t": TOKENS[:, 0]}
+            found["step"] = {"state": net.initial_state(2), "input_t": TOKENS[:, 0]}
         found["readout"] = {"states": net.states(TOKENS).detach()}
     return [(name, getattr(net, name), arguments) for name, arguments in found.items() if hasattr(net, name)]
 
@@ -122,12 +122,12 @@ def model_calls():
         calls.append((name, kind, options))
         calls += [(f"{name}.{method}", *rest) for method, *rest in methods(kind(**options))]
     lengths = torch.tensor([3, 2])
-    net = SequenceNet(3, 4, block_stack(partial(LRU, state=2), 4, 1, norm="layer"), vocab_size=2)
-    encoder = SequenceEncoder(4, block_stack(partial(LRU, state=2), 4, 1, norm="layer"), input_size=3)
-    pair = PairClassifier(SequenceEncoder(4, block_stack(LRU, 4, 1, norm="layer"), vocab_size=2), 2)
+    net = network(LRU, 2, 3, width=4, state=2, pool="mean")
+    encoder = network(LRU, None, None, columns=3, width=4, state=2, pool="mean")
+    pair = PairClassifier(network(LRU, 2, None, width=4, encoder="linear", pool="mean"), 2)
     return [
-        *calls, ("SequenceNet.forward", net.forward, {"x": TOKENS, "lengths": lengths}),
-        ("SequenceEncoder.forward", encoder.forward, {"x": torch.ones(2, 3, 3), "lengths": lengths}),
+        *calls, ("Net.forward", net.forward, {"inputs": TOKENS, "lengths": lengths}),
+        ("Net.forward of numbers", encoder.forward, {"inputs": torch.ones(2, 3, 3), "lengths": lengths}),
         ("PairClassifier.forward", pair.forward, {"a": TOKENS, "b": TOKENS, "lengths": (lengths, lengths)}),
         ("exact_model", exact_model, {"machine": parity(), "classes": 2}),
         ("snap", snap, {"model": snapped()}), ("symbol_transitions", symbol_transitions, {"model": snapped()}),

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tensors import gap, normal
 from torch import nn
 
-from lrnnlab.models import attention, stack
+from lrnnlab.models import attention, network
 from lrnnlab.models.attention import LocalAttention, RotaryAttention, rotate
-from lrnnlab.models.sequence_blocks import Block
+from lrnnlab.models.net import Block
 
 D, SIZE = 6, {"heads": 2, "head_size": 4}
 LAYERS = {
@@ -87,7 +87,7 @@ def stepped(layer, z):
 @pytest.mark.parametrize("T", [1, 2, 3, 7, 13])
 def test_against_the_oracle(name, causal, T):
     layer, z = make(name, causal=causal), normal(2, T, D)
-    found = layer(z)[1]
+    found = layer(z)
     for row, line in zip(found, z):
         assert gap(row, oracle(layer, line.numpy())) < 1e-10
 
@@ -97,14 +97,14 @@ def test_against_the_oracle(name, causal, T):
 def test_forward_is_stepping(name, B, half, seed):
     layer, z = make(name, seed % 5), normal(B, 2 * half + 1, D, seed=seed)
     with torch.no_grad():
-        assert gap(stepped(layer, z)[0], layer(z)[1]) < 1e-10
+        assert gap(stepped(layer, z)[0], layer(z)) < 1e-10
 
 
 def test_a_wrong_position_is_noticed(monkeypatch):
     layer, z = make("rotary"), normal(2, 9, D)
-    right = layer(z)[1]
+    right = layer(z)
     monkeypatch.setattr(attention, "rotate", lambda x, positions: rotate(x, 0 * positions))
-    assert gap(layer(z)[1], right) > 1e-3
+    assert gap(layer(z), right) > 1e-3
 
 
 def test_a_local_step_keeps_two_chunks_at_most():
@@ -123,11 +123,11 @@ def test_who_sees_whom(name, causal):
     """The outputs that move when one input does are those that attend to it."""
     layer, z, T = make(name, causal=causal), normal(1, 14, D), 14
     with torch.no_grad():
-        before = layer(z)[1]
+        before = layer(z)
         for s in range(T):
             other = z.clone()
             other[:, s] += 1
-            moved = (layer(other)[1] - before).abs().amax((0, 2)) > 1e-9
+            moved = (layer(other) - before).abs().amax((0, 2)) > 1e-9
             assert moved.tolist() == [s in sees(layer, t, T) for t in range(T)]
 
 
@@ -135,9 +135,9 @@ def test_tokens_any_batch_and_no_input():
     for name in LAYERS:
         layer, table = make(name), normal(5, D)
         tokens = torch.tensor([[0, 4, 4, 1, 3], [2, 2, 2, 0, 1]])
-        assert gap(layer(table, tokens)[1], layer(table[tokens])[1]) == 0
+        assert gap(layer(table, tokens), layer(table[tokens])) == 0
         assert layer(table[tokens[:0]])[1].shape == (0, 5, D) and layer(table[tokens[:, :0]])[1].shape == (2, 0, D)
-        assert gap(layer(table, tokens[1:])[1], layer(table, tokens)[1][1:]) < 1e-12
+        assert gap(layer(table, tokens[1:]), layer(table, tokens)[1:]) < 1e-12
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -148,7 +148,7 @@ def test_gradients(name, causal):
     names, weights = zip(*layer.named_parameters())
 
     def run(z, *weights):
-        return torch.func.functional_call(layer, dict(zip(names, weights)), z)[1]
+        return torch.func.functional_call(layer, dict(zip(names, weights)), z)
 
     assert torch.autograd.gradcheck(
         run, (normal(1, 7, D).requires_grad_(), *weights), fast_mode=True, check_undefined_grad=False
@@ -157,7 +157,7 @@ def test_gradients(name, causal):
 
 def test_gradients_of_a_long_unfilled_string_are_finite():
     layer = make("local 8").float()
-    layer(normal(2, 101, D).float())[1].square().sum().backward()
+    layer(normal(2, 101, D).float()).square().sum().backward()
     assert all(p.grad.isfinite().all() and p.grad.abs().sum() > 0 for p in layer.parameters() if p is not layer.K.bias)
 
 
@@ -176,14 +176,14 @@ def test_temperature_starts_at_one_over_root_d_and_is_learned():
     layer = make("rotary")
     assert float(layer.temperature.detach()) == pytest.approx(0.5)
     z = normal(2, 9, D)
-    before = layer(z)[1]
+    before = layer(z)
     with torch.no_grad():
         layer.temperature.mul_(2)
-    assert gap(layer(z)[1], before) > 1e-3
+    assert gap(layer(z), before) > 1e-3
 
 
 def test_in_a_model_of_tokens_and_in_a_block():
-    model = stack(LocalAttention, 5, 3, width=D, layers=2, chunk=3, **SIZE).double()
+    model = network(LocalAttention, 5, 3, width=D, layers=2, chunk=3, **SIZE).double()
     tokens = torch.tensor([[0, 4, 2, 2, 1, 3, 0]])
     state, out = model.initial_state(1), []
     for token in tokens.unbind(1):
@@ -192,7 +192,7 @@ def test_in_a_model_of_tokens_and_in_a_block():
     assert gap(torch.stack(out, 1), model(tokens)) < 1e-10
     block = Block(make("rotary"), D, norm="layer", place="post", gate="linear", activation="identity").double()
     z = normal(2, 7, D)
-    assert gap(block(z), block.norm(z + block.gate.value(block.mixer(z)[1]))) < 1e-12
+    assert gap(block(z), block.norm(z + block.gate.value(block.mixer(z)))) < 1e-12
 
 
 def test_parameter_counts_of_tables_1_and_6():

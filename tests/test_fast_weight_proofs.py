@@ -311,7 +311,7 @@ def test_srwm_computes_parity_for_100_000_tokens(rates):
 
 
 def test_an_e_lstm_computes_parity():
-    layer, bits = ElementWiseLSTM(2, 1), random_bits(20_000)
+    layer, bits = ElementWiseLSTM(1, inputs=2), random_bits(20_000)
     filled(layer, drive__weight=[[40, -40], [0.6, 0.6]], drive__bias=[0, 0], w=[[0], [-4]], W_o=[[0]])
     with torch.no_grad():
         y = layer(one_hot(bits))[1][0, :, 0].numpy()

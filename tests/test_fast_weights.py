@@ -16,15 +16,15 @@ from lrnnlab.models import (
     ElementWiseLSTM,
     FastWeights,
     RecurrentDelta,
-    ResidualBlock,
     SelfReferential,
-    SequenceModel,
     build,
     cpu_lanes,
+    unbiased,
 )
 from lrnnlab.models.e_lstm import element_wise
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
 from lrnnlab.models.forms import is_compiled
+from lrnnlab.models.net import PLACES, Block, Net
 from lrnnlab.models.recurrent_delta import recurrent_delta
 from lrnnlab.models.self_referential import self_referential
 
@@ -40,16 +40,16 @@ KINDS = {
     "nlt, softmax": ("nlt", {"feature_map": "softmax"}),
     "deltanet": ("deltanet", {"layers": 2}),
     "deltanet, one head": ("deltanet", {"heads": 1, "ff": 2, "chunk": 5}),
-    "deltanet, sequential": ("deltanet", {"form": "sequential", "norm": "post"}),
+    "deltanet, sequential": ("deltanet", {"form": "sequential", "place": "post"}),
     "deltanet, chunkwise": ("deltanet", {"form": "chunkwise", "layers": 2}),
-    "deltanet, beyond": ("deltanet", {**BEYOND, "norm": "output", "residual": False}),
+    "deltanet, beyond": ("deltanet", {**BEYOND, "place": "output", "residual": False}),
     "deltaproduct": ("deltanet", {**BEYOND, "householders": 3}),
     "recurrent_delta": ("recurrent_delta", {}),
     "recurrent_delta, loop": ("recurrent_delta", {"form": "loop", "layers": 2}),
     "recurrent_delta, full": ("recurrent_delta", {"recurrence": "full", "feature_map": "elu_sum"}),
     "srwm": ("srwm", {}),
     "srwm, loop": ("srwm", {"form": "loop", "heads": 3}),
-    "srwm, one rate": ("srwm", {"rates": 1, "layers": 2, "norm": "pre"}),
+    "srwm, one rate": ("srwm", {"rates": 1, "layers": 2, "place": "pre"}),
     "transformer": ("transformer", {"layers": 2, "ff": 2}),
     "plain_lstm": ("plain_lstm", {"layers": 2, "inputs": 7}),
     "e_lstm": ("e_lstm", {"inputs": 7}),
@@ -73,12 +73,12 @@ def same(p, q, tolerance=1e-10):
 @pytest.mark.parametrize("name", KINDS)
 def test_forward_is_stepping_and_causal_at_any_length(name):
     model, tokens = make(name), strings(V, 3, 21)
-    assert isinstance(model, SequenceModel)
+    assert isinstance(model, Net)
     with torch.no_grad():
         logits = model(tokens)
         assert logits.shape == (3, 21, C) and logits.isfinite().all()
         same(stepped(model, tokens)[1], logits)
-        same(model.readout(model.trace(tokens).states[-1]), logits)
+        same(model.readout(model.trace(tokens).output), logits)
         for T in (0, 1, 8):
             same(model(tokens[:, :T]), logits[:, :T])  # no answer depends on a later token
         same(model(tokens[1:2]), logits[1:2])
@@ -223,7 +223,7 @@ LAYERS = {
     **{f"srwm {name}": (SelfReferential, referential, {"feature_map": name}) for name in FEATURE_MAPS},
     "srwm, one rate": (SelfReferential, referential, {"rates": 1}),
     "srwm, heads of one": (SelfReferential, referential, {"heads": 6}),
-    "e-lstm": (ElementWiseLSTM, e_lstm, {"width": 7}),
+    "e-lstm": (ElementWiseLSTM, e_lstm, {"width": 7, "inputs": 6}),
 }
 
 
@@ -231,7 +231,7 @@ def layer_of(name, seed=0, form=None):
     kind, _, options = LAYERS[name]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        layer = kind(6, **options, **({} if form is None else {"form": form})).double()
+        layer = kind(**{"width": 6, **options}, **({} if form is None else {"form": form})).double()
         with torch.no_grad():
             for p in layer.parameters():
                 p.add_(0.3 * torch.randn_like(p))  # away from special starting values
@@ -246,9 +246,9 @@ def test_layers_are_the_equations(name):
         layer = layer_of(name, form=form)
         expected = np.stack([LAYERS[name][1](layer, z_b.numpy()) for z_b in z])
         with torch.no_grad():
-            same(layer(z)[1], expected, 1e-11)
+            same(layer(z), expected, 1e-11)
         tokens = torch.tensor([[0, 1, 1], [2, 8, 0]])
-        same(layer(z[0], tokens)[1], layer(z[0][tokens])[1])
+        same(layer(z[0], tokens), layer(z[0][tokens]))
 
 
 def test_a_wrong_oracle_is_noticed():
@@ -258,7 +258,7 @@ def test_a_wrong_oracle_is_noticed():
     def gap(name, **wrong):
         layer = layer_of(name)
         with torch.no_grad():
-            found = layer(z)[1]
+            found = layer(z)
         for key, value in wrong.items():
             setattr(layer, key, value)
         return np.abs(found[0].numpy() - LAYERS[name][1](layer, z[0].numpy())).max()
@@ -270,7 +270,7 @@ def test_a_wrong_oracle_is_noticed():
     assert gap("recurrent softmax", greatest=1.5) > 1e-3
     layer = layer_of("srwm softmax")
     with torch.no_grad():
-        found = layer(z)[1]
+        found = layer(z)
         layer.W0[:, 10] += 0.1  # one of the four rates
     assert np.abs(found[0].numpy() - referential(layer, z[0].numpy())).max() > 1e-4
 
@@ -284,34 +284,33 @@ def ln(x, norm):
 
 def block_by_hand(block, x):
     """specs: where LayerNorm stands, for one string x (T,D)."""
-    seen = np.array([ln(x_t, block.mixer_norm) for x_t in x]) if block.norm == "pre" else x
-    y = additive(block.mixer, seen) @ block.O.weight.detach().numpy().T
+    seen = np.array([ln(x_t, block.norm) for x_t in x]) if block.place == "pre" else x
+    y = additive(block.mixer, seen) @ block.gate.value.weight.detach().numpy().T
     out = []
     for x_t, y_t in zip(x, y):
         a = {
             "pre": x_t + y_t,
-            "skip": ln(x_t, block.mixer_norm) + y_t,
-            "post": ln(x_t + y_t, block.mixer_norm),
-            "output": x_t + ln(y_t, block.mixer_norm),
-            "none": x_t + y_t,
-        }[block.norm]
-        up, down = ([p.detach().numpy() for p in f.parameters()] for f in (block.up, block.down))
-        inner = a if block.norm == "post" else ln(a, block.ff_norm)
+            "skip": ln(x_t, block.norm) + y_t,
+            "post": ln(x_t + y_t, block.norm),
+            "output": x_t + ln(y_t, block.norm),
+        }[block.place]
+        up, down = ([p.detach().numpy() for p in f.parameters()] for f in (block.ff.up, block.ff.down))
+        inner = a if block.place == "post" else ln(a, block.ff_norm)
         fed = a + down[0] @ np.maximum(up[0] @ inner + up[1], 0) + down[1]
-        out.append(ln(fed, block.ff_norm) if block.norm == "post" else fed)
+        out.append(ln(fed, block.ff_norm) if block.place == "post" else fed)
     return np.array(out)
 
 
-@pytest.mark.parametrize("norm", ["pre", "skip", "post", "output", "none"])
-def test_where_the_norms_stand(norm):
+@pytest.mark.parametrize("norm, place", [*(("layer", place) for place in PLACES), ("none", "pre")])
+def test_where_the_norms_stand(norm, place):
     torch.manual_seed(1)
-    block = ResidualBlock(FastWeights(6), 6, ff=2, norm=norm, epsilon=0.5).double()
+    block = Block(FastWeights(6), 6, ff=2, norm=norm, place=place, epsilon=0.5, gate="linear", gate_map=unbiased).double()
     for p in block.parameters():
         p.data.add_(0.3 * torch.randn_like(p))
     x = normal(7, 6)
-    same(block(x.unsqueeze(0))[1][0].detach(), block_by_hand(block, x.numpy()))
+    same(block(x.unsqueeze(0))[0].detach(), block_by_hand(block, x.numpy()))
     block.residual = False
-    found = block(x.unsqueeze(0))[1][0].detach().numpy()
+    found = block(x.unsqueeze(0))[0].detach().numpy()
     assert np.abs(found - block_by_hand(block, x.numpy())).max() > 1e-2
 
 
@@ -320,8 +319,8 @@ def test_without_residual_and_epsilon_layer_norm_makes_repetition_constant():
     tokens = torch.zeros(1, 40, dtype=torch.int64)
     drift = {}
     for epsilon in (0.0, 1e-5):
-        model = build("ult", vocab_size=1, classes=2, width=6, norm="output", residual=False, epsilon=epsilon).double()
-        model.layers[0].O.weight.data.mul_(1e-2)
+        model = build("ult", vocab_size=1, classes=2, width=6, place="output", residual=False, epsilon=epsilon).double()
+        model.blocks[0].gate.value.weight.data.mul_(1e-2)
         x = model.states(tokens)
         drift[epsilon] = (x - x[:, :1]).abs().max().item()
     assert drift[0.0] < 1e-9 and drift[1e-5] > 1e-6
@@ -333,10 +332,10 @@ def test_the_transformer_is_torchs():
         nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True), 2, nn.LayerNorm(8)
     ).double()
     names = {
-        "self_attn.in_proj": "mixer.slow", "self_attn.out_proj": "O", "linear1": "up", "linear2": "down",
-        "norm1": "mixer_norm", "norm2": "ff_norm",
+        "self_attn.in_proj": "mixer.slow", "self_attn.out_proj": "gate.value", "linear1": "ff.up", "linear2": "ff.down",
+        "norm1": "norm", "norm2": "ff_norm",
     }  # fmt: skip
-    for mine, layer in zip(model.layers, theirs.layers):
+    for mine, layer in zip(model.blocks, theirs.layers):
         own = dict(mine.named_parameters())
         for key, p in layer.named_parameters():
             key = key.replace("in_proj_", "in_proj.")
@@ -356,7 +355,7 @@ def test_starts_are_those_of_the_released_code():
         W0 = SelfReferential(256, heads=2).W0.detach()
         R = RecurrentDelta(256, heads=2).R.detach()
         full = RecurrentDelta(256, heads=2, recurrence="full").R.detach()
-        cells = ElementWiseLSTM(128, 64)
+        cells = ElementWiseLSTM(64, inputs=128)
         gate = nn.Linear(128 + 64, 64)  # the released output gate, of [x; c]
     n = 128
     deviation = n**-0.5
@@ -545,7 +544,7 @@ def test_the_chunks_are_the_sequence(T, chunk, H, feature_map, dtype):
 
     def rule(form, z, weight):
         layer.form = form
-        return [torch.func.functional_call(layer, {"slow.weight": weight}, (z,))[1]]
+        return [torch.func.functional_call(layer, {"slow.weight": weight}, (z,))]
 
     inputs = [normal(4, T, 12), layer.slow.weight.detach()]
     chunks, compiled, sequence = both_ways(rule, inputs, ("chunkwise", "cpu", "sequential"), dtype)
@@ -646,9 +645,9 @@ def test_srwm_counts_modulo_two():
         ("deltanet", {"form": "loop"}, "form is one of auto, cpu, sequential, chunkwise, fla, .* got 'loop'"),
         ("nlt", {"form": "cpu"}, "cpu not for 'normalised', got 'cpu' for 'normalised'"),
         ("nlt", {"feature_map": "unit"}, "positive features, got 'unit'"),
-        ("deltanet", {"norm": "batch"}, "norm is one of pre, skip, post, output, none, got 'batch'"),
+        ("deltanet", {"place": "mid"}, "place is one of pre, post, skip, output, got 'mid'"),
         ("deltanet", {"ff": -1}, "ff=-1"),
-        ("srwm", {"residual": False}, "norm .skip. stands on the residual, got residual=False"),
+        ("srwm", {"residual": False}, "place .skip. stands on the residual, got residual=False"),
         ("deltanet", {"layers": 0}, "layers must be .* got 0"),
         ("recurrent_delta", {"recurrence": "none"}, "recurrence is head or full, got 'none'"),
         ("recurrent_delta", {"feature_map": "relu"}, "got 'relu'"),
@@ -687,7 +686,7 @@ def test_the_library_agrees_on_a_gpu():
     tokens = strings(V, 3, 70).cuda()
     found = {}
     for form in ("chunkwise", "fla"):
-        model.layers[0].mixer.form = form
+        model.layers[0].form = form
         model.zero_grad()
         logits = model(tokens)
         logits.square().sum().backward()

@@ -67,8 +67,8 @@ def encoder_layer(layer, post_norm):
         theirs.self_attn.in_proj_bias.copy_(torch.cat([zeros if f.bias is None else f.bias for f in maps]))
         theirs.self_attn.out_proj.weight.copy_(layer.O.weight)
         theirs.self_attn.out_proj.bias.copy_(zeros if layer.O.bias is None else layer.O.bias)
-    theirs.linear1, theirs.linear2 = layer.block.ff[0], layer.block.ff[2]
-    theirs.norm1, theirs.norm2 = layer.block.attention_norm, layer.block.ff_norm
+    theirs.linear1, theirs.linear2 = layer.block.ff.up, layer.block.ff.down
+    theirs.norm1, theirs.norm2 = layer.block.norm, layer.block.ff_norm
     return lambda h, mask: theirs(h, src_mask=mask.repeat(len(h), 1, 1))
 
 

@@ -67,9 +67,9 @@ def xl_by_hand(layer, h):
                 scores.append((q[m, head] + w["u"][head, 0]) @ k[n, head] + (q[m, head] + w["v"][head, 0]) @ R)
             weights = (torch.stack(scores) / math.sqrt(d)).softmax(0)
             out[m, head] = weights @ v[:, head]
-    a = layer.block.attention_norm(h + out.reshape(T, D) @ w["O.weight"].T)
-    hidden = torch.relu(a @ w["block.ff.0.weight"].T + w["block.ff.0.bias"])
-    return layer.block.ff_norm(a + hidden @ w["block.ff.2.weight"].T + w["block.ff.2.bias"])
+    a = layer.block.norm(h + out.reshape(T, D) @ w["O.weight"].T)
+    hidden = torch.relu(a @ w["block.ff.up.weight"].T + w["block.ff.up.bias"])
+    return layer.block.ff_norm(a + hidden @ w["block.ff.down.weight"].T + w["block.ff.down.bias"])
 
 
 @pytest.mark.parametrize("T", [1, 2, 3, 9])
@@ -142,8 +142,8 @@ def encoder_layer(layer, post_norm):
         theirs.self_attn.in_proj_bias.copy_(torch.cat([zeros if f.bias is None else f.bias for f in maps]))
         theirs.self_attn.out_proj.weight.copy_(layer.O.weight)
         theirs.self_attn.out_proj.bias.copy_(zeros if layer.O.bias is None else layer.O.bias)
-    theirs.linear1, theirs.linear2 = layer.block.ff[0], layer.block.ff[2]
-    theirs.norm1, theirs.norm2 = layer.block.attention_norm, layer.block.ff_norm
+    theirs.linear1, theirs.linear2 = layer.block.ff.up, layer.block.ff.down
+    theirs.norm1, theirs.norm2 = layer.block.norm, layer.block.ff_norm
     return lambda h, mask: theirs(h, src_mask=mask.repeat(len(h), 1, 1))
 
 

@@ -47,7 +47,7 @@ from lrnnlab.explore.rotation_widgets import (
     turning_sentence,
 )
 from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
+from lrnnlab.models.net import Net, blocks
 from lrnnlab.proofs.rotation_layer import Head, absorb
 
 SOURCE = Path(__file__).parent.parent / "notebooks" / "py" / "04_rotations.py"
@@ -258,8 +258,8 @@ def words(figure):
 
 
 def test_the_architecture_is_that_of_the_network():
-    blocks = block_stack(partial(RotRNN, state=8, heads=2), 12, 3, norm="layer", gate="full_glu", activation="relu")
-    said = words(architecture(SequenceNet(5, 12, blocks, input_size=7, pool="max")))
+    made = blocks(partial(RotRNN, state=8, heads=2), 12, 3, gate="full_glu", activation="relu")
+    said = words(architecture(Net(made, 5, 12, columns=7, pool="max")))
     for text in ("T × 7", "7 → 12", "× 3", "layer\nnorm", "RELU(y)", "Va · σ(Wa)", "max over", "12 → 5", "T × 12"):
         assert any(text in one for one in said), text
 
@@ -303,7 +303,7 @@ def test_every_place_can_be_drawn_and_told():
         (lambda: starting_layers("Text", 3), "heads 21"),
         (lambda: mode_kernels(starting_layers("Text", 4)[0], 33), "got 33"),
         (lambda: layer_heads(RotRNN(3, state=14, heads=7)), "got 7"),
-        (lambda: architecture(SequenceNet(2, 4, block_stack(RotRNN, 4, 1, place="post"), vocab_size=3)), "'post'"),
+        (lambda: architecture(Net(blocks(RotRNN, 4, 1, place="post"), 2, 4, vocab_size=3)), "'post'"),
     ],
 )
 def test_bad_questions(call, message):

@@ -4,6 +4,8 @@ import copy
 import json
 import math
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -26,7 +28,7 @@ from lrnnlab.training.loop import (
 )
 from lrnnlab.explore.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
 from lrnnlab.models import LRU, S5, RotRNN
-from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
+from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.proofs.coloured_input import norm_over_time
 from lrnnlab.proofs.white_input import expected_norm
 from lrnnlab.training.steady import stream
@@ -41,8 +43,8 @@ B, T, D = 5, 12, 4
 def small_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
     torch.manual_seed(seed)
     options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
-    blocks = block_stack(lambda width: mixer(width, **options), D, layers, gate="full_glu", dropout=dropout)
-    return SequenceNet(3, D, blocks, input_size=2)
+    made = blocks(partial(mixer, **options), D, layers, **{**PAPER_001, "gate": "full_glu"}, dropout=dropout)
+    return Net(made, 3, D, columns=2, pool="mean")
 
 
 def draw_batch(generator):
@@ -206,8 +208,8 @@ def test_settled_is_a_streak_of_right_looks_that_reaches_the_end(looks, patience
 
 def test_regression_at_the_last_positions():
     torch.manual_seed(0)
-    blocks = block_stack(lambda width: S5(width, state=8), 8, 1, gate="full_glu")
-    net = SequenceNet(1, 8, blocks, input_size=1, pool="none", last_outputs=2)
+    made = blocks(partial(S5, state=8), 8, 1, **{**PAPER_001, "gate": "full_glu"})
+    net = Net(made, 1, 8, columns=1, last_outputs=2)
 
     def batch(generator):
         x = torch.randn(16, 6, 1, generator=generator)

@@ -98,7 +98,7 @@ def prepare(shape: Shape) -> dict[str, tuple[Work, Work]]:
         return forward, both
 
     return {
-        "ours": calls(lambda u: layer(u)[1], u, dy),
+        "ours": calls(layer, u, dy),
         "listing": calls(
             lambda u: listing(u, layer.root_decay, layer.frequency, layer.W[0], layer.skip),
             *(x.mT.contiguous() for x in (u, dy)),

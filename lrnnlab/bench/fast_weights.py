@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from lrnnlab.bench.recording import Bench, form_lines, summary
 from lrnnlab.bench.scans import take_turns
-from lrnnlab.models import SequenceModel, build
+from lrnnlab.models import Net, build
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 FORMS = {  # of every model, ours first
@@ -41,7 +41,7 @@ class Shape:
     def name(self) -> str:
         return f"B={self.B} T={self.T} D={self.D} h={self.h}"
 
-    def model(self, name: str) -> SequenceModel:
+    def model(self, name: str) -> Net:
         """A fresh model of two symbols and two classes, the same every time."""
         heads = {"heads": self.h} if name not in ("e_lstm", "plain_lstm") else {}
         return build(name, vocab_size=2, classes=2, width=self.D, **heads)
@@ -50,12 +50,11 @@ class Shape:
 SHAPES = (Shape(16, 50, 8, 2), Shape(32, 150, 16, 4))  # parity; a^n b^n c^n at its longest (Tables 4 and 5)
 
 
-def set_form(model: SequenceModel, form: str) -> None:
+def set_form(model: Net, form: str) -> None:
     """Have every layer run in this form; attention and torch's LSTM have but one."""
     for layer in model.layers:
-        core = getattr(layer, "mixer", layer)
-        if hasattr(core, "form"):
-            core.form = form
+        if hasattr(layer, "form"):
+            layer.form = form
 
 
 def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[float]]:

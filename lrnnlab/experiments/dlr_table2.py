@@ -38,6 +38,7 @@ Letters: B batch, L length (T elsewhere), D width, N state size, j output column
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import fmean
 
 import pandas as pd
@@ -49,7 +50,7 @@ from lrnnlab.experiments.measuring import grid
 from lrnnlab.training.loop import Trained, train, with_seed
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
+from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.atomic import Shift
@@ -113,14 +114,13 @@ def _rates(row: str, options: dict) -> dict:
     return {"rate": 3e-2, "recurrent_rate": (0.0768 if row == "dlr_real" else 0.25) / options["state"]}
 
 
-def build_net(setting: dict, seed: int) -> SequenceNet:
+def build_net(setting: dict, seed: int) -> Net:
     """The untrained network: 3 inputs (the number, and where it stands), one block, 8 outputs at every position."""
     D, task = setting["width"], Shift()
 
-    def make() -> SequenceNet:
-        blocks = block_stack(lambda width: MIXERS[setting["mixer"]](width, **setting["options"]), D, 1, norm="layer",
-                             place="post", gate="linear")  # fmt: skip
-        return SequenceNet(task.d_out, D, blocks, input_size=task.d_in, pool="none")
+    def make() -> Net:
+        mixer = partial(MIXERS[setting["mixer"]], **setting["options"])
+        return Net(blocks(mixer, D, 1, **PAPER_004), task.d_out, D, columns=task.d_in)
 
     return with_seed(make, seed)
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from lrnnlab.models import SequenceModel, build
+from lrnnlab.models import Net, build
 from lrnnlab.tasks import Batch, PositiveTask, blind_levels, whole_string_accuracy
 from lrnnlab.training.loop import Trained
 from lrnnlab.training.pools import answers, train_pools
@@ -53,7 +53,7 @@ def strings_for(task: PositiveTask, tests: int, seed: int) -> dict[str, Batch]:
             for name, window in windows.items()}  # fmt: skip
 
 
-def build_net(task: PositiveTask, setting: dict, seed: int) -> SequenceModel:
+def build_net(task: PositiveTask, setting: dict, seed: int) -> Net:
     """The untrained net of a setting; torch's own generator is left as it was."""
     return build(setting["model"], task, seed=seed, **setting["options"])
 

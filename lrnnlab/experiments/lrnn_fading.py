@@ -50,7 +50,7 @@ from lrnnlab.analysis import FLOAT32_MAX, centre_scores, crossing, way_to_error,
 from lrnnlab.experiments import lrnn_table2
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.experiments.runner import Run, Setting, train
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.steady import stream
 from lrnnlab.training import Phase, Recipe
@@ -113,7 +113,7 @@ def _training(plain: dict) -> Setting:
     return Setting(**{**plain, "recipe": Recipe(**recipe)})
 
 
-def look(model: SequenceModel, task: tasks.Task, setting: dict, seed: int) -> dict:
+def look(model: Net, task: tasks.Task, setting: dict, seed: int) -> dict:
     """Curves and horizons of a trained model, on fresh strings of its own stream: ``metrics`` and ``curves``."""
     length, window, level = setting["length"], setting["window"], setting["accuracy"]
     batch = task.sample(setting["strings"], length, stream(seed, "fading"))

@@ -34,7 +34,7 @@ from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
 from lrnnlab.experiments.measuring import grid
-from lrnnlab.models import SequenceModel, build
+from lrnnlab.models import Net, build
 from lrnnlab.training.steady import stream
 
 NAME = "lrnn/speed"
@@ -96,16 +96,16 @@ def measure(setting: dict, seed: int) -> dict:
     }  # fmt: skip
 
 
-def answers(model: SequenceModel, tokens: torch.Tensor, way: str) -> torch.Tensor:
+def answers(model: Net, tokens: torch.Tensor, way: str) -> torch.Tensor:
     """Logits (B, T, C) of a one-layer model, its recurrence run in one of the four ways (the same numbers by each)."""
     (layer,) = model.layers
     layer.backend = BACKENDS[way]
     if way == "table":
-        return model.readout(layer(model.symbol_inputs(), tokens)[1])
-    return model.readout(layer(model.norms[0](model.embedding(tokens)))[1])
+        return model.readout(layer(model.symbol_inputs(), tokens))
+    return model.readout(layer(model.norms[0](model.embedding(tokens))))
 
 
-def _model(model: SequenceModel, batch, training: bool) -> Callable[[str], None]:
+def _model(model: Net, batch, training: bool) -> Callable[[str], None]:
     """One training step, or one forward pass, from tokens to answers."""
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
 
@@ -120,7 +120,7 @@ def _model(model: SequenceModel, batch, training: bool) -> Callable[[str], None]
     return step
 
 
-def _scan(model: SequenceModel, tokens: torch.Tensor, training: bool) -> Callable[[str], None]:
+def _scan(model: Net, tokens: torch.Tensor, training: bool) -> Callable[[str], None]:
     """The recurrence alone: A and b are there already, for every position and as tables of V symbols."""
     (layer,) = model.layers
     with torch.no_grad():

@@ -40,11 +40,10 @@ from torch import nn
 from lrnnlab.analysis_strings import cumulative_gradient
 from lrnnlab.experiments.measuring import grid
 from lrnnlab.experiments.regulargpt_table1 import percent, training_of
-from lrnnlab.training.loop import with_seed
+from lrnnlab.models import build
 from lrnnlab.experiments.regulargpt_table1 import NETWORKS, make_network
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
-from lrnnlab.models.block_diagonal import block_diagonal_lrnn
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
@@ -120,7 +119,7 @@ def build_net(setting: dict, task: StringTask, seed: int) -> nn.Module:
     """The untrained net of a setting; torch's own generator is left as it was."""
     if setting["row"] != "lrnn":
         return make_network(setting["row"], task, seed=seed, **setting["options"])
-    return with_seed(partial(block_diagonal_lrnn, task.vocab_size, task.classes, **setting["options"]), seed)
+    return build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, seed=seed, **setting["options"])
 
 
 def measure(setting: dict, seed: int) -> dict:

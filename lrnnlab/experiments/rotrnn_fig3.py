@@ -40,6 +40,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from functools import partial
 from statistics import fmean
 
 import pandas as pd
@@ -51,7 +52,7 @@ from lrnnlab.experiments.measuring import grid
 from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.models.lru import LRU, ModalRecurrence
 from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
+from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.listops import ListOps
 
@@ -103,13 +104,14 @@ def expressions(count: int, length: int, generator: torch.Generator) -> tuple[Te
     return batch.tokens, last.squeeze(1) + 1, batch.targets.gather(1, last).squeeze(1)
 
 
-def build_net(setting: dict, seed: int) -> SequenceNet:
+def build_net(setting: dict, seed: int) -> Net:
     """The untrained network; torch's own generator is left as it was."""
 
-    def make() -> SequenceNet:
-        blocks = block_stack(lambda width: MIXERS[setting["mixer"]](width, **setting["options"]), setting["width"],
-                             setting["layers"], gate=setting["gate"])  # fmt: skip
-        return SequenceNet(ListOps.classes, setting["width"], blocks, vocab_size=ListOps.vocab_size)
+    def make() -> Net:
+        width = setting["width"]
+        mixer = partial(MIXERS[setting["mixer"]], **setting["options"])
+        made = blocks(mixer, width, setting["layers"], **{**PAPER_001, "gate": setting["gate"]})
+        return Net(made, ListOps.classes, width, vocab_size=ListOps.vocab_size, encoder="linear", pool="mean")
 
     return with_seed(make, seed)
 
@@ -150,7 +152,7 @@ def measure(setting: dict, seed: int) -> dict:
 
 
 @torch.no_grad()
-def layer_inputs(net: SequenceNet, batch: tuple) -> list[tuple[ModalRecurrence, Tensor]]:
+def layer_inputs(net: Net, batch: tuple) -> list[tuple[ModalRecurrence, Tensor]]:
     """Each block's layer and its inputs u (B,T,D) of a batch, batch norm as in training; ``net`` stays as it is."""
     twin, found = copy.deepcopy(net).train(), []
     for block in twin.blocks:
@@ -165,7 +167,7 @@ def squares(mixer: ModalRecurrence, u: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def norms(net: SequenceNet, batch: tuple) -> dict[str, list[float]]:
+def norms(net: Net, batch: tuple) -> dict[str, list[float]]:
     """``norm`` and ``square``: by layer, the mean of |x_t| and of |x_t|^2 over strings and true positions."""
     found = [squares(mixer, u) for mixer, u in layer_inputs(net, batch)]
     mask = torch.arange(batch[0].shape[1]) < batch[1].unsqueeze(1)

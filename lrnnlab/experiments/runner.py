@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 
 from lrnnlab import records, scans, tasks
 from lrnnlab.experiments.measuring import Measurement
-from lrnnlab.models import SequenceModel, build, snap
+from lrnnlab.models import Net, build, snap
 from lrnnlab.training import Fit, Recipe, fit, steady_arithmetic
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import verify
@@ -75,7 +75,7 @@ class Run:
     def build_task(self) -> tasks.Task:
         return tasks.task(self.task, self.modulus)
 
-    def build_model(self, seed: int | None = None) -> SequenceModel:
+    def build_model(self, seed: int | None = None) -> Net:
         """The untrained model, with the weights of ``seed`` (the run's own if absent)."""
         task, setting = self.build_task(), self.setting
         seed = self.seed if seed is None else seed

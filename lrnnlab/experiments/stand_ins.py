@@ -9,13 +9,14 @@ Letters: B batch, T time, D width.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.training.loop import share_right, train, with_seed
-from lrnnlab.models.sequence_blocks import PairClassifier, SequenceEncoder, SequenceNet, block_stack
+from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.long_range import SequenceData, stand_in
 
@@ -26,14 +27,13 @@ def build_net(setting: dict, data: SequenceData, seed: int, mixers: Mapping[str,
     mixers : by the names that settings use.    options : of the network, such as ``pool``.
     """
     width = setting["width"]
-    reads = {"vocab_size": data.vocab_size} if data.vocab_size else {"input_size": data[0][0].shape[-1]}
+    reads = {"vocab_size": data.vocab_size} if data.vocab_size else {"columns": data[0][0].shape[-1]}
 
     def make() -> nn.Module:
-        blocks = block_stack(lambda width: mixers[setting["mixer"]](width, **setting["options"]), width,
-                             setting["layers"], **setting["block"])  # fmt: skip
-        if isinstance(data[0][0], tuple):
-            return PairClassifier(SequenceEncoder(width, blocks, **reads, **options), data.classes)
-        return SequenceNet(data.classes, width, blocks, **reads, **options)
+        mixer, pairs = partial(mixers[setting["mixer"]], **setting["options"]), isinstance(data[0][0], tuple)
+        made = blocks(mixer, width, setting["layers"], **{**PAPER_001, **setting["block"]})
+        net = Net(made, None if pairs else data.classes, width, **{**reads, "encoder": "linear", "pool": "mean", **options})
+        return PairClassifier(net, data.classes) if pairs else net
 
     return with_seed(make, seed)
 

@@ -21,7 +21,7 @@ from lrnnlab.explore.norm_figures import LOOKS
 from lrnnlab.explore.style import FAINT, GRID, INK, PAGE, SMALL, new_figure, styled
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.models.sequence_blocks import SequenceNet
+from lrnnlab.models.net import Net
 from lrnnlab.proofs.lru_equivalence import Modes, as_heads
 
 ROTRNN, LRU_COLOUR = LOOKS["rotrnn"].colour, LOOKS["lru_learned"].colour  # as in Figure 3
@@ -65,20 +65,21 @@ def _chain(axes: Axes, y: float, centres: Sequence[float], widths: Sequence[floa
 
 
 @styled
-def architecture(net: SequenceNet) -> Figure:
+def architecture(net: Net) -> Figure:
     """The network, and one of its blocks larger: what stands in Figure 1 of paper 001, with this network's sizes.
 
     Blocks must be pre-norm ones, as the paper's are: ValueError otherwise.
 
-    >>> from lrnnlab.models.sequence_blocks import block_stack
-    >>> net = SequenceNet(10, 32, block_stack(RotRNN, 32, 6), vocab_size=18)
+    >>> from lrnnlab.models.net import PAPER_001, blocks
+    >>> made = blocks(RotRNN, 32, 6, **PAPER_001)
+    >>> net = Net(made, 10, 32, vocab_size=18, encoder="linear", pool="mean")
     >>> [text.get_text() for text in architecture(net).axes[0].texts][:2]
     ['inputs\\nT × 18', 'Linear\\n18 → 32']
     """
     block, D = net.blocks[0], net.width
     if block.place != "pre":
         raise ValueError(f"Figure 1 has the norm before the layer, got blocks with place {block.place!r}")
-    size, C = net.vocab_size or net.input_size, net.readout[-1].out_features
+    size, C = net.vocab_size or net.columns, net.outputs
     figure, axes = _canvas(2.75)
     whole = [f"inputs\nT × {size}", f"Linear\n{size} → {D}", f"block\n× {len(net.blocks)}",
              "all positions" if net.pool == "none" else f"{net.pool} over\ntime", f"Linear\n{D} → {C}",

@@ -9,26 +9,19 @@ from torch import nn
 
 from lrnnlab.errors import checked, shown
 from lrnnlab.models.attention import LocalAttention, RotaryAttention
-from lrnnlab.models.base import LinearRecurrence, Recurrence, SequenceModel, stack
-from lrnnlab.models.block_diagonal import (
-    COLUMN_RULES,
-    BlockDiagonal,
-    block_diagonal_lrnn,
-    obstacle,
-    snap,
-    symbol_transitions,
-)
+from lrnnlab.models.base import LinearRecurrence, Recurrence
+from lrnnlab.models.block_diagonal import COLUMN_RULES, BlockDiagonal, obstacle, snap, symbol_transitions
 from lrnnlab.models.causal_attention import CausalAttention
 from lrnnlab.models.diagonal import Diagonal
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.models.e_lstm import ElementWiseLSTM, PlainLSTM
-from lrnnlab.models.exact import ExactLRNN, exact_model
+from lrnnlab.models.e_lstm import ElementWiseLSTM
+from lrnnlab.models.exact import exact_model
 from lrnnlab.models.fast_weights import FastWeights
 from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.lru import LRU
-from lrnnlab.models.plain_network import PlainNetwork, ResidualBlock, block_network, plain_network
-from lrnnlab.models.recurrent import Nonlinear, nonlinear_rnn
+from lrnnlab.models.net import PAPER_004, Block, Net, PairClassifier, blocks, network
+from lrnnlab.models.recurrent import Nonlinear
 from lrnnlab.models.recurrent_delta import RecurrentDelta
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import POSITIONS, RelativeTransformer
@@ -38,62 +31,75 @@ from lrnnlab.models.rwkv import RWKV
 from lrnnlab.models.s4 import S4, S4D
 from lrnnlab.models.s5 import S5
 from lrnnlab.models.self_referential import SelfReferential
-from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.models.vanilla import Vanilla
 from lrnnlab.tasks.base import BaseTask
 
 __all__ = [
-    "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "BlockDiagonal", "CausalAttention",
-    "Diagonal", "ElementWiseLSTM", "ExactLRNN", "FastWeights", "LinearRecurrence", "LiquidS4", "LocalAttention",
-    "Nonlinear", "PlainLSTM", "PlainNetwork", "Recurrence", "RecurrentDelta", "ResidualBlock", "RotRNN",
-    "RotaryAttention", "SGConv", "SelfReferential", "SequenceModel", "Vanilla", "build", "exact_model", "obstacle",
-    "snap", "stack", "symbol_transitions",
+    "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "Block", "BlockDiagonal",
+    "CausalAttention", "Diagonal", "ElementWiseLSTM", "FastWeights", "LinearRecurrence", "LiquidS4", "LocalAttention",
+    "Net", "Nonlinear", "PairClassifier", "Recurrence", "RecurrentDelta", "RegularGPT", "RelativeTransformer",
+    "ReluRNN", "RotRNN", "RotaryAttention", "SGConv", "SelfReferential", "Vanilla", "blocks", "build", "exact_model",
+    "network", "obstacle", "reads_numbers", "snap", "symbol_transitions",
 ]  # fmt: skip
 
+
+def unbiased(inputs: int, outputs: int) -> nn.Linear:
+    """A linear map without a bias."""
+    return nn.Linear(inputs, outputs, bias=False)
+
+
+def from_zero(inputs: int, outputs: int) -> nn.Linear:
+    """A linear map whose bias starts at 0, as in torch's attention."""
+    made = nn.Linear(inputs, outputs)
+    nn.init.zeros_(made.bias)
+    return made
+
+
+# How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.
+PLAIN = {"last_residual": True, "final_norm": False, "head": "linear"}
+PAPER_003 = {**PLAIN, "by_symbol": False, "width": 16, "gate": "linear", "gate_map": unbiased, "ff": 1}
+RNN_003 = {**PLAIN, "by_symbol": False, "width": 16, "inputs": 128, "norm": "none", "residual": False}
+NUMBERS = {**PLAIN, **PAPER_004, "width": 32}
+
 MODELS = {
-    "block_diagonal": block_diagonal_lrnn,
-    "lstm": partial(nonlinear_rnn, cell="lstm"),
-    "elman": partial(nonlinear_rnn, cell="elman"),
-    "vanilla": partial(stack, Vanilla),
-    "diagonal": partial(stack, Diagonal),
-    "s4": partial(stack, S4),
-    "s4d": partial(stack, S4D),
-    "liquid_s4": partial(stack, LiquidS4),
-    "rwkv": partial(stack, RWKV),
-    "rotrnn": partial(stack, RotRNN),
-    "lru": partial(stack, LRU),
-    "s5": partial(stack, S5),
-    "dlr": partial(stack, DLR),
-    "dss": partial(stack, DSS),
-    "sgconv": partial(stack, SGConv),
-    "attention": partial(stack, RotaryAttention),
-    "local_attention": partial(stack, LocalAttention),
-    # paper 003: width, layers, heads, ff and the norms as in plain_network.py; the layer's own options go through
-    "ult": partial(block_network, FastWeights, rule="sum"),
-    "nlt": partial(block_network, FastWeights, rule="normalised"),
-    "deltanet": partial(block_network, FastWeights, rule="delta"),
-    "recurrent_delta": partial(block_network, RecurrentDelta),
-    "srwm": partial(block_network, SelfReferential, norm="skip"),
-    "transformer": partial(block_network, CausalAttention, norm="post", bias=True, final_norm=True),
-    "plain_lstm": partial(plain_network, PlainLSTM),
-    "e_lstm": partial(plain_network, ElementWiseLSTM),
+    "block_diagonal": partial(network, BlockDiagonal.of_width),
+    "lstm": partial(network, partial(Nonlinear, cell="lstm")),
+    "elman": partial(network, partial(Nonlinear, cell="elman")),
+    "vanilla": partial(network, Vanilla),
+    "diagonal": partial(network, Diagonal),
+    "s4": partial(network, S4),
+    "s4d": partial(network, S4D),
+    "liquid_s4": partial(network, LiquidS4),
+    "rwkv": partial(network, RWKV),
+    "rotrnn": partial(network, RotRNN),
+    "lru": partial(network, LRU),
+    "s5": partial(network, S5),
+    "dlr": partial(network, DLR),
+    "dss": partial(network, DSS),
+    "sgconv": partial(network, SGConv),
+    "attention": partial(network, RotaryAttention),
+    "local_attention": partial(network, LocalAttention),
+    "ult": partial(network, partial(FastWeights, rule="sum"), **PAPER_003),
+    "nlt": partial(network, partial(FastWeights, rule="normalised"), **PAPER_003),
+    "deltanet": partial(network, partial(FastWeights, rule="delta"), **PAPER_003),
+    "recurrent_delta": partial(network, RecurrentDelta, **PAPER_003),
+    "srwm": partial(network, SelfReferential, **PAPER_003, place="skip"),
+    "transformer": partial(
+        network, CausalAttention, **{**PAPER_003, "gate_map": from_zero, "final_norm": True}, place="post"
+    ),
+    "plain_lstm": partial(network, partial(Nonlinear, cell="lstm"), **RNN_003),
+    "e_lstm": partial(network, ElementWiseLSTM, **RNN_003),
     # paper 002: RegularGPT, its RNN, and Transformers by what their scores know of positions
     "regulargpt": RegularGPT,
     "relu_rnn": ReluRNN,
     **{f"{position}_transformer": partial(RelativeTransformer, position=position) for position in POSITIONS},
 }
-MIXERS = {  # the same mixers by themselves, mixer(width, **options): what a net for numbers is made of
-    "block_diagonal": lambda width, b=8, **options: BlockDiagonal(width // b, b, **options),
-    "lstm": partial(Nonlinear, cell="lstm"), "elman": partial(Nonlinear, cell="elman"), "vanilla": Vanilla,
-    "diagonal": Diagonal, "s4": S4, "s4d": S4D, "liquid_s4": LiquidS4, "rwkv": RWKV, "rotrnn": RotRNN, "lru": LRU,
-    "s5": S5, "dlr": DLR, "dss": DSS, "sgconv": SGConv, "attention": RotaryAttention,
-    "local_attention": LocalAttention, "ult": partial(FastWeights, rule="sum"),
-    "nlt": partial(FastWeights, rule="normalised"), "deltanet": partial(FastWeights, rule="delta"),
-    "recurrent_delta": RecurrentDelta, "srwm": SelfReferential, "transformer": CausalAttention,
-    "plain_lstm": lambda width, **options: PlainLSTM(width, width, **options),
-    "e_lstm": lambda width, **options: ElementWiseLSTM(width, width, **options),
-}  # fmt: skip
+
+
+def reads_numbers(name: str) -> bool:
+    """Whether a model of the registry reads sequences of numbers, too: all that are a :func:`network` of a mixer do."""
+    return getattr(MODELS[name], "func", None) is network
 
 
 @checked
@@ -108,11 +114,12 @@ def build(
 ) -> nn.Module:
     """A fresh model by its registry name, for a ``task`` or for so many symbols and classes.
 
-    ``options`` go to its constructor.  For a task that gives numbers, the model's mixer stands behind a linear map of
-    the input columns, in the blocks of paper 004 (:func:`number_net`).  The weights depend on ``seed`` alone: torch's
-    global generator is put back afterwards.
+    ``options`` go to its constructor.  For a task that gives numbers, the model's mixer stands in blocks of paper 004
+    (``NUMBERS``) behind a linear map of the input columns; outputs are those of the mean over time where the task has
+    one answer a sequence.  The weights depend on ``seed`` alone: torch's global generator is put back afterwards.
 
-    ValueError for a name that is none, or a model that cannot read what the task gives.
+    ``TypeError`` for an option of a wrong kind, ``ValueError`` for a name that is none, a model that cannot read what the
+    task gives, an option that no model can have, or that the memory here is too small for.
 
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks import task
@@ -131,9 +138,11 @@ def build(
             raise ValueError(f"give a task or vocab_size and classes, got {task} and {vocab_size}, {classes}")
         vocab_size, classes = task.input_size, task.output_size
         if task.reads == "numbers":
-            if name not in MIXERS:
-                raise ValueError(f"{name} reads tokens, and {task} gives numbers; {', '.join(MIXERS)} read both")
-            make = partial(number_net, MIXERS[name], once=task.answers == "last")
+            if not reads_numbers(name):
+                both = ", ".join(filter(reads_numbers, MODELS))
+                raise ValueError(f"{name} reads tokens, and {task} gives numbers; {both} read both")
+            pool = "mean" if task.answers == "last" else "none"
+            make, vocab_size = partial(network, *make.args, columns=vocab_size, pool=pool, **NUMBERS), None
         elif name == "xl_transformer" and task.padded:
             raise ValueError(f"{name} answers once, at the last position, where {task} has strings of many lengths")
         elif task.answers != "last":  # an answer at every position
@@ -145,14 +154,3 @@ def build(
         except (RuntimeError, MemoryError, OverflowError) as error:  # of torch, about sizes
             given = {"vocab_size": vocab_size, "classes": classes, **options}
             raise ValueError(f"no {name} can be made with {shown(given)}: {str(error).splitlines()[0]}") from error
-
-
-def number_net(
-    mixer, columns: int, outputs: int, *, once: bool = False, width: int = 32, layers: int = 1, **options
-) -> SequenceNet:
-    """A net for sequences of numbers (B,T,columns): ``layers`` of ``mixer(width, **options)`` in paper 004's blocks.
-
-    Outputs stand at every position, or, with ``once``, are those of the mean over time, one row a sequence.
-    """
-    blocks = block_stack(partial(mixer, **options), width, layers, norm="layer", place="post", gate="linear")
-    return SequenceNet(outputs, width, blocks, input_size=columns, pool="mean" if once else "none")

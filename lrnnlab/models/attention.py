@@ -61,7 +61,7 @@ class RotaryAttention(Recurrence):
 
     The temperature starts at d^-1/2.  The step form keeps all keys and values so far (h T d numbers each).
 
-    >>> RotaryAttention(8, heads=2, head_size=4)(torch.zeros(3, 7, 8))[1].shape
+    >>> RotaryAttention(8, heads=2, head_size=4)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
 
@@ -79,12 +79,11 @@ class RotaryAttention(Recurrence):
         self.temperature = nn.Parameter(torch.tensor([head_size**-0.5]))
         self.ff = nn.Sequential(*(FeedForward(width, ff) for _ in range(2 if ff else 0)))
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        u = z if tokens is None else z[tokens]
-        if not u.numel():  # nothing to attend to
-            return None, u
-        q, k, v = self._project(u, 0)
-        return None, self._output(u, self.attend(q, k, v))
+    def mix(self, z: Tensor) -> Tensor:
+        if not z.numel():  # nothing to attend to
+            return z
+        q, k, v = self._project(z, 0)
+        return self._output(z, self.attend(q, k, v))
 
     def _project(self, u: Tensor, start: int) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v (B,h,T,d) of u (B,T,D) at positions start, start + 1, ...; the temperature is in q."""
@@ -131,12 +130,14 @@ class LocalAttention(RotaryAttention):
 
     Time and memory grow as T c.  The step form keeps at most 2c keys and values.
 
-    >>> LocalAttention(8, heads=2, head_size=4, chunk=3, causal=False)(torch.zeros(3, 7, 8))[1].shape
+    >>> LocalAttention(8, heads=2, head_size=4, chunk=3, causal=False)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
 
-    def __init__(self, width: int, *, chunk: int = 1024, **options):
-        super().__init__(width, **options)
+    def __init__(
+        self, width: int, *, chunk: int = 1024, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0
+    ):
+        super().__init__(width, heads=heads, head_size=head_size, causal=causal, ff=ff)
         if chunk < 1:
             raise ValueError(f"chunk is at least 1, got {chunk}")
         self.chunk = chunk

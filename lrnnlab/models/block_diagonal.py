@@ -32,7 +32,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import LinearRecurrence, SequenceModel, check_sizes, layers_of
+from lrnnlab.models.base import LinearRecurrence, check_sizes
+from lrnnlab.models.net import Block, Gate, Net, SharedDropout
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 
@@ -129,6 +130,20 @@ class BlockDiagonal(LinearRecurrence):
             self.register_buffer("x0", torch.eye(1, b).repeat(h, 1))
         self.register_buffer("frozen", torch.zeros(h, dtype=torch.bool))
 
+    @classmethod
+    def of_width(cls, width: int, *, h: int | None = None, b: int = 8, **options) -> BlockDiagonal:
+        """As a mixer of a net: ``h`` blocks of size ``b`` make the width; without ``h``, as many as make ``width``."""
+        if h is None:
+            h, rest = divmod(width, b)
+            if rest:
+                raise ValueError(f"width is a multiple of the block size, got width={width} and b={b}")
+        return cls(h, b, **options)
+
+    @property
+    def width(self) -> int:
+        """D = h * b."""
+        return self.h * self.b
+
     def extra_repr(self) -> str:
         start = "learned" if isinstance(self.x0, nn.Parameter) else "first"
         return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}, start={start!r}"
@@ -160,10 +175,10 @@ class BlockDiagonal(LinearRecurrence):
             bias = bias.unflatten(0, (self.b, self.h, self.b)).index_select(1, alive).flatten()
         return F.linear(relu(first(z)), weight, bias).unflatten(-1, (self.b, -1, self.b))
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """As every linear recurrence; frozen heads cost nothing, and their transitions are left out."""
         if self.drive != "none":
-            return super().forward(z, tokens)
+            return super().trace(z, tokens)
         B, T = (z if tokens is None else tokens).shape[:2]
         alive = self.alive()
         frozen = len(alive) < self.h
@@ -203,42 +218,43 @@ class BlockDiagonal(LinearRecurrence):
 
 
 @checked
-def block_diagonal_lrnn(
-    vocab_size: int, classes: int, *, h: int = 8, b: int = 8, layers: int = 1, head: str = "mlp", **options
-) -> SequenceModel:
-    """Paper 000's model: ``layers`` layers of :class:`BlockDiagonal` (which takes ``options``) and a readout.
-
-    The defaults are the paper's Eq. 6 with the released choices elsewhere: (b, h) = (8, 8), p = 1.2.
-    """
-    recurrences = layers_of(layers, lambda _: BlockDiagonal(h, b, **options))
-    return SequenceModel(vocab_size, classes, h * b, recurrences, head)
-
-
-@checked
-def symbol_transitions(model: SequenceModel) -> tuple[Tensor, Tensor]:
+def symbol_transitions(model: Net) -> tuple[Tensor, Tensor]:
     """A (V, h, b, b) and b (V, h, b) of the first layer, one per symbol: all that a one-layer model can do."""
     with torch.no_grad():
         return model.layers[0].transition(model.symbol_inputs())
 
 
-_PARTS = (SequenceModel, BlockDiagonal, nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList, nn.ReLU,
-          nn.Sequential)  # fmt: skip
+_PARTS = (Net, Block, Gate, SharedDropout, BlockDiagonal, nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear,
+          nn.ModuleList, nn.ReLU, nn.Sequential)  # fmt: skip
 
 
 def obstacle(model: nn.Module, *rules: str) -> str | None:
     """Why ``model``, with one-hot columns, would not be a product of finite automata, in a few words; None if it is.
 
     Whatever changes what a model computes is looked at: every layer has one of ``rules``, no input term and a one-hot
-    x_0; nothing in the model is of another class than those it is built of, overridden or hooked; all weights are
-    there, and finite.
+    x_0, and stands in the blocks of paper 000; nothing in the model is of another class than those it is built of,
+    overridden or hooked; all weights are there, and finite.
     """
-    if type(model) is not SequenceModel:
+    if type(model) is not Net:
         return f"it is a {type(model).__name__}"
+    if type(model.encoder) is not nn.Embedding or type(model.final_norm) is not nn.LayerNorm or model.head is None:
+        return (f"it has the encoder {type(model.encoder).__name__}, the last norm {type(model.final_norm).__name__} "
+                f"and the readout {type(model.head).__name__}")  # fmt: skip
+    if model.pool != "none" or model.last_outputs is not None:
+        return f"it pools its outputs, pool={model.pool!r}, last_outputs={model.last_outputs}"
     if any(weight.is_meta for weight in model.state_dict().values()):
         return "its weights are on the meta device, where they have no values"
     for number, layer in enumerate(model.layers, 1):
         if type(layer) is not BlockDiagonal:
             return f"layer {number} is {type(layer).__name__}"
+        block, last = model.blocks[number - 1], number == len(model.layers)
+        if type(block) is not Block or block.place != "pre" or type(block.norm) is not nn.LayerNorm \
+                or block.residual == last or block.ff is not None:
+            return (f"block {number} is place={block.place!r}, norm {type(block.norm).__name__}, "
+                    f"residual={block.residual}, with{'out' * (block.ff is None)} feed-forward part")  # fmt: skip
+        if (block.gate.kind, block.gate.activation, block.gate.dropout.share) != ("none", "identity", 0):
+            return (f"block {number} has the gate {block.gate.kind!r} of {block.gate.activation!r}, "
+                    f"dropout {block.gate.dropout.share}")  # fmt: skip
         if layer.rule not in rules or layer.drive != "none":
             return f"layer {number} is rule={layer.rule!r}, drive={layer.drive!r}"
         if not torch.equal(layer.x0, F.one_hot(layer.x0.argmax(-1), layer.b).to(layer.x0)):
@@ -259,7 +275,7 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
 
 
 @checked
-def snap(model: SequenceModel) -> SequenceModel:
+def snap(model: Net) -> Net:
     """A copy of a ``softmax`` model in which every column is the one-hot of its largest entry.
 
     Nothing is retrained.  Each block then moves between basis vectors: it is a deterministic automaton with b states,

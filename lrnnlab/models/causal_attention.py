@@ -1,7 +1,7 @@
 """Softmax attention without positions: the Transformer that paper 003 (Irie, Csordas, Schmidhuber 2023) starts from.
 
-Its released row is torch's ``nn.TransformerEncoderLayer``: with ``norm="post"``, ``bias=True`` and ``final_norm=True``
-a :func:`lrnnlab.models.plain_network.block_network` around this layer gives the same numbers from the same weights.
+Its released row is torch's ``nn.TransformerEncoderLayer``: a :class:`lrnnlab.models.net.Block` with ``place="post"``
+around this layer gives the same numbers from the same weights.
 
 Letters: B batch, T time, D width, h heads, n = D/h size of a head; z input of the layer, q, k, v queries, keys and
 values, y output.
@@ -22,7 +22,7 @@ class CausalAttention(Recurrence):
 
     The step form keeps all keys and values so far (2 T D numbers).
 
-    >>> CausalAttention(8, heads=2)(torch.zeros(3, 7, 8))[1].shape
+    >>> CausalAttention(8, heads=2)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
 
@@ -37,12 +37,11 @@ class CausalAttention(Recurrence):
         """z (B,T,D) -> q, k, v (B,h,T,n)."""
         return self.slow(z).unflatten(-1, (3, self.heads, self.size)).permute(2, 0, 3, 1, 4).unbind(0)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        z = z if tokens is None else z[tokens]
+    def mix(self, z: Tensor) -> Tensor:
         if not z.numel():  # nothing to attend to
-            return None, z
+            return z
         y = F.scaled_dot_product_attention(*self.project(z), is_causal=True)
-        return None, y.transpose(1, 2).flatten(2)
+        return y.transpose(1, 2).flatten(2)
 
     def initial(self, batch: int) -> tuple[Tensor, Tensor]:
         """No keys and no values, (B,h,0,n)."""

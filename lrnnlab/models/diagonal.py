@@ -112,8 +112,8 @@ class Diagonal(LinearRecurrence):
     def initial(self, batch: int) -> Tensor:
         return self._channels(self.x0).expand(batch, -1)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        A, x = super().forward(z, tokens)
+    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        A, x = super().trace(z, tokens)
         return A, self._read(x)
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:

@@ -65,11 +65,10 @@ class KernelMixer(Recurrence):
         K = self.kernels(max(min(T, self.max_kernel or T), 1))
         return K if self.bidirectional else K[0]
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        u = z if tokens is None else z[tokens]
-        K = self.kernel(u.shape[1])
+    def mix(self, z: Tensor) -> Tensor:
+        K = self.kernel(z.shape[1])
         behind, ahead = K if self.bidirectional else (K, None)
-        return None, long_conv(u, behind, self.skip, future=ahead)
+        return long_conv(z, behind, self.skip, future=ahead)
 
     def initial(self, batch: int):
         if self.bidirectional:
@@ -115,8 +114,9 @@ class DLR(KernelMixer):
     >>> import torch
     >>> DLR(3, state=8).kernel(10).shape
     torch.Size([3, 10])
-    >>> from lrnnlab.models import stack
-    >>> stack(DLR, 5, 2, width=4, state=8, kind="prod", layers=2)(torch.zeros(2, 7, dtype=torch.int64)).shape
+    >>> from lrnnlab.models import network
+    >>> net = network(DLR, 5, 2, width=4, state=8, kind="prod", layers=2)
+    >>> net(torch.zeros(2, 7, dtype=torch.int64)).shape
     torch.Size([2, 7, 2])
     """
 

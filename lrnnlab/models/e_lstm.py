@@ -1,6 +1,6 @@
-"""The recurrent networks that paper 003 (Irie, Csordas, Schmidhuber 2023) compares with: e-LSTM and LSTM.
+"""The e-LSTM that paper 003 (Irie, Csordas, Schmidhuber 2023) compares with.
 
-e-LSTM (App. C.3, Eq. 17-21; "QuasiLSTM" in the released code): every cell sees the last state of itself alone.
+Its equations (App. C.3, Eq. 17-21; "QuasiLSTM" in the released code): every cell sees the last state of itself alone.
 
     f = sigmoid(F x + w_f * c_{t-1} + b_f)        z = tanh(Z x + w_z * c_{t-1} + b_z)
     c_t = f * c_{t-1} + (1 - f) * z               h_t = sigmoid(O x + W_o c_t + b_o) * c_t
@@ -18,7 +18,6 @@ from torch import Tensor, nn
 
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.forms import is_compiled, wants_gradient
-from lrnnlab.models.recurrent import Nonlinear
 
 
 def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
@@ -54,17 +53,18 @@ class ElementWiseLSTM(Recurrence):
 
     Parameters
     ----------
-    inputs, width : E and D.      form : see :func:`element_wise`; may be changed on a finished layer.
+    width : D.      inputs : E, D if not given.      form : see :func:`element_wise`; may be changed on a finished layer.
 
     They start as released: F, Z, w_f, w_z, b_f and b_z normal with deviation 0.1; O, W_o and b_o as torch's one linear
     map of [x; c] would, uniform up to (E + D)^-1/2.
 
-    >>> ElementWiseLSTM(3, 5)(torch.zeros(2, 7, 3))[1].shape
+    >>> ElementWiseLSTM(5, inputs=3)(torch.zeros(2, 7, 3)).shape
     torch.Size([2, 7, 5])
     """
 
-    def __init__(self, inputs: int, width: int, *, form: str = "auto"):
+    def __init__(self, width: int, *, inputs: int | None = None, form: str = "auto"):
         super().__init__()
+        inputs = width if inputs is None else inputs
         self.form = form
         self.drive = nn.Linear(inputs, 2 * width)  # F and Z, with their biases
         self.w = nn.Parameter(torch.empty(2, width))
@@ -83,28 +83,9 @@ class ElementWiseLSTM(Recurrence):
         c = element_wise(self.drive(x).unflatten(-1, self.w.shape), self.w, c0, form=self.form)
         return c, torch.sigmoid(self.O(x) + c @ self.W_o.mT) * c
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        x = z if tokens is None else z[tokens]
-        return None, self._run(x, self.initial(len(x)))[1]
+    def mix(self, z: Tensor) -> Tensor:
+        return self._run(z, self.initial(len(z)))[1]
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
         c, h = self._run(z_t.unsqueeze(1), state)
         return c[:, 0], h[:, 0]
-
-
-class PlainLSTM(Nonlinear):
-    """torch's ``nn.LSTM``, inputs (B,T,E) -> h (B,T,D), started at zero.
-
-    >>> PlainLSTM(3, 5)(torch.zeros(2, 7, 3))[1].shape
-    torch.Size([2, 7, 5])
-    """
-
-    def __init__(self, inputs: int, width: int):
-        Recurrence.__init__(self)  # the parent's own would make a square one
-        self.network = nn.LSTM(inputs, width, batch_first=True)
-
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        z = z if tokens is None else z[tokens]
-        if not z.shape[1]:  # the parent takes an empty output to be as wide as the input
-            return None, z.new_zeros(len(z), 0, self.network.hidden_size)
-        return super().forward(z)

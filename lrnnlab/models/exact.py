@@ -10,11 +10,13 @@ Letters: B batch, T time, V vocabulary, C classes, Q states; A transition, x sta
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, one_hot_transitions
 from lrnnlab.errors import checked
-from lrnnlab.models.base import LinearRecurrence, SequenceModel
+from lrnnlab.models.base import LinearRecurrence
+from lrnnlab.models.net import Block, Net
 
 
 class _OneHot(LinearRecurrence):
@@ -34,23 +36,8 @@ class _OneHot(LinearRecurrence):
         return self.x0.expand(batch, 1, -1)
 
 
-class ExactLRNN(SequenceModel):
-    """The automaton as a network: the usual embedding and readout are replaced by identity tables."""
-
-    def __init__(self, machine: MooreMachine, classes: int):
-        V, Q = machine.num_symbols, machine.num_states
-        super().__init__(V, classes, max(V, 1), [_OneHot(machine)], head="linear")
-        self.embedding = torch.nn.Embedding.from_pretrained(torch.eye(V), freeze=True)
-        self.norms, self.final_norm = torch.nn.ModuleList([torch.nn.Identity()]), torch.nn.Identity()
-        shown = torch.tensor(machine.outputs).clamp(min=0)
-        self.head = torch.nn.Linear(Q, classes, bias=False)
-        table = torch.nn.functional.one_hot(shown, classes).T.to(torch.get_default_dtype())
-        self.head.weight = torch.nn.Parameter(table, requires_grad=False)
-        self.machine = machine
-
-
 @checked
-def exact_model(machine: MooreMachine, classes: int) -> ExactLRNN:
+def exact_model(machine: MooreMachine, classes: int) -> Net:
     """The block-diagonal LRNN of ``machine`` (proof: one-hot states, induction on t).
 
     >>> import torch
@@ -59,4 +46,10 @@ def exact_model(machine: MooreMachine, classes: int) -> ExactLRNN:
     >>> model(torch.tensor([[0, 3, 2, 4]])).argmax(-1).tolist()
     [[0, 3, 0, 4]]
     """
-    return ExactLRNN(machine, classes)
+    V, Q = machine.num_symbols, machine.num_states
+    net = Net([Block(_OneHot(machine), V, norm="none", residual=False)], classes, Q, vocab_size=V, inputs=V)
+    net.encoder = nn.Embedding.from_pretrained(torch.eye(V))
+    net.head = nn.Sequential(nn.Linear(Q, classes, bias=False))
+    shown = F.one_hot(torch.tensor(machine.outputs).clamp(min=0), classes).T  # (C, Q)
+    net.head[0].weight = nn.Parameter(shown.to(torch.get_default_dtype()), requires_grad=False)
+    return net

@@ -49,7 +49,7 @@ class FastWeights(Recurrence):
 
     A wrong option is a ``ValueError`` that shows it.
 
-    >>> FastWeights(8, heads=2, householders=2, allow_negative_eigenvalues=True)(torch.zeros(3, 7, 8))[1].shape
+    >>> FastWeights(8, heads=2, householders=2, allow_negative_eigenvalues=True)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
 
@@ -111,10 +111,9 @@ class FastWeights(Recurrence):
             y = y[..., :-1] / y[..., -1:]
         return y.flatten(-2)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        z = z if tokens is None else z[tokens]
+    def mix(self, z: Tensor) -> Tensor:
         y = self._compiled(z) if self._is_compiled(z) else self._scanned(z)
-        return None, self.read(y[:, self.householders - 1 :: self.householders])  # what the last write left
+        return self.read(y[:, self.householders - 1 :: self.householders])  # what the last write left
 
     def _is_compiled(self, z: Tensor) -> bool:
         return self.rule != "normalised" and self.form in ("auto", "cpu") and is_compiled(self.form, z)

@@ -90,8 +90,8 @@ class LiquidS4(LinearRecurrence):
         """States (..., D N) and inputs (..., D) -> (..., D)."""
         return self.readout((x.unflatten(-1, self.C.shape) * self.C).sum(-1), u)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        A, x = super().forward(z, tokens)
+    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        A, x = super().trace(z, tokens)
         return A, self._read(x, z if tokens is None else z[tokens])
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:

@@ -22,13 +22,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from scipy.fft import next_fast_len
 from torch import Tensor, nn
 
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_normal, pair_parameter
 from lrnnlab.scans import linear_scan
-from lrnnlab.scans.convolution import vandermonde
+from lrnnlab.scans.convolution import fast_length, vandermonde
 
 
 class Modes(NamedTuple):
@@ -54,7 +53,7 @@ class ModalRecurrence(Recurrence):
     its directions see u_t.  It has no step form.
 
     ``recurrent_parameters`` names those that the papers train at the recurrent rate and without weight decay
-    (:func:`lrnnlab.models.sequence_blocks.parameter_groups`).
+    (:func:`lrnnlab.training.loop.parameter_groups`).
     """
 
     backend = "auto"
@@ -78,12 +77,12 @@ class ModalRecurrence(Recurrence):
     def initial(self, batch: int) -> Tensor:
         return torch.view_as_complex(self.skip.new_zeros(batch, self.modes, 2))
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
+    def forward(self, z: Tensor, tokens: Tensor | None = None) -> Tensor:
         system = self.system()
         b = system.drive(z)
         if tokens is not None:
             z, b = z[tokens], b[tokens]
-        return None, self._read(self._states(system, b, self._scan), system.C, z)
+        return self._read(self._states(system, b, self._scan), system.C, z)
 
     def convolve(self, z: Tensor) -> Tensor:
         """``forward`` as a convolution, by FFT over the modes: z (B,T,D) -> y (B,T,D).
@@ -142,7 +141,7 @@ def _by_fft(system: Modes, b: Tensor, x0: Tensor) -> Tensor:
         return b.clone()
     T = b.shape[1]
     powers = system.powers(T + 1).mT  # (T + 1, K)
-    n = next_fast_len(2 * T - 1)
+    n = fast_length(2 * T - 1)
     spectrum = torch.fft.fft(b, n, dim=1) * torch.fft.fft(powers[:-1], n, dim=0)
     return torch.fft.ifft(spectrum, dim=1)[:, :T] + powers[1:] * x0.unsqueeze(1)
 

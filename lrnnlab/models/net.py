@@ -24,6 +24,7 @@ gives, a what the feed-forward part is given, A transition.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -32,7 +33,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Recurrence, check_strings, check_tokens
+from lrnnlab.errors import checked, number, shown, whole_number
+from lrnnlab.models.base import Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 
 ACTIVATIONS = {
     "gelu": F.gelu,
@@ -51,7 +53,9 @@ GATES = {  # of a = activation(y): which linear maps a gate has, and what it giv
 PLACES = ("pre", "post", "skip", "output")
 NORMS = ("batch", "layer", "none")
 POOLS = ("mean", "max", "last", "none")
-READOUTS = {"linear": None, "mlp": nn.GELU, "mlp_relu": nn.ReLU}
+HEADS = {"linear": None, "mlp": nn.ReLU, "mlp_gelu": nn.GELU}
+PAPER_001 = {"norm": "batch", "gate": "half_glu1", "activation": "gelu"}  # a block as in the code released with it
+PAPER_004 = {"place": "post", "gate": "linear", "activation": "gelu"}
 
 
 def among(name: str, value: str, options: Iterable[str]) -> None:
@@ -80,17 +84,23 @@ class SharedDropout(nn.Module):
         return x * F.dropout(x.new_ones(len(x), 1, x.shape[-1]), self.share, self.training)
 
 
+@checked
 class Gate(nn.Module):
-    """What stands between a mixer's output y (...,D) and the sum: see ``GATES``; dropout after each of its halves."""
+    """What stands between a mixer's output y (...,D) and the sum: see ``GATES``; dropout after each of its halves.
 
-    def __init__(self, width: int, kind: str, activation: str, dropout: float, bias: bool):
+    ``make(D, D)`` makes its maps.
+    """
+
+    def __init__(
+        self, width: int, kind: str, activation: str, dropout: float, make: Callable[[int, int], nn.Linear] = nn.Linear
+    ):
         super().__init__()
         among("gate", kind, GATES)
         among("activation", activation, ACTIVATIONS)
         self.kind, self.activation = kind, activation
         self.dropout = SharedDropout(dropout)
         for name in GATES[kind]:
-            setattr(self, name, nn.Linear(width, width, bias=bias))
+            setattr(self, name, make(width, width))
 
     def forward(self, y: Tensor) -> Tensor:
         a = self.dropout(ACTIVATIONS[self.activation](y))
@@ -106,18 +116,19 @@ class Gate(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Linear to ``times`` the width, an activation, Linear back; ``linear`` makes the maps."""
+    """Linear to ``times`` the width, an activation, Linear back; ``make`` makes the maps."""
 
-    def __init__(self, width: int, times: int, activation: str, linear: Callable[[int, int], nn.Linear]):
+    def __init__(self, width: int, times: int, activation: str, make: Callable[[int, int], nn.Linear]):
         super().__init__()
         among("ff_activation", activation, ACTIVATIONS)
         self.activation = activation
-        self.up, self.down = linear(width, times * width), linear(times * width, width)
+        self.up, self.down = make(width, times * width), make(times * width, width)
 
     def forward(self, a: Tensor) -> Tensor:
         return self.down(ACTIVATIONS[self.activation](self.up(a)))
 
 
+@checked
 class Block(nn.Module):
     """A mixer with a norm, a gate, a sum and a feed-forward part: see the head of this file.
 
@@ -125,8 +136,8 @@ class Block(nn.Module):
     ----------
     mixer : ``mixer(z (B,T,D)) -> y (B,T,D)``; None where another module mixes between ``before`` and ``after``.
     width : D.      norm, place : names of ``NORMS`` and ``PLACES``.      residual : False leaves x out of the sum.
-    gate, activation, dropout, bias : see :class:`Gate`; ``bias`` whether its maps have one.
-    ff, ff_activation, linear : width of the feed-forward part in units of D (0 for none), and how it is made.
+    gate, activation, dropout, gate_map : see :class:`Gate`; ``gate_map(D, D)`` makes its maps.
+    ff, ff_activation, ff_map : width of the feed-forward part in units of D (0 for none), and how it is made.
     epsilon : of layer norm; App. C.1 of paper 003 needs 0.
     momentum : how much of batch norm's running mean stays at a step: 0.95 in the code released with paper 001 (torch's
         own momentum is one minus this).
@@ -138,7 +149,7 @@ class Block(nn.Module):
 
     def __init__(
         self,
-        mixer: Recurrence | None,
+        mixer: nn.Module | None,
         width: int,
         *,
         norm: str = "layer",
@@ -147,10 +158,10 @@ class Block(nn.Module):
         gate: str = "none",
         activation: str = "identity",
         dropout: float = 0.0,
-        bias: bool = True,
+        gate_map: Callable[[int, int], nn.Linear] = nn.Linear,
         ff: int = 0,
         ff_activation: str = "relu",
-        linear: Callable[[int, int], nn.Linear] = nn.Linear,
+        ff_map: Callable[[int, int], nn.Linear] = nn.Linear,
         epsilon: float = 1e-5,
         momentum: float = 0.95,
     ):
@@ -159,8 +170,9 @@ class Block(nn.Module):
         among("place", place, PLACES)
         if place == "skip" and not residual:
             raise ValueError(f"place {place!r} stands on the residual, got residual={residual}")
-        if ff < 0 or epsilon < 0:
-            raise ValueError(f"ff and epsilon are at least 0, got ff={ff}, epsilon={epsilon}")
+        check_sizes(width=width)
+        whole_number(ff, 0, "ff")
+        number(epsilon, "epsilon", 0)
         if not 0 <= momentum < 1:
             raise ValueError(f"momentum needs 0 <= momentum < 1, got {momentum}")
         self.mixer, self.place, self.residual = mixer, place, residual
@@ -170,9 +182,9 @@ class Block(nn.Module):
             "none": nn.Identity,
         }[norm]
         self.norm = make_norm()
-        self.gate = Gate(width, gate, activation, dropout, bias)
+        self.gate = Gate(width, gate, activation, dropout, gate_map)
         self.ff_norm = make_norm() if ff else nn.Identity()
-        self.ff = FeedForward(width, ff, ff_activation, linear) if ff else None
+        self.ff = FeedForward(width, ff, ff_activation, ff_map) if ff else None
 
     def before(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """What the mixer sees of x (..., D)."""
@@ -194,7 +206,7 @@ class Block(nn.Module):
         return a + self.ff(normalise(self.ff_norm, a, mask))
 
     def forward(self, x: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None) -> Tensor:
-        """x (B,T,D) with mask (B,T), true at true positions; or a table x (V,D) of what stands at each of the tokens."""
+        """x (B,T,D) with mask (B,T), true at true positions; or tokens (B,T) and a table x (V,D) of what they stand for."""
         y = self.mixer(self.before(x, mask)) if tokens is None else self.mixer(self.before(x), tokens)
         return self.after(self._stream(x, tokens), y, mask)
 
@@ -223,20 +235,20 @@ def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
     return norm(x.flatten(0, -2)).view_as(x) if isinstance(norm, nn.BatchNorm1d) else norm(x)
 
 
-def blocks(mixer: Callable[[], nn.Module], width: int, layers: int, **options) -> list[Block]:
-    """``layers`` blocks, each around a ``mixer()`` of its own; ``options`` go to :class:`Block`.
+@checked
+def blocks(mixer: Callable[[int], nn.Module], width: int, layers: int, **options) -> list[Block]:
+    """``layers`` blocks, each around a ``mixer(width)`` of its own; ``options`` go to :class:`Block`.
 
-    >>> from functools import partial
     >>> from lrnnlab.models.rotrnn import RotRNN
-    >>> len(blocks(partial(RotRNN, 4, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
+    >>> len(blocks(partial(RotRNN, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
     6
     """
-    return [Block(mixer(), width, **options) for _ in range(layers)]
+    return layers_of(layers, lambda _: Block(mixer(width), width, **options))
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What happened in one pass: per block what its mixer gave (B,T,D), and its transitions A.
+    """What happened in one pass: per block what its mixer gave (B,T,D), and its transitions A; the last block's output.
 
     Where the first block reads a table of symbols its transitions are one a *symbol*, (V,h,n,n), else one a position,
     (B,T,h,n,n); None where there is no such matrix.
@@ -244,8 +256,10 @@ class Trace:
 
     states: list[Tensor]
     transitions: list[Tensor | None]
+    output: Tensor
 
 
+@checked
 class Net(nn.Module):
     """``net(inputs) -> outputs``; a causal net answers at any length, and ``step`` gives the same one input at a time.
 
@@ -256,12 +270,13 @@ class Net(nn.Module):
     vocab_size : V, for tokens (B,T); or ``columns`` : for numbers (B,T,columns).
     width : D, of the last block's output.      inputs : width of what the first block reads, D if not given.
     encoder : ``"embedding"``, or ``"linear"``: Linear of numbers, or of one-hot vectors.
-    final_norm : what stands before the pool: ``"layer"`` or ``"none"``; ``epsilon`` is its.
+    by_symbol : whether the first mixer makes of an embedding what it can once a symbol; False: once a position.
+    final_norm : whether a LayerNorm stands before the pool; ``epsilon`` is its.
     pool : over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
     last_outputs : L', with ``pool="none"``: only the last L' positions (paper 004).
-    readout : ``"linear"``, ``"mlp"`` (Linear, GELU, Linear) or ``"mlp_relu"`` (Linear, ReLU, Linear).
+    head : the readout: ``"linear"``, ``"mlp"`` (Linear, ReLU, Linear) or ``"mlp_gelu"`` (Linear, GELU, Linear).
 
-    ValueError for options that do not fit, tokens outside the vocabulary, or inputs of another shape.
+    ValueError for options that do not fit, tokens outside the vocabulary, inputs or states of another shape or type.
 
     >>> from lrnnlab.models import build
     >>> net = build("block_diagonal", vocab_size=5, classes=5, seed=0)
@@ -280,34 +295,32 @@ class Net(nn.Module):
         columns: int | None = None,
         inputs: int | None = None,
         encoder: str = "embedding",
-        final_norm: str = "none",
+        by_symbol: bool = True,
+        final_norm: bool = False,
         epsilon: float = 1e-5,
         pool: str = "none",
         last_outputs: int | None = None,
-        readout: str = "linear",
+        head: str = "linear",
     ):
         super().__init__()
         among("pool", pool, POOLS)
-        among("readout", readout, READOUTS)
+        among("head", head, HEADS)
         among("encoder", encoder, ("embedding", "linear"))
-        among("final_norm", final_norm, ("layer", "none"))
         if (vocab_size is None) == (columns is None):
             raise ValueError(f"give vocab_size or columns, got {vocab_size} and {columns}")
-        sizes = {"the number of blocks": len(blocks), "width": width, "the number of inputs": vocab_size or columns or 0,
-                 "the number of outputs": 1 if outputs is None else outputs, "the encoder's width": inputs or width}  # fmt: skip
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} is at least 1, got {size}")
+        given = {"vocab_size": vocab_size, "columns": columns, "outputs": outputs, "inputs": inputs}
+        check_sizes(blocks=len(blocks), width=width, **{name: size for name, size in given.items() if size is not None})
         if last_outputs is not None and (pool != "none" or last_outputs < 1):
             raise ValueError(f"last_outputs is at least 1 and for pool 'none', got {last_outputs} and {pool!r}")
         self.vocab_size, self.columns, self.outputs, self.width = vocab_size, columns, outputs, width
         self.pool, self.last_outputs = pool, last_outputs
         self.blocks = nn.ModuleList(blocks)
         embeds = vocab_size is not None and encoder == "embedding"
+        self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)  # that counts positions
         make = nn.Embedding if embeds else nn.Linear
         self.encoder = make(vocab_size or columns, inputs or width)
-        self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm == "layer" else nn.Identity()
-        hidden = [] if READOUTS[readout] is None else [nn.Linear(width, width), READOUTS[readout]()]
+        self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
+        hidden = [] if HEADS[head] is None else [nn.Linear(width, width), HEADS[head]()]
         self.head = None if outputs is None else nn.Sequential(*hidden, nn.Linear(width, outputs))
 
     # --- its parts by the names they have in the papers ---------------------------------------------------------------
@@ -338,6 +351,7 @@ class Net(nn.Module):
 
     # --- running ------------------------------------------------------------------------------------------------------
 
+    @checked
     def forward(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> outputs.
 
@@ -348,7 +362,7 @@ class Net(nn.Module):
 
     def encode(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
         """What the readout reads: (B,T,D), (B,L',D) or (B,D)."""
-        self._check(inputs)
+        self._check(inputs, "(B, T)")
         mask = None if lengths is None else true_positions(lengths, inputs)
         x = self.final_norm(self._through(inputs, mask))
         if self.pool == "mean":
@@ -361,16 +375,19 @@ class Net(nn.Module):
 
     def states(self, inputs: Tensor) -> Tensor:
         """What comes out of the last block, (B,T,D); the state x_1 ... x_T of a linear recurrence that stands alone."""
-        self._check(inputs)
+        self._check(inputs, "(B, T)")
         return self._through(inputs, None)
 
     def readout(self, states: Tensor) -> Tensor:
         """h of y_t = h(x_t): states (..., D) -> outputs (..., C)."""
+        if self.head is None:
+            raise ValueError("this net has no readout: it was made with outputs=None")
+        check_numbers("states", states, self.head[0].weight)
         return self.head(self.final_norm(states))
 
     def trace(self, inputs: Tensor) -> Trace:
-        """States and transitions of every block."""
-        self._check(inputs)
+        """What its mixers gave and their transitions, block by block."""
+        self._check(inputs, "(B, T)")
         states, transitions = [], []
         x, tokens = self._first(inputs)
         for block in self.blocks:
@@ -378,23 +395,28 @@ class Net(nn.Module):
             tokens = None
             states.append(y)
             transitions.append(A)
-        return Trace(states, transitions)
+        return Trace(states, transitions, x)
 
     def initial_state(self, batch: int) -> list:
         """The states of all blocks before the first input."""
         if self.pool != "none":
             raise ValueError(f"a net that pools its outputs over time has no step form, got pool={self.pool!r}")
+        batch = whole_number(batch, 0, "the batch")
         return [block.initial(batch) for block in self.blocks]
 
     def step(self, state: list, input_t: Tensor) -> tuple[list, Tensor]:
-        """(state, tokens (B,) or numbers (B,columns)) -> (state, outputs (B,C))."""
-        if self.vocab_size is not None:
-            check_tokens(input_t, self.vocab_size)
+        """(state, tokens (B,) or numbers (B,columns)) -> (state, outputs (B,C)); a fitting state for each block."""
+        self._check(input_t, "(B,)")
+        if not isinstance(state, (list, tuple)) or len(state) != len(self.blocks):
+            raise ValueError(f"state must be a list of {len(self.blocks)}, one a block, got {shown(state)}")
+        for block, before in zip(self.blocks, state):
+            block.mixer.check_state(before, len(input_t))
         x, after = self._encoded(input_t), []
         for block, before in zip(self.blocks, state):
             new, x = block.step(before, x)
             after.append(new)
-        return after, self.readout(x)
+        x = self.final_norm(x)
+        return after, x if self.head is None else self.head(x)
 
     def _through(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
         """Inputs -> what comes out of the last block."""
@@ -406,7 +428,7 @@ class Net(nn.Module):
 
     def _first(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
         """What the first block reads: the table of symbols, once for each, and the tokens; else the encoded inputs."""
-        if isinstance(self.encoder, nn.Embedding) and self.blocks[0].ff is None:
+        if self.by_symbol:
             return self.encoder.weight, inputs
         return self._encoded(inputs), None
 
@@ -414,27 +436,28 @@ class Net(nn.Module):
         return self.encoder.weight if isinstance(self.encoder, nn.Embedding) else self.encoder.weight.mT + self.encoder.bias
 
     def _encoded(self, inputs: Tensor) -> Tensor:
-        if self.vocab_size is None:
-            return self.encoder(inputs)
-        if isinstance(self.encoder, nn.Embedding):
+        if self.vocab_size is None or isinstance(self.encoder, nn.Embedding):
             return self.encoder(inputs)
         return F.embedding(inputs, self.encoder.weight.mT) + self.encoder.bias
 
-    def _check(self, inputs: Tensor) -> None:
-        if self.vocab_size is None:
-            if inputs.ndim != 3 or inputs.shape[-1] != self.columns or not inputs.shape[1]:
-                raise ValueError(f"inputs must be (B, T, {self.columns}) with T > 0, got {tuple(inputs.shape)}")
-        elif self.pool != "none":
-            check_strings(inputs, self.vocab_size)
-        else:
-            check_tokens(inputs, self.vocab_size)
+    def _check(self, inputs: Tensor, axes: str) -> None:
+        """That inputs are tokens of these axes, or numbers with columns behind them; T > 0 for numbers and pools."""
+        weight = self.encoder.weight
+        if self.vocab_size is not None:
+            check = check_strings if self.pool != "none" else partial(check_tokens, axes=axes)
+            return check(inputs, self.vocab_size, like=weight)
+        check_numbers("inputs", inputs, weight)
+        if inputs.ndim != (2 if axes == "(B,)" else 3) or 0 in inputs.shape[1:]:
+            shape = f"(B, {self.columns})" if axes == "(B,)" else f"(B, T, {self.columns}) with T > 0"
+            raise ValueError(f"inputs must be {shape}, got {tuple(inputs.shape)}")
 
 
+@checked
 class PairClassifier(nn.Module):
     """Do two strings match?  One net for both; [a, b, a - b, a * b] -> Linear -> GELU -> Linear -> logits (B,C).
 
     >>> from lrnnlab.models.lru import LRU
-    >>> encoder = Net(blocks(partial(LRU, 4), 4, 1), None, 4, vocab_size=9, encoder="linear", pool="mean")
+    >>> encoder = Net(blocks(LRU, 4, 1), None, 4, vocab_size=9, encoder="linear", pool="mean")
     >>> net = PairClassifier(encoder, outputs=2)
     >>> net(torch.zeros(3, 7, dtype=torch.int64), torch.ones(3, 5, dtype=torch.int64)).shape
     torch.Size([3, 2])
@@ -449,6 +472,7 @@ class PairClassifier(nn.Module):
         self.readout = nn.Sequential(nn.Linear(4 * encoder.width, encoder.width), nn.GELU())
         self.readout.append(nn.Linear(encoder.width, outputs))
 
+    @checked
     def forward(self, a: Tensor, b: Tensor, lengths: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """a and b, B strings each, of any two lengths; ``lengths`` (B,) of each if they are padded."""
         if lengths is None and a.shape[1] != b.shape[1]:
@@ -465,6 +489,8 @@ def true_positions(lengths: Tensor, inputs: Tensor) -> Tensor:
     B, T = inputs.shape[:2]
     if lengths.shape != (B,) or lengths.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"lengths must be ({B},) integers, got {tuple(lengths.shape)} of {lengths.dtype}")
+    if lengths.device != inputs.device:
+        raise ValueError(f"lengths lie on {lengths.device}, the inputs on {inputs.device}")
     if B and not 1 <= int(lengths.min()) <= int(lengths.max()) <= T:
         raise ValueError(f"lengths are in 1..{T}, got {int(lengths.min())}..{int(lengths.max())}")
     return torch.arange(T, device=inputs.device) < lengths.unsqueeze(1)
@@ -479,3 +505,57 @@ def last_positions(x: Tensor, lengths: Tensor | None, count: int) -> Tensor:
         return x[:, -count:]
     index = lengths.unsqueeze(1) + torch.arange(-count, 0, device=x.device)  # (B, count)
     return x.gather(1, index.long().unsqueeze(-1).expand(-1, -1, x.shape[-1]))
+
+
+def network(
+    mixer: Callable[..., Recurrence],
+    vocab_size: int | None,
+    outputs: int | None,
+    *,
+    columns: int | None = None,
+    width: int = 64,
+    layers: int = 1,
+    inputs: int | None = None,
+    residual: bool = True,
+    last_residual: bool = False,
+    final_norm: bool = True,
+    head: str = "mlp",
+    **options,
+) -> Net:
+    """``layers`` blocks, each around a ``mixer(width, ...)`` of its own, in a :class:`Net`.
+
+    The defaults are the stack of paper 000, as released: pre-norm, a residual around every layer but the last (so a
+    one-layer model has none), a LayerNorm, and Linear, ReLU, Linear.
+
+    Parameters
+    ----------
+    vocab_size, outputs, columns, width, final_norm, head : see :class:`Net`; ``vocab_size`` None for numbers.
+    inputs : width of what the first block reads, whose mixer is made with ``inputs=inputs``; D if not given.
+    last_residual : False leaves x out of the last block's sum.
+    options : the mixer's own, else those of :class:`Block` and :class:`Net`.
+
+    >>> from lrnnlab.models import Vanilla
+    >>> net = network(Vanilla, 5, 2, width=8, layers=3, start="zero", dropout=0.1)
+    >>> net.width, net.blocks[1].gate.dropout.share
+    (8, 0.1)
+    """
+    own = inspect.signature(mixer).parameters
+    for_block, for_net = ({name: options[name] for name in names if name in options and name not in own}
+                          for names in (BLOCK_OPTIONS, NET_OPTIONS))  # fmt: skip
+    for_mixer = {name: value for name, value in options.items() if name not in {*for_block, *for_net}}
+    check_sizes(width=width)
+
+    def block(i: int) -> Block:
+        first = {} if inputs is None or i else {"inputs": inputs}
+        mixed = mixer(width, **first, **for_mixer)
+        return Block(mixed, getattr(mixed, "width", width), **for_block,
+                     residual=residual and (last_residual or i + 1 < layers))  # fmt: skip
+
+    made = layers_of(layers, block)
+    width = getattr(made[-1].mixer, "width", width)
+    return Net(made, outputs, width, vocab_size=vocab_size, columns=columns, inputs=inputs, final_norm=final_norm,
+               head=head, **for_net)  # fmt: skip
+
+
+BLOCK_OPTIONS = {*inspect.signature(Block).parameters} - {"mixer", "width", "residual"}
+NET_OPTIONS = {"encoder", "by_symbol", "epsilon", "pool", "last_outputs"}

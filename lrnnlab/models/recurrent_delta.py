@@ -106,7 +106,7 @@ class RecurrentDelta(Recurrence):
 
     R starts normal with variance 1/m (m = n in the released code).  A wrong option is a ``ValueError``.
 
-    >>> RecurrentDelta(8, heads=2)(torch.zeros(3, 7, 8))[1].shape
+    >>> RecurrentDelta(8, heads=2)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
 
@@ -137,8 +137,8 @@ class RecurrentDelta(Recurrence):
             slow, self.R, W0, y0, feature_map=self.feature_map, greatest=self.greatest, form=self.form
         )
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        return None, self.run(z if tokens is None else z[tokens])[0].flatten(2)
+    def mix(self, z: Tensor) -> Tensor:
+        return self.run(z)[0].flatten(2)
 
     def initial(self, batch: int) -> tuple[Tensor, Tensor]:
         """W_0 (B,h,n,n) and y_0 (B,h,n), both zero."""

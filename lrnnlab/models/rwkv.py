@@ -64,7 +64,7 @@ class RWKV(Recurrence):
     width : D.      expand : E / D, 4 in RWKV-4.
 
     >>> import torch
-    >>> RWKV(8)(torch.zeros(2, 5, 8))[1].shape
+    >>> RWKV(8)(torch.zeros(2, 5, 8)).shape
     torch.Size([2, 5, 8])
     """
 
@@ -88,12 +88,11 @@ class RWKV(Recurrence):
         zeros = self.bonus.new_zeros(batch, len(self.bonus))
         return zeros, zeros, zeros, zeros, torch.full_like(zeros, -math.inf)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        z = z if tokens is None else z[tokens]
+    def mix(self, z: Tensor) -> Tensor:
         r, k, v = self._time_inputs(z, _shift(z))
         m = z + self.output(torch.sigmoid(r) * wkv(k, v, self.log_decay.exp(), self.bonus))
         s = self.norm(m)
-        return None, m + self._mix_channels(s, _shift(s))
+        return m + self._mix_channels(s, _shift(s))
 
     def step(self, state: tuple[Tensor, ...], z_t: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
         z_before, s_before, a, c, p = state

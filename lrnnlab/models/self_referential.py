@@ -94,7 +94,7 @@ class SelfReferential(Recurrence):
     W_0 starts normal with deviation n^-1/2, the rows that make q with 0.01 of it (App. C.2).  A wrong option is a
     ``ValueError``.
 
-    >>> SelfReferential(8, heads=2, rates=1)(torch.zeros(3, 7, 8))[1].shape
+    >>> SelfReferential(8, heads=2, rates=1)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
 
@@ -124,9 +124,8 @@ class SelfReferential(Recurrence):
         x = x.unflatten(-1, (len(self.W0), -1))
         return self_referential(x, W, rates=self.rates, feature_map=self.feature_map, form=self.form)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        x = z if tokens is None else z[tokens]
-        return None, self.run(x, self.initial(len(x)))[0].flatten(2)
+    def mix(self, z: Tensor) -> Tensor:
+        return self.run(z, self.initial(len(z)))[0].flatten(2)
 
     def initial(self, batch: int) -> Tensor:
         """W_0, the same for every string, (B,h,r,n)."""

@@ -63,10 +63,9 @@ class ConvolutionalSystem(Recurrence):
         skip = self.readout.skip
         return torch.zeros(batch, len(skip), self.half, dtype=torch.complex128, device=skip.device)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[None, Tensor]:
-        u = z if tokens is None else z[tokens]
-        y = long_conv(u, self.kernel(max(u.shape[1], 1)).to(u.dtype))
-        return None, self.readout(y, u)
+    def mix(self, z: Tensor) -> Tensor:
+        y = long_conv(z, self.kernel(max(z.shape[1], 1)).to(z.dtype))
+        return self.readout(y, z)
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
         state, y = self.advance(state, z_t.double())

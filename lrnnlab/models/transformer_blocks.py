@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from lrnnlab.errors import checked
 from lrnnlab.models.base import check_sizes, check_strings
+from lrnnlab.models.net import Block
 
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
@@ -60,45 +61,10 @@ class Symbols(nn.Module):
         return F.embedding(tokens, self.weight) * self.weight.shape[1] ** 0.5
 
 
-class PostNormBlock(nn.Module):
-    """h (...,S,D) and what attention made of it -> LN(a + W2 relu(W1 a)), a = LN(h + attended); W1 is D -> 4D."""
-
-    attention_bias = False
-
-    def __init__(self, width: int):
-        super().__init__()
-        self.attention_norm, self.ff_norm = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.ff = nn.Sequential(linear(width, 4 * width), nn.ReLU(), linear(4 * width, width))
-
-    def before(self, h: Tensor) -> Tensor:
-        """What the attention sees of h."""
-        return h
-
-    def after(self, h: Tensor, attended: Tensor) -> Tensor:
-        a = self.attention_norm(h + attended)
-        return self.ff_norm(a + self.ff(a))
-
-
-class Gpt2Block(nn.Module):
-    """h (...,S,D) and what attention made of LN(h) -> a + W2 gelu(W1 LN(a)), a = h + attended; W1 is D -> 4D."""
-
-    attention_bias = True
-
-    def __init__(self, width: int):
-        super().__init__()
-        self.attention_norm, self.ff_norm = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.ff = nn.Sequential(linear(width, 4 * width), nn.GELU(approximate="tanh"), linear(4 * width, width))
-
-    def before(self, h: Tensor) -> Tensor:
-        """What the attention sees of h."""
-        return self.attention_norm(h)
-
-    def after(self, h: Tensor, attended: Tensor) -> Tensor:
-        a = h + attended
-        return a + self.ff(self.ff_norm(a))
-
-
-BLOCKS = {"post_norm": PostNormBlock, "gpt2": Gpt2Block}
+BLOCKS = {  # options of :class:`lrnnlab.models.net.Block`
+    "post_norm": {"place": "post", "ff_activation": "relu"},
+    "gpt2": {"place": "pre", "ff_activation": "gelu_tanh"},
+}
 
 
 @checked
@@ -121,8 +87,8 @@ class AttentionLayer(nn.Module):
             raise ValueError(f"block is one of {', '.join(BLOCKS)}, got {block!r}")
         if heads < 1 or width < 1 or width % heads:
             raise ValueError(f"heads must divide width, both at least 1, got heads={heads} and width={width}")
-        self.heads, self.block = heads, BLOCKS[block](width)
-        self.Q, self.K, self.V, self.O = (linear(width, width, bias=self.block.attention_bias) for _ in range(4))
+        self.heads, self.block = heads, Block(None, width, ff=4, ff_map=linear, **BLOCKS[block])
+        self.Q, self.K, self.V, self.O = (linear(width, width, bias=block == "gpt2") for _ in range(4))
 
     def project(self, asking: Tensor, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """q (...,h,S',d) of asking (...,S',D), and k, v (...,h,S,d) of z (...,S,D)."""

@@ -40,7 +40,7 @@ class Vanilla(LinearRecurrence):
     >>> import torch
     >>> layer = Vanilla(2, start="zero")
     >>> _ = layer.A.data.copy_(torch.tensor([[0., 1.], [1., 0.]])), layer.drive.weight.data.copy_(torch.eye(2))
-    >>> layer(torch.tensor([[[1., 0.], [0., 0.], [0., 5.]]]))[1].tolist()
+    >>> layer(torch.tensor([[[1., 0.], [0., 0.], [0., 5.]]])).tolist()
     [[[1.0, 0.0], [0.0, 1.0], [1.0, 5.0]]]
     """
 
@@ -64,7 +64,7 @@ class Vanilla(LinearRecurrence):
     def initial(self, batch: int) -> Tensor:
         return self.x0.expand(batch, 1, -1)
 
-    def forward(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         A, b = self.transition(z)
         b = b.squeeze(-2) if tokens is None else b.squeeze(-2)[tokens]  # (B,T,D)
         x, states = self.x0.expand(len(b), -1), []

@@ -17,7 +17,6 @@ term, x state.
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.util import find_spec
 
 import torch
@@ -37,19 +36,12 @@ _REAL = {"cpu": _WIDE, "triton": (*_WIDE, torch.float16, torch.bfloat16)}
 _COMPLEX = (torch.complex64, torch.complex128)
 
 
-def _reason(backend: str) -> str | None:
-    if backend == "triton":
-        return None if torch.cuda.is_available() and find_spec("triton") else "no CUDA device, or no triton"
-    try:
-        import_module(f"lrnnlab.scans.{backend}")
-    except ImportError as error:
-        return str(error)
-    return None
-
-
 FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
 FUSED = 16  # block size up to which softmax and scan are one loop: its code grows with the square
-MISSING = {name: _reason(name) for name in _DEVICE}  # why a compiled backend cannot run on this machine, or None
+MISSING = {  # why a compiled backend cannot run on this machine, or None; found without loading it, which takes a second
+    "cpu": None if find_spec("numba") else "No module named 'numba'",
+    "triton": None if torch.cuda.is_available() and find_spec("triton") else "no CUDA device, or no triton",
+}
 
 
 def available() -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from math import pi
 import torch
 
 from lrnnlab.errors import checked, shown, whole_number
-from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.base import BaseTask, Batch, is_dense
 
 
@@ -102,6 +101,8 @@ class ContinuousTask(BaseTask):
 
     def levels(self, length):
         """R2 of one number for the whole batch, 0, and of the best answer known that learns no skill."""
+        from lrnnlab.tasks.atomic_levels import trivial_level  # loads scipy.stats: a second
+
         return {"chance": 0.0, "majority": trivial_level(self, length)}
 
     def input_length(self, length):

@@ -1,7 +1,6 @@
 """What a score means before anything has been learnt."""
 
 import numpy as np
-from scipy.stats import binom
 
 from lrnnlab.errors import number, whole_number
 
@@ -17,6 +16,8 @@ def best_of_checks(level, checks=40, strings=128):
     >>> [round(number, 3) for number in best_of_checks(0.2)]
     [0.279, 0.019]
     """
+    from scipy.stats import binom  # a second to load
+
     level = number(level, "the level, a probability,", 0, 1)
     checks, strings = whole_number(checks, 1, "checks"), whole_number(strings, 1, "strings")
     scores = np.arange(strings + 1) / strings

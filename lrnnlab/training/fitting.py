@@ -17,7 +17,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked, whole_number
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.string_base import refuse
 from lrnnlab.training.descent import Checkpoint, Descent
@@ -36,8 +36,8 @@ class Fit:
     round of mending how many wrong strings were learned, and the first of them.
     """
 
-    model: SequenceModel
-    best: SequenceModel | None
+    model: Net
+    best: Net | None
     accepted: bool
     attempt: int
     steps: int
@@ -50,13 +50,13 @@ class Fit:
 
 @checked
 def fit(
-    make_model: Callable[[int], SequenceModel],
+    make_model: Callable[[int], Net],
     task: Task,
     recipe: Recipe,
     seed: int,
     *,
-    accept: Callable[[SequenceModel], bool | list[tuple[int, ...]]] | None = None,
-    check: Callable[[SequenceModel, int], dict] | None = None,
+    accept: Callable[[Net], bool | list[tuple[int, ...]]] | None = None,
+    check: Callable[[Net, int], dict] | None = None,
     check_every: int = 0,
     confirm: int = 1,
     checkpoint: Path | str | None = None,
@@ -100,7 +100,7 @@ def fit(
     return attempts.result()
 
 
-def _identity(model: SequenceModel, task: Task, recipe: Recipe, seed: int, check_every: int) -> str:
+def _identity(model: Net, task: Task, recipe: Recipe, seed: int, check_every: int) -> str:
     """What makes a run this run: its settings and the structure of its model."""
     shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     return repr((task.name, asdict(recipe), seed, check_every, repr(model), shapes))
@@ -128,7 +128,7 @@ class _Squares(torch.autograd.Function):
         return A * (2 * slope).unsqueeze(-2)
 
 
-def impurity(model: SequenceModel, trace, tokens: Tensor) -> Tensor:
+def impurity(model: Net, trace, tokens: Tensor) -> Tensor:
     """Mean over layers, strings, positions and blocks of sum_j x_{t-1,j} (1 - sum_i A_t[i,j]^2).
 
     Zero exactly when every column that the state leans on is one-hot (for columns on the simplex).
@@ -220,7 +220,7 @@ class Attempts:
         """The loss of a fresh batch, and the purity term."""
         model, batch = self.descent.model, self._batch()
         trace = model.trace(batch.tokens)
-        states = trace.states[-1]
+        states = trace.output
         if phase.noise:
             states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
         labelled = slice(None) if self.labelled.all() else self.labelled
@@ -303,7 +303,7 @@ class Attempts:
         self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
 
 
-def _optimiser(model: SequenceModel, recipe: Recipe) -> torch.optim.Optimizer:
+def _optimiser(model: Net, recipe: Recipe) -> torch.optim.Optimizer:
     if recipe.optimiser == "adam":
         return torch.optim.Adam([{"params": list(model.parameters())}], lr=1e-3, betas=recipe.betas, fused=True)
     parameters = list(model.parameters())

@@ -30,7 +30,6 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import number
-from lrnnlab.models.sequence_blocks import parameter_groups
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.seeds import draw_seed
@@ -196,6 +195,31 @@ def train(
     tell().finished = not descent.failed
     made.cpu_seconds += time.process_time() - start
     return made
+
+
+def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: float) -> list[dict]:
+    """Groups for ``torch.optim.AdamW`` as paper 001 and S5 train: (regular, recurrent).
+
+    Recurrent are the parameters that a layer names in its ``recurrent_parameters``; they have a rate of their own and
+    do not decay.  All others do, biases and norms too.
+
+    >>> from lrnnlab.models.lru import LRU
+    >>> regular, recurrent = parameter_groups(LRU(3, state=4), 4e-3, 1e-3, 0.05)
+    >>> len(regular["params"]), len(recurrent["params"]), recurrent["weight_decay"]
+    (2, 4, 0.0)
+    """
+    recurrent = []
+    for layer in net.modules():
+        own = dict(layer.named_parameters(recurse=False))
+        for name in getattr(layer, "recurrent_parameters", ()):
+            if name not in own:
+                raise ValueError(f"{type(layer).__name__} names {name!r} as recurrent but has no such parameter")
+            recurrent.append(own[name])
+    known = {id(p) for p in recurrent}
+    return [
+        {"params": [p for p in net.parameters() if id(p) not in known], "lr": rate, "weight_decay": decay},
+        {"params": recurrent, "lr": recurrent_rate, "weight_decay": 0.0},
+    ]
 
 
 def settled(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:

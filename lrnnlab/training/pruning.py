@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import torch
 
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 
 
-def freeze_idle(model: SequenceModel, harm: Callable[[SequenceModel], float], ceiling: float) -> int:
+def freeze_idle(model: Net, harm: Callable[[Net], float], ceiling: float) -> int:
     """Freeze heads of a block-diagonal ``model`` while ``harm(model)`` stays at or under ``ceiling``; returns how many.
 
     Every head is frozen alone first; then they go, least harmful first, each only if the harm of all together allows.

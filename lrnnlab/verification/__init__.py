@@ -20,7 +20,7 @@ import torch
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.errors import checked
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 from lrnnlab.training import steady_arithmetic
 from lrnnlab.verification.below import Below, check_snapped, live_part, reach
 from lrnnlab.verification.reading import HeadTables, head_tables, heads_machine, learned_machine
@@ -33,7 +33,7 @@ LOWER = 200_000  # at most so many states of the layers under the last
 
 @checked
 def verify(
-    model: SequenceModel,
+    model: Net,
     specification: MooreMachine,
     limit: int = 1_000_000,
     wanted: int = 1,
@@ -83,7 +83,7 @@ def verify(
     return replace(verdict, counterexamples=wrong)
 
 
-def _really_wrong(model: SequenceModel, specification: MooreMachine, words: tuple) -> tuple[tuple[int, ...], ...]:
+def _really_wrong(model: Net, specification: MooreMachine, words: tuple) -> tuple[tuple[int, ...], ...]:
     """Those of ``words`` (in order of length) whose last answer by the model itself is wrong."""
     wrong = []
     for _, alike in groupby(words, len):
@@ -94,7 +94,7 @@ def _really_wrong(model: SequenceModel, specification: MooreMachine, words: tupl
 
 
 def _some_heads(
-    model: SequenceModel, specification: MooreMachine, below: Below, limit: int, depth: int | None
+    model: Net, specification: MooreMachine, below: Below, limit: int, depth: int | None
 ) -> Verdict | None:
     """Follow more and more heads, the loudest first, while some are left out; None if that proves nothing."""
     ballots, h = votes(model), model.layers[-1].h

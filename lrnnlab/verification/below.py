@@ -24,7 +24,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.partition import coarsest, equal_rows
-from lrnnlab.models import SequenceModel, obstacle
+from lrnnlab.models import Net, obstacle
 from lrnnlab.verification.rounding import Rounded, exact, through, unit
 
 AT_ONCE = 4096  # lower states moved by one call of the generators
@@ -48,7 +48,7 @@ class Below:
     rounding: float
 
 
-def check_snapped(model: SequenceModel, specification: MooreMachine | None = None) -> None:
+def check_snapped(model: Net, specification: MooreMachine | None = None) -> None:
     """``ValueError``, which names it, for a model that is no finite automaton, or does not fit the specification."""
     why = obstacle(model, "hard")
     if why:
@@ -84,7 +84,7 @@ def live_part(specification: MooreMachine) -> MooreMachine:
     return minimise(shown)
 
 
-def reach(model: SequenceModel, live: MooreMachine, limit: int) -> Below | None:
+def reach(model: Net, live: MooreMachine, limit: int) -> Below | None:
     """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``.
 
     ``ValueError`` if no string is ever asked about: of that nothing can be proved.
@@ -147,7 +147,7 @@ def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray
 class _Stack:
     """The layers of a snapped model, read one token at a time; ``lead`` and ``rounding`` are those of ``Below``."""
 
-    def __init__(self, model: SequenceModel):
+    def __init__(self, model: Net):
         self.model, self.lead, self.rounding = model, np.inf, 0.0
         self.symbols = self._read(0, exact(model.embedding.weight))  # the first layer sees nothing but the token
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 from lrnnlab.training import steady_arithmetic
 from lrnnlab.automata.partition import coarsest
 from lrnnlab.verification.below import check_snapped, live_part, reach
@@ -32,7 +32,7 @@ class HeadTables:
     bias: np.ndarray
 
 
-def head_tables(model: SequenceModel) -> HeadTables:
+def head_tables(model: Net) -> HeadTables:
     """Read the tables off a snapped one-layer model with ``head="linear"``; ``ValueError`` for any other model.
 
     >>> from lrnnlab.models import build, snap
@@ -76,7 +76,7 @@ def heads_machine(tables: HeadTables, heads: tuple[int, ...], symbols: tuple[str
     return build(start, symbols, step, vote, name=lambda states: "".join(map(str, states)))
 
 
-def learned_machine(model: SequenceModel, specification: MooreMachine, limit: int = 1_000_000) -> MooreMachine:
+def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_000) -> MooreMachine:
     """The smallest machine that answers as the snapped ``model`` does wherever ``specification`` asks.
 
     Nothing of the specification's answers is used, only where it asks.  Equal (``==``) to the specification exactly if

@@ -21,7 +21,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.models import SequenceModel
+from lrnnlab.models import Net
 from lrnnlab.verification.below import Below, quotient
 from lrnnlab.verification.rounding import Rounded, exact, through
 
@@ -80,7 +80,7 @@ class Verdict:
         return f"right on every string of up to {self.depth} symbols, not decided beyond ({size} seen)"
 
 
-def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray, float]:
+def votes(model: Net) -> tuple[np.ndarray, np.ndarray, float]:
     """What each state of each last-layer head adds to the logits (h, n, C), beside the constant (C,), relative to x_0;
     and what rounding can take of the difference of two logits.
 
@@ -101,7 +101,7 @@ def votes(model: SequenceModel) -> tuple[np.ndarray, np.ndarray, float]:
 class Search:
     """One search; ``heads`` are followed, the others may vote as badly as they can."""
 
-    def __init__(self, model: SequenceModel, specification: MooreMachine, below: Below, heads: np.ndarray):
+    def __init__(self, model: Net, specification: MooreMachine, below: Below, heads: np.ndarray):
         layer = model.layers[-1]
         self.model, self.specification, self.heads = model, specification, heads
         self.below, self.n, self.Q = quotient(below, heads), layer.b, specification.num_states
@@ -216,7 +216,7 @@ def absent(places: np.ndarray, among: np.ndarray) -> np.ndarray:
     return among[np.minimum(at, len(among) - 1)] != places
 
 
-def reachable(model: SequenceModel, below: Below, head: int) -> np.ndarray:
+def reachable(model: Net, below: Below, head: int) -> np.ndarray:
     """The states (sorted) that one head of the last layer can ever be in; all, if rounding could change which.
     """
     small, layer = quotient(below, np.array([head])), model.layers[-1]

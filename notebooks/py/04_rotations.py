@@ -59,7 +59,7 @@ from lrnnlab.explore.rotation_widgets import (
 from lrnnlab.explore.widgets import explore
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.rotrnn import RotRNN, lru_as_rotrnn
-from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
+from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.proofs.coloured_input import ar1_norm, stationary_norm, stationary_range
 from lrnnlab.proofs.lru_equivalence import conjugate_pairs, lru_is_rotrnn, wider_heads
 from lrnnlab.proofs.lru_norm import equation_14
@@ -100,9 +100,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 
 # %%
 torch.manual_seed(3)
-net = SequenceNet(
-    10, 32, block_stack(partial(RotRNN, state=64, heads=8), 32, 6), vocab_size=18
-)
+six = blocks(partial(RotRNN, state=64, heads=8), 32, 6, **PAPER_001)
+net = Net(six, 10, 32, vocab_size=18, encoder="linear", pool="mean")
 show.figure(
     architecture(net),
     alt="Inputs go through a linear map, six blocks, a mean over time and a linear map to "
@@ -142,7 +141,7 @@ def written_out(layer, u):
 
 with torch.no_grad():
     layer, u = layer.double(), torch.randn(200, 16, dtype=torch.float64)
-    y, one_by_one = layer(u.unsqueeze(0))[1][0], written_out(layer, u)
+    y, one_by_one = layer(u.unsqueeze(0))[0], written_out(layer, u)
     kernel = layer.kernel(200)
     convolved = torch.stack(
         [torch.einsum("kij,kj->i", kernel[: t + 1], u[: t + 1].flip(0)) for t in range(200)]
@@ -532,7 +531,7 @@ torch.manual_seed(7)
 with torch.no_grad():
     lru = LRU(16, state=12).double()
     u = torch.randn(2, 300, 16, dtype=torch.float64)
-    same = torch.allclose(lru(u)[1], lru_as_rotrnn(lru)(u)[1])
+    same = torch.allclose(lru(u), lru_as_rotrnn(lru)(u))
 print(f"an LRU of the package, and lru_as_rotrnn of it, say the same: {same}")
 
 # %% [markdown]

@@ -53,7 +53,7 @@ from lrnnlab.explore.proof_widgets import steps
 from lrnnlab.explore.widgets import explore
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.models.sequence_blocks import SequenceNet, block_stack
+from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.proofs.circle_modes import decays, dft_start, half_circle
 from lrnnlab.proofs.delay_lines import almost_delay_line, delay_line
 from lrnnlab.proofs.kernel_fits import best_fit, families, fit_table, targets, what_fits
@@ -114,7 +114,7 @@ for k in range(50):
     state, y = layer.step(state, u[:, k])
     by_step.append(y)
 same = [
-    torch.allclose(layer(u)[1], other)
+    torch.allclose(layer(u), other)
     for other in (by_recurrence, by_sum, torch.stack(by_step, 1))
 ]
 print(
@@ -558,12 +558,8 @@ def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
     torch.manual_seed(0)
     draw = stream(0, "train")
     scored = task.sample(1, length, draw).targets.shape[1]
-    blocks = block_stack(
-        partial(DLR, **options), width, layers, norm="layer", place="post", gate="linear"
-    )
-    net = SequenceNet(
-        task.d_out, width, blocks, input_size=task.d_in, pool="none", last_outputs=scored
-    )
+    stacked = blocks(partial(DLR, **options), width, layers, **PAPER_004)
+    net = Net(stacked, task.d_out, width, columns=task.d_in, last_outputs=scored)
     start = {name: value.clone() for name, value in net.state_dict().items()}
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0, fused=True)
     with steady_arithmetic():
@@ -701,8 +697,8 @@ probe = torch.randn(1, 40, 1, dtype=torch.float64)
 taps = [layer.kernel(40)[0].detach().numpy().copy() for layer in (first, second)]
 for layer, K in zip((first, second), taps):
     K[0] += layer.skip.item()
-one = receptive_field(lambda u: first(u)[1], probe)[::-1]
-two = receptive_field(lambda u: second(first(u)[1])[1], probe)[::-1]
+one = receptive_field(first, probe)[::-1]
+two = receptive_field(lambda u: second(first(u)), probe)[::-1]
 print(f"one layer: |K| (with the skip weight at lag 0): {np.allclose(one, np.abs(taps[0]))}; "
       f"two: |K * K'|: {np.allclose(two, np.abs(np.convolve(*taps)[:40]))}")  # fmt: skip
 
@@ -713,8 +709,7 @@ fields = {}
 for depth in (1, 2, 4, 8):
     torch.manual_seed(depth)
     fading = partial(DLR, state=64, dt=(0.2, 0.5))
-    blocks = block_stack(fading, 16, depth, norm="layer", place="post", gate="linear")
-    stack = SequenceNet(1, 16, blocks, input_size=3, pool="none")
+    stack = Net(blocks(fading, 16, depth, **PAPER_004), 1, 16, columns=3)
     fields[f"{depth} layer{'s' * (depth > 1)}"] = receptive_field(stack, noise)
 show.figure(
     receptive_fields(fields, title="stacks at their start, dt between 0.2 and 0.5"),

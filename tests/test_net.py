@@ -1,4 +1,4 @@
-"""The network for long-range data: its equations, padding, pools, dropout, sizes and groups of parameters."""
+"""The net around a mixer: its equations, padding, pools, dropout, stepping, sizes and groups of parameters."""
 
 import math
 from functools import partial
@@ -11,21 +11,23 @@ from tensors import gap, strings
 from torch import nn
 from torch.func import functional_call
 
-from lrnnlab.models import S4D, Nonlinear, Vanilla
+from lrnnlab.models import MODELS, NUMBERS, S4D, Nonlinear, Vanilla, build, reads_numbers
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.s5 import S5
-from lrnnlab.models.sequence_blocks import (
+from lrnnlab.models.net import (
     GATES,
+    PAPER_001,
+    PLACES,
     Block,
+    Net,
     PairClassifier,
-    SequenceEncoder,
-    SequenceNet,
     SharedDropout,
-    block_stack,
+    blocks,
+    network,
     normalise,
-    parameter_groups,
 )
+from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3
 MIXERS = {
@@ -49,8 +51,8 @@ def seeded(make, seed=0):
 
 
 def net_of(mixer, seed=0, layers=2, block=(), **options):
-    options = {"vocab_size": V, **options}
-    net = seeded(lambda: SequenceNet(C, D, block_stack(MIXERS[mixer], D, layers, **dict(block)), **options), seed)
+    options = {"vocab_size": V, "encoder": "linear", "pool": "mean", **options}
+    net = seeded(lambda: Net(blocks(MIXERS[mixer], D, layers, **{**PAPER_001, **dict(block)}), C, D, **options), seed)
     with torch.no_grad():  # batch norm as after some training
         for norm in net.modules():
             if isinstance(norm, nn.BatchNorm1d):
@@ -75,7 +77,7 @@ class Twice(nn.Module):
     """A mixer without memory: y = 2 z - 1."""
 
     def forward(self, z):
-        return None, 2 * z - 1
+        return 2 * z - 1
 
 
 def by_hand(block, gate, y):
@@ -95,19 +97,32 @@ def by_hand(block, gate, y):
 
 
 @pytest.mark.parametrize("gate", GATES)
-@pytest.mark.parametrize("place", ["pre", "post"])
-@pytest.mark.parametrize("norm", ["batch", "layer"])
-def test_a_block_is_its_formula(gate, place, norm):
-    block, z = seeded(lambda: Block(Twice(), D, norm=norm, place=place, gate=gate)).double(), random(2, 5, D)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("norm", ["batch", "layer", "none"])
+@pytest.mark.parametrize("ff", [0, 2])
+def test_a_block_is_its_formula(gate, place, norm, ff):
+    options = {"norm": norm, "place": place, "gate": gate, "activation": "gelu", "ff": ff, "epsilon": 1e-5}
+    block, x = seeded(lambda: Block(Twice(), D, **options)).double(), random(2, 5, D)
 
     def normed(x):
+        if norm == "none":
+            return x
         over = (0, 1) if norm == "batch" else (2,)
         centred = x - x.mean(over, keepdim=True)
         return centred / (centred.square().mean(over, keepdim=True) + 1e-5).sqrt()
 
-    u = normed(z) if place == "pre" else z
-    out = z + by_hand(block, gate, 2 * u - 1)
-    same(block(z), out if place == "pre" else normed(out))
+    def fed(a):
+        w = dict(block.ff.named_parameters())
+        return (a @ w["up.weight"].T + w["up.bias"]).clamp(min=0) @ w["down.weight"].T + w["down.bias"]
+
+    y = by_hand(block, gate, 2 * (normed(x) if place == "pre" else x) - 1)
+    a = {"pre": lambda: x + y, "post": lambda: normed(x + y), "skip": lambda: normed(x) + y,
+         "output": lambda: x + normed(y)}[place]()  # fmt: skip
+    if ff:
+        a = normed(a + fed(a)) if place == "post" else a + fed(normed(a))
+    same(block(x), a)
+    block.residual = False
+    assert gap(block(x), a) > 1e-2
 
 
 @pytest.mark.parametrize("name, function", [("relu", torch.relu), ("silu", lambda y: y * torch.sigmoid(y)),
@@ -129,7 +144,7 @@ def test_gelu_as_jax_has_it():
 
 
 def test_batch_norm_counts_true_positions_and_keeps_0_95():
-    block, z = Block(Twice(), D, gate="none").double(), random(3, 6, D)
+    block, z = Block(Twice(), D, norm="batch").double(), random(3, 6, D)
     mask = torch.arange(6) < torch.tensor([[6], [2], [1]])
     out = normalise(block.norm, z, mask)
     true = torch.cat([z[0], z[1, :2], z[2, :1]])
@@ -209,7 +224,7 @@ def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
     net, tokens, lengths = net_of("lru, bidirectional").eval(), strings(V, 2, 9), torch.tensor([6, 6])
     same(net(tokens, lengths), net(tokens[:, :6]))
     forward = Block.forward
-    monkeypatch.setattr(Block, "forward", lambda block, z, mask: forward(block, z))
+    monkeypatch.setattr(Block, "forward", lambda block, x, mask, tokens: forward(block, x))
     assert gap(net(tokens, lengths), net(tokens[:, :6])) > 1e-3
 
 
@@ -225,16 +240,16 @@ def test_causal_where_not_bidirectional(mixer):
 
 def test_pools_by_hand():
     lengths, x = torch.tensor([5, 3, 1]), random(3, 5, 2)
-    nets = {pool: net_of("rotrnn", pool=pool, vocab_size=None, input_size=2).eval()
+    nets = {pool: net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval()
             for pool in ("none", "mean", "max", "last")}  # fmt: skip
-    z = SequenceEncoder.forward(nets["none"], x)
+    z = nets["none"].encode(x)
     for row, T in enumerate(lengths.tolist()):
         for pool, wanted in {
             "mean": z[row, :T].sum(0) / T,
             "max": z[row, :T].max(0).values,
             "last": z[row, T - 1],
         }.items():
-            same(SequenceEncoder.forward(nets[pool], x, lengths)[row], wanted)
+            same(nets[pool].encode(x, lengths)[row], wanted)
     same(nets["mean"](x), nets["mean"].readout(z.mean(1)))
     same(nets["max"](x), nets["max"].readout(z.amax(1)))
     same(nets["last"](x), nets["last"].readout(z[:, -1]))
@@ -251,14 +266,14 @@ def test_last_outputs(count):
 
 
 def test_tokens_are_one_hot_vectors():
-    net, tokens = net_of("rotrnn", readout="mlp").eval(), strings(V, 2, 7)
-    twin = net_of("rotrnn", readout="mlp", vocab_size=None, input_size=V).eval()
+    net, tokens = net_of("rotrnn", head="mlp_gelu").eval(), strings(V, 2, 7)
+    twin = net_of("rotrnn", head="mlp_gelu", vocab_size=None, columns=V).eval()
     twin.load_state_dict(net.state_dict())
     same(net(tokens), twin(nn.functional.one_hot(tokens, V).double()))
 
 
 def test_a_network_of_any_recurrence():
-    net = SequenceNet(C, D, block_stack(partial(Nonlinear, cell="lstm"), D, 1), vocab_size=V)
+    net = Net(blocks(partial(Nonlinear, cell="lstm"), D, 1, norm="batch"), C, D, vocab_size=V, pool="mean")
     assert net(strings(V, 2, 5), torch.tensor([5, 2])).shape == (2, C)
 
 
@@ -281,7 +296,7 @@ def test_devices_types_and_lengths(device, dtype, mixer):
 @pytest.mark.parametrize("place, norm, gate", [("pre", "batch", "half_glu2"), ("post", "layer", "full_glu")])
 def test_gradients(mixer, place, norm, gate):
     block = {"place": place, "norm": norm, "gate": gate}
-    net = net_of(mixer, layers=1, block=block, vocab_size=None, input_size=2, final_norm=True)
+    net = net_of(mixer, layers=1, block=block, vocab_size=None, columns=2, final_norm=True)
     x, lengths = random(2, 5, 2).requires_grad_(), torch.tensor([5, 3])
     names, values = zip(*((key, p.detach().requires_grad_()) for key, p in net.named_parameters()))
 
@@ -295,11 +310,10 @@ def test_gradients(mixer, place, norm, gate):
 # --- pairs ----------------------------------------------------------------------------------------------------------
 
 
-def pair_net(pool="mean"):
+def pair_net(pool="mean", outputs=None):
     def make():
-        return PairClassifier(
-            SequenceEncoder(D, block_stack(MIXERS["lru, bidirectional"], D, 2), vocab_size=V, pool=pool), 2
-        )
+        made = blocks(MIXERS["lru, bidirectional"], D, 2, **PAPER_001)
+        return PairClassifier(Net(made, outputs, D, vocab_size=V, encoder="linear", pool=pool), 2)
 
     return seeded(make).double()
 
@@ -316,8 +330,9 @@ def test_pairs_by_hand():
     for row in range(3):
         x, y = (s[row : row + 1, : n[row]] for s, n in zip((a, b), lengths))
         same(net(a, b, lengths)[row : row + 1], net(x, y))
-    with pytest.raises(ValueError, match="pool 'none'"):
-        pair_net("none")
+    for options, message in (({"pool": "none"}, "pool 'none'"), ({"outputs": 7}, "got pool 'mean' and 7 outputs")):
+        with pytest.raises(ValueError, match=message):
+            pair_net(**options)
 
 
 def test_batch_norm_sees_both_of_a_pair():
@@ -349,7 +364,7 @@ def size(net):
 )
 def test_sizes_on_speech_commands(mixer, options, wanted):
     """Table 2 of paper 001 has 284K for RotRNN, 283K for LRU, 280K for S5: D = 96, N = 128, 6 layers, 35 classes."""
-    net = SequenceNet(35, 96, block_stack(mixer, 96, 6, **options), input_size=1)
+    net = Net(blocks(mixer, 96, 6, **{**PAPER_001, **options}), 35, 96, columns=1, pool="mean")
     assert size(net) == wanted
 
 
@@ -387,12 +402,15 @@ def test_a_parameter_that_is_not_there_is_noticed():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"norm": "group"}, "norm is one of batch, layer, got 'group'"),
-        ({"place": "mid"}, "place is one of pre, post, got 'mid'"),
+        ({"norm": "group"}, "norm is one of batch, layer, none, got 'group'"),
+        ({"place": "mid"}, "place is one of pre, post, skip, output, got 'mid'"),
         ({"gate": "glu"}, "gate is one of half_glu1, .*, got 'glu'"),
         ({"activation": "tanh"}, "activation is one of gelu, .*, got 'tanh'"),
         ({"dropout": 1.0}, "0 <= dropout < 1, got 1.0"),
         ({"momentum": 1.5}, "0 <= momentum < 1, got 1.5"),
+        ({"ff": -1}, "ff must be a whole number, at least 0 .*got -1"),
+        ({"epsilon": -1.0}, "epsilon must be a number, at least 0, got -1.0"),
+        ({"place": "skip", "residual": False}, "place 'skip' stands on the residual, got residual=False"),
     ],
 )
 def test_blocks_that_cannot_be_built(options, message):
@@ -404,12 +422,12 @@ def test_blocks_that_cannot_be_built(options, message):
     "options, message",
     [
         ({"pool": "sum"}, "pool is one of mean, max, last, none, got 'sum'"),
-        ({"input_size": 2}, "give vocab_size or input_size, got 6 and 2"),
+        ({"columns": 2}, "give vocab_size or columns, got 6 and 2"),
         ({"vocab_size": None}, "got None and None"),
         ({"layers": 0}, "layers must be .* got 0"),
         ({"last_outputs": 3}, "for pool 'none', got 3 and 'mean'"),
         ({"last_outputs": 0, "pool": "none"}, "got 0 and 'none'"),
-        ({"readout": "deep"}, "readout is one of linear, mlp, got 'deep'"),
+        ({"head": "deep"}, "head is one of linear, mlp, mlp_gelu, got 'deep'"),
     ],
 )
 def test_networks_that_cannot_be_built(options, message):
@@ -436,8 +454,68 @@ def test_inputs_that_do_not_fit(tokens, lengths, message):
 
 
 def test_more_inputs_that_do_not_fit():
-    with pytest.raises(ValueError, match=r"\(B, T, 2\) with T > 0, got \(3, 4, 5\)"):
-        net_of("lru", vocab_size=None, input_size=2)(random(3, 4, 5))
+    with pytest.raises(ValueError, match=r"inputs must be \(..., 2\) .*, got a tensor \(3, 4, 5\)"):
+        net_of("lru", vocab_size=None, columns=2)(random(3, 4, 5))
+    with pytest.raises(ValueError, match=r"\(B, T, 2\) with T > 0, got \(3, 0, 2\)"):
+        net_of("lru", vocab_size=None, columns=2)(random(3, 0, 2))
     part = net_of("lru", pool="none", last_outputs=4)
     with pytest.raises(ValueError, match="the last 4 positions are asked for, but a string has 3"):
         part(strings(V, 2, 5), torch.tensor([5, 3]))
+
+
+# --- stepping ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if reads_numbers(name)])
+@pytest.mark.parametrize("reads", ["vocab_size", "columns"])
+def test_forward_is_stepping_for_every_recurrence_on_tokens_and_on_numbers(name, reads):
+    make, options = MODELS[name], {"width": 8, "layers": 2}
+    if reads == "columns":
+        make, options = partial(network, *make.args, **NUMBERS), {**options, "columns": 2}
+    net = seeded(lambda: make(V if reads == "vocab_size" else None, C, **options)).double().eval()
+    inputs = strings(V, 3, 9) if reads == "vocab_size" else random(3, 9, 2)
+    with torch.no_grad():
+        for T in (1, 9):
+            state, outputs = net.initial_state(3), []
+            for input_t in inputs[:, :T].unbind(1):
+                state, y = net.step(state, input_t)
+                outputs.append(y)
+            same(torch.stack(outputs, 1), net(inputs[:, :T]))
+
+
+def test_steps_that_do_not_fit_are_refused():
+    net, numbers = network(Vanilla, V, C, width=D, layers=2), network(Vanilla, None, C, columns=2, width=D)
+    state, tokens = net.initial_state(3), torch.tensor([0, 1, 2])
+    for wrong in (state[:1], [*state, state[0]], [state[0], state[1][:2]], [state[0], state[1].double()], None):
+        with pytest.raises(ValueError, match="state must be"):
+            net.step(wrong, tokens)
+    with pytest.raises(ValueError, match=r"tokens must be \(B,\) integers, got \(3, 1\)"):
+        net.step(state, tokens[:, None])
+    with pytest.raises(ValueError, match=r"inputs must be \(B, 2\), got \(3, 5, 2\)"):
+        numbers.step(numbers.initial_state(3), torch.zeros(3, 5, 2))
+    with pytest.raises(ValueError, match=r"inputs must be \(..., 2\) of torch.float32"):
+        numbers.step(numbers.initial_state(3), torch.zeros(3, 4))
+    with pytest.raises(ValueError, match="no step form, got pool='mean'"):
+        net_of("lru").initial_state(2)
+    with pytest.raises(ValueError, match="outputs=None"):
+        network(Vanilla, V, None, width=D).readout(torch.zeros(3, D))
+
+
+def test_options_go_where_they_belong():
+    """The mixer's own first: attention has a feed-forward part of its own, fast weights do not."""
+    attention, fast = (build(name, vocab_size=V, classes=C, width=8, ff=3) for name in ("attention", "deltanet"))
+    assert attention.blocks[0].ff is None and len(attention.layers[0].ff) == 2
+    assert fast.blocks[0].ff.up.out_features == 24
+    with pytest.raises(TypeError, match="no_such_option"):
+        build("deltanet", vocab_size=V, classes=C, no_such_option=3)
+
+
+def test_the_first_mixer_works_once_a_symbol_or_once_a_position():
+    """Same numbers; transitions one a symbol, or one a position.  Batch norm counts positions, so it never has a table."""
+    tokens = strings(V, 3, 9)
+    nets = [seeded(lambda: network(Vanilla, V, C, width=D, by_symbol=way)).double() for way in (True, False)]
+    same(nets[0](tokens), nets[1](tokens))
+    traces = [net.trace(tokens) for net in nets]
+    assert [len(trace.transitions[0]) for trace in traces] == [V, 3]
+    same(traces[0].output, nets[0].states(tokens))
+    assert not network(Vanilla, V, C, width=D, norm="batch").by_symbol
