@@ -121,8 +121,8 @@ def test_a_planted_fault_is_found():
 
 @pytest.mark.parametrize("loud, proved", [(0.4, True), (0.7, False)])
 def test_heads_that_are_not_followed_may_all_vote_badly_at_once(loud, proved):
-    """Symbol k turns head k by one of three states.  Head 0 is right; heads 1 and 2 vote against it in their states 2, and
-    only both together, if at all, win."""
+    """Symbol k turns head k by one of three states.  Head 0 is right; heads 1 and 2 vote against it in their states 2,
+    and only both together, if at all, win."""
     model = by_hand(3, 3, V=3, C=2)
     turn, stay = torch.roll(torch.eye(3), 1, 0), torch.eye(3)
     votes = torch.tensor([[-1.0, 1, 1], [0, 0, loud], [0, 0, loud]])
