@@ -119,6 +119,26 @@ def test_a_planted_fault_is_found():
     assert verdict.counterexample in {(4, 3), (1, 3, 3), (2, 2, 3)} and len(verdict.counterexample) == 2
 
 
+@pytest.mark.parametrize("loud, proved", [(0.4, True), (0.7, False)])
+def test_heads_that_are_not_followed_may_all_vote_badly_at_once(loud, proved):
+    """Symbol k turns head k by one of three states.  Head 0 is right; heads 1 and 2 vote against it in their states 2,
+    and only both together, if at all, win."""
+    model = by_hand(3, 3, V=3, C=2)
+    turn, stay = torch.roll(torch.eye(3), 1, 0), torch.eye(3)
+    votes = torch.tensor([[-1.0, 1, 1], [0, 0, loud], [0, 0, loud]])
+    with torch.no_grad():
+        raw = torch.stack([torch.stack([turn if k == v else stay for k in range(3)], 1).flatten() for v in range(3)], 1)
+        model.layers[0].generator[2].weight.copy_(raw)  # (row, head, column) by symbol
+        model.head[0].weight.copy_(torch.stack([torch.zeros(9), votes.flatten()]) * 2**0.5 / 3)  # LayerNorm: 3 / sqrt 2
+        model.head[0].bias.copy_(torch.tensor([0, float(votes.sum()) / 3]))
+    verdict = verify(model, MooreMachine([[1, 2, 0], [0, 1, 2], [0, 1, 2]], [0, 1, 1], 0, "abc"))
+    assert verdict.proved is proved
+    if proved:
+        assert verdict.heads == (0,) and verdict.logit_lead == pytest.approx(1 - 2 * loud, abs=1e-3)
+    else:
+        assert sorted(verdict.counterexample) == [1, 1, 2, 2]
+
+
 def constant(answers, V=1, **options):
     """A snapped model whose logits are ``answers`` whatever it has read."""
     model = snapped(V, len(answers), 0, **options)

@@ -1,8 +1,9 @@
 """Verdicts on random networks against an exhaustive search that shares no code with ``lrnnlab.verification``.
 
 Networks of one to three layers get weights that compute random tables exactly; then one arrow, one readout weight or
-one answer is changed, or a head frozen, or heads that had no vote get one, or nothing.  The truth is found by a breadth-first search on plain dicts over
-the states of *all* heads of *all* layers and of the automaton, which asks the model itself (``step``) at every move.
+one answer is changed, or a head frozen, or heads that had no vote get one, or nothing.  The truth is found by a
+breadth-first search on plain dicts over the states of *all* heads of *all* layers and of the automaton, which asks the
+model itself (``step``) at every move.
 
 A few cases are run each time.  This runs 10,000 and prints how many were proved and refuted:
 

@@ -217,8 +217,7 @@ def absent(places: np.ndarray, among: np.ndarray) -> np.ndarray:
 
 
 def reachable(model: Net, below: Below, head: int) -> np.ndarray:
-    """The states (sorted) that one head of the last layer can ever be in; all, if rounding could change which.
-    """
+    """The states (sorted) that one head of the last layer can ever be in; all of them, if rounding could change which."""
     small, layer = quotient(below, np.array([head])), model.layers[-1]
     n, seen = layer.b, np.array([int(layer.x0[head].argmax())])
     edge = seen
