@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import checked, number, whole_number
+from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.string_base import refuse
@@ -113,7 +113,10 @@ def summary(values: Iterable[float]) -> dict[str, float]:
     >>> summary([1.0, 0.5])
     {'mean': 0.75, 'min': 0.5, 'max': 1.0, 'runs': 2}
     """
-    values = [float(number(v, "one of values")) for v in values]
+    try:
+        values = [float(v) for v in values]
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"values must be numbers, got {shown(values)}") from error
     if not values:
         raise ValueError(f"there is nothing to summarise: values={values}, no run")
     return {"mean": statistics.fmean(values), "min": min(values), "max": max(values), "runs": len(values)}

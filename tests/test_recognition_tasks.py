@@ -370,7 +370,7 @@ def test_the_registry_has_table_1():
 
 
 REFUSED = [
-    (lambda: Parity(1.5), r"P\(1\) is a probability, 0\.\.1, got 1\.5"),
+    (lambda: Parity(1.5), r"p, a probability, must be .* at most 1, got 1\.5"),
     (lambda: Parity(float("nan")), "got nan"),
     (lambda: Parity("half"), "got 'half'"),
     (lambda: tomita(8), r"1\.\.7, got 8"),
@@ -391,7 +391,7 @@ REFUSED = [
     (lambda: UniformStrings(dyck(2), 5), "no state shows class 5; the machine shows"),
     (lambda: UniformStrings(dyck(2), 1, (1, -1)), r"need 2 weights.*got \[1, -1\]"),
     (lambda: UniformStrings(dyck(2), 1, (1, 2, 3)), "need 2 weights"),
-    (lambda: UniformStrings(dyck(2)).string(4, 2), r"are 0\.\.1, got 2"),
+    (lambda: UniformStrings(dyck(2)).string(4, 2), r"are 0\.\.1, got rank 2"),
     (lambda: UniformStrings(dyck(2)).sample(3, 1, generator()), "no string of length 3"),
     (lambda: UniformStrings(dyck(2)).count(-1), "got -1"),
     (lambda: Recognition("sum", language("Sum(5)").machine, bool), r"got the classes \[0, 1, 2, 3, 4\]"),

@@ -78,8 +78,8 @@ MODELS = {
 def build(name: str, *, vocab_size: int, classes: int, seed: int = 0, **options) -> SequenceModel:
     """A fresh model by its registry name; ``options`` go to its constructor.
 
-    The weights depend on ``seed`` alone: torch's global generator is put back afterwards.  ``TypeError`` for an option of
-    a wrong kind, ``ValueError`` for one that no model can have, or that the memory here is too small for.
+    The weights depend on ``seed`` alone: torch's global generator is put back afterwards.  ``TypeError`` for an option
+    of a wrong kind, ``ValueError`` for one that no model can have, or that the memory here is too small for.
 
     >>> from lrnnlab.models import build
     >>> build("block_diagonal", vocab_size=5, classes=2, rule="clip", p=1.2, b=4, h=2).width

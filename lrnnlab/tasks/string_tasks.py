@@ -9,7 +9,6 @@ The paper trains on lengths up to 40 and scores on 41..500 (its code: 42..500). 
 
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 import torch
