@@ -45,16 +45,16 @@ def whole_number(value, least: int, what: str, most: int = MOST) -> int:
     return int(value)
 
 
-def number(value, what: str, least: float = -math.inf, most: float = math.inf, *, open: bool = False):
-    """``value``; ValueError unless it is a finite real number in least..most (``open``: both ends left out).
+def number(value, what: str, least: float = -math.inf, most: float = math.inf, *, inside: bool = False):
+    """``value``; ValueError unless it is a finite real number in least..most (``inside``: not at its ends).
 
     >>> number(0.1, "a rate", 0), number(math.nan, "a rate", 0)
     Traceback (most recent call last):
     ValueError: a rate must be a finite number, at least 0, got nan
     """
     real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not real or not (least < value < most if open else least <= value <= most):
-        low, high = ("above", "below") if open else ("at least", "at most")
+    if not real or not (least < value < most if inside else least <= value <= most):
+        low, high = ("above", "below") if inside else ("at least", "at most")
         ends = [f"{name} {end}" for name, end in ((low, least), (high, most)) if math.isfinite(end)]
         raise ValueError(f"{what} must be a finite number{', ' * bool(ends)}{' and '.join(ends)}, got {shown(value)}")
     return value
@@ -82,7 +82,8 @@ def checked(made):
 
     def refuse(name: str, value) -> typing.NoReturn:
         called = made.__qualname__.removesuffix(".__init__")
-        raise TypeError(f"{called}: {name} must be {kinds[name][1]}, got {shown(value)}")
+        error = ValueError if isinstance(value, Real) and value != value else TypeError  # NaN is of the right kind
+        raise error(f"{called}: {name} must be {kinds[name][1]}, got {shown(value)}")
 
     @functools.wraps(made)
     def function(*args, **options):

@@ -177,7 +177,7 @@ def test_nan_is_no_answer(task):
 def test_what_cannot_be_evaluated():
     model, task = build("elman", vocab_size=2, classes=2, width=4), Sum(2)
     for call, message in (
-        (lambda: evaluate(build("elman", vocab_size=2, classes=5), EvenPair(2), seed=0, length=3), "5 classes, .* has 2"),
+        (lambda: evaluate(build("elman", vocab_size=2, classes=5), task, seed=0, length=3), "5 classes, .* has 2"),
         (lambda: evaluate(model, Sum(3), seed=0), "reads 2 symbols, Sum.3. has 3"),
         (lambda: evaluate(model, task, seed=0, strings=math.nan), "strings must be a whole number, got nan"),
         (lambda: evaluate(model, ListOps(), seed=0), "reads 2 symbols, ListOps has 16"),

@@ -369,7 +369,7 @@ def test_the_registry_has_table_1():
 
 
 REFUSED = [
-    (lambda: Parity(1.5), "p, a probability, must be a finite number, at least 0 and at most 1, got 1.5"),
+    (lambda: Parity(1.5), r"p, a probability, must be .* at most 1, got 1\.5"),
     (lambda: Parity(float("nan")), "got nan"),
     (lambda: Parity("half"), "got 'half'"),
     (lambda: tomita(8), r"1\.\.7, got 8"),

@@ -52,7 +52,7 @@ def count(model):
 
 
 def xl_by_hand(layer, h):
-    """One post-norm layer h (T,D) -> (T,D), pair by pair and head by head, on R_(m-n): np.arange(T, -T, -1) as released."""
+    """One post-norm layer h (T,D) -> (T,D), pair by pair and head by head; R is released as np.arange(T, -T, -1), m - n."""
     T, d = len(h), D // H
     w = {name: weight.detach() for name, weight in layer.named_parameters()}
     q, k, v = ((h @ w[f"{name}.weight"].T).view(T, H, d) for name in "QKV")

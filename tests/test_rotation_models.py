@@ -509,7 +509,7 @@ def test_what_cannot_be_built(kind, options, message):
 
 @pytest.mark.parametrize("kind", [RotRNN, LRU, S5])
 def test_no_width_and_no_steps_on_the_way_back(kind):
-    with pytest.raises(ValueError, match="width is at least 1, got 0"):
+    with pytest.raises(ValueError, match="width must be .* got 0"):
         kind(0)
     layer = kind(D, bidirectional=True)
     with pytest.raises(ValueError, match="no step form: bidirectional=True"):

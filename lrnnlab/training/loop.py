@@ -259,7 +259,7 @@ def with_seed(make: Callable[[], nn.Module], seed: int) -> nn.Module:
 
 @torch.no_grad()
 def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
-    """The share of right answers over ``batches`` of ``(*inputs, targets)``; the answer is the largest output, NaN is none.
+    """The share of right answers over ``batches`` of ``(*inputs, targets)``: the largest output answers, NaN does not.
 
     ``ValueError`` if there is no target.
 

@@ -98,7 +98,7 @@ class Recipe:
         if self.length is not None:
             whole_number(self.length, 1, "length")
         if self.clip is not None:
-            number(self.clip, "clip", 0, open=True)
+            number(self.clip, "clip", 0, inside=True)
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas are at least 0 and below 1, got {self.betas}")
         if not 0 <= self.average < 1:

@@ -602,7 +602,7 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # 4. **Search** every string of up to 39 symbols at once, breadth-first over the states of the snapped network.
 # 5. **Mend.** If some are answered wrongly, let half of each of the next 100 batches begin with them; back to snapping.
 #
-# All five recorded networks end up proved (the table at the end of this section). Here is another seed, 530, live.
+# How many of the five recorded networks end up proved stands in the table of section 9. Here is another seed, 530, live.
 
 # %% tags=["nbval-ignore-output"]
 arith = ModArith(5)
