@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 LONGEST = 100  # characters of a value that are shown
+MOST = 1 << 31  # strings, tokens, weights along one axis: more than any memory here holds
 
 
 def shown(value) -> str:
@@ -36,26 +37,26 @@ def shown(value) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def whole_number(value, least: int, what: str, most: int | None = None) -> int:
+def whole_number(value, least: int, what: str, most: int = MOST) -> int:
     """``value`` as an int; ValueError unless it is a whole number, at least ``least`` and at most ``most``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least or (most and value > most):
-        upto = f" and at most {most}" if most else ""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+        upto = f" and at most {most}" if isinstance(value, Integral) and value > most else ""
         raise ValueError(f"{what} must be a whole number, at least {least}{upto}, got {shown(value)}")
     return int(value)
 
 
 def number(value, what: str, least: float = -math.inf, most: float = math.inf, *, open: bool = False):
-    """``value``; ValueError unless it is a real number in least..most (``open``: both ends left out), not NaN.
+    """``value``; ValueError unless it is a finite real number in least..most (``open``: both ends left out).
 
     >>> number(0.1, "a rate", 0), number(math.nan, "a rate", 0)
     Traceback (most recent call last):
-    ValueError: a rate must be a number, at least 0, got nan
+    ValueError: a rate must be a finite number, at least 0, got nan
     """
-    real = isinstance(value, Real) and not isinstance(value, bool)
+    real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not real or not (least < value < most if open else least <= value <= most):
         low, high = ("above", "below") if open else ("at least", "at most")
         ends = [f"{name} {end}" for name, end in ((low, least), (high, most)) if math.isfinite(end)]
-        raise ValueError(f"{what} must be a number, {' and '.join(ends)}, got {shown(value)}")
+        raise ValueError(f"{what} must be a finite number{', ' * bool(ends)}{' and '.join(ends)}, got {shown(value)}")
     return value
 
 
@@ -114,12 +115,11 @@ def _kind(hint) -> tuple[typing.Callable | None, str]:
         return callable, "callable"
     if origin in (tuple, list):
         return _items(parts)
-    if inspect.isclass(origin):  # Sequence, Iterable, dict and their like
-        texts = () if str in parts else (str, bytes)
-        return (lambda value: isinstance(value, origin) and not isinstance(value, texts)), f"a {origin.__name__}"
-    if not inspect.isclass(hint):
+    if not inspect.isclass(origin or hint):
         return None, "anything"
-    return (lambda value: isinstance(value, hint)), f"a {hint.__name__}"
+    kind, texts = origin or hint, (str, bytes) if origin and str not in parts else ()  # a sequence, but not of letters
+    return (lambda value: isinstance(value, kind) and not isinstance(value, texts)
+            and getattr(value, "ndim", 1) != 0), f"a {kind.__name__}"  # an array without axes calls itself iterable
 
 
 def _items(parts: tuple) -> tuple[typing.Callable, str]:
@@ -130,7 +130,8 @@ def _items(parts: tuple) -> tuple[typing.Callable, str]:
     if len(kinds) > 1:
         return (lambda value: isinstance(value, (tuple, list)) and len(value) == len(tests)
                 and all(test(item) for test, item in zip(tests, value))), words  # fmt: skip
-    return (lambda value: isinstance(value, (tuple, list)) and all(test(item) for test in tests for item in value)), words
+    return (lambda value: isinstance(value, (tuple, list))
+            and all(test(item) for test in tests for item in value)), words  # fmt: skip
 
 
 _KINDS = {

@@ -151,8 +151,8 @@ def test_the_look_up_by_symbol_is_the_general_path(name):
     [
         ("vanilla", {"init": "identity"}, "init is orthogonal or gaussian, got 'identity'"),
         ("vanilla", {"start": "one"}, "start is learned or zero, got 'one'"),
-        ("vanilla", {"width": 0}, "width is at least 1, got 0"),
-        ("vanilla", {"layers": 0}, "at least one layer, got 0"),
+        ("vanilla", {"width": 0}, "width must be .* got 0"),
+        ("vanilla", {"layers": 0}, "layers must be .* got 0"),
         ("vanilla", {"head": "deep"}, "got 'deep'"),
         ("diagonal", {"kind": "real"}, "kind is one of positive, signed, complex, unit, got 'real'"),
         ("diagonal", {"kind": "unit", "width": 5}, "even width .*, got 5"),

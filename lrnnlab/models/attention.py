@@ -16,7 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Recurrence
+from lrnnlab.errors import whole_number
+from lrnnlab.models.base import Recurrence, check_sizes
 
 
 def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
@@ -68,11 +69,10 @@ class RotaryAttention(Recurrence):
 
     def __init__(self, width: int, *, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0):
         super().__init__()
-        if min(width, heads) < 1 or head_size < 2 or head_size % 2 or ff < 0:
-            raise ValueError(
-                "width and heads are at least 1, head_size even and at least 2, ff at least 0; "
-                f"got width={width}, heads={heads}, head_size={head_size}, ff={ff}"
-            )
+        check_sizes(width=width, heads=heads, head_size=head_size)
+        whole_number(ff, 0, "ff")
+        if head_size % 2:
+            raise ValueError(f"head_size is even, got {head_size}")
         self.heads, self.causal = heads, causal
         self.Q, self.K, self.V = (nn.Linear(width, heads * head_size) for _ in range(3))
         self.O = nn.Linear(heads * head_size, width)

@@ -19,7 +19,6 @@ from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.scans import linear_scan, token_scan
 
 DEEPEST = 1000  # layers
-LARGEST = 1 << 31  # vocabulary, classes, width
 
 
 class Recurrence(nn.Module):
@@ -49,9 +48,8 @@ class Recurrence(nn.Module):
             with torch.no_grad():
                 self._start = batch, self.initial(batch)
             if not _alike(state, self._start[1]):
-                raise ValueError(
-                    f"state must be as {type(self).__name__}.initial({batch}) is, {shown(self._start[1])}, got {shown(state)}"
-                )
+                wanted = f"{type(self).__name__}.initial({batch}) is, {shown(self._start[1])}"
+                raise ValueError(f"state must be as {wanted}, got {shown(state)}")
 
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> Tensor:
         """y (B,T,D) of inputs z (B,T,D); or, with tokens (B,T), of inputs z[tokens], z (V,D)."""
@@ -109,6 +107,7 @@ def _alike(state, start) -> bool:
     if isinstance(start, Tensor):
         return (
             isinstance(state, Tensor)
+            and state.layout is torch.strided
             and state.ndim == start.ndim
             and all(n == m or not m for n, m in zip(state.shape, start.shape))
             and state.device == start.device
@@ -151,7 +150,7 @@ def check_strings(tokens: Tensor, vocab_size: int, like: Tensor) -> None:
 
 
 def check_numbers(name: str, x: Tensor, weight: Tensor) -> None:
-    """TypeError or ValueError unless x is (..., D), to be multiplied with a weight (., D): of its type, on its device."""
+    """TypeError or ValueError unless x is (..., D), to be multiplied with a weight (., D), of its type and device."""
     if not isinstance(x, Tensor) or x.layout is not torch.strided:
         raise TypeError(f"{name} must be a dense torch.Tensor, got {shown(x)}")
     cast = torch.is_autocast_enabled(weight.device.type)
@@ -161,9 +160,9 @@ def check_numbers(name: str, x: Tensor, weight: Tensor) -> None:
 
 
 def check_sizes(**sizes: int) -> None:
-    """ValueError unless all are whole numbers, at least 1 and not absurd."""
+    """ValueError unless all are whole numbers, at least 1."""
     for name, size in sizes.items():
-        whole_number(size, 1, name, LARGEST)
+        whole_number(size, 1, name)
 
 
 def layers_of(count: int, make: Callable[[int], nn.Module]) -> list:

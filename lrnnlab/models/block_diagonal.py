@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import LinearRecurrence
+from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.net import Net
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
@@ -103,8 +103,7 @@ class BlockDiagonal(LinearRecurrence):
         stay: float = 0.0,
     ):
         super().__init__()
-        if h < 1 or b < 1:
-            raise ValueError(f"need at least one block of size one, got h={h}, b={b}")
+        check_sizes(h=h, b=b, hidden=hidden)
         if rule not in COLUMN_RULES:
             raise ValueError(f"no column rule {rule!r}; there are {', '.join(COLUMN_RULES)}")
         if rule == "release" and b == 1:
@@ -134,11 +133,10 @@ class BlockDiagonal(LinearRecurrence):
     @classmethod
     def of_width(cls, width: int, *, h: int | None = None, b: int = 8, **options) -> BlockDiagonal:
         """As a mixer of a net: ``h`` blocks of size ``b`` make the width; without ``h``, as many as make ``width``."""
-        if h is None:
-            h, rest = divmod(width, b)
-            if rest:
-                raise ValueError(f"width is a multiple of the block size, got width={width} and b={b}")
-        return cls(h, b, **options)
+        check_sizes(width=width, b=b)
+        if h is None and width % b:
+            raise ValueError(f"width is a multiple of the block size, got width={width} and b={b}")
+        return cls(width // b if h is None else h, b, **options)
 
     @property
     def width(self) -> int:

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Recurrence
+from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE, check_feature_map, head_size
 from lrnnlab.models.forms import is_compiled
 from lrnnlab.models.recurrent_delta import recurrent_delta
@@ -71,9 +71,10 @@ class FastWeights(Recurrence):
         self.feature_map = check_feature_map(RULES[rule] if feature_map is None else feature_map)
         if rule == "normalised" and self.feature_map not in POSITIVE:
             raise ValueError(f"the normalised rule divides by a sum of positive features, got {feature_map!r}")
-        if householders < 1 or (rule != "delta" and (householders > 1 or allow_negative_eigenvalues)):
+        check_sizes(householders=householders, chunk=chunk)
+        if (rule != "delta" and (householders > 1 or allow_negative_eigenvalues)):
             raise ValueError(
-                "householders is at least 1, and 1 without negative eigenvalues unless the rule is delta; got "
+                "householders is 1, without negative eigenvalues, unless the rule is delta; got "
                 f"{householders}, allow_negative_eigenvalues={allow_negative_eigenvalues} with {rule!r}"
             )
         if form not in FORMS or (form == "cpu" and rule == "normalised"):

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.base import Recurrence
+from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_normal, pair_parameter
 from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import fast_length, vandermonde
@@ -62,8 +62,7 @@ class ModalRecurrence(Recurrence):
 
     def __init__(self, width: int, bidirectional: bool):
         super().__init__()
-        if width < 1:
-            raise ValueError(f"width is at least 1, got {width}")
+        check_sizes(width=width)
         self.bidirectional = bidirectional
         self.skip = nn.Parameter(torch.randn(width))
 
@@ -151,7 +150,7 @@ def check_modulus(modulus: tuple[float, float]) -> None:
     """``ValueError`` unless 0 < low <= high < 1."""
     low, high = modulus
     if not 0 < low <= high < 1:
-        raise ValueError(f"the range of moduli needs 0 < low <= high < 1, got {tuple(modulus)}")
+        raise ValueError(f"the range of moduli needs 0 < low <= high < 1, got {modulus}")
 
 
 def ring_decay(count: int, modulus: tuple[float, float]) -> Tensor:
@@ -201,8 +200,7 @@ class LRU(ModalRecurrence):
         bidirectional: bool = False,
     ):
         super().__init__(width, bidirectional)
-        if state < 1:
-            raise ValueError(f"the state size is at least 1, got {state}")
+        check_sizes(state=state)
         if normaliser not in ("learned", "recomputed", "none"):
             raise ValueError(f"normaliser is learned, recomputed or none, got {normaliser!r}")
         if not 0 < phase < math.inf:

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import layers_of
+from lrnnlab.models.base import check_sizes, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
@@ -107,11 +107,7 @@ class RegularGPT(nn.Module):
         padding = PADDING[form] if padding is None else padding
         if padding not in PADDING.values():
             raise ValueError(f"padding is learned or masked, got {padding!r}")
-        if classes < 1 or thickness < 1 or (depths is not None and depths < 1):
-            raise ValueError(
-                "classes, thickness and depths are at least 1, "
-                f"got classes={classes}, thickness={thickness}, depths={depths}"
-            )
+        check_sizes(classes=classes, chunk=chunk, thickness=thickness, depths=1 if depths is None else depths)
         self.chunk, self.depths, self.padding = chunk, depths, padding
         self.embedding = Symbols(vocab_size, width)
         self.pad = nn.Parameter(0.02 * torch.randn(width))

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import layers_of
+from lrnnlab.models.base import check_sizes, layers_of
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
 
@@ -196,8 +196,7 @@ class RelativeTransformer(nn.Module):
         super().__init__()
         if position not in POSITIONS:
             raise ValueError(f"position is one of {', '.join(POSITIONS)}, got {position!r}")
-        if classes < 1 or layers < 1:
-            raise ValueError(f"classes and layers are at least 1, got classes={classes}, layers={layers}")
+        check_sizes(classes=classes, layers=layers)
         self.causal = position != "xl"
         self.embedding = Symbols(vocab_size, width)
         layer = BiasedLayer if self.causal else XLLayer

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import check_numbers, check_strings, check_tokens
+from lrnnlab.models.base import check_numbers, check_sizes, check_strings, check_tokens
 from lrnnlab.models.transformer_blocks import cut_normal_, linear
 
 
@@ -40,11 +40,7 @@ class ReluRNN(nn.Module):
 
     def __init__(self, vocab_size: int, classes: int, *, width: int = 256, every: bool = False):
         super().__init__()
-        if min(vocab_size, classes, width) < 1:
-            raise ValueError(
-                "vocab_size, classes and width are at least 1, "
-                f"got vocab_size={vocab_size}, classes={classes}, width={width}"
-            )
+        check_sizes(vocab_size=vocab_size, classes=classes, width=width)
         self.vocab_size, self.every = vocab_size, every
         self.network = nn.RNN(vocab_size + 1, width, nonlinearity="relu", batch_first=True)
         for name, weight in self.network.named_parameters():

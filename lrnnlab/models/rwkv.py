@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Recurrence
+from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.scans import linear_scan
 
 
@@ -70,8 +70,7 @@ class RWKV(Recurrence):
 
     def __init__(self, width: int, *, expand: int = 4):
         super().__init__()
-        if expand < 1:
-            raise ValueError(f"expand is at least 1, got {expand}")
+        check_sizes(width=width, expand=expand)
         D = width
         channel = torch.arange(D, dtype=torch.get_default_dtype())
         self.log_decay = nn.Parameter(-5 + 8 * (channel / max(D - 1, 1)) ** 0.7)  # w = e^this

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.models.base import check_sizes
 from lrnnlab.models.dlr import KernelMixer
 
 
@@ -51,8 +52,7 @@ class SGConv(KernelMixer):
         alpha: tuple[float, float] = (1.0, 1.0),
         bidirectional: bool = False,
     ):
-        if length < 1 or piece < 1:
-            raise ValueError(f"length and piece are at least 1, got {length} and {piece}")
+        check_sizes(length=length, piece=piece)
         low, high = alpha
         if not 0 < low <= high < math.inf:
             raise ValueError(f"alpha needs 0 < low <= high, got {alpha}")

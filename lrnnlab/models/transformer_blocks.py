@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import check_strings
+from lrnnlab.models.base import check_sizes, check_strings
 from lrnnlab.models.net import Block
 
 
@@ -52,8 +52,7 @@ class Symbols(nn.Module):
 
     def __init__(self, vocab_size: int, width: int):
         super().__init__()
-        if vocab_size < 1 or width < 1:
-            raise ValueError(f"vocab_size and width are at least 1, got {vocab_size} and {width}")
+        check_sizes(vocab_size=vocab_size, width=width)
         self.vocab_size = vocab_size
         self.weight = nn.Parameter(cut_normal_(torch.empty(vocab_size + 1, width), 0.02))
 

@@ -21,7 +21,6 @@ from lrnnlab.errors import checked, whole_number
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets the future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
-LONGEST = 1 << 32  # taps
 MODES = 512  # of a kernel with shared modes are summed at a time
 PARTS = ("real", "pairs", "complex")
 
@@ -248,7 +247,7 @@ def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.
         raise ValueError(
             f"log_lambda must be (N,) or (H,N) and C (H,N); got {tuple(log_lambda.shape)} and {tuple(C.shape)}"
         )
-    whole_number(L, 0, "L, a kernel's length,", LONGEST)
+    whole_number(L, 0, "L, a kernel's length,")
     if C.device != log_lambda.device:
         raise ValueError(f"C lies on {C.device}, log_lambda on {log_lambda.device}")
     if part not in PARTS:

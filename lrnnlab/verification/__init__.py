@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import MooreMachine
+from lrnnlab.errors import checked
 from lrnnlab.models import BlockDiagonal, Net
 from lrnnlab.training import steady_arithmetic
 from lrnnlab.verification.below import live_part, reach
@@ -27,6 +28,7 @@ __all__ = ["HeadTables", "Verdict", "head_tables", "heads_machine", "learned_mac
 LOWER = 200_000  # at most so many states of the layers under the last
 
 
+@checked
 def verify(
     model: Net,
     specification: MooreMachine,
