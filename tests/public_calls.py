@@ -14,12 +14,12 @@ from typing import NamedTuple
 import torch
 
 from lrnnlab import automata, records, scans, tasks, training, verification
-from lrnnlab.models import MODELS, block_diagonal, build, exact_model, snap, symbol_transitions
+from lrnnlab.models import MODELS, block_diagonal, build, exact_model, reads_numbers, snap, symbol_transitions
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.models.net import Net, PairClassifier, network
+from lrnnlab.models.net import Block, Net, PairClassifier, blocks, network
 from lrnnlab.training import evaluation
 from lrnnlab.training.recipes import Mend, Phase, Recipe
 from lrnnlab.scans import convolution, delta
@@ -70,7 +70,8 @@ def scan_calls():
 
 @cache
 def model(name):
-    return build(name, vocab_size=2, classes=3, layers=2)
+    layers = {"layers": 2} if reads_numbers(name) else {}
+    return build(name, vocab_size=2, classes=3, **layers)
 
 
 @cache
@@ -80,9 +81,9 @@ def snapped():
 
 def methods(net):
     """Calls of a network that reads tokens."""
-    read = "inputs" if isinstance(net, Net) else "tokens"
-    found = {name: {read: TOKENS} for name in ("forward", "trace", "states", "hidden")}
-    if isinstance(net, Net):
+    is_net = isinstance(net, Net)
+    found = {name: {"inputs" if is_net else "tokens": TOKENS} for name in ("forward", "trace", "states", "hidden")}
+    if is_net:
         found["initial_state"] = {"batch": 2}
         with torch.no_grad():
             found["step"] = {"state": net.initial_state(2), "input_t": TOKENS[:, 0]}
@@ -91,13 +92,13 @@ def methods(net):
 
 
 def options_of(made):
-    """The annotated options of a model's maker, and of the layer that it is handed."""
-    parts = (made.func, *made.args) if isinstance(made, partial) else (made,)
+    """The annotated options of a model's maker: of a mixer's network, those of the mixer, the block and the net too."""
     hints = {}
-    for part in parts:
-        chosen = inspect.signature(part).parameters
+    for part in (made.args[0], network, Block, Net) if getattr(made, "func", None) is network else (made,):
+        part = part.func if isinstance(part, partial) else part
         kinds = typing.get_type_hints(part.__init__ if inspect.isclass(part) else part)
-        hints |= {name: kinds[name] for name, p in chosen.items() if p.kind is p.KEYWORD_ONLY and name in kinds}
+        chosen = inspect.signature(part).parameters.values()
+        hints |= {p.name: kinds[p.name] for p in chosen if p.kind is p.KEYWORD_ONLY and p.name in kinds}
     return hints
 
 
@@ -121,13 +122,12 @@ def model_calls():
     for name, (kind, options) in others.items():
         calls.append((name, kind, options))
         calls += [(f"{name}.{method}", *rest) for method, *rest in methods(kind(**options))]
-    lengths = torch.tensor([3, 2])
-    net = network(LRU, 2, 3, width=4, state=2, pool="mean")
-    encoder = network(LRU, None, None, columns=3, width=4, state=2, pool="mean")
-    pair = PairClassifier(network(LRU, 2, None, width=4, encoder="linear", pool="mean"), 2)
+    lengths, made = torch.tensor([3, 2]), partial(blocks, partial(LRU, state=2), 4, 1)
+    net, numbers = Net(made(), 3, 4, vocab_size=2, pool="mean"), Net(made(), None, 4, columns=3, pool="last")
+    pair = PairClassifier(Net(made(), None, 4, vocab_size=2, pool="max"), 2)
     return [
         *calls, ("Net.forward", net.forward, {"inputs": TOKENS, "lengths": lengths}),
-        ("Net.forward of numbers", encoder.forward, {"inputs": torch.ones(2, 3, 3), "lengths": lengths}),
+        ("Net.forward, numbers", numbers.forward, {"inputs": torch.ones(2, 3, 3), "lengths": lengths}),
         ("PairClassifier.forward", pair.forward, {"a": TOKENS, "b": TOKENS, "lengths": (lengths, lengths)}),
         ("exact_model", exact_model, {"machine": parity(), "classes": 2}),
         ("snap", snap, {"model": snapped()}), ("symbol_transitions", symbol_transitions, {"model": snapped()}),
@@ -250,9 +250,9 @@ def training_calls():
     return [
         ("Phase", Phase, phases), ("Recipe", Recipe, recipe), ("Mend", Mend, {"phase": phase, "rounds": 1}),
         ("fit", training.fit, run), ("stream", training.stream, {"seed": 0, "purpose": "test"}),
-        ("evaluate", evaluation.evaluate, {"model": build("elman", vocab_size=2, classes=2), "task": tasks.Sum(2),
+        ("evaluate", training.evaluate, {"model": build("elman", vocab_size=2, classes=2), "task": tasks.Sum(2),
                                            "seed": 0, "length": 3, "strings": 2, "purpose": "test"}),
-        ("summary", evaluation.summary, {"values": [1.0, 0.5]}),
+        ("summary", training.evaluation.summary, {"values": [1.0, 0.5]}),
     ]  # fmt: skip
 
 

@@ -95,7 +95,7 @@ def test_the_forms_agree_in_single_precision_and_at_length(name):
 
 @pytest.mark.parametrize("name", ["rotrnn", "s5 blocks, bidirectional"])
 def test_a_convolution_that_wraps_around_is_noticed(name, monkeypatch):
-    monkeypatch.setattr(lru_module, "next_fast_len", lambda n: (n + 1) // 2)
+    monkeypatch.setattr(lru_module, "fast_length", lambda n: (n + 1) // 2)
     layer, z = layer_of(name), inputs(2, 21, D)
     with torch.no_grad():
         assert float((layer.convolve(z) - layer(z)).abs().max()) > 1e-3

@@ -133,11 +133,10 @@ class BlockDiagonal(LinearRecurrence):
     @classmethod
     def of_width(cls, width: int, *, h: int | None = None, b: int = 8, **options) -> BlockDiagonal:
         """As a mixer of a net: ``h`` blocks of size ``b`` make the width; without ``h``, as many as make ``width``."""
-        if h is None:
-            h, rest = divmod(width, b)
-            if rest:
-                raise ValueError(f"width is a multiple of the block size, got width={width} and b={b}")
-        return cls(h, b, **options)
+        check_sizes(width=width, b=b)
+        if h is None and width % b:
+            raise ValueError(f"width is a multiple of the block size, got width={width} and b={b}")
+        return cls(width // b if h is None else h, b, **options)
 
     @property
     def width(self) -> int:

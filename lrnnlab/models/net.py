@@ -172,7 +172,7 @@ class Block(nn.Module):
             raise ValueError(f"place {place!r} stands on the residual, got residual={residual}")
         check_sizes(width=width)
         whole_number(ff, 0, "ff")
-        number(epsilon, "epsilon", 0)
+        number(epsilon, "epsilon", 0, 1)
         if not 0 <= momentum < 1:
             raise ValueError(f"momentum needs 0 <= momentum < 1, got {momentum}")
         self.mixer, self.place, self.residual = mixer, place, residual
@@ -351,7 +351,6 @@ class Net(nn.Module):
 
     # --- running ------------------------------------------------------------------------------------------------------
 
-    @checked
     def forward(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> outputs.
 
@@ -362,7 +361,7 @@ class Net(nn.Module):
 
     def encode(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
         """What the readout reads: (B,T,D), (B,L',D) or (B,D)."""
-        self._check(inputs, "(B, T)")
+        self.check(inputs)
         mask = None if lengths is None else true_positions(lengths, inputs)
         x = self.final_norm(self._through(inputs, mask))
         if self.pool == "mean":
@@ -375,7 +374,7 @@ class Net(nn.Module):
 
     def states(self, inputs: Tensor) -> Tensor:
         """What comes out of the last block, (B,T,D); the state x_1 ... x_T of a linear recurrence that stands alone."""
-        self._check(inputs, "(B, T)")
+        self.check(inputs)
         return self._through(inputs, None)
 
     def readout(self, states: Tensor) -> Tensor:
@@ -387,7 +386,7 @@ class Net(nn.Module):
 
     def trace(self, inputs: Tensor) -> Trace:
         """What its mixers gave and their transitions, block by block."""
-        self._check(inputs, "(B, T)")
+        self.check(inputs)
         states, transitions = [], []
         x, tokens = self._first(inputs)
         for block in self.blocks:
@@ -406,7 +405,7 @@ class Net(nn.Module):
 
     def step(self, state: list, input_t: Tensor) -> tuple[list, Tensor]:
         """(state, tokens (B,) or numbers (B,columns)) -> (state, outputs (B,C)); a fitting state for each block."""
-        self._check(input_t, "(B,)")
+        self.check(input_t, "(B,)")
         if not isinstance(state, (list, tuple)) or len(state) != len(self.blocks):
             raise ValueError(f"state must be a list of {len(self.blocks)}, one a block, got {shown(state)}")
         for block, before in zip(self.blocks, state):
@@ -440,8 +439,11 @@ class Net(nn.Module):
             return self.encoder(inputs)
         return F.embedding(inputs, self.encoder.weight.mT) + self.encoder.bias
 
-    def _check(self, inputs: Tensor, axes: str) -> None:
-        """That inputs are tokens of these axes, or numbers with columns behind them; T > 0 for numbers and pools."""
+    def check(self, inputs: Tensor, axes: str = "(B, T)") -> None:
+        """TypeError or ValueError unless inputs are tokens of these axes, or numbers with their columns behind those.
+
+        T > 0 for numbers, and where a pool is.
+        """
         weight = self.encoder.weight
         if self.vocab_size is not None:
             check = check_strings if self.pool != "none" else partial(check_tokens, axes=axes)
@@ -475,6 +477,10 @@ class PairClassifier(nn.Module):
     @checked
     def forward(self, a: Tensor, b: Tensor, lengths: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """a and b, B strings each, of any two lengths; ``lengths`` (B,) of each if they are padded."""
+        for x, those in zip((a, b), lengths or (None, None)):
+            self.encoder.check(x)
+            if those is not None:
+                true_positions(those, x)
         if lengths is None and a.shape[1] != b.shape[1]:
             lengths = tuple(torch.full((len(x),), x.shape[1], device=x.device) for x in (a, b))
         longest = max(a.shape[1], b.shape[1])
@@ -487,6 +493,8 @@ class PairClassifier(nn.Module):
 def true_positions(lengths: Tensor, inputs: Tensor) -> Tensor:
     """(B, T), true where a string of that length still runs."""
     B, T = inputs.shape[:2]
+    if not isinstance(lengths, Tensor):
+        raise TypeError(f"lengths must be a torch.Tensor, got {shown(lengths)}")
     if lengths.shape != (B,) or lengths.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"lengths must be ({B},) integers, got {tuple(lengths.shape)} of {lengths.dtype}")
     if lengths.device != inputs.device:
@@ -543,7 +551,7 @@ def network(
     for_block, for_net = ({name: options[name] for name in names if name in options and name not in own}
                           for names in (BLOCK_OPTIONS, NET_OPTIONS))  # fmt: skip
     for_mixer = {name: value for name, value in options.items() if name not in {*for_block, *for_net}}
-    check_sizes(width=width)
+    check_sizes(width=width, inputs=width if inputs is None else inputs)
 
     def block(i: int) -> Block:
         first = {} if inputs is None or i else {"inputs": inputs}
