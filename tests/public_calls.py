@@ -20,7 +20,6 @@ from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
 from lrnnlab.models.net import Block, Net, PairClassifier, blocks, network
-from lrnnlab.training import evaluation
 from lrnnlab.training.recipes import Mend, Phase, Recipe
 from lrnnlab.scans import convolution, delta
 from lrnnlab.tasks import atomic_levels, continuous, levels, listops, string_base, uniform_strings, whole_strings

@@ -42,7 +42,7 @@ def test_examples_are_found():
     assert {"lrnnlab.scans", "lrnnlab.models.base", "lrnnlab.training", "lrnnlab.automata"} <= set(MODULES)
     for name in ("lrnnlab.scans", "lrnnlab.training.loop", "lrnnlab.automata.machines"):
         assert examples(name)
-    decorated = {"lrnnlab.scans": "linear_scan", "lrnnlab.evaluation": "evaluate", "lrnnlab.training": "fit"}
+    decorated = {"lrnnlab.scans": "linear_scan", "lrnnlab.training.evaluation": "evaluate", "lrnnlab.training.fitting": "fit"}
     for name, function in decorated.items():
         assert f"{name}.{function}" in {test.name for test in examples(name)}
     wrong = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", None, 0)

@@ -107,8 +107,8 @@ def measure(setting: dict, seed: int) -> dict:
     >>> [length for length in measure(tiny, seed=0)["metrics"]["perplexity"]]
     ['20', '300']
     """
-    text, test = character_text.split()
-    draw_batch = partial(character_text.draw, text, setting["batch"], setting["length"])
+    seen, test = character_text.split()
+    draw_batch = partial(character_text.draw, seen, setting["batch"], setting["length"])
     made = train(
         build_net(setting, seed), draw_batch, every_character, generator=stream(seed, "table3/train"), progress=False,
         **{name: setting[name] for name in ("steps", "rate", "warmup")},
@@ -116,7 +116,7 @@ def measure(setting: dict, seed: int) -> dict:
     net, ask = made.net, partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))
     losses = {length: last_losses(net, *ask(length)) for length in setting["lengths"]}
     error = float(losses[setting["length"]].std()) / setting["targets"] ** 0.5
-    metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(text, ask(1)[1]), 3),
+    metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(seen, ask(1)[1]), 3),
                "parameters": sum(p.numel() for p in net.parameters()), "steps": made.steps}  # fmt: skip
     if isinstance(net, RegularGPT):
         depths = depth_count(setting["length"], net.chunk)
@@ -124,7 +124,7 @@ def measure(setting: dict, seed: int) -> dict:
         metrics |= {"trained_depth": _perplexities(at_two), "depths": depths,
                     "reach": reach(net.chunk, len(net.layers[0]), depths)}  # fmt: skip
     share = cumulative_gradient(net, ask(min(256, max(setting["lengths"])))[0][:8])
-    text = {"name": character_text.NAME, "characters": len(train) + len(test), "digest": character_text.digest()}
+    text = {"name": character_text.NAME, "characters": len(seen) + len(test), "digest": character_text.digest()}
     return {
         "metrics": metrics,
         "gradient": share.round(5).tolist(),

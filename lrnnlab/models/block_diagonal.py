@@ -236,11 +236,6 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
     """
     if type(model) is not Net:
         return f"it is a {type(model).__name__}"
-    if type(model.encoder) is not nn.Embedding or type(model.final_norm) is not nn.LayerNorm or model.head is None:
-        return (f"it has the encoder {type(model.encoder).__name__}, the last norm {type(model.final_norm).__name__} "
-                f"and the readout {type(model.head).__name__}")  # fmt: skip
-    if model.pool != "none" or model.last_outputs is not None:
-        return f"it pools its outputs, pool={model.pool!r}, last_outputs={model.last_outputs}"
     if any(weight.is_meta for weight in model.state_dict().values()):
         return "its weights are on the meta device, where they have no values"
     for number, layer in enumerate(model.layers, 1):
@@ -259,6 +254,11 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
         if not torch.equal(layer.x0, F.one_hot(layer.x0.argmax(-1), layer.b).to(layer.x0)):
             learned = " learned" if isinstance(layer.x0, nn.Parameter) else "n"
             return f"layer {number} starts from a{learned} x_0 that is not one-hot, so no state of an automaton"
+    if type(model.encoder) is not nn.Embedding or type(model.final_norm) is not nn.LayerNorm or model.head is None:
+        return (f"it has the encoder {type(model.encoder).__name__}, the last norm {type(model.final_norm).__name__} "
+                f"and the readout {type(model.head).__name__}")  # fmt: skip
+    if model.pool != "none" or model.last_outputs is not None:
+        return f"it pools its outputs, pool={model.pool!r}, last_outputs={model.last_outputs}"
     for name, module in model.named_modules():
         if type(module) not in _PARTS:
             return f"{name} is {type(module).__name__}"

@@ -132,7 +132,7 @@ class Solve(ContinuousTask):
 class SolveFixed(Solve):
     """Solve with one matrix A for all inputs: the one that a CPU generator with seed 0 draws, as released.
 
-    >>> first, second = SolveFixed().sample(2, 8, torch.Generator().manual_seed(5))[0][:, [0, 1, 3, 4], 0]
+    >>> first, second = SolveFixed().sample(2, 8, torch.Generator().manual_seed(5)).inputs[:, [0, 1, 3, 4], 0]
     >>> torch.equal(first, second)
     True
     """
