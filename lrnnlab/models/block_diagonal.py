@@ -241,7 +241,13 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
     for number, layer in enumerate(model.layers, 1):
         if type(layer) is not BlockDiagonal:
             return f"layer {number} is {type(layer).__name__}"
-        block, last = model.blocks[number - 1], number == len(model.layers)
+        if layer.rule not in rules or layer.drive != "none":
+            return f"layer {number} is rule={layer.rule!r}, drive={layer.drive!r}"
+        if not torch.equal(layer.x0, F.one_hot(layer.x0.argmax(-1), layer.b).to(layer.x0)):
+            learned = " learned" if isinstance(layer.x0, nn.Parameter) else "n"
+            return f"layer {number} starts from a{learned} x_0 that is not one-hot, so no state of an automaton"
+    for number, block in enumerate(model.blocks, 1):
+        last = number == len(model.blocks)
         if type(block) is not Block or block.place != "pre" or type(block.norm) is not nn.LayerNorm \
                 or block.residual == last or block.ff is not None:
             return (f"block {number} is place={block.place!r}, norm {type(block.norm).__name__}, "
@@ -249,11 +255,6 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
         if (block.gate.kind, block.gate.activation, block.gate.dropout.share) != ("none", "identity", 0):
             return (f"block {number} has the gate {block.gate.kind!r} of {block.gate.activation!r}, "
                     f"dropout {block.gate.dropout.share}")  # fmt: skip
-        if layer.rule not in rules or layer.drive != "none":
-            return f"layer {number} is rule={layer.rule!r}, drive={layer.drive!r}"
-        if not torch.equal(layer.x0, F.one_hot(layer.x0.argmax(-1), layer.b).to(layer.x0)):
-            learned = " learned" if isinstance(layer.x0, nn.Parameter) else "n"
-            return f"layer {number} starts from a{learned} x_0 that is not one-hot, so no state of an automaton"
     if type(model.encoder) is not nn.Embedding or type(model.final_norm) is not nn.LayerNorm or model.head is None:
         return (f"it has the encoder {type(model.encoder).__name__}, the last norm {type(model.final_norm).__name__} "
                 f"and the readout {type(model.head).__name__}")  # fmt: skip
