@@ -353,7 +353,7 @@ REFUSED = [
     (lambda: Dyck1().batch([[0, 1], [0, 2]]), "token 2 at position 1"),
     (lambda: Dyck1().batch([[0, 1], []]), "at least 1, got 0"),
     (lambda: Dyck1().batch([[0, 1], [0, 1, 1]]), r"begins with the tokens of string 0 up to position 2: '\(\)\)'"),
-    (lambda: Dyck1().targets(torch.tensor([[0, 1], [1, 0]])), r"like string 1 up to position 0: '\)'"),
+    (lambda: Dyck1().targets(torch.tensor([[0, 1], [1, 0]])), r"of string 1 up to position 0: '\)'"),
     (lambda: BlockWords(2).answer([0, 0, 1, 0]), "up to position 3: 'aaba'"),
     (lambda: ResetDyck1().read("1()1"), "up to position 3"),
     (lambda: Ababs().read("aab"), "up to position 1"),

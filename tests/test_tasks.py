@@ -271,8 +271,8 @@ def test_tokens_out_of_range():
 
 
 @pytest.mark.parametrize("tokens, shown", [
-    (torch.zeros(3, dtype=torch.int64), "shape (3,) of torch.int64"),
-    (torch.zeros(2, 3), "shape (2, 3) of torch.float32"),
+    (torch.zeros(3, dtype=torch.int64), "a tensor (3,) of torch.int64"),
+    (torch.zeros(2, 3), "a tensor (2, 3) of torch.float32"),
     (torch.zeros(2, 3, dtype=torch.bool), "torch.bool"), ([[0, 1]], "[[0, 1]]"),
 ])
 def test_targets_wants_an_integer_matrix(tokens, shown):
