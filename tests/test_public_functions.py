@@ -43,7 +43,7 @@ VALUES = {
 }  # fmt: skip
 CHANGES = {  # of a tensor that is right
     "in half": lambda x: x.half(), "in double": lambda x: x.double(), "complex": lambda x: x + 0j,
-    "sparse": lambda x: x.to_sparse(), "elsewhere": lambda x: x.to("meta"), "array": lambda x: x.numpy(),
+    "sparse": lambda x: x.to_sparse(), "elsewhere": lambda x: x.to("meta"), "array": lambda x: x.numpy(force=True),
     "list": lambda x: x.tolist(), "shorter": lambda x: x[:-1], "one axis more": lambda x: x.unsqueeze(0),
     "turned": lambda x: x.mT if x.ndim > 1 else x, "below": lambda x: x - 100, "whole": lambda x: x.long(),
     "of truths": lambda x: x.bool(),
@@ -73,6 +73,7 @@ def shows(message, names, value):
     else:
         seen = [repr(value), str(value), repr(value)[:60]]
     words = [*names, *(name.removesuffix("_t") for name in names), *filter(None, seen)]
+    words += ["tokens"] if {"inputs", "input_t"} & {*names} else []  # what a net of tokens calls its inputs
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in words)
 
 

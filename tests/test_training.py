@@ -755,8 +755,8 @@ def test_a_process_that_is_killed_outright(tmp_path):
     [
         (lambda: recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is adam or adamw, got 'sgd'"),
         (lambda: recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is cross_entropy or squared, got 'hinge'"),
-        (lambda: recipe(Phase(1, lr=1e-2), batch=0), "batch=0"),
-        (lambda: recipe(Phase(0, lr=1e-2)), "steps=0"),
+        (lambda: recipe(Phase(1, lr=1e-2), batch=0), "batch must be .* got 0"),
+        (lambda: recipe(Phase(0, lr=1e-2)), "steps, of a phase, must be .* got 0"),
         (lambda: recipe(), "at least one phase"),
         (lambda: train(recipe(Phase(1, lr=1e-2, purity=1.0))), "purity needs transition matrices"),
         (lambda: train(recipe(Phase(1, lr=1e-2)), check_every=1), "check_every=1"),
