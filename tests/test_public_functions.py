@@ -84,6 +84,7 @@ def shows(message, names, value):
         parts = [value + 1]  # the length of a string that ends at this position
     words = {*names, *(name.removesuffix("_t") for name in names), *(name.removesuffix("s") for name in names)}
     words |= {*seen, *map(str, parts), *map(repr, parts)} - {""}
+    words |= {"tokens"} if {"inputs", "input_t"} & {*names} else set()  # what a net of tokens calls its inputs
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in words)
 
 

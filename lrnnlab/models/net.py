@@ -515,6 +515,7 @@ def last_positions(x: Tensor, lengths: Tensor | None, count: int) -> Tensor:
     return x.gather(1, index.long().unsqueeze(-1).expand(-1, -1, x.shape[-1]))
 
 
+@checked
 def network(
     mixer: Callable[..., Recurrence],
     vocab_size: int | None,
