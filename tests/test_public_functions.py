@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 from public_calls import ROOMS, Call, calls
 
 import lrnnlab
-from lrnnlab import automata, evaluation, models, records, scans, tasks, training, verification
+from lrnnlab import automata, models, records, scans, tasks, training, verification
 from lrnnlab.scans import convolution, delta
+from lrnnlab.training import evaluation
 
 PACKAGE = str(Path(lrnnlab.__file__).parent)
 EXHAUSTIVE = os.environ.get("LRNNLAB_FUZZ") == "all"
@@ -147,7 +148,7 @@ def test_what_is_not_clear_is_noticed():
     for function in (unclear, elsewhere, lambda x: automata.MooreMachine(x, [0], 0, "a")):
         call = Call("here", "one", function, lambda: {"y": 1, "x": 0})
         assert verdict(call, "x", 0) not in ("worked", "clear")
-    assert verdict(Call("here", "two", tasks.get, lambda: {"name": "sum", "modulus": 3}), "name", 5) == "clear"
+    assert verdict(Call("here", "two", tasks.task, lambda: {"name": "sum", "length": 3}), "name", 5) == "clear"
 
 
 @pytest.mark.parametrize("room", ROOMS)
