@@ -60,7 +60,8 @@ def scan_calls():
         ("token_scan", scans.token_scan, table), ("token_scan, blocks", scans.token_scan, blocks),
         ("softmax_scan", scans.softmax_scan, {"raw": torch.ones(2, 3, 4, 2, 4), "x0": torch.ones(2, 2, 4)}),
         ("chosen", scans.chosen, {"A": torch.ones(2, 3, 4)}), ("delta_rule", delta.delta_rule, rule),
-        ("long_conv", convolution.long_conv, convolved), ("vandermonde", convolution.vandermonde, modes),
+        ("long_conv", convolution.long_conv, convolved), ("fast_length", convolution.fast_length, {"n": 7, "real": False}),
+        ("vandermonde", convolution.vandermonde, modes),
     ]  # fmt: skip
 
 

@@ -141,7 +141,7 @@ def _by_fft(system: Modes, b: Tensor, x0: Tensor) -> Tensor:
         return b.clone()
     T = b.shape[1]
     powers = system.powers(T + 1).mT  # (T + 1, K)
-    n = _fast_length(2 * T - 1)
+    n = fast_length(2 * T - 1)
     spectrum = torch.fft.fft(b, n, dim=1) * torch.fft.fft(powers[:-1], n, dim=0)
     return torch.fft.ifft(spectrum, dim=1)[:, :T] + powers[1:] * x0.unsqueeze(1)
 

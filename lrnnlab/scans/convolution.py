@@ -72,11 +72,12 @@ def _dense(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
     return y.permute(2, 1, 0).contiguous()
 
 
-def _fast_length(n: int, *, real: bool = False) -> int:
+@checked
+def fast_length(n: int, *, real: bool = False) -> int:
     """The least length from n on that an FFT is fast at."""
     from scipy.fft import next_fast_len  # nearly a second to load
 
-    return next_fast_len(n, real=real)
+    return next_fast_len(whole_number(n, 1, "n"), real=real)
 
 
 class _Ring(torch.autograd.Function):
@@ -90,7 +91,7 @@ class _Ring(torch.autograd.Function):
     def forward(ctx, u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
         ctx.save_for_backward(u, behind, ahead)
         L = u.shape[1]
-        n = ctx.n = _fast_length(L + max(behind.shape[1] - 1, ahead.shape[1]), real=True)
+        n = ctx.n = fast_length(L + max(behind.shape[1] - 1, ahead.shape[1]), real=True)
         y = torch.empty(u.shape, dtype=u.dtype, device=u.device)
         for at in _channels(u):
             spectrum = torch.fft.rfft(u[..., at].mT, n)  # (B, channels, n // 2 + 1)
