@@ -129,7 +129,7 @@ def model_calls():
         *calls, ("Net.forward", net.forward, {"inputs": TOKENS, "lengths": lengths}),
         ("Net.forward, numbers", numbers.forward, {"inputs": torch.ones(2, 3, 3), "lengths": lengths}),
         ("PairClassifier.forward", pair.forward, {"a": TOKENS, "b": TOKENS, "lengths": (lengths, lengths)}),
-        ("exact_model", exact_model, {"machine": parity(), "classes": 2}),
+        ("exact_model", exact_model, {"machine": parity(), "classes": 2}), ("reads_numbers", reads_numbers, {"name": "lstm"}),
         ("snap", snap, {"model": snapped()}), ("symbol_transitions", symbol_transitions, {"model": snapped()}),
         ("BlockDiagonal", block_diagonal.BlockDiagonal, {"h": 2, "b": 2, "rule": "clip", "p": 1.2, "hidden": 4}),
         ("LRU", LRU, {"width": 4, "state": 2, "modulus": (0.5, 0.9), "phase": 1.0}),
@@ -253,6 +253,10 @@ def training_calls():
         ("evaluate", training.evaluate, {"model": build("elman", vocab_size=2, classes=2), "task": tasks.Sum(2),
                                            "seed": 0, "length": 3, "strings": 2, "purpose": "test"}),
         ("summary", training.evaluation.summary, {"values": [1.0, 0.5]}),
+        ("accuracy_at_lengths", training.evaluation.accuracy_at_lengths, {
+            "net": build("elman", vocab_size=2, classes=2), "task": tasks.task("parity"), "lengths": [3], "strings": 2,
+            "generator": generator()}),
+        ("levels", training.evaluation.levels, {"task": tasks.task("parity"), "lengths": [3]}),
     ]  # fmt: skip
 
 

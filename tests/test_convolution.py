@@ -108,7 +108,7 @@ def test_planted_faults_are_noticed(monkeypatch):
     """A ring of one point fewer wraps around, whichever side is longer; nor does the oracle take just any kernel."""
     u, long, brief = normal(1, 100, 2), normal(2, 100, seed=1), normal(2, 3, seed=2)
     for fewer in (0, 1):
-        monkeypatch.setattr(convolution, "next_fast_len", lambda n, real, fewer=fewer: n - fewer)
+        monkeypatch.setattr(convolution, "fast_length", lambda n, real, fewer=fewer: n - fewer)
         for kernel, future in ((long, None), (brief, None), (brief, long), (long, brief), (long, long)):
             assert (gap(u, kernel, future=future) > 1e-4) == fewer, (fewer, kernel.shape)
     monkeypatch.undo()

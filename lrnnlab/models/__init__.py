@@ -44,12 +44,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def unbiased(inputs: int, outputs: int) -> nn.Linear:
+def _unbiased(inputs: int, outputs: int) -> nn.Linear:
     """A linear map without a bias."""
     return nn.Linear(inputs, outputs, bias=False)
 
 
-def from_zero(inputs: int, outputs: int) -> nn.Linear:
+def _from_zero(inputs: int, outputs: int) -> nn.Linear:
     """A linear map whose bias starts at 0, as in torch's attention."""
     made = nn.Linear(inputs, outputs)
     nn.init.zeros_(made.bias)
@@ -58,7 +58,7 @@ def from_zero(inputs: int, outputs: int) -> nn.Linear:
 
 # How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.
 PLAIN = {"last_residual": True, "final_norm": False, "head": "linear"}
-PAPER_003 = {**PLAIN, "by_symbol": False, "width": 16, "gate": "linear", "gate_map": unbiased, "ff": 1}
+PAPER_003 = {**PLAIN, "by_symbol": False, "width": 16, "gate": "linear", "gate_map": _unbiased, "ff": 1}
 RNN_003 = {**PLAIN, "by_symbol": False, "width": 16, "inputs": 128, "norm": "none", "residual": False}
 NUMBERS = {**PLAIN, **PAPER_004, "width": 32}
 
@@ -86,7 +86,7 @@ MODELS = {
     "recurrent_delta": partial(network, RecurrentDelta, **PAPER_003),
     "srwm": partial(network, SelfReferential, **PAPER_003, place="skip"),
     "transformer": partial(
-        network, CausalAttention, **{**PAPER_003, "gate_map": from_zero, "final_norm": True}, place="post"
+        network, CausalAttention, **{**PAPER_003, "gate_map": _from_zero, "final_norm": True}, place="post"
     ),
     "plain_lstm": partial(network, partial(Nonlinear, cell="lstm"), **RNN_003),
     "e_lstm": partial(network, ElementWiseLSTM, **RNN_003),
@@ -97,6 +97,7 @@ MODELS = {
 }
 
 
+@checked
 def reads_numbers(name: str) -> bool:
     """Whether a model of the registry reads sequences of numbers, too: all that are a :func:`network` of a mixer do."""
     return getattr(MODELS[name], "func", None) is network

@@ -129,10 +129,11 @@ def _at_rest(model: nn.Module) -> Iterator[None]:
         model.train(was_training)
 
 
+@checked
 @torch.no_grad()
 @steady_arithmetic()
 def accuracy_at_lengths(
-    net: torch.nn.Module, task: BaseTask, lengths: Iterable[int], *, strings: int, generator: torch.Generator
+    net: nn.Module, task: BaseTask, lengths: Iterable, *, strings: int, generator: torch.Generator
 ) -> dict[int, float]:
     """{length: share of right answers} on ``strings`` fresh strings of every length, where the task asks for an answer.
 
@@ -161,7 +162,8 @@ def accuracy_at_lengths(
     return found
 
 
-def levels(task: StringTask, lengths: Iterable[int]) -> dict[str, float]:
+@checked
+def levels(task: StringTask, lengths: Iterable) -> dict[str, float]:
     """What is right without reading: ``chance``, 1/C, and ``majority``, the commonest label of each length, averaged.
 
     >>> from lrnnlab.tasks.recognition import tomita

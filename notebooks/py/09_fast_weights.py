@@ -644,6 +644,7 @@ print(
     f"right: {max(scores['beta2_nh1']) > 0.5}"
 )
 
+
 # %% tags=["nbval-ignore-output"]
 def far(found):
     """Bin1, and single answers at the far end."""
