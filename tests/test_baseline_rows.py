@@ -41,7 +41,7 @@ def test_every_cell_trains(budget):
         after = found.model.state_dict()
         assert found.accepted and found.steps == 2, run.row
         assert len(found.model.layers) == (3 if run.task == "modarith" else 1) and found.model.width == 64
-        assert any(not torch.equal(before[name], after[name]) for name in before if name.startswith("layers"))
+        assert any(not torch.equal(before[name], after[name]) for name in before if name.startswith("blocks"))
 
 
 def layer(row, budget="desk", task="sum"):

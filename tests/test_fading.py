@@ -204,7 +204,7 @@ def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_foretol
     model = exact_model(task.machine, 5)
     model.final_norm = torch.nn.LayerNorm(model.width)  # what is largest stays largest
     with torch.no_grad():
-        model.head.weight *= 3
+        model.head[-1].weight *= 3
     made = lrnn_fading.look(model, task, tiny(), 0)
     leads = model(torch.tensor([[0]]))[0, 0].topk(2).values  # the same for every value: one-hot states
     assert np.allclose(made["curves"]["readout_gap"], (leads[0] - leads[1]).item(), rtol=1e-4)

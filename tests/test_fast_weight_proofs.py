@@ -280,10 +280,10 @@ def test_deltanet_with_beta_2_computes_parity(form, T):
     filled(layer, slow__weight=[*q, *k, [0, 0.5], [0, 0], [0, 40]])
     bits = np.stack([random_bits(T), np.ones(T, int)])
     with torch.no_grad():
-        y = layer(torch.cat([one_hot(row) for row in bits]))[1][:, :, 0].numpy()
+        y = layer(torch.cat([one_hot(row) for row in bits]))[:, :, 0].numpy()
         assert (y == bits.cumsum(1) % 2).all()
         layer.greatest = 1.0  # the paper's sigmoid
-        forgot = layer(one_hot(bits[1, :2000]))[1][0, :, 0].numpy()
+        forgot = layer(one_hot(bits[1, :2000]))[0, :, 0].numpy()
     assert recurrent_parity.share_right(forgot, bits[1, :2000]) < 0.6
 
 
@@ -295,7 +295,7 @@ def test_recurrent_delta_computes_parity_for_100_000_tokens():
     R[0, 2] = -1 / np.tanh(1)
     filled(layer, slow__weight=slow.flatten(0, 1), R=R)
     with torch.no_grad():
-        y = layer(one_hot(bits))[1][0, :, 0].numpy()
+        y = layer(one_hot(bits))[0, :, 0].numpy()
     assert np.abs(y - bits.cumsum() % 2).max() < 1e-5
     assert np.abs(y[:500] - recurrent_parity.recurrent_delta(bits[:500])).max() < 1e-5
 
@@ -306,7 +306,7 @@ def test_srwm_computes_parity_for_100_000_tokens(rates):
     W = recurrent_parity.srwm_weights()
     filled(layer, W0=np.concatenate([W[:12], *[W[12:]] * rates])[None])
     with torch.no_grad():
-        y = layer(torch.tensor(recurrent_parity.TOKENS[bits]).float()[None])[1][0, :, 0].numpy()
+        y = layer(torch.tensor(recurrent_parity.TOKENS[bits]).float()[None])[0, :, 0].numpy()
     assert (y == bits.cumsum() % 2).all()
 
 
@@ -314,7 +314,7 @@ def test_an_e_lstm_computes_parity():
     layer, bits = ElementWiseLSTM(1, inputs=2), random_bits(20_000)
     filled(layer, drive__weight=[[40, -40], [0.6, 0.6]], drive__bias=[0, 0], w=[[0], [-4]], W_o=[[0]])
     with torch.no_grad():
-        y = layer(one_hot(bits))[1][0, :, 0].numpy()
+        y = layer(one_hot(bits))[0, :, 0].numpy()
     assert recurrent_parity.share_right(y, bits, 0.0) == 1
 
 
@@ -334,7 +334,7 @@ def test_one_deltanet_layer_solves_the_papers_reset_dyck_1(k):
     z = torch.nn.functional.one_hot(batch.tokens, 3).double()
     for e, right in ((1e-6, True), (0.2, False)):
         with torch.no_grad():
-            counter = leaky_model(e)(z)[1][..., 0]
+            counter = leaky_model(e)(z)[..., 0]
         assert (whole_string_accuracy((counter > 0.5).long(), batch) == 1) == right
 
 
@@ -366,12 +366,12 @@ def test_a_normalised_network_says_one_thing_on_a_to_the_t():
 
 def test_the_layer_norm_remark_on_the_real_block():
     """App. C.1: only a norm right behind the mixer, without what comes before it, and with epsilon 0."""
-    for norm, epsilon, alike in (("output", 0.0, True), ("output", 1e-5, False), ("post", 0.0, False), ("pre", 0.0, False)):
-        model = models.build("ult", vocab_size=1, classes=2, seed=1, width=8, layers=1, heads=2, norm=norm,
+    for place, epsilon, alike in (("output", 0.0, True), ("output", 1e-5, False), ("post", 0.0, False), ("pre", 0.0, False)):
+        model = models.build("ult", vocab_size=1, classes=2, seed=1, width=8, layers=1, heads=2, place=place,
                              epsilon=epsilon).double()  # fmt: skip
         with torch.no_grad():
             logits = model(torch.zeros(1, 40, dtype=torch.int64))[0]
-        assert (float((logits - logits[0]).abs().max()) < 1e-12) == alike, (norm, epsilon)
+        assert (float((logits - logits[0]).abs().max()) < 1e-12) == alike, (place, epsilon)
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_a_training_that_broke_or_was_not_accepted_ends_red(bars):
     assert not made.finished
     with pytest.raises(KeyboardInterrupt):
         train_net(until=lambda made: stop() if made.steps == 7 else False)
-    refused = Recipe((Phase(5, lr=1e-3, until=-1.0), Phase(50, lr=1e-3)), batch=4)
+    refused = Recipe((Phase(5, lr=1e-3, until=1e-9), Phase(50, lr=1e-3)), batch=4)
     assert not fit(elman, Sum(2), refused, seed=0).accepted
     assert [picture(bar)[0] for bar in bars] == ["danger"] * 3
     assert [bar.total for bar in bars] == [50, 50, 55]

@@ -296,7 +296,7 @@ def test_layer_inputs_by_hand_and_net_left_alone():
         true = z[mask.squeeze(-1)]
         by_hand = (z - true.mean(0)) / (true.var(0, correction=0) + 1e-5).sqrt() * mask
         torch.testing.assert_close(u, by_hand, rtol=1e-4, atol=1e-5)
-        z = z + block.gate(block.mixer(by_hand)[1])
+        z = z + block.gate(block.mixer(by_hand))
 
 
 def test_padding_does_not_count():
@@ -452,8 +452,8 @@ def test_score_is_that_of_the_best_weights(monkeypatch):
     """Weights of the best validation answer class 1 always, the last ones class 0: each is scored as such."""
 
     def constant(net, answer):
-        net.readout[-1].weight.data.zero_()
-        net.readout[-1].bias.data.copy_(F.one_hot(torch.tensor(answer), 2))
+        net.head[-1].weight.data.zero_()
+        net.head[-1].bias.data.copy_(F.one_hot(torch.tensor(answer), 2))
         return {name: value.clone() for name, value in net.state_dict().items()}
 
     def fake(net, *_, **__):

@@ -328,10 +328,10 @@ def test_write_and_read():
 @pytest.mark.parametrize("task, text, message", [
     (Sum(5), "0325", "'5' at position 3 of '0325' is none of ('0', '1', '2', '3', '4')"),
     (Sum(11), "10 11", "'11' at position 1"), (Sum(11), "10,1", "'10,1' at position 0"),
-    (Sum(5), "", "at least 1, got 0"),
+    (Sum(5), "", "at least one symbol, got text=''"),
     (ModArith(5), "12+3", "'12' at position 0 of '12+3'"), (ModArith(5), "1/3", "'/' at position 1"),
     (ModArith(5), "1+", "odd length"), (ModArith(5), "1++", "a number should stand at position 2"),
-    (ModArith(5), "", "at least 1, got 0"),
+    (ModArith(5), "", "at least one symbol, got text=''"),
 ])
 def test_read_refuses(task, text, message):
     with pytest.raises(ValueError) as error:

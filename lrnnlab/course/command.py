@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         verbs = {"release": _release, "grade": _grade, "validate": _validate}
         return verbs[options.verb](options)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         tell(f"lrnnlab course: {error}", sys.stderr)
         return 2
 
@@ -39,9 +39,9 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student")
     grade.add_argument("--set", help="ps1, ps2, ps3, or the path of a source; default: what the submissions say")
     grade.add_argument("--out", type=Path, help="where marks and feedback go; default: the folder's name and -marks")
-    grade.add_argument("--jobs", type=_positive, default=2, help="submissions at a time (2)")
-    grade.add_argument("--seconds", type=_positive, default=10, help="computing time of one cell or one call (10)")
-    grade.add_argument("--memory", type=_positive, default=1024, help="MiB for all its processes together (1024)")
+    grade.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
+    grade.add_argument("--seconds", type=int, default=10, help="computing time of one cell or one call (10)")
+    grade.add_argument("--memory", type=int, default=1024, help="MiB for all its processes together (1024)")
     grade.add_argument("--image", default="",
                        help="with lrnnlab's requirements: Docker or Podman fences submissions in, not bubblewrap")
     grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
@@ -50,12 +50,6 @@ def _parser() -> argparse.ArgumentParser:
     validate = verbs.add_parser("validate", help="before hand-in: what a grader would choke on, in plain words")
     validate.add_argument("file", type=Path)
     return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
-    return int(text)
 
 
 def _release(options: argparse.Namespace) -> int:
