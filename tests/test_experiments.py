@@ -76,7 +76,7 @@ def test_jobs_do_not_change_the_numbers():
 
 def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     """Through the command: two at a time, interrupted by the keyboard, and the rest; the same as one at a time."""
-    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-3 --budget live --json".split()
+    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-15 --budget live --json".split()
     start = [sys.executable, "-m", "lrnnlab", *call, "--jobs", "2", "--data", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
     process = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -86,10 +86,10 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     assert process.returncode == 130 and f"what is finished is in {tmp_path}" in said, said
     kept = {record["seed"]: record for record in records.read_all(tmp_path)}
     assert kept[0]["metrics"] == first["metrics"] and "not used" not in said
-    runs = experiments.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(4))
+    runs = experiments.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(16))
     planned = []
     both = list(experiments.run_all(runs, jobs=2, data=tmp_path, announce=lambda *numbers: planned.append(numbers)))
-    assert planned == [(4, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
+    assert planned == [(16, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
     alone = list(experiments.run_all(runs, jobs=1))
     assert [timeless(record) for record in both] == [timeless(record) for record in alone]
     assert alone[0]["curve"] != alone[1]["curve"]

@@ -19,7 +19,7 @@ from lrnnlab.models import (
     SelfReferential,
     build,
     cpu_lanes,
-    unbiased,
+    _unbiased,
 )
 from lrnnlab.models.e_lstm import element_wise
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
@@ -304,7 +304,7 @@ def block_by_hand(block, x):
 @pytest.mark.parametrize("norm, place", [*(("layer", place) for place in PLACES), ("none", "pre")])
 def test_where_the_norms_stand(norm, place):
     torch.manual_seed(1)
-    block = Block(FastWeights(6), 6, ff=2, norm=norm, place=place, epsilon=0.5, gate="linear", gate_map=unbiased).double()
+    block = Block(FastWeights(6), 6, ff=2, norm=norm, place=place, epsilon=0.5, gate="linear", gate_map=_unbiased).double()
     for p in block.parameters():
         p.data.add_(0.3 * torch.randn_like(p))
     x = normal(7, 6)
