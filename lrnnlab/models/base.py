@@ -60,8 +60,12 @@ class Recurrence(nn.Module):
         return None, self(z, tokens)
 
     def mix(self, z: Tensor) -> Tensor:
-        """z (B,T,D) -> y (B,T,D)."""
-        raise NotImplementedError(f"{type(self).__name__} says neither mix nor forward")
+        """z (B,T,D) -> y (B,T,D): one token after another, unless a subclass knows a faster way."""
+        state, answers = self.initial(len(z)), []
+        for z_t in z.unbind(1):
+            state, y_t = self.step(state, z_t)
+            answers.append(y_t)
+        return torch.stack(answers, 1)
 
     @abstractmethod
     def initial(self, batch: int):

@@ -146,19 +146,20 @@ class BaseTask(ABC):
     """
 
     reads, answers, padded = "tokens", "every", False
+    classes: int | None = None  # None where numbers are asked for
     train_length: int
     test_length: int
     score = "accuracy"
 
     @property
-    @abstractmethod
     def input_size(self):
         """V symbols, or d_in columns."""
+        return self.vocab_size if self.reads == "tokens" else self.d_in
 
     @property
-    @abstractmethod
     def output_size(self):
         """C classes, or d_out columns."""
+        return self.d_out if self.classes is None else self.classes
 
     @abstractmethod
     def sample(self, batch, length, generator):
@@ -248,14 +249,6 @@ class Task(BaseTask):
     @property
     def vocab_size(self):
         return len(self.symbols)
-
-    @property
-    def input_size(self):
-        return self.vocab_size
-
-    @property
-    def output_size(self):
-        return self.classes
 
     @property
     def chance(self):

@@ -91,14 +91,6 @@ class ContinuousTask(BaseTask):
     def d_in(self):
         return self.columns + 2
 
-    @property
-    def input_size(self):
-        return self.d_in
-
-    @property
-    def output_size(self):
-        return self.d_out
-
     def levels(self, length):
         """R2 of one number for the whole batch, 0, and of the best answer known that learns no skill."""
         from lrnnlab.tasks.atomic_levels import trivial_level  # loads scipy.stats: a second

@@ -188,14 +188,6 @@ class ListOps(BaseTask):
     def name(self):
         return type(self).__name__
 
-    @property
-    def input_size(self):
-        return self.vocab_size
-
-    @property
-    def output_size(self):
-        return self.classes
-
     def levels(self, length):
         return {"chance": self.chance, "majority": self.majority(length)}
 

@@ -87,14 +87,6 @@ class Pathfinder(BaseTask):
         return self.name
 
     @property
-    def input_size(self):
-        return self.d_in
-
-    @property
-    def output_size(self):
-        return self.classes
-
-    @property
     def majority(self):
         """Accuracy of the best constant answer: the label is a fair coin's."""
         return 0.5
