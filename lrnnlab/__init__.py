@@ -5,7 +5,7 @@ One sentence holds the whole package together::
     x_t = A_t x_{t-1} + b_t,      y_t = h(x_t)
 
 ``scans`` runs it, ``automata`` and ``tasks`` ask questions of it, ``models`` say what A_t and b_t are, ``training``
-fits and measures, ``verification`` proves, ``experiments`` are the papers' tables and figures, ``explore`` shows them.
+fits and measures, ``verification`` proves, ``tables`` holds the papers' tables and figures, ``show`` draws them.
 A room imports only from the floors below it.  The first hour needs eight names, which are loaded when they are used::
 
     from lrnnlab import build, evaluate, snap, task, train, verify
@@ -20,7 +20,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
-    "build": "models", "evaluate": "training.evaluation", "linear_scan": "scans", "reproduce": "experiments",
+    "build": "models", "evaluate": "training.evaluation", "linear_scan": "scans", "reproduce": "tables",
     "snap": "models", "task": "tasks", "train": "training", "verify": "verification",
 }  # fmt: skip
 __all__ = sorted(_HOMES)

@@ -164,20 +164,20 @@ def _run(argv: list[str]) -> int:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from lrnnlab import experiments, records
-    from lrnnlab.experiments import fwp_search
-    from lrnnlab.experiments.report import line, table
+    from lrnnlab import tables, records
+    from lrnnlab.tables import fwp_search
+    from lrnnlab.tables.report import line, table
 
     chosen = {name: getattr(options, name) for name in ("tasks", "rows", "seeds", "budget")}
     if options.search is None:
-        runs = experiments.plan(options.experiment, protocol=options.protocol, **chosen)
+        runs = tables.plan(options.experiment, protocol=options.protocol, **chosen)
     else:
         runs = fwp_search.search_plan(options.experiment, first=options.search, **chosen)
     keep = options.record if options.record is not None else options.budget != "live" or options.data is not None
     data = (options.data or records.data_folder()) if keep else None
-    if options.jobs > 1 and experiments.times(options.experiment):
+    if options.jobs > 1 and tables.times(options.experiment):
         print(f"{options.experiment} measures time: one run at a time, not {options.jobs}", file=sys.stderr)
-    aliases = experiments.get(options.experiment).ALIASES
+    aliases = tables.get(options.experiment).ALIASES
     asked = {aliases.get(row, row): row for row in options.rows or ()}  # print the name that was asked for
 
     def announce(planned: int, recorded: int) -> None:
@@ -186,7 +186,7 @@ def _reproduce(options: argparse.Namespace) -> int:
               file=sys.stderr, flush=True)  # fmt: skip
 
     done = []
-    made = experiments.run_all(runs, jobs=options.jobs, data=data, progress=not options.json, announce=announce)
+    made = tables.run_all(runs, jobs=options.jobs, data=data, progress=not options.json, announce=announce)
     try:
         for number, record in enumerate(made, 1):
             done.append(record)
@@ -217,7 +217,7 @@ def _interrupted(data: Path | None) -> int:
 
 def _figures(options: argparse.Namespace) -> int:
     from lrnnlab import records
-    from lrnnlab.explore import pictures
+    from lrnnlab.show import pictures
 
     for path in pictures.draw(options.folder or records.data_folder().parent / "figures", options.names):
         print(path)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lrnnlab import experiments, records
-from lrnnlab.experiments import report
+from lrnnlab import tables, records
+from lrnnlab.tables import report
 
 
 def planned(names, without=()):
@@ -11,9 +11,9 @@ def planned(names, without=()):
 
     @pytest.mark.parametrize("name", names)
     def plan(name):
-        module = experiments.get(name)
+        module = tables.get(name)
         for budget in ("live", "desk"):
-            runs = experiments.plan(name, budget=budget)
+            runs = tables.plan(name, budget=budget)
             assert len(runs) == len(module.TASKS) * len(module.ROWS)
             assert len({str(run.path(records.data_folder())) for run in runs}) == len(runs)
         with pytest.raises(ValueError, match="no row 'mamba'"):
@@ -33,10 +33,10 @@ def belonging(names):
     @pytest.mark.parametrize("name", names)
     def belong(name):
         found = records.read_all(records.data_folder() / "records" / name / "desk")
-        module = experiments.get(name)
+        module = tables.get(name)
         for record in found:
             cell = {"tasks": [record["task"]], "rows": [record["row"]], "seeds": [record["seed"]]}
-            plan = experiments.plan(name, budget="desk", **cell)
+            plan = tables.plan(name, budget="desk", **cell)
             assert records.fingerprint(plan[0].config()) == record["fingerprint"], (record["task"], record["row"])
             assert str(record["seed"]) in module.line(record)
         assert not found or report.table(found)

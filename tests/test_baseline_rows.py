@@ -7,10 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab import experiments, records, tasks
-from lrnnlab.experiments import lrnn_baseline_rates as rates
-from lrnnlab.experiments import lrnn_baselines as baselines
-from lrnnlab.experiments import lrnn_table2, report, runner
+from lrnnlab import tables, records, tasks
+from lrnnlab.tables import lrnn_baseline_rates as rates
+from lrnnlab.tables import lrnn_baselines as baselines
+from lrnnlab.tables import lrnn_table2, report, runner
 from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla
 from lrnnlab.models.recurrent import Nonlinear
 
@@ -20,7 +20,7 @@ SWEEP = records.data_folder() / "records" / "lrnn" / "baseline_rates" / "desk"
 
 
 def cells(budget):
-    return experiments.plan("lrnn/table2", rows=baselines.ROWS, seeds=[0], budget=budget)
+    return tables.plan("lrnn/table2", rows=baselines.ROWS, seeds=[0], budget=budget)
 
 
 def cut(run, steps=2):
@@ -33,7 +33,7 @@ def cut(run, steps=2):
 # The rows
 
 
-@pytest.mark.parametrize("budget", experiments.BUDGETS)
+@pytest.mark.parametrize("budget", tables.BUDGETS)
 def test_every_cell_trains(budget):
     for run in cells(budget):
         before = run.build_model().state_dict()
@@ -64,7 +64,7 @@ def test_the_rows_are_the_models_that_their_names_say():
 
 def test_only_the_papers_budget_has_the_larger_models():
     sizes = {budget: (layer("liquid_s4", budget).B.shape[1], layer("rwkv", budget).up.out_features // 64)
-             for budget in experiments.BUDGETS}  # fmt: skip
+             for budget in tables.BUDGETS}  # fmt: skip
     assert sizes == {"live": (4, 1), "desk": (4, 1), "paper": (8, 4)}
     for run in cells("desk"):
         if run.row not in ("liquid_s4", "rwkv"):

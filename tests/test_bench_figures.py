@@ -8,9 +8,9 @@ from lrnnlab import records
 from lrnnlab.bench import peers as bench_peers
 from lrnnlab.bench import recording, scans
 from lrnnlab.bench.cases import CASES, Case
-from lrnnlab.explore import bench_figures, pictures
-from lrnnlab.explore.bench_figures import LOOKS, OURS, WAYS, memory_line, recorded, rows, times_ours, times_table
-from lrnnlab.explore.show import LARGEST, png
+from lrnnlab.show import bench_figures, pictures
+from lrnnlab.show.bench_figures import LOOKS, OURS, WAYS, memory_line, recorded, rows, times_ours, times_table
+from lrnnlab.show.output import LARGEST, png
 
 SMALL = (Case("block", 2, 40, 2, 2), Case("real", 2, 40, 3))
 LONG, LARGE = "would take about 63 s", "would need about 40 GB"

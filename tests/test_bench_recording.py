@@ -8,7 +8,7 @@ import pytest
 from lrnnlab import cli, records
 from lrnnlab.bench import recording
 from lrnnlab.bench.recording import Bench
-from lrnnlab.explore import bench_figures
+from lrnnlab.show import bench_figures
 
 
 class Clock:

@@ -629,7 +629,7 @@ def test_every_value_of_every_control_is_tried():
     from matplotlib.figure import Figure
 
     from lrnnlab.book.sweeping import sweep_explorers
-    from lrnnlab.explore.widgets import explore
+    from lrnnlab.show.widgets import explore
 
     seen = []
 
@@ -650,7 +650,7 @@ def test_nonsense_in_a_text_box_is_the_readers_own_mistake():
     from matplotlib.figure import Figure
 
     from lrnnlab.book.sweeping import sweep_explorers
-    from lrnnlab.explore.widgets import explore
+    from lrnnlab.show.widgets import explore
 
     def draw(word):
         if word and not word.isdigit():
@@ -664,7 +664,7 @@ def test_a_widget_with_two_names_is_swept_once():
     from matplotlib.figure import Figure
 
     from lrnnlab.book.sweeping import sweep_explorers
-    from lrnnlab.explore.widgets import explore
+    from lrnnlab.show.widgets import explore
 
     drawn = []
 

@@ -40,10 +40,10 @@ from lrnnlab.book.running import KERNEL, cleared
 from lrnnlab.book.serving import jupyter_lab
 from lrnnlab.book.slicing import widget_cells
 from lrnnlab.course import exercises
-from lrnnlab.explore.transition_figures import growth
-from lrnnlab.explore.widgets import explore
-from lrnnlab.site import build
-from lrnnlab.site.flipbooks import book_html, flipbook
+from lrnnlab.show.transition_figures import growth
+from lrnnlab.show.widgets import explore
+from lrnnlab.book.site import build
+from lrnnlab.book.site.flipbooks import book_html, flipbook
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -11,8 +11,8 @@ from matplotlib.colors import to_rgb
 from numpy.polynomial import chebyshev, polynomial
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.explore import conditioning_figures, conditioning_widgets
-from lrnnlab.explore.conditioning_figures import (
+from lrnnlab.show import conditioning_figures, conditioning_widgets
+from lrnnlab.show.conditioning_figures import (
     SIGNS,
     circle_angles,
     exact_shifts,
@@ -20,7 +20,7 @@ from lrnnlab.explore.conditioning_figures import (
     learned_kernels,
     shift_costs,
 )
-from lrnnlab.explore.conditioning_widgets import (
+from lrnnlab.show.conditioning_widgets import (
     LAMBDAS,
     LENGTHS,
     MODES,
@@ -35,9 +35,9 @@ from lrnnlab.explore.conditioning_widgets import (
     sum_sentence,
     summed,
 )
-from lrnnlab.explore.show import png
-from lrnnlab.proofs.float_limits import DIGITS
-from lrnnlab.proofs.shift_norms import INTERVALS
+from lrnnlab.show.output import png
+from lrnnlab.algebra.float_limits import DIGITS
+from lrnnlab.algebra.shift_norms import INTERVALS
 
 REAL = ("[0,1]", "[-1,1]")
 

@@ -19,7 +19,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrnnlab.course import chapter_01, chapter_06, check, hint, solution, wire
+from lrnnlab.chapters import ch01, ch06
+from lrnnlab.course import check, hint, solution, wire
 from lrnnlab.course.exercises import exercises
 from lrnnlab.course.judging import (
     NOT_YET,
@@ -462,8 +463,8 @@ WRONG = {
     "06.3": [10, 15, 0, "eleven"],
     "06.4": [
         lambda nodes, S: [0] * len(nodes), lambda nodes, S: [1], lambda nodes, S: None, lambda nodes: [],
-        lambda nodes, S: [float(w) for w in chapter_06._solve(nodes, S)],  # drifts
-        lambda nodes, S: chapter_06._solve(nodes, len(nodes) - 1),
+        lambda nodes, S: [float(w) for w in ch06._solve(nodes, S)],  # drifts
+        lambda nodes, S: ch06._solve(nodes, len(nodes) - 1),
     ],
     "06.5": [(8, 8), (5.5, 12), (9.5, 10), (6.1, 10), 5.5, "5.5, 10"],
     "06.6": [1, 2, 3.3, -3.364, 4, "a"],
@@ -587,7 +588,7 @@ def test_no_wrong_answer_is_told_the_right_one(exercise):
 
 def test_a_judge_that_gives_its_answer_away_is_seen(monkeypatch):
     one = next(one for one in ASKS_NUMBERS if one.id == "01.5")
-    monkeypatch.setattr(chapter_01, "number", lambda answer: claim(False, f"right on {5 * answer} of 2001 states"))
+    monkeypatch.setattr(ch01, "number", lambda answer: claim(False, f"right on {5 * answer} of 2001 states"))
     assert leaks(one, 400) == {2000.0, 2001.0}
     assert len(ASKS_NUMBERS) >= 15
 

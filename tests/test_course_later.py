@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from lrnnlab.course import chapter_09, check, hint, predict, solution
+from lrnnlab.chapters import ch09
+from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.course.exercises import exercises
 from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
 from lrnnlab.course.predicting import Prediction
@@ -141,7 +142,7 @@ def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
 
 def test_a_judge_that_is_broken_is_seen(monkeypatch):
     """With another truth in it the judge of 09.4 takes a planted answer and refuses the right one."""
-    monkeypatch.setattr(chapter_09, "predicted_error", lambda beta, noise: 310)
+    monkeypatch.setattr(ch09, "predicted_error", lambda beta, noise: 310)
     assert check("09.4", WRONG["09.4"][0]).outcome == RIGHT
     assert check("09.4", 618).outcome == NOT_YET
 

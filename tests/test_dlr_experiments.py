@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from recorded import belonging, planned
 from torch import nn
 
-from lrnnlab import experiments, records
-from lrnnlab.experiments import dlr_kernels, dlr_table2, dlr_table4, report
-from lrnnlab.experiments.stand_ins import build_net
-from lrnnlab.explore.shift_figures import shift_by_length, shift_kernels
-from lrnnlab.explore.show import LARGEST, png
+from lrnnlab import tables, records
+from lrnnlab.tables import dlr_kernels, dlr_table2, dlr_table4, report
+from lrnnlab.tables.stand_ins import build_net
+from lrnnlab.show.shift_figures import shift_by_length, shift_kernels
+from lrnnlab.show.output import LARGEST, png
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.sgconv import SGConv
@@ -54,7 +54,7 @@ test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
 
 @pytest.mark.parametrize("name", ["dlr/kernels", "dlr/table4"])
 def test_no_budget_of_the_paper_where_there_is_none(name):
-    module = experiments.get(name)
+    module = tables.get(name)
     with pytest.raises(ValueError, match="'paper'"):
         module.setting("dlr", module.TASKS[0], "paper")
 
@@ -213,7 +213,7 @@ def test_learned_kernels_of_a_short_run():
 
 @pytest.mark.parametrize("row, task", [("dlr", "retrieval"), ("attention", "text"), ("s4", "listops"), ("s4d", "speech")])
 def test_every_kind_of_stand_in_trains_and_says_what_it_is(row, task):
-    record = next(experiments.run_all(experiments.plan("dlr/table4", tasks=[task], rows=[row])))
+    record = next(tables.run_all(tables.plan("dlr/table4", tasks=[task], rows=[row])))
     assert record["data"].endswith("(stand-in)") and record["metrics"]["steps"] == 2
     text = report.table([record])
     ours, paper = text.split("\n\n")

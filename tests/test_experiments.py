@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lrnnlab import cli, experiments, records
-from lrnnlab.experiments import lrnn_table2, runner
-from lrnnlab.experiments.report import frame, table
+from lrnnlab import cli, tables, records
+from lrnnlab.tables import lrnn_table2, runner
+from lrnnlab.tables.report import frame, table
 from lrnnlab.models import build
 from lrnnlab.training import Phase, Recipe
 
@@ -30,16 +30,16 @@ def without_clock(record):
 
 
 def test_every_cell_of_every_experiment_can_be_built():
-    for name in experiments.EXPERIMENTS:
-        for budget in experiments.BUDGETS:
-            for run in experiments.plan(name, seeds=[0], budget=budget):
+    for name in tables.EXPERIMENTS:
+        for budget in tables.BUDGETS:
+            for run in tables.plan(name, seeds=[0], budget=budget):
                 task, setting = run.build_task(), run.setting
                 build(setting.model, vocab_size=task.vocab_size, classes=task.classes, **setting.options)
                 json.dumps(run.config())
 
 
 def test_budget_paper_is_the_papers_setting():
-    run = experiments.plan("lrnn/table2", tasks=["modarith"], rows=["release"], seeds=[0], budget="paper")[0]
+    run = tables.plan("lrnn/table2", tasks=["modarith"], rows=["release"], seeds=[0], budget="paper")[0]
     recipe = run.setting.recipe
     assert run.protocol == "paper" and run.setting.options["layers"] == 3
     assert (recipe.steps, recipe.batch, recipe.optimiser) == (40_000, 128, "adam")
@@ -48,14 +48,14 @@ def test_budget_paper_is_the_papers_setting():
 
 
 def test_ours_is_the_best_row_and_wrong_names_are_refused():
-    assert experiments.plan("lrnn/table2", rows=["ours"], seeds=[0])[0].row == "softmax"
+    assert tables.plan("lrnn/table2", rows=["ours"], seeds=[0])[0].row == "softmax"
     for wrong in ({"rows": ["nobody"]}, {"tasks": ["chess"]}, {"budget": "huge"}, {"protocol": "mine"}):
         with pytest.raises(
             ValueError, match=next(iter(wrong.values()))[0] if "rows" in wrong or "tasks" in wrong else "no "
         ):
-            experiments.plan("lrnn/table2", seeds=[0], **wrong)
+            tables.plan("lrnn/table2", seeds=[0], **wrong)
     with pytest.raises(ValueError, match="lrnn/table9"):
-        experiments.get("lrnn/table9")
+        tables.get("lrnn/table9")
 
 
 def test_a_record_holds_what_it_takes_to_trust_it():
@@ -86,11 +86,11 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     assert process.returncode == 130 and f"what is finished is in {tmp_path}" in said, said
     kept = {record["seed"]: record for record in records.read_all(tmp_path)}
     assert kept[0]["metrics"] == first["metrics"] and "not used" not in said
-    runs = experiments.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(16))
+    runs = tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(16))
     planned = []
-    both = list(experiments.run_all(runs, jobs=2, data=tmp_path, announce=lambda *numbers: planned.append(numbers)))
+    both = list(tables.run_all(runs, jobs=2, data=tmp_path, announce=lambda *numbers: planned.append(numbers)))
     assert planned == [(16, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
-    alone = list(experiments.run_all(runs, jobs=1))
+    alone = list(tables.run_all(runs, jobs=1))
     assert [timeless(record) for record in both] == [timeless(record) for record in alone]
     assert alone[0]["curve"] != alone[1]["curve"]
 
@@ -101,11 +101,11 @@ def timeless(record):
 
 def test_what_measures_time_runs_alone(monkeypatch, capsys):
     seen = []
-    monkeypatch.setattr(experiments, "perform_all", lambda runs, *, jobs, **_: seen.append(jobs) or iter(()))
-    for name in (*experiments.EXPERIMENTS, *experiments.MEASUREMENTS):
-        experiments.run_all([replace(tiny(), experiment=name)], jobs=2)
-    assert dict(zip((*experiments.EXPERIMENTS, *experiments.MEASUREMENTS), seen)) == {
-        name: 1 if name == "lrnn/speed" else 2 for name in (*experiments.EXPERIMENTS, *experiments.MEASUREMENTS)
+    monkeypatch.setattr(tables, "perform_all", lambda runs, *, jobs, **_: seen.append(jobs) or iter(()))
+    for name in (*tables.EXPERIMENTS, *tables.MEASUREMENTS):
+        tables.run_all([replace(tiny(), experiment=name)], jobs=2)
+    assert dict(zip((*tables.EXPERIMENTS, *tables.MEASUREMENTS), seen)) == {
+        name: 1 if name == "lrnn/speed" else 2 for name in (*tables.EXPERIMENTS, *tables.MEASUREMENTS)
     }
 
 
@@ -244,7 +244,7 @@ def test_the_committed_records_are_good():
     assert recorded and timed and len(recorded) + len(timed) == len(paths)
     for record in recorded:
         run = next(
-            run for run in experiments.plan(record["experiment"], tasks=[record["task"]], rows=[record["row"]],
+            run for run in tables.plan(record["experiment"], tasks=[record["task"]], rows=[record["row"]],
                                             seeds=[record["seed"]], budget=record["budget"], protocol=record["protocol"])
         )  # fmt: skip
         assert records.fingerprint(run.config()) == record["fingerprint"], (

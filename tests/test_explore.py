@@ -19,11 +19,12 @@ from PIL import Image
 
 from lrnnlab.analysis import eigenvalues, product_growth
 from lrnnlab.automata import MooreMachine, build
-from lrnnlab.explore import automaton_figures, graph_layout, show, style, training_figures, transition_figures
-from lrnnlab.explore.automaton_figures import snapped_heads, state_diagram, walk
-from lrnnlab.explore.table_figures import holds
-from lrnnlab.explore.training_figures import Comparison, accuracy_by_length, loss_curve, paper_recorded_live, spread
-from lrnnlab.explore.transition_figures import (
+from lrnnlab import show
+from lrnnlab.show import automaton_figures, graph_layout, output, style, training_figures, transition_figures
+from lrnnlab.show.automaton_figures import snapped_heads, state_diagram, walk
+from lrnnlab.show.table_figures import holds
+from lrnnlab.show.training_figures import Comparison, accuracy_by_length, loss_curve, paper_recorded_live, spread
+from lrnnlab.show.transition_figures import (
     before_after,
     column_rule,
     eigenvalue_plane,
@@ -271,14 +272,14 @@ def test_saving_refuses_other_suffixes_missing_text_and_large_files(tmp_path, mo
     for name, alt in (("a.jpg", "alt"), ("a.png", "")):
         with pytest.raises(ValueError, match=r"\.png|alternative text"):
             show.save(figure, tmp_path / name, alt)
-    monkeypatch.setattr(show, "LARGEST", 1000)
+    monkeypatch.setattr(output, "LARGEST", 1000)
     with pytest.raises(ValueError, match="a.png would have [0-9]+ bytes, more than 1000: draw less"):
         show.save(figure, tmp_path / "a.png", "two axes")
     assert not list(tmp_path.iterdir())
 
 
 def test_pictures_need_neither_pyplot_nor_ipywidgets():
-    code = ("import sys; from lrnnlab.explore import show, training_figures; "
+    code = ("import sys; from lrnnlab.show import training_figures; "
             "print([name for name in ('matplotlib.pyplot', 'ipywidgets', 'IPython') if name in sys.modules])")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
@@ -543,7 +544,7 @@ def test_heads_that_do_nothing_are_grey_and_named():
 
 # --- widgets ---------------------------------------------------------------------------------------------------------
 
-widgets = pytest.importorskip("lrnnlab.explore.widgets")
+widgets = pytest.importorskip("lrnnlab.show.widgets")
 
 
 def dot(p, b):
@@ -685,7 +686,7 @@ def test_a_row_shows_what_it_learned_beside_what_it_holds():
 
 
 def test_controls_carry_the_names_of_the_text():
-    from lrnnlab.site.flipbooks import flipbook
+    from lrnnlab.book.site.flipbooks import flipbook
 
     made = widgets.explore(lambda theta_1, lam, task, rule: empty(), {
         "theta_1": [0, 1], "lam": [0.5], "task": ["S_3", "D_2"], "rule": {"one_layer": "clip"},

@@ -10,12 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab import experiments, records
+from lrnnlab import tables, records
 from lrnnlab.analysis import centre_scores, crossing, way_to_error, within_between
-from lrnnlab.experiments import lrnn_fading, report
-from lrnnlab.explore import pictures
-from lrnnlab.explore.fading_figures import fading
-from lrnnlab.explore.show import LARGEST
+from lrnnlab.tables import lrnn_fading, report
+from lrnnlab.show import pictures
+from lrnnlab.show.fading_figures import fading
+from lrnnlab.show.output import LARGEST
 from lrnnlab.models import exact_model
 from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe
@@ -225,13 +225,13 @@ def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_foretol
 def test_a_run_is_measured_shown_and_told_apart_by_its_setting():
     phase = Phase(steps=3, lr=1e-3)
     training = {**tiny()["training"], "recipe": asdict(Recipe((phase,), batch=4))}
-    run = experiments.Measurement(lrnn_fading.NAME, "sum", "lstm", 0, "live", tiny(training=training, length=60))
-    (record,) = experiments.run_all([run])
+    run = tables.Measurement(lrnn_fading.NAME, "sum", "lstm", 0, "live", tiny(training=training, length=60))
+    (record,) = tables.run_all([run])
     assert not record["metrics"]["learned"] and record["metrics"]["predicted"] == {} and record["metrics"]["steps"] == 3
     assert "not learned" in report.table([record]) and "predicted nothing" in report.line(record)
-    plans = [experiments.plan("lrnn/fading", rows=[row], budget="desk")[0] for row in lrnn_fading.ROWS]
+    plans = [tables.plan("lrnn/fading", rows=[row], budget="desk")[0] for row in lrnn_fading.ROWS]
     assert len({records.fingerprint(plan.config()) for plan in plans}) == 4
-    assert lrnn_fading._training(plans[1].setting["training"]) == experiments.plan(
+    assert lrnn_fading._training(plans[1].setting["training"]) == tables.plan(
         "lrnn/table2", tasks=["sum"], rows=["clip"])[0].setting  # fmt: skip
     for wrong in (("elman", "sum", "live"), ("clip", "modarith", "live"), ("clip", "sum", "paper")):
         with pytest.raises(ValueError, match="lrnn/fading has no"):
@@ -249,7 +249,7 @@ def test_committed_records_answer_todays_question_and_hang_together():
     made = committed()
     assert {(r["row"], r["seed"]) for r in made} == {(row, seed) for row in lrnn_fading.ROWS for seed in range(3)}
     for r in made:
-        (plan,) = experiments.plan("lrnn/fading", rows=[r["row"]], seeds=[r["seed"]], budget="desk")
+        (plan,) = tables.plan("lrnn/fading", rows=[r["row"]], seeds=[r["seed"]], budget="desk")
         assert records.fingerprint(plan.config()) == r["fingerprint"]
         found, curves = r["metrics"], r["curves"]
         for predicted in found["predicted"].values():

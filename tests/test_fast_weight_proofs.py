@@ -14,7 +14,7 @@ from proving import two_tests
 from lrnnlab import models
 from lrnnlab.models import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
 from lrnnlab.models.feature_maps import FEATURE_MAPS as MODEL_MAPS
-from lrnnlab.proofs import (
+from lrnnlab.algebra import (
     counting_bits,
     delta_counters,
     delta_spectrum,
@@ -26,7 +26,7 @@ from lrnnlab.proofs import (
     recurrent_parity,
     token_counts,
 )
-from lrnnlab.proofs.fast_weights import outputs, random_layer, states
+from lrnnlab.algebra.fast_weights import outputs, random_layer, states
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.tasks import COUNTER_TASKS, whole_string_accuracy
 

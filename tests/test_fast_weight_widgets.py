@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.explore import fast_weight_figures, fast_weight_widgets
-from lrnnlab.explore.fast_weight_figures import (
+from lrnnlab.show import fast_weight_figures, fast_weight_widgets
+from lrnnlab.show.fast_weight_figures import (
     BETAS,
     LONGEST,
     RULES,
@@ -22,7 +22,7 @@ from lrnnlab.explore.fast_weight_figures import (
     memory_sentence,
     remember,
 )
-from lrnnlab.explore.fast_weight_widgets import (
+from lrnnlab.show.fast_weight_widgets import (
     DEPTHS,
     KEYS,
     LEAKS,

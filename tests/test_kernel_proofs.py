@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proving import two_tests
 from scipy.optimize import minimize
 
-from lrnnlab.proofs import (
+from lrnnlab.algebra import (
     circle_modes,
     delay_lines,
     float_limits,

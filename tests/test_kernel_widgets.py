@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from lrnnlab.analysis_kernels import receptive_field
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.explore import kernel_widgets
-from lrnnlab.explore.kept_figure import KEPT, KeptFigure, round_limit
-from lrnnlab.explore.kernel_figures import (
+from lrnnlab.show import kernel_widgets
+from lrnnlab.show.kept_figure import KEPT, KeptFigure, round_limit
+from lrnnlab.show.kernel_figures import (
     LENGTH,
     fit_by_modes,
     fit_sentence,
@@ -22,7 +22,7 @@ from lrnnlab.explore.kernel_figures import (
     receptive_fields,
     reverse_moves,
 )
-from lrnnlab.explore.kernel_widgets import (
+from lrnnlab.show.kernel_widgets import (
     STARTS,
     product_modes,
     product_sentence,
@@ -31,8 +31,8 @@ from lrnnlab.explore.kernel_widgets import (
     start_sentence,
     start_spectrum,
 )
-from lrnnlab.explore.modes_on_disc import ANGLES as STOPS
-from lrnnlab.explore.modes_on_disc import (
+from lrnnlab.show.modes_on_disc import ANGLES as STOPS
+from lrnnlab.show.modes_on_disc import (
     DRAG,
     PERIODS,
     SETS,
@@ -44,12 +44,12 @@ from lrnnlab.explore.modes_on_disc import (
     mode_set,
     modes_sentence,
 )
-from lrnnlab.explore.show import quick_png
-from lrnnlab.explore.style import new_figure
+from lrnnlab.show.output import quick_png
+from lrnnlab.show.style import new_figure
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.proofs.kernel_fits import families, targets
-from lrnnlab.proofs.shifts import needed_modes
+from lrnnlab.algebra.kernel_fits import families, targets
+from lrnnlab.algebra.shifts import needed_modes
 
 ANGLES, RADII = list(range(-30, 65, 5)), [0.6, 0.95, 1.0, 1.02]
 

@@ -14,14 +14,14 @@ from matplotlib.text import Text
 from scipy.special import digamma
 from torch.overrides import TorchFunctionMode
 
-from lrnnlab import cli, experiments, records
+from lrnnlab import cli, tables, records
 from lrnnlab.analysis import FLOAT32_MAX, log10_products, overflow_observed, random_blocks
-from lrnnlab.experiments import lrnn_fig1, lrnn_growth, lrnn_speed, report
-from lrnnlab.experiments.lrnn_fig1 import schedule, spell
-from lrnnlab.explore import pictures
-from lrnnlab.explore.growth_figures import growth_by_rule
-from lrnnlab.explore.scan_figures import product_text, scan_schedule, schedule_sentence, speed_ratios
-from lrnnlab.explore.show import LARGEST
+from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, report
+from lrnnlab.tables.lrnn_fig1 import schedule, spell
+from lrnnlab.show import pictures
+from lrnnlab.show.growth_figures import growth_by_rule
+from lrnnlab.show.scan_figures import product_text, scan_schedule, schedule_sentence, speed_ratios
+from lrnnlab.show.output import LARGEST
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.scans import paper
 
@@ -29,7 +29,7 @@ EQ6 = ("clip", "release", "centred", "block", "unit")  # the rules that leave no
 
 
 def made(name, **asked):
-    return list(experiments.run_all(experiments.plan(name, **asked)))
+    return list(tables.run_all(tables.plan(name, **asked)))
 
 
 # Figure 1
@@ -234,36 +234,36 @@ def test_the_papers_seconds_are_shown_as_the_papers():
 
 
 def test_plans_of_both_kinds_and_what_they_refuse():
-    assert [run.seed for run in experiments.plan("lrnn/speed")] == [0] * 4
-    assert len(experiments.plan("lrnn/table2", tasks=["sum"], rows=["ours"])) == 5
+    assert [run.seed for run in tables.plan("lrnn/speed")] == [0] * 4
+    assert len(tables.plan("lrnn/table2", tasks=["sum"], rows=["ours"])) == 5
     for name, wrong, shown in [
         ("lrnn/growth", {"rows": ["steepest"]}, "steepest"), ("lrnn/growth", {"tasks": ["sum"]}, "'sum'"),
         ("lrnn/growth", {"budget": "paper"}, "'paper'"), ("lrnn/speed", {"protocol": "paper"}, "no protocol 'paper'"),
         ("lrnn/fig1", {"rows": ["7"]}, "'7'"), ("lrnn/fig1", {"budget": "huge"}, "'huge'"),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=shown):
-            experiments.plan(name, **wrong)
+            tables.plan(name, **wrong)
     with pytest.raises(ValueError, match="lrnn/fig1.*lrnn/growth.*lrnn/speed"):
-        experiments.get("lrnn/fig7")
+        tables.get("lrnn/fig7")
     with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
-        next(experiments.run_all(experiments.plan("lrnn/fig1"), jobs=0))
+        next(tables.run_all(tables.plan("lrnn/fig1"), jobs=0))
 
 
 def test_a_measurement_is_kept_found_again_and_mistrusted(tmp_path, capfd, monkeypatch):
-    plan = experiments.plan("lrnn/fig1", rows=["4", "8"])
-    next(experiments.run_all(plan, data=tmp_path))  # interrupted after the first
-    both = list(experiments.run_all(plan, data=tmp_path))
+    plan = tables.plan("lrnn/fig1", rows=["4", "8"])
+    next(tables.run_all(plan, data=tmp_path))  # interrupted after the first
+    both = list(tables.run_all(plan, data=tmp_path))
     assert [record["recorded"] for record in both] == [True, False]
     path = plan[0].path(tmp_path)
     assert records.read(path, records.fingerprint(plan[0].config())) is not None
     path.write_text(path.read_text(encoding="utf-8").replace('"made": 1', '"made": 2'), encoding="utf-8")
-    assert not next(iter(experiments.run_all(plan[:1], data=tmp_path)))["recorded"]
+    assert not next(iter(tables.run_all(plan[:1], data=tmp_path)))["recorded"]
     assert "its seal does not fit" in capfd.readouterr().err
     changed = replace(plan[0], setting={"length": 2})
-    assert not next(iter(experiments.run_all([changed], data=tmp_path)))["recorded"]
+    assert not next(iter(tables.run_all([changed], data=tmp_path)))["recorded"]
     assert "another configuration" in capfd.readouterr().err
     monkeypatch.setattr(lrnn_fig1, "measure", None)
-    assert next(iter(experiments.run_all(plan[1:], data=tmp_path)))["recorded"]  # nothing is measured again
+    assert next(iter(tables.run_all(plan[1:], data=tmp_path)))["recorded"]  # nothing is measured again
 
 
 def test_the_command_measures_prints_and_resumes(tmp_path, capsys):

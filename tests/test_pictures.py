@@ -3,7 +3,7 @@
 import pytest
 
 from lrnnlab import cli, records
-from lrnnlab.explore import pictures
+from lrnnlab.show import pictures
 
 
 def test_a_picture_is_drawn_and_small(tmp_path):

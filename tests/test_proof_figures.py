@@ -12,10 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.explore import dial_figures, proof_figures, proof_widgets, show
-from lrnnlab.explore.dial_figures import GATES, block_path, channel_path, killer_sentence, killer_walk, layers_run
-from lrnnlab.explore.proof_figures import LAYERS, cells, word_picture, word_sentence
-from lrnnlab.explore.proof_widgets import (
+from lrnnlab import show
+from lrnnlab.show import dial_figures, proof_figures, proof_widgets
+from lrnnlab.show.dial_figures import GATES, block_path, channel_path, killer_sentence, killer_walk, layers_run
+from lrnnlab.show.proof_figures import LAYERS, cells, word_picture, word_sentence
+from lrnnlab.show.proof_widgets import (
     DEPTHS,
     SAMPLES,
     SIZES,
@@ -27,12 +28,12 @@ from lrnnlab.explore.proof_widgets import (
     played,
     steps,
 )
-from lrnnlab.explore.style import SMALL
-from lrnnlab.proofs.depth import group_cascade
-from lrnnlab.proofs.evidence import Evidence, Step
+from lrnnlab.show.style import SMALL
+from lrnnlab.algebra.depth import group_cascade
+from lrnnlab.algebra.evidence import Evidence, Step
 from lrnnlab.automata.languages import language
-from lrnnlab.proofs.minimal import TASKS, smallest_models
-from lrnnlab.proofs.words import Layer, contradiction, counter, value
+from lrnnlab.algebra.minimal import TASKS, smallest_models
+from lrnnlab.algebra.words import Layer, contradiction, counter, value
 
 COUNTER, DIGITS, SPIRAL = LAYERS
 FINITE = [name for name, (size, _) in GATES.items() if size in (0, 1)]

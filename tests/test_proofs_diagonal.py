@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, classify, equivalent, minimise
-from lrnnlab.proofs import block_two, depth, diagonal, minimal, one_layer
-from lrnnlab.proofs.blocks import BlockModel, one_hot, real_block, table
-from lrnnlab.proofs.cascades import Channel, DiagonalCascade, as_machine, pair_up, universal_layer
-from lrnnlab.proofs.constructions import Construction, constructions
-from lrnnlab.proofs.groups import derived_series, inverse, solvable_cascade, then
+from lrnnlab.algebra import block_two, depth, diagonal, minimal, one_layer
+from lrnnlab.algebra.blocks import BlockModel, one_hot, real_block, table
+from lrnnlab.algebra.cascades import Channel, DiagonalCascade, as_machine, pair_up, universal_layer
+from lrnnlab.algebra.constructions import Construction, constructions
+from lrnnlab.algebra.groups import derived_series, inverse, solvable_cascade, then
 from lrnnlab.automata.languages import GROUPS, LANGUAGES, language, permuting, read, tomita_3
-from lrnnlab.proofs.roots import RootSum, field_of
+from lrnnlab.algebra.roots import RootSum, field_of
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3}  # proofs.md A2: and nothing else

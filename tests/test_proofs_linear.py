@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proving import two_tests
 
-from lrnnlab.proofs import columns, counting, doubling, liquid, stacking, storage, subtraction, turning, typical, words
+from lrnnlab.algebra import columns, counting, doubling, liquid, stacking, storage, subtraction, turning, typical, words
 
 PROOFS = {
     "proposition_1": subtraction.proposition_1,

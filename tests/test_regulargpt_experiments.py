@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab import experiments, records
-from lrnnlab.experiments import regulargpt_table1, regulargpt_table2, report
+from lrnnlab import tables, records
+from lrnnlab.tables import regulargpt_table1, regulargpt_table2, report
 from lrnnlab.training.loop import with_seed
-from lrnnlab.experiments.regulargpt_table1 import NETWORKS, SIZES, make_network
+from lrnnlab.tables.regulargpt_table1 import NETWORKS, SIZES, make_network
 from lrnnlab.training.evaluation import accuracy_at_lengths, levels
 from lrnnlab.training.lengths import Curriculum, held_out, longest_at, train_strings
-from lrnnlab.explore.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
+from lrnnlab.show.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch
@@ -324,11 +324,11 @@ def test_bad_input_is_refused_and_shown(call, said):
 
 def tiny(module, row, task, seeds=(0,)):
     """Records of two training steps."""
-    runs = experiments.plan(module.NAME, tasks=[task], rows=[row], seeds=seeds)
+    runs = tables.plan(module.NAME, tasks=[task], rows=[row], seeds=seeds)
     for run in runs:
         run.setting["training"].update({"steps": 2, "warmup": 0, "growth": 0, "watch_every": 1})
         run.setting.update({"stride": 150, "strings": 8})
-    return list(experiments.run_all(runs))
+    return list(tables.run_all(runs))
 
 
 @pytest.fixture(scope="module")
@@ -432,7 +432,7 @@ def desk(request):
 
 def test_the_records_answer_the_present_settings(desk):
     module, found = desk
-    prints = {records.fingerprint(run.config()) for run in experiments.plan(module.NAME, budget="desk", seeds=range(9))}
+    prints = {records.fingerprint(run.config()) for run in tables.plan(module.NAME, budget="desk", seeds=range(9))}
     assert {record["fingerprint"] for record in found} <= prints
     cells = {(record["task"], record["row"]) for record in found}
     assert cells == {(task, row) for task in module.TASKS for row in module.ROWS}

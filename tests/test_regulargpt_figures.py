@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from recorded import planned
 
-from lrnnlab import analysis_strings, experiments, records
+from lrnnlab import analysis_strings, tables, records
 from lrnnlab.analysis_strings import (
     clusters_found,
     cumulative_gradient,
@@ -20,10 +20,10 @@ from lrnnlab.analysis_strings import (
     states_by_depth,
 )
 from lrnnlab.automata import MooreMachine, transition_monoid
-from lrnnlab.experiments import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
-from lrnnlab.explore.cluster_figures import clusters_of_tasks
-from lrnnlab.explore.gradient_figures import gradients, perplexity_by_length
-from lrnnlab.explore.show import LARGEST, png
+from lrnnlab.tables import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
+from lrnnlab.show.cluster_figures import clusters_of_tasks
+from lrnnlab.show.gradient_figures import gradients, perplexity_by_length
+from lrnnlab.show.output import LARGEST, png
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import kept_positions
 from lrnnlab.models.regular_gpt import RegularGPT
@@ -409,7 +409,7 @@ test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES, witho
 
 @pytest.mark.parametrize("name", NAMES)
 def test_records_fit_their_tables_and_are_small(name):
-    found, module = recorded(name), experiments.get(name)
+    found, module = recorded(name), tables.get(name)
     assert {(r["task"], r["row"]) for r in found} == {(task, row) for task in module.TASKS for row in module.ROWS}
     text = report.table(found)
     assert "paper" in text and all(str(record["seed"]) in module.line(record) for record in found)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from proving import two_tests
 
 from lrnnlab.automata import MooreMachine, transition_monoid
-from lrnnlab.proofs import chunk_composition, chunk_cost, clusters, composition_order, error_correction, recursion
-from lrnnlab.proofs.chunk_composition import FEWER, compose, first_weights, second_weights, two_layers
-from lrnnlab.proofs.clusters import COUNTS, cluster_count, cycle_navigation
-from lrnnlab.proofs.composition_order import agreements, later_first, printed_machine
-from lrnnlab.proofs.error_correction import rebinarised, simulate
+from lrnnlab.algebra import chunk_composition, chunk_cost, clusters, composition_order, error_correction, recursion
+from lrnnlab.algebra.chunk_composition import FEWER, compose, first_weights, second_weights, two_layers
+from lrnnlab.algebra.clusters import COUNTS, cluster_count, cycle_navigation
+from lrnnlab.algebra.composition_order import agreements, later_first, printed_machine
+from lrnnlab.algebra.error_correction import rebinarised, simulate
 from lrnnlab.automata.languages import language
 
 PROOFS = {

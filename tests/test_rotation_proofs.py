@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from proving import two_tests
 from scipy.linalg import expm
 
-from lrnnlab.proofs import (
+from lrnnlab.algebra import (
     coloured_input,
     lru_equivalence,
     lru_norm,
@@ -22,7 +22,7 @@ from lrnnlab.proofs import (
     token_input,
     white_input,
 )
-from lrnnlab.proofs.norms import TRACE, c, g
+from lrnnlab.algebra.norms import TRACE, c, g
 
 PROOFS = {
     "lemma_1": rotations.lemma_1,

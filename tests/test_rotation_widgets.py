@@ -14,8 +14,8 @@ from matplotlib.patches import Circle
 
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.course import check
-from lrnnlab.explore import rotation_figures, rotation_widgets
-from lrnnlab.explore.rotation_figures import (
+from lrnnlab.show import rotation_figures, rotation_widgets
+from lrnnlab.show.rotation_figures import (
     HEAD_SIZES,
     MODES,
     TABLE_3,
@@ -27,7 +27,7 @@ from lrnnlab.explore.rotation_figures import (
     mode_kernels,
     starting_layers,
 )
-from lrnnlab.explore.rotation_widgets import (
+from lrnnlab.show.rotation_widgets import (
     ANGLES,
     DECAYS,
     GAMMAS,
@@ -48,7 +48,7 @@ from lrnnlab.explore.rotation_widgets import (
 )
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.net import Net, blocks
-from lrnnlab.proofs.rotation_layer import Head, absorb
+from lrnnlab.algebra.rotation_layer import Head, absorb
 
 SOURCE = Path(__file__).parent.parent / "notebooks" / "py" / "04_rotations.py"
 

@@ -15,9 +15,9 @@ from recorded import belonging
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab import experiments, records
-from lrnnlab.experiments import report, rotrnn_fig3, rotrnn_table1, stand_ins
-from lrnnlab.experiments.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
+from lrnnlab import tables, records
+from lrnnlab.tables import report, rotrnn_fig3, rotrnn_table1, stand_ins
+from lrnnlab.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
 from lrnnlab.training.loop import (
     SCHEDULES,
     Trained,
@@ -26,11 +26,11 @@ from lrnnlab.training.loop import (
     share_right,
     train,
 )
-from lrnnlab.explore.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
+from lrnnlab.show.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
 from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.net import PAPER_001, Net, blocks
-from lrnnlab.proofs.coloured_input import norm_over_time
-from lrnnlab.proofs.white_input import expected_norm
+from lrnnlab.algebra.coloured_input import norm_over_time
+from lrnnlab.algebra.white_input import expected_norm
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
@@ -357,11 +357,11 @@ def test_where_no_string_runs_there_is_no_number():
 @pytest.fixture(scope="module")
 def made():
     """Two small records, one RotRNN and one LRU."""
-    runs = experiments.plan("rotrnn/fig3", tasks=["layers1"], rows=["ours", "lru_learned"])
+    runs = tables.plan("rotrnn/fig3", tasks=["layers1"], rows=["ours", "lru_learned"])
     tiny = {"steps": 4, "warmup": 0, "watch_every": 2, "strings": 16, "length": 24}
     for run in runs:
         run.setting.update(tiny)
-    return list(experiments.run_all(runs))
+    return list(tables.run_all(runs))
 
 
 def test_records_are_plain_and_shown(made):
@@ -402,7 +402,7 @@ def values(desk, name, task, *rows):
 
 
 def test_the_records_answer_the_present_settings(desk):
-    runs = experiments.plan("rotrnn/fig3", budget="desk", seeds=range(5))
+    runs = tables.plan("rotrnn/fig3", budget="desk", seeds=range(5))
     prints = {records.fingerprint(run.config()) for run in runs}
     assert {record["fingerprint"] for record in desk} <= prints and all(r["metrics"]["finished"] for r in desk)
     for task, seeds in (("layers1", 5), ("layers4", 3)):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.explore import scan_widgets
-from lrnnlab.explore.scan_widgets import (
+from lrnnlab.show import scan_widgets
+from lrnnlab.show.scan_widgets import (
     BALANCE,
     CHAINS,
     GIVEN,
@@ -25,7 +25,7 @@ from lrnnlab.explore.scan_widgets import (
     tree_counts,
     winner,
 )
-from lrnnlab.proofs.doubling import break_even, levels, loop_words, modelled_time, multiplications
+from lrnnlab.algebra.doubling import break_even, levels, loop_words, modelled_time, multiplications
 
 PEERS = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}},
          "PScan of the paper": {"forward": {"median": 84.0, "times_ours": 42.0}},

@@ -19,14 +19,14 @@ from PIL import Image
 from lrnnlab.book import BookError, main
 from lrnnlab.book.outputs import WIDGET_VIEW
 from lrnnlab.book.slicing import names, needed, widget_cells, widgets
-from lrnnlab.explore.show import few_colours
-from lrnnlab.explore.transition_figures import growth, growth_sentence
-from lrnnlab.explore.widgets import explore
-from lrnnlab.site import build, faults
-from lrnnlab.site.faults import read
-from lrnnlab.site.flipbooks import book_html, flipbook
-from lrnnlab.site.pages import Place, body, framed, mathml
-from lrnnlab.site.style import sheet
+from lrnnlab.show.output import few_colours
+from lrnnlab.show.transition_figures import growth, growth_sentence
+from lrnnlab.show.widgets import explore
+from lrnnlab.book.site import build, faults
+from lrnnlab.book.site.faults import read
+from lrnnlab.book.site.flipbooks import book_html, flipbook
+from lrnnlab.book.site.pages import Place, body, framed, mathml
+from lrnnlab.book.site.style import sheet
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -127,7 +127,7 @@ def test_a_site_that_cannot_be_put_in_its_place_leaves_the_old_one_there(tmp_pat
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from lrnnlab.site import build
+from lrnnlab.book.site import build
 
 verb, last, notebook, out = sys.argv[1:]
 real = getattr(Path, verb)
@@ -371,8 +371,8 @@ def test_names_of_a_class_and_a_lambda():
 def test_a_chapter_s_widgets_are_made_without_the_rest(tmp_path):
     source = tmp_path / "07_sample.py"
     source.write_text(
-        "# %% [markdown]\n# # A\n\n# %%\nfrom lrnnlab.explore.widgets import explore\n"
-        "from lrnnlab.explore.transition_figures import growth\n\n# %%\nraise SystemExit('slow')\n\n"
+        "# %% [markdown]\n# # A\n\n# %%\nfrom lrnnlab.show.widgets import explore\n"
+        "from lrnnlab.show.transition_figures import growth\n\n# %%\nraise SystemExit('slow')\n\n"
         "# %%\nprint('dropped')\na_widget = explore(growth, {'p': [1.0, 2.0], 'b': [2]}, alt='Growth.')\na_widget\n")  # fmt: skip
     made = widgets(source)
     assert list(made) == ["a_widget"] and made["a_widget"].values == {"p": 1.0, "b": 2}

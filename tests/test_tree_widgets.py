@@ -12,10 +12,10 @@ from matplotlib.colors import to_rgb
 from lrnnlab.analysis_strings import elements_by_depth
 from lrnnlab.automata import transition_monoid
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.experiments import regulargpt_fig3, regulargpt_fig4
-from lrnnlab.experiments.regulargpt_table1 import make_network
-from lrnnlab.explore import tree_figures, tree_widgets
-from lrnnlab.explore.cluster_widgets import (
+from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4
+from lrnnlab.tables.regulargpt_table1 import make_network
+from lrnnlab.show import tree_figures, tree_widgets
+from lrnnlab.show.cluster_widgets import (
     Seen,
     element_names,
     fields,
@@ -24,9 +24,9 @@ from lrnnlab.explore.cluster_widgets import (
     gathering_sentence,
     look_back,
 )
-from lrnnlab.explore.gradient_figures import NETS
-from lrnnlab.explore.style import INK, LIVE, SOURCES, value_colour
-from lrnnlab.explore.tree_figures import (
+from lrnnlab.show.gradient_figures import NETS
+from lrnnlab.show.style import INK, LIVE, SOURCES, value_colour
+from lrnnlab.show.tree_figures import (
     CHUNKS,
     LONGEST,
     ORDERS,
@@ -37,10 +37,10 @@ from lrnnlab.explore.tree_figures import (
     grow,
     tree_sentence,
 )
-from lrnnlab.explore.tree_widgets import LAYERS, NOISES, NOISY, PLACES, noise_picture, noise_sentence, noisy_run
+from lrnnlab.show.tree_widgets import LAYERS, NOISES, NOISY, PLACES, noise_picture, noise_sentence, noisy_run
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
-from lrnnlab.proofs.clusters import machine_of
-from lrnnlab.proofs.recursion import recursion, row_transitions
+from lrnnlab.algebra.clusters import machine_of
+from lrnnlab.algebra.recursion import recursion, row_transitions
 
 TASKS = st.sampled_from(list(WORDS))
 

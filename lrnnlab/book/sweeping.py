@@ -70,12 +70,12 @@ def sweep_explorers(namespace: dict[str, Any]) -> list[str]:
     One control at a time, the others as they opened, then all corners; a text box gets a text that no task reads.
     Needs ipywidgets.  The checker calls this in the kernel of a finished run, where the callbacks have what they need.
 
-    >>> from lrnnlab.explore.transition_figures import growth
-    >>> from lrnnlab.explore.widgets import explore
+    >>> from lrnnlab.show.transition_figures import growth
+    >>> from lrnnlab.show.widgets import explore
     >>> sweep_explorers({"w": explore(growth, {"p": [1.0, 2.0], "b": [2, 8]}, alt="Growth.")})
     []
     """
-    from lrnnlab.explore.widgets import Explorer
+    from lrnnlab.show.widgets import Explorer
 
     explorers, seen = {}, set()
     for name, value in list(namespace.items()):  # a widget that ends a cell is also _, __ and _9: once is enough

@@ -1,7 +1,7 @@
 """check, hint and solution: an exercise that answers, in plain JupyterLab.
 
 An exercise is bound by its id, a text such as ``"01.5"`` (chapter 01, exercise 5), never by its place in a notebook.
-Those of chapter 01 live in ``lrnnlab.course.chapter_01``, and so on.
+Those of chapter 01 live in ``lrnnlab.chapters.ch01``, and so on.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def exercises(chapter: str) -> tuple[Exercise, ...]:
     >>> [exercise.id for exercise in exercises("01")]
     ['01.4', '01.5', '01.6', '01.8', '01.9', '01.12']
     """
-    name = f"lrnnlab.course.chapter_{chapter}"
+    name = f"lrnnlab.chapters.ch{chapter}"
     if not chapter.isalnum() or importlib.util.find_spec(name) is None:
         raise ValueError(f"no chapter {chapter!r} has exercises to check; ids look like '01.5'")
     return importlib.import_module(name).EXERCISES

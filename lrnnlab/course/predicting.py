@@ -77,7 +77,7 @@ class Asked:
     def __init__(self, exercise: Prediction, live: Callable[[], Any]):
         import ipywidgets  # here, because a grader has exercises and no notebook
 
-        from lrnnlab.explore.widgets import _alert, _status
+        from lrnnlab.show.widgets import _alert, _status
 
         self._status, self._alert = _status, _alert
         self.exercise, self._live, self.came = exercise, live, None
@@ -140,7 +140,7 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
     Numbers are chosen on a slider, texts on buttons; the keyboard alone will do.  The reader may choose and commit
     again.  ValueError where ``id`` is unknown or asks no prediction.
 
-    >>> from lrnnlab.course.chapter_02 import EXERCISES
+    >>> from lrnnlab.chapters.ch02 import EXERCISES
     >>> asked = predict("02.8", lambda: EXERCISES[-1].answer())
     >>> asked.button.click()
     >>> "Nothing is chosen yet" in asked.says.value

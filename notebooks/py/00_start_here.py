@@ -30,10 +30,10 @@ import lrnnlab
 from lrnnlab.automata import MooreMachine
 from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.training.evaluation import evaluate
-from lrnnlab.experiments import plan, train
-from lrnnlab.explore import show
-from lrnnlab.explore.automaton_figures import state_diagram
-from lrnnlab.explore.training_figures import accuracy_by_length
+from lrnnlab.tables import plan, train
+from lrnnlab import show
+from lrnnlab.show.automaton_figures import state_diagram
+from lrnnlab.show.training_figures import accuracy_by_length
 from lrnnlab.models import snap
 from lrnnlab.tasks import Sum
 from lrnnlab.verification import head_tables, heads_machine, verify

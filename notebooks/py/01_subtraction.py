@@ -26,11 +26,11 @@ from fractions import Fraction
 import lrnnlab
 from lrnnlab.automata import build
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.explore import show
-from lrnnlab.explore.automaton_figures import state_diagram
-from lrnnlab.explore.dial_figures import GATES, killer_sentence, killer_walk, layers_run
-from lrnnlab.explore.proof_figures import LAYERS, word_picture, word_sentence
-from lrnnlab.explore.proof_widgets import (
+from lrnnlab import show
+from lrnnlab.show.automaton_figures import state_diagram
+from lrnnlab.show.dial_figures import GATES, killer_sentence, killer_walk, layers_run
+from lrnnlab.show.proof_figures import LAYERS, word_picture, word_sentence
+from lrnnlab.show.proof_widgets import (
     DEPTHS,
     SAMPLES,
     SIZES,
@@ -39,20 +39,20 @@ from lrnnlab.explore.proof_widgets import (
     fit_sentence,
     steps,
 )
-from lrnnlab.explore.widgets import explore
-from lrnnlab.proofs.block_two import block_two, invertible_only
-from lrnnlab.proofs.constructions import constructions
-from lrnnlab.proofs.counting import sum_analogue, theorem_b, theorem_c, thue_morse
-from lrnnlab.proofs.depth import group_cascade, theorem_d_prime
-from lrnnlab.proofs.diagonal import killer_table, proposition_2, theorem_d
-from lrnnlab.proofs.groups import derived_series
+from lrnnlab.show.widgets import explore
+from lrnnlab.algebra.block_two import block_two, invertible_only
+from lrnnlab.algebra.constructions import constructions
+from lrnnlab.algebra.counting import sum_analogue, theorem_b, theorem_c, thue_morse
+from lrnnlab.algebra.depth import group_cascade, theorem_d_prime
+from lrnnlab.algebra.diagonal import killer_table, proposition_2, theorem_d
+from lrnnlab.algebra.groups import derived_series
 from lrnnlab.automata.languages import GROUPS, language, read
-from lrnnlab.proofs.liquid import liquid_s4
-from lrnnlab.proofs.minimal import smallest_models, theorem_e
-from lrnnlab.proofs.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.proofs.stacking import even_pair_two_layers
-from lrnnlab.proofs.storage import modulo_two, packing, theorem_a
-from lrnnlab.proofs.subtraction import (
+from lrnnlab.algebra.liquid import liquid_s4
+from lrnnlab.algebra.minimal import smallest_models, theorem_e
+from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
+from lrnnlab.algebra.stacking import even_pair_two_layers
+from lrnnlab.algebra.storage import modulo_two, packing, theorem_a
+from lrnnlab.algebra.subtraction import (
     counterexample_subtraction,
     counterexample_sum,
     letter_gates,

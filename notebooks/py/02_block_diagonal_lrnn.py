@@ -26,14 +26,14 @@ import lrnnlab
 from lrnnlab import analysis, records
 from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.training.evaluation import evaluate
-from lrnnlab.experiments import get, levels, plan, train
-from lrnnlab.experiments.report import cells
-from lrnnlab.explore import show
-from lrnnlab.explore.automaton_figures import snapped_heads, state_diagram, walk
-from lrnnlab.explore.fading_figures import fading
-from lrnnlab.explore.pictures import comparison
-from lrnnlab.explore.training_figures import accuracy_by_length, loss_curve, spread
-from lrnnlab.explore.transition_figures import (
+from lrnnlab.tables import get, levels, plan, train
+from lrnnlab.tables.report import cells
+from lrnnlab import show
+from lrnnlab.show.automaton_figures import snapped_heads, state_diagram, walk
+from lrnnlab.show.fading_figures import fading
+from lrnnlab.show.pictures import comparison
+from lrnnlab.show.training_figures import accuracy_by_length, loss_curve, spread
+from lrnnlab.show.transition_figures import (
     before_after,
     column_rule,
     eigenvalue_plane,
@@ -41,7 +41,7 @@ from lrnnlab.explore.transition_figures import (
     growth_sentence,
     transition_grid,
 )  # fmt: skip
-from lrnnlab.explore.widgets import explore
+from lrnnlab.show.widgets import explore
 from lrnnlab.models import COLUMN_RULES, exact_model, snap, symbol_transitions
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 from lrnnlab.training import fit, stream

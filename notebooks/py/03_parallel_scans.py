@@ -27,9 +27,9 @@ import lrnnlab
 from lrnnlab import records, scans
 from lrnnlab.bench.cases import Case
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.experiments import get, lrnn_speed
-from lrnnlab.explore import show
-from lrnnlab.explore.bench_figures import (
+from lrnnlab.tables import get, lrnn_speed
+from lrnnlab import show
+from lrnnlab.show.bench_figures import (
     PARTS,
     found,
     memory_line,
@@ -39,9 +39,9 @@ from lrnnlab.explore.bench_figures import (
     times_ours,
     times_table,
 )
-from lrnnlab.explore.proof_widgets import steps
-from lrnnlab.explore.scan_figures import scan_schedule, schedule_sentence, speed_ratios
-from lrnnlab.explore.scan_widgets import (
+from lrnnlab.show.proof_widgets import steps
+from lrnnlab.show.scan_figures import scan_schedule, schedule_sentence, speed_ratios
+from lrnnlab.show.scan_widgets import (
     CHAINS,
     LENGTHS,
     PROCESSORS,
@@ -50,8 +50,8 @@ from lrnnlab.explore.scan_widgets import (
     scan_race,
     tree_counts,
 )
-from lrnnlab.explore.widgets import explore
-from lrnnlab.proofs.doubling import (
+from lrnnlab.show.widgets import explore
+from lrnnlab.algebra.doubling import (
     matrix_products,
     pscan_cost,
     pscan_equals_loop,

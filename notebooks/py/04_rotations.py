@@ -30,12 +30,12 @@ import torch
 import lrnnlab
 from lrnnlab import records
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.experiments import plan, rotrnn_fig3, run_all
+from lrnnlab.tables import plan, rotrnn_fig3, run_all
 from lrnnlab.training.loop import train
-from lrnnlab.explore import show
-from lrnnlab.explore.norm_figures import norm_along_time, norm_through_training
-from lrnnlab.explore.proof_widgets import steps
-from lrnnlab.explore.rotation_figures import (
+from lrnnlab import show
+from lrnnlab.show.norm_figures import norm_along_time, norm_through_training
+from lrnnlab.show.proof_widgets import steps
+from lrnnlab.show.rotation_figures import (
     HEAD_SIZES,
     MODES,
     TABLE_3,
@@ -44,7 +44,7 @@ from lrnnlab.explore.rotation_figures import (
     discs_sentence,
     layer_heads,
 )
-from lrnnlab.explore.rotation_widgets import (
+from lrnnlab.show.rotation_widgets import (
     ANGLES,
     DECAYS,
     GAMMAS,
@@ -56,24 +56,24 @@ from lrnnlab.explore.rotation_widgets import (
     turning,
     turning_sentence,
 )
-from lrnnlab.explore.widgets import explore
+from lrnnlab.show.widgets import explore
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.rotrnn import RotRNN, lru_as_rotrnn
 from lrnnlab.models.net import PAPER_001, Net, blocks
-from lrnnlab.proofs.coloured_input import ar1_norm, stationary_norm, stationary_range
-from lrnnlab.proofs.lru_equivalence import conjugate_pairs, lru_is_rotrnn, wider_heads
-from lrnnlab.proofs.lru_norm import equation_14
-from lrnnlab.proofs.norms import equation_11, lemma_3, lemma_3_as_printed
-from lrnnlab.proofs.orthogonal import random_rotation
-from lrnnlab.proofs.rotation_layer import (
+from lrnnlab.algebra.coloured_input import ar1_norm, stationary_norm, stationary_range
+from lrnnlab.algebra.lru_equivalence import conjugate_pairs, lru_is_rotrnn, wider_heads
+from lrnnlab.algebra.lru_norm import equation_14
+from lrnnlab.algebra.norms import equation_11, lemma_3, lemma_3_as_printed
+from lrnnlab.algebra.orthogonal import random_rotation
+from lrnnlab.algebra.rotation_layer import (
     equation_10,
     equation_19,
     p_is_redundant,
     scan_operator,
 )
-from lrnnlab.proofs.rotations import determinant_one, lemma_1, lemma_2
-from lrnnlab.proofs.token_input import token_input
-from lrnnlab.proofs.white_input import (
+from lrnnlab.algebra.rotations import determinant_one, lemma_1, lemma_2
+from lrnnlab.algebra.token_input import token_input
+from lrnnlab.algebra.white_input import (
     constant_norm,
     from_zero,
     norm_theorem,

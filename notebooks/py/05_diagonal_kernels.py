@@ -30,9 +30,9 @@ import lrnnlab
 from lrnnlab import records
 from lrnnlab.analysis_kernels import receptive_field
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.experiments.dlr_table2 import PAPER
-from lrnnlab.explore import show
-from lrnnlab.explore.kernel_figures import (
+from lrnnlab.tables.dlr_table2 import PAPER
+from lrnnlab import show
+from lrnnlab.show.kernel_figures import (
     LENGTH,
     fit_by_modes,
     fit_sentence,
@@ -41,32 +41,32 @@ from lrnnlab.explore.kernel_figures import (
     receptive_fields,
     reverse_moves,
 )
-from lrnnlab.explore.kernel_widgets import (
+from lrnnlab.show.kernel_widgets import (
     STARTS,
     product_modes,
     product_sentence,
     start_sentence,
     start_spectrum,
 )
-from lrnnlab.explore.modes_on_disc import ANGLES, DRAG, SETS, ModesOnDisc, modes_sentence
-from lrnnlab.explore.proof_widgets import steps
-from lrnnlab.explore.widgets import explore
+from lrnnlab.show.modes_on_disc import ANGLES, DRAG, SETS, ModesOnDisc, modes_sentence
+from lrnnlab.show.proof_widgets import steps
+from lrnnlab.show.widgets import explore
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import PAPER_004, Net, blocks
-from lrnnlab.proofs.circle_modes import decays, dft_start, half_circle
-from lrnnlab.proofs.delay_lines import almost_delay_line, delay_line
-from lrnnlab.proofs.kernel_fits import best_fit, families, fit_table, targets, what_fits
-from lrnnlab.proofs.kernel_products import dlr_prod, dlr_prod_on_grid, kronecker_product
-from lrnnlab.proofs.modes import dss_exp, proposition_1
-from lrnnlab.proofs.shifts import (
+from lrnnlab.algebra.circle_modes import decays, dft_start, half_circle
+from lrnnlab.algebra.delay_lines import almost_delay_line, delay_line
+from lrnnlab.algebra.kernel_fits import best_fit, families, fit_table, targets, what_fits
+from lrnnlab.algebra.kernel_products import dlr_prod, dlr_prod_on_grid, kronecker_product
+from lrnnlab.algebra.modes import dss_exp, proposition_1
+from lrnnlab.algebra.shifts import (
     best_convolution,
     needed_modes,
     reversal,
     shift_criterion,
     shift_table,
 )
-from lrnnlab.proofs.toeplitz import fast_convolution, ring
+from lrnnlab.algebra.toeplitz import fast_convolution, ring
 from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import vandermonde
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -756,7 +756,7 @@ print(
 # | DLR-prod: size "at most $4N^2$" (A.2) | $N(N+1)$, exactly; with the cast $N(N+1)/2$; at the start $N$ |
 # | Kronecker product: $\sum_{m=1}^N$ (A.2) | $\sum_{m=1}^M$ |
 # | Reverse: "right-shifted by $2L - i$" (3.3) | $2L - 1 - 2i$ |
-# | the cumulative sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | it is accurate until $\lambda^{-k}$ overflows (`lrnnlab.proofs.float_limits`) |
+# | the cumulative sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | it is accurate until $\lambda^{-k}$ overflows (`lrnnlab.algebra.float_limits`) |
 # | $R^2$ of .22 on Shift, .52 on CumMax | .22 is what copying the first column scores; .46 is what the mean of each position scores (`cummax_level(4096)`) |
 # | "followed by a residual connection" (2.3) | the released code also adds $D\cdot u$ with a learned $D$ *before* the GELU, and normalises after the sum; so do we |
 # | the $X$ of the ring (A.1) is free | the code of Figure 4 leaves the last tap of $\overset{\leftarrow}{K}$ there; no output meets it |

@@ -28,15 +28,15 @@ from scipy.optimize import linprog
 import lrnnlab
 from lrnnlab import records
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.experiments import get, plan
-from lrnnlab.explore import show
-from lrnnlab.explore.conditioning_figures import (
+from lrnnlab.tables import get, plan
+from lrnnlab import show
+from lrnnlab.show.conditioning_figures import (
     exact_shifts,
     extremal_proof,
     learned_kernels,
     shift_costs,
 )
-from lrnnlab.explore.conditioning_widgets import (
+from lrnnlab.show.conditioning_widgets import (
     LAMBDAS,
     LENGTHS,
     MODES,
@@ -48,18 +48,18 @@ from lrnnlab.explore.conditioning_widgets import (
     sum_picture,
     sum_sentence,
 )
-from lrnnlab.explore.proof_widgets import steps
-from lrnnlab.explore.shift_figures import shift_by_length
-from lrnnlab.explore.widgets import explore
-from lrnnlab.proofs.circle_modes import power_table
-from lrnnlab.proofs.float_limits import (
+from lrnnlab.show.proof_widgets import steps
+from lrnnlab.show.shift_figures import shift_by_length
+from lrnnlab.show.widgets import explore
+from lrnnlab.algebra.circle_modes import power_table
+from lrnnlab.algebra.float_limits import (
     DIGITS,
     breaking_point,
     running_sum,
     running_sums,
     shifts_in_floats,
 )
-from lrnnlab.proofs.ill_conditioning import (
+from lrnnlab.algebra.ill_conditioning import (
     chebyshev_nodes,
     claim_1,
     corrected_formula,
@@ -68,9 +68,9 @@ from lrnnlab.proofs.ill_conditioning import (
     exact_weights,
     printed_formula,
 )
-from lrnnlab.proofs.kernel_fits import best_fit, families
-from lrnnlab.proofs.modes import kernel
-from lrnnlab.proofs.shift_norms import (
+from lrnnlab.algebra.kernel_fits import best_fit, families
+from lrnnlab.algebra.modes import kernel
+from lrnnlab.algebra.shift_norms import (
     INTERVALS,
     circle_shift,
     every_shift,
@@ -79,7 +79,7 @@ from lrnnlab.proofs.shift_norms import (
     worst_growth,
     worst_shift,
 )
-from lrnnlab.proofs.shifts import shift_criterion, shift_table
+from lrnnlab.algebra.shifts import shift_criterion, shift_table
 from lrnnlab.training.steady import steady_arithmetic
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level, trivial_level

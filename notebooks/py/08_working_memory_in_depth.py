@@ -32,16 +32,16 @@ from lrnnlab import records
 from lrnnlab.analysis_strings import elements_by_depth, states_by_depth
 from lrnnlab.bench.tree import ratio, training_step
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.experiments import regulargpt_fig3, regulargpt_fig4
-from lrnnlab.experiments import regulargpt_table1 as table1
-from lrnnlab.experiments import regulargpt_table2 as table2
-from lrnnlab.experiments import regulargpt_table3 as table3
-from lrnnlab.experiments.lrnn_fig1 import schedule
+from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4
+from lrnnlab.tables import regulargpt_table1 as table1
+from lrnnlab.tables import regulargpt_table2 as table2
+from lrnnlab.tables import regulargpt_table3 as table3
+from lrnnlab.tables.lrnn_fig1 import schedule
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
-from lrnnlab.explore import show
-from lrnnlab.explore.cluster_figures import clusters_of_tasks
-from lrnnlab.explore.cluster_widgets import (
+from lrnnlab import show
+from lrnnlab.show.cluster_figures import clusters_of_tasks
+from lrnnlab.show.cluster_widgets import (
     TITLES,
     Seen,
     element_names,
@@ -51,13 +51,13 @@ from lrnnlab.explore.cluster_widgets import (
     gathering_sentence,
     look_back,
 )
-from lrnnlab.explore.gradient_figures import MODELS, gradients, perplexity_by_length
-from lrnnlab.explore.names import named
-from lrnnlab.explore.proof_widgets import steps
-from lrnnlab.explore.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
-from lrnnlab.explore.style import typeset
-from lrnnlab.explore.tree_figures import CHUNKS, ORDERS, WORDS, chunk_tree, tree_sentence
-from lrnnlab.explore.tree_widgets import (
+from lrnnlab.show.gradient_figures import MODELS, gradients, perplexity_by_length
+from lrnnlab.show.names import named
+from lrnnlab.show.proof_widgets import steps
+from lrnnlab.show.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
+from lrnnlab.show.style import typeset
+from lrnnlab.show.tree_figures import CHUNKS, ORDERS, WORDS, chunk_tree, tree_sentence
+from lrnnlab.show.tree_widgets import (
     LAYERS,
     NOISES,
     NOISY,
@@ -65,22 +65,22 @@ from lrnnlab.explore.tree_widgets import (
     noise_picture,
     noise_sentence,
 )
-from lrnnlab.explore.widgets import explore
+from lrnnlab.show.widgets import explore
 from lrnnlab.models.chunk_masks import dilated_mask
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
-from lrnnlab.proofs.chunk_composition import (
+from lrnnlab.algebra.chunk_composition import (
     and_gates,
     first_weights,
     flat,
     lemma_1,
     second_weights,
 )
-from lrnnlab.proofs.chunk_cost import cost, cost_table
-from lrnnlab.proofs.clusters import clusters
-from lrnnlab.proofs.composition_order import later_first, order_of_composition, read_out
-from lrnnlab.proofs.error_correction import noise_growth, one_eighth
-from lrnnlab.proofs.recursion import closure, padding
+from lrnnlab.algebra.chunk_cost import cost, cost_table
+from lrnnlab.algebra.clusters import clusters
+from lrnnlab.algebra.composition_order import later_first, order_of_composition, read_out
+from lrnnlab.algebra.error_correction import noise_growth, one_eighth
+from lrnnlab.algebra.recursion import closure, padding
 from lrnnlab.training.steady import stream
 
 EXPECTED = "0.1"

@@ -27,9 +27,9 @@ import torch
 import lrnnlab
 from lrnnlab import records
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.experiments import get, plan, run_all
-from lrnnlab.explore import show
-from lrnnlab.explore.fast_weight_figures import (
+from lrnnlab.tables import get, plan, run_all
+from lrnnlab import show
+from lrnnlab.show.fast_weight_figures import (
     BETAS,
     LONGEST,
     RULES,
@@ -37,7 +37,7 @@ from lrnnlab.explore.fast_weight_figures import (
     memory_picture,
     memory_sentence,
 )
-from lrnnlab.explore.fast_weight_widgets import (
+from lrnnlab.show.fast_weight_widgets import (
     DEPTHS,
     KEYS,
     LEAKS,
@@ -51,26 +51,26 @@ from lrnnlab.explore.fast_weight_widgets import (
     reset_picture,
     reset_sentence,
 )
-from lrnnlab.explore.fwp_figures import fwp_tables, negative_by_position
-from lrnnlab.explore.names import named
-from lrnnlab.explore.proof_widgets import steps
-from lrnnlab.explore.widgets import explore
-from lrnnlab.proofs.counting_bits import bits_needed, one_layer, proposition_3_2
-from lrnnlab.proofs.delta_counters import (
+from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
+from lrnnlab.show.names import named
+from lrnnlab.show.proof_widgets import steps
+from lrnnlab.show.widgets import explore
+from lrnnlab.algebra.counting_bits import bits_needed, one_layer, proposition_3_2
+from lrnnlab.algebra.delta_counters import (
     labels,
     leak,
     legal_words,
     nothing_adds,
     reset_is_solved,
 )
-from lrnnlab.proofs.delta_spectrum import repeated_token, spectrum, stability
-from lrnnlab.proofs.fast_weights import outputs, random_layer, states
-from lrnnlab.proofs.layer_norm_remark import constant, proposition_3_3, repair
-from lrnnlab.proofs.parity_by_reflection import below_two, first_error, parity, run
-from lrnnlab.proofs.printed_examples import printed
-from lrnnlab.proofs.rational_recurrence import BALANCE, proposition_3_1, rational_parts
-from lrnnlab.proofs.recurrent_parity import e_lstm_parity, recurrent_parity, srwm_parity
-from lrnnlab.proofs.token_counts import (
+from lrnnlab.algebra.delta_spectrum import repeated_token, spectrum, stability
+from lrnnlab.algebra.fast_weights import outputs, random_layer, states
+from lrnnlab.algebra.layer_norm_remark import constant, proposition_3_3, repair
+from lrnnlab.algebra.parity_by_reflection import below_two, first_error, parity, run
+from lrnnlab.algebra.printed_examples import printed
+from lrnnlab.algebra.rational_recurrence import BALANCE, proposition_3_1, rational_parts
+from lrnnlab.algebra.recurrent_parity import e_lstm_parity, recurrent_parity, srwm_parity
+from lrnnlab.algebra.token_counts import (
     configuration,
     depth_since_reset,
     proposition_3_4,

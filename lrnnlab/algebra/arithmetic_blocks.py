@@ -1,0 +1,215 @@
+"""Sum, EvenPair, subtraction and ModArith as exact blocks: the matrices themselves, no training.
+
+Letters: V tokens, M modulus, s a number, w = exp(2 pi i / M); a, c as in ``languages.mod_arith``, k a power of 2.
+
+Each function returns a ``BlockModel``; ``constructions`` lists them and proves them right.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from lrnnlab.algebra.blocks import Block, BlockModel, table
+from lrnnlab.algebra.depth import LOGS, POWERS
+from lrnnlab.automata.languages import digits
+from lrnnlab.algebra.roots import field_of
+
+QUARTER_TURNS = (((1, 0), (0, 1)), ((0, -1), (1, 0)), ((-1, 0), (0, -1)), ((0, 1), (-1, 0)))
+SYMBOLS = (*digits(5), "+", "-", "×")
+PLUS, MINUS = 5, 6
+
+
+def identity(b: int) -> tuple:
+    """b x b.
+
+    >>> identity(2)
+    ((1, 0), (0, 1))
+    """
+    return tuple(tuple(int(i == j) for j in range(b)) for i in range(b))
+
+
+def shift(s: int, M: int) -> tuple:
+    """Adding s modulo M to a one-hot number.
+
+    >>> shift(1, 2)
+    ((0, 1), (1, 0))
+    """
+    return tuple(tuple(int((j + s) % M == i) for j in range(M)) for i in range(M))
+
+
+def product(A, B) -> tuple:
+    """The matrix A B of exact entries.
+
+    >>> product(shift(1, 3), shift(2, 3)) == identity(3)
+    True
+    """
+    return tuple(tuple(sum((a * b for a, b in zip(row, column)), 0 * row[0]) for column in zip(*B)) for row in A)
+
+
+def scalars(name: str, symbols, *rows, root: int = 1) -> BlockModel:
+    """Blocks of size 1: for each row the A of every token, in Q(w); the start is 1 and nothing is driven.
+
+    >>> scalars("two signs", "01", (-1, 1), (1, -1)).size
+    1
+    """
+    return BlockModel(name, tuple(symbols), (tuple(table([1], [[[a]] for a in row], root=root) for row in rows),))
+
+
+def turning(M: int, name: str | None = None) -> BlockModel:
+    """Sum(M) as one complex number: token s turns by s times 360 / M degrees.
+
+    >>> turning(5).size
+    2
+    """
+    w = field_of(M)[1]
+    return scalars(name or f"a turn by 360/{M} degrees", digits(M), [w**s for s in range(M)], root=M)
+
+
+def first_symbol(M: int, others: int = 0, corner: Fraction = Fraction(-1)) -> Block:
+    """A_s = [[1, -s/(M-1)], [0, 0]], Bu_s = (s/(M-1), 1): x_0 = 0 goes to (s/(M-1), 1) and stays there.
+
+    ``others`` tokens more do nothing.  The second number says "something is stored" and pays back what the drive adds.
+    Every column has p-norm at most 1 for every p.  ``corner`` scales the upper right entry, -1 being right.
+
+    >>> block = first_symbol(5)
+    >>> block.move(block.move((0, 0), 3, ()), 1, ())
+    (Fraction(3, 4), Fraction(1, 1))
+    """
+    code = [Fraction(s, M - 1) for s in range(M)]
+    moves = [[[1, corner * s], [0, 0]] for s in code] + [identity(2)] * others
+    return table([0, 0], moves, [[s, 1] for s in code] + [[0, 0]] * others)
+
+
+def even_pair(M: int) -> BlockModel:
+    """The first symbol in a block of size 2, the last one in a block of size 1 (A = 0)."""
+    last = table([0], [[[0]]] * M, [[Fraction(s, M - 1)] for s in range(M)])
+    return BlockModel("first and last symbol", digits(M), ((first_symbol(M), last),))
+
+
+def subtraction_expressions(M: int = 5) -> BlockModel:
+    """a-b-c-... is twice the first number less the sum of all: the first symbol, and a turn.  Expressions only."""
+    w = field_of(M)[1]
+    turn = table([1], [[[w**s]] for s in range(M)] + [[[1]]], root=M)
+    return BlockModel("first number and a turn", (*digits(M), "-"), ((first_symbol(M, others=1), turn),))
+
+
+def subtraction_strings(M: int = 5) -> BlockModel:
+    """Every string of tokens: a real block of size 3 freezes the sum of the numbers before the first minus.
+
+    Numbers turn the plane (x_1, x_2); the minus empties it into x_3, by a projection that keeps the M points apart.
+    The plane is written in the basis where a turn by 360 / M degrees is [[0, -1], [1, 2 cos(360 / M)]].
+    """
+    number, w = field_of(M)
+    turn = ((number(0), number(-1)), (number(1), w + w ** (M - 1)))
+    power, moves = tuple(tuple(map(number, row)) for row in identity(2)), []
+    for _ in range(M):
+        moves.append(((*power[0], 0), (*power[1], 0), (0, 0, 1)))
+        power = product(turn, power)
+    frozen = table([1, 0, 0], [*moves, [[0, 0, 0], [0, 0, 0], [1, 3, 1]]], root=M)
+    total = table([1], [[[w**s]] for s in range(M)] + [[[1]]], root=M)
+    return BlockModel("a plane emptied into a line", (*digits(M), "-"), ((frozen, total),))
+
+
+def subtraction_unit_columns(M: int = 5) -> BlockModel:
+    """Every string of tokens within Eq. 6: a one-hot sum, and e_k goes to k / (M-1) e_M at the first minus."""
+    keep = [tuple((*row, 0) for row in shift(s, M)) + ((0,) * M + (1,),) for s in range(M)]
+    freeze = ((0,) * (M + 1),) * M + ((*(Fraction(k, M - 1) for k in range(M)), 1),)
+    frozen = table([1] + [0] * M, [*keep, freeze])
+    total = table([1] + [0] * (M - 1), [*(shift(s, M) for s in range(M)), identity(M)])
+    return BlockModel("one-hot sum, frozen", (*digits(M), "-"), ((frozen, total),))
+
+
+def mod_arith_five() -> BlockModel:
+    """ModArith(5), one complex block of 5: x_k = w^(a + k c).
+
+    A number d takes x_k to x_kd, + and - take it to w^k x_1 and w^-k x_1.
+    """
+    w = field_of(5)[1]
+    numbers = [[[int(j == d * k % 5) for j in range(5)] for k in range(5)] for d in range(5)]
+    signs = [[[w ** (sign * k % 5) if j == 1 else 0 for j in range(5)] for k in range(5)] for sign in (1, -1)]
+    moves = [*numbers, *signs, identity(5)]
+    return BlockModel("powers of one root", SYMBOLS, ((table([w**k for k in range(5)], moves, root=5),),))
+
+
+def mod_arith_eight() -> BlockModel:
+    """ModArith(5), two complex blocks of 4, with two pseudo-accumulators.
+
+    f_A = 0; 1, 1, -1, -1 and f_B = 0; 1, -1, -1, 1 on c = 0; 1, 2, 4, 3 give c = 4 f_A + 2 f_B: add up f_A and f_B.
+
+    x = w^a (1, w^f_A, w^-f_A, w^f_B), a the block's accumulator; w^-f_B = w^f_A + w^-f_A - w^f_B.  Times 2 makes f_B of
+    f_A and -f_A of f_B.
+    """
+    w = field_of(5)[1]
+    double = ((1, 0, 0, 0), (0, 0, 0, 1), (0, 1, 1, -1), (0, 0, 1, 0))
+    fourfold = product(double, double)
+    times = (((1, 0, 0, 0),) * 4, identity(4), double, product(double, fourfold), fourfold)  # 2 * 4 = 3
+
+    def block(column):
+        def sign(s):
+            return [[root if j == column else 0 for j in range(4)] for root in (1, w**s, w ** (5 - s), w**s)]
+
+        return table([1, w, w**4, w], [*times, sign(1), sign(4), identity(4)], root=5)
+
+    return BlockModel("two pseudo-accumulators", SYMBOLS, ((block(1), block(3)),))
+
+
+def _growing_term():
+    """The lower layer of ``mod_arith_two_layers``: x = (c, z), c = 2^k as the k-th power of a quarter turn.
+
+    A zero moves c into z, a second zero loses it; + and - start again.  So z shows what c was if a zero is the first.
+    """
+    moves = [((0, 0, 0, 0), (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0))]
+    for d in range(1, 5):
+        moves.append((*((*row, 0, 0) for row in QUARTER_TURNS[LOGS[d]]), (0, 0, 1, 0), (0, 0, 0, 1)))
+    nothing = ((0, 0, 0, 0),) * 4
+    drives = [(0, 0, 0, 0)] * 5 + [(1, 0, 0, 0), (-1, 0, 0, 0), (0, 0, 0, 0)]
+    return table([1, 0, 0, 0], [*moves, nothing, nothing, identity(4)], drives)
+
+
+def mod_arith_two_layers(turn: bool = False) -> BlockModel:
+    """ModArith(5) on every string in two layers with b <= 5 within Eq. 6 (``turn``: b <= 4, the value as a turn).
+
+    The lower block keeps c, and the c that the first zero took away; the upper one adds to the value what the token
+    changes: c - c/d for a number d, -c for the first zero, +1, -1.
+    """
+    value = {(row[0][0], row[1][0]): POWERS[k] for k, row in enumerate(QUARTER_TURNS)}
+    w = field_of(5)[1]
+
+    def added(token, lower):
+        ((x,),) = lower
+        if token == 0:
+            return -value.get(x[2:], 0)
+        c = value.get(x[:2], 0)
+        return {PLUS: 1, MINUS: -1}.get(token, 0) if token >= PLUS else c - c * pow(token, -1, 5)
+
+    moves = [((w**s,),) if turn else shift(s, 5) for s in range(5)]
+    steps = table([w] if turn else [0, 1, 0, 0, 0], moves, root=5 if turn else 1)
+    upper = Block(steps.start, lambda token, lower: steps.rule(added(token, lower) % 5, ()))
+    return BlockModel(
+        "term, then value as a turn" if turn else "term, then value", SYMBOLS, ((_growing_term(),), (upper,))
+    )
+
+
+def mod_arith_three_layers() -> BlockModel:
+    """ModArith(5) on expressions, one-hot, b <= 5 within Eq. 6: last operator, growing term, sum of finished terms."""
+    operators = [[[0] * 3] * 3] * 3
+    last = table([1, 0, 0], [identity(3)] * 5 + operators, [[0, 0, 0]] * 5 + list(identity(3)))
+
+    def one_hot_map(image):
+        return tuple(tuple(int(image(j) == i) for j in range(5)) for i in range(5))
+
+    begun = table([1, 0, 0, 0, 0], [one_hot_map(lambda c, n=n: n) for n in range(5)])
+    times = table([1, 0, 0, 0, 0], [one_hot_map(lambda c, d=d: c * d % 5) for d in range(5)])
+    shifts = table([1, 0, 0, 0, 0], [shift(s, 5) for s in range(5)])
+
+    def term(token, lower):
+        operator = lower[0][0].index(1)  # 0, 1, 2 for + - ×
+        if token >= PLUS:
+            return times.rule(1, ())
+        return times.rule(token, ()) if operator == 2 else begun.rule((1, -1)[operator] * token % 5, ())
+
+    def finished(token, lower):
+        return shifts.rule(lower[1][0].index(1) if token in (PLUS, MINUS) else 0, ())
+
+    return BlockModel("operator, term, sum", SYMBOLS, (
+        (last,), (Block(begun.start, term),), (Block(shifts.start, finished),)))  # fmt: skip

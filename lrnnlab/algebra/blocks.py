@@ -1,0 +1,158 @@
+"""Layers of blocks with exact entries: the x_t = A_t x_{t-1} + b_t of paper 000, Eqs. 5 and 6, without rounding.
+
+Letters: V tokens, b block size, p the norm of Eq. 6; A transition (b, b), x state (b,), w a root of unity.
+
+Entries are whole numbers, fractions, or sums of powers of w = exp(2 pi i / root) (``roots``); a number that is not real
+costs two real ones, w = c + i s being the block [[c, -s], [s, c]].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lrnnlab.automata import MooreMachine
+from lrnnlab.algebra.roots import field_of
+from lrnnlab.algebra.turning import column_norms
+
+
+@dataclass(frozen=True)
+class Block:
+    """``rule(token, lower)`` is (A, b), rows and a vector of exact entries; lower: the states of all lower layers."""
+
+    start: tuple
+    rule: Callable[[int, tuple], tuple[tuple, tuple]]
+
+    def move(self, x: tuple, token: int, lower: tuple) -> tuple:
+        """A x + b."""
+        A, drive = self.rule(token, lower)
+        return tuple(sum((a * entry for a, entry in zip(row, x) if a and entry), start)
+                     for row, start in zip(A, drive))  # fmt: skip
+
+
+def table(start: Sequence, transitions: Sequence, drives: Sequence | None = None, root: int = 1) -> Block:
+    """A block that sees the token only: ``transitions`` V matrices, ``drives`` V vectors (zero if left out).
+
+    ValueError if a shape does not fit.
+
+    >>> table([1], [[[1]], [[-1]]]).move((1,), 1, ())
+    (Fraction(-1, 1),)
+    """
+    number, b = field_of(root)[0], len(start)
+    drives = [[0] * b] * len(transitions) if drives is None else drives
+    shapes = [(len(A), *{len(row) for row in A}, len(drive)) for A, drive in zip(transitions, drives, strict=True)]
+    if any(shape != (b, b, b) for shape in shapes):
+        raise ValueError(f"a block of size {b} needs {b} x {b} matrices and {b} drives, got {shapes}")
+    rows = tuple((tuple(tuple(map(number, row)) for row in A), tuple(map(number, drive)))
+                 for A, drive in zip(transitions, drives))  # fmt: skip
+    return Block(tuple(map(number, start)), lambda token, lower: rows[token])
+
+
+@dataclass(frozen=True)
+class BlockModel:
+    """``layers``: for each layer its blocks, the lowest first; a state is, for each layer, one vector a block.
+
+    >>> model = BlockModel("sign", ("0", "1"), ((table([1], [[[1]], [[-1]]]),),))
+    >>> model.depth, model.size, model.column_norm(1.2)
+    (1, 1, 1.0)
+    """
+
+    name: str
+    symbols: tuple[str, ...]
+    layers: tuple[tuple[Block, ...], ...]
+
+    @property
+    def start(self) -> tuple:
+        return tuple(tuple(block.start for block in layer) for layer in self.layers)
+
+    @property
+    def depth(self) -> int:
+        return len(self.layers)
+
+    @property
+    def size(self) -> int:
+        """Real numbers in the largest block."""
+        return max(len(A) for A in self.transitions)
+
+    def step(self, state: tuple, token: int) -> tuple:
+        """The state after one more token."""
+        after = ()
+        for depth, before in enumerate(state):
+            after += (tuple(self._moved(depth, number, x, token, after) for number, x in enumerate(before)),)
+        return after
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
+
+    def _moved(self, depth, number, x, token, lower):
+        """One block's next state, remembered: several blocks meet in many ways, each alone has few states."""
+        key = (depth, number, x, token, lower)
+        if key not in self._known:
+            self._known[key] = self.layers[depth][number].move(x, token, lower)
+        return self._known[key]
+
+    def run(self, word) -> list[tuple]:
+        """The state after each token."""
+        state, states = self.start, []
+        for token in word:
+            states.append(state := self.step(state, token))
+        return states
+
+    def points(self, state: tuple) -> np.ndarray:
+        """All numbers of a state as complex128, in order, for pictures."""
+        return np.array([complex(entry) for vectors in state for x in vectors for entry in x])
+
+    def column_norm(self, p: float) -> float:
+        """The largest p-norm of a column of any transition, in real numbers; Eq. 6 asks for at most 1."""
+        return float(max(column_norms(A, p).max() for A in self.transitions))
+
+    @cached_property
+    def transitions(self) -> list[np.ndarray]:
+        """Every A that occurs, as a real block: for upper layers over all lower states that can be reached."""
+        states, seen = [self.start], {self.start}
+        for state in states if self.depth > 1 else ():
+            for token in range(len(self.symbols)):
+                following = self.step(state, token)
+                if following not in seen:
+                    seen.add(following)
+                    states.append(following)
+        found = []
+        for depth, layer in enumerate(self.layers):
+            below = {state[:depth] for state in states}
+            for block in layer:
+                exact = {block.rule(token, lower)[0] for token in range(len(self.symbols)) for lower in below}
+                found += [real_block(np.array([list(map(complex, row)) for row in A])) for A in exact]
+        return found
+
+
+def real_block(A: np.ndarray) -> np.ndarray:
+    """A itself if it is real, else twice its size: c + i s as [[c, -s], [s, c]].
+
+    >>> real_block(np.array([[1j]])).tolist()
+    [[0.0, -1.0], [1.0, 0.0]]
+    """
+    if np.abs(A.imag).max() < 1e-12:
+        return A.real
+    pairs = np.array([[A.real, -A.imag], [A.imag, A.real]])  # (2, 2, b, b)
+    return pairs.transpose(2, 0, 3, 1).reshape(2 * len(A), 2 * len(A))
+
+
+def one_hot(machine: MooreMachine, sink: int | None = None, name: str = "one-hot") -> BlockModel:
+    """b = Q: state q is the unit vector e_q; with a ``sink`` (a state that is never left) as zero vector b = Q - 1.
+
+    ValueError if the sink is left by some token.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> one_hot(language("D_2").machine, sink=2).size
+    3
+    """
+    Q = machine.num_states
+    if sink is not None and (machine.transitions[:, sink] != sink).any():
+        raise ValueError(f"state {sink} is no sink: tokens lead from it to {machine.transitions[:, sink].tolist()}")
+    kept = [q for q in range(Q) if q != sink]
+    moves = [[[int(move[q] == row) for q in kept] for row in kept] for move in machine.transitions]
+    return BlockModel(name, machine.symbols, ((table([int(q == machine.initial) for q in kept], moves),),))

@@ -1,0 +1,120 @@
+"""Write the site: a page a chapter, the flipbooks' pictures beside them, an index."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from html import escape
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from lrnnlab.book.drifting import read_twin, source_of
+from lrnnlab.book.inspection import inspect
+from lrnnlab.book.running import BookError
+from lrnnlab.book.slicing import widget_cells, widgets
+from lrnnlab.book.text import WIDGET
+from lrnnlab.show.output import few_colours
+from lrnnlab.book.site.flipbooks import SCRIPT, book_html, flipbook
+from lrnnlab.book.site.pages import Place, body, framed, lead, title
+from lrnnlab.book.site.style import sheet
+
+MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
+QUESTION = "Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?"
+
+
+def build(
+    notebooks: Sequence[Path], out: Path, *, books: bool = True, say: Callable[[str], None] | None = None
+) -> list[Path]:
+    """Write the pages of ``notebooks`` (committed, in the order of the book) into ``out``; return their paths.
+
+    books : make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
+
+    A link to a chapter that is not among ``notebooks`` becomes plain text.  The site is made beside ``out`` and takes
+    its place at the end, so what was there stays as it was where this is stopped or the disk is full.  BookError for a
+    damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, and an ``out``
+    that holds something we did not make; then nothing is written.
+
+    >>> build([Path("notebooks/00_start_here.ipynb")], Path("build/site"))  # doctest: +SKIP
+    [PosixPath('build/site/00_start_here.html')]
+    """
+    say, place = say or (lambda line: None), Path(out).resolve()
+    new, old = (place.with_name(f".{place.name}.lrnnlab-{which}") for which in ("new", "old"))
+    if old.exists() and not place.exists():
+        old.rename(place)  # we were stopped between the two last steps
+    if place.exists() and (not place.is_dir() or (any(place.iterdir()) and not (place / MARK).is_file())):
+        raise BookError(f"{out} holds something that is not a site of ours: choose another folder, or delete it")
+    if Path.cwd().is_relative_to(place):
+        raise BookError(f"{out} is replaced as a whole, and you are in it: start from another folder")
+    read = {Path(path): read_twin(Path(path)) for path in notebooks}
+    if views := [one for path, notebook in read.items() for one in _views(notebook, path.stem)]:
+        raise BookError("\n".join(views))
+    pages = [Place(f"{path.stem}.html", title(notebook)) for path, notebook in read.items()]
+    known = frozenset(page.file for page in pages)
+    files = {"style.css": sheet().encode(), MARK: b"Made by: lrnnlab book site. Made anew each time.\n"}
+    for number, (path, notebook) in enumerate(read.items()):
+        shown, pictures = _with_books(path, notebook) if books else (notebook, {})
+        before, after = (pages[n] if 0 <= n < len(pages) else None for n in (number - 1, number + 1))
+        files[pages[number].file] = framed(body(shown, known), pages[number], before, after, SCRIPT).encode()
+        files |= pictures
+        say(f"{path.stem}: {len(pictures)} pictures of {len(widget_cells(notebook))} widgets")
+    files["index.html"] = _index(list(read.values()), pages).encode()
+    _swap(files, place, new, old)
+    return [Path(out) / page.file for page in pages]
+
+
+def _swap(files: dict[str, bytes], place: Path, new: Path, old: Path) -> None:
+    """Write ``files`` into ``new``, then put it in the place of what is at ``place``; ``old`` is where that waits."""
+    for left in (new, old):  # by one of us that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        for name, content in files.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes(content)
+        if place.exists():
+            place.rename(old)
+        new.rename(place)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        if old.exists() and not place.exists():
+            old.rename(place)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _views(notebook: NotebookNode, name: str) -> list[str]:
+    """What JupyterLab saved of widgets, in place of the sentence that ``book build`` leaves for a flipbook."""
+    found = [str(problem) for problem in inspect(notebook, name) if problem.kind == "widget"]
+    return [*found, f"(JupyterLab saved it so; lrnnlab book build {name} mends it)"] if found else []
+
+
+def _with_books(path: Path, notebook: NotebookNode) -> tuple[NotebookNode, dict[str, bytes]]:
+    """The notebook with a flipbook where a widget's sentence stands, and the pictures: address -> PNG."""
+    cells = widget_cells(notebook)
+    alive = widgets(source_of(path)) if cells else {}
+    notebook, pictures = deepcopy(notebook), {}
+    for i, name in cells.items():
+        book = flipbook(alive[name])
+        addresses = [f"{path.stem}/{name}_{n:02d}.png" for n in range(len(book.frames))]
+        pictures |= {address: few_colours(frame.png) for address, frame in zip(addresses, book.frames)}
+        html = new_output("display_data", {"text/html": book_html(book, addresses, name)})
+        outputs = notebook.cells[i].outputs
+        notebook.cells[i].outputs = [
+            html if one.get("data", {}).get("text/plain") == WIDGET else one for one in outputs
+        ]
+    return notebook, pictures
+
+
+def _index(notebooks: Sequence[NotebookNode], places: Sequence[Place]) -> str:
+    entries = "\n".join(
+        f'<li><a href="{place.file}">{escape(place.title)}</a>{lead(notebook)}</li>'
+        for place, notebook in zip(places, notebooks)
+    )
+    content = (
+        f"<h1>lrnnlab</h1>\n<p>A workbook you can run: linear recurrent networks and formal languages.</p>\n"
+        f'<blockquote><p>{QUESTION}</p></blockquote>\n<ol class="chapters">\n{entries}\n</ol>\n'
+        "<p>These pages show each chapter as it was committed. Run the chapters to change what they do.</p>"
+    )
+    return framed(content, Place("index.html", "lrnnlab"), None, None)

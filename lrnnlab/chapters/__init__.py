@@ -1,0 +1,1 @@
+"""One file a chapter: its pictures, its sentences and the judges of its exercises."""

@@ -1,0 +1,36 @@
+"""Pictures (arrays -> matplotlib figures) and widgets (a picture's function plus controls), all in one style.
+
+``show.figure`` and ``show.table`` put a picture or a table into a notebook with its alternative text; ``widgets`` lets
+the reader move a picture's controls; the pictures that two chapters share are in the modules called ``..._figures``.
+Only ``widgets`` needs ipywidgets (the extra ``[lab]``).
+"""
+
+from lrnnlab.show.output import (
+    CSS_DPI,
+    LARGEST,
+    css_width,
+    few_colours,
+    figure,
+    figure_html,
+    png,
+    quick_png,
+    save,
+    table,
+    table_html,
+)
+from lrnnlab.show.proving import fails
+
+__all__ = [
+    "CSS_DPI",
+    "LARGEST",
+    "css_width",
+    "fails",
+    "few_colours",
+    "figure",
+    "figure_html",
+    "png",
+    "quick_png",
+    "save",
+    "table",
+    "table_html",
+]

@@ -1,0 +1,202 @@
+"""Finite automata drawn with matplotlib alone: a state diagram, a walk through it, the heads of a snapped model.
+
+The colour of a state is its answer (``style.value_colour``); white means that it has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, Polygon, Rectangle
+
+from lrnnlab.automata import NO_LABEL, MooreMachine
+from lrnnlab.show.graph_layout import Plan, plan
+from lrnnlab.show.style import FAINT, INK, PAGE, SMALL, ink_on, new_figure, styled, typeset, value_colour
+
+QUIET = "#c9c9c9"
+EDGE = 0.12  # inches of white around a diagram
+CELL = 0.26  # inches a token takes in the string above a walk
+
+
+@styled
+def state_diagram(machine: MooreMachine, *, highlight: int | Collection[int] | None = None,
+                  path: Sequence[int] | None = None, merge_labels: bool = True, title: str = "") -> Figure:
+    """The diagram of a machine with at most 16 states; an arrow's label says which tokens go that way.
+
+    highlight : a state, or several, ringed.    path : tokens read from the initial state; the last arrow is bold,
+    those before it dark, the others faint, and the state reached is ringed unless ``highlight`` says otherwise.
+    merge_labels : write three or more neighbouring tokens as "1…4", all but one as "not 3", all as "any".
+    Where a state's name is not its answer, a line below tells the answers' colours.  ValueError for more states.
+
+    >>> from lrnnlab.tasks import Sum
+    >>> [text.get_text() for text in state_diagram(Sum(3).machine).axes[0].texts[:3]]
+    ['0', '1', '2']
+    """
+    laid = plan(machine, merge=merge_labels)
+    steps, ringed = _journey(machine, path)
+    if highlight is not None:
+        ringed = {highlight} if isinstance(highlight, (int, np.integer)) else set(highlight)
+    answers = sorted(set(machine.outputs.tolist()) - {NO_LABEL})
+    told = bool(answers) and any(name != str(shown) for name, shown in zip(machine.names, machine.outputs.tolist()))
+    (wide, high), below = laid.high - laid.low + 2 * EDGE, 0.35 * told
+    width, height = max(wide, 2.6), high + below + 0.3 * bool(title)
+    figure, axes = _canvas(height, width)
+    _draw(axes, machine, laid, np.array([(width - wide) / 2 + EDGE, below + EDGE]) - laid.low, ringed, steps)
+    if title:
+        axes.text(EDGE, height - 0.1, title, va="top", fontsize=11)
+    if told:
+        _legend(axes, machine, answers)
+    return figure
+
+
+@styled
+def walk(machine: MooreMachine, tokens: Sequence[int], step: int, *, merge_labels: bool = True) -> Figure:
+    """The machine after ``step`` of the tokens: the string and the answers so far above, the way through it below.
+
+    ``step`` runs from 0 (nothing read) to len(tokens).  Of a long string only the part around the step is shown.
+    ValueError for a step outside that, or a token that the machine does not know.
+
+    >>> from lrnnlab.tasks import Sum
+    >>> figure = walk(Sum(5).machine, [0, 3, 2, 4], 2)
+    >>> [text.get_text() for text in figure.axes[0].texts if text.get_fontweight() == "bold"]
+    ['3']
+    """
+    tokens = np.asarray(tokens, dtype=np.int64)
+    states = machine.run(tokens)
+    if not 0 <= step <= len(tokens):
+        raise ValueError(f"step {step} is outside 0..{len(tokens)}, the tokens that can have been read")
+    laid = plan(machine, merge=merge_labels)
+    wide, high = laid.high - laid.low
+    figure, axes = _canvas(high + 2 * EDGE + 0.8, PAGE)
+    steps, ringed = _journey(machine, tokens[:step])
+    _draw(axes, machine, laid, np.array([(PAGE - wide) / 2, EDGE]) - laid.low, ringed, steps)
+    _strip(axes, machine, tokens, states, step)
+    return figure
+
+
+@styled
+def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
+                  numbers: Sequence[int] | None = None) -> Figure:
+    """The automaton of each head (``analysis.head_automata``); heads with one state do nothing and are grey.
+
+    token : show only the arrows of this token, small and without labels, to compare many heads; by default all arrows
+    with their labels, which takes the room of half a page for a busy head.  The states keep their places.
+    numbers : what the heads are called; 0, 1, ... if absent.
+
+    >>> idle = MooreMachine([[0], [0]], [-1], 0, "ab")
+    >>> snapped_heads([idle]).axes[0].texts[-1].get_text()
+    'does nothing'
+    """
+    if not machines:
+        raise ValueError("there is nothing to draw: no heads")
+    named = list(zip(range(len(machines)) if numbers is None else numbers, machines))
+    busy = [(f"head {n}", m, plan(m, token=token)) for n, m in named if m.num_states > 1]
+    idle = [f"head {n}" for n, m in named if m.num_states == 1]
+    edge = EDGE if token is None else 0.05
+    sizes = [laid.high - laid.low + 2 * edge for *_, laid in busy]
+    if token is not None and busy:
+        sizes = [np.max(sizes, axis=0)] * len(busy)  # small pictures stand in a grid, large ones one after the other
+    rows, right = [], PAGE
+    for drawing, (wide, high) in zip(busy, sizes):
+        if right + wide > PAGE:
+            rows.append([])
+            right = 0.0
+        rows[-1].append((*drawing, right, wide, high))
+        right += wide
+    heights = [max(high for *_, high in row) + 0.3 for row in rows]
+    figure, axes = _canvas(sum(heights) + 0.85 * bool(idle), PAGE)
+    top = axes.get_ylim()[1]
+    for row, height in zip(rows, heights):
+        for name, machine, laid, left, wide, _ in row:
+            at = np.array([left + wide / 2, top - 0.3 - (height - 0.3) / 2])
+            _draw(axes, machine, laid, at - (laid.low + laid.high) / 2, set(), None)
+            axes.text(left + edge, top - 0.1, name, va="top", fontsize=10)
+        top -= height
+    for k, name in enumerate(idle):
+        x = 0.45 + k * min(0.75, (PAGE - 1.6) / len(idle))
+        axes.add_patch(Circle((x, 0.3), 0.17, fc="#f1f1f1", ec=QUIET))
+        axes.text(x, 0.62, name, ha="center", va="center", fontsize=SMALL, color=FAINT)
+    if idle:
+        axes.text(x + 0.35, 0.3, "do nothing" if len(idle) > 1 else "does nothing", va="center", color=FAINT)
+    return figure
+
+
+def _journey(machine, path):
+    """The arrows that a path takes, in order (None: there is no path), and the set of the one state it ends in."""
+    if path is None:
+        return None, set()
+    way = [machine.initial, *machine.run(np.asarray(path, dtype=np.int64)).tolist()]
+    return list(pairwise(way)), {way[-1]}
+
+
+def _canvas(height: float, width: float):
+    """One bare axes whose units are inches."""
+    figure, axes = new_figure(height, width=width, left=0, right=0, top=0, bottom=0)
+    axes.set(xlim=(0, width), ylim=(0, height))
+    axes.set_axis_off()
+    return figure, axes
+
+
+def _draw(axes: Axes, machine: MooreMachine, laid: Plan, shift: np.ndarray, ringed, steps):
+    """The diagram, moved by ``shift``; of the axes' texts, first the names of the states, then the labels."""
+    M = max(2, machine.outputs.max() + 1)
+    for state, (name, shown) in enumerate(zip(machine.names, machine.outputs.tolist())):
+        colour, at = value_colour(shown, M), laid.centres[state] + shift
+        axes.add_patch(Circle(at, laid.size, fc=colour, ec=INK, lw=3.2 if state in ringed else 1.0, zorder=4))
+        axes.text(*at, name, ha="center", va="center", fontsize=10 if len(name) < 4 else SMALL, color=ink_on(colour),
+                  zorder=5)
+    _arrow(axes, laid.entry + shift, INK, 1.1, 2)
+    for edge, curve in laid.curves.items():
+        last, used = bool(steps) and edge == steps[-1], bool(steps) and edge in steps
+        colour = INK if steps is None or last else "#6b6b6b" if used else QUIET
+        _arrow(axes, curve + shift, colour, 2.8 if last else 1.5 if used else 1.1, 3 if used else 2)
+        if laid.labels[edge]:
+            axes.text(*laid.at[edge] + shift, typeset(laid.labels[edge]), ha="center", va="center", fontsize=SMALL,
+                      color=INK if steps is None or used else FAINT, zorder=6,
+                      bbox={"fc": "white", "ec": "none", "pad": 0.8})
+
+
+def _arrow(axes, curve, colour, width, above):
+    tip, long = curve[-1], 0.085 + 0.014 * width
+    shaft = curve[:max(2, int((np.linalg.norm(curve - tip, axis=1) >= 0.8 * long).sum()))]
+    axes.add_line(Line2D(*shaft.T, color=colour, lw=width, zorder=above, solid_capstyle="butt"))
+    back = (tip - shaft[-1]) / np.linalg.norm(tip - shaft[-1]) * long
+    side = 0.42 * np.array([-back[1], back[0]])
+    axes.add_patch(Polygon([tip, tip - back + side, tip - back - side], fc=colour, ec="none", zorder=above))
+
+
+def _legend(axes, machine, answers):
+    """Under the diagram: what the colours answer."""
+    M, x = max(2, machine.outputs.max() + 1), 0.75
+    axes.text(EDGE, 0.2, "answer", va="center", fontsize=SMALL)
+    for shown in [*answers, *([NO_LABEL] if NO_LABEL in machine.outputs else [])]:
+        axes.add_patch(Circle((x, 0.2), 0.09, fc=value_colour(shown, M), ec=INK, lw=0.8))
+        axes.text(x + 0.14, 0.2, "none" if shown == NO_LABEL else str(shown), va="center", fontsize=SMALL)
+        x += 0.42
+
+
+def _strip(axes, machine, tokens, states, step):
+    """At the top: the string, what is read of it so far, and the answers to that."""
+    M, room, top = max(2, machine.outputs.max() + 1), int((PAGE - 1.0) / CELL), axes.get_ylim()[1]
+    first = max(0, min(step - room // 2, len(tokens) - room))
+    for y, what in ((top - 0.24, "string"), (top - 0.54, "answer")):
+        axes.text(EDGE, y, what, va="center", fontsize=SMALL)
+    for k in range(first, min(first + room, len(tokens))):
+        x, read, now = 0.85 + (k - first) * CELL, k < step, k == step - 1
+        axes.text(x, top - 0.24, typeset(machine.symbols[tokens[k]]), ha="center", va="center",
+                  color=INK if read else FAINT, fontweight="bold" if now else "normal")
+        if now:
+            axes.add_patch(Rectangle((x - CELL / 2, top - 0.7), CELL, 0.62, fc="none", ec=INK, lw=1.4))
+        if read and machine.outputs[states[k]] != NO_LABEL:
+            answer = int(machine.outputs[states[k]])
+            colour = value_colour(answer, M)
+            axes.add_patch(Circle((x, top - 0.54), 0.11, fc=colour, ec="none"))
+            axes.text(x, top - 0.54, str(answer), ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
+    for x, there in ((0.85 - 0.8 * CELL, first > 0), (0.85 + (room - 0.2) * CELL, first + room < len(tokens))):
+        if there:
+            axes.text(x, top - 0.24, "…", ha="center", va="center", color=FAINT)

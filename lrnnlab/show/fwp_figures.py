@@ -1,0 +1,145 @@
+"""Paper 003's tables as pictures (chapter 09), and accuracy by position once the delta rule may reflect.
+
+Letters: T time, n_h writes per token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from lrnnlab.tables import fwp_negative, fwp_table1, fwp_table2
+from lrnnlab.show.names import named
+from lrnnlab.show.style import FAINT, INK, LIVE, PAPER, RECORDED, SMALL, Look, new_figure, styled
+
+ROWS = {row: named(row) for row in fwp_table1.ROWS} | {"linear": "linear (ULT)", "transformer": "Transformer"}
+LOOKS = {  # of fwp/negative: orange for beta in (0, 1), green for (0, 2); one write dashed, two solid
+    "beta1_nh1": ("beta in (0, 1), one write", Look("#E69F00", (0, (5, 1.5)), "s")),
+    "beta1_nh2": ("(0, 1), two writes", Look("#E69F00", "-", "D")),
+    "beta2_nh1": ("(0, 2), one write", Look("#009E73", (0, (5, 1.5)), "^")),
+    "beta2_nh2": ("(0, 2), two writes", Look("#009E73", "-", "o")),
+}
+PANELS = 4  # side by side
+
+
+@styled
+def fwp_tables(
+    records: Sequence[Mapping], score: str = "last", live: Mapping[tuple[str, str], Sequence[float]] | None = None
+) -> Figure:
+    """Tables 1 and 2 in one: a panel a task, a line a model; whole strings of Bin1, the longer ones.
+
+    A grey diamond is the paper's number, a dot the mean of ours over seeds, with a whisker from the least to the
+    greatest and a stroke for every seed; an empty ring is the mean on Bin0.
+
+    records : of ``fwp/table1`` and ``fwp/table2``, of one budget.      score : which of a run's scores, a name in
+        ``fwp_training.SCORES``.      live : (task, row) -> Bin1 accuracies of runs of today: squares.
+    ValueError without records, or with those of two budgets.
+
+    >>> made = {"bin0": 1.0, "bin1": 0.9}
+    >>> run = {"task": "aa", "row": "srwm", "budget": "desk", "metrics": {"last": made}}
+    >>> [axes.get_title("left") for axes in fwp_tables([run]).axes][:2]
+    ['parity', '(aa)*']
+    """
+    budgets = sorted({record["budget"] for record in records})
+    if len(budgets) != 1:
+        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
+    tasks = (*fwp_table1.TASKS, *fwp_table2.TASKS)
+    figure, panels = new_figure(
+        4.6, rows=2, columns=PANELS, left=1.2, right=0.25, top=0.65, bottom=0.55, gap=0.45, sharey=True
+    )
+    for axes, task in zip(panels.flat, tasks):
+        table = fwp_table1 if task in fwp_table1.TASKS else fwp_table2
+        for place, row in enumerate(ROWS):
+            cell = [record["metrics"][score] for record in records if (record["task"], record["row"]) == (task, row)]
+            paper = table.PAPER[row][table.TASKS.index(task)] if row in table.PAPER else None
+            _row(axes, place, cell, paper, (live or {}).get((task, row), []))
+        axes.set(xlim=(0, 1), ylim=(len(ROWS) - 0.5, -0.5), title=named(task))
+        axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+        axes.grid(False, axis="x")
+        axes.tick_params(length=0)
+    for axes in panels[:, 0]:
+        axes.set_yticks(range(len(ROWS)), ROWS.values())
+    figure.supxlabel("whole strings right", fontsize=10, y=0.1 / figure.get_size_inches()[1])
+    handles = [
+        Line2D([], [], ls="none", marker="D", ms=6, mfc="none", mec=PAPER, label="paper, Bin1"),
+        Line2D([], [], color=RECORDED, lw=2, marker="o", ms=5, label="recorded, Bin1, over seeds"),
+        Line2D([], [], ls="none", marker="o", ms=8, mfc="none", mec=RECORDED, label="recorded, Bin0"),
+        Line2D([], [], ls="none", marker="s", ms=5, color=LIVE, label="live, Bin1"),
+    ]
+    figure.legend(
+        handles=handles if live else handles[:3], loc="upper right", ncols=4, handletextpad=0.4, columnspacing=1.2
+    )
+    return figure
+
+
+def _row(axes, place: int, cell: Sequence[Mapping], paper: tuple[float, float] | None, live: Sequence[float]) -> None:
+    if paper is not None:
+        axes.plot([paper[1] / 100], [place], "D", ms=6, mfc="none", mec=PAPER, clip_on=False, zorder=2)
+    if cell:
+        bin1 = [found["bin1"] for found in cell]
+        axes.plot(
+            [np.mean([found["bin0"] for found in cell])], [place], "o", ms=8, mfc="none", mec=RECORDED, clip_on=False
+        )
+        axes.plot([min(bin1), max(bin1)], [place] * 2, color=RECORDED, lw=2, zorder=2)
+        axes.plot(bin1, [place] * len(bin1), "|", color=RECORDED, ms=8, mew=1.2, clip_on=False, zorder=2)
+        axes.plot([np.mean(bin1)], [place], "o", ms=4.5, color=RECORDED, clip_on=False, zorder=3)
+    elif paper is not None:
+        axes.text(0.5, place, "not run", fontsize=SMALL, color=FAINT, ha="center", va="center")
+    axes.plot(live, [place] * len(live), "s", ms=5, color=LIVE, mec="white", mew=0.6, clip_on=False, zorder=4)
+
+
+@styled
+def negative_by_position(records: Sequence[Mapping]) -> Figure:
+    """Right answers by position, far past the training length: a panel a task, a line a kind of transition.
+
+    The band goes from the least to the greatest seed.  Trained up to the grey line; the dashed line is what the best
+    constant answer gets.
+
+    records : of ``fwp/negative``, of one budget.  ValueError without records, or with those of two budgets.
+
+    >>> run = {"task": "aa", "row": "beta2_nh1", "budget": "desk", "by_position": [1.0] * 40,
+    ...        "metrics": {"levels": {"majority": 0.5}}, "config": {"setting": {"stages": [[9, 12], [9, 40]]}}}
+    >>> [axes.get_title("left") for axes in negative_by_position([run]).axes]
+    ['(aa)*']
+    """
+    budgets = sorted({record["budget"] for record in records})
+    if len(budgets) != 1:
+        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
+    tasks = [task for task in fwp_negative.TASKS if any(record["task"] == task for record in records)]
+    rows, columns = -(-len(tasks) // 2), min(2, len(tasks))
+    figure, panels = new_figure(2.1 * rows + 1, rows=rows, columns=columns, left=0.75, right=0.25, gap=0.55, top=0.7,
+                                sharey=True, squeeze=False)  # fmt: skip
+    for axes, task in zip(panels.flat, tasks):
+        _curves(axes, [record for record in records if record["task"] == task])
+        axes.set_title(named(task))
+    for axes in panels.flat[len(tasks) :]:
+        axes.remove()
+    for axes in panels[-1]:
+        axes.set_xlabel("position in the string")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("right answers")
+    shown = [(label, look) for row, (label, look) in LOOKS.items() if any(record["row"] == row for record in records)]
+    handles = [Line2D([], [], color=look.colour, ls=look.dash, lw=1.5, label=label) for label, look in shown]
+    figure.legend(handles=handles, loc="upper right", ncols=4, handletextpad=0.4, columnspacing=1.2)
+    return figure
+
+
+def _curves(axes, records: Sequence[Mapping]) -> None:
+    block, setting = fwp_negative.BLOCK, records[0]["config"]["setting"]
+    axes.set(xlim=(0, fwp_negative.FAR), ylim=(0, 1.03))
+    axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    for row, (name, look) in LOOKS.items():
+        curves = np.array([record["by_position"] for record in records if record["row"] == row])
+        if len(curves):
+            at = block * (np.arange(curves.shape[1]) + 0.5)
+            axes.fill_between(at, curves.min(0), curves.max(0), color=look.colour, alpha=0.2, lw=0)
+            axes.plot(at, curves.mean(0), color=look.colour, ls=look.dash, lw=1.5, label=name)
+    majority, longest = records[0]["metrics"]["levels"]["majority"], setting["stages"][-1][1]
+    axes.axvline(longest, color=FAINT, lw=1.2)
+    axes.axhline(majority, color=INK, lw=1, ls=(0, (1, 2)), zorder=4)
+    marks = {"ha": "left", "va": "top", "fontsize": SMALL, "textcoords": "offset points"}
+    axes.annotate(f"trained up to {longest}", (longest, 0), (4, 11), **marks)
+    axes.annotate("a constant answer", (fwp_negative.FAR, majority), (-2, -5), **{**marks, "ha": "right"})

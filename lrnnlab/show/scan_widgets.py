@@ -1,0 +1,211 @@
+"""Which scan wins where (chapter 03): a model with P processors and one memory, beside the recorded benchmark.
+
+Three things can hold a scan up, and in the model it takes as long as the worst of them (in ticks, one multiplication
+a processor and tick):
+
+    multiplications / P,    BALANCE * numbers moved / P,    steps that wait for each other.
+
+The first and the third are Brent's bound, within a factor of two; the second is the memory, which moves one number in
+the time in which the machine could do BALANCE multiplications.  Nothing else is in it: no start of a kernel, no
+interpreter, no cache, no page fault.
+
+Letters: T time, b block size, chains B h (strings times blocks), P processors; A transition, x state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from lrnnlab.show.bench_figures import COLOURS, LOOKS, OURS, found
+from lrnnlab.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, styled
+from lrnnlab.algebra.doubling import levels, matrix_products
+
+BALANCE = 32  # a core of 16 lanes at 2.5 GHz beside a memory of 5 GB/s: 32; an H200 (16,896 lanes, 4.3 TB/s): 31
+LANES = 16  # of single precision, in one vector of a core
+WAYS = tuple(COLOURS)
+GIVEN = ("loop", "PScan", "tree")  # of these one wins where A comes from memory; a table needs few symbols
+LENGTHS, SIZES, CHAINS = (40, 500, 4096, 16384), (1, 2, 4, 8, 16), (1, 8, 1024, 8192)
+PROCESSORS = {f"{P:,}": P for P in (1, 16, 4608, 16896, 10**6, 10**8, 10**9)}
+MACHINES = {LANES: "one core", 4608: "RTX 8000", 16896: "H200"}
+HOLDS = ("arithmetic", "memory", "its depth")
+
+
+class Cost(NamedTuple):
+    """What all chains take together, and how many steps wait for each other."""
+
+    multiplications: int
+    numbers: int
+    depth: int
+
+
+def tree_counts(T: int) -> tuple[int, int, int]:
+    """(products, applications, depth) of the work-efficient scan: up the tree with pairs, down with states.
+
+    A node that covers inputs s..t holds (A_t ... A_s, what they make of 0); only nodes left of the last one of their
+    level are needed.  Down goes the state before s: the left child gets it as it is, the right child the left one's
+    pair applied to it.  After Blelloch (1990).  ValueError for T < 1.
+
+    >>> [tree_counts(T) for T in (1, 2, 8, 500)]
+    [(0, 1, 1), (0, 3, 2), (4, 19, 6), (492, 1491, 18)]
+    """
+    products, up, count = 0, 0, T
+    height = levels(T) - (T & (T - 1) == 0)  # ceil(log2 T)
+    while count > 1:
+        count = -(-count // 2)
+        products, up = products + count - 1, up + (count > 1)
+    return products, products + (T - 1) + T, up + height + 1
+
+
+def cost(way: str, T: int, b: int, chains: int) -> Cost:
+    """Multiplications, numbers read and written, and depth of a way to scan; ValueError for one there is not.
+
+    A product of two blocks takes b^3 multiplications and is written and read once, an application takes b^2 and reads
+    and writes a state; unless a table holds them, every A_t and b_t is read, with a table only a token.
+
+    >>> cost("loop", 500, 8, 8)
+    Cost(multiplications=256000, numbers=320000, depth=500)
+    >>> cost("PScan", 500, 8, 8).multiplications / cost("loop", 500, 8, 8).multiplications
+    33.296
+    """
+    if way not in WAYS:
+        raise ValueError(f"no way {way!r} to scan; there are {', '.join(WAYS)}")
+    products, applications, depth = 0, T, T
+    if way == "PScan":
+        products, depth = matrix_products(T), levels(T)
+        applications = depth << (depth - 1)
+    elif way == "tree":
+        products, applications, depth = tree_counts(T)
+    given = 1 if way == "token table" else b**2 + b
+    moved = given * T + 2 * b**2 * products + (2 * b * applications if products else b * T)
+    return Cost(chains * (b**3 * products + b**2 * applications), chains * moved, depth)
+
+
+def ticks(of: Cost, P: int) -> tuple[float, str]:
+    """The model's time on P processors, and which of ``HOLDS`` it is due to.  ValueError for P < 1.
+
+    >>> ticks(cost("loop", 500, 8, 8), 1000), ticks(cost("loop", 500, 8, 8), 10**9)
+    ((10240.0, 'memory'), (500.0, 'its depth'))
+    """
+    if P < 1:
+        raise ValueError(f"at least one processor is needed, got P={P}")
+    times = of.multiplications / P, BALANCE * of.numbers / P, float(of.depth)
+    return max(times), HOLDS[times.index(max(times))]
+
+
+def winner(T: int, b: int, chains: int, P: int) -> str:
+    """The fastest of loop, PScan and tree in the model; the first of them where two are equal.
+
+    >>> winner(500, 8, 1024, 16), winner(500, 8, 1, 10**6), winner(500, 8, 1024, 10**9)
+    ('loop', 'PScan', 'PScan')
+    """
+    return min(GIVEN, key=lambda way: ticks(cost(way, T, b, chains), P)[0])
+
+
+def measured(records: Mapping[int, Mapping], T: int, b: int, chains: int) -> dict[int, dict[str, float]]:
+    """Threads -> peer -> forward time over our compiled loop's; ``"token table"`` is ours with tables.
+
+    Blocks of size one are not in the benchmark.  Empty where no record has the case.
+
+    >>> peers = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}}, "JAX lax.scan": {"skipped": "too long"}}
+    >>> measured({1: {"cases": [{"case": "block B=1 T=9 h=8 b=2", "peers": peers}]}}, T=9, b=2, chains=8)
+    {1: {'ours': 1.0}}
+    """
+    marks = {}
+    for threads, record in records.items():
+        case = f"B={chains // 8} T={T} h=8 b={b}"
+        blocks, table = found(record, f"block {case}"), found(record, f"table {case}").get(OURS, {})
+        here = {peer: one["forward"]["times_ours"] for peer, one in blocks.items() if "forward" in one}
+        if OURS not in here:
+            continue
+        if "forward" in table:
+            here["token table"] = table["forward"]["median"] / blocks[OURS]["forward"]["median"]
+        marks[threads] = here
+    return marks
+
+
+@styled
+def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> Figure:
+    """Left, time over the loop's against P, modelled and measured; right, which way wins at every T and P.
+
+    Lines are the model's.  Marks are the benchmark's forward times over those of our compiled loop, a core counted as
+    ``LANES`` processors; so where a mark lies off its line the model and the measurement disagree.
+
+    >>> [axes.get_xlabel() for axes in scan_race({}, 500, 8, 1024, 16).axes]
+    ['processors P', 'processors P']
+    """
+    figure, (left, right) = new_figure(3.7, columns=2, left=0.7, right=0.15, top=0.4, bottom=0.5, gap=1.75)
+    reach = 2.0 ** np.arange(0, 31)
+    loop, ends = np.array([ticks(cost("loop", T, b, chains), p)[0] for p in reach]), []
+    for way in WAYS:
+        curve = np.array([ticks(cost(way, T, b, chains), p)[0] for p in reach]) / loop
+        left.plot(reach, curve, color=COLOURS[way], label=way)
+        ends.append((curve[-1], way, COLOURS[way]))
+    for threads, peers in measured(records, T, b, chains).items():
+        for peer, times in peers.items():
+            look = LOOKS.get(peer, Look(COLOURS.get(peer, INK), marker="P"))
+            left.plot(LANES * threads, times, look.marker, color=look.colour, mec="white", mew=0.5, ms=7.5, label=peer,
+                      zorder=4)  # fmt: skip
+    left.axvline(P, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    left.set(xscale="log", yscale="log", xlim=(1, reach[-1]), ylim=(5e-4, 2e3), xlabel="processors P",
+             ylabel="time / time of the loop",
+             title=f"T = {T:,}, b = {b}, {chains:,} chain{'s' if chains > 1 else ''}")  # fmt: skip
+    left.set_yticks([0.001, 0.01, 0.1, 1, 10, 100, 1000], ["0.001", "0.01", "0.1", "1", "10", "100", "1,000"])
+    label_ends(left, ends)
+    _regions(right, b, chains)
+    right.plot(P, T, "o", mfc="none", mec=INK, mew=2, ms=11, zorder=5)
+    for lanes, machine in MACHINES.items():
+        right.annotate(machine, (lanes, 0.98), (1, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+                       rotation=90, va="top", fontsize=SMALL)  # fmt: skip
+        right.axvline(lanes, color=INK, lw=0.8, ls=(0, (1, 2)))
+    right.set_title("first in the model")
+    for axes in (left, right):
+        axes.set_xticks(10.0 ** np.arange(0, 10, 3))
+        axes.minorticks_off()
+    return figure
+
+
+def _regions(axes, b, chains):
+    """Coloured by the winner among those that read A from memory; names stand in the middle of their regions."""
+    T = np.unique(np.round(np.geomspace(4, 20_000, 40)).astype(int))
+    P = 2.0 ** np.arange(0, 30.5, 0.5)
+    costs = np.array([[cost(way, int(t), b, chains) for t in T] for way in GIVEN], dtype=float)[..., None]
+    work, numbers, depth = costs[:, :, 0], costs[:, :, 1], costs[:, :, 2]  # each (ways, T, 1)
+    best = np.maximum.reduce([work / P, BALANCE * numbers / P, depth + 0 * P]).argmin(0)  # (T, P)
+    axes.pcolormesh(P, T, best, cmap=ListedColormap([COLOURS[way] for way in GIVEN]), vmin=-0.5, vmax=2.5, alpha=0.45,
+                    shading="nearest")  # fmt: skip
+    for place, way in enumerate(GIVEN):
+        here = np.argwhere(best == place)
+        if len(here) > 0.03 * best.size:
+            row = int(np.median(here[:, 0]))
+            inside = here[here[:, 0] == row, 1]
+            middle = np.clip(np.median(inside) / len(P), 0.13, 0.87)  # so that the name stays on the panel
+            axes.text(P[int(middle * len(P))], T[row], way, ha="center", va="center", fontsize=10, fontweight="bold")
+    axes.set(xscale="log", yscale="log", xlim=(1, P[-1]), ylim=(4, 20_000), xlabel="processors P", ylabel="T")
+    axes.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
+    axes.grid(False)
+
+
+def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> str:
+    """What the model says at this place, and what was measured on one thread, if anything was.
+
+    >>> race_sentence({}, 500, 8, 1024, 16).split(":")[0]
+    'On 16 processors the model has the <b>loop</b> first'
+    """
+    costs = {way: cost(way, T, b, chains) for way in WAYS}
+    first, loop = winner(T, b, chains, P), ticks(costs["loop"], P)[0]
+    said = [f"{way} {ticks(of, P)[0] / loop:.3g} times the loop's (held up by {ticks(of, P)[1]})"
+            for way, of in costs.items() if way != "loop"]  # fmt: skip
+    text = (f"On {P:,} processors the model has the <b>{first}</b> first: the loop is held up by "
+            f"{ticks(costs['loop'], P)[1]}, {', '.join(said)}.")  # fmt: skip
+    marks = measured(records, T, b, chains)
+    if not marks:
+        return f"{text} The benchmark has no such case (it has T = 40, 500, 4,096 with 1,024 chains, T = 16,384 with 8)."
+    threads, peers = next(iter(marks.items()))
+    others = ", ".join(f"{peer} {times:.3g}" for peer, times in peers.items() if peer != OURS)
+    cores = f"{threads} thread{'s' if threads > 1 else ''} ({threads * LANES} processors)"
+    return f"{text} Measured on {cores}, times our compiled loop: {others or 'nothing else was run'}."

@@ -1,0 +1,118 @@
+"""Shift drawn (chapter 06): R2 by length, here and in paper 004, and the kernels that were learned for it.
+
+Letters: L length, j output column, k lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from lrnnlab.training.evaluation import summary
+from lrnnlab.tables import dlr_table2
+from lrnnlab.show.style import FAINT, INK, PAPER, SMALL, Look, label_ends, new_figure, styled
+from lrnnlab.tasks.atomic_levels import shift_level
+
+ROWS = {
+    "dlr": ("DLR", Look("#0B6E4F", "-", "o")),
+    "dlr_prod": ("DLR-prod", Look("#E69F00", (0, (6, 1.5)), "s")),
+    "dlr_small": ("DLR, small N", Look("#56B4E9", (0, (4, 1, 1, 1)), "^")),
+    "dlr_real": ("DLR-R", Look("#882255", (0, (3, 1.2)), "D")),
+    "dss": ("DSS", Look("#000000", (0, (1, 1.2)), "v")),
+    "sgconv": ("SGConv", Look("#332288", (0, (8, 2)), "P")),
+}
+SPACING = 1.3  # between two kernels that stand one above the other
+
+
+@styled
+def shift_by_length(records: Sequence[Mapping]) -> Figure:
+    """R2 on Shift by length: left ours, mean and range over seeds; right the paper's, in grey.
+
+    The dashed line is what copying the input without a shift is worth.
+
+    records : of ``dlr/table2``, of one budget.  ValueError if there are none, or of two budgets.
+
+    >>> made = {"row": "dlr", "task": "256", "budget": "live", "metrics": {"r2": 0.9, "steps": 400}}
+    >>> [axes.get_title("left") for axes in shift_by_length([made]).axes]
+    ['here: 400 steps', 'paper: 86,000 steps']
+    """
+    budgets = sorted({record["budget"] for record in records})
+    if len(budgets) != 1:
+        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
+    figure, (ours, paper) = new_figure(3.6, columns=2, left=0.6, right=0.15, gap=1.35, top=0.35, sharey=True)
+    ours.set(ylabel="R2", ylim=(min([0, *(record["metrics"]["r2"] for record in records)]) - 0.05, 1.05))
+    steps = sorted({record["metrics"]["steps"] for record in records})
+    ours.set_title(f"here: {steps[0]}{f' to {steps[-1]}' if len(steps) > 1 else ''} steps")
+    _ours(ours, records)
+    paper.set_title("paper: 86,000 steps")
+    _paper(paper)
+    for axes in (ours, paper):
+        axes.axhline(shift_level(), color=FAINT, lw=1.2, ls=(0, (4, 3)), zorder=1)
+        axes.set_xlabel("length L")
+    return figure
+
+
+def _ours(axes, records: Sequence[Mapping]) -> None:
+    lengths = sorted({int(record["task"]) for record in records})
+    axes.set(xlim=(np.log2(lengths[0]) - 0.4, np.log2(lengths[-1]) + 0.4))
+    _powers(axes, [int(np.log2(L)) for L in lengths])
+    ends = []
+    for row, (name, look) in ROWS.items():
+        cells = {L: summary(found) for L in lengths
+                 if (found := [r["metrics"]["r2"] for r in records if (r["row"], int(r["task"])) == (row, L)])}  # fmt: skip
+        if not cells:
+            continue
+        x, mean = [np.log2(L) for L in cells], [cell["mean"] for cell in cells.values()]
+        axes.plot(x, mean, color=look.colour, ls=look.dash, marker=look.marker, ms=5, lw=1.4, label=name)
+        low, high = ([cell[end] for cell in cells.values()] for end in ("min", "max"))
+        axes.vlines(x, low, high, color=look.colour, lw=3, alpha=0.5)
+        ends.append((mean[-1], name, look.colour))
+    label_ends(axes, [*ends, (shift_level(), f"no shift: {shift_level():.3f}", FAINT)])
+
+
+def _paper(axes) -> None:
+    powers = [int(column.removeprefix("2^")) for column in dlr_table2.PAPER]
+    axes.set(xlim=(powers[0] - 0.7, powers[-1] + 0.7))
+    _powers(axes, powers)
+    for row, (name, look) in ROWS.items():
+        given = dlr_table2.PAPER.loc[row].to_numpy(float)
+        there = np.flatnonzero(np.isfinite(given))
+        x, y = np.array(powers)[there], given[there]
+        axes.plot(x, y, color=PAPER, ls=look.dash, marker=look.marker, ms=5, lw=1.2, label=name)
+        side, shift = ("left", (0, -12)) if len(there) == 1 else ("right", (-6, {"dlr": -4, "sgconv": 3}.get(row, 0)))
+        axes.annotate(name, (x[0], y[0]), shift, textcoords="offset points", fontsize=SMALL, ha=side, va="center")
+
+
+def _powers(axes, powers: Sequence[int]) -> None:
+    axes.set_xticks(powers, [f"$2^{{{power}}}$" for power in powers])
+
+
+@styled
+def shift_kernels(records: Sequence[Mapping]) -> Figure:
+    """How output j depends on the input k positions back: one panel a record, j = 0..7 upwards, before (grey) and after.
+
+    records : of ``dlr/kernels``, task ``shift``.  A stroke marks k = j L/8, where a perfect kernel has its 1.
+    ValueError for a record of another task, or none.
+
+    >>> eye = np.eye(8, 16).tolist()
+    >>> made = {"row": "dlr", "task": "shift", "metrics": {"r2": 0.9}, "kernels": {"before": eye, "after": eye}}
+    >>> shift_kernels([made, made]).axes[1].get_title("left")
+    'DLR: R2 0.90'
+    """
+    if not records or any(record["task"] != "shift" for record in records):
+        raise ValueError(f"needs records of the task shift, got {[record['task'] for record in records]}")
+    figure, panels = new_figure(4.2, columns=len(records), left=0.65, gap=0.3, top=0.35, squeeze=False, sharey=True)
+    for axes, record in zip(panels[0], records):
+        name, look = ROWS.get(record["row"], (record["row"], Look(INK)))
+        before, after = (np.array(record["kernels"][when]) for when in ("before", "after"))
+        L = after.shape[1]
+        for j in range(len(after)):
+            axes.plot(before[j] + SPACING * j, color=FAINT, lw=0.7, alpha=0.7, zorder=1)
+            axes.plot(after[j] + SPACING * j, color=look.colour, lw=1.3, zorder=3)
+            axes.plot([j * L / len(after)] * 2, [SPACING * j - 0.25, SPACING * j - 0.05], color=INK, lw=1.5, zorder=4)
+        axes.set(title=f"{name}: R2 {record['metrics']['r2']:.2f}", xlabel="lag k", xlim=(-0.03 * L, L),
+                 xticks=range(0, L + 1, L // 4), ylim=(-0.6, SPACING * len(after) + 0.1))  # fmt: skip
+        axes.set_yticks([SPACING * j for j in range(len(after))], [f"j = {j}" for j in range(len(after))])
+    return figure

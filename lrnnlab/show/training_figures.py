@@ -1,0 +1,233 @@
+"""How a model learned and how far it holds: loss, accuracy by length, paper beside recorded beside live.
+
+Letters: T time, C classes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from lrnnlab.show.style import FAINT, INK, SMALL, SOURCES, label_ends, look_of, new_figure, styled
+
+LABELS = 1.85  # inches in the right margin for what is written at the ends of lines
+
+
+@styled
+def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: int | None = None,
+               log_x: bool = False, title: str = "") -> Figure:
+    """Training loss by step, on a logarithmic scale, one line per label.
+
+    series : label -> [(step, loss in nats), ...], for example ``{"softmax": fit.losses}``.
+    classes : also mark ln C, the loss of a uniform guess.
+
+    >>> loss_curve({"clip": [(1, 1.6), (100, 0.2), (200, 0.01)]}, classes=5).axes[0].get_xlabel()
+    'training step'
+    """
+    figure, axes = new_figure(3.2, right=LABELS)
+    ends, levels = [], []
+    for place, (label, points) in enumerate(_filled(series).items()):
+        steps, losses = np.asarray(points, dtype=float).reshape(-1, 2).T
+        losses = np.where(losses > 0, losses, np.nan)  # a loss of exactly 0 has no place on a logarithmic scale
+        look = look_of(label, place)
+        axes.plot(steps, losses, color=look.colour, ls=look.dash, label=label)
+        levels.append(losses)
+        ends.append((_last(losses), label, look.colour))
+    axes.set_yscale("log")
+    if log_x:
+        axes.set_xscale("log")
+    if classes is not None:
+        axes.axhline(math.log(classes), color=FAINT, lw=1.2, ls=(0, (4, 3)), label="chance")
+        ends.append((math.log(classes), f"chance: ln {classes} = {math.log(classes):.2f}", FAINT))
+    axes.set(xlabel="training step", ylabel="cross-entropy (nats)", title=title)
+    axes.margins(x=0)
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: int, chance: float, majority: float,
+                       window: int = 1, log_x: bool = False, title: str = "") -> Figure:
+    """Share of strings answered rightly after each token, one line per model, with what guessing would give.
+
+    curves : label -> (T,) accuracies in 0..1 of positions 1..T, NaN where no answer is asked for (the line joins its
+    neighbours).  A label that begins with a family's or a source's name gets its colour (``style.look_of``).
+    train_length : the longest string seen in training; everything right of the mark is new.
+    chance, majority : accuracy of a uniform guess, and of the best constant answer.
+    window : show means over so many neighbouring positions (in bold, the raw curve faint behind): counts of 128
+    strings scatter by up to 0.044.    log_x : for thousands of positions.
+
+    >>> figure = accuracy_by_length({"exact": [1.0] * 500}, train_length=40, chance=0.2, majority=0.2)
+    >>> figure.axes[0].lines[0].get_ydata().tolist() == [1.0] * 500
+    True
+    """
+    figure, axes = new_figure(3.4, right=LABELS, top=0.55)
+    ends, longest = [], 1
+    for place, (label, accuracies) in enumerate(_filled(curves).items()):
+        accuracies = np.asarray(accuracies, dtype=float)
+        kept = np.flatnonzero(~np.isnan(accuracies))
+        if accuracies.ndim != 1 or not len(kept):
+            raise ValueError(f"{label!r} needs accuracies (T,), not all NaN, got shape {accuracies.shape}")
+        at, raw, look = kept + 1, accuracies[kept], look_of(label, place)
+        shown = _means(raw, window)
+        axes.plot(at, shown, color=look.colour, ls=look.dash, label=label, zorder=3)
+        if window > 1:
+            axes.plot(at, raw, color=look.colour, lw=0.8, alpha=0.35, zorder=2)
+        ends.append((float(shown[-1]), label, look.colour))
+        longest = max(longest, len(accuracies))
+    axes.set(xlabel="position in the string" + (f" (means over {window})" if window > 1 else ""),
+             ylabel="strings answered rightly", ylim=(0, 1.03), xlim=(1, max(longest, train_length, 2)))
+    axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0", "20 %", "40 %", "60 %", "80 %", "100 %"])
+    if log_x:
+        axes.set_xscale("log")
+        ticks = [10**k for k in range(math.floor(math.log10(longest)) + 1)]
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    _mark_training(axes, train_length)
+    ends += _mark_guessing(axes, chance, majority)
+    axes.set_title(title, pad=22)
+    label_ends(axes, ends)
+    return figure
+
+
+class Comparison(NamedTuple):
+    """One row of :func:`paper_recorded_live`: the paper's number (None if unknown) and the runs' results by seed."""
+
+    label: str
+    paper: float | None
+    recorded: Sequence[float] = ()
+    live: Sequence[float] = ()
+    majority: float | None = None
+
+
+@styled
+def paper_recorded_live(rows: Sequence[Comparison], *, measure: str = "accuracy", percent: bool = True,
+                        title: str = "") -> Figure:
+    """The paper's number, the recorded runs and the live ones, side by side and never mixed.
+
+    rows : ``Comparison``s or tuples like them.  A dot is the mean over seeds, its whisker reaches from the least to the
+    greatest; small strokes are the single runs.  ``majority``, what the best constant answer gets, is marked if given.
+
+    >>> paper_recorded_live([("Sum(5)", 1.0, [1.0, 0.98], [1.0], 0.2)]).axes[0].get_yticklabels()[0].get_text()
+    'Sum(5)'
+    """
+    rows = [Comparison(*row) for row in rows]
+    if not rows:
+        raise ValueError("there is nothing to compare: no rows")
+    figure, axes = new_figure(0.95 + 0.52 * len(rows) + 0.25 * bool(title), left=1.9, top=0.45 + 0.25 * bool(title))
+    for place, row in enumerate(rows):
+        results = {"paper": [] if row.paper is None else [row.paper], "recorded": row.recorded, "live": row.live}
+        for shift, (source, values) in zip((-0.25, 0, 0.25), results.items()):
+            values, look = [float(v) for v in values], SOURCES[source]
+            if values:
+                axes.plot([min(values), max(values)], [place + shift] * 2, color=look.colour, lw=2, zorder=2)
+                axes.plot(values, [place + shift] * len(values), "|", color=look.colour, ms=8, mew=1.2, zorder=2)
+                axes.plot([np.mean(values)], [place + shift], look.marker, color=look.colour, ms=7, zorder=3,
+                          mec="white", mew=0.8, clip_on=False)
+        if row.paper is None:
+            axes.annotate("paper: no number", (0, place - 0.25), xycoords=("axes fraction", "data"), xytext=(4, 0),
+                          textcoords="offset points", va="center", fontsize=SMALL, color=SOURCES["paper"].colour,
+                          bbox={"fc": "white", "ec": "none", "pad": 1})
+        if row.majority is not None:
+            axes.plot([row.majority] * 2, [place - 0.42, place + 0.42], color=FAINT, lw=1.2, ls=(0, (3, 2)))
+    axes.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=10)
+    axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel=measure)
+    axes.set_title(title, pad=24)
+    axes.grid(False, axis="y")
+    axes.tick_params(axis="y", length=0)
+    for edge in np.arange(len(rows) - 1) + 0.5:
+        axes.axhline(edge, color=FAINT, lw=0.5)
+    if percent:
+        axes.set_xlim(0, 1.02)
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    handles = [Line2D([], [], color=look.colour, marker=look.marker, ls="none", ms=7, label=source)
+               for source, look in SOURCES.items()]
+    if any(row.majority is not None for row in rows):
+        handles.append(Line2D([], [], color=FAINT, lw=1.2, ls=(0, (3, 2)), label="majority"))
+    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 1), ncols=4, handletextpad=0.4,
+                columnspacing=1.2)
+    return figure
+
+
+@styled
+def spread(within: Sequence[float], between: Sequence[float], *, train_length: int | None = None, log_x: bool = False,
+           title: str = "") -> Figure:
+    """How far states of one class scatter, against how far apart the classes are, by position.
+
+    within, between : (T,) from ``analysis.within_between``, in the units of the state.  Where the two lines meet, no
+    readout can tell the classes apart by distance.  What is zero, as far as float32 can tell, lies on the lower edge.
+
+    >>> [line.get_label() for line in spread([0.1, 0.2], [1.0, 1.0]).axes[0].lines]
+    ['within a class', 'between classes']
+    """
+    within, between = np.asarray(within, dtype=float), np.asarray(between, dtype=float)
+    if within.shape != between.shape or within.ndim != 1:
+        raise ValueError(f"need two curves (T,) of one length, got {within.shape} and {between.shape}")
+    figure, axes = new_figure(3.0, right=LABELS, top=0.55)
+    at, seen = np.arange(1, len(within) + 1), np.concatenate([within, between])
+    seen = seen[seen > 1e-9]  # NaN is none of them
+    floor, ends = (seen.min() / 2 if seen.size else 1e-9), []
+    for values, label, colour, dash in ((within, "within a class", INK, "-"),
+                                        (between, "between classes", FAINT, (0, (5, 2)))):
+        shown = np.maximum(values, floor)  # NaN stays NaN
+        axes.plot(at, shown, color=colour, ls=dash, label=label)
+        ends.append((_last(shown), label, colour))
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=floor)
+    if log_x:
+        axes.set_xscale("log")
+    axes.set(xlabel="position in the string", ylabel="distance of states", xlim=(1, max(2, len(within))))
+    if train_length is not None:
+        _mark_training(axes, train_length)
+    axes.set_title(title, pad=22)
+    label_ends(axes, ends)
+    return figure
+
+
+def _filled(series):
+    if not series:
+        raise ValueError("there is nothing to draw: no curves")
+    return series
+
+
+def _last(values):
+    kept = values[~np.isnan(values)]
+    if not len(kept):
+        raise ValueError("a curve has no number that can be drawn")
+    return float(kept[-1])
+
+
+def _means(values, window):
+    """Means over ``window`` neighbours, fewer at both ends."""
+    if window < 1:
+        raise ValueError(f"the window is a number of positions, at least 1, got {window}")
+    sums, half = np.concatenate([[0.0], np.cumsum(values)]), (window - 1) / 2
+    low = np.maximum(np.arange(len(values)) - math.floor(half), 0)
+    high = np.minimum(np.arange(len(values)) + math.ceil(half) + 1, len(values))
+    return values if window == 1 else (sums[high] - sums[low]) / (high - low)
+
+
+def _mark_training(axes, length):
+    axes.axvspan(axes.get_xlim()[0], length, color="#f1f1f1", zorder=0)
+    axes.axvline(length, color=FAINT, lw=1.2)
+    axes.annotate(f"trained up to {length}", (length, 1), xycoords=("data", "axes fraction"), xytext=(0, 4),
+                  textcoords="offset points", fontsize=SMALL, annotation_clip=False)
+
+
+def _mark_guessing(axes, chance, majority):
+    """Horizontal marks, and what to write at their ends."""
+    marks = [(chance, f"chance: {_percent(chance)}", (0, (1, 2))),
+             (majority, f"majority: {_percent(majority)}", (0, (4, 3)))]
+    if abs(chance - majority) < 0.005:
+        marks = [(chance, f"chance = majority: {_percent(chance)}", (0, (4, 3)))]
+    for level, _, dash in marks:
+        axes.axhline(level, color=FAINT, lw=1.2, ls=dash, zorder=1)
+    return [(level, text, FAINT) for level, text, _ in marks]
+
+
+def _percent(share):
+    return f"{100 * share:.0f} %"

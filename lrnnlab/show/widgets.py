@@ -1,0 +1,154 @@
+"""A picture the reader can play with: a plain figure function, at most four controls, a sentence that follows them.
+
+One living ``Image`` gets a new picture at every change (85 ms from key press to picture, half of what a new inline
+figure takes).  Needs ipywidgets, which comes with the extra ``[lab]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from numbers import Real
+
+import ipywidgets
+from matplotlib.figure import Figure
+
+from lrnnlab.show.names import named
+from lrnnlab.show.output import css_width, quick_png
+
+MOST = 4  # controls: more is a control panel, not a question
+UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
+SHORT = 40  # characters: choices that fit on a row of buttons
+
+
+class Explorer(ipywidgets.VBox):
+    """What :func:`explore` returns: shows itself in a notebook; a test sets ``.controls[name].value`` and looks.
+
+    ``controls`` : name -> ipywidget.    ``image`` : its ``value`` is the PNG shown.
+    ``sentence`` : its ``value`` is the HTML under the picture.    ``values`` : what the controls say now.
+    ``alt`` : what the picture shows, in words.
+    """
+
+    def __init__(self, draw: Callable[..., Figure], controls: Mapping[str, ipywidgets.Widget],
+                 say: Callable[..., str] | None, alt: str):
+        self._draw, self._say, self._shown, self.alt = draw, say, None, alt
+        self.controls = dict(controls)
+        # an Image has no alt, and the tooltip that would stand in for it breaks its view in ipywidgets 8.1; so the text
+        # goes before the picture, where a screen reader meets it and nobody else does
+        told = ipywidgets.HTML(f'<span style="{UNSEEN}">Picture: {escape(alt)}</span>', layout={"height": "0"})
+        self.image = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
+        self.sentence = ipywidgets.HTML()
+        rows = ipywidgets.Box(list(self.controls.values()), layout={"flex_flow": "row wrap", "grid_gap": "0 1.5em"})
+        super().__init__([rows, told, self.image, self.sentence])
+        self._redraw(first=True)
+        for control in self.controls.values():
+            control.observe(lambda change: self._redraw(), names="value")
+
+    @property
+    def values(self) -> dict:
+        """Name -> value of every control."""
+        return {name: control.value for name, control in self.controls.items()}
+
+    def _redraw(self, first: bool = False) -> None:
+        values = self.values
+        if values == self._shown:
+            return  # the browser echoes some changes: one change, one picture
+        self._shown = values
+        with _Spoken(self, first):
+            figure = self._draw(**values)
+            picture, said = quick_png(figure), self._say(**values) if self._say else ""
+            self.image.layout.width = f"{css_width(figure)}px"
+            self.image.value = picture
+            self.sentence.value = _status(said)
+
+    def _typed(self) -> bool:
+        return any(isinstance(control, ipywidgets.Text) for control in self.controls.values())
+
+
+class _Spoken:
+    """Says in the sentence what went wrong in the block; swallows only what the reader's own typing can have caused.
+
+    A ``ValueError`` beside a text box is an answer to what was typed.  Everything else is our mistake and goes on up.
+    """
+
+    def __init__(self, explorer: Explorer, first: bool):
+        self.explorer, self.first = explorer, first
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback) -> bool:
+        if error is None:
+            return False
+        theirs = isinstance(error, ValueError) and self.explorer._typed() and not self.first
+        message = str(error) if theirs else f"{kind.__name__}: {error}"
+        self.explorer.sentence.value = _alert(f"{message.rstrip('.')}. The picture above is still the one before.")
+        return theirs
+
+
+def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sentence: Callable[..., str] | None = None,
+            alt: str, initial: Mapping[str, object] | None = None) -> Explorer:
+    """A widget: ``draw(**values) -> Figure`` with a control for each value, and ``sentence(**values)`` under it.
+
+    controls : name (an argument of ``draw``; shown as ``names.named`` says it) -> what it may be:
+
+        a list of numbers -> a slider over exactly these values (a free slider snaps in the browser and draws twice);
+        a list of strings, or a dict label -> value -> buttons, or a menu where they would not fit on one row;
+        a string -> a text box that holds it at first; it is read when the reader presses Enter or leaves it.
+
+    sentence : returns HTML, so write ``<b>`` if you like, and escape what the reader typed.
+    alt : what the picture shows, for readers who do not see it.
+    initial : the values it opens on; the first of each list where nothing is given.
+
+    ValueError for more than four controls, an empty list, or an initial value that is not in its list.  What ``draw``
+    or ``sentence`` raise is shown under the picture and raised; only a ``ValueError`` after typing in a text box is the
+    reader's own and is shown and not raised.
+
+    >>> from lrnnlab.show.transition_figures import growth, growth_sentence
+    >>> w = explore(growth, {"p": [1.0, 1.2, 2.0], "b": [2, 8]}, sentence=growth_sentence, alt="Growth of products.")
+    >>> before = w.image.value
+    >>> w.controls["p"].value = 1.2
+    >>> w.image.value != before
+    True
+    """
+    initial = dict(initial or {})
+    if not 1 <= len(controls) <= MOST:
+        raise ValueError(f"a widget has 1 to {MOST} controls, got {len(controls)}: {', '.join(controls)}")
+    if not isinstance(alt, str) or not alt.strip():
+        raise ValueError(f"a widget needs its alternative text, got {alt!r}")
+    unknown = [name for name in initial if name not in controls]
+    if unknown:
+        raise ValueError(f"an initial value for {unknown[0]!r}, but the controls are {', '.join(controls)}")
+    made = {name: _control(name, what, initial.get(name)) for name, what in controls.items()}
+    return Explorer(draw, made, sentence, alt)
+
+
+def _control(name: str, what, start) -> ipywidgets.Widget:
+    look = {"description": named(name), "style": {"description_width": "initial"}}
+    if isinstance(what, str):
+        return ipywidgets.Text(what if start is None else start, continuous_update=False, **look)
+    options = list(what.items()) if isinstance(what, Mapping) else list(what)
+    values = list(what.values()) if isinstance(what, Mapping) else options
+    if not options:
+        raise ValueError(f"the control {name!r} has nothing to choose from")
+    start = values[0] if start is None else start
+    if start not in values:
+        raise ValueError(f"{name} opens on {start!r}, which is not among {values}")
+    if not isinstance(what, Mapping) and all(isinstance(v, Real) and not isinstance(v, bool) for v in values):
+        return ipywidgets.SelectionSlider(options=options, value=start, continuous_update=True, **look)
+    labels = [str(label) for label in what] if isinstance(what, Mapping) else [named(str(value)) for value in values]
+    options = list(zip(labels, values))
+    if len(options) > 1 and sum(map(len, labels)) + 4 * len(labels) <= SHORT:
+        look["style"]["button_width"] = "auto"
+        return ipywidgets.ToggleButtons(options=options, value=start, **look)
+    return ipywidgets.Dropdown(options=options, value=start, **look)
+
+
+def _status(said: str) -> str:
+    return f'<div role="status" aria-live="polite" style="max-width:44em;line-height:1.5">{said}</div>'
+
+
+def _alert(message: str) -> str:
+    # dark red on pale red is legible in both themes; the word comes first for readers who do not see colours
+    return ('<div role="alert" style="max-width:44em;line-height:1.5;padding:0.2em 0.6em;color:#8b0000;'
+            f'background:#fdecea;border-left:4px solid #8b0000">{escape(message)}</div>')

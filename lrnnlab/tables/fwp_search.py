@@ -1,0 +1,132 @@
+"""The search of paper 003 (Irie, Csordas, Schmidhuber 2023, Table 3) over its grid, and what two ways to choose choose.
+
+``lrnnlab reproduce fwp/table1 --search 20 --rows srwm --tasks parity --budget desk`` trains the first 20 configurations
+of the paper's grid, in an order that is random but always the same, so that 20 are a fair sample of all 1,458 and more
+can follow: every run is recorded, and what is recorded is not run again.  Row ``srwm-17`` is number 17 of that order.
+
+The paper reports the configuration that scores best on the test bins (the fastest of equals).  Beside it stands the one
+with the best score on the held-out strings; both with their Bin0/Bin1, by the same measure that chose them.
+
+>>> len(configurations("srwm")), len(configurations("lstm"))
+(1458, 144)
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+
+from lrnnlab.tables import fwp_table1, fwp_table2
+from lrnnlab.tables.fwp_table1 import BUDGETS, CELLS, line, measure
+from lrnnlab.tables.measuring import Measurement, grid
+
+__all__ = ["ALIASES", "NAME", "ROWS", "TASKS", "configurations", "line", "measure", "search_plan", "setting", "table"]
+
+NAME = "fwp/search"
+TASKS = fwp_table1.COLUMNS
+TABLES = {table.NAME: table for table in (fwp_table1, fwp_table2)}
+ALIASES: dict[str, str] = {}
+_RATES = {"rate": (1e-2, 2e-2, 3e-2, 1e-3, 2e-3, 3e-3), "batch": (16, 32, 64)}
+GRID = {"layers": (1, 2, 4), "width": (8, 16, 32), "ff": (1, 2, 4), "heads": (1, 2, 4), **_RATES}
+CELL_GRID = {"layers": (1, 2), "width": (8, 16, 32, 64), **_RATES}  # of the LSTMs
+
+
+@cache
+def configurations(row: str) -> tuple[dict, ...]:
+    """All configurations of the paper's grid for a row of Table 1, in the order of the search.
+
+    >>> configurations("srwm")[0] == configurations("linear")[0]
+    True
+    """
+    grid([row], fwp_table1.ROWS, "row", fwp_table1.NAME)
+    space = CELL_GRID if row in CELLS else GRID
+    found = [dict(zip(space, values)) for values in product(*space.values())]
+    random.Random(0).shuffle(found)
+    return tuple(found)
+
+
+ROWS = tuple(f"{row}-{number}" for row in fwp_table1.ROWS for number in range(len(configurations(row))))
+
+
+def setting(row: str, task: str, budget: str) -> dict:
+    """Configuration number K of a row's grid, ``row`` being ``srwm-K``.  ``ValueError`` for what is not there.
+
+    >>> setting("srwm-17", "parity", "desk")["rate"] == configurations("srwm")[17]["rate"]
+    True
+    """
+    model, _, number = row.rpartition("-")
+    if model not in fwp_table1.ROWS or not number.isdecimal() or int(number) >= len(configurations(model)):
+        raise ValueError(f"{NAME} has rows such as srwm-17, the name of a model and a number of its grid; got {row!r}")
+    grid([task], TASKS, "task", NAME)
+    grid([budget], BUDGETS, "budget", NAME)
+    return fwp_table1.cell(model, task, budget, configurations(model)[int(number)])
+
+
+def search_plan(
+    name: str,
+    *,
+    tasks: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None,
+    budget: str = "live",
+    first: int = 0,
+) -> list[Measurement]:
+    """The runs of a search for table ``name``: of each task and row the ``first`` configurations (0: all).
+
+    One seed, as in the paper, unless ``seeds`` are given.  ``ValueError`` for a table, row, task or budget that is not
+    there, or a negative ``first``.
+
+    >>> [run.row for run in search_plan("fwp/table1", tasks=["parity"], rows=["srwm"], first=3)]
+    ['srwm-0', 'srwm-1', 'srwm-2']
+    """
+    grid([name], tuple(TABLES), "table", NAME)
+    table = TABLES[name]
+    tasks, rows = tasks or table.TASKS, [table.ALIASES.get(row, row) for row in rows or table.ROWS]
+    grid(tasks, table.TASKS, "task", name)
+    grid(rows, table.ROWS, "row", name)
+    if first < 0:
+        raise ValueError(f"a search tries the first N configurations, 0 for all, got {first}")
+    return [
+        Measurement(NAME, task, f"{row}-{number}", seed, budget, setting(f"{row}-{number}", task, budget))
+        for task in tasks for row in rows for number in range(len(configurations(row)))[: first or None]
+        for seed in (seeds or (0,))
+    ]  # fmt: skip
+
+
+def table(records: Sequence[dict]) -> str:
+    """By task and model: how many configurations were tried, and the best of them chosen in either way."""
+    parts = []
+    for task, model in dict.fromkeys((record["task"], record["row"].rpartition("-")[0]) for record in records):
+        tried = [r for r in records if (r["task"], r["row"].rpartition("-")[0]) == (task, model)]
+        parts.append(f"{task} {model}: {len(tried)} runs, {len({r['row'] for r in tried})} of "
+                     f"{len(configurations(model))} configurations")  # fmt: skip
+        for title, score, key in CHOICES:
+            best = max(tried, key=key)
+            bins = best["metrics"][score]
+            parts.append(f"  chosen {title}: {best['row']} seed {best['seed']}, Bin0/Bin1 {100 * bins['bin0']:.1f}/"
+                         f"{100 * bins['bin1']:.1f} after {bins['step']} steps; {_said(best)}")  # fmt: skip
+    return "\n".join(parts)
+
+
+def _by_test(record: dict) -> tuple[float, int]:
+    """The paper's choice: the mean of both test bins, then the fewest steps."""
+    found = record["metrics"]["by_test"]
+    return found["bin0"] + found["bin1"], -found["step"]
+
+
+def _held_out(record: dict) -> tuple[float, float]:
+    """Ours: the share of held-out strings, then their cross-entropy, at the look that was best on them."""
+    step = record["metrics"]["by_validation"]["step"]
+    _, validation, held_out, *_ = next(look for look in record["curve"] if look[0] == step)
+    return held_out, validation
+
+
+def _said(record: dict) -> str:
+    made = record["config"]["setting"]
+    said = {**made["options"], "rate": made["rate"], "batch": made["batch"]}
+    return ", ".join(f"{name} {value}" for name, value in said.items())
+
+
+CHOICES = (("on the test bins (paper)", "by_test", _by_test), ("on held-out strings", "by_validation", _held_out))

@@ -1,0 +1,114 @@
+"""Training on strings of many lengths with an answer after every token, scored by whole strings: paper 003's tables.
+
+As released with the paper (Irie, Csordas, Schmidhuber 2023): Adam with betas (0.9, 0.995), no clipping; the
+mean cross-entropy over all labelled positions of a batch, which is padded to its longest string; batches are cut from a
+pool of strings that is shuffled anew every epoch.  The loop is ``training.pools.train_pools``.
+
+Bin0 is the window of sizes that the paper trains on, Bin1 the next.  Every so many steps a *look* scores the net on
+test strings of both, and on *held-out* strings: of the largest fifth of Bin0's sizes, on which our budgets do not train.
+Only the held-out strings end our training (``stop="held_out"``); the paper's ends, and is selected, by the test strings
+(``stop="test"``).  Every run is scored in three ways, so that both can be read:
+
+==================  ===================================================================================================
+``last``            the weights at the end
+``by_validation``   the look with the least cross-entropy on the held-out strings
+``by_test``         the look with the best mean of the two test bins: the paper's choice, made on test data
+==================  ===================================================================================================
+
+A score is the share of strings with *all* positions right (paper, Sec. 4.1).
+
+Letters: N strings, B batch, T time, C classes.
+"""
+
+from __future__ import annotations
+
+from torch import nn
+
+from lrnnlab.models import Net, build
+from lrnnlab.tasks import Batch, PositiveTask, blind_levels, whole_string_accuracy
+from lrnnlab.training.loop import Trained
+from lrnnlab.training.pools import answers, train_pools
+from lrnnlab.training.steady import stream
+
+HELD_OUT = 0.8  # of Bin0's largest size: larger strings are not trained on
+PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience", "sure")  # options of train_pools in a setting
+SCORES = ("last", "by_validation", "by_test")
+
+
+def held_out_window(task: PositiveTask) -> tuple[int, int]:
+    """The sizes that are held out of Bin0: its largest fifth.
+
+    >>> from lrnnlab.tasks import COUNTER_TASKS
+    >>> held_out_window(COUNTER_TASKS["dyck_1"]())
+    (41, 50)
+    """
+    most = task.bin(0)[1]
+    return int(HELD_OUT * most) + 1, most
+
+
+def strings_for(task: PositiveTask, tests: int, seed: int) -> dict[str, Batch]:
+    """``bin0``, ``bin1`` and ``held_out``: ``tests`` distinct strings of each, or all where there are fewer."""
+    windows = {"bin0": task.bin(0), "bin1": task.bin(1), "held_out": held_out_window(task)}
+    return {name: task.batch(task.test_strings(tests, window, stream(seed, f"fwp/{name}")))
+            for name, window in windows.items()}  # fmt: skip
+
+
+def build_net(task: PositiveTask, setting: dict, seed: int) -> Net:
+    """The untrained net of a setting; torch's own generator is left as it was."""
+    return build(setting["model"], task, seed=seed, **setting["options"])
+
+
+def fit(
+    task: PositiveTask, setting: dict, seed: int, looked_at: dict[str, Batch] | None = None, progress: bool = False
+) -> Trained:
+    """Train the net of ``setting``, what a live cell calls; its looks (``watched``) have all that the scores need.
+
+    ``setting`` has ``model`` and ``options``, ``pool`` and ``tests`` (how many strings), ``stages``: (steps, largest
+    size) one after the other, and those options of :func:`train_pools` that are plain numbers and names.
+
+    >>> from lrnnlab.tables import fwp_table1
+    >>> from lrnnlab.tasks import COUNTER_TASKS
+    >>> tiny = {**fwp_table1.setting("lstm", "aa", "live"), "stages": [(2, 10)], "pool": 20, "tests": 5}
+    >>> fit(COUNTER_TASKS["aa"](), tiny, seed=0).steps
+    2
+    """
+    looked_at = looked_at or strings_for(task, setting["tests"], seed)
+    least, _ = task.bin(0)
+    generator = stream(seed, "fwp/train")
+    pools = [(steps, task.batch(task.strings(setting["pool"], (least, most), generator)))
+             for steps, most in setting["stages"]]  # fmt: skip
+
+    def watch(net: nn.Module, step: int) -> dict:
+        found = {name: answers(net, strings) for name, strings in looked_at.items()}
+        scores = {name: whole_string_accuracy(classes, looked_at[name]) for name, (classes, _) in found.items()}
+        return {"validation": -found["held_out"][1], **scores, "test": (scores["bin0"] + scores["bin1"]) / 2}
+
+    return train_pools(build_net(task, setting, seed), pools, generator=generator, watch=watch, progress=progress,
+                 **{name: setting[name] for name in PLAIN if name in setting})  # fmt: skip
+
+
+def measure(task: PositiveTask, setting: dict, seed: int) -> tuple[Trained, dict]:
+    """Train and score: what came out of it, and the parts of a record, ``metrics`` and ``curve``.
+
+    ``metrics`` has the three scores of the module's head, each with ``bin0``, ``bin1`` and ``step``; ``symbols``, the
+    share of single positions of Bin1 that the last weights answer rightly; ``steps``, ``finished``; how many strings
+    each bin was scored on; and ``levels``, what a guesser has on Bin1.  ``curve``: at each look the step, the held-out
+    cross-entropy (negative), and the whole strings right of held_out, Bin0 and Bin1.
+    """
+    looked_at = strings_for(task, setting["tests"], seed)
+    made = fit(task, setting, seed, looked_at)
+    bin1, looks = looked_at["bin1"], made.watched
+    chosen = {
+        "last": looks[-1], "by_validation": next(look for look in looks if look["step"] == made.best_step),
+        "by_test": max(looks, key=lambda look: look["test"]),
+    }  # fmt: skip
+    metrics = {
+        **{name: {part: look[part] for part in ("bin0", "bin1", "step")} for name, look in chosen.items()},
+        "symbols": float((answers(made.net, bin1)[0] == bin1.targets)[bin1.mask].double().mean()),
+        "steps": made.steps, "finished": made.finished, "levels": blind_levels(bin1, task.classes),
+        "strings": {name: len(strings.tokens) for name, strings in looked_at.items()},
+        "parameters": sum(parameter.numel() for parameter in made.net.parameters()),
+    }  # fmt: skip
+    curve = [[look["step"], *(round(look[name], 4) for name in ("validation", "held_out", "bin0", "bin1"))]
+             for look in looks]  # fmt: skip
+    return made, {"metrics": metrics, "curve": curve, "cpu_seconds": round(made.cpu_seconds, 3)}

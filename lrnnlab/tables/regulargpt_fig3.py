@@ -1,0 +1,218 @@
+"""Figure 3 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023, Sec. 7.3): do RegularGPT's states form clusters?
+
+The paper trains on strings of up to 40 symbols, takes o^(l) of all depths on a string of 500, and shows them on a
+plane by PCA: 2 clusters for Parity, 5 for Cycle Navigation.  It counts by eye.  What the count should be is algebra:
+depth l shows the actions of words of 2^(l+1) letters, so as many clusters as elements of the transition monoid that
+such words realise (``proofs.clusters``).  In both tasks of the paper these are as many as states at every depth, and
+all actions commute; so here is a third, where the order matters and words of two letters realise fewer:
+
+    parity, cycle_navigation    the paper's
+    s_3                         which of the 6 permutations of three things a word of swaps (s) and turns (t) makes
+
+Rows: ``regulargpt_c2``, and ``untrained``, the same net before its first step.
+
+A record has, for each depth, up to 120 states of 64 strings of 500 symbols, in the form of the tree: their place on
+the plane, the element that the word below them realises, and their cluster.  The rule that counts clusters knows
+nothing of the task: the states of all depths together, in all D dimensions, by Ward's rule, as many clusters as have
+the largest mean silhouette (``analysis_strings.clusters_found``); a depth has those of them that its states are
+in.  Beside them, for each depth and for all,
+
+    predicted, present    elements that words of that length realise; those that the chosen states show
+    purity                the share of states that have the commonest element of their cluster
+    wholeness             the other way round: the share of states that are in the commonest cluster of their element
+
+Both shares are 1 exactly if clusters and elements are the same.  A third, ``made_of``, is the share of states that are
+in the commonest cluster of those that are made of the same two halves.
+
+Found at the desk (seeds 0 to 2): eight of nine trained nets have as many clusters as elements at every depth: 2; 5; and
+for S_3 4 for words of two letters, then 6.  So a net learns to compose actions whose order matters, too (one of S_3's
+takes a state in thirty for another from 256 letters on, and is right on 92 % of the strings).  The ninth, Parity with
+seed 2, is right on all strings and has *three* clusters at every depth: its even words of two odd halves lie apart from
+those of two even ones.  They do so in all three nets for Parity, only nearer to each other: the first axis of the plane
+tells the element, the second what it is made of.  So what algebra gives is the least number that a right net can do
+with; how many one counts beyond that depends on how closely one looks, by eye or by a rule, and no count tells whether
+a net is right.  Before training the clusters have nothing to do with the elements.
+
+Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states that are looked at.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+
+from lrnnlab.analysis_strings import (
+    clusters_found,
+    elements_by_depth,
+    on_a_plane,
+    parts_by_depth,
+    purity,
+    states_by_depth,
+)
+from lrnnlab.tables.measuring import grid
+from lrnnlab.tables.regulargpt_table1 import percent, training_of
+from lrnnlab.tables.regulargpt_table1 import make_network
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.lengths import train_strings
+from lrnnlab.models.regular_gpt import RegularGPT
+from lrnnlab.algebra.clusters import cluster_count
+from lrnnlab.automata.languages import language
+from lrnnlab.training.steady import stream
+from lrnnlab.tasks.recognition import STRING_TASKS
+from lrnnlab.tasks.string_base import StringTask
+
+NAME = "regulargpt/fig3"
+TASKS = ("parity", "cycle_navigation", "s_3")
+ROWS = ("regulargpt_c2", "untrained")
+ALIASES = {"ours": "regulargpt_c2"}
+PAPER = {"parity": 2, "cycle_navigation": 5}  # clusters, by eye
+LENGTH = 500
+SIZES = {  # live: to see that it runs
+    "live": {"options": {"width": 32, "heads": 4}, "training": {"steps": 40, "rate": 3e-3, "batch": 64}},
+    "desk": {
+        "options": {"width": 64, "heads": 8},
+        "training": {"steps": 1500, "rate": 1e-3, "batch": 64, "warmup": 50, "growth": 500, "schedule": "cosine",
+                     "watch_every": 50},
+    },
+}  # fmt: skip
+
+
+class Permutations(StringTask):
+    """Which permutation of three things a word is: s swaps the first two, t turns all three; the order matters.
+
+    >>> task = Permutations()
+    >>> [task.answer(task.read(text)) for text in ("ss", "st", "ts", "ttt")]
+    [0, 3, 4, 0]
+    """
+
+    symbols, classes, initial = ("s", "t"), 6, 0
+
+    def step(self, state, token):
+        return int(language("S_3").machine.transitions[token, state])
+
+    def output(self, state):
+        return state
+
+    def answer(self, tokens):
+        return language("S_3").oracle(self.write(tokens))
+
+
+def setting(row: str, task: str, budget: str) -> dict:
+    """One net; at the desk 64 wide and trained for 1,500 steps (Parity: 800), live 32 wide and for 40.
+
+    ValueError for a row or task that is not there, and for the budget ``paper``: see ``regulargpt/table1``.
+
+    >>> setting("untrained", "s_3", "desk")["training"] is None
+    True
+    """
+    row = ALIASES.get(row, row)
+    grid([row], ROWS, "row", NAME)
+    grid([task], TASKS, "task", NAME)
+    grid([budget], tuple(SIZES), "budget", NAME)
+    found = {"task": task, **copy.deepcopy(SIZES[budget]), "length": LENGTH, "strings": 64, "shown": 120}
+    if task == "parity" and budget == "desk":
+        found["training"]["steps"] = 800
+    return found if row != "untrained" else {**found, "training": None}
+
+
+def build_task(name: str) -> StringTask:
+    """The task of that name.
+
+    >>> build_task("s_3").classes
+    6
+    """
+    return Permutations() if name == "s_3" else STRING_TASKS[name]()
+
+
+def measure(setting: dict, seed: int) -> dict:
+    """Train, and look at the states: ``metrics``, ``depths``, ``points`` and ``training``.
+
+    >>> found = measure({**setting("untrained", "parity", "live"), "length": 8, "strings": 6}, seed=0)
+    >>> [depth["word"] for depth in found["depths"]], len(found["points"]["x"])
+    ([2, 4, 8], 42)
+    """
+    task = build_task(setting["task"])
+    net = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
+    training, cpu = {}, 0.0
+    if setting["training"]:
+        made = train_strings(net, task, generator=stream(seed, "fig3/train"), progress=False, **setting["training"])
+        training, cpu = {**training_of(made), **made.summary()}, made.cpu_seconds
+    strings = task.sample(setting["strings"], setting["length"], stream(seed, "fig3/look"))
+    accuracy = accuracy_at_lengths(net, task, [setting["length"]], strings=256, generator=stream(seed, "fig3/test"))
+    found = look(net.eval(), task, strings.tokens, setting["shown"])
+    found["metrics"]["accuracy"] = accuracy[setting["length"]]
+    return {**found, "training": training, "cpu_seconds": round(cpu, 2)}
+
+
+def look(net: RegularGPT, task: StringTask, tokens: torch.Tensor, shown: int) -> dict:
+    """The states of strings (B,T) and their clusters: ``metrics`` (all depths together), ``depths`` and ``points``.
+
+    Of each depth at most ``shown`` states are taken: the last position of every string, then the one before, ...
+    """
+    states = [_first(found, shown) for found in states_by_depth(net, tokens)]
+    given = task.machine, tokens, net.chunk, net.form
+    elements = [_first(found[..., None], shown)[:, 0] for found in elements_by_depth(*given)]
+    parts = np.concatenate([_first(found, shown) for found in parts_by_depth(*given)])
+    together, truth = clusters_found(np.concatenate(states)), np.concatenate(elements)
+    plane, variance = on_a_plane(states)
+    depth = np.repeat(range(len(states)), [len(found) for found in states])
+    same = np.unique(np.column_stack([depth == 0, parts]), axis=0, return_inverse=True)[1].reshape(-1)
+    words = [min(net.chunk ** (l + 1), tokens.shape[1]) for l in range(len(states))]
+    depths = [{"word": word, "points": len(states[l]), "predicted": cluster_count(task.machine, word),
+               **compared(together.labels[depth == l], elements[l])} for l, word in enumerate(words)]  # fmt: skip
+    points = {
+        "depth": depth,
+        "element": truth,
+        "cluster": together.labels,
+        "parts": parts,
+        **dict(zip("xy", np.concatenate(plane).T.round(3))),
+    }
+    metrics = {
+        **compared(together.labels, truth),
+        "made_of": round(purity(same, together.labels), 4),
+        "silhouette": round(together.score, 4),
+        "variance": round(variance, 4),
+    }
+    return {"metrics": metrics, "depths": depths, "points": {name: column.tolist() for name, column in points.items()}}
+
+
+def compared(labels: np.ndarray, elements: np.ndarray) -> dict:
+    """Clusters (N,) against the elements (N,) of the same states; see the module's head.
+
+    >>> compared(np.array([0, 0, 1]), np.array([4, 4, 4]))
+    {'present': 1, 'found': 2, 'purity': 1.0, 'wholeness': 0.6667}
+    """
+    return {"present": len(np.unique(elements)), "found": len(np.unique(labels)),
+            "purity": round(purity(labels, elements), 4), "wholeness": round(purity(elements, labels), 4)}  # fmt: skip
+
+
+def _first(states: np.ndarray, shown: int) -> np.ndarray:
+    """(B,S,D) -> (at most ``shown``, D): the last position of every string, then the one before, ..."""
+    return states[:, ::-1].swapaxes(0, 1).reshape(-1, states.shape[-1])[:shown]
+
+
+def line(record: dict) -> str:
+    """One record in a few words."""
+    found = record["metrics"]
+    return (f"{record['task']} {record['row']} seed {record['seed']}: {found['found']} clusters, {found['present']} elements "
+            f"(purity {percent(found['purity'])}, wholeness {percent(found['wholeness'])} %); "
+            f"{percent(found['accuracy'])} % right at length {record['config']['setting']['length']}")  # fmt: skip
+
+
+def table(records: Sequence[dict]) -> str:
+    """For each record the clusters by depth, found / predicted, and together; beside it the paper's two counts."""
+    body = []
+    for record in sorted(records, key=lambda r: (TASKS.index(r["task"]), ROWS.index(r["row"]), r["seed"])):
+        found = record["metrics"]
+        body.append({
+            "task": record["task"], "row": record["row"], "seed": record["seed"], "right": percent(found["accuracy"]),
+            **{str(depth["word"]): f"{depth['found']} / {depth['predicted']}" for depth in record["depths"]},
+            "all depths": f"{found['found']} / {found['present']}", "purity": percent(found["purity"]),
+            "wholeness": percent(found["wholeness"]), "made of": percent(found["made_of"]),
+        })  # fmt: skip
+    return (f"clusters found / elements predicted, by length of the words\n{pd.DataFrame(body).to_string(index=False)}\n\n"
+            f"paper, all depths, counted by eye: {', '.join(f'{task} {count}' for task, count in PAPER.items())}")  # fmt: skip

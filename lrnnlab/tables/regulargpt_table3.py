@@ -1,0 +1,226 @@
+"""Table 3 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023, Sec. 6) on a stand-in: language models on longer texts.
+
+The paper trains on 512 words of OpenWebText2 and measures the perplexity of the last one on up to 8,192.  RegularGPT
+is good up to C^2 words, the reach of the two depths that it was trained with, and then explodes (at C = 32 from 32 to
+792).  Here: characters of Python's help topics (``character_text``), 32 of them in training, and C such that C^2 is as
+many times the trained length as there:
+
+    paper, T = 512          here, T = 32
+    C = 32, K = 6           c8k2                C^2 = 2 T
+    C = 64, K = 6           c16k2               C^2 = 8 T
+    C = 128, K = 6          c24k2               C^2 is beyond the longest, 16 T
+    KERPLE, T5, ALiBi       kerple, t5, alibi   (4 layers)
+
+Blocks are those of the released code (post-norm); ``c8k2_gpt2`` has those of the text.
+
+``c8k1`` is there to tell two explanations apart.  The paper says that the model "fails to recursively model more
+than" C^2 words.  Two things happen beyond: the window of two depths ends, and, because the depth is ceil(log_C T),
+the layers run a third time, on their own outputs, which they were never trained for.  With K layers a depth the
+window is not C^2: each of them looks C - 1 chunks back, so L depths see K (C^L - 1) characters before the last
+(``reach``), and for C = 8, K = 2 a text of 127 is all in sight of two depths.  So every text is read twice:
+``perplexity`` with the depth that the model takes by itself, ``trained_depth`` with the two depths of training.
+
+Found at the desk (seeds 0 to 2, 4,000 steps): with the two depths of training every row stays within 5 % of its
+perplexity up to 16 T, on texts that they see whole or only the end of; with the third, perplexity rises at once behind
+C^2: ``c8k1`` to 1.4 to 1.6 times, ``c8k2`` to twice (at 128, which is seen whole but for one character), ``c16k2`` at
+512 to 2.0 to 2.7 times; ``c24k2``, which needs no third depth, stays.  So the cliff is the untrained depth, not the
+reach.  (The paper's is 25 and 39 times, after 50,000 steps of a far larger model.)  With GPT-2's blocks, which only
+add to what is there, it is 5 % at most.  Of the others T5 rises at 512 to 7.6 to 11.0 times, far more than in the paper
+(1.6), ALiBi by less than a fifth, KERPLE not.
+
+The last characters that are asked for are the same at every length.  All numbers are of the last weights.
+
+Letters: B batch, T time, V characters, D width, C chunk, K thickness, L depths.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.analysis_strings import cumulative_gradient
+from lrnnlab.tables import character_text
+from lrnnlab.tables.measuring import grid
+from lrnnlab.training.loop import train, with_seed
+from lrnnlab.training.evaluation import PAIRS
+from lrnnlab.models.chunk_masks import depth_count
+from lrnnlab.models.regular_gpt import RegularGPT
+from lrnnlab.models.relative_transformer import RelativeTransformer
+from lrnnlab.training.steady import stream
+
+NAME = "regulargpt/table3"
+TASKS = ("text",)
+CHUNKS = {"c8k1": (8, 1, "post_norm"), "c8k2": (8, 2, "post_norm"), "c8k2_gpt2": (8, 2, "gpt2"),
+          "c16k2": (16, 2, "post_norm"), "c24k2": (24, 2, "post_norm")}  # row: C, K, block  # fmt: skip
+ROWS = ("kerple", "t5", "alibi", *CHUNKS)
+ALIASES = {"ours": "c24k2"}
+PAPER_LENGTHS = (512, 1024, 2048, 4096, 8192)
+PAPER = {  # C / K, or the positions: perplexity on OpenWebText2 at PAPER_LENGTHS
+    "KERPLE": (24.71, 24.42, 24.21, 24.53, 24.74), "T5": (24.50, 24.38, 25.01, 28.91, 39.08),
+    "ALiBi": (24.53, 24.90, 25.08, 25.08, 25.08), "32 / 6": (32.06, 32.03, 791.74, 812.00, 818.49),
+    "64 / 6": (30.17, 30.30, 30.56, 30.80, 1175.91), "128 / 6": (28.80, 28.94, 29.14, 29.25, 29.41),
+    "128 / 12": (26.37, 26.91, 27.08, 27.28, 27.39), "256 / 6": (27.90, 34.38, 34.85, 35.11, 35.42),
+}  # fmt: skip
+SIZES = {
+    "live": {"width": 16, "heads": 2, "batch": 4, "steps": 10, "targets": 8},  # to see that it runs
+    "desk": {"width": 64, "heads": 4, "batch": 16, "steps": 4000, "targets": 128},
+}
+
+
+def setting(row: str, task: str, budget: str) -> dict:
+    """One model.  ValueError for a row or task that is not there, and for the budget ``paper``: it wants OpenWebText2.
+
+    >>> setting("c8k2", "text", "desk")["options"]
+    {'chunk': 8, 'thickness': 2, 'block': 'post_norm', 'form': 'masks'}
+    """
+    row = ALIASES.get(row, row)
+    grid([row], ROWS, "row", NAME)
+    grid([task], TASKS, "task", NAME)
+    grid([budget], tuple(SIZES), "budget", NAME)
+    if row in CHUNKS:
+        options = {**dict(zip(("chunk", "thickness", "block"), CHUNKS[row])), "form": "masks"}
+    else:
+        options = {"position": row, "layers": 4, "block": "post_norm"}
+    size = SIZES[budget]
+    return {"kind": "regulargpt" if row in CHUNKS else "transformer", "options": options, "length": 32,
+            "lengths": [32, 64, 128, 256, 512], "rate": 3e-3, "warmup": size["steps"] // 10, **size}  # fmt: skip
+
+
+def build_net(setting: dict, seed: int) -> nn.Module:
+    """The untrained model; torch's own generator is left as it was."""
+    make = {"regulargpt": RegularGPT, "transformer": RelativeTransformer}[setting["kind"]]
+    V = len(character_text.ALPHABET)
+    sizes = {name: setting[name] for name in ("width", "heads")}
+    return with_seed(partial(make, V, V, **sizes, **setting["options"]), seed)
+
+
+def measure(setting: dict, seed: int) -> dict:
+    """Train and test: ``metrics``, ``gradient`` (Fig. 4b: of the last character of 256), ``losses``.
+
+    >>> tiny = {**setting("c8k2", "text", "live"), "steps": 1, "warmup": 0, "length": 20, "lengths": [20, 300]}
+    >>> [length for length in measure(tiny, seed=0)["metrics"]["perplexity"]]
+    ['20', '300']
+    """
+    seen, test = character_text.split()
+    draw_batch = partial(character_text.draw, seen, setting["batch"], setting["length"])
+    made = train(
+        build_net(setting, seed), draw_batch, every_character, generator=stream(seed, "table3/train"), progress=False,
+        **{name: setting[name] for name in ("steps", "rate", "warmup")},
+    )  # fmt: skip
+    net, ask = made.net, partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))
+    losses = {length: last_losses(net, *ask(length)) for length in setting["lengths"]}
+    error = float(losses[setting["length"]].std()) / setting["targets"] ** 0.5
+    metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(seen, ask(1)[1]), 3),
+               "parameters": sum(p.numel() for p in net.parameters()), "steps": made.steps}  # fmt: skip
+    if isinstance(net, RegularGPT):
+        depths = depth_count(setting["length"], net.chunk)
+        at_two = {length: last_losses(net, *ask(length), depths) for length in setting["lengths"]}
+        metrics |= {"trained_depth": _perplexities(at_two), "depths": depths,
+                    "reach": reach(net.chunk, len(net.layers[0]), depths)}  # fmt: skip
+    share = cumulative_gradient(net, ask(min(256, max(setting["lengths"])))[0][:8])
+    text = {"name": character_text.NAME, "characters": len(seen) + len(test), "digest": character_text.digest()}
+    return {
+        "metrics": metrics,
+        "gradient": share.round(5).tolist(),
+        "text": text,
+        "losses": made.losses,
+        "cpu_seconds": round(made.cpu_seconds, 2),
+    }
+
+
+def every_character(logits: Tensor, following: Tensor) -> Tensor:
+    """The mean cross-entropy of logits (B,T,V) and the characters that follow, (B,T)."""
+    return F.cross_entropy(logits.flatten(0, 1), following.flatten())
+
+
+def reach(chunk: int, thickness: int, depths: int) -> int:
+    """How many characters before the last one L depths see: K (C^L - 1), each of K layers looking (C - 1) C^l back.
+
+    >>> reach(8, 1, 2), reach(8, 2, 2)
+    (63, 126)
+    """
+    return thickness * (chunk**depths - 1)
+
+
+@torch.no_grad()
+def last_losses(net: nn.Module, tokens: Tensor, targets: Tensor, depths: int | None = None) -> Tensor:
+    """Minus the log of the probability of targets (B,) after strings (B,T), in nats, (B,).
+
+    RegularGPT runs as a tree, which gives the last position what masks give.  ``depths`` : how many depths it uses at
+    most; as many as the string needs if absent.
+
+    >>> net = RegularGPT(5, 5, width=8, heads=2, form="masks")
+    >>> ask = partial(last_losses, net, torch.randint(5, (3, 16)), torch.tensor([0, 1, 2]))
+    >>> bool((ask() == ask(depths=4)).all()), bool((ask() == ask(depths=3)).any())
+    (True, False)
+    """
+    if isinstance(net, RegularGPT):
+        net = as_tree(net)
+    found = []
+    for some, wanted in zip(*(part.split(max(1, PAIRS // tokens.shape[1] ** 2)) for part in (tokens, targets))):
+        if depths is None:
+            logits = net(some)
+            logits = logits[:, -1] if logits.ndim == 3 else logits
+        else:
+            logits = net.head(net.norm(net.hidden(some)[:depths][-1][:, -1]))
+        found.append(F.cross_entropy(logits, wanted, reduction="none"))
+    return torch.cat(found)
+
+
+def as_tree(net: RegularGPT) -> RegularGPT:
+    """The same weights, and padding, in the form of a tree."""
+    twin = copy.copy(net)
+    twin.form = "tree"
+    return twin
+
+
+def unigram(train: Tensor, targets: Tensor) -> float:
+    """The perplexity of targets (B,) for a model that knows how frequent characters are, and nothing else."""
+    V = len(character_text.ALPHABET)
+    shares = (train.bincount(minlength=V) + 1) / (len(train) + V)
+    return float(shares[targets].log().mean().neg().exp())
+
+
+def _perplexities(losses: dict[int, Tensor]) -> dict[str, float]:
+    return {str(length): float(f"{loss.mean().exp():.4g}") for length, loss in losses.items()}
+
+
+def line(record: dict) -> str:
+    """One record in a few words."""
+    curves = [record["metrics"][name] for name in ("perplexity", "trained_depth") if name in record["metrics"]]
+    shown = [", ".join(f"{T}: {value:.3g}" for T, value in curve.items()) for curve in curves]
+    return f"{record['row']} seed {record['seed']}: perplexity {'; at the depth of training '.join(shown)}"
+
+
+def table(records: Sequence[dict]) -> str:
+    """Here by length, RegularGPT at both depths, and the paper's numbers, which are of another text, kept apart."""
+    body = []
+    for record in sorted(records, key=lambda r: (ROWS.index(r["row"]), r["seed"])):
+        found = record["metrics"]
+        for name, what in (("perplexity", "as deep as the text needs"), ("trained_depth", "as deep as in training")):
+            if name in found:
+                body.append({
+                    "row": record["row"], "seed": record["seed"], "depth": what if "depths" in found else "",
+                    "C^L": _power(record), "K(C^L-1)": str(found.get("reach", "")), **found[name],
+                })  # fmt: skip
+    errors = [record["metrics"]["error"] for record in records]
+    paper = pd.DataFrame(PAPER.values(), index=list(PAPER), columns=PAPER_LENGTHS)
+    return (
+        f"here: perplexity of the last character, {records[0]['text']['name']}, trained on "
+        f"{records[0]['config']['setting']['length']}\n{pd.DataFrame(body).to_string(index=False)}\n"
+        f"guessing by frequency: {records[0]['metrics']['unigram']:.1f}; standard error of the mean loss at the training "
+        f"length: {min(errors):.2f} to {max(errors):.2f} nats; the same characters at every length\n\n"
+        f"paper: perplexity of the last word, OpenWebText2, trained on 512; mean of 3 seeds\n{paper.to_string()}"
+    )
+
+
+def _power(record: dict) -> str:
+    """C^L, as far as the paper says that a model reaches."""
+    options, depths = record["config"]["setting"]["options"], record["metrics"].get("depths")
+    return str(options["chunk"] ** depths) if depths else ""

@@ -1,0 +1,265 @@
+"""Figure 3 of paper 001 at a small size: the norm of the state, layer by layer, while a network learns ListOps.
+
+The paper (Sec. 5.1) has an 8-layer network on sequences of up to 2,048 tokens (a), and a single layer with 5 seeds (b).
+It says that RotRNN's norms are almost constant through training, with very little variance over layers and seeds, and
+that the LRU's "vary wildly across layer depth" and are "significantly larger".  Its figure has no numbers to compare with.
+
+Here: our ListOps expressions of 16 to 64 tokens, width 32, one layer (``layers1``) or four (``layers4``), 400 steps.  All
+rows have 64 real numbers as state, one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe.
+
+==================  ===================================================================================================
+row                 what it is
+==================  ===================================================================================================
+``rotrnn``          8 heads of 8, the head size that the paper has on ListOps; white input gives E|x|^2 = 8 in the end
+``rotrnn_pairs``    32 heads of 2: as many normalised parts as the LRU has; E|x|^2 = 32
+``lru_learned``     32 complex modes, the normaliser a parameter (the LRU paper); E|x|^2 is about 32 at the start
+``lru_recomputed``  the same, the normaliser recomputed from the eigenvalues at every pass (paper 001's own code)
+==================  ===================================================================================================
+
+So which norm is larger *at the start* is arithmetic: the root of the number of parts that are normalised to 1.
+
+Measured on 256 fresh strings, every 25 steps, batch norm as in training: the mean of |x_t| over strings and true
+positions (the paper's number), and of |x_t|^2.  At the end, along the time: |x_t|^2 on those strings, on white input,
+and as derived for white input from x_0 = 0, sum_k p_k (1 - |l_k|^(2t)) / (1 - |l_k|^2), p_k the squared size of row k of
+B as the layer uses it; for RotRNN that is sum_h (1 - gamma_h^(2t)), and its limit is the paper's flat line.  Two numbers
+say how the inputs differ from white ones: ``drive``, by what factor their covariance (if they were uncorrelated in time)
+would raise the limit, 1 if it is I; and ``lag1``, their correlation with those one step before, 0 if they are white.
+
+Found at the desk (five seeds of ``layers1``, three of ``layers4``).  *As in the paper*: the LRU's norms are larger, from the
+start; but those of RotRNN in heads of 2 are as large.  The learned normaliser ends higher than the recomputed one with one
+layer (by about a tenth); with four there is no difference.  *Not as in the paper*: RotRNN's norms are not constant: in
+every run every layer's norm changes by a factor of 1.3 or more, and the last layer of four ends at 1.4 times the least or
+more.  *Why*: on white input every layer keeps to its formula (within 2.5 %), but its own inputs are not white: |x_t|^2 of
+``rotrnn`` ends 1.9 to 7.3 times as large.  This is 400 steps of a small network; the paper's took 80,000.
+
+Letters: B batch, T time, D width, L layers, K modes, h heads; u input of a layer, x its state, l its eigenvalues.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from functools import partial
+from statistics import fmean
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.tables.measuring import grid
+from lrnnlab.training.loop import share_right, train, with_seed
+from lrnnlab.models.lru import LRU, ModalRecurrence
+from lrnnlab.models.rotrnn import RotRNN
+from lrnnlab.models.net import PAPER_001, Net, blocks
+from lrnnlab.training.steady import stream
+from lrnnlab.tasks.listops import ListOps
+
+NAME = "rotrnn/fig3"
+TASKS = ("layers1", "layers4")
+ROWS = ("rotrnn", "rotrnn_pairs", "lru_learned", "lru_recomputed")
+ALIASES = {"ours": "rotrnn"}
+MIXERS = {"rotrnn": RotRNN, "lru": LRU}
+_RING = (0.5, 0.999)
+_ANGLE = math.pi / 100
+OPTIONS = {
+    "rotrnn": ("rotrnn", {"state": 64, "heads": 8, "gamma": _RING, "theta": _ANGLE}),
+    "rotrnn_pairs": ("rotrnn", {"state": 64, "heads": 32, "gamma": _RING, "theta": _ANGLE}),
+    "lru_learned": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "learned"}),
+    "lru_recomputed": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "recomputed"}),
+}
+SIZES = {  # live: to see that it runs
+    "live": {"steps": 40, "warmup": 4, "batch": 16, "strings": 64, "watch_every": 10},
+    "desk": {"steps": 400, "warmup": 40, "batch": 32, "strings": 256, "watch_every": 25},
+}
+
+
+def setting(row: str, task: str, budget: str) -> dict:
+    """One kind of layer at one depth: 400 steps at the desk, 40 live.
+
+    ValueError for the budget ``paper``: 80,000 steps of an 8-layer network on 2,048 tokens are not for a CPU.
+
+    >>> setting("rotrnn", "layers4", "desk")["layers"]
+    4
+    """
+    row = ALIASES.get(row, row)
+    grid([row], ROWS, "row", NAME)
+    grid([task], TASKS, "task", NAME)
+    grid([budget], tuple(SIZES), "budget", NAME)
+    mixer, options = OPTIONS[row]
+    return {"mixer": mixer, "options": options, "layers": int(task[-1]), "width": 32, "gate": "full_glu", "length": 64,
+            "rate": 3e-3, "recurrent_rate": 3e-3, "decay": 0.05, **SIZES[budget]}  # fmt: skip
+
+
+def expressions(count: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    """ListOps as (tokens (B,T), lengths (B,), values (B,)).
+
+    >>> tokens, lengths, values = expressions(3, 32, torch.Generator().manual_seed(0))
+    >>> [ListOps().answer(row[:n]) for row, n in zip(tokens.tolist(), lengths)] == values.unsqueeze(1).tolist()
+    True
+    """
+    batch = ListOps().sample(count, length, generator)
+    last = batch.mask.int().argmax(1, keepdim=True)
+    return batch.tokens, last.squeeze(1) + 1, batch.targets.gather(1, last).squeeze(1)
+
+
+def build_net(setting: dict, seed: int) -> Net:
+    """The untrained network; torch's own generator is left as it was."""
+
+    def make() -> Net:
+        width = setting["width"]
+        mixer = partial(MIXERS[setting["mixer"]], **setting["options"])
+        made = blocks(mixer, width, setting["layers"], **{**PAPER_001, "gate": setting["gate"]})
+        return Net(made, ListOps.classes, width, vocab_size=ListOps.vocab_size, encoder="linear", pool="mean")
+
+    return with_seed(make, seed)
+
+
+def measure(setting: dict, seed: int) -> dict:
+    """Train, watch the norms, and follow them along the time at the end: ``metrics``, ``training`` and ``time``.
+
+    >>> tiny = {**setting("rotrnn", "layers1", "live"), "steps": 2, "warmup": 0, "strings": 8, "length": 24}
+    >>> found = measure(tiny, seed=0)
+    >>> found["training"]["step"], len(found["time"][0]["real"])
+    ([0, 2], 24)
+    """
+    net, length, strings = build_net(setting, seed), setting["length"], setting["strings"]
+    probe = expressions(strings, length, stream(seed, "fig3/probe"))
+
+    def watch(net: nn.Module, step: int) -> dict:
+        return {**norms(net, probe), "validation": share_right(net, [probe])}
+
+    made = train(
+        net, lambda generator: expressions(setting["batch"], length, generator), F.cross_entropy,
+        generator=stream(seed, "fig3/train"), watch=watch, progress=False,
+        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup", "watch_every")},
+    )  # fmt: skip
+    mask = torch.arange(length) < probe[1].unsqueeze(1)
+    along = [along_time(mixer, u, mask, stream(seed, "fig3/white")) for mixer, u in layer_inputs(net, probe)]
+    walked = list(zip(*(seen["norm"] for seen in made.watched)))  # for each layer, its norm at every look
+    metrics = {
+        "accuracy": made.last_validation, "majority": probe[2].bincount().max().item() / strings,
+        "finished": made.finished, "loss": made.losses[-1][1] if made.losses else None,
+        "norm_start": [layer[0] for layer in walked], "norm_end": [layer[-1] for layer in walked],
+        "norm_least": [min(layer) for layer in walked], "norm_most": [max(layer) for layer in walked],
+        "real_over_formula": [_share(time, "real") for time in along],
+        "white_over_formula": [_share(time, "white") for time in along],
+        **{name: [time.pop(name) for time in along] for name in ("drive", "lag1")},
+    }  # fmt: skip
+    training = {name: [seen[name] for seen in made.watched] for name in ("step", "norm", "square", "validation")}
+    return {"metrics": metrics, "training": training, "time": along, "cpu_seconds": round(made.cpu_seconds, 3)}
+
+
+@torch.no_grad()
+def layer_inputs(net: Net, batch: tuple) -> list[tuple[ModalRecurrence, Tensor]]:
+    """Each block's layer and its inputs u (B,T,D) of a batch, batch norm as in training; ``net`` stays as it is."""
+    twin, found = copy.deepcopy(net).train(), []
+    for block in twin.blocks:
+        block.mixer.register_forward_hook(lambda mixer, given, _: found.append((mixer, given[0])))
+    twin(*batch[:-1])
+    return found
+
+
+def squares(mixer: ModalRecurrence, u: Tensor) -> Tensor:
+    """|x_t|^2, (B,T), of inputs u (B,T,D); of a complex state real and imaginary parts both count."""
+    return mixer.hidden(u).abs().square().sum(-1)
+
+
+@torch.no_grad()
+def norms(net: Net, batch: tuple) -> dict[str, list[float]]:
+    """``norm`` and ``square``: by layer, the mean of |x_t| and of |x_t|^2 over strings and true positions."""
+    found = [squares(mixer, u) for mixer, u in layer_inputs(net, batch)]
+    mask = torch.arange(batch[0].shape[1]) < batch[1].unsqueeze(1)
+    return {"norm": [_plain(s.sqrt()[mask].mean()) for s in found], "square": [_plain(s[mask].mean()) for s in found]}
+
+
+@torch.no_grad()
+def expected_squares(mixer: ModalRecurrence, T: int) -> Tensor:
+    """E|x_t|^2 of white input (mean 0, covariance I, uncorrelated in time) from x_0 = 0, t = 1 ... T; (T + 1,) float64.
+
+    The last number is the limit, at t = infinity.  Paper 001, Eq. 14 and Lemma 3, as corrected in
+    ``proofs.white_input`` and ``proofs.lru_norm``.
+
+    >>> expected_squares(RotRNN(3, state=8, heads=2, gamma=(0.5, 0.5)), 2).round(decimals=4).tolist()  # 2 (1 - gamma^(2t))
+    [1.5, 1.875, 2.0]
+    """
+    system = mixer.system()
+    power = system.B.double().square().sum(1).view(-1, 2).sum(1)  # (K,)
+    decay = 2 * system.log.real.double()
+    t = torch.tensor([*range(1, T + 1), math.inf], dtype=torch.float64)
+    shares = torch.expm1(decay.unsqueeze(1) * t) / torch.expm1(decay).unsqueeze(1)  # (K, T + 1)
+    return (power.unsqueeze(1) * shares).sum(0)
+
+
+@torch.no_grad()
+def along_time(mixer: ModalRecurrence, u: Tensor, mask: Tensor, generator: torch.Generator) -> dict:
+    """The mean of |x_t|^2 for t = 1 ... T: of inputs u (B,T,D) where the mask (B,T) is true, of as many white ones, and
+    by the formula, with its limit; ``strings``, how many have a position t; and ``drive`` and ``lag1``."""
+    expected = expected_squares(mixer, u.shape[1])
+    white = torch.randn(u.shape, generator=generator)
+    at, wide = mask.double(), u.double()
+    both = at[:, 1:]  # the positions whose predecessor is a true one too
+    power = (wide.square().sum(-1) * at).sum() / at.sum()
+    lag1 = ((wide[:, 1:] * wide[:, :-1]).sum(-1) * both).sum() / both.sum() / power
+    system = mixer.system()
+    met = system.drive(u)[mask].abs().double().square().mean(0) / -torch.expm1(2 * system.log.real.double())  # (K,)
+    real = (squares(mixer, u).double() * at).sum(0) / at.sum(0)
+    curves = {"real": real, "white": squares(mixer, white).double().mean(0), "formula": expected[:-1]}
+    return {**{name: [_plain(v) for v in curve] for name, curve in curves.items()},
+            "strings": mask.sum(0).tolist(), "limit": _plain(expected[-1]),
+            "drive": _plain(met.sum() / expected[-1]), "lag1": _plain(lag1)}  # fmt: skip
+
+
+def _share(time: dict, name: str) -> float:
+    """A curve's mean over that of the formula, each position as often as there are strings."""
+    at = [(count, t) for t, count in enumerate(time["strings"]) if count]
+    return _plain(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))
+
+
+def _plain(value: float | Tensor) -> float | None:
+    """For a record: five significant digits, None where there is no number."""
+    return float(f"{float(value):.5g}") if math.isfinite(value) else None
+
+
+def line(record: dict) -> str:
+    """One record in a few words: the norm of each layer at the start and at the end, and the accuracy."""
+    found = record["metrics"]
+    shown = ", ".join(f"{a:.2f} -> {b:.2f}" for a, b in zip(found["norm_start"], found["norm_end"]))
+    return f"{record['task']} {record['row']} seed {record['seed']}: {shown}; accuracy {found['accuracy']:.3f}"
+
+
+def table(records: Sequence[dict]) -> str:
+    """By depth, row and layer, over seeds: the norm at the start and the end, how far it went, and what explains it."""
+    parts = []
+    for task in dict.fromkeys(record["task"] for record in records):
+        of_task = [record for record in records if record["task"] == task]
+        body = []
+        for row in dict.fromkeys(record["row"] for record in of_task):
+            cell = [record["metrics"] for record in of_task if record["row"] == row]
+            body += [_line_of(row, layer, cell) for layer in range(len(cell[0]["norm_end"]))]
+        guess = fmean(record["metrics"]["majority"] for record in of_task)
+        parts.append(f"{task}   (the commonest answer is right for {guess:.3f})\n{pd.DataFrame(body).to_string(index=False)}")
+    return "\n\n".join([*parts, (
+        "start, end: mean |x_t|, its mean and range over seeds; moved: largest over least norm through training, worst seed;\n"
+        "seeds: deviation over mean at the end; white, real: |x_t|^2 over the white-noise formula; drive, lag1: of the inputs.\n"
+        "paper, Fig. 3 (8 layers or 1, 2,048 tokens): RotRNN almost constant, LRU larger and varying; no numbers printed."
+    )])  # fmt: skip
+
+
+def _line_of(row: str, layer: int, cell: list[dict]) -> dict:
+    def of(name: str) -> pd.Series:
+        return pd.Series([metrics[name][layer] for metrics in cell], dtype=float)
+
+    start, end = of("norm_start"), of("norm_end")
+    moved = (of("norm_most") / of("norm_least")).max()
+    return {
+        "row": row, "layer": layer + 1, "runs": len(cell), "start": _range(start), "end": _range(end),
+        "moved": f"{moved:.2f}", "seeds": f"{end.std(ddof=0) / end.mean():.3f}",
+        **{name: f"{of(f'{name}_over_formula').mean():.2f}" for name in ("white", "real")},
+        **{name: f"{of(name).mean():.2f}" for name in ("drive", "lag1")}, "accuracy": f"{fmean(metrics['accuracy'] for metrics in cell):.3f}",
+    }  # fmt: skip
+
+
+def _range(values: pd.Series) -> str:
+    return f"{values.mean():.2f} ({values.min():.2f} to {values.max():.2f})"
