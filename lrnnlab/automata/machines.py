@@ -186,7 +186,8 @@ def equivalent(a: MooreMachine, b: MooreMachine, where_labelled: bool = False) -
         raise ValueError(f"the machines read different symbols: {a.symbols} and {b.symbols}")
     came_from, pairs = {(a.initial, b.initial): None}, [(a.initial, b.initial)]
     for pair in pairs:
-        shown, word = a.outputs[pair[0]], []
+        word: list = []
+                shown = a.outputs[pair[0]]
         if shown != b.outputs[pair[1]] and not (where_labelled and shown == NO_LABEL):
             while came_from[pair]:
                 pair, token = came_from[pair]

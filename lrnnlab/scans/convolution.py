@@ -190,7 +190,7 @@ def vandermonde(
     def some(log_lambda: Tensor, C: Tensor) -> Tensor:  # worked out again on the way back: no table is kept until then
         return checkpoint(_sum_of_modes, log_lambda, C, L, part, kind, use_reentrant=False, preserve_rng_state=False)
 
-    return sum(map(some, log_lambda.split(MODES), C.split(MODES, 1)))
+    return torch.stack(list(map(some, log_lambda.split(MODES), C.split(MODES, 1)))).sum(0)
 
 
 def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.dtype) -> Tensor:
