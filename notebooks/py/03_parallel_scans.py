@@ -152,6 +152,7 @@ schedule_widget = explore(
 )  # fmt: skip
 schedule_widget
 
+
 # %% [markdown]
 # ### The paper's listings
 #
@@ -236,6 +237,7 @@ for backend in scans.available():
     apart = (torch.cat([x0, states]) - their_states).abs().max()
     print(f"{backend:10s} agrees with the paper's printout to its four decimals: "
           f"{bool(apart <= 0.5e-4 + 1e-6)}")
+
 
 # %% [markdown]
 # ### Proof that it equals the loop
@@ -327,6 +329,7 @@ with show.fails("step 4"):
     longer = [[run[-1] + word for word in row] for row, run in zip(coef[1:], remain)]
     assert longer == [["A3A2"]], "step 4: A2A3 is not the product from the middle on"
 
+
 # %% [markdown]
 # **Put right.** With the products in the other order the scan is right for matrices that commute, and not for others.
 #
@@ -415,6 +418,7 @@ applied_words = {L: [sum(map(len, groups)) for groups in levels_of(L)] for L in 
 print("words applied at L = 8, level by level:", applied_words[8])
 assert all(found == [L // 2] * int(math.log2(L)) for L, found in applied_words.items()), "step 1"
 
+
 # %% [markdown]
 # **Step 2.** Of these words $L - 1$ are single letters, which are given, each letter once; every other word is made by one product, from a
 # letter or word of its own and the last word of a run. So the number of products is $\frac L2\log_2 L - (L - 1)$. (Products are
@@ -433,6 +437,7 @@ letters = [word for row in levels_of(64) for words in row for word in words if w
 assert sorted(letters) == sorted(f"A{i}" for i in range(1, 64)), "step 2: the letters given"
 print({L: products_made(L) for L in sizes})
 assert all(products_made(L) == L // 2 * int(math.log2(L)) - (L - 1) for L in sizes), "step 2: the count"
+
 
 # %% [markdown]
 # **Step 3.** At $T = 500$, $b = 8$ (so $L = 512$) the products alone are 28.7 times the loop's multiplications, and with their applications to
@@ -494,6 +499,7 @@ assert wins == list(range(66, 5001)), "step 6: another break-even"
 with show.fails("step 2"):
     assert products_made(8) == 8 // 2 * 3 - 8, "step 2: five products are made for L = 8, not four"
 
+
 # %% [markdown]
 # So depth falls from $T$ to $\log_2 T$, and work grows from $b^2hT$ to $\Theta(b^3 h T \log T)$. With few processors work decides, with
 # very many depth. (Check it by hand for $L = 8$: in the figure above five arrowheads carry a product.)
@@ -541,6 +547,7 @@ for T in range(1, 40):
     states = linear_scan(A[None, :, None], b[None, :, None], x0[None, None], backend="reference")
     assert torch.equal(tree_scan(A, b, x0), states[0, :, 0]), "step 1: not the loop's states"
 print(f"the tree gives the loop's states for T = 1 to {T}")
+
 
 # %% [markdown]
 # **Step 2.** A level of $n$ nodes makes $\lceil n/2\rceil - 1$ products, one for each node above it but the last. Summed over the levels that is
@@ -810,7 +817,6 @@ show.table(
             "lies below the last.",
 )
 
-
 # %% [markdown]
 # ## 8 Numerics: what overflows, and what never to do
 #
@@ -837,6 +843,7 @@ quotients = 1 / torch.full((200,), 0.5).cumprod(0)
 first = int(quotients.isinf().nonzero()[0]) + 1
 print(f"1 / P_t is infinite from t = {first} on; the state is then 2 - 2^{1 - first}")
 assert first == 128 and sum(sp.Rational(1, 2) ** s for s in range(first)) < 2, "step 2: another step"
+
 
 # %% [markdown]
 # The same in logarithms is $P_t = \exp \sum \log a_s$. Where does each stop being right?
@@ -1000,6 +1007,7 @@ show.table(
             "linear, 4 is quadratic.",
     formats=dict.fromkeys(doubled, ".1f"),
 )
+
 
 # %% [markdown]
 # The sequential loop of the paper's listing A.2.2 indexes `A[:,i]` and `u[:,i]`; and so does the one in the code that the authors released (`block_model.py`:
