@@ -287,8 +287,10 @@ print("one step more:", sp.expand(one_more))
 assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "step 3: not of the same form"
 
 # %% [markdown]
-# **Step 4 (that product is what the level applies).** In the group that begins at $2^{l+1} g$ the middle is $m = 2^{l+1} g + 2^l$, and the word of
-# place $j$ in the second half is $A_t \cdots A_m$ with $t = m + j$. (Spelt out for every place of every $L$ up to 256.)
+# **Step 4 (that product is what the level applies).** Row $r$ of level $l$, counted from 0, is the run of words $A_t\cdots A_m$ with $m = 2^l(r+1)$ and
+# $t = m + j$, $j < 2^l$. So it is at level 0, and `split` keeps it so: the last word of row $2i+1$ is $A_{m+2^l-1}\cdots A_m$ with $m = 2^{l+1}(i+1)$, the words of row
+# $2i+2$ end in $A_{m+2^l}$, and one behind the other they continue the run from $m$ to twice its length. Group $g$ takes row $2g$, and its $m = 2^{l+1}g + 2^l$ is the middle
+# of the group: place $j$ of the second half receives $A_t\cdots A_m$ with $t = m + j$. (Spelt out for every place of every $L$ up to 256.)
 
 # %% tags=["proof-pscan"]
 places = 0
@@ -420,9 +422,9 @@ assert all(found == [L // 2] * int(math.log2(L)) for L, found in applied_words.i
 
 
 # %% [markdown]
-# **Step 2.** Of these words $L - 1$ are single letters, which are given, each letter once; every other word is made by one product, from a
-# letter or word of its own and the last word of a run. So the number of products is $\frac L2\log_2 L - (L - 1)$. (Products are
-# counted here as `split` makes them, $L = 2$ to 1,024.)
+# **Step 2.** Of these words $L - 1$ are single letters, which are given, each letter once: one a group, that of place $j = 0$, so $\frac L2 + \frac L4 + \dots + 1$.
+# Every other word is made by one product, from a word of its row and the last word of a run. So the number of products is
+# $\frac L2\log_2 L - (L - 1)$. (Products are counted here as `split` makes them, $L = 2$ to 1,024.)
 
 # %% tags=["proof-work"]
 def products_made(L):
@@ -1023,11 +1025,11 @@ def matrix_loop(A, b):
 
 
 def blocks_backward(T, cut):
-    A = torch.rand(16, T, 8, 8, 8, requires_grad=True)  # (B, T, h, b, b)
+    A = (torch.rand(16, T, 8, 8, 8) / 8).requires_grad_()  # (B, T, h, b, b)
     b = torch.rand(16, T, 8, 8, requires_grad=True)
     seconds = []
     for _ in range(3):
-        x = (matrix_loop(list(cut(A)), list(cut(b))) / 8.0 ** torch.arange(T)[:, None, None]).sum()
+        x = matrix_loop(list(cut(A)), list(cut(b))).sum()
         seconds.append(stopwatch(lambda x=x: torch.autograd.grad(x, (A, b))))
     return min(seconds)
 
@@ -1182,7 +1184,7 @@ print(
 #
 # 1. Two steps $x \mapsto A_tx + b_t$ compose to one, and composition is associative; all parallel scans rest on this.
 # 2. PScan needs $\lceil\log_2(T+1)\rceil$ levels and gives the loop's states: proved, for matrices of every size, as real numbers.
-# 3. Its work is $\Theta(b^3hT\log T)$, 33 times the loop's at $T = 500$, $b = 8$; a tree with fewer than $T$ products exists. Depth pays only with very many processors.
+# 3. Its work is $\Theta(b^3hT\log T)$, 33 times the loop's at $T = 500$, $b = 8$; a tree with fewer than $T$ products exists. In the model of section 4 depth pays only with very many processors.
 # 4. Most of a model's time was not the scan but making $A_t$; with few letters a token table saves it.
 # 5. In floats brackets matter: digits differ, products overflow where states do not; and a loop that indexes makes the backward pass quadratic.
 #
@@ -1201,7 +1203,7 @@ check("03.1", my_products)
 # %% [markdown]
 # 2. ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The bound of section 3, in its
 #    place there: a function $f$ with $f(n) < n$ such that a level of $n$ nodes and all above it make at most $f(n)$
-#    products. (And on paper: why are $L - 1$ of PScan's words single letters?)
+#    products.
 
 # %%
 check("03.2", my_bound)
@@ -1272,7 +1274,6 @@ check("03.8", my_floats)
 # **1.** 17: $8 \cdot 4 - 15$.
 #
 # **2.** $f(n) = n - 1$: level $n$ makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and those above it, by the induction hypothesis, at most $f(\lceil n/2\rceil) \le (n-1)/2$.
-# A word of PScan is a single letter exactly at the beginning of a second half; the letter $A_t$ is that at the level whose second half begins at $t$, and at no other.
 #
 # **3.** PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks: $P > 8523776 / 500$, so 17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.) With 128 strings all
 # multiplications are 128 times as many, and $P \ge 2{,}182{,}087$: no machine.
