@@ -14,7 +14,7 @@
 
 # %%
 import lrnnlab
-from lrnnlab import show
+from lrnnlab import build, show, task
 from lrnnlab.chapters import ch00
 
 EXPECTED = "0.1"
@@ -159,8 +159,12 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # ## 3 Models
 #
-# All models of `build(name, task)`, from the registry. In the second column is what one step does; "chapter 10" is where all of
-# them meet, and it is being written.
+# All models of `build(name, task)`, from the registry. In the second column is what one step does; chapter 10 is where all of
+# them meet, and it is being written. Every model that reads tokens can be had for every task that gives tokens:
+
+# %%
+model = build("deltanet", task("s_3"))
+print(f"{sum(w.numel() for w in model.parameters()):,} weights, {task('s_3').output_size} answers")
 
 # %%
 show.table(ch00.models(), caption="Every model of the registry: what its step is, and where it is explained.")
