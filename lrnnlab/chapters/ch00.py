@@ -82,14 +82,14 @@ MODEL_HOMES = {
 }  # fmt: skip
 TASK_HOMES = {
     "sum": ("Sum", "the sum so far modulo M", "00"),
-    "evenpair": ("EvenPair", "whether the first letter and the last are the same", "01"),
-    "modarith": ("ModArith", "the value so far of a chain of +, − and ×, from left to right, modulo M", "01"),
+    "evenpair": ("EvenPair", "after every letter, whether it is the first one again", "01"),
+    "modarith": ("ModArith", "the value so far of an expression of +, − and ×, modulo M", "01"),
     "even_pairs": ("Even Pairs", "whether the pairs 01 and 10 are even in number", "08"),
     "modular_arithmetic": ("Modular Arithmetic", "the value of an expression modulo 5, × first", "08"),
     "modular_arithmetic_prefix": ("Modular Arithmetic", "the same, the operator standing in front", "08"),
     "parity": ("Parity", "whether the number of 1s is odd", "08"),
     "cycle_navigation": ("Cycle Navigation", "where a walk on a cycle of five ends", "08"),
-    **{f"d_{n}": ("D_", f"whether a string is one of nested a…b to depth {n}", "08") for n in (2, 3, 4, 12)},
+    **{f"d_{n}": ("D_", f"whether brackets a and b are balanced, at most {n} deep", "08") for n in (2, 3, 4, 12)},
     **{f"tomita_{n}": ("Tomita", f"whether a string is in Tomita's language {n}", "08") for n in range(1, 8)},
     "prefix_parity": ("parity", "after every letter, whether the number of 1s is even", "09"),
     "aa": ("(aa)", "whether the length so far is even", "09"),

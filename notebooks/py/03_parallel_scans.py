@@ -35,7 +35,8 @@ from lrnnlab.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, not {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
+                       f"{lrnnlab.__version__}: run bootstrap.py")
 scans.warm()
 print(f"lrnnlab {EXPECTED}: ready")
 
@@ -147,7 +148,8 @@ show.figure(
 
 # %%
 schedule_widget = explore(
-    scan_figures.scan_schedule, {"L": [2, 4, 8, 16]}, initial={"L": 16}, sentence=ch03.schedule_sentence,
+    scan_figures.scan_schedule, {"L": [2, 4, 8, 16]}, initial={"L": 16},
+    sentence=ch03.schedule_sentence,
     alt="The levels of a parallel scan of the chosen length.",
 )  # fmt: skip
 schedule_widget
@@ -198,7 +200,8 @@ assert levels_of(8) == printed, "step 1: not the lists of the paper"
 
 # %% tags=["proof-schedule"]
 n = sp.Symbol("n", integer=True, positive=True)
-assert sp.expand((2**n - 1 - 1) / 2 - (2 ** (n - 1) - 1)) == 0, "step 2: from 2^n - 1 rows to 2^(n-1) - 1"
+left_over = (2**n - 1 - 1) / 2
+assert sp.simplify(left_over - (2 ** (n - 1) - 1)) == 0, "step 2: not 2^(n-1) - 1 rows are left"
 depths = {T: len(levels_of(1 << T.bit_length())) for T in (1, 2, 3, 7, 8, 40, 500, 1023)}
 print("levels for T inputs:", depths)
 assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "step 2: another depth"
@@ -208,7 +211,8 @@ assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "step 2: anot
 # unless $k = 1$: one input needs one level and gets none. (A.2.2 has it right. Run for $k$ up to 10.) $\blacksquare$
 
 # %% tags=["proof-schedule"]
-short = [2**k - 1 for k in range(1, 11) if int(np.ceil(np.log2(2**k - 1))) != len(levels_of(2**k))]
+runs = {2**k - 1: int(np.ceil(np.log2(2**k - 1))) for k in range(1, 11)}
+short = [seq_len for seq_len, count in runs.items() if count != len(levels_of(seq_len + 1))]
 print("too few levels for seq_len in", short)
 assert short == [1], "step 3: the listing falls short elsewhere"
 
@@ -233,7 +237,8 @@ their_states = torch.tensor(
     ]
 )
 for backend in scans.available():
-    states = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)[0, :, 0]
+    states = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)
+    states = states[0, :, 0]
     apart = (torch.cat([x0, states]) - their_states).abs().max()
     print(f"{backend:10s} agrees with the paper's printout to its four decimals: "
           f"{bool(apart <= 0.5e-4 + 1e-6)}")
@@ -272,7 +277,8 @@ assert all(loop(t, t) == [f"u{t}"] for t in range(64)), "step 1: a group of one"
 halves = [2**l for l in range(10)]
 first_half = [(t, half) for half in halves for t in range(1024) if t % (2 * half) < half]
 print(f"{len(first_half):,} places in a first half: the beginning of the group is the same")
-assert all(t - t % half == t - t % (2 * half) for t, half in first_half), "step 2: another beginning"
+same = [t - t % half == t - t % (2 * half) for t, half in first_half]
+assert all(same), "step 2: another beginning"
 
 # %% [markdown]
 # **Step 3 (second half: what an earlier start adds).** Let $y$ be the state at $t - 1$ if the loop starts at the middle $m$ of the
@@ -315,11 +321,13 @@ for T in range(1, 34):
     for l, groups in enumerate(levels_of(L)):
         for g, words in enumerate(groups):
             m = 2 ** (l + 1) * g + 2**l
-            x[m : m + 2**l] = [old + [word + w for w in x[m - 1]] for old, word in zip(x[m:], words)]
+            for t, word in enumerate(words, m):
+                x[t] = x[t] + [word + w for w in x[m - 1]]
         for t in range(T + 1):
             start = t - t % 2 ** (l + 1)
             assert sorted(x[t]) == sorted(loop(start, t)), "step 5: not the loop started anew"
-    assert all(sorted(x[t]) == sorted(loop(0, t)) for t in range(T + 1)), "step 5: not the loop"
+    whole_loop = [sorted(x[t]) == sorted(loop(0, t)) for t in range(T + 1)]
+    assert all(whole_loop), "step 5: not the loop"
 print(f"T = 1 to {T}: the same words in every state; x_3 =", " + ".join(sorted(x[3])))
 
 # %% [markdown]
@@ -344,8 +352,9 @@ def products_of(L, together):
     while groups:
         coef, remain = groups[::2], groups[1::2]
         words += [word for row in coef for word in row]
-        longer = [[together(word, run[-1]) for word in row] for row, run in zip(coef[1:], remain)]
-        groups = [run + more for run, more in zip(remain, longer)]
+        groups = [
+            run + [together(word, run[-1]) for word in row] for row, run in zip(coef[1:], remain)
+        ]
     return words
 
 
@@ -361,7 +370,8 @@ print(f"{len(right)} words at L = {L}, {sum(a != b for a, b in zip(right, other)
 # **Step 2.** Blocks of size 2 need not commute: for these two, $x_3$ is another state. $\blacksquare$
 
 # %% tags=["proof-order"]
-A2, A3 = np.array([[0, 1], [1, 0]]), np.array([[1, 0], [0, 0]])  # a swap; forget the second entry
+A2 = np.array([[0, 1], [1, 0]])  # swap the entries
+A3 = np.array([[1, 0], [0, 0]])  # forget the second
 x1 = np.array([1, 0])
 print("A3 A2 x_1 =", A3 @ A2 @ x1, "  A2 A3 x_1 =", A2 @ A3 @ x1)
 assert not np.array_equal(A3 @ A2 @ x1, A2 @ A3 @ x1), "step 2: these blocks commute"
@@ -418,7 +428,8 @@ for number, level in enumerate(paper.products(A)):
 sizes = [2**k for k in range(1, 11)]
 applied_words = {L: [sum(map(len, groups)) for groups in levels_of(L)] for L in sizes}
 print("words applied at L = 8, level by level:", applied_words[8])
-assert all(found == [L // 2] * int(math.log2(L)) for L, found in applied_words.items()), "step 1"
+for L, found in applied_words.items():
+    assert found == [L // 2] * int(math.log2(L)), "step 1: not L/2 words a level"
 
 
 # %% [markdown]
@@ -435,10 +446,12 @@ def products_made(L):
     return made
 
 
-letters = [word for row in levels_of(64) for words in row for word in words if word.count("A") == 1]
+words = [word for groups in levels_of(64) for row in groups for word in row]
+letters = [word for word in words if word.count("A") == 1]
 assert sorted(letters) == sorted(f"A{i}" for i in range(1, 64)), "step 2: the letters given"
 print({L: products_made(L) for L in sizes})
-assert all(products_made(L) == L // 2 * int(math.log2(L)) - (L - 1) for L in sizes), "step 2: the count"
+for L in sizes:
+    assert products_made(L) == L // 2 * int(math.log2(L)) - (L - 1), "step 2: the count"
 
 
 # %% [markdown]
@@ -455,9 +468,10 @@ def work(T, b, h=1):
 
 from_loop, from_products, from_applying = work(T=500, b=8, h=8)
 small_loop, *small_scan = work(T=500, b=1, h=8)
-ratios = from_products / from_loop, (from_products + from_applying) / from_loop, sum(small_scan) / small_loop
-print(f"loop {from_loop:,}, PScan {from_products:,} + {from_applying:,}; ratios {np.round(ratios, 1).tolist()}")
-assert [round(ratio, 1) for ratio in ratios] == [28.7, 33.3, 8.2], "step 3: other ratios"
+ratios = [from_products / from_loop, (from_products + from_applying) / from_loop]
+ratios = [round(ratio, 1) for ratio in (*ratios, sum(small_scan) / small_loop)]
+print(f"loop {from_loop:,}, PScan {from_products:,} + {from_applying:,}; ratios {ratios}")
+assert ratios == [28.7, 33.3, 8.2], "step 3: other ratios"
 
 # %% [markdown]
 # **Step 4.** For every $T$ the number of products lies between $\frac T2(\log_2 T - 2)$ and $T\log_2(2T)$, for $\frac L2\log_2 L - (L-1) =
@@ -482,7 +496,8 @@ for T in range(1, 1024):
         levels, L = T.bit_length(), 1 << T.bit_length()
         ticks = sum(work(T, b)[1:]) / (L // 2)
         assert ticks <= (b**3 + b**2) * levels, "step 5: more than (b^3 + b^2) a level"
-print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, at most {(b**3 + b**2) * levels:,}")
+print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, "
+      f"at most {(b**3 + b**2) * levels:,}")
 
 # %% [markdown]
 # **Step 6.** So PScan wins from some number of processors on, and not before. With time as $\max(\text{work}/P, \text{depth})$ and one block of
@@ -499,7 +514,7 @@ assert wins == list(range(66, 5001)), "step 6: another break-even"
 
 # %% tags=["proof-work"]
 with show.fails("step 2"):
-    assert products_made(8) == 8 // 2 * 3 - 8, "step 2: five products are made for L = 8, not four"
+    assert products_made(8) == 8 // 2 * 3 - 8, "step 2: five products for L = 8, not four"
 
 
 # %% [markdown]
@@ -513,7 +528,8 @@ with show.fails("step 2"):
 # applied, which by section 1 is the state before the right child's first input (after Blelloch, 1990). Two passes instead of one, but
 # fewer than $T$ products, so $O(b^3 h T)$ work.
 #
-# **Step 1.** The tree gives the loop's states: run on random whole numbers, for $T = 1$ to 39 (a check on samples, of the code as it stands here).
+# **Step 1.** The tree gives the loop's states: run on random whole numbers, for $T = 1$ to 39 (a check on samples, of the code as it stands here;
+# that it is right for all is section 1, applied at every node).
 
 # %% tags=["proof-tree"]
 def apply(A, x):
@@ -545,9 +561,13 @@ def tree_scan(A, b, x0):
 
 dice = torch.Generator().manual_seed(3)
 for T in range(1, 40):
-    A, b, x0 = (torch.randint(-1, 2, shape, generator=dice) for shape in ((T, 3, 3), (T, 3), (3,)))
-    states = linear_scan(A[None, :, None], b[None, :, None], x0[None, None], backend="reference")
-    assert torch.equal(tree_scan(A, b, x0), states[0, :, 0]), "step 1: not the loop's states"
+    shapes = (T, 3, 3), (T, 3), (3,)
+    A, b, x0 = (torch.randint(-1, 2, shape, generator=dice) for shape in shapes)
+    x, states = x0, []
+    for A_t, b_t in zip(A, b):
+        x = A_t @ x + b_t
+        states.append(x)
+    assert torch.equal(tree_scan(A, b, x0), torch.stack(states)), "step 1: not the loop's states"
 print(f"the tree gives the loop's states for T = 1 to {T}")
 
 
@@ -630,7 +650,8 @@ show.figure(
 # %%
 race_widget = explore(
     lambda T, b, chains, P: ch03.scan_race(bench, T, b, chains, P),
-    {"T": list(ch03.LENGTHS), "b": list(ch03.SIZES), "chains": list(ch03.CHAINS), "P": ch03.PROCESSORS},
+    {"T": list(ch03.LENGTHS), "b": list(ch03.SIZES), "chains": list(ch03.CHAINS),
+     "P": ch03.PROCESSORS},
     initial=opened,
     sentence=lambda T, b, chains, P: ch03.race_sentence(bench, T, b, chains, P),
     alt="Modelled time against processors for four ways to scan, with measured marks; and "
@@ -749,7 +770,8 @@ print(say_times("forward + backward"))
 
 # %%
 times_widget = explore(
-    draw_times, {"part": list(bench_figures.PARTS)}, initial={"part": "forward"}, sentence=say_times,
+    draw_times, {"part": list(bench_figures.PARTS)}, initial={"part": "forward"},
+    sentence=say_times,
     alt="Time of every other scan over ours for the chosen part of the work.",
 )  # fmt: skip
 times_widget
@@ -758,9 +780,10 @@ times_widget
 for threads in bench:
     show.table(
         bench_figures.times_table(bench, threads), formats={"ours, ms": ".3g"},
-        caption=f"Recorded on {bench_figures.origin(bench[threads])}, {threads} thread{'s' * (threads > 1)}, "
-                "forward and backward: milliseconds of ours (median), and how many times longer the others took; "
-                "or why a case was not run.",
+        caption=f"Recorded on {bench_figures.origin(bench[threads])}, "
+                f"{threads} thread{'s' * (threads > 1)}, forward and backward: milliseconds of "
+                "ours (median), and how many times longer the others took; or why a case was "
+                "not run.",
     )  # fmt: skip
 
 # %% [markdown]
@@ -844,7 +867,8 @@ assert sp.simplify(one_more - (a_t * (P * S) + b_t)) == 0, "step 1: not the recu
 quotients = 1 / torch.full((200,), 0.5).cumprod(0)
 first = int(quotients.isinf().nonzero()[0]) + 1
 print(f"1 / P_t is infinite from t = {first} on; the state is then 2 - 2^{1 - first}")
-assert first == 128 and sum(sp.Rational(1, 2) ** s for s in range(first)) < 2, "step 2: another step"
+state = sum(sp.Rational(1, 2) ** s for s in range(first))
+assert first == 128 and state < 2, "step 2: another step, or a state that large"
 
 
 # %% [markdown]
@@ -1034,7 +1058,10 @@ def blocks_backward(T, cut):
     return min(seconds)
 
 
-slower = {T: blocks_backward(T, cuts["A[:, t]"]) / blocks_backward(T, cuts["A.unbind(1)"]) for T in (40, 160)}
+slower = {
+    T: blocks_backward(T, cuts["A[:, t]"]) / blocks_backward(T, cuts["A.unbind(1)"])
+    for T in (40, 160)
+}
 print("backward pass of the indexing loop over that of unbind: "
       + ", ".join(f"{ratio:.1f} times at T = {T}" for T, ratio in slower.items()))
 

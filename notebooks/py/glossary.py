@@ -19,7 +19,8 @@ from lrnnlab.chapters import ch00
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, not {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
+                       f"{lrnnlab.__version__}: run bootstrap.py")
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -133,41 +134,41 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # ## 2 Letters
 #
-# The code uses these everywhere. Where a paper has another letter the chapter says so.
+# The text and the code use these everywhere. A letter that stands for two things stands for them in different places.
 #
-# | letter | stands for | shape | in the papers |
-# |---|---|---|---|
-# | $B$ | batch: strings at once; in a formula, the input matrix of $Bu_t$ | | |
-# | $T$, $L$ | time: the length; $L$ where a paper counts so, and in chapter 03 with $x_0$ counted | | $T$ (000, 002), $L$ (001, 004), $n$ (003) |
-# | $V$ | vocabulary: how many letters there are | | $\lvert\Sigma\rvert$ |
-# | $C$ | classes, how many answers there are; the readout matrix; in chapter 08 the size of a chunk | | |
-# | $D$ | width of the model | | $d$, $H$ |
-# | $h$ | blocks or heads; in $y_t = h(x_t)$, the readout | | $h$, $H$ |
-# | $b$, in code $n$ | size of a block; as a vector $b_t$, the input term of a step | | $b$ |
-# | $N$ | size of the state, number of modes | | $N$ |
-# | $p$ | which norm: $\lVert v\rVert_p = (\sum\lvert v_i\rvert^p)^{1/p}$; for a random bit, its probability | | $p$ |
-# | $A_t$ | transition | $(B, T, D)$ diagonal, $(B, T, h, b, b)$ blocks | $A$, $\Lambda$, $\bar A$ |
-# | $b_t$ | input term, often $Bu_t$ | $(B, T, D)$ or $(B, T, h, b)$ | $Bu_t$ |
-# | $x_t$ | state after the input at $t$; $x_0$ is the start | as $b_t$ | $x_t$, $h_t$ |
-# | $u_t$ | input | | $u_t$, $x_t$ |
-# | $y_t$ | output | $(B, T, C)$ | $y_t$ |
-# | $\lambda$, $\theta$, $\gamma$ | eigenvalue, angle of a rotation, decay | | $\lambda$, $\theta$, $\gamma$ |
-# | $w$ | weights of the modes in the kernel $K_j = \sum_n w_n\lambda_n^j$ | $N$ | $w$, $CB$ |
-# | $M$ | the modulus of Sum($M$), EvenPair($M$), ModArith($M$) | | $m$ |
-# | $P$ | processors; in chapter 04 the orthogonal matrix of a head | | |
-# | $k$, $v$, $q$, $\beta$, $W$ | key, value, query, strength of a write, fast weights | | $k, v, q, \beta, W$ |
+# | letter | stands for | shape |
+# |---|---|---|
+# | $B$ | batch: strings at once; in a formula, the input matrix of $Bu_t$ | |
+# | $T$, $L$ | time: the length; $L$ where a paper counts so, and in chapter 03 with $x_0$ counted | |
+# | $V$ | vocabulary: how many letters there are | |
+# | $C$ | classes, how many answers there are; the readout matrix; in chapter 08 the size of a chunk | |
+# | $D$ | width of the model | |
+# | $h$ | blocks or heads; in $y_t = h(x_t)$, the readout | |
+# | $b$, in code $n$ | size of a block; as a vector $b_t$, the input term of a step | |
+# | $N$ | size of the state, number of modes | |
+# | $p$ | which norm: $\lVert v\rVert_p = (\sum\lvert v_i\rvert^p)^{1/p}$; for a random bit, its probability | |
+# | $A_t$ | transition | $(B, T, D)$ diagonal, $(B, T, h, b, b)$ blocks |
+# | $b_t$ | input term, often $Bu_t$ | $(B, T, D)$ or $(B, T, h, b)$ |
+# | $x_t$ | state after the input at $t$; $x_0$ is the start | as $b_t$ |
+# | $u_t$ | input | |
+# | $y_t$ | output | $(B, T, C)$ |
+# | $\lambda$, $\theta$, $\gamma$ | eigenvalue, angle of a rotation, decay | |
+# | $w$ | weights of the modes in the kernel $K_j = \sum_n w_n\lambda_n^j$ | $N$ |
+# | $M$ | the modulus of Sum($M$), EvenPair($M$), ModArith($M$) | |
+# | $P$ | processors; in chapter 04 the orthogonal matrix of a head | |
+# | $k$, $v$, $q$, $\beta$, $W$ | key, value, query, strength of a write, fast weights | |
 #
 # ## 3 Models
 #
 # All models of `build(name, task)`, from the registry. In the second column is what one step does; chapter 10 is where all of
-# them meet, and it is being written. Every model that reads tokens can be had for every task that gives tokens:
+# them meet, and it is being written. Nearly every model can be had for every task, by one line:
 
 # %%
 model = build("deltanet", task("s_3"))
-print(f"{sum(w.numel() for w in model.parameters()):,} weights, {task('s_3').output_size} answers")
+print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 
 # %%
-show.table(ch00.models(), caption="Every model of the registry: what its step is, and where it is explained.")
+show.table(ch00.models(), caption="Every model: what its step is, and where it is explained.")
 
 # %% [markdown]
 # ## 4 Tasks
@@ -177,7 +178,7 @@ show.table(ch00.models(), caption="Every model of the registry: what its step is
 # `task("group", ...)` for one of your own.
 
 # %%
-show.table(ch00.tasks(), caption="Every task of the registry: what it reads, what it asks, and where it is used.")
+show.table(ch00.tasks(), caption="Every task: what it reads, what it asks, and where it is used.")
 
 # %% [markdown]
 # ## 5 References
