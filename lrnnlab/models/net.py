@@ -36,7 +36,7 @@ from torch.nn import functional as F
 from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
     "relu": F.relu,
@@ -340,12 +340,12 @@ class Net(Module):
     @property
     def layers(self) -> list[Recurrence]:
         """The mixers, first to last."""
-        return [block.mixer for block in self.blocks]
+        return [block.mixer for block in self.blocks]  # type: ignore[misc]
 
     @property
     def norms(self) -> list[nn.Module]:
         """The blocks' norms, first to last."""
-        return [block.norm for block in self.blocks]
+        return [block.norm for block in self.blocks]  # type: ignore[misc]
 
     def symbol_inputs(self) -> Tensor:
         """(V, D): what the first mixer sees of each symbol."""
