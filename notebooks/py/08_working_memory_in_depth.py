@@ -373,6 +373,11 @@ with show.fails("step 4"):
 # composition, and are called the elements of its *transition monoid*; a monoid is a set with an associative product and a one.) Code an action as a
 # one-hot vector of length $m$, and spend one AND gate on each pair of actions: $m^2$ hidden units.
 #
+# The machines below are those of the book. Sum(5) adds digits modulo 5. $S_3$ are the permutations of three things, made by a swap `s`
+# and a turn `t`; $A_5$ the even permutations of five. $D_n$ are brackets that close, nested at most $n$ deep. $(aa)^*$ counts letters
+# modulo 2, EvenPair asks whether the first and the last letter are equal, and Tomita 3 to 6 are small languages of 0s and 1s, in use as
+# tests since Tomita (1982).
+#
 # **Step 1.** Unit $(a, b)$ is $\mathrm{ReLU}(x_a + y_b - 1)$, and feeds the place of the action "first $a$, then $b$". The result is
 # the one-hot code of the product, for every pair.
 
@@ -705,7 +710,8 @@ print(f"never wrong: {', '.join(commuting)} (commuting), {', '.join(mirrored)} (
 # (And a trained network finds its own order; only the printed construction is wrong.)
 #
 # **Step 5.** Elsewhere it errs. The search gives a shortest word, and counting the words that lead both machines to each pair of
-# states gives the share of uniform random words that are answered right, exactly, at each length.
+# states gives the share of uniform random words that are answered right, exactly, at each length (for 8 letters the cell also looks at
+# every word).
 
 # %% tags=["proof-order"]
 def right_at(machine, longest, only=None):
@@ -731,6 +737,8 @@ for name in ("S_3", "Tomita 3", "D_2"):
     assert word is not None, "step 5: an error"
     assert machine.answer(word)[-1] != machine.answer(word[::-1])[-1], "step 5: not the mirror"
     shares[name] = [Fraction(*pair) for pair in right_at(machine, 64)]
+    right = [machine.answer(w)[-1] == machine.answer(w[::-1])[-1] for w in words(machine, 8)]
+    assert shares[name][7] == Fraction(sum(right), len(right)), "step 5: the count, word by word"
     print(f"{name}: first error on {''.join(machine.symbols[t] for t in word)}; "
           f"of all prefixes up to 64 right {float(sum(shares[name]) / 64):.3f}")  # fmt: skip
 
@@ -943,7 +951,7 @@ with show.fails("step 5"):
     high = np.array(recursion(meeting + 1 / 32, compose, np.eye(5)))
     for layer, (d, o) in enumerate(worst(5, Fraction(1, 32), 9)):
         numbers = set(high[layer, -1].ravel().tolist())
-        assert numbers == {float(d), float(o)}, f"step 5: after {layer} layers {len(numbers)} numbers"
+        assert numbers == {float(d), float(o)}, f"step 5: {len(numbers)} numbers after layer {layer}"
 
 # %% [markdown]
 # ### A step for you
@@ -1005,7 +1013,8 @@ print(f"the bound for g = 2, 3, 4: {[str(bound.subs(g, slope)) for slope in (2, 
 # **Step 3.** In numbers: the layer is monotone, so $-e$ everywhere and $+e$ everywhere decide. All pairs of maps of 2 and 3 states come
 # out exact for $g = 2$ and $g = 4$.
 #
-# **Step 4.** With $\frac1{64}$ more, some pair comes out wrong.
+# **Step 4.** With $\varepsilon$ more than the bound, two ones may come as $1 - 2e$, where the unit gives $1 - 2g\varepsilon$: not 1. So there is no
+# larger bound; with $\frac1{64}$ more the cell finds wrong pairs.
 
 # %% tags=["proof-one_eighth"]
 def repaired(A, B, g=2):
@@ -1026,6 +1035,9 @@ for n, slope in itertools.product((2, 3), (2, 4)):
     e = 1 / 4 - 1 / (4 * slope)
     assert wrong_pairs(n, e, slope) == 0, "step 3"
     assert wrong_pairs(n, e + 1 / 64, slope) > 0, "step 4"
+more = sp.Symbol("epsilon", positive=True)
+missed = g * (1 - 2 * (bound + more)) - (g - 1) / 2  # on the ramp
+assert sp.simplify(missed - (1 - 2 * g * more)) == 0, "step 4: two ones"
 print(f"n = 3: none of {27**2} pairs wrong at {e}, and {wrong_pairs(3, e + 1 / 64, 4)} at {e + 1 / 64}")
 
 # %% [markdown]
@@ -1097,7 +1109,7 @@ parity_setting = {
     **table1.setting("regulargpt_c2", "parity", "live"),
     "stride": 1,
 }  # score every length
-for start in range(5):  # some starts learn nothing; which ones, rounding decides
+for start in range(5):  # a start may learn nothing; which one does, rounding decides
     made = table1.trained(parity_setting, seed=start)
     print(
         f"start {start + 1}: {made.steps} steps on strings of up to 40 bits, "
@@ -1220,8 +1232,8 @@ print(*ch08.runs_of_table_2(desk_2), sep="\n")
 
 
 # %% [markdown]
-# As in the paper, a run of the tree that knows length 40 is not disturbed by the share of ones, nor is one of the RNN. Of the
-# Transformer our runs say nothing where they do not know length 40: such a net cannot fail *beyond* it.
+# In the paper the share of ones matters neither to the tree nor to the RNN, and the first two lines say how far that is so in our runs.
+# A Transformer that does not know length 40 says nothing about this question: it cannot fail *beyond* what it never learned.
 #
 # ## 7 What the layers hold
 #
@@ -1379,9 +1391,10 @@ with show.fails("step 3"):
 # %% [markdown]
 # ### The trained nets
 #
-# All states of a depth, on 64 strings of 500 letters, are thrown on one plane (PCA); colours are the true
-# actions, known from the machine. scikit-learn, told nothing about the task, makes clusters of them by
-# Ward's rule, as many as have the largest mean silhouette (at least two, whatever the states); each gets a ring.
+# All states of a depth, on 64 strings of 500 letters, are drawn on one plane, the one on which they vary most (PCA, principal component
+# analysis); colours are the true actions, known from the machine. scikit-learn, told nothing about the task, makes clusters of the
+# states by Ward's rule, which joins again and again the two groups whose union spreads least. It stops where the mean *silhouette* is
+# largest (how much nearer a state is to its own cluster than to the next one), at two clusters at the latest. Each cluster gets a ring.
 # First the net that was trained above, live:
 
 # %% tags=["nbval-ignore-output"]
@@ -1807,7 +1820,7 @@ for chunk in (2, 128):
 # * Two layers of ReLUs multiply two matrices of bits exactly. To be iterated, this needs one-hot rows and identities before the string.
 # * The printed heads compose backwards. Tasks that answer a word and its mirror image alike, as both of the paper's examples do, cannot
 #   show it.
-# * Errors of Lemma 1's layer at least double with each depth; a layer of two ReLUs a unit removes all errors up to one eighth, at any
+# * The worst errors of Lemma 1's layer at least double with each depth; a layer of two ReLUs a unit removes all errors up to one eighth, at any
 #   depth.
 # * States must form at least as many clusters as words of their length have actions. More is no mistake, and the right number is no
 #   proof. Neither a cluster nor a gradient says how an answer is computed.

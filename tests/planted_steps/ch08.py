@@ -84,6 +84,7 @@ FAULTS = [
     Fault("one_eighth", "e = 1 / 4 - 1 / (4 * slope)", "e = 1 / 4", "step 3"),
     Fault("one_eighth", "- np.maximum(g * s - (g + 1) / 2, 0)).sum(-1)", "- 0).sum(-1)", "step 3"),
     Fault("one_eighth", "e + 1 / 64, slope) > 0", "e - 1 / 64, slope) > 0", "step 4"),
+    Fault("one_eighth", "missed - (1 - 2 * g * more)", "missed - (1 - g * more)", "step 4"),
     Fault("one_eighth", "for shift in (-1 / 8, 1 / 8)", "for shift in (-9 / 64, 9 / 64)", "step 5"),
     Fault("one_eighth", "lambda a, b: repaired(a, b) + shift", "lambda a, b: compose(a, b) + shift", "step 5"),
     Fault("one_eighth", "quarter = Fraction(1, 4)", "quarter = Fraction(1, 5)", "step 6"),
