@@ -559,7 +559,12 @@ def _mean(shares: Sequence[float]) -> float:
 
 
 def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterator[str]:
-    """Of which tasks a net is right on every string beyond the trained lengths: with every seed, the best one, none."""
+    """Of which tasks a net is right on every string beyond the trained lengths: with every seed, the best one, none.
+
+    >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
+    >>> list(right_by_seed(runs, "rnn"))
+    ['every seed is right: none', 'the best seed is right, not every one: parity', 'no seed: none']
+    """
     by_task = {named(task): _shares(desk, net, task) for task in table1.TASKS}
     for said, test in (
         ("every seed is right", lambda shares: min(shares) == 1),
@@ -570,7 +575,12 @@ def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterat
 
 
 def seeds_apart(desk: Sequence[Mapping], points: int = 15) -> Iterator[str]:
-    """For every net the tasks whose seeds lie more than so many points apart, with the seeds in percent."""
+    """For every net the tasks whose seeds lie more than so many points apart, with the seeds in percent.
+
+    >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
+    >>> next(seeds_apart(runs))
+    'RNN: parity (50.0 100)'
+    """
     for net, name in NETS.items():
         found = {task: sorted(_shares(desk, net, task)) for task in table1.TASKS}
         apart = [f"{named(task)} ({' '.join(map(table1.percent, shares))})"
@@ -579,7 +589,12 @@ def seeds_apart(desk: Sequence[Mapping], points: int = 15) -> Iterator[str]:
 
 
 def low_and_why(desk: Sequence[Mapping], low: float = 0.9) -> Iterator[str]:
-    """For every net the tasks whose best seed stays below ``low`` beyond the trained lengths, and what it scores within."""
+    """For every net the tasks whose best seed stays below ``low`` beyond the trained lengths, and what it scores within.
+
+    >>> run = {"row": "rnn", "task": "parity", "metrics": {"accuracy": 0.5, "accuracy_seen": 1.0}}
+    >>> next(low_and_why([run]))
+    'RNN: parity 50.0 (100)'
+    """
     for net, name in NETS.items():
         found = []
         for task in table1.TASKS:
@@ -675,7 +690,11 @@ def rows_of_perplexities(text: Sequence[Mapping]) -> list[dict]:
 
 
 def rows_of_table_3() -> list[dict]:
-    """The paper's Table 3."""
+    """The paper's Table 3.
+
+    >>> rows_of_table_3()[0]["model (C / K)"], rows_of_table_3()[0]["512"]
+    ('KERPLE', 24.71)
+    """
     lengths = list(map(str, table3.PAPER_LENGTHS))
     return [{"model (C / K)": name, **dict(zip(lengths, found))} for name, found in table3.PAPER.items()]
 

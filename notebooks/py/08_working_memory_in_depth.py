@@ -100,7 +100,6 @@ tree_widget = explore(
 )
 tree_widget
 
-
 # %% [markdown]
 # ### Proof that the depths suffice
 #
@@ -147,7 +146,6 @@ for C, depths in ((2, 5), (3, 3), (5, 2)):
     seen = np.linalg.multi_dot(masks[::-1])
     assert np.array_equal(seen, np.tril(np.ones((T, T), dtype=int))), "step 3"
     print(f"C = {C}, T = {T}: {depths} masks, and every earlier letter is seen exactly once")
-
 
 # %% [markdown]
 # **Step 4 (how many depths).** The string is seen whole from $C^{\ell+1} \ge T$ on, so the number of depths is the least
@@ -242,7 +240,6 @@ for name, row in (("RegularGPT", "regulargpt_c2"), ("Transformer, 5 layers", "tr
     net = table1.make_network(row, parity, "paper", seed=0)
     print(f"{name}, width 256: {sum(p.numel() for p in net.parameters()):,} parameters")
 
-
 # %% [markdown]
 # The paper's Table 4 gives RegularGPT 4.3 M parameters. That is the *Transformer's* number; RegularGPT, which uses one layer
 # at every depth, has a fifth of it.
@@ -286,7 +283,6 @@ for a, b in itertools.product((0, 1), repeat=2):
     print(f"a = {a}, b = {b}: ReLU(a + b - 1) = {relu(a + b - 1)}")
     assert relu(a + b - 1) == a * b, "step 1"
 
-
 # %% [markdown]
 # **Step 2.** $(AB)_{ij} = \sum_k A_{ik} B_{kj}$. Give every $(i, j, k)$ a hidden unit: $n^3$ of them. With $A$ and $B$ free symbols,
 # the first layer makes $A_{ik} + B_{kj}$ for each. (The paper's listing, with loops, fills the same $W_1$.)
@@ -318,7 +314,6 @@ for n in range(2, 5):
     products = np.array([A[i, k] * B[k, j] for i, j, k in itertools.product(range(n), repeat=3)])
     assert (products @ second_weights(n) == (A @ B).ravel()).all(), "step 3"
 print(f"n = {n}: Flat(AB) begins with {(products @ second_weights(n))[0]}")
-
 
 # %% [markdown]
 # There is nothing approximate in it: on bits the network *is* the product. Steps 2 and 3 are computed for $n$ up to 4, and nothing
@@ -365,13 +360,14 @@ with show.fails("step 1"):
 with show.fails("step 4"):
     assert np.array_equal(network(A, B, bias=0), A @ B), "step 4: the network without a bias"
 
-
 # %% [markdown]
 # ### How many units?
 #
 # A machine does not need *all* 0/1 matrices, only the actions of its words. Let it have $m$ of them. (They are closed under
 # composition, and are called the elements of its *transition monoid*; a monoid is a set with an associative product and a one.) Code an action as a
 # one-hot vector of length $m$, and spend one AND gate on each pair of actions: $m^2$ hidden units.
+#
+# **Claim.** These $m^2$ gates do what the $n^3$ units of Lemma 1 do for this machine. They are fewer if and only if $m < n^{3/2}$.
 #
 # The machines below are those of the book. Sum(5) adds digits modulo 5. $S_3$ are the permutations of three things, made by a swap `s`
 # and a turn `t`; $A_5$ the even permutations of five. $D_n$ are brackets that close, nested at most $n$ deep. $(aa)^*$ counts letters
@@ -444,7 +440,6 @@ show.table(
             "actions. The gates are fewer in the first nine rows.",
 )  # fmt: skip
 
-
 # %% [markdown]
 # So where a trained model does well on $D_{12}$ or on Modular Arithmetic, it does not do so by Lemma 1, nor by AND gates: the lemma
 # says what *can* be, not what is learned.
@@ -503,6 +498,8 @@ def words(machine, length):
 
 # %% [markdown]
 # ### What stands before the start?
+#
+# **Claim.** With identities before the string, $\lceil\log_2 T\rceil$ layers give the action of every prefix. With zeros they do not.
 #
 # **Step 1.** The printed heads (quoted in section 4) have one finite number each: the first head's $r_0$, the second head's $r_1$. A
 # softmax with one finite score is 1 there, whatever the contents add to it: the first head reads position $i$, the second
@@ -585,6 +582,8 @@ with show.fails("step 5"):
 #
 # ### Are outputs bits again?
 #
+# **Claim.** Lemma 1 can be iterated on matrices whose rows have at most one 1, and not on all 0/1 matrices.
+#
 # **Step 1.** If row $i$ of $A$ has its 1 in column $k$, then row $i$ of $AB$ *is* row $k$ of $B$, whatever $B$ is. So products of
 # matrices with one-hot rows have one-hot rows, and Eq. 2 can be iterated.
 
@@ -595,7 +594,6 @@ for n in (2, 3, 4):
         A = np.eye(n, dtype=int)[list(leads)]
         assert (A @ B == B[list(leads)]).all(), "step 1"
 print(f"n = {n}: {n**n} maps, B of free symbols")
-
 
 # %% [markdown]
 # **Step 2.** So do matrices whose rows have *at most* one 1: a row of zeros gives a row of zeros. (A state that nothing leaves, such as
@@ -663,7 +661,6 @@ for T in range(1, 65):
     assert held[-1] == [tuple(range(i, -1, -1)) for i in range(T)], "step 1"
 print(f"T = 5, the last place holds {recursion('abcde', lambda u, v: v + u, '')[-1][-1]}")
 
-
 # %% [markdown]
 # **Step 2.** So what comes out is a machine of its own. Its state is the map of the word so far, and a new letter acts *before* all
 # that was read. On every word of 8 letters it gives the task's answer to the mirrored word, and so do the matrices in the printed
@@ -703,7 +700,6 @@ for name in (*commuting, *mirrored):
     assert automata.equivalent(machine, printed(machine)) is None, "step 3"
     assert automata.classify(machine).commutative == (name in commuting), "step 4"
 print(f"never wrong: {', '.join(commuting)} (commuting), {', '.join(mirrored)} (not)")
-
 
 # %% [markdown]
 # The paper looks into trained models on Parity and Cycle Navigation, whose letters commute, so the order could not be seen there.
@@ -761,7 +757,6 @@ show.table(
     formats={**{f"{T}": ".3f" for T in lengths}, "all prefixes up to 64": ".3f"},
 )  # fmt: skip
 
-
 # %% [markdown]
 # ### The repairs
 #
@@ -816,7 +811,6 @@ other = (rows[:, :, :, q0] != one[states]).any(-1)
 assert other.any(), "step 2"
 print(f"row q0 is the state on all {states.size} prefixes; column q0 is another vector on {other.mean():.0%}")
 
-
 # %% tags=["proof-read_out"]
 def columns_read(leaves):
     """Printed order of the heads, and A q_0 as a product."""
@@ -833,6 +827,9 @@ with show.fails("step 3"):
 #
 # Lemma 1 is exact for exact bits. A trained layer gives numbers *near* bits; what does the next one make of them? Suppose each
 # number of each letter's matrix is wrong by up to $e$. The letters are permutations here, as in Cycle Navigation or $S_3$.
+#
+# **Claim.** At worst the error of the ones doubles in every layer, that of the zeros more than doubles, and once zeros pass
+# $\frac12$ errors grow by a factor that tends to $2n$ a layer, whatever the word.
 #
 # **Step 1.** Every weight of $W_1$ and $W_2$ is 0 or more, and ReLU does not decrease. So the layer is *monotone*: a larger input
 # never makes a smaller output. The worst is therefore $+e$ everywhere or $-e$ everywhere.
@@ -1007,7 +1004,6 @@ bound = sp.Rational(1, 4) - 1 / (4 * g)
 assert sp.simplify(2 * (1 - bound) - 1 - high) == 0, "step 2: two ones"
 assert sp.simplify((1 + bound) + bound - 1 - low) == 0, "step 2: a one and a zero"
 print(f"the bound for g = 2, 3, 4: {[str(bound.subs(g, slope)) for slope in (2, 3, 4)]}")
-
 
 # %% [markdown]
 # **Step 3.** In numbers: the layer is monotone, so $-e$ everywhere and $+e$ everywhere decide. All pairs of maps of 2 and 3 states come
@@ -1230,7 +1226,6 @@ show.table(
 # %%
 print(*ch08.runs_of_table_2(desk_2), sep="\n")
 
-
 # %% [markdown]
 # In the paper the share of ones matters neither to the tree nor to the RNN, and the first two lines say how far that is so in our runs.
 # A Transformer that does not know length 40 says nothing about this question: it cannot fail *beyond* what it never learned.
@@ -1304,7 +1299,8 @@ with show.fails("step 1"):
 # %% [markdown]
 # ### How many actions?
 #
-# In Parity and Cycle Navigation the number is that of the states. Elsewhere it is not.
+# **Claim.** In Parity and Cycle Navigation the number of actions is that of the states, at every depth, as the paper has it. In most
+# other tasks it is not.
 #
 # **Step 1.** With $S_k$ the set of actions for $k$ letters, $S_{k+1}$ is $S_k$ followed by every letter. The cell compares this with all
 # words, followed one by one, for up to 4 letters.
@@ -1336,7 +1332,6 @@ sizes = [2**k for k in range(7)]
 for name, found in by_length.items():
     assert tuple(len(found[size]) for size in sizes) == COUNTS[name], "step 3"
     print(f"{name}: {len(one_by_one):,} words" if name == "D_2" else name, COUNTS[name])
-
 
 # %% [markdown]
 # **Step 4.** $S_{k+1}$ depends on $S_k$ alone. So as soon as a set comes a second time, everything repeats, and *all* lengths are covered.
@@ -1439,7 +1434,6 @@ if records_3:
         "depth sees.",
     )
 
-
 # %% [markdown]
 # **More than it must.** One net for Parity is right on all 256 strings of 500 letters and has *three* clusters at every depth, where
 # two would do. The word below a state has two halves. Where do states lie on the plane, by what their halves do? The table measures how
@@ -1492,7 +1486,6 @@ cluster_widget = explore(
     "cluster found; and the number of clusters by depth.",
 )
 cluster_widget
-
 
 # %% [markdown]
 # ### Does it correct errors?
@@ -1674,7 +1667,6 @@ show.table(
     caption="The paper, on words: perplexity of the last one after so many.",
 )
 
-
 # %% [markdown]
 # **What breaks?** Two things happen past $C^2$. The text is longer than what two depths can see; and the layers run a *third* time, on
 # outputs of their own that they were never trained on. The thin lines separate the two. These nets are held to two depths, so they miss
@@ -1694,6 +1686,8 @@ show.table(
 # > efficient than a vanilla Transformer."
 #
 # ($K$ layers are used at every depth, $L$ is the number of the Transformer's layers.)
+#
+# **Claim.** At $T = 512$ and $C = 128$ the condition is $K < 2L$ for attention alone, and $K < 0.54\,L$ for whole layers.
 #
 # **Step 1.** The arithmetic is right: $T / (C \log_C T) = 3.11$.
 #
