@@ -100,6 +100,7 @@ tree_widget = explore(
 )
 tree_widget
 
+
 # %% [markdown]
 # ### Proof that the depths suffice
 #
@@ -146,6 +147,7 @@ for C, depths in ((2, 5), (3, 3), (5, 2)):
     seen = np.linalg.multi_dot(masks[::-1])
     assert np.array_equal(seen, np.tril(np.ones((T, T), dtype=int))), "step 3"
     print(f"C = {C}, T = {T}: {depths} masks, and every earlier letter is seen exactly once")
+
 
 # %% [markdown]
 # **Step 4 (how many depths).** The string is seen whole from $C^{\ell+1} \ge T$ on, so the number of depths is the least
@@ -240,6 +242,7 @@ for name, row in (("RegularGPT", "regulargpt_c2"), ("Transformer, 5 layers", "tr
     net = table1.make_network(row, parity, "paper", seed=0)
     print(f"{name}, width 256: {sum(p.numel() for p in net.parameters()):,} parameters")
 
+
 # %% [markdown]
 # The paper's Table 4 gives RegularGPT 4.3 M parameters. That is the *Transformer's* number; RegularGPT, which uses one layer
 # at every depth, has a fifth of it.
@@ -283,6 +286,7 @@ for a, b in itertools.product((0, 1), repeat=2):
     print(f"a = {a}, b = {b}: ReLU(a + b - 1) = {relu(a + b - 1)}")
     assert relu(a + b - 1) == a * b, "step 1"
 
+
 # %% [markdown]
 # **Step 2.** $(AB)_{ij} = \sum_k A_{ik} B_{kj}$. Give every $(i, j, k)$ a hidden unit: $n^3$ of them. With $A$ and $B$ free symbols,
 # the first layer makes $A_{ik} + B_{kj}$ for each. (The paper's listing, with loops, fills the same $W_1$.)
@@ -314,6 +318,7 @@ for n in range(2, 5):
     products = np.array([A[i, k] * B[k, j] for i, j, k in itertools.product(range(n), repeat=3)])
     assert (products @ second_weights(n) == (A @ B).ravel()).all(), "step 3"
 print(f"n = {n}: Flat(AB) begins with {(products @ second_weights(n))[0]}")
+
 
 # %% [markdown]
 # There is nothing approximate in it: on bits the network *is* the product. Steps 2 and 3 are computed for $n$ up to 4, and nothing
@@ -359,6 +364,7 @@ with show.fails("step 1"):
         assert relu(a + b - 1) == a * b, f"step 1: {a} and {b} give {relu(a + b - 1)}"
 with show.fails("step 4"):
     assert np.array_equal(network(A, B, bias=0), A @ B), "step 4: the network without a bias"
+
 
 # %% [markdown]
 # ### How many units?
@@ -439,6 +445,7 @@ show.table(
     caption="Hidden units for one merge: n³ by Lemma 1, or m² by AND gates over one-hot "
             "actions. The gates are fewer in the first nine rows.",
 )  # fmt: skip
+
 
 # %% [markdown]
 # So where a trained model does well on $D_{12}$ or on Modular Arithmetic, it does not do so by Lemma 1, nor by AND gates: the lemma
@@ -595,6 +602,7 @@ for n in (2, 3, 4):
         assert (A @ B == B[list(leads)]).all(), "step 1"
 print(f"n = {n}: {n**n} maps, B of free symbols")
 
+
 # %% [markdown]
 # **Step 2.** So do matrices whose rows have *at most* one 1: a row of zeros gives a row of zeros. (A state that nothing leaves, such as
 # "wrong for ever", may therefore be left out.) All pairs of such matrices of size 3:
@@ -661,6 +669,7 @@ for T in range(1, 65):
     assert held[-1] == [tuple(range(i, -1, -1)) for i in range(T)], "step 1"
 print(f"T = 5, the last place holds {recursion('abcde', lambda u, v: v + u, '')[-1][-1]}")
 
+
 # %% [markdown]
 # **Step 2.** So what comes out is a machine of its own. Its state is the map of the word so far, and a new letter acts *before* all
 # that was read. On every word of 8 letters it gives the task's answer to the mirrored word, and so do the matrices in the printed
@@ -700,6 +709,7 @@ for name in (*commuting, *mirrored):
     assert automata.equivalent(machine, printed(machine)) is None, "step 3"
     assert automata.classify(machine).commutative == (name in commuting), "step 4"
 print(f"never wrong: {', '.join(commuting)} (commuting), {', '.join(mirrored)} (not)")
+
 
 # %% [markdown]
 # The paper looks into trained models on Parity and Cycle Navigation, whose letters commute, so the order could not be seen there.
@@ -757,6 +767,7 @@ show.table(
     formats={**{f"{T}": ".3f" for T in lengths}, "all prefixes up to 64": ".3f"},
 )  # fmt: skip
 
+
 # %% [markdown]
 # ### The repairs
 #
@@ -810,6 +821,7 @@ assert np.array_equal(rows[0, :, :, q0], reached), "step 2: what the column says
 other = (rows[:, :, :, q0] != one[states]).any(-1)
 assert other.any(), "step 2"
 print(f"row q0 is the state on all {states.size} prefixes; column q0 is another vector on {other.mean():.0%}")
+
 
 # %% tags=["proof-read_out"]
 def columns_read(leaves):
@@ -1004,6 +1016,7 @@ bound = sp.Rational(1, 4) - 1 / (4 * g)
 assert sp.simplify(2 * (1 - bound) - 1 - high) == 0, "step 2: two ones"
 assert sp.simplify((1 + bound) + bound - 1 - low) == 0, "step 2: a one and a zero"
 print(f"the bound for g = 2, 3, 4: {[str(bound.subs(g, slope)) for slope in (2, 3, 4)]}")
+
 
 # %% [markdown]
 # **Step 3.** In numbers: the layer is monotone, so $-e$ everywhere and $+e$ everywhere decide. All pairs of maps of 2 and 3 states come
@@ -1226,6 +1239,7 @@ show.table(
 # %%
 print(*ch08.runs_of_table_2(desk_2), sep="\n")
 
+
 # %% [markdown]
 # In the paper the share of ones matters neither to the tree nor to the RNN, and the first two lines say how far that is so in our runs.
 # A Transformer that does not know length 40 says nothing about this question: it cannot fail *beyond* what it never learned.
@@ -1333,6 +1347,7 @@ for name, found in by_length.items():
     assert tuple(len(found[size]) for size in sizes) == COUNTS[name], "step 3"
     print(f"{name}: {len(one_by_one):,} words" if name == "D_2" else name, COUNTS[name])
 
+
 # %% [markdown]
 # **Step 4.** $S_{k+1}$ depends on $S_k$ alone. So as soon as a set comes a second time, everything repeats, and *all* lengths are covered.
 # Only in four of the twelve is the lasting number that of the states.
@@ -1434,6 +1449,7 @@ if records_3:
         "depth sees.",
     )
 
+
 # %% [markdown]
 # **More than it must.** One net for Parity is right on all 256 strings of 500 letters and has *three* clusters at every depth, where
 # two would do. The word below a state has two halves. Where do states lie on the plane, by what their halves do? The table measures how
@@ -1486,6 +1502,7 @@ cluster_widget = explore(
     "cluster found; and the number of clusters by depth.",
 )
 cluster_widget
+
 
 # %% [markdown]
 # ### Does it correct errors?
@@ -1666,6 +1683,7 @@ show.table(
     ch08.rows_of_table_3(),
     caption="The paper, on words: perplexity of the last one after so many.",
 )
+
 
 # %% [markdown]
 # **What breaks?** Two things happen past $C^2$. The text is longer than what two depths can see; and the layers run a *third* time, on
