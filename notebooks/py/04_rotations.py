@@ -114,7 +114,6 @@ print(f"the scan gives what is written out: {torch.allclose(y, one_by_one)}")
 print("and so does the convolution of Eq. 12: "
       f"{torch.allclose(y, convolved + layer.skip * u)}")
 
-
 # %% [markdown]
 # ### Eq. 10 and Eq. 12
 #
@@ -191,6 +190,7 @@ with show.fails("step 1"):
     cheap = x.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
     assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1"
 
+
 # %% [markdown]
 # The parallel scan of chapter 03 then carries triples $(\gamma, \theta, z)$, $z$ a pair of numbers: the decay, the
 # angle and the sum so far. The paper's App. C gives the operator that joins two of them: decays multiply, angles add,
@@ -222,6 +222,7 @@ for g, theta, z in triples:
     state, folded = g * sp.exp(sp.I * theta) * state + z, join(folded, (g, theta, z))
 assert sp.expand(state - folded[2]) == 0, "step 3"
 print("two triples join to", join(a, b))
+
 
 # %% [markdown]
 # *Break it:* an operator that turns and shrinks the *new* number. Brackets still may be set at will, but what comes
@@ -548,7 +549,7 @@ with torch.no_grad():
     u = torch.randn(2, 50, 3, dtype=torch.float64)
     assert torch.allclose(layer(u), without(u), rtol=0, atol=1e-12), "step 4"
 saved = sum(p.numel() for p in layer.parameters()) - sum(p.numel() for p in without.parameters())
-print(f"the same outputs to within 1e-12, with {saved} parameters less")
+print(f"the same outputs to within 1e-12, with {saved} parameters fewer")
 
 # %% [markdown]
 # **Break it.** A $P$ with a stretched column cannot be absorbed.
@@ -1106,6 +1107,7 @@ for quarter in (0, sp.pi):
     assert sp.expand_trig(sp.cos(quarter - phi) - sp.cos(quarter + phi)) == 0, "step 2: theta 0 or 180 degrees"
 print("the smaller share vanishes where", zero, "does")
 
+
 # %% [markdown]
 # **Step 3** (numerical, two matrices). At $\gamma = 0.999$ and $\theta = 90°$, over 3,600 frequencies and both signs:
 # $B = I$ reaches both ends, 0.0005 and 1,999. $B = (1, 0; 0, 0)$ divides every drive in halves, and gets no further
@@ -1544,6 +1546,7 @@ moved = {
 }
 print("in every kind some layer's norm moves by more than a fifth in training: "
       f"{min(moved.values()) > 1.2}")
+
 
 # %% [markdown]
 # ### Across layers: the contrast is there at the start
