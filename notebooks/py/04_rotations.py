@@ -41,7 +41,9 @@ from lrnnlab.course import check, hint, predict, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(
+        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
+    )
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -93,6 +95,7 @@ show.figure(
 # Here is the layer in eight lines, step by step as it is written, and beside it the layer of the package, which never
 # multiplies by $A$ at all.
 
+
 # %%
 def written_out(layer, u):
     A, B = layer.transition(), layer.xi().view(-1, 1, 1) * layer.B  # (h, n, n) and (h, n, D)
@@ -111,8 +114,7 @@ with torch.no_grad():
         [torch.einsum("kij,kj->i", kernel[: t + 1], u[: t + 1].flip(0)) for t in range(200)]
     )
 print(f"the scan gives what is written out: {torch.allclose(y, one_by_one)}")
-print("and so does the convolution of Eq. 12: "
-      f"{torch.allclose(y, convolved + layer.skip * u)}")
+print(f"and so does the convolution of Eq. 12: {torch.allclose(y, convolved + layer.skip * u)}")
 
 # %% [markdown]
 # ### Eq. 10 and Eq. 12
@@ -140,8 +142,8 @@ def unrolled(t, scale, drive, x):
 
 
 def printed(t, scale, drive):
-    terms = (scale ** (t + 1 - k) * gamma ** (t - k) * A ** (t - k) * drive * Bu[k] for k in range(1, t + 1))
-    return sp.expand(sum(terms))
+    powers = {k: scale ** (t + 1 - k) * gamma ** (t - k) * A ** (t - k) for k in range(1, t + 1)}
+    return sp.expand(sum(powers[k] * drive * Bu[k] for k in powers))
 
 
 assert all(unrolled(t, alpha, 1, 0) == printed(t, alpha, 1) for t in range(1, 7)), "step 1"
@@ -203,6 +205,7 @@ with show.fails("step 1"):
 #
 # **Step 3.** Folded from the left over $t = 5$ triples, its last entry is the state $x_5$.
 
+
 # %% tags=["proof-scan_operator"]
 def join(first, second):
     (g, theta, z), (g2, theta2, z2) = first, second
@@ -227,6 +230,7 @@ print("two triples join to", join(a, b))
 # %% [markdown]
 # *Break it:* an operator that turns and shrinks the *new* number. Brackets still may be set at will, but what comes
 # out is not the state.
+
 
 # %% tags=["proof-scan_operator"]
 def join_wrongly(first, second):
@@ -260,7 +264,7 @@ M = sp.Matrix(4, 4, sp.symbols("m1:17"))
 S = M - M.T
 assert S.T == -S, "step 1: S is skew"
 of_degree = [
-    sum(sp.Rational((-1) ** (k - i), math.factorial(i) * math.factorial(k - i)) for i in range(k + 1))
+    sum(sp.Integer(-1) ** (k - i) / (sp.factorial(i) * sp.factorial(k - i)) for i in range(k + 1))
     for k in range(21)
 ]
 assert of_degree == [1] + [0] * 20, "step 1: the two series cancel"
@@ -275,7 +279,7 @@ print("coefficients of S^0, S^1, S^2, ... in exp(S) exp(S)^T:", *of_degree[:6], 
 
 # %% tags=["proof-lemma_1"]
 for N in (2, 3, 4):
-    F, X = (sp.Matrix(N, N, sp.symbols(f"{name}1:{N * N + 1}")) for name in "fx")  # F is any S, skew or not
+    F, X = (sp.Matrix(N, N, sp.symbols(f"{name}1:{N * N + 1}")) for name in "fx")  # F: any S
     rate = 0
     for i in range(N):
         changed = X.copy()
@@ -350,8 +354,7 @@ show.table(
         }
         for name, A in kept.items()
     ],
-    caption="How long A^k v is, over the length of v. All eigenvalues of the "
-            "last matrix are 1.",
+    caption="How long A^k v is, over the length of v. All eigenvalues of the last matrix are 1.",
 )
 
 # %% [markdown]
@@ -373,7 +376,7 @@ show.table(
 # $P$ of determinant 1 and one of determinant $-1$, powers up to 5.
 
 # %% tags=["proof-lemma_2"]
-turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # cos = p/r and sin = q/r, with p^2 + q^2 = r^2
+turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # by fractions: p^2 + q^2 = r^2
 Theta = sp.diag(turn(3, 4, 5), turn(-5, 12, 13), 1)
 for sign in (1, -1):
     P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(sign, 1, 1, 1, 1)
@@ -415,7 +418,7 @@ with show.fails("step 1"):
 # $\det PD = 1$. Which $D$ does that, for every $\theta$? This is exercise 9; the next cell has one answer.
 
 # %%
-my_D = None  # exercise 9: a matrix of 2 x 2 numbers with D D = I, det D = -1 and D R(theta) D = R(-theta)
+my_D = None  # exercise 9: two rows of two numbers
 check("04.9", my_D)
 
 # %% [markdown]
@@ -432,7 +435,7 @@ print(D * R(theta) * D)
 # determinant $-1$ for $N = 4$ and for $N = 5$.)
 
 # %% tags=["proof-surjective"]
-turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # cos = p/r and sin = q/r, with p^2 + q^2 = r^2
+turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # by fractions: p^2 + q^2 = r^2
 even, mirrored = sp.diag(turn(3, 4, 5), turn(5, 12, 13)), sp.diag(turn(3, -4, 5), turn(5, 12, 13))
 for Theta, other, flip in (
     (even, mirrored, sp.diag(-1, 1, 1, 1)),
@@ -451,13 +454,15 @@ for Theta, other, flip in (
 # again, with $\det P = 1$: 20 random ones of each size, and those that are hardest, with repeated eigenvalues or
 # eigenvalues that almost coincide.
 
+
 # %% tags=["proof-surjective"]
 def take_apart(A):
     T, P = linalg.schur(A, output="real")
     N = len(A)
     pairs = [k for k in range(N - 1) if T[k + 1, k] != 0]  # where a block of two begins
     single = sorted(set(range(N)) - {k + i for k in pairs for i in (0, 1)}, key=lambda k: T[k, k])
-    P = P[:, [k + i for k in pairs for i in (0, 1)] + single]  # eigenvalues -1 in pairs, as det A = 1; then 1
+    # eigenvalues -1 come in pairs, as det A = 1; behind them stand those that are 1
+    P = P[:, [k + i for k in pairs for i in (0, 1)] + single]
     T = P.T @ A @ P
     theta = np.array([math.atan2(T[k + 1, k], T[k, k]) for k in range(0, N - 1, 2)])
     if np.linalg.det(P) < 0 and N % 2:
@@ -473,11 +478,14 @@ def Theta_of(theta, N):
 
 
 draw = np.random.default_rng(0)
-hard = [np.eye(4), -np.eye(4), np.diag([-1.0, 1, -1]), np.roll(np.eye(5), 1, 0), Theta_of([1e-9, 0.3], 4),
-        Theta_of([0.7, 0.7], 5), np.eye(4)[[1, 2, 0, 3]], np.eye(4)[[1, 0, 3, 2]]]  # fmt: skip
+hard = [np.eye(4), -np.eye(4), np.diag([-1.0, 1, -1]), np.roll(np.eye(5), 1, 0),
+        np.eye(4)[[1, 2, 0, 3]], np.eye(4)[[1, 0, 3, 2]],
+        Theta_of([1e-9, 0.3], 4), Theta_of([0.7, 0.7], 5)]  # fmt: skip
 rotations = [random_rotation(N, draw) for N in range(1, 10) for _ in range(20)] + hard
 parts = [take_apart(A) for A in rotations]
-off = max(np.abs(P @ Theta_of(theta, len(P)) @ P.T - A).max() for A, (P, theta) in zip(rotations, parts))
+off = max(
+    np.abs(P @ Theta_of(theta, len(P)) @ P.T - A).max() for A, (P, theta) in zip(rotations, parts)
+)
 one = max(abs(np.linalg.det(P) - 1) for P, _ in parts)
 assert off < 1e-12 and one < 1e-12, "step 3"
 print(f"{len(rotations)} rotations rebuilt to within 1e-12, each with det P = 1")
@@ -602,9 +610,9 @@ turning_widget
 # $A^\top A = I$: a rotation keeps the length of $x$.
 
 # %% tags=["proof-lemma_3"]
-gamma = sp.Symbol("gamma", positive=True)
+gamma, theta = sp.Symbol("gamma", positive=True), sp.Symbol("theta", real=True)
 layers = []
-for A in (R(sp.Symbol("theta", real=True)), cayley(sp.randMatrix(4, min=-3, max=3, seed=6))):
+for A in (R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6))):
     N = A.rows
     B = sp.Matrix(N, 2, sp.symbols(f"b1:{2 * N + 1}"))
     x, u = sp.Matrix(sp.symbols(f"x1:{N + 1}")), sp.Matrix(sp.symbols("u1:3"))
@@ -612,7 +620,7 @@ for A in (R(sp.Symbol("theta", real=True)), cayley(sp.randMatrix(4, min=-3, max=
     parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
     assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "step 1: Eq. 7"
     layers.append((B, x, u, parts))
-print(f"the square is these three parts, for width {' and '.join(str(len(x)) for _, x, _, _ in layers)}")
+    print(f"width {N}: the square is the sum of these three parts")
 
 
 # %% [markdown]
@@ -621,12 +629,14 @@ print(f"the square is these three parts, for width {' and '.join(str(len(x)) for
 # $\mathbb{E}\,u_iu_j$ is 1 for $i = j$ and 0 otherwise, because the variance is $I$; and $\mathbb{E}\,x_ix_j$ is
 # whatever it is. The mean of the third part is 0.
 
+
 # %% tags=["proof-lemma_3"]
 def mean(form, x, u, xu=0, uu=sp.eye(2)):
-    """The mean of a quadratic form in x and u, E x_i u_j = xu for all i and j, E u_i u_j = uu[i, j]."""
+    """E of a quadratic form in x and u, where E x_i u_j = xu and E u_i u_j = uu[i, j]."""
     total = 0
     for powers, factor in sp.Poly(sp.expand(form), *x, *u).terms():
-        one, other = (k for k, power in enumerate(powers) for _ in range(power))  # the two factors; u stands behind x
+        one, other = (k for k, power in enumerate(powers) for _ in range(power))  # two factors
+        # u stands behind x, so the first factor is an input only if both are
         if one >= len(x):
             factor *= uu[one - len(x), other - len(x)]
         else:
@@ -687,14 +697,15 @@ print("E||x||^2 tends to", settled, "and that minus c has the numerator", numera
 # %% tags=["proof-lemma_3"]
 B, x, u, (own, driven, crossed) = layers[0]
 with show.fails("step 1"):
-    A = R(sp.Symbol("theta", real=True)) * sp.diag(2, 1)
+    A = R(theta) * sp.diag(2, 1)
     square = (gamma * A * x + B * u).dot(gamma * A * x + B * u)
     parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
     assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "step 1: Eq. 7 for a stretched A"
 with show.fails("step 2"):
     assert mean(crossed, x, u, xu=sp.Rational(1, 2)) == 0, "step 2: Eq. 8 for inputs that remember"
 with show.fails("step 3"):
-    assert mean(driven, x, u, uu=sp.diag(3, 1)) == sp.expand((B.T * B).trace()), "step 3: Eq. 9 for another variance"
+    trace = sp.expand((B.T * B).trace())
+    assert mean(driven, x, u, uu=sp.diag(3, 1)) == trace, "step 3: Eq. 9 for another variance"
 
 # %% [markdown]
 # > **Put right.** Lemma 3 holds for every $c$ with $\alpha = \sqrt{\frac{c}{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$, and
@@ -737,14 +748,16 @@ with show.fails("step 1"):
 # %% tags=["proof-equation_11"]
 c, gamma, Tr, s = sp.symbols("c gamma Tr s", positive=True)
 printed = 1 - c * gamma**2
-assert [sp.expand(drive) for drive in sp.solve(1 / (c * gamma**2 + Tr) - 1, Tr)] == [printed], "step 1"
+asked = sp.solve(1 / (c * gamma**2 + Tr) - 1, Tr)
+assert [sp.expand(drive) for drive in asked] == [printed], "step 1"
 (limit,) = sp.solve(gamma**2 * s + printed - s, s)
 assert sp.simplify(limit - c - (1 - c) / (1 - gamma**2)) == 0, "step 2: the limit"
 assert sp.solve(sp.numer(sp.together(limit - c)), c) == [1], "step 2: when it is c"
-assert sp.solve(printed, c) == [1 / gamma**2] and printed.subs({c: 2, gamma: sp.Rational(9, 10)}) < 0, "step 3"
+example = printed.subs({c: 2, gamma: sp.Rational(9, 10)})
+assert sp.solve(printed, c) == [1 / gamma**2] and example < 0, "step 3"
 (limit,) = sp.solve(gamma**2 * s + c * (1 - gamma**2) - s, s)
 assert sp.simplify(limit - c) == 0, "step 4"
-print("1 - c gamma^2 at c = 2, gamma = 0.9:", printed.subs({c: 2, gamma: sp.Rational(9, 10)}))
+print("1 - c gamma^2 at c = 2, gamma = 0.9:", example)
 
 # %% [markdown]
 # *Break it:* step 4 with what is printed.
@@ -813,9 +826,10 @@ print("s_t =", formula)
 # A^\top + \xi^2 BB^\top$, and $\mathbb{E}\|x_t\|^2$ is its trace. A layer of width 4 in fractions, $\gamma = 9/10$,
 # $c = 2$, for 12 steps, from $x_0 = 0$, from an $x_0$ of length $\sqrt c$, and from a larger one.
 
+
 # %% tags=["proof-norm"]
 def norms(A, B, rate, drives, X):
-    """E||x_t||^2, t = 0, 1, ...: the traces of the covariances, drives the squares of xi_1, xi_2, ..."""
+    """E||x_t||^2, t = 0, 1, ..., from the covariances; drives: the squares of xi_1, xi_2, ..."""
     traces = [X.trace()]
     for drive in drives:
         X = rate**2 * A * X * A.T + drive * B * B.T
@@ -888,7 +902,8 @@ print(f"h = {len(rates)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.s
 for X in (sp.diag(aim, 0, 0, 0), sp.eye(4) * sp.Rational(aim, 4)):
     assert set(norms(A, B, sp.Rational(9, 10), [drive] * 12, X)) == {aim}, "step 7"
 first = drive / (1 - sp.Rational(9, 10) ** 2)
-assert norms(A, B, sp.Rational(9, 10), [first] + [drive] * 11, sp.zeros(4)) == [0] + [aim] * 12, "step 8"
+reached = norms(A, B, sp.Rational(9, 10), [first] + [drive] * 11, sp.zeros(4))
+assert reached == [0] + [aim] * 12, "step 8"
 print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 
 # %% [markdown]
@@ -896,8 +911,8 @@ print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 
 # %% tags=["proof-norm"]
 with show.fails("step 8"):
-    first = drive
-    assert norms(A, B, sp.Rational(9, 10), [first] + [drive] * 11, sp.zeros(4)) == [0] + [aim] * 12, "step 8"
+    reached = norms(A, B, sp.Rational(9, 10), [drive] * 12, sp.zeros(4))
+    assert reached == [0] + [aim] * 12, "step 8"
 
 # %% [markdown]
 # **Step 9** (sampled). In simulation: 3,000 runs of a head of width 4 with $\gamma = 0.97$ and $c = 1$, and three
@@ -979,7 +994,7 @@ rate, rho, turn = sp.Rational(9, 10), sp.Rational(4, 5), sp.Matrix([[3, -4], [4,
 B = sp.Matrix([[2, 1, -1], [0, 3, 1]])
 B2 = (1 - rate**2) / (B.T * B).trace()  # xi^2
 F = sp.Matrix(sp.BlockMatrix([[rate * turn, rho * B], [sp.zeros(3, 2), rho * sp.eye(3)]]))
-noise = B.col_join(sp.eye(3))  # u_t = rho u_(t-1) + sqrt(1 - rho^2) noise, x_t / xi = gamma R x_(t-1) / xi + B u_t
+noise = B.col_join(sp.eye(3))  # u_t = rho u_(t-1) + sqrt(1 - rho^2) noise; B u_t enters the state
 X, m, q, s = sp.diag(sp.zeros(2), sp.eye(3)), rate * rho * (3 + 4 * sp.I) / 5, 0, 0
 for t in range(1, 9):
     X = F * X * F.T + (1 - rho**2) * noise * noise.T
@@ -1010,7 +1025,8 @@ def at(G, M, N):  # s_t over 1 - gamma^2
 
 
 one_step = g2 * at(G, M, N) + 1 + sum(z * (1 - Z) / (1 - z) for z, Z in ((m, M), (n, N)))
-assert at(1, 1, 1) == 0 and sp.cancel(sp.together(at(g2 * G, m * M, n * N) - one_step)) == 0, "step 4"
+assert at(1, 1, 1) == 0, "step 4: the start"
+assert sp.cancel(sp.together(at(g2 * G, m * M, n * N) - one_step)) == 0, "step 4: one step"
 print("in the long run:", sp.factor(limit))
 
 # %% [markdown]
@@ -1025,10 +1041,10 @@ turn, m = np.array([[0.6, -0.8], [0.8, 0.6]]), rate * rho * (0.6 + 0.8j)
 u, x, s, q = draw.standard_normal((runs, 3)), np.zeros((runs, 2)), 0, 0
 for t in range(60):
     u = u if t == 0 else rho * u + math.sqrt(1 - rho**2) * draw.standard_normal((runs, 3))
-    x, s, q = rate * x @ turn.T + u @ B.T, rate**2 * s + (1 - rate**2) * (1 + 2 * (m * q).real), 1 + m * q
-    squares = (x**2).sum(1)
+    x, s = rate * x @ turn.T + u @ B.T, rate**2 * s + (1 - rate**2) * (1 + 2 * (m * q).real)
+    q, squares = 1 + m * q, (x**2).sum(1)
     assert abs(squares.mean() - s) < 5 * squares.std() / math.sqrt(runs), "step 5"
-print(f"E||x||^2 at t = 60: {squares.mean():.2f} in {runs:,} runs, {s:.2f} derived; white input has 1.00")
+print(f"E||x||^2 at t = 60: {squares.mean():.2f} in runs, {s:.2f} derived; white input has 1.00")
 
 # %% [markdown]
 # *Break it:* take the input for white ($m = 0$).
@@ -1074,12 +1090,14 @@ show.table(
 gamma, phi, cosine = sp.symbols("gamma phi cosine", real=True)
 distance = sp.expand((1 - gamma * sp.exp(sp.I * phi)) * (1 - gamma * sp.exp(-sp.I * phi)))
 f = (1 - gamma**2) / (1 - 2 * gamma * cosine + gamma**2)
-assert sp.simplify(distance.rewrite(sp.cos) - (1 - 2 * gamma * sp.cos(phi) + gamma**2)) == 0, "step 1: the distance"
+written = 1 - 2 * gamma * sp.cos(phi) + gamma**2
+assert sp.simplify(distance.rewrite(sp.cos) - written) == 0, "step 1: the distance"
 slope = 2 * gamma * (1 - gamma**2) / (1 - 2 * gamma * cosine + gamma**2) ** 2
 assert sp.simplify(sp.diff(f, cosine) - slope) == 0, "step 1: it rises, as this is positive"
 ends = [sp.factor(f.subs(cosine, sign)) for sign in (-1, 1)]
-assert sp.simplify(ends[0] - (1 - gamma) / (1 + gamma)) == sp.simplify(ends[0] * ends[1] - 1) == 0, "step 1: the ends"
-print(f"at γ = 0.999: from {ends[0].subs(gamma, 0.999):.4f} to {float(ends[1].subs(gamma, 0.999)):,.0f}")
+assert sp.simplify(ends[0] - (1 - gamma) / (1 + gamma)) == 0, "step 1: the lower end"
+assert sp.simplify(ends[0] * ends[1]) == 1, "step 1: the upper end"
+print(f"at γ = 0.999: from {ends[0].subs(gamma, 0.999):.4f} to {ends[1].subs(gamma, 0.999):,.0f}")
 
 # %% [markdown]
 # **Step 2.** To reach the upper end, the whole drive $\beta\cdot u_t$ ($\beta = $ the first row of $B$ plus $i$ times
@@ -1096,15 +1114,16 @@ b11, b12, b21, b22 = sp.symbols("b11 b12 b21 b22", real=True)
 B = sp.Matrix([[b11, b12], [b21, b22]])
 trace = (B * B.T).trace()
 for sign in (1, -1):
-    forward = (b11 + sp.I * b21 - sign * sp.I * (b12 + sp.I * b22)) / sp.sqrt(2)  # of e^(i (w t + phi)) in the drive
-    backward = (b11 + sp.I * b21 + sign * sp.I * (b12 + sp.I * b22)) / sp.sqrt(2)  # and of e^(-i (w t + phi))
-    shares = [sp.expand(z * sp.conjugate(z)) for z in (forward, backward)]
+    forward = b11 + sp.I * b21 - sign * sp.I * (b12 + sp.I * b22)  # e^(i(wt + phi)), times sqrt 2
+    backward = b11 + sp.I * b21 + sign * sp.I * (b12 + sp.I * b22)  # and e^(-i(wt + phi))
+    shares = [sp.expand(z * sp.conjugate(z)) / 2 for z in (forward, backward)]
     assert sp.expand(sum(shares) - trace) == 0, "step 2: together"
     assert sp.expand(shares[0] - trace / 2 - sign * B.det()) == 0, "step 2: how it divides"
     zero = (b11 - sign * b22) ** 2 + (b12 + sign * b21) ** 2
     assert sp.expand(2 * shares[1] - zero) == 0, "step 2: when one share is 0"
 for quarter in (0, sp.pi):
-    assert sp.expand_trig(sp.cos(quarter - phi) - sp.cos(quarter + phi)) == 0, "step 2: theta 0 or 180 degrees"
+    apart = sp.expand_trig(sp.cos(quarter - phi) - sp.cos(quarter + phi))
+    assert apart == 0, "step 2: theta 0 or 180 degrees"
 print("the smaller share vanishes where", zero, "does")
 
 
@@ -1113,17 +1132,22 @@ print("the smaller share vanishes where", zero, "does")
 # $B = I$ reaches both ends, 0.0005 and 1,999. $B = (1, 0; 0, 0)$ divides every drive in halves, and gets no further
 # than from 0.0010 to 999.5.
 
+
 # %% tags=["proof-range"]
 def reached(B, rate=0.999, theta=math.pi / 2):
     omega, split = np.linspace(0, math.pi, 3601), np.linalg.det(B) / (B**2).sum()
-    at = [(1 - rate**2) / np.abs(1 - rate * np.exp(1j * (theta - side * omega))) ** 2 for side in (1, -1)]
+    at = [
+        (1 - rate**2) / np.abs(1 - rate * np.exp(1j * (theta - side * omega))) ** 2
+        for side in (1, -1)
+    ]
     both = [(0.5 + sign * split) * at[0] + (0.5 - sign * split) * at[1] for sign in (1, -1)]
     return np.min(both), np.max(both)
 
 
 one, half = reached(np.eye(2)), reached(np.diag([1.0, 0]))
 assert np.allclose(one, (0.001 / 1.999, 1999)), "step 3: B = I"
-assert np.allclose(half, ((1 - 0.999**2) / (1 + 0.999**2), (1999 + 1 / 1999) / 2)), "step 3: one row"
+narrower = (1 - 0.999**2) / (1 + 0.999**2), (1999 + 1 / 1999) / 2
+assert np.allclose(half, narrower), "step 3: one row"
 print(f"B = I: {one[0]:.4f} to {one[1]:,.1f}; B of one row: {half[0]:.4f} to {half[1]:,.1f}")
 
 # %% [markdown]
@@ -1190,8 +1214,9 @@ xi2 = (1 - 0.99**2) / 2  # B = I: the trace is 2, the scatter 1/2, the mean colu
 slow, fast = (xi2 * (0.5 / (1 - 0.99**2) + 0.5 / abs(1 - 0.99 * turn) ** 2) for turn in (1, -1))
 assert math.isclose(slow, 50, rel_tol=1e-3) and math.isclose(fast, 0.251, rel_tol=2e-3), "step 3"
 centred = B - mean * sp.ones(1, 3)
-repaired = [over_all_strings(centred, T) * (1 - rate**2) / scatter for T in range(1, 6)]
-assert [sp.expand(value) for value in repaired] == [1 - rate ** (2 * T) for T in range(1, 6)], "step 4"
+for T in range(1, 6):
+    repaired = over_all_strings(centred, T) * (1 - rate**2) / scatter
+    assert sp.expand(repaired) == 1 - rate ** (2 * T), "step 4"
 print(f"B = I, two tokens: {slow:.1f} at θ = 0, {fast:.3f} at θ = 180°")
 
 # %% [markdown]
@@ -1241,7 +1266,8 @@ def norms(B, T):
 
 
 from_0, from_1 = (
-    [sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start)) for t in range(7)] for start in (0, 1)
+    [sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start)) for t in range(7)]
+    for start in (0, 1)
 )
 assert norms(B, 6) == from_0, "step 2: the sum from 0"
 lacking = [sum(r * b * r**i for b, r in zip(sizes, rates) for i in range(t)) for t in range(7)]
@@ -1259,11 +1285,12 @@ print(f"at t = 6: {float(from_0[6]):.3f}; the printed sum has {float(from_1[6]):
 r = sp.Symbol("r", positive=True)
 for t in range(1, 9):
     for j in (0, 1):
-        assert sp.expand((1 - r) * sum(r**i for i in range(j, t + j)) - r**j * (1 - r**t)) == 0, "step 3"
+        geometric = sum(r**i for i in range(j, t + j))
+        assert sp.expand((1 - r) * geometric - r**j * (1 - r**t)) == 0, "step 3"
 scaled = sp.diag(*[sp.sqrt(1 - rate) for rate in rates]) * B
 climb = [sum(b * (1 - rate**t) for b, rate in zip(sizes, rates)) for t in range(7)]
 assert norms(scaled, 6) == climb, "step 4"
-print("normalised, t = 1, 2, 3, 6:", *(f"{float(climb[t]):.2f}" for t in (1, 2, 3, 6)), "of", sum(sizes))
+print("normalised, t = 1 to 6:", *(f"{float(s):.2f}" for s in climb[1:]), "of", sum(sizes))
 
 # %% [markdown]
 # *Break it:* the sum as printed.
@@ -1309,7 +1336,7 @@ print("Re(c x) =", sp.re(sp.expand(c * x)))
 # %% tags=["proof-lru"]
 draw = np.random.default_rng(0)
 modes = draw.uniform(0.5, 0.99, 7) * np.exp(2j * np.pi * draw.uniform(size=7))
-B, C = (draw.standard_normal(shape) + 1j * draw.standard_normal(shape) for shape in ((7, 3), (2, 7)))
+B, C = (draw.standard_normal(s) + 1j * draw.standard_normal(s) for s in ((7, 3), (2, 7)))
 scale = np.sqrt(1 - np.abs(modes) ** 2)  # the LRU's normaliser of each mode
 u, x, heads = draw.standard_normal((60, 3)), np.zeros(7, complex), []
 for k, mode in enumerate(modes):
@@ -1379,8 +1406,9 @@ print("with conjugate rows and columns:", sp.expand(kernel[1]))
 torch.manual_seed(6)
 with torch.no_grad():
     layer = models.RotRNN(3, state=24, heads=4).double()
-    A, B, C = layer.transition().numpy(), (layer.xi().view(-1, 1, 1) * layer.B).numpy(), layer.C[0].numpy()
-    kernel, gammas = layer.kernel(60).numpy(), layer.gamma().numpy()
+    A, gammas = layer.transition().numpy(), layer.gamma().numpy()
+    B, C = (layer.xi().view(-1, 1, 1) * layer.B).numpy(), layer.C[0].numpy()
+    kernel = layer.kernel(60).numpy()
 lru, count = np.zeros_like(kernel), 0
 for k in range(4):
     values, vectors = np.linalg.eig(A[k])
@@ -1409,7 +1437,8 @@ _, a, b, d, e = sp.Poly(both, x).all_coeffs()
 assert sp.expand(d**2 - a**2 * e) == 0, "step 3"
 modes = sp.Rational(1, 2) * (3 + 4 * sp.I) / 5, sp.Rational(9, 10) * (5 + 12 * sp.I) / 13
 K = [sum(sp.re(sp.expand(mode**k)) for mode in modes) for k in range(8)]
-system = sp.Matrix(4, 4, lambda i, j: K[i + j])  # K_(i+4) + a K_(i+3) + b K_(i+2) + d K_(i+1) + e K_i = 0
+# for every i, K_(i+4) + a K_(i+3) + b K_(i+2) + d K_(i+1) + e K_i = 0
+system = sp.Matrix(4, 4, lambda i, j: K[i + j])
 assert system.det() != 0, "step 4: one recurrence"
 e, d, b, a = system.LUsolve(-sp.Matrix(K[4:]))
 assert d**2 != a**2 * e, "step 4: not tied"
@@ -1499,8 +1528,7 @@ show.figure(
 # %%
 LABELS = show.norm_figures.NAMES
 deep = {
-    row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)]
-    for row in LABELS
+    row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)] for row in LABELS
 }
 COLUMNS = {"norm at the start": "norm_start", "at the end": "norm_end",
            "‖x‖² / formula, white input": "white_over_formula",
@@ -1526,8 +1554,10 @@ every = [(row, layer) for row in LABELS for layer in range(4)]
 white_is_right = all(
     abs(over_seeds(row, "white_over_formula", layer) - 1) < 0.05 for row, layer in every
 )
-print("white input gives the formula's norm, within 5 %, in every trained layer of every "
-      f"kind: {white_is_right}")
+print(
+    "white input gives the formula's norm, within 5 %, in every trained layer of every "
+    f"kind: {white_is_right}"
+)
 print("ListOps gives more than 1.2 times that in every trained layer of every kind: "
       f"{all(over_seeds(row, 'real_over_formula', layer) > 1.2 for row, layer in every)}")  # fmt: skip
 starts = [
@@ -1544,14 +1574,17 @@ moved = {
     )
     for row in LABELS
 }
-print("in every kind some layer's norm moves by more than a fifth in training: "
-      f"{min(moved.values()) > 1.2}")
+print(
+    "in every kind some layer's norm moves by more than a fifth in training: "
+    f"{min(moved.values()) > 1.2}"
+)
 
 
 # %% [markdown]
 # ### Across layers: the contrast is there at the start
 #
 # How much do the layers differ? Divide the largest of the four norms by the smallest. 1 would be no difference.
+
 
 # %%
 def spread(row, name):
@@ -1562,13 +1595,15 @@ spreads = {row: (spread(row, "norm_start"), spread(row, "norm_end")) for row in 
 show.table(
     [{"kind": LABELS[row], "at the start": start, "after 400 steps": end}
      for row, (start, end) in spreads.items()],
-    caption="Recorded, means over three seeds: the largest norm of a layer over the smallest.",
+    caption="Recorded, means over seeds: the largest norm of a layer over the smallest.",
     formats={"at the start": ".2f", "after 400 steps": ".2f"},
 )  # fmt: skip
 first, last = ({row: pair[k] for row, pair in spreads.items()} for k in (0, 1))
 rest = [first[row] for row in LABELS if row != "rotrnn"]
-print("at the start RotRNN with heads of 8 spreads by less than 1.3, the others by more than 1.4: "
-      f"{first['rotrnn'] < 1.3 and min(rest) > 1.4}")
+print(
+    "at the start heads of 8 spread by less than 1.3, the others by more than 1.4: "
+    f"{first['rotrnn'] < 1.3 and min(rest) > 1.4}"
+)
 print("at the end all four kinds spread by a factor of 1.3 to 1.7: "
       f"{all(1.3 < value < 1.7 for value in last.values())}")  # fmt: skip
 
@@ -1588,12 +1623,17 @@ for row in ("rotrnn", "rotrnn_pairs", "lru_learned"):
         norms = fig3.norms(net, strings)["norm"]
         made.append(max(norms) / min(norms))
     fresh[row] = float(np.mean(made))
-show.table([{"kind": LABELS[row], "largest over smallest": value} for row, value in fresh.items()],
-           caption="Live, at the start, means over three seeds.", formats={"largest over smallest": ".2f"})  # fmt: skip
+show.table(
+    [{"kind": LABELS[row], "largest over smallest": value} for row, value in fresh.items()],
+    caption="Live, at the start, means over three seeds.",
+    formats={"largest over smallest": ".2f"},
+)  # fmt: skip
 
 # %%
-print("heads of 8 spread less than heads of 2, and less than the LRU: "
-      f"{fresh['rotrnn'] < min(fresh['rotrnn_pairs'], fresh['lru_learned'])}")
+print(
+    "heads of 8 spread less than heads of 2, and less than the LRU: "
+    f"{fresh['rotrnn'] < min(fresh['rotrnn_pairs'], fresh['lru_learned'])}"
+)
 
 # %% [markdown]
 # ### Through training: nothing is constant
@@ -1630,14 +1670,15 @@ orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 ways = [B[:, list(order)] * sp.diag(*sign) for order in orders for sign in signs]
 average = sum((way * free * way.T).trace() / (way * way.T).trace() for way in ways) / len(ways)
 assert sp.expand(average - free.trace() / 3) == 0, "step 2"
-print(f"this B makes {float(share):.3f} of c; the mean over 48 ways is Tr Σ / 3 = {Sigma.trace() / sp.Integer(3)}")
+print(f"this B makes {float(share):.3f} of c = 1; the mean over 48 ways is {Sigma.trace() / 3}")
 
 # %% [markdown]
 # But $B$ is *trained*, and turns to where the inputs are large. Watch it do so, in a network with one layer:
 
 # %% tags=["nbval-ignore-output"]
 small = fig3.setting("rotrnn", "layers1", "desk")
-single, probe = fig3.build_net(small, seed=0), fig3.expressions(256, 64, torch.Generator().manual_seed(1))
+single = fig3.build_net(small, seed=0)
+probe = fig3.expressions(256, 64, torch.Generator().manual_seed(1))
 
 
 def shares():
@@ -1873,6 +1914,7 @@ check("04.5", my_scales)
 # 8. ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run. $\cos 1$ and
 #    $\sin 1$ are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without further
 #    rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?
+
 
 # %%
 def rounded_rotation():

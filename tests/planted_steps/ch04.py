@@ -32,7 +32,7 @@ FAULTS = [
     Fault("scan_operator", "g2 * sp.exp(sp.I * theta2) * z + z2", "g2 * z + z2", "step 3"),
     # Lemma 1
     Fault("lemma_1", "S = M - M.T\n", "S = M + M.T\n", "step 1"),
-    Fault("lemma_1", "sp.Rational((-1) ** (k - i),", "sp.Rational(1,", "step 1"),
+    Fault("lemma_1", "sp.Integer(-1) ** (k - i)", "sp.Integer(1) ** (k - i)", "step 1"),
     Fault("lemma_1", "changed[i, :] = (F * X)[i, :]", "changed[i, :] = (X * F)[i, :] + X[i, :]", "step 2"),
     Fault("lemma_1", "rate - F.trace()", "rate - 2 * F.trace()", "step 2"),
     Fault("lemma_1", "ics={f(0): 1}", "ics={f(0): 2}", "step 3"),
@@ -98,8 +98,8 @@ FAULTS = [
     # Lemma 3 as printed
     Fault(
         "lemma_3",
-        'in (R(sp.Symbol("theta", real=True)), cayley',
-        'in (2 * R(sp.Symbol("theta", real=True)), cayley',
+        "for A in (R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6",
+        "for A in (2 * R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6",
         "step 1",
     ),
     Fault(
@@ -146,8 +146,8 @@ FAULTS = [
     ),
     Fault(
         "equation_11",
-        "== [1 / gamma**2] and printed.subs({c: 2, gamma: sp.Rational(9, 10)}) < 0",
-        "== [1 / gamma**2] and printed.subs({c: 1, gamma: sp.Rational(9, 10)}) < 0",
+        "example = printed.subs({c: 2,",
+        "example = printed.subs({c: 1,",
         "step 3",
     ),
     Fault("equation_11", "+ c * (1 - gamma**2) - s, s)", "+ (c - gamma**2) - s, s)", "step 4"),
@@ -202,6 +202,7 @@ FAULTS = [
         "limit - (1 - k) / (1 - 2 * k * cosine + k**2)",
         "step 3",
     ),
+    Fault("colour", "return limit * (1 - G)", "return limit * (2 - G)", "step 4"),
     Fault("colour", "z / (1 - z) * (G - Z) / (g2 - z)", "z / (1 - z) * (G - z * Z) / (g2 - z)", "step 4"),
     Fault("colour", "z * (1 - Z) / (1 - z) for", "z * (1 - z * Z) / (1 - z) for", "step 4"),
     Fault("colour", "rate * rho * (0.6 + 0.8j)", "rate * rho * (0.8 + 0.6j)", "step 5"),
@@ -209,7 +210,8 @@ FAULTS = [
     Fault("range", "sp.exp(-sp.I * phi)", "sp.exp(sp.I * phi)", "step 1"),
     Fault("range", "slope = 2 * gamma * (1 - gamma**2)", "slope = gamma * (1 - gamma**2)", "step 1"),
     Fault("range", "ends[0] - (1 - gamma) / (1 + gamma)", "ends[1] - (1 - gamma) / (1 + gamma)", "step 1"),
-    Fault("range", "backward = (b11 + sp.I * b21 + sign", "backward = (b11 - sp.I * b21 + sign", "step 2"),
+    Fault("range", "f = (1 - gamma**2)", "f = (1 - gamma)**2", "step 1"),
+    Fault("range", "backward = b11 + sp.I * b21 + sign", "backward = b11 - sp.I * b21 + sign", "step 2"),
     Fault("range", "zero = (b11 - sign * b22)", "zero = (b11 + sign * b22)", "step 2"),
     Fault("range", "(0, sp.pi)", "(0, sp.pi / 2)", "step 2"),
     Fault("range", "np.linalg.det(B) / (B**2).sum()", "0.45", "step 3"),
@@ -254,16 +256,14 @@ FAULTS = [
     # wider heads
     Fault(
         "wider",
-        "A, B, C = layer.transition().numpy()",
-        "A, B, C = layer.transition().numpy() * np.linspace(1, 0.9, 6)",
+        "A, gammas = layer.transition().numpy()",
+        "A, gammas = layer.transition().numpy() * np.linspace(1, 0.9, 6)",
         "step 1",
     ),
     Fault("wider", "lru += 2 * np.einsum", "lru += np.einsum", "step 2"),
     Fault("wider", "values[upper] ** np.arange(60)", "(0.99 * values[upper]) ** np.arange(60)", "step 2"),
     Fault("wider", "(x**2 - 2 * gamma * t * x + gamma**2)", "(x**2 - 2 * gamma * t * x + gamma**4)", "step 3"),
-    Fault(
-        "wider", "sp.Rational(9, 10) * (5 + 12 * sp.I)", "sp.Rational(2, 4) * (5 + 12 * sp.I)", "step 4"
-    ),
+    Fault("wider", "sp.Rational(9, 10) * (5 + 12 * sp.I)", "sp.Rational(2, 4) * (5 + 12 * sp.I)", "step 4"),
     Fault(
         "wider",
         "system = sp.Matrix(4, 4, lambda i, j: K[i + j])",
