@@ -95,7 +95,6 @@ show.figure(
 # Here is the layer in eight lines, step by step as it is written, and beside it the layer of the package, which never
 # multiplies by $A$ at all.
 
-
 # %%
 def written_out(layer, u):
     A, B = layer.transition(), layer.xi().view(-1, 1, 1) * layer.B  # (h, n, n) and (h, n, D)
@@ -205,7 +204,6 @@ with show.fails("step 1"):
 #
 # **Step 3.** Folded from the left over $t = 5$ triples, its last entry is the state $x_5$.
 
-
 # %% tags=["proof-scan_operator"]
 def join(first, second):
     (g, theta, z), (g2, theta2, z2) = first, second
@@ -230,7 +228,6 @@ print("two triples join to", join(a, b))
 # %% [markdown]
 # *Break it:* an operator that turns and shrinks the *new* number. Brackets still may be set at will, but what comes
 # out is not the state.
-
 
 # %% tags=["proof-scan_operator"]
 def join_wrongly(first, second):
@@ -454,7 +451,6 @@ for Theta, other, flip in (
 # again, with $\det P = 1$: 20 random ones of each size, and those that are hardest, with repeated eigenvalues or
 # eigenvalues that almost coincide.
 
-
 # %% tags=["proof-surjective"]
 def take_apart(A):
     T, P = linalg.schur(A, output="real")
@@ -628,7 +624,6 @@ for A in (R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6))):
 # 0$, because $x_{t-1}$ is made of *earlier* inputs, and inputs of mean 0 that are independent are uncorrelated;
 # $\mathbb{E}\,u_iu_j$ is 1 for $i = j$ and 0 otherwise, because the variance is $I$; and $\mathbb{E}\,x_ix_j$ is
 # whatever it is. The mean of the third part is 0.
-
 
 # %% tags=["proof-lemma_3"]
 def mean(form, x, u, xu=0, uu=sp.eye(2)):
@@ -825,7 +820,6 @@ print("s_t =", formula)
 # **Step 3** (one layer, exactly). Without the recurrence, from the covariance itself: $X_t = \gamma^2 A X_{t-1}
 # A^\top + \xi^2 BB^\top$, and $\mathbb{E}\|x_t\|^2$ is its trace. A layer of width 4 in fractions, $\gamma = 9/10$,
 # $c = 2$, for 12 steps, from $x_0 = 0$, from an $x_0$ of length $\sqrt c$, and from a larger one.
-
 
 # %% tags=["proof-norm"]
 def norms(A, B, rate, drives, X):
@@ -1131,7 +1125,6 @@ print("the smaller share vanishes where", zero, "does")
 # **Step 3** (numerical, two matrices). At $\gamma = 0.999$ and $\theta = 90°$, over 3,600 frequencies and both signs:
 # $B = I$ reaches both ends, 0.0005 and 1,999. $B = (1, 0; 0, 0)$ divides every drive in halves, and gets no further
 # than from 0.0010 to 999.5.
-
 
 # %% tags=["proof-range"]
 def reached(B, rate=0.999, theta=math.pi / 2):
@@ -1585,7 +1578,6 @@ print(
 #
 # How much do the layers differ? Divide the largest of the four norms by the smallest. 1 would be no difference.
 
-
 # %%
 def spread(row, name):
     return float(np.mean([max(metrics[name]) / min(metrics[name]) for metrics in deep[row]]))
@@ -1914,7 +1906,6 @@ check("04.5", my_scales)
 # 8. ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run. $\cos 1$ and
 #    $\sin 1$ are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without further
 #    rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?
-
 
 # %%
 def rounded_rotation():
