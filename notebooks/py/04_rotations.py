@@ -1839,12 +1839,12 @@ print(f"the averages are those of their rows: {right}")
 #
 # ## What you have learned
 #
-# 1. $\exp(M - M^\top)$ is a rotation for every $M$, and $P\Theta P^\top$ with such a $P$ is every rotation; the layer
-#    can do without $P$.
+# 1. $\exp(M - M^\top)$ is a rotation for every $M$, and every rotation is $P\Theta P^\top$ with such a $P$; but the
+#    layer can do without $P$.
 # 2. Lemma 3 is true for $c = 1$. For other $c$ the last line of its proof is wrong, and one letter mends it.
 # 3. From $x_0 = 0$ the norm is not constant: it climbs as $c\,(1 - \gamma^{2t})$, as an LRU's does.
-# 4. The normalisation is for white input. Coloured input, tokens and a trained $B$ change the norm by factors that can
-#    be computed, up to $\frac{1 + \gamma}{1 - \gamma}$.
+# 4. The normalisation is for white input. Coloured input changes the norm by up to $\frac{1 + \gamma}{1 - \gamma}$, and
+#    what tokens and a trained $B$ do to it can be computed too.
 # 5. Every LRU is a RotRNN with heads of width 2, and wider heads are LRUs with tied moduli.
 #
 # ## 13 Exercises
@@ -1889,7 +1889,7 @@ check("04.4", my_input)
 # %% [markdown]
 # 5. ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on time,
 #    $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which
-# $\xi_t$    make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
+#    $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
 
 # %%
 # exercise 5: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
@@ -1920,8 +1920,9 @@ def rounded_rotation():
 predict("04.8", rounded_rotation)
 
 # %% [markdown]
-# 9. ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** It stands in section 3, before "Step
-# 1":    a matrix $D$ with $DD = I$ and $\det D = -1$, for which $D\,R(\theta)\,D = R(-\theta)$ for every $\theta$.
+# 9. ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** It stands in section 3, at
+#    "Your step": a matrix $D$ with $DD = I$ and $\det D = -1$, and with $D\,R(\theta)\,D = R(-\theta)$ for every
+#    $\theta$.
 #
 # <details><summary>Hints</summary>
 #
