@@ -30,7 +30,6 @@ from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.show.norm_figures import LOOKS, NAMES
 from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, PAPER, SMALL, SOURCES, label_ends, new_figure, styled
-from lrnnlab.show.widgets import Explorer, explore
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 
@@ -288,17 +287,12 @@ def discs_sentence(task: str, n: int, mode: int) -> str:
             f"its kernel and that of a head of width 2 are {same}.")  # fmt: skip
 
 
-def discs_explorer() -> Explorer:
-    """``discs`` with its controls.
-
-    >>> discs_explorer().values == DISCS
-    True
-    """
-    return explore(
-        discs, {"task": list(TABLE_3), "n": list(HEAD_SIZES), "mode": list(MODES)}, initial=DISCS,
-        sentence=discs_sentence,
-        alt="Eigenvalues of an LRU and a RotRNN on the unit disc, and the kernels of one mode and its head.",
-    )  # fmt: skip
+DISCS_WIDGET = {  # what ``explore(discs, ...)`` is told
+    "controls": {"task": list(TABLE_3), "n": list(HEAD_SIZES), "mode": list(MODES)},
+    "initial": DISCS,
+    "sentence": discs_sentence,
+    "alt": "Eigenvalues of an LRU and a RotRNN on the unit disc, and the kernels of one mode and its head.",
+}
 
 
 # --- a rotation to turn, and the norm that climbs --------------------------------------------------------------------
@@ -422,17 +416,12 @@ def norm_sentence(gamma: float, rho: float, theta: float, x_0: str) -> str:
                    f"{limit:.3g} times what the paper says.")  # fmt: skip
 
 
-def norm_explorer() -> Explorer:
-    """``norm_climb`` with its controls.
-
-    >>> norm_explorer().values == CLIMB
-    True
-    """
-    return explore(
-        norm_climb, {"gamma": list(GAMMAS), "rho": list(RHOS), "theta": list(ANGLES), "x_0": list(STARTS)},
-        initial=CLIMB, sentence=norm_sentence,
-        alt="Expected squared norm of the state against the step: the paper's line, the formula, and simulated runs.",
-    )  # fmt: skip
+CLIMB_WIDGET = {  # what ``explore(norm_climb, ...)`` is told
+    "controls": {"gamma": list(GAMMAS), "rho": list(RHOS), "theta": list(ANGLES), "x_0": list(STARTS)},
+    "initial": CLIMB,
+    "sentence": norm_sentence,
+    "alt": "Expected squared norm of the state against the step: the paper's line, the formula, and simulated runs.",
+}
 
 
 def turning_head(theta_1: float, theta_2: float, gamma: float) -> Head:
@@ -507,17 +496,12 @@ def turning_sentence(theta_1: int, theta_2: int, gamma: float, P: str) -> str:
             f"and without are {same}.")  # fmt: skip
 
 
-def turning_explorer() -> Explorer:
-    """``turning`` with its controls.
-
-    >>> turning_explorer().values == TURNING
-    True
-    """
-    return explore(
-        turning, {"theta_1": list(TURNS), "theta_2": list(TURNS), "gamma": list(DECAYS), "P": ["kept", "absorbed"]},
-        initial=TURNING, sentence=turning_sentence,
-        alt="The path of two numbers of the state after an impulse, and the outputs of the layer with P and without.",
-    )  # fmt: skip
+TURNING_WIDGET = {  # what ``explore(turning, ...)`` is told
+    "controls": {"theta_1": list(TURNS), "theta_2": list(TURNS), "gamma": list(DECAYS), "P": ["kept", "absorbed"]},
+    "initial": TURNING,
+    "sentence": turning_sentence,
+    "alt": "The path of two numbers of the state after an impulse, and the outputs of the layer with P and without.",
+}
 
 
 # --- the norm in a trained network -----------------------------------------------------------------------------------
@@ -685,7 +669,8 @@ EXERCISES = (
     Exercise(
         "04.9", 1, 5, "what a mirror does to a rotation", _mirror,
         ("Hold a turning wheel before a mirror.", "Which matrices mirror the plane? Try a diagonal one."),
-        "$\\mathrm{diag}(-1, 1)$, and every other reflection of the plane: $R(a)\\,\\mathrm{diag}(-1, 1)\\,R(-a)$.",
+        "$\\mathrm{diag}(-1, 1)$, and every other reflection of the plane: "
+        "$R(a)\\,\\mathrm{diag}(-1, 1)\\,R(-a)$.",
         lambda: [[-1, 0], [0, 1]],
     ),
 )  # fmt: skip

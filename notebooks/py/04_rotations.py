@@ -35,9 +35,10 @@ from scipy import linalg
 
 import lrnnlab
 from lrnnlab import models, records, show, tables, training
-from lrnnlab.algebra.rotations import R, cayley, random_rotation, stationary_norm
+from lrnnlab.algebra.rotations import R, cayley, random_rotation
 from lrnnlab.chapters import ch04
 from lrnnlab.course import check, hint, predict, solution
+from lrnnlab.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -584,7 +585,7 @@ show.figure(
 # a head give with both angles 0?
 
 # %%
-turning_widget = ch04.turning_explorer()
+turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
 turning_widget
 
 # %% [markdown]
@@ -956,7 +957,7 @@ show.figure(
 # angle makes the state large, which makes it small? And what does θ do at ρ = 0?
 
 # %%
-norm_widget = ch04.norm_explorer()
+norm_widget = explore(ch04.norm_climb, **ch04.CLIMB_WIDGET)
 norm_widget
 
 # %% [markdown]
@@ -1054,7 +1055,7 @@ show.table(
         {
             "θ": f"{angle}°",
             **{
-                name: stationary_norm(0.99, math.radians(angle), rho)
+                name: ch04.stationary_norm(0.99, math.radians(angle), rho)
                 for name, rho in colours.items()
             },
         }
@@ -1467,7 +1468,7 @@ show.figure(
 # start a mode is little more than a fading average; Path-X, where all lie at the rim.
 
 # %%
-discs_widget = ch04.discs_explorer()
+discs_widget = explore(ch04.discs, **ch04.DISCS_WIDGET)
 discs_widget
 
 # %% [markdown]
