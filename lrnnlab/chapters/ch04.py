@@ -612,8 +612,9 @@ def _mirror(answer) -> None:
     claim(np.isclose(determinant, -1), f"det D is {determinant:.4g}, and should be -1")
     for theta in (0.3, 1.1, 2.5):
         turned, back = (np.array(R(angle), dtype=float) for angle in (theta, -theta))
-        claim(np.allclose(D @ turned @ D, back), f"for theta = {theta:g} radians D R(theta) D is no rotation by -theta: it "
-              f"is {shown((D @ turned @ D).real.round(3).tolist())}")  # fmt: skip
+        seen = D @ turned @ D
+        claim(np.allclose(seen, back), f"for theta = {theta:g} D R(theta) D is {shown(seen.real.round(3).tolist())}, which "
+                                       "is no rotation by -theta")  # fmt: skip
 
 
 EXERCISES = (
