@@ -613,8 +613,8 @@ def _mirror(answer) -> None:
     for theta in (0.3, 1.1, 2.5):
         turned, back = (np.array(R(angle), dtype=float) for angle in (theta, -theta))
         seen = D @ turned @ D
-        claim(np.allclose(seen, back), f"for theta = {theta:g} D R(theta) D is {shown(seen.real.round(3).tolist())}, which "
-                                       "is no rotation by -theta")  # fmt: skip
+        found = shown(seen.real.round(3).tolist())
+        claim(np.allclose(seen, back), f"for theta = {theta:g} D R(theta) D is {found}, which is no rotation by -theta")
 
 
 EXERCISES = (
