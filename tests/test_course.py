@@ -456,6 +456,7 @@ WRONG = {
         lambda decays: [1], lambda decays: [1j] * 40,
     ],
     "04.8": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
+    "04.9": [np.eye(2), -np.eye(2), [[0, -1], [1, 0]], [[-1, 1], [0, 1]], [[2, 0], [0, -0.5]], [[1j, 0], [0, 1j]], "diag"],
     "05.1": [["K0", "K1", "K2", "k0", "k1"], ["k0", "K0", "K1", "K2", "k1"], ["K0"] * 5, "K0K1", [1, 2, 3, 4, 5]],
     "05.2": [[[0, 1], [0, 0]], [[1, 0], [0, 1]], [[1, 1], [0, 2]], [[1, 2], [3, 4]], [1, 2], [[0.5, 1], [0, 0.5]]],
     "05.4": [
@@ -492,6 +493,7 @@ OTHER_STYLE = {
     "03.6": [],
     "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
+    "04.9": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
     "01.5": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
     "01.6": [["abab", "baab"], ("baab", "abab")],
     "01.8": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
@@ -616,15 +618,15 @@ HEADER = re.compile(r"^# (\d+)\. (★+) \*\((\d+) min(?:, (\d+) points)?: ([^*]+
 
 @pytest.mark.parametrize("number", ["00", "01", "02", "03", "04"])
 def test_a_chapter_says_of_each_exercise_what_the_exercise_says_of_itself(number):
-    source = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
-    source = source[source.index("Exercises\n") :]
+    whole = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
+    source = whole[whole.index("Exercises\n") :]
     headers = {f"{number}.{n}": (len(stars), int(minutes), teaches)
                for n, stars, minutes, _, teaches in HEADER.findall(re.sub(r"\n#  +", " ", source))}  # fmt: skip
     assert list(headers) == [f"{number}.{n + 1}" for n in range(len(re.findall(r"^# \d+\. ★", source, re.MULTILINE)))]
     for one in exercises(number):
         assert headers[one.id] == (one.stars, one.minutes, one.teaches)
         asks = "predict" if isinstance(one, Prediction) else "check"
-        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', source, re.MULTILINE)) == 1
+        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', whole, re.MULTILINE)) == 1  # a hole stands in its proof
     worth = [int(points) for *_, points, _ in HEADER.findall(source) if points]
     assert [sum(worth)] == [int(n) for n in re.findall(r"^# (\d+) points\.", source, re.MULTILINE)] or not worth
     for kind in ("A proof step.", "Code.", "Break the hypothesis.", "Predict"):
