@@ -39,7 +39,8 @@ _COMPLEX = (torch.complex64, torch.complex128)
 FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
 _LARGEST = {"cpu": 128, "triton": LARGEST}  # block size: each has a loop of its own, and making it takes its time
 FUSED = 16  # block size up to which softmax and scan are one loop: its code grows with the square
-MISSING = {  # why a compiled backend cannot run on this machine, or None; found without loading it, which takes a second
+# why a compiled backend cannot run on this machine, or None; found without loading it, which takes a second
+MISSING = {
     "cpu": None if find_spec("numba") else "No module named 'numba'",
     "triton": None if torch.cuda.is_available() and find_spec("triton") else "no CUDA device, or no triton",
 }
