@@ -28,6 +28,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -146,6 +147,8 @@ class Block(Module):
     >>> Block(Vanilla(4), 4, gate="full_glu", ff=2)(torch.zeros(2, 7, 4)).shape
     torch.Size([2, 7, 4])
     """
+
+    mixer: Any
 
     def __init__(
         self,
@@ -285,6 +288,10 @@ class Net(Module):
     torch.Size([2, 7, 5])
     >>> state, logits = net.step(net.initial_state(2), torch.tensor([0, 3]))
     """
+
+    blocks: Any
+    encoder: Any
+    head: Any
 
     def __init__(
         self,

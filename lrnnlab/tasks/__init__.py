@@ -38,7 +38,7 @@ __all__ = [
     "whole_string_accuracy",
 ]  # fmt: skip
 
-TASKS = {
+TASKS: dict[str, Callable[..., BaseTask]] = {
     # paper 000: an answer at every position (ModArith: at every number)
     "sum": Sum, "evenpair": EvenPair, "modarith": ModArith,
     # paper 002: one answer a string

@@ -51,7 +51,7 @@ class Descent:
         self.best_score = -math.inf
 
     @property
-    def current(self) -> nn.Module:
+    def current(self) -> Any:
         """The model as it is now: the average, if there is one."""
         return self.model if self.averaged is None else self.averaged.module
 
