@@ -214,6 +214,7 @@ with show.fails("step 1"):
 
     assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), "step 1: f is the share of a's"
 
+
 # %% [markdown]
 # > **Appendix C.1.** "these proofs can be directly adopted for ULTs"
 #
@@ -252,6 +253,7 @@ same_query = fw.FastLayer(k, np.stack([q[0], q[0]]), net.values, beta)
 some = [word for word in words if 0 < len(word) < 6]
 assert all(one_query(word) == fw.outputs(same_query, word, "delta")[-1, 0] for word in some), "step 2: n + 1 states"
 print("n + 1 =", len(M[0]), "states; abab ->", one_query((0, 1, 0, 1)))
+
 
 # %% [markdown]
 # **Step 3.** With a query of its own for each letter it needs one state more, which keeps the last answer.
@@ -377,6 +379,7 @@ whole = {n: {n * y for y in answers[n]} for n in answers}
 assert all(min(abs(y) for y in whole[n] if y) == 2 - n % 2 for n in whole), "step 2: unnormalised, it stays"
 print("unnormalised:", {n: str(min(abs(y) for y in whole[n] if y)) for n in whole})
 
+
 # %% [markdown]
 # **Step 3.** *Any* recogniser of Dyck-1 (balanced brackets) needs that many bits: the beginnings $(^d$, $d = 0, \dots, n/2$, must all be told apart, since the ending $)^d$ is right after one of them alone. So there are at least
 # $n/2 + 1$ states. (Checked for $d$ up to 12.)
@@ -435,6 +438,7 @@ for word in (word for n in range(1, 5) for word in product(range(4), repeat=n)):
     opened = [word.count(0) - word.count(1), word.count(2) - word.count(3)]
     assert fw.outputs(kinds, word)[-1].tolist() == opened, "step 1: a layer counts what is open"
 print("([( ->", fw.outputs(kinds, (0, 2, 0))[-1].tolist())
+
 
 # %% [markdown]
 # **Step 2.** A word is in the language if and only if both counts are 0 at the end and were never negative; the second layer sums $\mathrm{ReLU}(-\text{count})$ over all positions, and that is 0 if and only if none was. (Every
@@ -495,6 +499,7 @@ def answer(t):
 
 print("y_5 =", answer(5).tolist())
 assert all(answer(t) == v for t in range(1, 7)), "step 1: y_t = v at every t"
+
 
 # %% [markdown]
 # **Step 2.** So every layer's input is the same at all positions, and so is its output: by induction at any depth, with any norms and feed-forward parts in between. (Looked at in floats: five random networks of four
@@ -617,6 +622,7 @@ bounds = {place: sp.expand(degree * (2 * m + 1)) for place, degree in degrees.it
 print("at most so many changes:", {place: str(bound) for place, bound in bounds.items()})
 assert bounds == {"post": 4 * m + 2, "pre": 8 * m + 4, "post_twice": 8 * m + 4}, "step 2: degree times pieces"
 
+
 # %% [markdown]
 # **Step 3.** Random networks keep far below. (Forty of each kind, $m = 16$, $t \le 3000$, in floats.) $\blacksquare$ Deeper unnormalised nets are not decided here.
 
@@ -725,6 +731,7 @@ unit = (Fraction(3, 5), Fraction(-4, 5))
 print("stable for s in", stable, " the eigenvalue of the key (3/5, -4/5):", 1 - sum(a * a for a in unit))
 assert stable == sp.Interval(0, 2) and sum(a * a for a in unit) == 1, "step 1: stable exactly for 0 <= s <= 2"
 
+
 # %% [markdown]
 # **Step 2.** What the memory says to $k$, with nothing new to write, is multiplied by $1 - s$ at each write: it is bounded at $s = 0, 1, 2$ over 200 writes, and beyond grows without bound ($s = \frac52$).
 
@@ -776,6 +783,7 @@ between = 1 / (1 + a)
 rise = sp.simplify(between**t - between ** (t + 1))
 print("g^t - g^(t+1) =", rise)
 assert rise.is_positive, "step 2: it rises at every step"
+
 
 # %% [markdown]
 # **Step 3.** So a threshold on it is crossed once at most, and $(aa)^*$ needs a crossing at every step. (In fractions, $\beta = \frac9{10}$, $k = (\frac12, \frac12)$, all thresholds at its values.)
@@ -849,6 +857,7 @@ for name, (found, formula) in claimed.items():
     assert sp.expand(found - formula) == 0, "step 3: the formulas"
     assert sp.factor(sp.together(formula.subs(below_one))).is_positive, "step 3: all four are positive"
 print("positive:", ", ".join(claimed))
+
 
 # %% [markdown]
 # **Step 4.** So after $(ab)^t$ any linear reading is $c_0 + c_1\lambda_1^t + c_2\lambda_2^t$ with $\lambda$s in $(0, 1)$: as a function of a real $t$ its derivative is 0 once at most, so it crosses a threshold twice at most, and it has a limit; $(abab)^*$ wants a change at every $t$.
@@ -988,6 +997,7 @@ assert sp.expand(write(w, e, 1 / e) - (1 - e) * w - 1) == 0, "step 1: an opening
 assert sp.expand(write(w, e, -1 / e) - (1 - e) * w + 1) == 0, "step 1: a closing bracket"
 assert write(w, 1, 0) == 0, "step 1: the reset"
 
+
 # %% [markdown]
 # **Step 2.** Both bracket writes are increasing in $w$. So among all words of $t$ tokens that end at depth $d$ the least $w$ comes from the least $w$ of one token less, and the greatest from the greatest; a sweep over $t$ and $d$, in fractions, therefore bounds *all* words. At depth 0 the greatest $w$ is at most
 # $\frac12$, at any other depth the least is above $\frac12$. $\blacksquare$
@@ -1083,6 +1093,7 @@ formula = -((1 - (1 - e) ** m) ** 2) / e
 print("after (^m )^m:", sp.factor(down(m)))
 assert sp.simplify(down(m) - formula) == 0, "step 3: up and down"
 
+
 # %% [markdown]
 # **Step 4.** A threshold of $\frac12$ breaks where the formula passes $-\frac12$. For small $me$ the formula is near $-m^2e$, so that is near $m = 1/\sqrt{2e}$. (The limit; and for six leaks the first wrong depth, by running the counter in fractions.) $\blacksquare$
 
@@ -1145,6 +1156,7 @@ after = x - s * u * x.dot(u)
 lost = sp.expand(x.dot(x) - after.dot(after))
 print("|x|^2 falls by s (2 - s) (x.u)^2:", sp.expand(lost - s * (2 - s) * x.dot(u) ** 2) == 0)
 assert sp.expand(lost - s * (2 - s) * x.dot(u) ** 2) == 0, "step 3: what a write takes away"
+
 
 # %% [markdown]
 # **Step 4.** So $(^m)^m$ and $(^{m+2})^m$, of which one is balanced and one is not, end within $|1-s|^m\,|W_2 - W_0|$ of each other; for $|1-s| < 1$ that is as near as one likes, at $s = 2$ the two are one state, at $s = 0$ nothing is written. (The bound looked at in 40 random layers, in fractions, $m = 8$.) $\blacksquare$
@@ -1237,6 +1249,7 @@ does = {token: read(w, writes) for token, writes in program.items()}
 print(does)
 assert does == {"(": w + 1, ")": w - 1, "1": 0, "flip": 1 - w}, "step 2: counts, resets, keeps parity"
 
+
 # %% [markdown]
 # **Step 3.** Nothing here is rounded in floats: as long as the depth is below $2^{23}$ all numbers are halves of whole numbers that float32 has. The package's own layer, in float32, with these weights: $(^{5000})^{5000}$, and 20,000 random tokens with many resets; 2,000 of them also step by step. $\blacksquare$
 
@@ -1277,6 +1290,7 @@ with show.fails("step 1"):
     strength = sp.Rational(19, 10)
     both = read(w, [(strength, a), (strength, b)])
     assert sp.expand(both - w - 2 * (b - a)) == 0, "step 1: two reflections are a translation"
+
 
 # %% [markdown]
 # The end of the interval is needed. **Claim.** If $0 < \beta|k|^2 < 2$ for all writes, then no number of writes a token counts exactly, whatever the keys are.
@@ -1372,6 +1386,7 @@ lasts = 0.1 / (1.1 * L0 * sigma)
 print(f"L0 = {L0:.3f}, L1 = {L1:.3f}, L0 L1 = {L0 * L1:.3f}; right for at least {lasts:.1e} tokens")
 assert L0 * L1 < 1 and lasts > 1e16, "step 3: right on every string of up to 10^16 tokens"
 
+
 # %% [markdown]
 # **Step 4.** Run, in floats: every prefix of 20,000 random bits is right, and a disturbance of 0.2 is gone after 40 ones. $\blacksquare$
 
@@ -1463,6 +1478,7 @@ ends = {at: float(toggle.subs(c, at)) for at in (-1.0, -0.9, 0.9, 1.0)}
 print({at: round(value, 4) for at, value in ends.items()})
 assert sp.expand(sp.diff(toggle, c) - weight * (1 - toggle**2)) == 0 and weight < 0, "step 1: it falls everywhere"
 assert ends[-0.9] >= 0.9 and ends[0.9] <= -0.9, "step 1: each interval into the other"
+
 
 # %% [markdown]
 # **Step 2.** A first 1 takes $c = 0$ into neither, but near $0.54$, which the second takes to near $-0.91$, into the left interval; from there on the sign of $c$ is the parity, at gates that are nearly 0 and 1 ($\sigma(\pm 40)$). (Every prefix of 20,000 random bits, in floats.) $\blacksquare$
@@ -1631,6 +1647,7 @@ after = says(t) + beta * (half - says(t))
 print("w_1, w_2, w_3 =", [sp.factor(says(n)) for n in (1, 2, 3)])
 assert says(0) == 0 and sp.simplify(after - says(t + 1)) == 0, "step 1: the distance from 1/2"
 
+
 # %% [markdown]
 # **Step 2.** With noise the first error comes when that distance has come down to the noise, give or take a half. ($\beta = 1.9$, noise $10^{-4}$, 20 runs of 4,000 ones, in floats.)
 
@@ -1724,6 +1741,7 @@ print("the product:", turn.tolist())
 rotation = sp.Matrix([[sp.cos(2 * theta), -sp.sin(2 * theta)], [sp.sin(2 * theta), sp.cos(2 * theta)]])
 assert (turn - rotation).applyfunc(sp.simplify) == sp.zeros(2, 2), "step 1: a rotation by twice the angle"
 
+
 # %% [markdown]
 # **Step 2.** At $\theta = \pi/M$ its first power that is the identity is the $M$-th. ($M = 2, \dots, 12$; the $j$-th power turns by $2\pi j/M$.) $\blacksquare$
 
@@ -1793,6 +1811,7 @@ show.figure(
             "does, with one write on parity and (aa)*, with two on Sum(5) and S_3; and falls "
             "again beyond the grey line. Below we look into the nets that learned parity.",
 )  # fmt: skip
+
 
 # %% [markdown]
 # ### Two leaks: train, snap, prove
@@ -1890,6 +1909,7 @@ with show.fails("step 1"):
     for _ in range(2):
         W.append((W[-1] + sp.Rational(199, 100) * (v - W[-1] * k) * k.T).expand())
     assert W[2] == sp.zeros(1, 2), "step 1: and back to 0"
+
 
 # %% [markdown]
 # ## 10 Where the paper says something else
@@ -2017,6 +2037,7 @@ check("09.6", my_keys)
 # %%
 my_configurations = None  # a function of (n, number of tokens)
 check("09.7", my_configurations)
+
 
 # %% [markdown]
 # 8. ★ *(5 min, 3 points: that rounding can keep what exact numbers lose)* **Predict** before you run: section 9's counter in float32, without noise, moves from $w$ to $w + \beta(\frac12 - w)$ at every 1, and below $\beta = 2$ it should come ever nearer to $\frac12$. Of $\beta = 1.5, 1.6, 1.7, 1.8, 1.9$, how many still tell the parity of 20,000 ones?
