@@ -315,7 +315,7 @@ def parity_sentence(beta: float, key: str, noise: float, bits: str) -> str:
     """What the eigenvalue does to the counter, and how long it lasted.
 
     >>> parity_sentence(2.0, "unit", 0.0, "1")[:62]
-    'The eigenvalue along the key is <b>-1.00</b>: a 1 reflects the'
+    'The eigenvalue g along the key is <b>-1.00</b>: a 1 reflects t'
     """
     g = along(beta, key)
     numbers, w = counted(beta, key, noise, bits)
@@ -332,7 +332,10 @@ def parity_sentence(beta: float, key: str, noise: float, bits: str) -> str:
         does = "a 1 pulls the state towards ½ from below, and never to the other side"
     wrong = first_error(w, numbers)
     lasted = f"all {STEPS} tokens are answered rightly" if wrong is None else f"the first wrong answer is at token {wrong}"
-    return f"The eigenvalue along the key is <b>{g:.2f}</b>: {does}. Here {lasted}."
+    theorem = ("holds, so no threshold is crossed twice" if 0 < g < 1 - 1e-12 else
+               "is gone, and step 2 of the proof (a repeated token makes the answer rise, each time) goes first")  # fmt: skip
+    return (f"The eigenvalue g along the key is <b>{g:.2f}</b>: {does}. Here {lasted}. The hypothesis 0 &lt; g &lt; 1 "
+            f"{theorem}.")  # fmt: skip
 
 
 def leaked(e: float, deepest: int) -> np.ndarray:
@@ -539,9 +542,10 @@ def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
         for task, row in dict.fromkeys((record["task"], record["row"]) for record in found):
             cell = of(found, task, row)
             ends = [100 * record["by_position"][-1] for record in cell]
+            far = f"{np.mean(ends):.0f} ({min(ends):.0f} to {max(ends):.0f})"
             yield {
                 "task": named(task), "source": source, "beta in": f"(0, {row[4]})", "writes": int(row[-1]),
-                "Bin0/Bin1": percent(cell), "single answers at 400": f"{np.mean(ends):.0f} ({min(ends):.0f} to {max(ends):.0f})",
+                "Bin0/Bin1": percent(cell), "single answers at 400": far,
             }  # fmt: skip
 
 
@@ -551,7 +555,7 @@ def far_out() -> Figure:
 
 
 def reflecting_net(seed: int) -> nn.Module:
-    """The net of ``fwp/negative`` with beta in (0, 2), one write and one layer, trained on parity as in the live row."""
+    """The net of ``fwp/negative`` with beta in (0, 2), one write and one layer, trained on parity as live."""
     task, setting = fwp_negative.MAKERS["parity"](), fwp_negative.setting("beta2_nh1", "parity", "live")
     with steady_arithmetic():
         return fwp_training.fit(task, setting, seed).net.eval()
