@@ -634,7 +634,7 @@ assert bounds == {"post": 4 * m + 2, "pre": 8 * m + 4, "post_twice": 8 * m + 4},
 # **Step 3.** Random networks keep far below. (Forty of each kind, $m = 16$, $t \le 3000$, in floats.) $\blacksquare$ Deeper unnormalised nets are not decided here.
 
 # %% tags=["proof-repair", "nbval-ignore-output"]
-def norm(x, epsilon=1e-5):
+def normed(x, epsilon=1e-5):
     centred = x - x.mean(-1, keepdims=True)
     return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + epsilon)
 
@@ -643,8 +643,8 @@ def random_r(draw, place, D=8, m=16):
     W1, W2, readout = draw.normal(size=(D, m)), draw.normal(size=(m, D)), draw.normal(size=D)
     b1, b2 = draw.normal(size=m), draw.normal()
     h = x + np.arange(1, 3001)[:, None] * c
-    out = (h if place == "pre" else norm(h)) + np.maximum(norm(h) @ W1 + b1, 0) @ W2
-    return (norm(out) if place == "post_twice" else out) @ readout + b2
+    out = (h if place == "pre" else normed(h)) + np.maximum(normed(h) @ W1 + b1, 0) @ W2
+    return (normed(out) if place == "post_twice" else out) @ readout + b2
 
 def most_changes(make):
     found = {place: [make(np.random.default_rng(seed), place) for seed in range(40)] for place in bounds}
@@ -1244,7 +1244,7 @@ print("w ->", both)
 assert sp.expand(both - w - 2 * (b - a)) == 0, "step 1: two reflections are a translation"
 
 # %% [markdown]
-# **Step 2.** So these weights take $w$ to $w + 1$, to $w - 1$, to 0, and to $1 - w$. By induction $w$ *is* the number of open brackets since the last reset, on every string, and with the last token the parity.
+# **Step 2.** So these weights take $w$ to $w + 1$, to $w - 1$, to 0, and to $1 - w$. By induction, with the first three, $w$ *is* the number of open brackets since the last reset, on every string; and a token that flips, on a counter of its own, keeps its parity in $w$.
 
 # %% tags=["proof-two_writes"]
 half = sp.Rational(1, 2)
@@ -1880,7 +1880,7 @@ assert (W[1] - 2 * v * k.T).expand() == sp.zeros(2, 3), "step 1: from 0 to 2 v k
 assert W[2].applyfunc(sp.simplify) == sp.zeros(2, 3), "step 1: and back to 0"
 
 # %% [markdown]
-# **Step 2.** What is read at a position is a function of the token there and of the memory: four cases. The trained net's own weights give the right answer in each. (Logits in floats; their least margin is printed, and is far above rounding.)
+# **Step 2.** What is read at a position is a function of the token there and of the memory: four cases. The trained net's own weights give the right answer in each. (Logits in floats; the margins are printed, and are far above rounding.)
 
 # %% tags=["proof-snapped", "nbval-ignore-output"]
 net = ch09.reflecting_net(0)
