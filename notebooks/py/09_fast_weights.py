@@ -379,7 +379,7 @@ print("margin by length:", {n: str(margin) for n, margin in margins.items()})
 assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), "step 1: the normalised margin shrinks as 1/n"
 
 # %% [markdown]
-# **Step 2.** Not normalised, it is 1 or 2 at every length.
+# **Step 2.** Not normalised, it is 1 for odd $n$ and 2 for even $n$: it stays.
 
 # %% tags=["proof-bits"]
 whole = {n: {n * y for y in answers[n]} for n in answers}
@@ -867,7 +867,7 @@ print("positive:", ", ".join(claimed))
 
 
 # %% [markdown]
-# **Step 4.** So after $(ab)^t$ any linear reading is $c_0 + c_1\lambda_1^t + c_2\lambda_2^t$ with $\lambda$s in $(0, 1)$: as a function of a real $t$ its derivative is 0 once at most, so it crosses a threshold twice at most, and it has a limit; $(abab)^*$ wants a change at every $t$.
+# **Step 4.** So after $(ab)^t$ any linear reading is $c_0 + c_1\lambda_1^t + c_2\lambda_2^t$ with $\lambda$s in $(0, 1)$ (or $c_0 + (c_1 + c_2t)\lambda^t$, if they are equal): as a function of a real $t$ its derivative is 0 once at most, so it crosses a threshold twice at most, and it has a limit; $(abab)^*$ wants a change at every $t$.
 # (300 random layers in floats, keys of three numbers, 40 times *ab*, thresholds at all values.) $\blacksquare$
 
 # %% tags=["proof-abab"]
@@ -1304,7 +1304,7 @@ with show.fails("step 1"):
 # %% [markdown]
 # The end of the interval is needed. **Claim.** If $0 < \beta|k|^2 < 2$ for all writes, then no number of writes a token counts exactly, whatever the keys are.
 #
-# **Step 1.** A token's writes multiply a row by $M = A_1 \cdots A_h$. By step 3 above $|xA_i| = |x|$ only where $x$ is orthogonal to $k_i$, and then $xA_i = x$; so $|xM| < |x|$ for every $x \ne 0$ in the span of the keys.
+# **Step 1.** A token's writes multiply a row by $M = A_1 \cdots A_h$. By step 3 of the proof for one write, $|xA_i| = |x|$ only where $x$ is orthogonal to $k_i$, and then $xA_i = x$; so $|xM| < |x|$ for every $x \ne 0$ in the span of the keys.
 # (The norm of $M$ on the span, for 200 random tokens with three writes and keys of four numbers, in floats.)
 
 # %% tags=["proof-open_interval"]
@@ -1713,7 +1713,7 @@ if my_factor is not None:
 check("09.9", my_factor)
 
 # %% [markdown]
-# **Step 2.** The factor, as a polynomial in $g$, is $w_M / c$. Its only real zero is $-1$, and that for even $M$ alone. ($M = 2, \dots, 12$, all real roots counted exactly.)
+# **Step 2.** The factor, as a polynomial in $g$, is $w_M / c$. Its only real zero is $-1$, and that for even $M$ alone. ($M = 2, \dots, 12$, all real roots counted exactly; the solution of exercise 9 has the argument for all $M$.)
 
 # %% tags=["proof-modulo"]
 g, c, w = *sp.symbols("g c"), sp.Integer(0)
@@ -1863,7 +1863,7 @@ right = {name: sum(line[name] == 1 for line in lines) for name in list(lines[0])
 print(f"nets (of {len(lines)}) without an error there:", right)
 
 # %% [markdown]
-# So there are two leaks. Closing one of them may be enough for this length, or may not, as the rows say; closing both was, on every net here, and then the other head is not needed either.
+# So there are two leaks. Closing one of them may be enough for this length, or may not, as the rows say; the line under the table counts the nets for each.
 #
 # As in chapter 02 a net that is *snapped* (its soft numbers replaced by the exact ones that they are near) can be *proved*. **Claim.** The net of seed 0 with $\beta = 2$ for token 1 in its counting head, and 0 for everything else, answers rightly on every string of every length (in real arithmetic).
 #
@@ -1986,7 +1986,7 @@ with show.fails("step 1"):
 # * **Not that Recurrent Delta or SRWM count exactly.** Table 1 says 100 % up to length 300; we prove nothing for them beyond parity.
 # * **Not that two writes are learned to count.** The weights of section 6 are written by hand; nobody trained them here.
 # * **Not the paper's numbers again.** Ours have a small part of the batches, and no search.
-# * **Not that snapping always works.** It did for the nets that section 9 trained: one layer, two tokens, and a head that had nearly learned a reflection.
+# * **Not that snapping always works.** Section 9's nets are the easy case: one layer, two tokens, and a head that has nearly learned a reflection.
 # * **Nothing about language.** Positive strings of eight small languages.
 #
 # ## 12 What you have learned
