@@ -90,6 +90,10 @@ WRONG = {
         lambda n, size: size**n, lambda n, size: n * math.comb(n + size - 2, size - 1), lambda n, size: None, 30,
     ],
     "09.8": [0, 5, 3, "two", 6],
+    "09.9": [
+        lambda g, M: g**M, lambda g, M: sum(g**j for j in range(M + 1)), lambda g, M: (1 - g**M), lambda g, M: M,
+        lambda g, M: (1 - g**M) / (1 - g), 3,
+    ],
 }  # fmt: skip
 OTHER_STYLE = {
     "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
@@ -119,6 +123,7 @@ OTHER_STYLE = {
     "09.6": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]]],
     "09.7": [lambda n, size: size * binomial(n + size - 2, n - 1)],
     "09.8": [2.0, np.int64(2)],
+    "09.9": [lambda g, M: M if g == 1 else (1 - g**M) / (1 - g), lambda g, M: np.polyval([1] * M, float(g))],
 }  # fmt: skip
 LATER = [one for name in CHAPTERS for one in exercises(name) if one.id in WRONG]
 
