@@ -2,7 +2,7 @@
 
 Letters: T time, m order of a rotation, r rings, q state of a channel, N order of a universal layer.
 
-A channel x_t = a x_{t-1} + b with finitely many states turns about one centre or is reset (Theorem D, ``diagonal``).
+A channel x_t = a x_{t-1} + b with finitely many states turns about one centre or is reset (chapter 01, Theorem D).
 So its state is a whole number q = m * ring + angle, standing for the point (ring + 1) / r * exp(2 pi i angle / m), and
 a step is ``("turn", k)``: a = exp(2 pi i k / m), b = 0; or ``("reset", q)``: a = 0, b = the point q.  The gate sees the
 token and the states of all lower layers after that token, as in a stack of recurrent layers.
