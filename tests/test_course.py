@@ -44,8 +44,8 @@ from lrnnlab.course.reading import Unreadable, digest, plain_python, top_names
 from lrnnlab.course.sets import inside, without
 from lrnnlab.course.submissions import collect, read
 
-SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "course").glob("chapter_*.py"))
-CHAPTERS = [path.stem.removeprefix("chapter_") for path in SOURCES]
+SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "chapters").glob("ch*.py"))
+CHAPTERS = [path.stem.removeprefix("ch") for path in SOURCES]
 
 # --- judging ---------------------------------------------------------------------------------------------------------
 

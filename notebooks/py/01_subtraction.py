@@ -86,11 +86,11 @@ after = state("0-", z, one)
 assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after) for a, b in ("01", "10")), "step 2"
 print("x(0-1) =", state("0-1", z, one), "    x(0-) =", after)
 
+
 # %% [markdown]
 # **Step 3.** Subtract. The start cancels in both cases, and the *same* expression is left:
 #
 # $$x_{0-1} - x_{1-0} \;=\; A^2 B u_0 - A^2 B u_1 - B u_0 + B u_1 \;=\; x_{0-0-1} - x_{0-1-0} .$$
-
 
 # %% tags=["proof-proposition_1"]
 def differences(gates):
@@ -151,10 +151,10 @@ assert all(
 ), "step 1: the old state and the letter can be read off the new state"
 print("(7 n + c) // 7 = n and (7 n + c) mod 7 = c for c = 1, ..., 6 and every n")
 
+
 # %% [markdown]
 # **Step 2.** The readout that does so is right on all 780 expressions of one to four numbers, and on 200 random ones of
 # up to 119 numbers (a check on examples; step 1 is the proof).
-
 
 # %% tags=["proof-digits"]
 def run(numbers):
@@ -240,6 +240,7 @@ M, half = 2 * k + 1, k + 1
 assert sp.Mod(sp.expand(2 * half - 1), M) == 0, "step 3: two has an inverse modulo M"
 print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says s1 = t1 modulo M")
 
+
 # %% [markdown]
 # **Step 4, on examples.** The proof turns each collision into two expressions that refute *every* readout: one state,
 # two values. We draw 300 layers with small whole entries, find a collision of expressions of three numbers where there
@@ -247,7 +248,6 @@ print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says 
 #
 # **Step 5: conversely**, a state that keeps all expressions apart suffices, since $h$ may be any function; the base-7
 # layer is one (625 expressions of four numbers, 625 states).
-
 
 # %% tags=["proof-theorem_a"]
 def state(word, A, v, minus):  # v[s] is what the number s adds
@@ -533,12 +533,12 @@ f = [1, 100, 100**2]
 assert len({int(np.dot(f, s)) for s in sums}) == len(sums), "step 3: one number for each vector, and no two alike"
 print("x(wuww) - x(wvww) =", gap, f";  {len(sums)} sums of vectors, as many numbers")
 
+
 # %% [markdown]
 # Step 2 and step 3, used $n - 1$ times, give $1 + n(M-1)$ at least. $\blacksquare$
 #
 # **Step 4, on examples.** 200 random layers of two numbers that keep the letters apart (step 1), all strings of up to
 # six letters; none has fewer states, and the counter has exactly so many.
-
 
 # %% tags=["proof-theorem_b"]
 def states(A, v, n):
@@ -594,6 +594,7 @@ for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
     assert (gone == later).all(), "step 1: what is not gone after D steps is not gone later"
     print(f"D = {D}: {len(A)} matrices, {d.shape[1]} vectors; {gone.sum()} pairs are gone after D steps, no more later")
 
+
 # %% [markdown]
 # **Step 2.** Let $d = B(u_a - u_b)$ for two letters. If $A^D d \ne 0$, then by step 1 every position adds one of at
 # least two different vectors, and as in Theorem B there are at least $n + 1$ states at length $n$, for every $n$:
@@ -601,7 +602,6 @@ for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
 #
 # **Step 3.** So finitely many states leave $A^D d = 0$ for all pairs of letters: which letter stood more than $D$
 # places ago makes no difference. $\blacksquare$ (Checked on those of the 150 layers that have finitely many states.)
-
 
 # %% tags=["proof-theorem_c"]
 def longer(found, A, v):
@@ -956,6 +956,7 @@ for gate, drive in ((a, b), (e, b1), (0, q), (a, b2)):  # the third letter is a 
 assert not end.has(x) and end == a * q + b2, "step 5: nothing before a reset is left"
 print("c + a e (x - c) in both orders;  after a reset to q and one more letter: x =", end)
 
+
 # %% [markdown]
 # **Step 6, on examples.** 5,000 random channels with finitely many states (turns of order 1 to 12, resets), in whole
 # numbers, and in complex128 about a centre drawn at random. The words are those for subtraction: $u$ = `0-`, $v$ =
@@ -966,7 +967,6 @@ print("c + a e (x - c) in both orders;  after a reset to q and one more letter: 
 # of it stands for all of these.
 #
 # **Step 8, on examples.** *Finitely many* is needed: channels that shrink, $|a| < 1$, tell the words apart.
-
 
 # %% tags=["proof-theorem_d"]
 def channel(draw):  # for each letter of 0 1 -: does it reset, and to what point or by what turn (of order m)?
@@ -1459,9 +1459,9 @@ print(f"ModArith(5): {three.depth} diagonal layers; random layers: derived lengt
 with show.fails("step 2"):
     layers_of("S_4", 2)
 
+
 # %% [markdown]
 # Watch two of them work. The letters are $s$, which swaps the first two points, and $t$, which moves all of them round.
-
 
 # %%
 def reached(name, word):
@@ -1763,6 +1763,7 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 #    numbers a block needs is bounded from below by the pre-period of the automaton (E).
 # 5. What exists and what training finds are two questions. This chapter answers the first one only.
 #
+
 # %% [markdown]
 # ## 13 Exercises
 #
