@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.algebra import minimal, one_layer
 from lrnnlab.algebra.blocks import BlockModel, RootSum, field_of, one_hot, real_block, table
-from lrnnlab.algebra.cascades import Channel, DiagonalCascade, as_machine, pair_up, universal_layer
+from lrnnlab.algebra.cascades import Channel, DiagonalCascade, pair_up, universal_layer
 from lrnnlab.algebra.constructions import Construction, constructions, mod_arith_cascade
 from lrnnlab.algebra.groups import derived_series, group_cascade, inverse, solvable_cascade, then
 from lrnnlab.automata import MooreMachine, classify, equivalent, minimise
@@ -176,8 +176,8 @@ def test_a_wrong_gate_is_noticed():
 def test_mod_arith_cascade_needs_every_layer(layer):
     cascade, machine = mod_arith_cascade(), language("ModArith(5)").machine
     answers, clash = pair_up(cascade, machine)
-    assert clash is None and equivalent(as_machine(cascade, answers), machine) is None
-    assert equivalent(as_machine(cascade, answers), ModArith(5).machine) is None
+    assert clash is None and len(answers) >= minimise(machine).num_states
+    assert pair_up(cascade, ModArith(5).machine)[1] is None
     stuck = spoiled(cascade, layer, lambda rule: lambda token, lower: ("turn", 0))
     one, other = pair_up(stuck, machine)[1]
     assert stuck.run(one)[-1] == (stuck.run(other) or [stuck.start])[-1]

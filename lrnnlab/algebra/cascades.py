@@ -16,7 +16,7 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, build
+from lrnnlab.automata import NO_LABEL, MooreMachine
 
 
 @dataclass(frozen=True)
@@ -143,11 +143,6 @@ def pair_up(model, machine: MooreMachine, limit: int = 100_000):
         if len(pairs) > limit:
             raise ValueError(f"more than {limit} pairs of states: is the model finite-state? The last is {pairs[-1]}")
     return {state: label for state, (label, _) in answers.items()}, None
-
-
-def as_machine(model, answers) -> MooreMachine:
-    """The model as a machine, with the answers of ``pair_up`` as its readout (-1 where there is none)."""
-    return build(model.start, model.symbols, model.step, lambda state: answers.get(state, NO_LABEL))
 
 
 def universal_layer(symbols, N: int) -> DiagonalCascade:

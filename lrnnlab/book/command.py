@@ -116,7 +116,7 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
 
 
 def _site(sources: Sequence[Path], out: Path, books: bool) -> int:
-    from lrnnlab import site  # brings nbconvert, which the other verbs do without
+    from lrnnlab.book import site  # brings nbconvert, which the other verbs do without
 
     try:
         site.build([twin_of(source) for source in sources], out, books=books, say=print)

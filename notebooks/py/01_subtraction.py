@@ -1118,7 +1118,8 @@ killers_widget
 #
 # The cell asks it about six languages, and compares each verdict with a search through the universal layer over all
 # words (step 1; for Sum(5), whose universal layer is large, the turn by 72° stands in its place); where the answer is
-# no, it runs the two words (step 2).
+# no, it runs the two words (step 2). It does the same with 100 random automata of three states and two letters (step 3,
+# on examples).
 
 # %% tags=["proof-two_laws"]
 verdicts = {}
@@ -1132,6 +1133,14 @@ for name in ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*"):
         ends = [layer.run(word)[-1] for word in found.words]
         answers = [int(machine.answer(word)[-1]) for word in found.words]
         assert ends[0] == ends[1] and answers[0] != answers[1], "step 2: one state, two answers"
+draw, possible = np.random.default_rng(0), 0
+for _ in range(100):
+    machine = automata.MooreMachine(draw.integers(3, size=(2, 3)), draw.integers(2, size=3), 0, "ab")
+    found = minimal.possible_in_one_diagonal_layer(machine)
+    confused = cascades.pair_up(cascades.universal_layer("ab", found.order), machine)[1]
+    assert found.possible == (confused is None), "step 3: the verdict is what the search finds"
+    possible += found.possible
+print(f"of 100 random automata {possible} fit into one diagonal layer, by the two laws and by search")
 show.table(
     [
         {
