@@ -81,9 +81,13 @@ def printed(a, b, x):
 
 
 one = {"0": A, "1": A, "-": A}  # one transition for all letters
-assert all(state(f"{a}-{b}", z, one) == printed(a, b, z) for a, b in ("01", "10")), "step 1"
+assert all(state(f"{a}-{b}", z, one) == printed(a, b, z) for a, b in ("01", "10")), (
+    "step 1"
+)
 after = state("0-", z, one)
-assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after) for a, b in ("01", "10")), "step 2"
+assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after) for a, b in ("01", "10")), (
+    "step 2"
+)
 print("x(0-1) =", state("0-1", z, one), "    x(0-) =", after)
 
 
@@ -99,7 +103,9 @@ def differences(gates):
 
 
 short, long = differences(one)
-assert short == long and not short.has(z), "step 3: one expression is left, and no start in it"
+assert short == long and not short.has(z), (
+    "step 3: one expression is left, and no start in it"
+)
 print("x(0-1) - x(1-0) = x(0-0-1) - x(0-1-0) =", short)
 
 # %% [markdown]
@@ -107,7 +113,9 @@ print("x(0-1) - x(1-0) = x(0-0-1) - x(0-1-0) =", short)
 
 # %% tags=["proof-proposition_1"]
 M = 5
-assert (0 - 1) % M != (1 - 0) % M and (0 - 0 - 1) % M == (0 - 1 - 0) % M, "step 4: different values, equal values"
+assert (0 - 1) % M != (1 - 0) % M and (0 - 0 - 1) % M == (0 - 1 - 0) % M, (
+    "step 4: different values, equal values"
+)
 print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 - 0 - 1) % M}")
 
 # %% [markdown]
@@ -120,7 +128,9 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 with show.fails("step 3"):
     own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
     short, long = differences(own)
-    assert short == long and not short.has(z), "step 3: one expression is left, and no start in it"
+    assert short == long and not short.has(z), (
+        "step 3: one expression is left, and no start in it"
+    )
 print("x(0-1) - x(1-0) =", short)
 
 # %% [markdown]
@@ -175,7 +185,9 @@ def h(x):
 draw = np.random.default_rng(0)
 tried = [word for k in range(1, 5) for word in product(range(5), repeat=k)]
 tried += [tuple(draw.integers(5, size=k).tolist()) for k in draw.integers(1, 120, size=200)]
-assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), "step 2: the readout is right"
+assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
+    "step 2: the readout is right"
+)
 print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers: all right")
 
 # %% [markdown]
@@ -186,10 +198,13 @@ print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers:
 
 # %% tags=["proof-digits"]
 first, second = run((0, 0, 1)), run((0, 1, 0))
-assert first != second and h(first) == h(second) == (0 - 0 - 1) % 5, "step 3: two states, one answer"
+assert first != second and h(first) == h(second) == (0 - 0 - 1) % 5, (
+    "step 3: two states, one answer"
+)
 bits, needed = run((4,) * 119).bit_length(), (5**119 - 1).bit_length()
 assert bits >= needed > 200, "step 4: the bits grow like the length"
-print(f"x(0-0-1) = {first}, x(0-1-0) = {second}, both answered {h(first)}; 119 numbers: {bits} bits, at least {needed}")
+print(f"x(0-0-1) = {first}, x(0-1-0) = {second}, both answered {h(first)}")
+print(f"the state of 119 numbers: {bits} bits; needed at least: {needed}")
 
 # %% [markdown]
 # **Break a hypothesis.** In base 6 the code 6 of the minus does not fit into a digit, and step 2 fails.
@@ -197,7 +212,9 @@ print(f"x(0-0-1) = {first}, x(0-1-0) = {second}, both answered {h(first)}; 119 n
 # %% tags=["proof-digits"]
 with show.fails("step 2"):
     BASE = 6
-    assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), "step 2: the readout is right"
+    assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
+        "step 2: the readout is right"
+    )
 BASE = 7
 
 # %% [markdown]
@@ -215,10 +232,12 @@ BASE = 7
 
 # %% tags=["proof-theorem_a"]
 k = sp.Symbol("k", integer=True, positive=True)
-A, p, c, Bu = sp.symbols("A p c Bu", commutative=False)  # p: the state after the prefix; c: the part from the letters
+A, p, c, Bu = sp.symbols("A p c Bu", commutative=False)  # p: x(p); c: the part that the letters add
 after = sp.expand(A * (A**k * p + c) + Bu)
 rest = sp.expand(after - A ** (k + 1) * p)
-assert rest == A * c + Bu and not rest.has(p), "step 1: one more letter, and still no prefix in the second part"
+assert rest == A * c + Bu and not rest.has(p), (
+    "step 1: one more letter, and still no prefix in the second part"
+)
 print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
 
 # %% [markdown]
@@ -235,7 +254,9 @@ print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
 
 # %% tags=["proof-theorem_a"]
 s1, t1, R, S = sp.symbols("s1 t1 R S")
-assert sp.expand((s1 - R) - (t1 - S) - ((-s1 - R) - (-t1 - S)) - 2 * (s1 - t1)) == 0, "step 2: 2 (s1 - t1) is left"
+assert sp.expand((s1 - R) - (t1 - S) - ((-s1 - R) - (-t1 - S)) - 2 * (s1 - t1)) == 0, (
+    "step 2: 2 (s1 - t1) is left"
+)
 M, half = 2 * k + 1, k + 1
 assert sp.Mod(sp.expand(2 * half - 1), M) == 0, "step 3: two has an inverse modulo M"
 print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says s1 = t1 modulo M")
@@ -275,7 +296,9 @@ for _ in range(300):
         if s != t and value(s) != value(t):
             refuted += state(s, A, v, minus) == state(t, A, v, minus)
             break
-assert 0 < collide == refuted, "step 4: every collision gives two expressions in one state with two values"
+assert 0 < collide == refuted, (
+    "step 4: every collision gives two expressions in one state with two values"
+)
 digits = np.array([[7]]), np.arange(1, 6)[:, None], np.array([6])
 kept = {state(w, *digits) for w in product(range(5), repeat=4)}
 assert len(kept) == 5**4, "step 5: a state that keeps all expressions apart"
@@ -306,7 +329,9 @@ check("01.13", my_refutation)
 with show.fails("step 3"):
     M = 4
     apart = [(s, t) for s, t in product(range(M), repeat=2) if s != t and 2 * (s - t) % M == 0]
-    assert not apart, f"step 3: 2 (s1 - t1) = 0 modulo {M} for s1, t1 = {apart[0][0]}, {apart[0][1]}"
+    assert not apart, (
+        f"step 3: 2 (s1 - t1) = 0 modulo {M} for s1, t1 = {apart[0][0]}, {apart[0][1]}"
+    )
 
 # %% [markdown]
 # Modulo 2 it fails altogether: minus is plus there, the counter is right, and it stores almost nothing.
@@ -315,7 +340,9 @@ with show.fails("step 3"):
 M, n = 2, 8
 words = list(product(range(M), repeat=n))
 assert -1 % M == 1, "step 1: minus is plus"
-assert all(sum(w) % M == (w[0] - sum(w[1:])) % M for w in words), "step 2: the counter answers right"
+assert all(sum(w) % M == (w[0] - sum(w[1:])) % M for w in words), (
+    "step 2: the counter answers right"
+)
 states = {sum(w) for w in words}
 assert len(states) == n + 1 < len(words), "step 3: with few states"
 print(f"modulo {M} the counter is right on {len(words)} expressions of {n} numbers, with {len(states)} states")
@@ -352,7 +379,9 @@ def state(word):
 
 radius = 1 / (1 - 0.8)
 largest = max(np.linalg.norm(state(w)) for w in product(range(5), repeat=4))
-assert shrink * radius + 1 <= radius + 1e-12 and largest <= radius, "step 1: a disc that is never left"
+assert shrink * radius + 1 <= radius + 1e-12 and largest <= radius, (
+    "step 1: a disc that is never left"
+)
 room = (1 + 2 * radius / margin) ** 2
 certain = next(n for n in range(1, 20) if 5**n > room)
 
@@ -443,7 +472,9 @@ for s in letters:
 assert x == sum(letters), "step 1: the state is the sum of the letters"
 states = {n: {sum(word) for word in product(range(5), repeat=n)} for n in range(1, 7)}
 bits = (4 * 500).bit_length()
-assert all(found == set(range(4 * n + 1)) for n, found in states.items()) and bits == 11, "step 2: 4 n + 1 states"
+assert all(found == set(range(4 * n + 1)) for n, found in states.items()) and bits == 11, (
+    "step 2: 4 n + 1 states"
+)
 print("x =", x, "   h(x) = x mod 5;  states at n = 1, ..., 6:", *map(len, states.values()))
 
 # %% [markdown]
@@ -519,7 +550,9 @@ def state(letters):
 
 
 gap = sp.expand(state([w, u, w, w]) - state([w, v, w, w]))
-assert gap == A**2 * u - A**2 * v, "step 1: what a letter adds does not depend on the others"
+assert gap == A**2 * u - A**2 * v, (
+    "step 1: what a letter adds does not depend on the others"
+)
 positive = sp.symbols("g1:13", positive=True)
 for m, k in product(range(1, 7), repeat=2):
     X, Y = [sum(positive[:i]) for i in range(m)], [sum(positive[6 : 6 + i]) for i in range(k)]
@@ -530,7 +563,9 @@ draw = np.random.default_rng(0)
 X, Y = draw.integers(-9, 10, (2, 30, 3))
 sums = {tuple(x + y) for x in X for y in Y}
 f = [1, 100, 100**2]
-assert len({int(np.dot(f, s)) for s in sums}) == len(sums), "step 3: one number for each vector, and no two alike"
+assert len({int(np.dot(f, s)) for s in sums}) == len(sums), (
+    "step 3: one number for each vector, and no two alike"
+)
 print("x(wuww) - x(wvww) =", gap, f";  {len(sums)} sums of vectors, as many numbers")
 
 
@@ -556,8 +591,12 @@ drawn = [(draw.integers(-2, 3, (2, 2)), draw.integers(-2, 3, (2, 2))) for _ in r
 layers = [layer for layer in drawn if keeps_apart(*layer)][:200]
 least = [min(len(states(*layer, n)) for layer in layers) for n in range(1, 7)]
 counted = [len(states(np.array([[1]]), np.arange(5)[:, None], n)) for n in range(1, 7)]
-assert all(found >= n + 1 for n, found in enumerate(least, 1)), "step 4: no layer has fewer states"
-assert counted == [4 * n + 1 for n in range(1, 7)], "step 5: the counter for Sum(5) has exactly so many"
+assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
+    "step 4: no layer has fewer states"
+)
+assert counted == [4 * n + 1 for n in range(1, 7)], (
+    "step 5: the counter for Sum(5) has exactly so many"
+)
 print(f"{len(layers)} layers, two letters: at least {least} states; Sum(5) by the counter: {counted}")
 print(f"Sum(5) on 500 digits: at least {4 * 500 + 1} states; a-b-c-... on 119 numbers by Theorem A: {5**119:.0e}")
 
@@ -569,7 +608,9 @@ print(f"Sum(5) on 500 digits: at least {4 * 500 + 1} states; a-b-c-... on 119 nu
 with show.fails("step 4"):
     forgets = np.array([[0, 0], [1, 0]])
     least = [len(states(forgets, np.array([[0, 0], [1, 0]]), n)) for n in range(1, 7)]
-    assert all(found >= n + 1 for n, found in enumerate(least, 1)), f"step 4: {least} states at n = 1, ..., 6"
+    assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
+        f"step 4: {least} states at n = 1, ..., 6"
+    )
 
 # %% [markdown]
 # So for Sum the states grow with the length, slowly; and the readout must be periodic over all of them, which a small
@@ -591,7 +632,9 @@ for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
     power = np.linalg.matrix_power(A, D)
     d = np.array(list(product(range(-1, 2), repeat=D))).T  # (D, 3^D) vectors
     gone, later = ((P @ d == 0).all(axis=1) for P in (power, power @ A @ A @ A))
-    assert (gone == later).all(), "step 1: what is not gone after D steps is not gone later"
+    assert (gone == later).all(), (
+        "step 1: what is not gone after D steps is not gone later"
+    )
     print(f"D = {D}: {len(A)} matrices, {d.shape[1]} vectors; {gone.sum()} pairs are gone after D steps, no more later")
 
 
@@ -626,12 +669,16 @@ for D in (1, 2, 3):
             strings.append(longer(strings[-1], A, v))
         if survives.any():
             kinds["growing"] += 1
-            assert all(len(found) >= n + 1 for n, found in enumerate(strings)), "step 2: at least n + 1 states"
+            assert all(len(found) >= n + 1 for n, found in enumerate(strings)), (
+                "step 2: at least n + 1 states"
+            )
         if reachable(A, v) is not None:
             kinds["finite"] += 1
             early = {tuple(np.linalg.matrix_power(A, D) @ np.array(x, dtype=object)) for x in strings[6 - D]}
-            assert len(early) == 1, "step 3: all but the last D letters leave one and the same trace"
-print(kinds)
+            assert len(early) == 1, (
+                "step 3: all but the last D letters leave one and the same trace"
+            )
+print(f"of 150 layers {kinds['finite']} have finitely many states; in {kinds['growing']} something survives D steps")
 
 # %% [markdown]
 # **Step 4.** Sum, parity, EvenPair and ModArith depend on letters arbitrarily far back, so no such layer with finitely
@@ -653,8 +700,10 @@ for name, one, other, ending in (
         for token in read(machine, ending):
             pair = tuple(machine.transitions[token][q] for q in pair)
     answers = [[int(machine.outputs[q]) for q in pair] for pair in met]
-    assert all(a != b for a, b in answers), "step 4: the first letter is seen however far back it stands"
-    print(f"{name}: {one} and {other}, each followed by any number of {ending}, are answered {answers[-1]}")
+    assert all(a != b for a, b in answers), (
+        "step 4: the first letter is seen however far back it stands"
+    )
+    print(f"{name}: {one} and {other}, then {ending} any number of times: answers", *answers[-1])
 
 # %% [markdown]
 # **Break a hypothesis.** The counter, $A = 1$, has infinitely many states, and it does remember.
@@ -663,7 +712,9 @@ for name, one, other, ending in (
 with show.fails("step 3"):
     A, v = np.array([[1]], dtype=object), np.array([[0], [1]], dtype=object)
     early = {tuple(A @ np.array(x, dtype=object)) for x in longer(longer({(0,)}, A, v), A, v)}
-    assert len(early) == 1, f"step 3: two letters leave the traces {sorted(x for (x,) in early)} after D = 1 more"
+    assert len(early) == 1, (
+        f"step 3: two letters leave the traces {sorted(x for (x,) in early)} after D = 1 more"
+    )
 
 # %% [markdown]
 # ### Between finitely many states and all
@@ -710,7 +761,9 @@ for d in range(1, 6):
 # %% tags=["proof-thue_morse"]
 with show.fails("step 3"):
     ends = run(bits, d + 1), run([1 - bit for bit in bits], d + 1)
-    assert ends[0] == ends[1], f"step 3: the last numbers are {ends[0][-1]} and {ends[1][-1]}"
+    assert ends[0] == ends[1], (
+        f"step 3: the last numbers are {ends[0][-1]} and {ends[1][-1]}"
+    )
 
 # %% [markdown]
 # ### Break a hypothesis: two layers
@@ -731,8 +784,12 @@ with show.fails("step 3"):
 # %% tags=["proof-two_layers"]
 t, threshold = sp.Symbol("t", integer=True, positive=True), sp.Rational(5, 8)
 p = 1 - sp.Rational(1, 2) ** t
-assert sp.simplify(p / 2 + sp.Rational(1, 2) - p.subs(t, t + 1)) == 0 and p.subs(t, 1) == sp.Rational(1, 2), "step 1"
-assert p.subs(t, 1) < threshold <= p.subs(t, 2) and p.diff(t).is_positive, "step 1: only the first letter is taken"
+assert sp.simplify(p / 2 + sp.Rational(1, 2) - p.subs(t, t + 1)) == 0 and p.subs(t, 1) == sp.Rational(1, 2), (
+    "step 1"
+)
+assert p.subs(t, 1) < threshold <= p.subs(t, 2) and p.diff(t).is_positive, (
+    "step 1: only the first letter is taken"
+)
 
 
 def states(digits, number):
@@ -745,11 +802,15 @@ def states(digits, number):
 
 
 words = [word for n in range(1, 5) for word in product(range(5), repeat=n)]
-assert all(x == word[0] + 1 for word in words for _, x in states(word, Fraction)), "step 2: x holds the first letter"
+assert all(x == word[0] + 1 for word in words for _, x in states(word, Fraction)), (
+    "step 2: x holds the first letter"
+)
 clock = [p for p, _ in states([0] * 64, np.float32)]
 stops = next(t for t in range(1, 64) if clock[t] == clock[t - 1])
 held = all(x == s + 1 for s in range(5) for _, x in states([s, *range(5)] * 20, np.float32))
-assert [p < 0.625 for p in clock] == [True] + [False] * 63 and held, "step 3: the float32 clock stops for good"
+assert [p < 0.625 for p in clock] == [True] + [False] * 63 and held, (
+    "step 3: the float32 clock stops for good"
+)
 print(f"p_t = {p}; in float32 p_t = {clock[-1]:g} from t = {stops} on; {len(words)} strings are right")
 
 # %% [markdown]
@@ -758,7 +819,9 @@ print(f"p_t = {p}; in float32 p_t = {clock[-1]:g} from t = {stops} on; {len(word
 # %% tags=["proof-two_layers"]
 with show.fails("step 1"):
     threshold = sp.Rational(4, 5)
-    assert p.subs(t, 1) < threshold <= p.subs(t, 2), f"step 1: p_2 = {p.subs(t, 2)} is below {threshold} as well"
+    assert p.subs(t, 1) < threshold <= p.subs(t, 2), (
+        f"step 1: p_2 = {p.subs(t, 2)} is below {threshold} as well"
+    )
 
 # %% [markdown]
 # In these two layers the letter reaches layer 2 and the readout directly, as a residual connection carries it. It works
@@ -776,11 +839,15 @@ with show.fails("step 1"):
 # **Step 4, on examples.** Run in float32 on ten random strings of 999 digits; $x$ holds small whole numbers only.
 
 # %% tags=["proof-two_plain_layers"]
-oldest = Fraction(5, 16**2) / (1 - Fraction(1, 16))  # at most what all letters before the last two add, at any length
-assert oldest < Fraction(1, 16) and Fraction(5, 16) + oldest < 1, "step 1: the rest does not disturb the two digits"
+oldest = Fraction(5, 16**2) / (1 - Fraction(1, 16))  # more than all letters before the last two add
+assert oldest < Fraction(1, 16) and Fraction(5, 16) + oldest < 1, (
+    "step 1: the rest does not disturb the two digits"
+)
 s = sp.symbols("s1:9")
 total = 7 * (s[0] + 1) + sum(s[t] - s[t - 1] for t in range(1, 8))
-assert sp.expand(total - (6 * (s[0] + 1) + s[7] + 1)) == 0, "step 2: the first and the last letter are left"
+assert sp.expand(total - (6 * (s[0] + 1) + s[7] + 1)) == 0, (
+    "step 2: the first and the last letter are left"
+)
 codes = np.arange(1, 6, dtype=np.float32)
 values = edge = codes
 while len(edge):
@@ -798,7 +865,9 @@ for t, digit in enumerate(strings.T.astype(np.float32)):
     p = p / np.float32(16) + digit + 1
     before = np.floor((p - np.floor(p)) * np.float32(16))
     x = x + np.where(before == 0, 7 * np.floor(p), np.floor(p) - before)
-    assert (x == 6 * (strings[:, 0] + 1) + digit + 1).all(), "step 4: x holds the first and the last letter"
+    assert (x == 6 * (strings[:, 0] + 1) + digit + 1).all(), (
+        "step 4: x holds the first and the last letter"
+    )
 print(f"{strings.size} states of random strings hold their first and last letter")
 
 # %% [markdown]
@@ -839,10 +908,14 @@ def difference(first, second, gates):
 G = {letter: sp.Symbol(f"A_{letter}") for letter in "01-"}  # symbols that commute, as diagonal matrices do
 eq_8 = G["0"] * G["-"] * Bu["1"] - G["1"] * G["-"] * Bu["0"] + (G["0"] - G["1"]) * Bu["-"] + Bu["0"] - Bu["1"]
 short = difference("1-0", "0-1", G)
-assert sp.expand(short - eq_8) == 0 and not short.has(z), "step 1: the start cancels, and Eq. 8 is left"
+assert sp.expand(short - eq_8) == 0 and not short.has(z), (
+    "step 1: the start cancels, and Eq. 8 is left"
+)
 long = difference("0-1-0", "0-0-1", G)
 assert sp.expand(long - short) == 0, "step 2: the same is left after 0-"
-assert (0 - 1) % 5 != (1 - 0) % 5 and (0 - 0 - 1) % 5 == (0 - 1 - 0) % 5, "step 3: different values, equal values"
+assert (0 - 1) % 5 != (1 - 0) % 5 and (0 - 0 - 1) % 5 == (0 - 1 - 0) % 5, (
+    "step 3: different values, equal values"
+)
 print("x(1-0) - x(0-1) = x(0-1-0) - x(0-0-1) =", short)
 
 # %% [markdown]
@@ -866,7 +939,9 @@ print("x(1-0) - x(0-1) =", short)
 
 # %% tags=["proof-one_channel"]
 n = sp.Symbol("n", integer=True, nonnegative=True)
-assert all(sp.floor((5 * n + s) / sp.Integer(5)) == n and sp.Mod(5 * n + s, 5) == s for s in range(5)), "step 1"
+assert all(sp.floor((5 * n + s) / sp.Integer(5)) == n and sp.Mod(5 * n + s, 5) == s for s in range(5)), (
+    "step 1"
+)
 answers, words = {}, [word for k in range(1, 6) for word in product(range(5), repeat=k)]
 for word in words:
     x = 1
@@ -877,7 +952,9 @@ for word in words:
         x, s = divmod(x, 5)
         numbers.append(s)
     answers[state] = (2 * numbers[-1] - sum(numbers)) % 5 == (word[0] - sum(word[1:])) % 5
-assert all(answers.values()) and len(answers) == len(words), "step 2: the readout is right, and everything is stored"
+assert all(answers.values()) and len(answers) == len(words), (
+    "step 2: the readout is right, and everything is stored"
+)
 print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 
 # %% [markdown]
@@ -903,8 +980,12 @@ print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 a, b, y, z, S = sp.symbols("a b y z S")
 maps = list(product(range(4), repeat=4))
 injective = [f for f in maps if len({f[i] for i in range(4)}) == 4]
-assert sp.expand((a * y + b) - (a * z + b) - a * (y - z)) == 0, "step 1: differences are multiplied by a"
-assert len(maps) == 256 and all(set(f) == set(range(4)) for f in injective), "step 1: no point is left out"
+assert sp.expand((a * y + b) - (a * z + b) - a * (y - z)) == 0, (
+    "step 1: differences are multiplied by a"
+)
+assert len(maps) == 256 and all(set(f) == set(range(4)) for f in injective), (
+    "step 1: no point is left out"
+)
 n = sp.Symbol("n", positive=True)
 drive = sp.solve(sp.Eq(a * S + n * b, S), b)[0]
 assert sp.simplify(a * (S / n) + drive - S / n) == 0, "step 2: the mean stays"
@@ -936,7 +1017,10 @@ for R in sets:
         images = {(y1 - z1) * (w - z) + z1 * (y - z) for w in R}  # times (y - z): whole numbers
         if y1 != z1 and images == {w * (y - z) for w in R}:
             found += 1
-            assert abs(y1 - z1) == abs(y - z), "step 3: a permutation of R that is no turn"
+            squares = [(w * w.conjugate()).real for w in (y1 - z1, y - z)]
+            assert squares[0] == squares[1], (
+                "step 3: a permutation of R that is no turn"
+            )
 print(f"{len(sets)} sets of two to four points, {found} maps a x + b that permute one of them: |a| = 1 for each")
 
 # %% [markdown]
@@ -998,7 +1082,9 @@ assert whole == 0 and far < 1e-12, "step 6: both words end in one state of each 
 tokens = [["-01".index(letter) for letter in word] for word in ("0-1-0-1", "1-0-0-1")]
 for N in (1, 2, 3, 4, 5, 6, 12):
     layer = cascades.universal_layer("-01", N)
-    assert layer.run(tokens[0])[-1] == layer.run(tokens[1])[-1], f"step 7: the universal layer of order {N}"
+    assert layer.run(tokens[0])[-1] == layer.run(tokens[1])[-1], (
+        f"step 7: the universal layer of order {N}"
+    )
 draw = np.random.default_rng(0)
 a = draw.uniform(-0.7, 0.7, (5000, 3)) + 1j * draw.uniform(-0.7, 0.7, (5000, 3))
 b = draw.normal(size=(5000, 3))
@@ -1006,7 +1092,9 @@ shrunk = [np.zeros(5000) for _ in tokens]
 for k, word in enumerate(tokens):
     for token in word:
         shrunk[k] = a[:, token] * shrunk[k] + b[:, token]
-assert np.median(abs(shrunk[0] - shrunk[1])) > 1e-6, "step 8: channels that shrink tell the words apart"
+assert np.median(abs(shrunk[0] - shrunk[1])) > 1e-6, (
+    "step 8: channels that shrink tell the words apart"
+)
 print("5,000 finite channels and the universal layers of order 1 to 6 and 12: one state; channels that shrink: two")
 
 # %% [markdown]
@@ -1047,8 +1135,12 @@ def killed(task, u, v, w):
         assert one == other, f"step 2: a layer of order {N} tells {both} apart"
     found = language(task)
     answers = [int(found.machine.answer(read(found.machine, word))[-1]) for word in both]
-    assert answers[0] != answers[1], f"step 3: {task} answers both {' and '.join(both)} by {answers[0]}"
-    assert answers == [found.oracle(word) for word in both], "step 4: the second definition agrees"
+    assert answers[0] != answers[1], (
+        f"step 3: {task} answers both {' and '.join(both)} by {answers[0]}"
+    )
+    assert answers == [found.oracle(word) for word in both], (
+        "step 4: the second definition agrees"
+    )
     return {"task": task, "word": both[0], "answer": answers[0], "other word": both[1], "other answer": answers[1]}
 
 
@@ -1128,17 +1220,23 @@ for name in ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*"):
     verdicts[name] = found = minimal.possible_in_one_diagonal_layer(machine)
     layer = cascades.universal_layer(machine.symbols, found.order) if machine.num_symbols < 3 else None
     confused = cascades.pair_up(layer or minimal.constructions(name)[0].model, machine)[1]
-    assert found.possible == (confused is None), "step 1: the verdict is what the search finds"
+    assert found.possible == (confused is None), (
+        "step 1: the verdict is what the search finds"
+    )
     if not found.possible:
         ends = [layer.run(word)[-1] for word in found.words]
         answers = [int(machine.answer(word)[-1]) for word in found.words]
-        assert ends[0] == ends[1] and answers[0] != answers[1], "step 2: one state, two answers"
+        assert ends[0] == ends[1] and answers[0] != answers[1], (
+            "step 2: one state, two answers"
+        )
 draw, possible = np.random.default_rng(0), 0
 for _ in range(100):
     machine = automata.MooreMachine(draw.integers(3, size=(2, 3)), draw.integers(2, size=3), 0, "ab")
     found = minimal.possible_in_one_diagonal_layer(machine)
     confused = cascades.pair_up(cascades.universal_layer("ab", found.order), machine)[1]
-    assert found.possible == (confused is None), "step 3: the verdict is what the search finds"
+    assert found.possible == (confused is None), (
+        "step 3: the verdict is what the search finds"
+    )
     possible += found.possible
 print(f"of 100 random automata {possible} fit into one diagonal layer, by the two laws and by search")
 show.table(
@@ -1192,11 +1290,17 @@ def keeps(corner):
 
 
 empty, full = keeps(corner=-1)
-assert list(empty) == [s, 1] and list(full) == [r, 1], "step 1: the first letter is stored and kept"
+assert list(empty) == [s, 1] and list(full) == [r, 1], (
+    "step 1: the first letter is stored and kept"
+)
 A = [sp.Matrix([[1, -sp.Rational(s, 4)], [0, 0]]) for s in range(5)]
-assert all(block.rank() == 1 and block.det() == 0 for block in A), "step 2: neither zero nor invertible"
+assert all(block.rank() == 1 and block.det() == 0 for block in A), (
+    "step 2: neither zero nor invertible"
+)
 columns = [block.col(j) for block in A for j in (0, 1)]
-assert all(sum(entry != 0 for entry in v) <= 1 and max(map(abs, v)) <= 1 for v in columns), "step 3: Eq. 6"
+assert all(sum(entry != 0 for entry in v) <= 1 and max(map(abs, v)) <= 1 for v in columns), (
+    "step 3: Eq. 6"
+)
 print("(0, 0) goes to", tuple(empty), "and (r, 1) to", tuple(full))
 
 # %% [markdown]
@@ -1213,14 +1317,24 @@ for M in (2, 5):
     first = model.layers[0][0]  # the block; beside it stands the last letter
     for token in range(M):
         step = Fraction(token, M - 1)
-        assert first.rule(token, ()) == (((1, -step), (0, 0)), (step, 1)), "step 4: the block above"
-    assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, "step 4: right on all words"
+        assert first.rule(token, ()) == (((1, -step), (0, 0)), (step, 1)), (
+            "step 4: the block above"
+        )
+    assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
+        "step 4: right on all words"
+    )
 numbers = sp.symbols("a b c d")
-assert sp.expand(2 * numbers[0] - sum(numbers) - (numbers[0] - sum(numbers[1:]))) == 0, "step 5: twice the first"
+assert sp.expand(2 * numbers[0] - sum(numbers) - (numbers[0] - sum(numbers[1:]))) == 0, (
+    "step 5: twice the first"
+)
 model, machine = minimal.constructions("a-b-c mod 5")[0].model, language("a-b-c mod 5, expressions").machine
-assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, "step 5: right on all expressions"
+assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
+    "step 5: right on all expressions"
+)
 larger, machine = minimal.constructions("a-b-c mod 5")[1].model, language("a-b-c mod 5").machine
-assert larger.size == 3 and cascades.pair_up(larger, machine)[1] is None, "step 6: right on all strings"
+assert larger.size == 3 and cascades.pair_up(larger, machine)[1] is None, (
+    "step 6: right on all strings"
+)
 print(f"EvenPair(2), EvenPair(5) and expressions: blocks of size {model.size}; all strings: size {larger.size}")
 
 # %% [markdown]
@@ -1281,7 +1395,9 @@ orders = [list(q) for q in product(range(3), repeat=3) if len(set(q)) == 3]
 turns = [np.eye(3, dtype=int)[q] * signs for q in orders for signs in product((1, -1), repeat=3)]
 x = np.array([1, 2, 4])
 for zero, one in product(turns, repeat=2):
-    assert (one @ np.linalg.matrix_power(zero, 12) @ x == one @ x).all(), "step 2: 0^m 1 ends where 1 ends"
+    assert (one @ np.linalg.matrix_power(zero, 12) @ x == one @ x).all(), (
+        "step 2: 0^m 1 ends where 1 ends"
+    )
 
 
 def two_answers(name):
@@ -1292,7 +1408,9 @@ def two_answers(name):
 answers = two_answers("EvenPair(2)")
 assert answers[0] != answers[1], "step 3: the answers differ"
 moves = automata.minimise(language("EvenPair(2)").machine).transitions
-assert any(len(set(move.tolist())) < len(move) for move in moves), "step 4: some letter merges states"
+assert any(len(set(move.tolist())) < len(move) for move in moves), (
+    "step 4: some letter merges states"
+)
 print(f"{len(turns)} invertible blocks, all pairs: 0^12 1 ends where 1 ends; EvenPair answers {answers}")
 
 # %% [markdown]
@@ -1367,16 +1485,22 @@ a, e, c, x = sp.symbols("a e c x")
 y = x
 for turn in (1 / a, 1 / e, a, e):  # undo g, undo h, do g, do h: turns about c
     y = c + turn * (y - c)
-assert sp.simplify(y - x) == 0, "step 1: a commutator of two turns about one centre does nothing"
+assert sp.simplify(y - x) == 0, (
+    "step 1: a commutator of two turns about one centre does nothing"
+)
 
 
 def layers_of(name, wanted):
     series, machine = groups.derived_series(list(GROUPS[name].values())), language(name).machine
     cascade = groups.group_cascade(name)
     answers, confused = cascades.pair_up(cascade, machine)
-    assert cascade.depth == wanted == len(series) - 1, f"step 2: {name} has {cascade.depth} layers, not {wanted}"
+    assert cascade.depth == wanted == len(series) - 1, (
+        f"step 2: {name} has {cascade.depth} layers, not {wanted}"
+    )
     one_to_one = len(answers) == len(set(answers.values())) == machine.num_states == len(series[0])
-    assert confused is None and one_to_one, "step 2: each state is one element, and each element one state"
+    assert confused is None and one_to_one, (
+        "step 2: each state is one element, and each element one state"
+    )
     return cascade, machine, series, answers
 
 
@@ -1394,8 +1518,10 @@ for name, (cascade, machine, series, answers) in built.items():
             after = state
             for token in named["".join(map(str, element))]:
                 after = cascade.step(after, token)
-            assert after[:j] == state[:j], "step 3: the j-th derived group leaves layers 1 to j as they are"
-    print(f"{name}: {cascade.depth} layers, {len(answers)} states; sizes {[len(group) for group in series]}")
+            assert after[:j] == state[:j], (
+                "step 3: the j-th derived group leaves layers 1 to j as they are"
+            )
+    print(f"{name}: {cascade.depth} layers, {len(answers)} states; sizes", *(len(group) for group in series))
 
 # %% [markdown]
 # **Step 4, on examples.** The layers run on 200 random words of 40 letters and answer the product, which is computed
@@ -1414,14 +1540,18 @@ for name, (cascade, machine, _, answers) in built.items():
         for token in word:
             points = [generators[token][point] for point in points]
         state = cascade.run(word)[-1]
-        assert machine.names[answers[state]] == "".join(map(str, points)), "step 4: the product of the letters"
+        assert machine.names[answers[state]] == "".join(map(str, points)), (
+            "step 4: the product of the letters"
+        )
     drift = abs(cascade.values(word)[-1] - cascade.points(state)).max()
     assert drift < 1e-9, "step 4: complex128 stays on the exact states"
 A_5 = groups.derived_series(list(GROUPS["A_5"].values()))
-assert A_5[0] == A_5[1] and len(A_5[0]) == 60, "step 5: the commutators of A_5 are all of A_5"
+assert A_5[0] == A_5[1] and len(A_5[0]) == 60, (
+    "step 5: the commutators of A_5 are all of A_5"
+)
 verdicts = {name: minimal.possible_in_one_diagonal_layer(language(name).machine).possible for name in GROUPS}
 assert not any(verdicts.values()), "step 6: one layer is not enough"
-print(f"A_5: {[len(group) for group in A_5]};  possible in one diagonal layer: {verdicts}")
+print(f"A_5 has {len(A_5[0])} elements, its commutators make {len(A_5[1])}; one layer is not enough for {', '.join(verdicts)}")
 
 # %% [markdown]
 # **Step 7.** ModArith(5) contains only commutative groups, yet one layer is not enough, by the killer words. Three
@@ -1435,8 +1565,12 @@ print(f"A_5: {[len(group) for group in A_5]};  possible in one diagonal layer: {
 # %% tags=["proof-theorem_d_prime"]
 machine = language("ModArith(5)").machine
 three = next(one.model for one in minimal.constructions("ModArith(5)") if one.model.name == "three diagonal layers")
-assert three.depth == 3 and cascades.pair_up(three, machine)[1] is None, "step 7: three layers are right on all words"
-assert not minimal.possible_in_one_diagonal_layer(machine).possible, "step 7: one layer is not enough"
+assert three.depth == 3 and cascades.pair_up(three, machine)[1] is None, (
+    "step 7: three layers are right on all words"
+)
+assert not minimal.possible_in_one_diagonal_layer(machine).possible, (
+    "step 7: one layer is not enough"
+)
 
 
 def random_layers(count):
@@ -1458,8 +1592,11 @@ for count, tries in ((1, 20), (2, 6), (3, 3)):
         machine = automata.build(layers.start, layers.symbols, layers.step, shows)
         length = automata.classify(machine).derived_length
         longest[count] = max(longest.get(count, 0), np.inf if length is None else length)
-assert all(length <= count for count, length in longest.items()), "step 8: derived length at most the layers"
-print(f"ModArith(5): {three.depth} diagonal layers; random layers: derived lengths {longest}")
+assert all(length <= count for count, length in longest.items()), (
+    "step 8: derived length at most the layers"
+)
+said = ", ".join(f"{length} in {count}" for count, length in longest.items())
+print(f"ModArith(5): {three.depth} diagonal layers; the longest derived length, by layers: {said}")
 
 # %% [markdown]
 # **Break a hypothesis.** Two layers do not do for $S_4$: the construction needs one for each step of the series.
@@ -1525,14 +1662,19 @@ for b in (1, 2, 3):
     H[:, :b], H[:, b, b] = np.array(entries).reshape(-1, b, b + 1), 1
     v = np.array([(*x, end) for *x, end in product((-1, 0, 1), repeat=b + 1)]).T
     gone, later = ((P @ v == 0).all(axis=1) for P in (np.linalg.matrix_power(H, b + j) for j in (0, 3)))
-    assert (gone == later).all() and not gone[:, v[b] != 0].any(), "step 1: what is not gone after b steps stays"
+    assert (gone == later).all() and not gone[:, v[b] != 0].any(), (
+        "step 1: what is not gone after b steps stays"
+    )
     x = np.array([(*start, 1) for start in product((-1, 0, 1), repeat=b)]).T
     runs = [np.linalg.matrix_power(H, k) @ x for k in range(37)]
     finite = (runs[24] == runs[36]).all(axis=1)  # (maps, starts)
     cycling = [(runs[k] == runs[k + 12]).all(axis=1) for k in range(25)]
     orbits[b] = [int((finite & ~np.any(cycling[:k], axis=0) & cycling[k]).sum()) for k in range(25)]
-    assert orbits[b][b] > 0 == sum(orbits[b][b + 1 :]), f"step 2: an orbit of b = {b} runs more than b steps"
-    print(f"b = {b}: steps before the cycle, and how many orbits: {dict(enumerate(orbits[b][: b + 1]))}")
+    assert orbits[b][b] > 0 == sum(orbits[b][b + 1 :]), (
+        f"step 2: an orbit of b = {b} runs more than b steps"
+    )
+    said = ", ".join(f"{steps} steps: {many} orbits" for steps, many in enumerate(orbits[b][: b + 1]))
+    print(f"b = {b}, before the cycle: {said}")
 
 # %% [markdown]
 # Apply this to the language $D_n$ of balanced brackets `a`…`b` of depth at most $n$. If all blocks of one layer had
@@ -1560,12 +1702,18 @@ for n in (2, 3, 4, 12):
     machine = language(f"D_{n}").machine
     deep = machine.run(read(machine, "a" * (n + 1)))[-1]
     balanced = int(machine.answer(read(machine, "a" * n + "b" * n))[-1])
-    assert balanced == 1 != int(machine.outputs[deep]), "step 4: n is not too deep, n + 1 is"
-    assert (machine.transitions[:, deep] == deep).all(), "step 4: what is too deep stays so"
+    assert balanced == 1 != int(machine.outputs[deep]), (
+        "step 4: n is not too deep, n + 1 is"
+    )
+    assert (machine.transitions[:, deep] == deep).all(), (
+        "step 4: what is too deep stays so"
+    )
     model = minimal.constructions(f"D_{n}")[0].model
     sizes[n] = model.size
-    assert sizes[n] == n + 1 and cascades.pair_up(model, machine)[1] is None, "step 5: b = n + 1 is enough"
-print("depth n and the smallest block:", sizes)
+    assert sizes[n] == n + 1 and cascades.pair_up(model, machine)[1] is None, (
+        "step 5: b = n + 1 is enough"
+    )
+print("smallest block:", ", ".join(f"D_{n}: {b}" for n, b in sizes.items()))
 
 # %% [markdown]
 # **Break a hypothesis.** *In $\mathbb R^b$*: claim one step fewer, and the same orbits refute it.
@@ -1573,7 +1721,9 @@ print("depth n and the smallest block:", sizes)
 # %% tags=["proof-theorem_e"]
 with show.fails("step 2"):
     for b, steps in orbits.items():
-        assert sum(steps[b:]) == 0, f"step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
+        assert sum(steps[b:]) == 0, (
+            f"step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
+        )
 
 # %%
 show.figure(
@@ -1701,12 +1851,20 @@ def start(G, K):  # the z with K x(0-) + g = 0
 
 
 G, K = layer(1)
-assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, "step 1: the equation for z has a solution"
+assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
+    "step 1: the equation for z has a solution"
+)
 z = start(G, K)
-assert state("0-0-1", z, G) == state("0-1-0", z, G), "step 2: the equal values have equal states"
-assert state("0-1", z, G) != state("1-0", z, G), "step 3: the different values have different states"
+assert state("0-0-1", z, G) == state("0-1-0", z, G), (
+    "step 2: the equal values have equal states"
+)
+assert state("0-1", z, G) != state("1-0", z, G), (
+    "step 3: the different values have different states"
+)
 determinant, off = sp.factor(layer(t)[1].det()), layer(0)
-assert sp.rem(determinant, t**2, t) == 0 and off[1] == sp.zeros(2, 2), "step 4: K vanishes with the off-diagonal part"
+assert sp.rem(determinant, t**2, t) == 0 and off[1] == sp.zeros(2, 2), (
+    "step 4: K vanishes with the off-diagonal part"
+)
 y = sp.Matrix(sp.symbols("y1 y2"))
 pairs = ("0-1", "1-0"), ("0-0-1", "0-1-0")
 short, long = (sp.expand(state(a, y, off[0]) - state(b, y, off[0])) for a, b in pairs)
@@ -1728,7 +1886,9 @@ print("x(0) - x(0-0) =", tuple(gap))
 # %% tags=["proof-liquid_s4"]
 with show.fails("step 1"):
     G, K = layer(0)
-    assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, f"step 1: det K = {K.det()}, no start helps"
+    assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
+        f"step 1: det K = {K.det()}, no start helps"
+    )
 
 # %% [markdown]
 # ## 10 Where the paper says something else
