@@ -452,7 +452,8 @@ words_widget
 #
 # In its section 4.4 the paper uses Proposition 1 to explain its results on **Sum**, **EvenPair** and **ModArith**:
 #
-# > **The paper.** "The inferior performance of S4 and S4D is expected since they cannot represent subtraction".
+# > **The paper.** "The inferior performance of S4 and S4D is expected since they cannot represent subtraction as
+# > illustrated in Prop. 1."
 #
 # But there is no subtraction in Sum (add digits modulo $M$) or in EvenPair (is the last letter the first one?). Only
 # ModArith contains the expressions of section 1, and with them Theorem A. As for Sum, one number with a constant $A =
@@ -1047,8 +1048,9 @@ print("c + a e (x - c) in both orders;  after a reset to q and one more letter: 
 # `1-`, $w$ = `0-1`.
 #
 # **Step 7.** The *universal layer* of order $N$ has a channel for every set of letters that may reset and every letter
-# that may be counted modulo $N$; any channel whose turns have an order that divides $N$ can be read off it. So one run
-# of it stands for all of these.
+# that may be counted modulo $N$. The state of any channel whose turns have an order that divides $N$ can be read off
+# it: the channel for its resetting letters tells the last reset and how often each other letter came since, and between
+# resets turns add up. So one run of it stands for all of these.
 #
 # **Step 8, on examples.** *Finitely many* is needed: channels that shrink, $|a| < 1$, tell the words apart.
 
@@ -1306,7 +1308,7 @@ print("(0, 0) goes to", tuple(empty), "and (r, 1) to", tuple(full))
 # %% [markdown]
 # **Step 4.** With the last letter beside it (a channel with $A = 0$) this layer computes EvenPair. The cell compares it
 # with the automaton over *all* words, by a search through the pairs (state of the layer, state of the automaton), of
-# which there are finitely many.
+# which there are finitely many (`cascades.pair_up`; put `cascades.pair_up??` into a cell to read its lines).
 #
 # **Step 5.** $a - b - c - \cdots = 2a - (a + b + c + \cdots)$: with a turn by 72° that adds up, beside this block, one
 # layer subtracts, on all well-formed expressions. **Step 6:** on every string of letters a block of size 3 does.
@@ -1438,7 +1440,8 @@ with show.fails("step 3"):
 #
 # Groups occur in an automaton: we say that a set of words *acts as a group* if there are states which each of these
 # words permutes, such that the permutations are a group. In the automaton of Sum(5) the five letters permute the five
-# states by turns. In that of EvenPair no word permutes two or more states other than by leaving them where they are.
+# states by turns. In that of EvenPair no word permutes two or more states other than by leaving them where they are
+# (the table of section 8 computes a derived length of 0 for it).
 
 # %%
 series = {name: [len(group) for group in groups.derived_series(list(GROUPS[name].values()))] for name in GROUPS}
