@@ -309,16 +309,18 @@ print(f"{collide} of 300 random layers have a collision; {refuted} of these are 
 #
 # Step 3 argues by contradiction. Make it a construction: two expressions $s, t$ of equal length share a state, and
 # their first numbers differ. Write the line that returns two expressions which share a state *and* have different
-# values modulo 5 (exercise 13; an expression is a tuple of its numbers). The `assert` of the step stands there already.
+# values modulo 5 (exercise 13; an expression is a tuple of its numbers). The `assert` of the step stands below already.
 
 # %%
 my_refutation = None  # exercise 13: your line, a function such as lambda s, t: (s, t)
+check("01.13", my_refutation)
 
+# %%
 if my_refutation is not None:
     left, right = my_refutation((1, 0, 2), (3, 1, 3))
     same_front = left[:-3] == right[:-3] and left[-3:] == (1, 0, 2) and right[-3:] == (3, 1, 3)
     assert same_front and value(left) != value(right), "one state (by step 1), different values"
-check("01.13", my_refutation)
+    print(f"{left} and {right} share a state, and their values are {value(left)} and {value(right)}")
 
 # %% [markdown]
 # ### Break a hypothesis: an odd modulus
