@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sympy import isprime
@@ -79,7 +80,7 @@ class RootSum:
         return f"RootSum({self.parts})"
 
 
-def field_of(n: int) -> tuple[Callable, object]:
+def field_of(n: int) -> tuple[Callable, Any]:
     """A converter of whole numbers and fractions, and w itself.  For n = 1 and 2 the fractions, w = 1 and -1.
 
     ValueError unless n is 1 or a prime.
@@ -156,7 +157,7 @@ class BlockModel:
 
     def step(self, state: tuple, token: int) -> tuple:
         """The state after one more token."""
-        after = ()
+        after: tuple = ()
         for depth, before in enumerate(state):
             after += (tuple(self._moved(depth, number, x, token, after) for number, x in enumerate(before)),)
         return after
