@@ -9,6 +9,8 @@ Letters: M modulus, s a symbol, b block size, T number of operands; A_s, Bu_s tr
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +21,6 @@ from lrnnlab.algebra.arithmetic_blocks import even_pair, first_symbol, subtracti
 from lrnnlab.algebra.cascades import pair_up
 from lrnnlab.algebra.evidence import Evidence, Step
 from lrnnlab.automata.languages import language
-from lrnnlab.algebra.turning import signed_permutations
 from lrnnlab.algebra.words import spelled, value
 
 
@@ -84,6 +85,19 @@ def _float_errors(M, corner, longest, samples, draw):
         answers = np.where(lengths == t, read % M, answers)
     words = [row[:T] for row, T in zip(operands.tolist(), lengths)]
     return [spelled(word) for word, answer in zip(words, answers) if answer != value(word, M)]
+
+
+def signed_permutations(b: int) -> Iterable[np.ndarray]:
+    """The 2^b b! integer blocks with one entry +-1 in each row and column.
+
+    For p < 2 they are the only blocks under Eq. 6 with |det A| = 1 (chapter 02, Theorem 3).
+
+    >>> len(list(signed_permutations(3)))
+    48
+    """
+    for order in itertools.permutations(range(b)):
+        for signs in itertools.product((1, -1), repeat=b):
+            yield np.eye(b, dtype=int)[list(order)] * np.array(signs)
 
 
 def invertible_only(name: str = "EvenPair(2)", models: int = 200, seed: int = 0) -> Evidence:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor, nn
 
-from lrnnlab.analysis_strings import cumulative_gradient
+from lrnnlab.analysis import cumulative_gradient
 from lrnnlab.automata import transition_monoid
 from lrnnlab.tables.regulargpt_fig3 import build_task
 from lrnnlab.tables.regulargpt_fig4 import shape

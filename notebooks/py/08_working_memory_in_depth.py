@@ -29,7 +29,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import records
-from lrnnlab.analysis_strings import elements_by_depth, states_by_depth
+from lrnnlab.analysis import elements_by_depth, states_by_depth
 from lrnnlab.bench.tree import ratio, training_step
 from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4
