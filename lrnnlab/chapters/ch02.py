@@ -10,6 +10,7 @@ takes state j to state i, so a *column* says where one state goes.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Sequence
@@ -378,12 +379,14 @@ def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     + eps), plus bias (C,).  So W and bias have LayerNorm's own scale and shift in them.
 
     >>> from lrnnlab.models import build
-    >>> [part.shape for part in last_layer(build("block_diagonal", vocab_size=3, classes=2, h=4, b=5, readout="linear"))[:3]]
+    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=4, b=5, readout="linear")
+    >>> [part.shape for part in last_layer(model)[:3]]
     [(3, 4, 5, 5), (2, 4, 5), (2,)]
     """
-    A = symbol_transitions(model)[0].double().numpy()
+    model = copy.deepcopy(model).double()
     norm, (last,) = model.final_norm, model.head
-    scale, shift, weight, bias = (part.detach().double().numpy() for part in (norm.weight, norm.bias, last.weight, last.bias))
+    A = symbol_transitions(model)[0].numpy()
+    scale, shift, weight, bias = (part.detach().numpy() for part in (norm.weight, norm.bias, last.weight, last.bias))
     return A, (weight * scale).reshape(len(weight), *A.shape[1:3]), weight @ shift + bias, norm.eps
 
 
