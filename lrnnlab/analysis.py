@@ -1,17 +1,18 @@
-"""What is inside a network: how products of blocks grow, how far states spread, what a depth holds, how far back it looks.
+"""What is inside a network: how products of blocks grow, how states spread, what a depth holds, how far back it looks.
 
     random_blocks, log10_products, growth_per_step, overflow_step    products of blocks (paper 000, Eq. 6 and 7)
     eigenvalues, head_automata                                       the blocks of one model
     within_between, centre_scores, way_to_error, crossing            states of a class, and when they are misread
     states_by_depth, elements_by_depth, parts_by_depth               the depths of RegularGPT (paper 002, Sec. 7.3)
     on_a_plane, clusters_found, purity                               points, and whether their clusters are the elements
-    receptive_field, cumulative_gradient                             the gradient by every input position (paper 002, Fig. 4)
+    receptive_field, cumulative_gradient                             the gradient by every position (paper 002, Fig. 4)
 
 Arrays in, arrays out; nothing is drawn here.
 
-Letters: B batch, T time, V vocabulary, C classes, D model width, h blocks, b block size, p the norm, k steps; A transition;
-c chunk (paper 002's C), l depth, S positions that a depth still has; n states of a machine, m elements of its transition
-monoid; N points; d_in and d_out columns.  ||A||_1 is the operator norm, the largest column sum of absolute values.
+Letters: B batch, T time, V vocabulary, C classes, D model width, h blocks, b block size, p the norm, k steps;
+A transition; c chunk (paper 002's C), l depth, S positions that a depth still has; n states of a machine, m elements of
+its transition monoid; N points; d_in and d_out columns.  ||A||_1 is the operator norm, the largest column sum of
+absolute values.
 """
 
 from __future__ import annotations

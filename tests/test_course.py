@@ -44,8 +44,8 @@ from lrnnlab.course.reading import Unreadable, digest, plain_python, top_names
 from lrnnlab.course.sets import inside, without
 from lrnnlab.course.submissions import collect, read
 
-SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "course").glob("chapter_*.py"))
-CHAPTERS = [path.stem.removeprefix("chapter_") for path in SOURCES]
+SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "chapters").glob("ch[0-9]*.py"))
+CHAPTERS = [path.stem.removeprefix("ch") for path in SOURCES]
 
 # --- judging ---------------------------------------------------------------------------------------------------------
 
@@ -425,6 +425,10 @@ WRONG = {
         [[1, 1], [1, 1]], [[0.5, 0.5], [0.5, 0.5]], np.array([[1, 1], [1, -1]]) / 2**0.5, np.eye(2), [[1, 0]], [1, 2],
     ],
     "02.8": ["after about 150", "never: the norm is kept", 15, "soon"],
+    "02.9": [
+        lambda e, s: math.floor(math.log(s) / math.log(1 - e)) + 1, lambda e, s: math.log(s) / math.log(1 - e),
+        lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
+    ],
     "03.1": [16, 32, 15, "17!"],
     "03.3": [17047, 17049, 1, "P"],
     "03.4": [
@@ -485,6 +489,7 @@ OTHER_STYLE = {
     ],
     "02.7": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
     "02.8": [],
+    "02.9": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
     "03.6": [],
     "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
@@ -611,15 +616,15 @@ HEADER = re.compile(r"^# (\d+)\. (★+) \*\((\d+) min(?:, (\d+) points)?: ([^*]+
 
 @pytest.mark.parametrize("number", ["00", "01", "02", "03", "04"])
 def test_a_chapter_says_of_each_exercise_what_the_exercise_says_of_itself(number):
-    source = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
-    source = source[source.index("Exercises\n") :]
+    whole = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
+    source = whole[whole.index("Exercises\n") :]
     headers = {f"{number}.{n}": (len(stars), int(minutes), teaches)
                for n, stars, minutes, _, teaches in HEADER.findall(re.sub(r"\n#  +", " ", source))}  # fmt: skip
     assert list(headers) == [f"{number}.{n + 1}" for n in range(len(re.findall(r"^# \d+\. ★", source, re.MULTILINE)))]
     for one in exercises(number):
         assert headers[one.id] == (one.stars, one.minutes, one.teaches)
         asks = "predict" if isinstance(one, Prediction) else "check"
-        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', source, re.MULTILINE)) == 1
+        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', whole, re.MULTILINE)) == 1  # a hole stands in its proof
     worth = [int(points) for *_, points, _ in HEADER.findall(source) if points]
     assert [sum(worth)] == [int(n) for n in re.findall(r"^# (\d+) points\.", source, re.MULTILINE)] or not worth
     for kind in ("A proof step.", "Code.", "Break the hypothesis.", "Predict"):

@@ -1,8 +1,8 @@
 """Chapter 02, the block-diagonal LRNN: its pictures and widgets, the bound for a soft network, and its exercises.
 
-Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 6 of the
-chapter) needs the numbers of a trained network's last layer, the places that its heads can be in, and what it does on
-long strings.
+Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 6 of
+the chapter) needs the numbers of a trained network's last layer, the places that its heads can be in, and what it does
+on long strings.
 
 Letters: V vocabulary, C classes, h blocks (heads), b block size, p the norm, k steps; A transition.  [i, j] of a block
 takes state j to state i, so a *column* says where one state goes.
@@ -165,8 +165,8 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
         raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(KINDS)}")
     for name, curve in curves.items():
         look, chosen = KIND_LOOKS[name], kind in (None, name)
-        axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name, lw=2.4 if kind == name else 1.6,
-                  alpha=1.0 if chosen else 0.5)
+        axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name,
+                  lw=2.4 if kind == name else 1.6, alpha=1.0 if chosen else 0.5)
         ends.append((curve[-1], "worst possible" if name == "worst" else name, look.colour if chosen else FAINT))
     for limit, text in ((FLOAT32_MAX, "float32 overflows"), (FLOAT32_TINY, "float32 is zero")):
         level = np.log10(limit)
@@ -375,8 +375,8 @@ def walk_widget(machine: MooreMachine, task: MachineTask):
 def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Of a one-layer model with a linear readout, in double precision: (A, W, bias, eps).
 
-    A (V, h, b, b): the blocks of each token; the logits of a state x (h, b) are W (C, h, b) times (x - mean) / sqrt(variance
-    + eps), plus bias (C,).  So W and bias have LayerNorm's own scale and shift in them.
+    A (V, h, b, b): the blocks of each token; the logits of a state x (h, b) are W (C, h, b) times
+    (x - mean) / sqrt(variance + eps), plus bias (C,).  So W and bias have LayerNorm's own scale and shift in them.
 
     >>> from lrnnlab.models import build
     >>> model = build("block_diagonal", vocab_size=3, classes=2, h=4, b=5, readout="linear")
@@ -413,7 +413,7 @@ def places(to: np.ndarray, heads: Sequence[int], specification: MooreMachine) ->
 
 
 def first_wrong(model: Net, task: MachineTask, length: int) -> dict[str, int]:
-    """The position of the first wrong answer on v v v ... and v w v w ..., for those of them that have one up to ``length``.
+    """The position of the first wrong answer on v v v ... and v w v w ..., for those that have one up to ``length``.
 
     The states are multiplied out in double precision.  For one-layer models without an input term (``last_layer``).
     """
@@ -476,9 +476,9 @@ def _growing(answer) -> None:
 def _tokens(answer) -> None:
     for e, s in ((0.01, 0.5), (0.001, 0.5), (0.0005, 0.6), (0.2, 0.9), (0.3, 0.01), (0.00002, 0.75)):
         t, given = math.ceil(math.log(s) / math.log(1 - e)) - 1, number(call(answer, e, s))
-        at = f"e = {e:g}, s = {s:g}"
-        claim(given <= t, f"{at}: after {given:g} tokens (1 - e)^t is {(1 - e) ** given:.6g}, which is not above s")
-        claim(given >= t, f"{at}: not {given:g}; after {t} tokens (1 - e)^t is still {(1 - e) ** t:.6g}")
+        claim(given == int(given) and given >= 0, f"e = {e:g}, s = {s:g}: {given:g} is no number of tokens")
+        claim(given <= t, f"e = {e:g}, s = {s:g}: after {given:g} tokens (1 - e)^t is no longer above s")
+        claim(given >= t, f"e = {e:g}, s = {s:g}: one token after {given:g} (1 - e)^t is still above s")
 
 
 def _blocks_of(goes: list[list[int]]) -> np.ndarray:
@@ -534,10 +534,11 @@ EXERCISES = (
     ),
     Exercise(
         "02.9", 1, 10, "how long a head that counts can be vouched for", _tokens,
-        ("Take the logarithm of $(1-e)^t > s$, and mind its sign.", "$t < \\ln s / \\ln(1-e)$, and $t$ is a whole number."),
-        "$(1-e)^t > s$ says $t \\ln(1-e) > \\ln s$; both logarithms are negative, so $t < \\ln s / \\ln(1-e)$, and the largest "
-        "such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For $e = 0.01$, $s = 0.5$ it is 68. For small $e$ it is "
-        "about $\\ln(1/s)/e$: half the error is twice the time.",
+        ("Take the logarithm of $(1-e)^t > s$, and mind its sign.",
+         "$t < \\ln s / \\ln(1-e)$, and $t$ is a whole number."),
+        "$(1-e)^t > s$ says $t \\ln(1-e) > \\ln s$; both logarithms are negative, so $t < \\ln s / \\ln(1-e)$, and "
+        "the largest such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For $e = 0.01$, $s = 0.5$ it is 68. "
+        "For small $e$ it is about $\\ln(1/s)/e$: half the error is twice the time.",
         lambda: lambda e, s: math.ceil(math.log(s) / math.log(1 - e)) - 1,
     ),
 )  # fmt: skip

@@ -26,7 +26,10 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnlab.show.automaton_figures
+import lrnnlab.show.fading_figures
+import lrnnlab.show.training_figures
+import lrnnlab.tables.report
 from lrnnlab import analysis, models, records, show, tables, tasks, training, verification
 from lrnnlab.chapters import ch02
 from lrnnlab.course import check, hint, predict, solution
@@ -223,10 +226,8 @@ print(f"300 random chains reach at most {share.max():.3f} of the product of thei
 
 # %% [markdown]
 # **Step 3.** The block of equal entries, $W = b^{-1/p}\,\mathbf 1 \mathbf 1^\top$, obeys Eq. 6 with equality.
-#
-# **Step 4.**
-# $W^k$ has column sums $b^{k(1-1/p)}$: with $\mathbf 1^\top\mathbf 1 = b$, $W^2 = b^{1-1/p}\,W$. And the exponent is
-# positive for every $p > 1$. $\blacksquare$
+# **Step 4.** $W^k$ has column sums $b^{k(1-1/p)}$: with $\mathbf 1^\top\mathbf 1 = b$, $W^2 = b^{1-1/p}\,W$. And the
+# exponent is positive for every $p > 1$. $\blacksquare$
 
 # %% tags=["proof-sharp"]
 size = sp.Symbol("b", positive=True)
@@ -276,6 +277,7 @@ rounded = Fraction(float(factor))
 assert rounded**2 < 2 and rounded**256 <= F < rounded**257, "step 2: the factor is rounded first"
 print(f"the float32 next to the square root of 2: {float(rounded):.9f}; the first power above: 257")
 
+
 # %% [markdown]
 # **Step 3.** Multiplied out in float32, each product is rounded once more, by at most $2^{-24}$ of itself, so
 # infinity has to come between the two steps that are computed first; it comes at 257.
@@ -311,7 +313,7 @@ T, b, limit, inverse = sp.symbols("T b F u", positive=True)  # u = 1/p
 inverses = {n: float(found.subs({T: n, b: 8, limit: F})) for n in (40, 128, 255, 500, 10_000)}  # 1/p
 assert sp.simplify(found - (1 - sp.log(limit) / (T * sp.log(b)))) == 0, "step 5: the largest p"
 assert 1 / inverses[255] > 1.2 > 1 / inverses[500] > 1.09 and inverses[40] < 0, "step 5: the largest p"
-print("largest safe p:", *(f"T = {n:,}: {1 / u:.4f}" if u > 0 else f"T = {n}: any" for n, u in inverses.items()), sep="  ")
+print("largest safe p:", *(f"T = {n:,}: {1 / u:.4f}" if u > 0 else f"T = {n}: any" for n, u in inverses.items()))
 
 # %% [markdown]
 # So at the training length 40 no $p$ can overflow, at the test length 500 the paper's 1.2 can, and $p = 1$ never does.
@@ -342,6 +344,7 @@ show.figure(
 # %%
 growth_widget = ch02.growth_widget()
 growth_widget
+
 
 # %% [markdown]
 # ### What random columns do
@@ -521,6 +524,7 @@ with show.fails("step 4"):
     modulus = np.abs(np.linalg.eigvals(rotation / np.linalg.norm(rotation, 2, axis=0))).max()
     assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "step 4: it is attained"
 
+
 # %% [markdown]
 # Larger blocks can do better, and at $p > 1$ even too well.
 #
@@ -553,6 +557,7 @@ for b in (2, 3, 4):
     assert abs(np.degrees(np.angle(z)) - 72) < 1e-9, "step 1: the turns"
 assert moduli == [0.8676, 0.9895, 1.0365], "step 1: the turns"
 print("moduli at 72 degrees of sizes 2, 3, 4:", moduli)
+
 
 # %% [markdown]
 # **Step 2.** $p = 1$. Why odd orders are dear (Wielandt): a block with an eigenvalue $\lambda$ of modulus 1 is, on an
@@ -767,11 +772,11 @@ show.figure(
 
 # %%
 length = 2000
-models = {"release": fits["release"].model, "softmax": fits["softmax"].model,
-          "softmax, snapped": models.snap(fits["softmax"].model), "exact": exact}  # fmt: skip
+compared = {"release": fits["release"].model, "softmax": fits["softmax"].model,
+            "softmax, snapped": models.snap(fits["softmax"].model), "exact": exact}  # fmt: skip
 long = {
     name: training.evaluate(model, task, seed=7, length=length, strings=256, purpose="long")
-    for name, model in models.items()
+    for name, model in compared.items()
 }
 for name in ("softmax, snapped", "exact"):
     print(f"{name}: right at every position 1 to 2,000 on 256 strings: "
@@ -808,8 +813,8 @@ shown = [10, 40, 200, 500, 1000, 1400]
 clouds, rows = {}, []
 for name in ("release", "softmax"):
     with torch.no_grad():
-        raw_states = models[name].states(strings.tokens)
-        states = models[name].final_norm(raw_states).numpy()  # as the readout sees them
+        raw_states = compared[name].states(strings.tokens)
+        states = compared[name].final_norm(raw_states).numpy()  # as the readout sees them
     within, between = analysis.within_between(states, strings.targets.numpy())
     usable = raw_states.square().isfinite().all(2).all(0).numpy()  # see below
     clouds[name] = [np.where(usable, curve, np.nan) for curve in (within, between)]
@@ -836,7 +841,7 @@ show.table(rows, caption="Mean spread within a value divided by the least gap be
 sizes = {}
 for name in ("release", "softmax"):
     with torch.no_grad():
-        largest = models[name].states(strings.tokens).abs().amax((0, 2))
+        largest = compared[name].states(strings.tokens).abs().amax((0, 2))
     sizes[name] = largest
     lost = (~largest.square().isfinite()).nonzero()
     print(
@@ -915,8 +920,8 @@ show.table(
 # **What keeps a soft network right.** A soft column sends a little of the state's mass to places where it should not
 # be. Does that add up? Follow one head. Let $r$ be the least of the largest entries of its columns, and let $q$ be
 # the least entry that stands beside such a largest entry in its row: what other states send to the right place by
-# luck, or because the token sends *all* states there. Let $m_t$ be the mass of the soft state on the state where the *snapped*
-# head is.
+# luck, or because the token sends *all* states there. Let $m_t$ be the mass of the soft state on the state where the
+# *snapped* head is.
 #
 # > **Theorem 6.** $m_{t+1} \ge q + (r - q)\,m_t$, on every string. So $m_t \ge m^* + (r-q)^t (1 - m^*)$ with
 # > $m^* = q/(q + 1 - r)$. A linear readout that leads by $g$ on the right state, and is behind by at most $l$ on any
@@ -936,7 +941,8 @@ assert sp.expand(new - least).is_nonnegative, "step 1: one token"
 print("new mass less the bound:", sp.expand(new - least))
 
 # %% [markdown]
-# **Step 2.** The bound solves the recursion, and starts at 1.
+# **Step 2.** The bound solves the recursion, and starts at 1. (Here $r \ge q$, so that less mass before means less
+# mass after; a head with $r < q$ keeps at least $r$.)
 #
 # **Step 3.** The lead of the right class is at least
 # $g m - l(1 - m)$.
@@ -998,6 +1004,7 @@ with show.fails("step 1"):
 my_tokens = None  # exercise 9: a function of e and s, 0 < e < 1 and 0 < s < 1
 check("02.9", my_tokens)
 
+
 # %% [markdown]
 # **The same for the trained network.** Theorem 6 uses one $r$ and one $q$ for all columns. With the columns' own
 # numbers the least mass can be computed for every state, token by token, over all strings at once. Then the readout:
@@ -1006,7 +1013,7 @@ check("02.9", my_tokens)
 
 # %%
 def least_mass(A, steps):
-    """(steps + 1, h, b): the least soft mass on state b over all strings of t tokens that lead head h there (inf: none)."""
+    """(steps + 1, h, b): least soft mass on state b over all strings of t tokens that lead head h there (inf: none)."""
     to, right, (h, b) = A.argmax(2), A.max(2), A.shape[1:3]  # (V, h, from)
     rows = np.take_along_axis(A, to[..., None], axis=2) + np.diag(np.full(b, np.inf))  # (V, h, from, other states)
     rest, found = rows.min(-1), np.full((steps + 1, h, b), np.inf)
@@ -1043,7 +1050,7 @@ def least_lead(W, bias, eps, mass, places, heads):
 
 # %%
 def vouch(model, reach=3000):
-    """(the length up to which the bound says that ``model`` is right, the least mass of the followed heads by length)."""
+    """(up to which length the bound says that ``model`` is right, the least mass of the followed heads by length)."""
     A, W, bias, eps = ch02.last_layer(model)
     heads = verification.verify(models.snap(model), task.specification).heads or (0,)
     places, mass = ch02.places(A.argmax(2), heads, task.specification), least_mass(A, reach)
@@ -1063,11 +1070,10 @@ for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
           f"first wrong answer seen: digit {seen:,} of {string}")
 
 # %% [markdown]
-# Each line is proved at its lower end and refuted at its upper one: up to the first number the *soft* network itself,
-# without snapping, is right on every string there is (computed in double precision; the rounding of that, some
-# $10^{-12}$, is not followed); at the second it is wrong. In between the bound does not decide. How far the bound
-# reaches hangs on how pure the columns are that training left, and two seeds can differ by a factor of a hundred and
-# more.
+# Up to the first of its two lengths each *soft* network itself, without snapping, is right on every string there is
+# (computed in double precision; the rounding of that, some $10^{-12}$, is not followed); at the second, where a
+# string is named, it is wrong. In between the bound does not decide. How far it reaches hangs on how pure the columns
+# are that training left, and differs from seed to seed.
 #
 # Could a soft network hold for ever? A head that resets can. A head that counts cannot keep a lead:
 #
@@ -1163,8 +1169,8 @@ with show.fails("step 1"):
 # network is short because of the following.
 #
 # > **Theorem 8.** If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not
-# > depend on *which* basis vectors they are. So with a linear readout every head adds its own term to each logit, its **vote**,
-# > whatever the other heads do.
+# > depend on *which* basis vectors they are. So with a linear readout every head adds its own term to each logit, its
+# > **vote**, whatever the other heads do.
 #
 # **Step 1.** A state of $h$ basis vectors of size $b$ has mean $1/b$ and variance $1/b - 1/b^2$, always: computed for
 # all $3^4$ states of four heads of size 3.
@@ -1548,7 +1554,7 @@ show.table(
 # %% [markdown]
 # **What the paper says of the baselines, and what ours do.** "In our pilot experiments, we discovered that all models
 # can achieve near-perfect same-length testing accuracy" (Section 4.2). Ours, at this size and in 5,000 steps, do not:
-# the row of 'at 40' says which have learned the training length, and only of those does the number past it tell
+# the accuracy at the training length says which have learned it, and only of those does the number past it tell
 # anything. So where the paper compares what models *do with* a learned task, our table can do that only for some of
 # its rows.
 #
