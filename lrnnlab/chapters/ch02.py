@@ -318,7 +318,7 @@ def growth_widget():
 def rule_row(raw: np.ndarray, rule: str, p: float = 1.2) -> dict:
     """What a column rule makes of a raw block (b, b): norms and sums of its columns, largest |eigenvalue|.
 
-    >>> rule_row(np.eye(2), "softmax")["largest sum"]
+    >>> float(rule_row(np.eye(2), "softmax")["largest sum"])
     1.0
     """
     made = COLUMN_RULES[rule](torch.from_numpy(raw), p).numpy()
@@ -379,7 +379,7 @@ def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     (x - mean) / sqrt(variance + eps), plus bias (C,).  So W and bias have LayerNorm's own scale and shift in them.
 
     >>> from lrnnlab.models import build
-    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=4, b=5, readout="linear")
+    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=4, b=5, head="linear")
     >>> [part.shape for part in last_layer(model)[:3]]
     [(3, 4, 5, 5), (2, 4, 5), (2,)]
     """

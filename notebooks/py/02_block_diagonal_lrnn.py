@@ -226,8 +226,9 @@ print(f"300 random chains reach at most {share.max():.3f} of the product of thei
 
 # %% [markdown]
 # **Step 3.** The block of equal entries, $W = b^{-1/p}\,\mathbf 1 \mathbf 1^\top$, obeys Eq. 6 with equality.
-# **Step 4.** $W^k$ has column sums $b^{k(1-1/p)}$: with $\mathbf 1^\top\mathbf 1 = b$, $W^2 = b^{1-1/p}\,W$. And the
-# exponent is positive for every $p > 1$. $\blacksquare$
+#
+# **Step 4.** $W^k$ has column sums $b^{k(1-1/p)}$: with
+# $\mathbf 1^\top\mathbf 1 = b$, $W^2 = b^{1-1/p}\,W$. And the exponent is positive for every $p > 1$. $\blacksquare$
 
 # %% tags=["proof-sharp"]
 size = sp.Symbol("b", positive=True)
@@ -263,8 +264,8 @@ with show.fails("step 1"):
 #
 # **Step 1.** The factor is $8^{1/6}$; in whole numbers, $8^{256} > F^6 \ge 8^{255}$.
 #
-# **Step 2.** The float32 next to
-# $\sqrt2$ is a little smaller, and its 256th power still fits: computed in fractions.
+# **Step 2.** The float32 next to $\sqrt2$ is a little smaller, and its 256th power
+# still fits: computed in fractions.
 
 # %% tags=["proof-overflow"]
 F = (2**24 - 1) * 2**104  # the largest float32
@@ -282,8 +283,8 @@ print(f"the float32 next to the square root of 2: {float(rounded):.9f}; the firs
 # **Step 3.** Multiplied out in float32, each product is rounded once more, by at most $2^{-24}$ of itself, so
 # infinity has to come between the two steps that are computed first; it comes at 257.
 #
-# **Step 4.** The entries of the
-# product $W^k$ itself are 8 times smaller than those of the state, and last until 262 (in float32, 263).
+# **Step 4.** The entries of the product $W^k$ itself are 8 times smaller than those of the state, and last until 262
+# (in float32, 263).
 
 # %% tags=["proof-overflow"]
 def infinite_from(x, k=0):
@@ -354,12 +355,10 @@ growth_widget
 #
 # **Step 1.** Gaussian columns and columns of random signs shrink the state, at $p = 1$, 1.2 and 2.
 #
-# **Step 2.** For
-# signs one number says it all: every column is $b^{-1/p}$ times its signs, so the rate is a constant times
-# $b^{1/2-1/p}$.
+# **Step 2.** For signs one number says it all: every column is $b^{-1/p}$ times
+# its signs, so the rate is a constant times $b^{1/2-1/p}$.
 #
-# **Step 3.** Columns of positive entries keep the 1-norm at $p = 1$ and grow above it, below the
-# bound.
+# **Step 3.** Columns of positive entries keep the 1-norm at $p = 1$ and grow above it, below the bound.
 
 # %% tags=["proof-typical"]
 def rate(kind, p, b=8, steps=200, chains=50):
@@ -426,8 +425,7 @@ print(f"size 2: {sp.factor(left)}; size 3: largest share {share.max():.3f} of 2,
 # entry: a size $t = e^{-s}$ strictly between 0 and 1 has $t^2 < t^p$. So $|\det A| = 1$ makes every column a basis
 # vector or its negative, and the columns are independent.
 #
-# **Step 3.** All 48 signed permutations of size 3 obey Eq. 6
-# and have determinant $\pm1$.
+# **Step 3.** All 48 signed permutations of size 3 obey Eq. 6 and have determinant $\pm1$.
 
 # %% tags=["proof-isometries"]
 s, gap = sp.symbols("s delta", positive=True)  # p = 2 - delta
@@ -642,9 +640,8 @@ show.table(
 #
 # **Step 1.** $\mathbf 1^\top A = 0$ for the centred block, so its rows are linearly dependent.
 #
-# **Step 2.** Take
-# $s = (1, -1, 1, -1, \dots)$ and $A = b^{-1/p}\, s s^\top$. Its columns have mean 0 and $p$-norm 1, so the rule
-# leaves it as it is; and $A s = b^{1-1/p} s$. $\blacksquare$
+# **Step 2.** Take $s = (1, -1, 1, -1, \dots)$ and $A = b^{-1/p}\, s s^\top$. Its columns have mean 0 and $p$-norm 1,
+# so the rule leaves it as it is; and $A s = b^{1-1/p} s$. $\blacksquare$
 
 # %% tags=["proof-released"]
 free = sp.Matrix(3, 3, sp.symbols("a0:9"))
@@ -720,6 +717,32 @@ show.figure(
 for row, found in measured.items():
     print(f"{row}: at least 99 % right at every position 41 to 500: "
           f"{float(found.per_position[40:].min()) >= 0.99}")
+
+
+# %% [markdown]
+# ### The whole network in ten lines
+#
+# What was trained? The vector of each token goes through $g$ once; softmax makes its columns distributions; then
+# there is one product of a block and a state for each token, and the readout. These lines give the same answers as
+# the package.
+
+# %% tags=["nbval-ignore-output"]
+def by_hand(model, digits):
+    layer, answers = model.layers[0], []
+    raw = layer.generator(model.symbol_inputs())  # (token, to x head x from)
+    A = raw.unflatten(1, (layer.b, layer.h, layer.b)).softmax(1).transpose(1, 2)  # (token, head, to, from)
+    x = layer.x0  # (head, state)
+    for digit in digits:
+        x = (A[digit] @ x[..., None])[..., 0]
+        answers.append(int(model.head(model.final_norm(x.flatten())).argmax()))
+    return answers
+
+
+digits = task.sample(1, 40, training.stream(4, "by hand")).tokens
+same = by_hand(fits["softmax"].model, digits[0].tolist())
+print("digits: ", *digits[0].tolist())
+print("answers:", *same)
+assert same == fits["softmax"].model(digits).argmax(-1)[0].tolist(), "these lines are not the package's network"
 
 # %% [markdown]
 # ### What changed inside
@@ -834,8 +857,8 @@ show.table(rows, caption="Mean spread within a value divided by the least gap be
                          "at some positions.")
 
 # %% [markdown]
-# **The second way.** At $p = 1.2$ nothing bounds the product, and the
-# released rule, which gives one column norm 1, does not either. The largest entry of the state, over 256 strings:
+# **The second way.** At $p = 1.2$ nothing bounds the product, and the released rule, which gives one column norm 1,
+# does not either (Theorem 9). The largest entry of the state, over 256 strings:
 
 # %% tags=["nbval-ignore-output"]
 sizes = {}
@@ -902,7 +925,7 @@ show.table(
         for r in faded
     ],
     caption="Recorded. Horizon: the first position with less than 99 % right answers. "
-            "`release` and `clip` were trained until strings of length 500 came out right, so "
+            "Release and clip were trained until strings of length 500 came out right, so "
             "that they hold so far is chosen, not found; the others saw none above 40.",
 )
 
@@ -944,8 +967,7 @@ print("new mass less the bound:", sp.expand(new - least))
 # **Step 2.** The bound solves the recursion, and starts at 1. (Here $r \ge q$, so that less mass before means less
 # mass after; a head with $r < q$ keeps at least $r$.)
 #
-# **Step 3.** The lead of the right class is at least
-# $g m - l(1 - m)$.
+# **Step 3.** The lead of the right class is at least $g m - l(1 - m)$.
 
 # %% tags=["proof-horizon"]
 t = sp.Symbol("t", integer=True, nonnegative=True)
@@ -1066,7 +1088,7 @@ for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
     string, seen = min(wrong.items(), key=lambda item: item[1], default=("none of these strings", 20_001))
     assert reached < seen, "a string within the bound is answered wrongly, so the bound is wrong"
     print(f"seed {seed}: least mass after 40, 500, 3,000 digits:", *(f"{mass[t]:.3f}" for t in (40, 500, 3000)))
-    print(f"  right, by the bound, on every string of up to {reached:,} digits;",
+    print(f"  right, by the bound, on every string of length up to {reached:,};",
           f"first wrong answer seen: digit {seen:,} of {string}")
 
 # %% [markdown]
@@ -1466,8 +1488,8 @@ print("in the last hundred steps the matrices move least with the plain loss: "
       f"{min(moved_last, key=moved_last.get) == 'plain'}")
 
 # %% [markdown]
-# How far a network then *holds* is not: the last two columns part as soon as a processor adds up in another order,
-# and the variants may change places. One seed is an anecdote. Recorded, six seeds each
+# How far a network then *holds* hangs on more: the last two columns part as soon as a processor adds up in another
+# order, and the variants may change places. One seed is an anecdote. Recorded, six seeds each
 # (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 6`):
 
 # %%
