@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 MOST = 10**9  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
 
@@ -19,7 +18,7 @@ class Parser(argparse.ArgumentParser):
     2
     """
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None):
+    def parse_known_args(self, args=None, namespace=None):
         """As argparse does, for this parser and each of its verbs; ends with status 2 where a number is none."""
         options, rest = super().parse_known_args(args, namespace)
         for action in self._actions:

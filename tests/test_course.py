@@ -19,7 +19,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrnnlab.chapters import ch01, ch06
+from lrnnlab.chapters import ch01, ch03, ch06
 from lrnnlab.course import check, hint, solution, wire
 from lrnnlab.course.exercises import exercises
 from lrnnlab.course.judging import (
@@ -414,6 +414,10 @@ WRONG = {
     ],
     "01.9": [1, 3, 5, 1.5, "two", float("nan")],
     "01.12": ["yes", "no: two letters do not commute", "no", True, 2],
+    "01.13": [
+        lambda s, t: (s, t), lambda s, t: ((0, *s), (0, *t)), lambda s, t: ((0, *s), (1, *t)), lambda s, t: (0, 1),
+        lambda s, t: s, lambda s: (s, s), ("0-0", "1-1"),
+    ],
     "02.1": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
     "02.3": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
     "02.6": [
@@ -430,6 +434,10 @@ WRONG = {
         lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
     ],
     "03.1": [16, 32, 15, "17!"],
+    "03.2": [
+        lambda n: n, lambda n: n - 2, lambda n: n / 2, lambda n: 0, lambda n: n - 1 if n < 50 else n // 2, 7,
+        lambda n: "n - 1",
+    ],
     "03.3": [17047, 17049, 1, "P"],
     "03.4": [
         lambda second, first: (first[0] + second[0], max(first[1], second[1])),
@@ -456,6 +464,7 @@ WRONG = {
         lambda decays: [1], lambda decays: [1j] * 40,
     ],
     "04.8": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
+    "04.9": [np.eye(2), -np.eye(2), [[0, -1], [1, 0]], [[-1, 1], [0, 1]], [[2, 0], [0, -0.5]], [[1j, 0], [0, 1j]], "diag"],
     "05.1": [["K0", "K1", "K2", "k0", "k1"], ["k0", "K0", "K1", "K2", "k1"], ["K0"] * 5, "K0K1", [1, 2, 3, 4, 5]],
     "05.2": [[[0, 1], [0, 0]], [[1, 0], [0, 1]], [[1, 1], [0, 2]], [[1, 2], [3, 4]], [1, 2], [[0.5, 1], [0, 0.5]]],
     "05.4": [
@@ -481,6 +490,10 @@ OTHER_STYLE = {
     "00.4": [np.array([[0.95, 0.05], [0.05, 0.95]]), [[0.9, 0.02], [0.1, 0.98]]],
     "01.4": [["1-3", "3-1"], ("3-0", "1-2")],
     "01.12": [],  # a text that is chosen has no other style
+    "01.13": [
+        lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (s[0] - s[1] - t[0] + t[1]) % 5 or p),
+        lambda s, t: np.array([s, t] if (s[0] - s[1] - t[0] + t[1]) % 5 else [(2, *s), (2, *t)]),
+    ],
     "02.1": [1.00222, np.float64(1.002219)],
     "02.3": [[3, 4, 5, 9], np.array([3.0, 4.0, 5.0, 9.0])],
     "02.6": [
@@ -493,11 +506,13 @@ OTHER_STYLE = {
     "03.6": [],
     "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
+    "04.9": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
     "01.5": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
     "01.6": [["abab", "baab"], ("baab", "abab")],
     "01.8": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
     "01.9": [2, np.int64(2), 2.0, "2"],
     "03.1": [17.0, np.array(17)],
+    "03.2": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1)],
     "03.3": [17048.0, np.int64(17048)],
     "03.4": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
     "04.1": [1.0, Fraction(1), "1"],

@@ -18,13 +18,15 @@ thickness, l depth, s residue classes of positions modulo c^l, S positions of on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import check_sizes, layers_of
+from lrnnlab.models.base import Module, check_sizes, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
@@ -60,7 +62,7 @@ class WindowLayer(AttentionLayer):
 
 
 @checked
-class RegularGPT(nn.Module):
+class RegularGPT(Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``form="tree"``) or (B,T,C) (``form="masks"``).
 
     Parameters
@@ -143,7 +145,7 @@ class RegularGPT(nn.Module):
             outputs.append(h)
         return outputs
 
-    def _layers_for(self, length: int) -> list[nn.ModuleList]:
+    def _layers_for(self, length: int) -> list:
         """The layers of every depth that a string of this length needs."""
         count = depth_count(length, self.chunk)
         if self.depths is None:
@@ -155,13 +157,14 @@ class RegularGPT(nn.Module):
             )
         return list(self.layers)[:count]
 
-    def _shrink(self, h: Tensor, layers: nn.ModuleList) -> Tensor:
+    def _shrink(self, h: Tensor, layers: Sequence) -> Tensor:
         """One depth of the tree: (B,S,D) -> (B,ceil(S/c),D)."""
         h, present = self._fill(h, self.chunk)
         h, present = h.unsqueeze(1), present.unsqueeze(0)  # one class
         for layer in layers[:-1]:
             h = layer(h, present)
-        return layers[-1].at_chunk_ends(h, present).squeeze(1)
+        last: Any = layers[-1]
+        return last.at_chunk_ends(h, present).squeeze(1)
 
     def _dilate(self, h: Tensor, layers: nn.ModuleList, step: int) -> Tensor:
         """One depth at every position: (B,T,D) -> (B,T,D); step is c^l."""

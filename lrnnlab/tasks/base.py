@@ -25,6 +25,7 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -146,6 +147,7 @@ class BaseTask(ABC):
     """
 
     reads, answers, padded = "tokens", "every", False
+    name: str
     classes: int | None = None  # None where numbers are asked for
     train_length: int
     test_length: int
@@ -225,7 +227,7 @@ class Task(BaseTask):
 
     symbols: tuple
     classes: int
-    initial = None
+    initial: Any = None
 
     @abstractmethod
     def step(self, state, token):

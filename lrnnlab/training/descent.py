@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,16 +37,21 @@ class Descent:
     KEPT = ("steps", "here", "running", "losses", "window", "failed", "looks", "best", "best_step", "best_score")
 
     def __init__(
-        self, model: nn.Module, optimiser: torch.optim.Optimizer, *, clip: float | None = None, average: float = 0.0
+        self, model: Any, optimiser: torch.optim.Optimizer, *, clip: float | None = None, average: float = 0.0
     ):
         self.model, self.optimiser, self.clip = model, optimiser, clip
         self.averaged = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(average)) if average else None
         self.steps = self.here = 0
-        self.running, self.losses, self.window, self.failed = math.nan, [], [], False
-        self.looks, self.best, self.best_step, self.best_score = [], None, None, -math.inf
+        self.running, self.failed = math.nan, False
+        self.losses: list[tuple[int, float]] = []
+        self.window: list[float] = []
+        self.looks: list[dict] = []
+        self.best: dict[str, Tensor] | None = None
+        self.best_step: int | None = None
+        self.best_score = -math.inf
 
     @property
-    def current(self) -> nn.Module:
+    def current(self) -> Any:
         """The model as it is now: the average, if there is one."""
         return self.model if self.averaged is None else self.averaged.module
 

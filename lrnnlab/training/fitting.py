@@ -144,7 +144,7 @@ def impurity(model: Net, trace, tokens: Tensor) -> Tensor:
         if spread.shape[-2] < before.shape[-2]:  # frozen heads have no transitions
             before = before.index_select(2, layer.alive())
         total = total + (before * spread).sum((-2, -1)).mean() / start.shape[2]
-    return total / len(model.layers)
+    return total / len(model.layers)  # type: ignore[return-value]
 
 
 class Attempts:
@@ -171,7 +171,8 @@ class Attempts:
         model, recipe = self.make_model(derived), self.recipe
         self.descent = Descent(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
         self.phase, self.stopped = 0, False
-        self.lessons, self.rounds = [], []  # strings to learn; for each round of mending their number and the first
+        self.lessons: list = []  # strings to learn
+        self.rounds: list = []  # for each round of mending their number and the first
 
     @property
     def phases(self) -> tuple[Phase, ...]:
