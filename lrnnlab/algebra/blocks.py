@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from sympy import isprime
 
-from lrnnlab.algebra.turning import column_norms
 from lrnnlab.automata import MooreMachine
 
 
@@ -205,6 +204,15 @@ class BlockModel:
                 exact = {block.rule(token, lower)[0] for token in range(len(self.symbols)) for lower in below}
                 found += [real_block(np.array([list(map(complex, row)) for row in A])) for A in exact]
         return found
+
+
+def column_norms(A: np.ndarray, p: float) -> np.ndarray:
+    """(..., b) p-norms of the columns of A (..., b, b); Eq. 6 asks for at most 1.
+
+    >>> column_norms(np.array([[3.0, 0.0], [4.0, 1.0]]), 2).tolist()
+    [5.0, 1.0]
+    """
+    return (np.abs(A) ** p).sum(-2) ** (1 / p)
 
 
 def real_block(A: np.ndarray) -> np.ndarray:
