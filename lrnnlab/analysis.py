@@ -21,7 +21,7 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -65,7 +65,8 @@ def random_blocks(kind: str, steps: int, p: float, b: int, seed: int = 0) -> np.
     if kind == "softmax":
         powers = np.exp(raw - raw.max(1, keepdims=True))
         return powers / powers.sum(1, keepdims=True)
-    raw = {"positive": np.abs, "gaussian": np.asarray, "signs": np.sign}[kind](raw)
+    made: dict[str, Callable] = {"positive": np.abs, "gaussian": np.asarray, "signs": np.sign}
+    raw = made[kind](raw)
     return raw / np.linalg.norm(raw, p, axis=1, keepdims=True)
 
 
@@ -222,7 +223,7 @@ def crossing(curve: np.ndarray, first: int, last: int, level: float, law: str = 
     >>> law, round(at)
     ('power', 10000)
     """
-    laws = {"power": np.log, "exponential": np.asarray}
+    laws: dict[str, Callable] = {"power": np.log, "exponential": np.asarray}
     if law not in (*laws, "better"):
         raise ValueError(f"no law {law!r}; there are {', '.join(laws)}, better")
     t, y = np.arange(first, last + 1), np.asarray(curve, dtype=float)[max(first, 1) - 1 : last]
@@ -245,7 +246,7 @@ def _labelled(states, labels):
 
 
 def head_automata(
-    transitions: np.ndarray, initial: Sequence[int], symbols: Sequence[str] | None = None
+    transitions: np.ndarray, initial: Any, symbols: Sequence[str] | None = None
 ) -> list[MooreMachine]:
     """Each block of a snapped model as an automaton without answers, cut down to the states it can reach.
 
@@ -389,7 +390,7 @@ class Clusters(NamedTuple):
     """What :func:`clusters_found` returns: ``labels`` (N,) in 0..count-1, and the silhouette ``score``."""
 
     labels: np.ndarray
-    count: int
+    count: int  # type: ignore[assignment]  # a tuple has a method of this name
     score: float
 
 
@@ -487,7 +488,7 @@ def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> n
     return share / share[0] if share[0] > 0 else share
 
 
-def _nudged(net: nn.Module, tokens: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+def _nudged(net: Any, tokens: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Zeros (B,T,d), and the logits (B,T',C) as a function of what is added to the vectors of the tokens."""
     width = net.network.input_size if isinstance(net, ReluRNN) else net.embedding.weight.shape[1]
     nothing = next(net.parameters()).new_zeros(*tokens.shape, width)
@@ -511,7 +512,7 @@ def _one_symbol_a_place(net: Net, tokens: Tensor, nudge: Tensor) -> Tensor:
 
 
 @contextmanager
-def _added(net: nn.Module, nudge: Tensor):
+def _added(net: Any, nudge: Tensor):
     """Within, ``nudge`` is added to what the embedding gives, or to the one-hot inputs of an RNN without one."""
     if isinstance(net, ReluRNN):
         hook = net.network.register_forward_pre_hook(lambda _, given: (given[0] + nudge, *given[1:]))

@@ -14,6 +14,7 @@ import copy
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -384,7 +385,8 @@ def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     [(3, 4, 5, 5), (2, 4, 5), (2,)]
     """
     model = copy.deepcopy(model).double()
-    norm, (last,) = model.final_norm, model.head
+    norm: Any = model.final_norm
+    (last,) = model.head
     A = symbol_transitions(model)[0].numpy()
     scale, shift, weight, bias = (part.detach().numpy() for part in (norm.weight, norm.bias, last.weight, last.bias))
     return A, (weight * scale).reshape(len(weight), *A.shape[1:3]), weight @ shift + bias, norm.eps
