@@ -11,33 +11,31 @@ from matplotlib.colors import to_rgb
 from numpy.polynomial import chebyshev, polynomial
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.show import conditioning_figures, conditioning_widgets
-from lrnnlab.show.conditioning_figures import (
-    SIGNS,
-    circle_angles,
-    exact_shifts,
-    extremal_proof,
-    learned_kernels,
-    shift_costs,
-)
-from lrnnlab.show.conditioning_widgets import (
+from lrnnlab.algebra.shifts import INTERVALS
+from lrnnlab.chapters import ch06
+from lrnnlab.chapters.ch06 import (
+    DIGITS,
     LAMBDAS,
     LENGTHS,
     MODES,
     PERCENTS,
+    SIGNS,
+    circle_angles,
     cost_picture,
     cost_sentence,
     error_words,
+    exact_shifts,
+    extremal_proof,
     float_kernels,
     float_sentence,
+    learned_kernels,
+    shift_costs,
     shift_of,
     sum_picture,
     sum_sentence,
     summed,
 )
 from lrnnlab.show.output import png
-from lrnnlab.algebra.float_limits import DIGITS
-from lrnnlab.algebra.shift_norms import INTERVALS
 
 REAL = ("[0,1]", "[-1,1]")
 
@@ -64,7 +62,7 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
 
 
 def test_another_price_is_drawn_as_it_is(monkeypatch):
-    monkeypatch.setattr(conditioning_figures, "smallest_norm", lambda L, S, interval="": 10**S)
+    monkeypatch.setattr(ch06, "smallest_norm", lambda L, S, interval="": 10**S)
     assert list(line(shift_costs(8, 1).axes[0], 0)) == pytest.approx(range(8))
 
 
@@ -135,9 +133,9 @@ def test_the_sentence_knows_which_floats_are_lost(interval, N):
 
 
 def test_a_kernel_without_numbers_is_drawn_at_the_edge(monkeypatch):
-    found = conditioning_widgets.shift_weights(4)
+    found = ch06.shift_weights(4)
     broken = found._replace(kernel32=np.array([0, np.nan, np.inf, -np.inf]), error32=np.inf)
-    monkeypatch.setattr(conditioning_widgets, "shift_weights", lambda N, interval: broken)
+    monkeypatch.setattr(ch06, "shift_weights", lambda N, interval: broken)
     taps, axes = drawn_kernel(float_kernels("[0,1]", 4), "float32")
     assert list(taps) == [0] and axes.get_title("left") == "float32: wrong, no number"
     assert len(png(axes.figure)) > 1000
@@ -210,7 +208,7 @@ def test_errors_are_those_of_exact_arithmetic():
 
 
 def test_a_wrong_sum_is_seen(monkeypatch):
-    monkeypatch.setattr(conditioning_widgets, "running_sum", lambda lam, u, precision: np.cumsum(u))
+    monkeypatch.setattr(ch06, "running_sum", lambda lam, u, precision: np.cumsum(u))
     assert summed(0.9, "float32").errors.max() > 0.1
 
 

@@ -54,6 +54,11 @@ WRONG = {
         lambda lam: -math.log(lam), 7,
     ],
     "06.10": [1, 8, 31, 22, "16"],
+    "06.11": [
+        lambda N, k: 2 ** (2 * N - 3) / (N - 1), lambda N, k: (-1) ** k * 2 ** (2 * N - 3) / (N - 1) / (1 + (k in (0, N - 1))),
+        lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / N, lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1),
+        lambda N: 2 ** (2 * N - 3), 7,
+    ],
     "08.1": [500, 499, 250, "501 nodes"],
     "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
     "08.3": [
@@ -97,6 +102,7 @@ OTHER_STYLE = {
     "06.2": [lambda N: [float(N - 1), N - 2.0], lambda N: np.array([N - 1, N - 2])],
     "06.8": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
     "06.10": [16.0, np.int64(16)],
+    "06.11": [lambda N, k: Fraction(2 ** (2 * N - 3), (N - 1) * (1 + (k % (N - 1) == 0))) * (1 if (N - 1 - k) % 2 == 0 else -1)],
     "08.1": [501.0, np.int64(501)],
     "08.2": [[4, 2], (2.0, 4.0), np.array([2, 4])],
     "08.3": [triple_layer, lambda n: [torch.tensor(part) for part in triple_layer(n)]],
