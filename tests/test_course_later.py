@@ -48,6 +48,10 @@ WRONG = {
         lambda r, m, j: r ** (m * j), lambda r, m, j: [1], 3,
     ],
     "05.10": [4, 5, 8, 9, "seven", 6.5],
+    "05.11": [
+        lambda a, b, same: -0.5j * a * b, lambda a, b, same: -0.5j * (2 if same else 1) * a * b,
+        lambda a, b, same: 0.5j * (1 if same else 2) * a * b, lambda a, b, same: (1 if same else 2) * a * b, lambda a: a, 3,
+    ],
     "06.2": [lambda N: (N, N - 1), lambda N: (N - 1, N - 1), lambda N: (N - 2, N - 2), lambda N: N - 1, (3, 2)],
     "06.8": [
         lambda lam: 0, lambda lam: 1 / (1 - lam), lambda lam: -math.log(1 - lam), lambda lam: 88.7 / -math.log(lam),
@@ -99,6 +103,7 @@ OTHER_STYLE = {
     "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
     "05.9": [lambda r, m, j: np.power(r, j) * math.prod(range(j + 1, j + m)) / math.prod(range(1, m))],
     "05.10": [7.0, np.int64(7)],
+    "05.11": [lambda a, b, same: a * b / 2j * (2 - same)],
     "06.2": [lambda N: [float(N - 1), N - 2.0], lambda N: np.array([N - 1, N - 2])],
     "06.8": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
     "06.10": [16.0, np.int64(16)],

@@ -10,10 +10,12 @@ Letters: N modes, L length, k lag; lambda nodes, w weights, K kernel, P the tabl
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import pi
 from typing import NamedTuple
 
 import numpy as np
+import sympy as sp
 
 
 def power_table(nodes: np.ndarray, L: int, cast: bool = True) -> np.ndarray:
@@ -57,6 +59,18 @@ def spectrum(nodes: np.ndarray, L: int, cast: bool = True) -> dict:
     rank = int((values > 1e-10 * values[0]).sum())
     condition = float(values[0] / values[-1]) if rank == len(values) else float("inf")
     return {"values": values, "rank": rank, "condition": condition}
+
+
+def root_sum(exponents: Iterable[int], order: int) -> sp.Expr:
+    """sum_e exp(2 pi i e / order) exactly: a polynomial in z = exp(2 pi i / order), reduced, so 0 is written 0.
+
+    >>> root_sum([0, 1, 2], 3), root_sum([0, 3], 3)
+    (0, 2)
+    """
+    z, powers = sp.Symbol("z"), [0] * order
+    for exponent in exponents:
+        powers[exponent % order] += 1
+    return sp.rem(sp.Poly(powers[::-1], z), sp.cyclotomic_poly(order, z, polys=True)).as_expr()
 
 
 def decayed_nodes(N: int, low: float, high: float, draw: np.random.Generator) -> np.ndarray:

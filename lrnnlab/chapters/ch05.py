@@ -532,12 +532,33 @@ def _stack(answer) -> None:
                       f"r={r}, m={m}, j={j}: the tap is {tap:.6g}, not {given:.6g}")  # fmt: skip
 
 
+def _product_weight(answer) -> None:
+    draw = np.random.default_rng(0)
+    for N in (1, 2, 3, 4):
+        nodes, w = (draw.uniform(-1, 1, (2, N)).T @ [1, 1j] for _ in "nw")
+        pairs = [(m, n) for m in range(N) for n in range(m, N)]
+        shares = [numbers(call(answer, complex(w[m]), complex(w[n]), m == n), (), "the weight") for m, n in pairs]
+        for k in range(6):
+            made = sum(share * (nodes[m] * nodes[n]) ** k for share, (m, n) in zip(shares, pairs)).real
+            K = w @ nodes**k
+            claim(abs(made - K.real * K.imag) < 1e-6 * (1 + abs(K) ** 2),
+                  f"{N} modes: at lag {k} the kernel is not Re K Im K")  # fmt: skip
+
+
 def _half_circle(S: int, L: int) -> tuple:
     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
     return nodes, nodes ** float(-S) / len(nodes)
 
 
 EXERCISES = (
+    Exercise(
+        "05.11", 2, 10, "how products of modes share their weight", _product_weight,
+        ("$\\mathrm{Im}\\,z = \\mathrm{Re}(-\\mathrm i z)$.", "How often does $\\lambda_m\\lambda_n$ occur in $K^2$?"),
+        "`lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`: $\\frac12\\,\\mathrm{Im}\\,K^2 = "
+        "\\mathrm{Re}\\big(-\\frac{\\mathrm i}2 K^2\\big)$, and in $K^2$ the mode $\\lambda_m\\lambda_n$ stands "
+        "once for $m = n$ and twice for $m < n$.",
+        lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n,
+    ),
     Exercise(
         "05.1", 1, 5, "why a ring of 2L - 1 places is enough", _ring, ("Count the taps that some output meets.",),
         "$L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different places "
@@ -585,9 +606,10 @@ EXERCISES = (
         "A DLR with N = 24, started on the half circle, is trained on Shift at L = 64 (200 steps). Of the eight "
         "outputs, "
         "the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?", tuple(range(9)), 7,
-        ("An echo comes 48 lags away, upside down.", "Over how many places does the echo of each shift stretch?"),
-        "Four shifts can be exact, and the skip weight copies the input. The one by 8 has its echo at lag 56, which "
-        "only the last 8 of 64 places see, so it costs little. The one by 48 has it at lag 0, and the skip weight "
-        "takes it back. The one by 56 has it at lag 8, over 56 places, and is right at 8: it is better left out.",
+        ("Which shifts are within reach of $2N = 48$?", "An echo comes 48 lags away, upside down."),
+        "Section 5's reach: the modes make every shift by $S \\le 2N = 48$ nearly, and no others; with the copy that is "
+        "7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64 places see. The one by 48 "
+        "has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at lag 8, over 56 places, and is "
+        "right at 8: it is better left out.",
     ),
 )  # fmt: skip
