@@ -154,7 +154,7 @@ print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X")
 # %% [markdown]
 #
 #
-# **Step 4 (the paper's code, Figure 4).** It writes `cat(K, flip(k))`: then $X$ is the last tap of $k$, which no output meets.
+# **Step 4 (the paper's code, Figure 4).** It puts $K$ and then the reversed $k$ on the ring: then $X$ is the last tap of $k$, which no output meets.
 #
 # **Step 5 (the FFT).** Three FFTs of that length multiply by the ring (in floats).
 
@@ -237,6 +237,7 @@ for j in range(4):
     assert sp.simplify(kernel - (w[0] * first**j + w[1] * second**j)) == 0, "step 2"
 print("w_1 =", sp.factor(w[0]))
 
+
 # %% [markdown]
 #
 #
@@ -303,6 +304,7 @@ print("M = 2, S = 2:", sp.factor(sp.Matrix(2, 2, lambda k, n: lam[n] ** (3 + k))
 # %% tags=["proof-delay_line"]
 assert modes.kernel([0], [1], 6) == [1, 0, 0, 0, 0, 0], "step 2"
 print("lambda = 0:", modes.kernel([0], [1], 6))
+
 
 # %% [markdown]
 #
@@ -374,7 +376,7 @@ for eps in (0.1, 0.01, 0.001):
 # > **The paper, section 2.1.** DSS discretizes $\frac{dx}{dt} = \mathrm{diag}(\Lambda)x + \mathbf 1 u$, "which results in the DLR" with $\lambda = e^{\Delta\Lambda}$ and weights $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
 #
 # It goes both ways: same functions, other parameters. What differs is how far one step of the optimiser moves the kernel.
-
+#
 #
 #
 # **Step 1 (hold the input).** With a constant input $u$, $x(t) = e^{t\Lambda}x + \frac{e^{t\Lambda}-1}{\Lambda}\,u$ solves $x' = \Lambda x + u$ and starts at $x$.
@@ -538,6 +540,7 @@ for N in range(2, 9):
     assert not together & {0, 2 * N}, "step 1: none is 1 or -1"
 print("N = 8, in 32nds of a turn:", sorted(together))
 
+
 # %% [markdown]
 #
 #
@@ -631,6 +634,7 @@ for N in range(1, 6):
     assert c[-1] == 1 and sp.expand(c[0] - (-1) ** N * sp.prod(lam[:N])) == 0, "step 1: the ends"
 print("N = 2: c =", [sp.expand(one) for one in modes.monic(lam[:2])])
 
+
 # %% [markdown]
 #
 #
@@ -707,7 +711,7 @@ for d in (0.5, 0.1, 0.01):
 
 # %% [markdown]
 # Now five kernels and five families of modes. Error, and in brackets $\|w\|_1$:
-
+#
 #
 #
 # **Step 1.** The half circle fits every kernel of length $2N$, with small weights.
@@ -939,7 +943,7 @@ with show.fails("step 5"):
     assert found == 4 * 3**2, f"step 5: the rank is {found}"
 
 # %% [markdown]
-# For $N = 4096$: 8.4 million modes in place of 67 million of them. And **at the start there is no gain at all**.
+# For $N = 4096$, with the cast: 8.4 million modes in place of 67 million. And **at the start there is no gain at all**.
 #
 #
 #
@@ -1110,6 +1114,7 @@ rows = {
 }
 shift = {name: train(tasks.atomic.Shift(), 64, **options) for name, options in rows.items()}
 
+
 # %% tags=["nbval-ignore-output"]
 def reach(options):
     N = options["state"]
@@ -1170,6 +1175,7 @@ show.figure(
             "everything by the same amounts.",
 )  # fmt: skip
 
+
 # %% [markdown]
 #
 #
@@ -1186,6 +1192,7 @@ for L in range(2, 13):
     assert moves == [shift_of(L, p) for p in range(L)], f"step 1: L = {L}"
     assert len(set(moves)) == L and all(move % 2 for move in moves), "step 1: different and odd"
 print("L = 12:", moves)
+
 
 # %% [markdown]
 #
@@ -1332,7 +1339,7 @@ print(
 # | Kronecker product: $\sum_{m=1}^N$ (A.2) | $\sum_{m=1}^M$ |
 # | Reverse: "right-shifted by $2L - i$" (3.3) | $2L - 1 - 2i$ |
 # | the cumulative sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | it is accurate until $\lambda^{-k}$ overflows (chapter 06, section 8) |
-# | DLR scores .83, .39, .25, .22 on Shift, without a reason (Table 2) | its reach, $S \le 2N$, predicts .833, .417, .222, .222 (section 7) |
+# | DLR scores .83, .39, .25, .22 on Shift (Table 2) | its reach, $S \le 2N$, predicts .833, .417, .222, .222 (section 7) |
 # | $R^2$ of .22 on Shift, .52 on CumMax | .22 is what copying the first column scores; .46 is what the mean of each position scores  |
 # | "followed by a residual connection" (2.3) | the released code also adds $D\cdot u$ with a learned $D$ *before* the GELU, and normalises after the sum; so do we |
 # | the $X$ of the ring (A.1) is free | the code of Figure 4 leaves the last tap of $\overset{\leftarrow}{K}$ there; no output meets it |

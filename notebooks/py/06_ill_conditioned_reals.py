@@ -1232,7 +1232,7 @@ print(
 # | $\lVert w\rVert_\infty \ge 2^{2N - O(\log N)}$ (Claim 1) | right. Exactly: the least $\lVert w\rVert_1$ is $2^{2N-3}$ (section 3) |
 # | "some fixed $c > 0$" | $c$ is near 0.63, as far as $N = 64$ tells (section 2, last cell) |
 # | Claim 1 "explain[s] its failure on the Shift task" | it has $N = L$ and one shift; the experiment has $N = 4096$, $L = 256$ and others. Theorem 2 covers it: $10^{84}$ at least (section 4) |
-# | DLR's $R^2$ falls from $2^{14}$ on, without a reason given (Table 2) | its modes reach the shifts by $S \le 2N$: .833, .417, .222, .222 (section 6) |
+# | DLR scores .83, .39, .25, .22 on Shift (Table 2) | its modes reach the shifts by $S \le 2N$: .833, .417, .222, .222 (section 6) |
 # | nodes in $(0, 1]$ (A.4), in $[0, 1]$ (Claim 1) | the best nodes contain 0; in $(0, 1]$ one comes as near as one likes |
 # | real modes are "incapable of modeling even short arbitrary kernels and we formally prove this" (3.3) | proved is: of making them *exactly* with small weights. In exact arithmetic they make all; what a small error would cost is another question (section 4) |
 # | the running sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | accurate until $\lambda^{-k}$ overflows (section 8) |
@@ -1250,7 +1250,7 @@ print(
 #
 # ## 11 What you have learned
 #
-# 1. To shift by $S$ with real nodes in $[0, 1]$ costs $\|w\|_1 = |[x^S]\,T^*_{L-1}|$: exponentially much, for every shift but 0 and with any number of nodes; Claim 1 is right but for a sign and an index.
+# 1. To shift by $S$ with real nodes in $[0, 1]$ costs $\|w\|_1 = |[x^S]\,T^*_{L-1}|$ at least, with any number of nodes: exponentially much in $L$ where $S$ is a fixed share of $L$. Claim 1 is right but for a sign and an index.
 # 2. A polynomial that stays within $\pm1$ is a certificate: it bounds the weights from below, and Chebyshev's meets the bound.
 # 3. Floats lose the shift where the weights reach their last digit: $N = 13.5$ for float32, 28 for float64.
 # 4. With a phase a shift costs $\|w\|_1 = 1$ on enough modes; on $N$ modes every shift by $S \le 2N$ costs $1/d$ at most for an error $d$, at every length.
