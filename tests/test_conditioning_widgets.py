@@ -15,10 +15,12 @@ from lrnnlab.algebra.shifts import INTERVALS
 from lrnnlab.chapters import ch06
 from lrnnlab.chapters.ch06 import (
     DIGITS,
+    ERRORS,
     LAMBDAS,
     LENGTHS,
     MODES,
     PERCENTS,
+    REACHES,
     SIGNS,
     circle_angles,
     cost_picture,
@@ -26,9 +28,12 @@ from lrnnlab.chapters.ch06 import (
     error_words,
     exact_shifts,
     extremal_proof,
+    fading_half_circle,
     float_kernels,
     float_sentence,
     learned_kernels,
+    reach_picture,
+    reach_sentence,
     shift_costs,
     shift_of,
     sum_picture,
@@ -151,6 +156,18 @@ def test_errors_in_words_bound_the_error(error):
         assert error >= 0.5
 
 
+# ------------------------------------------------------------------------------------------------------- the reach
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 90), st.sampled_from(ERRORS))
+def test_a_fading_half_circle_is_one_spike_and_its_echoes(N, S, error):
+    """Against the closed form: (-d)^q at S + 2Nq, and q may be negative."""
+    made, norm = fading_half_circle(N, S, error, 200)
+    wanted = [(-error) ** ((k - S) // (2 * N)) if (k - S) % (2 * N) == 0 else 0 for k in range(200)]
+    assert made == pytest.approx(wanted, abs=1e-9 * norm) and norm == pytest.approx(error ** (-S / (2 * N)))
+    assert (norm <= 1 / error * (1 + 1e-9)) == (S <= 2 * N)
+    assert ("all steps hold" in reach_sentence(N, S, error)) == (S <= 2 * N)
+
+
 # ---------------------------------------------------------------------------------------------- the other pictures
 @pytest.mark.parametrize("N", [2, 3, 7, 12])
 def test_the_proofs_picture_adds_up(N):
@@ -229,6 +246,9 @@ def test_every_place_can_be_drawn_and_told():
     nodes = list(INTERVALS)
     floats, costs = {"interval": nodes, "N": MODES}, {"interval": nodes, "L": LENGTHS, "percent": PERCENTS}
     sums = {"lam": LAMBDAS[:-1], "precision": list(DIGITS)}
+    reach = {"N": [8, 32], "S": REACHES, "error": ERRORS}
+    assert sweep(reach_picture, samples=0, **reach | {"S": [8, 128]}) == []
+    assert sweep(reach_sentence, samples=15, **reach) == []
     for draw, say, controls in ((float_kernels, float_sentence, floats), (cost_picture, cost_sentence, costs),
                                 (sum_picture, sum_sentence, sums)):  # fmt: skip
         assert sweep(draw, samples=0, **controls) == []

@@ -1,4 +1,4 @@
-"""Kernels that are sums of exponentials (paper 004): what chapters 05 and 06 share, against independent computations."""
+"""Kernels that are sums of exponentials (paper 004): what chapters 05 and 06 share, computed in other ways."""
 
 import math
 from fractions import Fraction

@@ -18,10 +18,12 @@ from lrnnlab.chapters.ch05 import ANGLES as STOPS
 from lrnnlab.chapters.ch05 import DISC as N
 from lrnnlab.chapters.ch05 import (
     DRAG,
+    KEPT,
     LENGTH,
     PERIODS,
     SETS,
     STARTS,
+    KeptFigure,
     ModesOnDisc,
     dragged,
     fit_by_modes,
@@ -36,6 +38,7 @@ from lrnnlab.chapters.ch05 import (
     product_spectrum,
     receptive_fields,
     reverse_moves,
+    round_limit,
     start_nodes,
     start_sentence,
     start_spectrum,
@@ -43,7 +46,6 @@ from lrnnlab.chapters.ch05 import (
 from lrnnlab.chapters.ch05 import LAGS as L
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.show.kept_figure import KEPT, KeptFigure, round_limit
 from lrnnlab.show.output import quick_png
 from lrnnlab.show.style import new_figure
 

@@ -15,6 +15,7 @@ from functools import cache
 from math import pi
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
@@ -25,10 +26,10 @@ from lrnnlab.algebra.shifts import needed_modes
 from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.show.kept_figure import KeptFigure, round_limit
 from lrnnlab.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
 
 LENGTH = 32  # of the kernels of the picture with sliders
+DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
 WANTED, FITTED, START = "#B0B0B0", "#0B6E4F", "#CC79A7"
 LOOKS = (
     Look("#0B6E4F"),
@@ -36,6 +37,7 @@ LOOKS = (
     Look("#882255", (0, (3, 1.2))),
     Look("#000000", (0, (1, 1.2))),
 )
+KEPT = 6  # pictures of what stays; three quarters of a picture's time go to axes and labels, which seldom change
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
 PERIODS = 3  # how many times L the impulse response is followed
 LEFT_BEHIND, MOVED = "#B8B8B8", "#0B6E4F"  # where the modes stood, where they are
@@ -48,6 +50,60 @@ ROUNDING = 1e-15  # singular values below this share of the largest are rounding
 
 
 # --- modes on the disc ------------------------------------------------------------------------------------------------
+
+
+class KeptFigure(Figure):
+    """A Figure that draws its axes once for the limits they have; use as ``new_figure(kind=KeptFigure)``.
+
+    ``moving(artist)`` says that an artist moves: it lies over all that stays.  What stays (titles, ticks, lines that
+    are not moving) must not change, but for the limits of the axes.  The pictures of the last ``KEPT`` limits are kept
+    (2 MB each at the book's size), so that a slider which goes back finds them.
+
+    >>> from lrnnlab.show.style import new_figure
+    >>> figure, axes = new_figure(kind=KeptFigure)
+    >>> line, = figure.moving(*axes.plot([0, 1], [0, 1]))
+    >>> line.set_ydata([1, 0])
+    """
+
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self._moving: list[Artist] = []
+        self._still = {}  # the axes' limits -> the picture of all that stays, the oldest first
+
+    def moving(self, *artists: Artist) -> tuple[Artist, ...]:
+        """Take note that these artists move; gives them back."""
+        for artist in artists:
+            artist.set_animated(True)  # what is animated is left out of the picture that is kept
+        self._moving += artists
+        return artists
+
+    def draw(self, renderer) -> None:
+        if self.canvas.is_saving():  # to a file: everything is drawn, nothing is kept
+            super().draw(renderer)
+            return
+        state = (renderer.width, renderer.height, *(limit for axes in self.axes for limit in axes.viewLim.extents))
+        if state in self._still:
+            renderer.restore_region(self._still[state])
+        else:
+            super().draw(renderer)
+            self._still[state] = renderer.copy_from_bbox(self.bbox)
+            if len(self._still) > KEPT:
+                del self._still[next(iter(self._still))]
+        for artist in self._moving:
+            artist.draw(renderer)
+
+
+def round_limit(largest: float) -> float:
+    """The least of 1, 1.5, 2, 3, 5, 7.5 times a power of ten that is above ``largest`` by a twentieth; at least 0.001.
+
+    A limit in such steps seldom changes while something is dragged.
+
+    >>> [round_limit(x) for x in (0.0, 0.9, 0.97, 28.0)]
+    [0.001, 1.0, 1.5, 30.0]
+    """
+    wanted = max(1.05 * largest, 1e-3)
+    power = 10.0 ** np.floor(np.log10(wanted * (1 + 1e-12)))
+    return float(next(step * power for step in (1, 1.5, 2, 3, 5, 7.5, 10) if step * power >= wanted * (1 - 1e-9)))
 
 
 def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +203,8 @@ class ModesOnDisc:
         self.response, self.taps, self.size, self.angles = self.figure.moving(
             *upper.plot(lags, 0 * lags, color=FAINT, lw=1.2),
             *upper.plot(lags[:LAGS], 0 * lags[:LAGS], "o", color=MOVED, ms=3.5),
-            *lower.plot(turns, 0 * turns, color=MOVED), *lower.plot([], [], "|", color=INK, ms=9, clip_on=False))  # fmt: skip
+            *lower.plot(turns, 0 * turns, color=MOVED),
+            *lower.plot([], [], "|", color=INK, ms=9, clip_on=False))  # fmt: skip
 
     @styled
     def __call__(self, modes: str, drag: str, angle: float, radius: float) -> Figure:
@@ -240,7 +297,8 @@ def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
     axes.annotate("below counts as 0", (1, 1e-10), (0, -3), xycoords=("axes fraction", "data"),
                   textcoords="offset points", fontsize=SMALL, va="top", ha="right")  # fmt: skip
     axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0.5, len(values) + 0.5), xlabel="number",
-             ylabel="share of the largest", title=f"singular values, rank {found['rank']} of {len(values)}")  # fmt: skip
+             ylabel="share of the largest",
+             title=f"singular values, rank {found['rank']} of {len(values)}")  # fmt: skip
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
     axes.minorticks_off()
@@ -258,7 +316,8 @@ def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
     found = spectrum(start_nodes(arc, N, r), length)
     rank = found["rank"]
     made = f"<b>every</b> real kernel of length {length}" if rank == length else (
-        f"a space of {rank} dimensions among the real kernels of length {length}, <b>{length - rank} short</b>")  # fmt: skip
+        f"a space of {rank} dimensions among the real kernels of length {length}, "
+        f"<b>{length - rank} short</b>")  # fmt: skip
     condition = f"{found['condition']:.4g}" if np.isfinite(found["condition"]) else "infinite"
     return f"{N} modes with their mirror images make {made}; condition number {condition}."
 
@@ -324,7 +383,7 @@ def product_sentence(N: int, start: str) -> str:
 
 @styled
 def fit_by_modes(target: str, family: str, N: int) -> Figure:
-    """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N, all families.
+    """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N.
 
     Targets and families are those of :mod:`lrnnlab.algebra.kernel_fits`.
 
@@ -342,10 +401,10 @@ def fit_by_modes(target: str, family: str, N: int) -> Figure:
     left.legend(loc="upper right", ncols=2, handlelength=1.2, borderaxespad=0.1)
     reach = range(2, LENGTH + 1, 2)
     sets, ends = [families(modes) for modes in reach], []
-    for kind in families(4):
+    for kind, dash in zip(families(4), DASHES):
         curve, chosen = [best_fit(nodes[kind], goal).error for nodes in sets], kind == family
-        colour = FITTED if chosen else WANTED
-        right.plot(reach, curve, color=colour, lw=2.4 if chosen else 1.2, zorder=3 if chosen else 2, label=kind)
+        colour = FITTED if chosen else FAINT
+        right.plot(reach, curve, color=colour, ls=dash, lw=2.4 if chosen else 1.4, zorder=2 + chosen, label=kind)
         ends.append((curve[-1], kind, colour))
     right.plot(N, fit.error, "o", color=FITTED, ms=7, zorder=4)
     right.set(xlabel="modes N", xlim=(0, LENGTH), ylim=(-0.03, 1.05), xticks=range(0, LENGTH, 8),
@@ -361,8 +420,8 @@ def fit_sentence(target: str, family: str, N: int) -> str:
     'The best kernel of 16 modes of the family <b>half circle</b> misses by 0.0'
     """
     fit = best_fit(families(N)[family], targets(LENGTH)[target])
-    text = (f"The best kernel of {N} modes of the family <b>{family}</b> misses by {fit.error:.1%} of the target's norm, "
-            f"with weights of ||w||<sub>1</sub> = {fit.norm:.2g}.").replace("%", " %")  # fmt: skip
+    text = (f"The best kernel of {N} modes of the family <b>{family}</b> misses by {fit.error:.1%} of the target's "
+            f"norm, with weights of ||w||<sub>1</sub> = {fit.norm:.2g}.").replace("%", " %")  # fmt: skip
     if not target.startswith("shift"):
         return text
     S = LENGTH // int(target[-1])
@@ -607,9 +666,9 @@ EXERCISES = (
         "outputs, "
         "the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?", tuple(range(9)), 7,
         ("Which shifts are within reach of $2N = 48$?", "An echo comes 48 lags away, upside down."),
-        "Section 5's reach: the modes make every shift by $S \\le 2N = 48$ nearly, and no others; with the copy that is "
-        "7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64 places see. The one by 48 "
-        "has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at lag 8, over 56 places, and is "
-        "right at 8: it is better left out.",
+        "Section 5's reach: the modes make every shift by $S \\le 2N = 48$ nearly, and no others; with the copy that "
+        "is 7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64 places see. The one "
+        "by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at lag 8, over 56 places, "
+        "and is right at 8: it is better left out.",
     ),
 )  # fmt: skip

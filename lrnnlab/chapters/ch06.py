@@ -48,6 +48,7 @@ PERCENTS = tuple(range(1, 100, 2))  # a shift as a share of L: S = L percent // 
 LAMBDAS = (0.5, 0.7, 0.9, 0.95, 0.99, 0.995, 0.999)
 PLACES = 500  # points of a drawn curve; each is the largest of its stretch
 EXACT = 1e-18  # an error below this is drawn and told as this; with lambda = 1/2 in float64 it is 0
+REACHED, REACHES, ERRORS = 256, (8, 16, 24, 31, 32, 33, 48, 63, 64, 65, 96, 128), (0.5, 0.3, 0.1, 0.01)
 WRONG = 0.5  # an error from here on, and the largest tap may be another one
 
 
@@ -141,7 +142,7 @@ def overflow_length(lam: float, precision: str = "float32") -> float:
 
 
 def stems(axes: Axes, at: Sequence[float], values: Sequence[float], floor: float) -> None:
-    """Stems from ``floor`` to |value| with a dot on it, coloured by the sign; complex values have one neutral colour."""
+    """Stems from ``floor`` to |value| with a dot on top, coloured by the sign; complex values have a neutral colour."""
     values = np.asarray(values)
     signs = np.zeros(len(values), int) if np.iscomplexobj(values) else np.sign(values).astype(int)
     colours = [SIGNS[sign] for sign in signs]
@@ -231,8 +232,8 @@ def exact_shifts(L: int = 24) -> Figure:
     error = np.array([[best_fit(arc_nodes(N, offset=0), targets[S], cast=False).error for S in range(L)]
                       for N in range(1, L + 1)])  # fmt: skip
     figure, axes = new_figure(3.4, width=4.6, left=0.65, right=0.15)
-    axes.pcolormesh(np.arange(L + 1) - 0.5, np.arange(L + 1) + 0.5, error > 1e-9, cmap=ListedColormap(["white", "#bdbdbd"]),
-                    edgecolors="#e6e6e6", lw=0.4)  # fmt: skip
+    axes.pcolormesh(np.arange(L + 1) - 0.5, np.arange(L + 1) + 0.5, error > 1e-9, edgecolors="#e6e6e6", lw=0.4,
+                    cmap=ListedColormap(["white", "#bdbdbd"]))  # fmt: skip
     edges = np.repeat(np.arange(L + 1) - 0.5, 2)[1:-1]
     axes.plot(edges, np.repeat([needed_modes(L, S) - 0.5 for S in range(L)], 2), color=INK)
     axes.set(xlabel="shift S", ylabel="modes N", title=f"L = {L}: white, an exact shift; grey, none")
@@ -263,6 +264,55 @@ def learned_kernels(kernels: Mapping[str, np.ndarray]) -> Figure:
         axes.grid(False)
     panels[0, 0].set_ylabel("kernel / its largest tap")
     return figure
+
+
+def fading_half_circle(N: int, S: int, error: float, L: int) -> tuple[np.ndarray, float]:
+    """Theorem 4: the kernel (L,) of N fading half-circle modes that is 1 at S and has echoes ``error``; and ||w||_1.
+
+    >>> K, norm = fading_half_circle(2, 3, 0.5, 9)
+    >>> (K.round(9) + 0.0).tolist(), round(norm, 3)
+    ([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -0.5, 0.0], 1.682)
+    """
+    nodes = error ** (1 / (2 * N)) * arc_nodes(N, pi)
+    weights = nodes ** float(-S) / N
+    return (weights * nodes ** np.arange(L)[:, None]).sum(1).real, float(np.abs(weights).sum())
+
+
+@styled
+def reach_picture(N: int, S: int, error: float) -> Figure:
+    """The kernel of Theorem 4 on 256 lags; lag 0, which the skip weight sets, is left out.
+
+    >>> reach_picture(32, 64, 0.1).axes[0].get_title("left")
+    'N = 32, S = 64, d = 0.1: S is within 2N'
+    """
+    taps, _ = fading_half_circle(N, S, error, REACHED)
+    figure, axes = new_figure(2.7, left=0.65, right=0.2)
+    shown = np.flatnonzero(np.abs(taps[1:]) > 1e-9) + 1
+    axes.axvspan(0, min(2 * N, REACHED) + 0.5, color="#f1f1f1", lw=0, zorder=0)
+    axes.axhline(0, color=FAINT, lw=0.8)
+    axes.vlines(shown, 0, taps[shown], color=[INK if k == S else SIGNS[-1] for k in shown], lw=2)
+    axes.plot(shown, taps[shown], "o", color=INK, ms=4)
+    low, high = 1.1 * taps[shown].min(), 1.1 * taps[shown].max()
+    axes.set(xlim=(0, REACHED), ylim=(min(-1.1, low), max(1.3, high)), xlabel="lag k",
+             title=f"N = {N}, S = {S}, d = {error:g}: S is {'within' if S <= 2 * N else 'beyond'} 2N")  # fmt: skip
+    return figure
+
+
+def reach_sentence(N: int, S: int, error: float) -> str:
+    """Which step of Theorem 4 holds, and what the kernel costs.
+
+    >>> reach_sentence(32, 65, 0.1)[:78]
+    'S = 65 is beyond 2N = 64: <b>step 2 goes first</b>. There is an echo before th'
+    """
+    _, norm = fading_half_circle(N, S, error, REACHED)
+    if S <= 2 * N:
+        return (f"S = {S} is within 2N = {2 * N} (grey): all steps hold. The first echo is at lag {S + 2 * N}, of size "
+                f"{error:g}, and ||w||₁ = d^(−S/2N) = {norm:.3g}, not above 1/d = {1 / error:.3g}. It is so at every "
+                "length.")  # fmt: skip
+    return (f"S = {S} is beyond 2N = {2 * N}: <b>step 2 goes first</b>. There is an echo before the 1, at lag "
+            f"{S - 2 * N}, and it is larger, {1 / error:.3g} in size. Step 3 goes with it: ||w||₁ = {norm:.3g} is "
+            f"above 1/d. And by (b) every kernel of {N} modes misses at least {100 - 200 * N / S:.2g} % of the shift's "
+            "energy.")  # fmt: skip
 
 
 def circle_angles(nodes: np.ndarray) -> np.ndarray:
@@ -345,8 +395,8 @@ def float_sentence(interval: str, N: int) -> str:
             2: "Both floats have <b>lost</b> the shift"}[len(lost)]  # fmt: skip
     if interval == "circle":
         return f"N = {N} nodes on the circle: every |w| is 1/{N}, they add up to 1, at every N. {says}."
-    return (f"N = {N} nodes in {interval}: the weights add up to 2^{power}, and the kernel is sums of such numbers that must "
-            f"give 0 and 1. float32 has 24 binary digits, float64 has 53. {says}.")  # fmt: skip
+    return (f"N = {N} nodes in {interval}: the weights add up to 2^{power}, and the kernel is sums of such "
+            f"numbers that must give 0 and 1. float32 has 24 binary digits, float64 has 53. {says}.")  # fmt: skip
 
 
 def shift_of(L: int, percent: int) -> int:

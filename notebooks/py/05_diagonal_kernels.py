@@ -43,21 +43,34 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # > **The paper, Eq. 1.** $x_k = \mathrm{diag}(\Lambda)\,x_{k-1} + \mathbf 1\cdot u_k$, $\quad y_k = \langle w, x_k\rangle$, with $\Lambda, w \in \mathbb C^N$.
 #
-#
-#
 # **Step 1: one mode.** $x_{n,k} = \lambda_n x_{n,k-1} + u_k$ unrolls to $x_{n,k} = \sum_{j \le k} \lambda_n^{\,j}\,u_{k-j}$ (Eq. 3).
-#
-#
 #
 # **Step 2: add them up.** $y_k = \sum_{j\le k} K_j\,u_{k-j}$ with the **kernel** $K_j = \sum_n w_n \lambda_n^{\,j}$ (Eq. 4). So the kernel is what the recurrence
 # answers to $1, 0, 0, \dots$, its *impulse response*.
 #
-#
-#
 # **Step 3: take the real part.** The input is real, so $\mathrm{Re}\,y$ is the convolution with $\mathrm{Re}\,K$. A mode $\lambda$ then always brings its mirror image $\bar\lambda$ with it:
 # $\mathrm{Re}(w\lambda^j) = \frac12(w\lambda^j + \bar w\bar\lambda^j)$. Keep that in mind; it decides much below.
 #
-# The cell runs one layer in four ways.
+# All three in free symbols, for two modes and five inputs:
+
+# %% tags=["proof-convolution"]
+lam, w, u = sp.symbols("lambda1:3"), sp.symbols("w1:3"), sp.symbols("u0:5")
+K = [w[0] * lam[0] ** j + w[1] * lam[1] ** j for j in range(5)]
+x = [sp.S(0), sp.S(0)]
+for k in range(5):
+    x = [sp.expand(lam[n] * x[n] + u[k]) for n in (0, 1)]
+    unrolled = [sum(lam[n] ** j * u[k - j] for j in range(k + 1)) for n in (0, 1)]
+    assert [sp.expand(a - b) for a, b in zip(x, unrolled)] == [0, 0], "step 1"
+    y = w[0] * x[0] + w[1] * x[1]
+    assert sp.expand(y - sum(K[j] * u[k - j] for j in range(k + 1))) == 0, "step 2"
+mode = sp.Symbol("z")  # stands for w lambda^j, any complex number
+assert sp.expand_complex(sp.re(mode) - (mode + sp.conjugate(mode)) / 2) == 0, "step 3: the mean"
+mirror = sp.conjugate(w[0]) * sp.conjugate(lam[0]) ** 3
+assert sp.conjugate(w[0] * lam[0] ** 3) == mirror, "step 3: the mirror image"
+print("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
+
+# %% [markdown]
+# And one layer of the package, run in four ways.
 
 # %%
 torch.manual_seed(0)
@@ -99,8 +112,6 @@ print(
 # on a ring of $n$ places, those behind from 0 upwards and those ahead from $n-1$ downwards. If they do not meet, the ring does the same, and a ring is what the FFT multiplies by. In the ring of
 # $2L$ (section A.1) one place stays free, the paper's $X$.
 #
-#
-#
 # **Step 1 (Eq. 5 is Eq. 6).** Two recurrences, one from the left and one from the right, give two sums. Whole numbers, so equal means equal; the numbers are random (a sample), the indices are the point.
 
 # %% tags=["proof-ring"]
@@ -124,8 +135,6 @@ assert [y + from_right[L - 1 - i] for i, y in enumerate(recurrent(back, w_back, 
 print("y =", sums)
 
 # %% [markdown]
-#
-#
 # **Step 2 (the ring).** On $n = 2L$ places the ring gives the same sums, whatever stands in the free place.
 #
 # **Step 3 (the least length).** $2L - 1$ places are enough, and no fewer are.
@@ -152,8 +161,6 @@ assert [n for n in range(1, 3 * L) if around(ring(K, k, n), u) == sums] == [*ran
 print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
 
 # %% [markdown]
-#
-#
 # **Step 4 (the paper's code, Figure 4).** It puts $K$ and then the reversed $k$ on the ring: then $X$ is the last tap of $k$, which no output meets.
 #
 # **Step 5 (the FFT).** Three FFTs of that length multiply by the ring (in floats).
@@ -212,8 +219,6 @@ disc_widget
 # > **The paper, Proposition 1.** "Let $A \in \mathbb C^{N\times N}$ be diagonalizable over $\mathbb C$ as $V\mathrm{diag}(\Lambda)V^{-1}$. Then, $\exists w \in \mathbb C^N$ such that DLR parameterized by $\Lambda, w$ computes the same map"
 # > as $x_k = A x_{k-1} + B u_k$, $y_k = C x_k$.
 #
-#
-#
 # **Step 1 (powers of a diagonalisable matrix).** $A^j = V\,\mathrm{diag}(\Lambda)^j\,V^{-1}$, so the kernel is $C A^j B = (CV)\,\mathrm{diag}(\Lambda)^j\,(V^{-1}B)$. The cell does it with free symbols for $N = 2$.
 
 # %% tags=["proof-proposition_1"]
@@ -226,8 +231,6 @@ for j in range(4):
 print("A^2 = V diag(lambda1^2, lambda2^2) V^-1, for every V that has an inverse")
 
 # %% [markdown]
-#
-#
 # **Step 2 (read off the weights).** A row times a diagonal times a column is $\sum_n (CV)_n \lambda_n^{\,j} (V^{-1}B)_n$. So $w_n = (CV)_n (V^{-1}B)_n$. $\blacksquare$
 
 # %% tags=["proof-proposition_1"]
@@ -239,8 +242,6 @@ print("w_1 =", sp.factor(w[0]))
 
 
 # %% [markdown]
-#
-#
 # **Step 3 (equal eigenvalues merge).** Two modes with one $\lambda$ are one mode, with the sum of their weights. Ten random systems of whole numbers, $N = 4$, each with a double eigenvalue, exactly (samples): the least number of states that has the kernel is the rank of the Hankel matrix $K_{i+j}$ (a classical fact), and it is the number of different $\lambda$ that keep a weight.
 
 # %% tags=["proof-proposition_1"]
@@ -284,8 +285,6 @@ with show.fails("step 3"):
 #
 # > **Put right.** The delay line (by 1 or more) is no DLR of any size.
 #
-#
-#
 # **Step 1 (silence forces the weights to be 0).** Suppose $\sum_n w_n\lambda_n^{\,k}$ is that kernel, with $M$ different $\lambda_n \ne 0$. It is 0 at the $M$ lags $S+1, \dots, S+M$ behind the 1. These are $M$ equations for $w$, with the determinant $\prod_n\lambda_n^{S+1} \prod_{i<j}(\lambda_j - \lambda_i) \ne 0$: so $w = 0$.
 
 # %% tags=["proof-delay_line"]
@@ -297,8 +296,6 @@ for M, S in [(M, S) for M in range(1, 5) for S in (1, 2, 3)]:
 print("M = 2, S = 2:", sp.factor(sp.Matrix(2, 2, lambda k, n: lam[n] ** (3 + k)).det()))
 
 # %% [markdown]
-#
-#
 # **Step 2 (a mode at 0 does not help).** $\lambda = 0$ gives the kernel $1, 0, 0, \dots$, which is 0 at $S \ge 1$. So nothing is left that could make the 1. $\blacksquare$
 
 # %% tags=["proof-delay_line"]
@@ -307,8 +304,6 @@ print("lambda = 0:", modes.kernel([0], [1], 6))
 
 
 # %% [markdown]
-#
-#
 # **Step 3 (the delay line is a linear RNN of $S + 1$ states, and of no fewer).** The second half by the Hankel rank.
 #
 # **Step 4 (short inputs).** On inputs of *bounded* length it is a DLR: the three roots of unity with $w_n = \lambda_n^{-2}/3$ have a kernel that agrees with it up to lag 4.
@@ -340,8 +335,6 @@ with show.fails("step 3"):
 # %% [markdown]
 # Diagonalisable matrices are dense, so DLRs come as near to the delay line as one likes for all lengths, at a price. Let $\lambda_n = \varepsilon\,e^{2\pi\mathrm i n/N}$ and $w_n = \lambda_n^{-(N-1)}/N$.
 #
-#
-#
 # **Step 1 (error and weights).** The kernel is 1 at lag $N-1$, $\varepsilon^N$ at lag $2N-1$, and so on, and 0 elsewhere; the weights are of size $\varepsilon^{1-N}/N$. The cell does it for $N = 4$, where the roots of unity are $\pm1, \pm\mathrm i$, with $\varepsilon$ a free symbol.
 
 # %% tags=["proof-almost_delay"]
@@ -354,8 +347,6 @@ assert all(sp.simplify(sp.Abs(a) - eps ** (1 - N) / N) == 0 for a in w), "step 1
 print("kernel:", kernel[:8], " |w| =", eps ** (1 - N) / N)
 
 # %% [markdown]
-#
-#
 # **Step 2 (in floats the price is paid).** $N = 8$ in float64: the error is at most $\varepsilon^N$ plus $4N$ roundings of such weights, $2^{-53}$ each; what the rounding itself is, every processor decides for itself, so the bound is printed. It falls with $\varepsilon$ only until the rounding takes over.
 
 # %% tags=["proof-almost_delay"]
@@ -377,8 +368,6 @@ for eps in (0.1, 0.01, 0.001):
 #
 # It goes both ways: same functions, other parameters. What differs is how far one step of the optimiser moves the kernel.
 #
-#
-#
 # **Step 1 (hold the input).** With a constant input $u$, $x(t) = e^{t\Lambda}x + \frac{e^{t\Lambda}-1}{\Lambda}\,u$ solves $x' = \Lambda x + u$ and starts at $x$.
 
 # %% tags=["proof-dss"]
@@ -390,8 +379,6 @@ assert sp.simplify(held.subs(t, 0) - x) == 0, "step 1: the start"
 print("x(t) =", held)
 
 # %% [markdown]
-#
-#
 # **Step 2 (one step after the other).** Hold each input for a time $\Delta$. What comes out is a DLR with $\lambda = e^{\Delta\Lambda}$ and the weight $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
 
 # %% tags=["proof-dss"]
@@ -404,8 +391,6 @@ for k in range(4):
 print("w' =", weight)
 
 # %% [markdown]
-#
-#
 # **Step 3 (and back).** Every $\lambda$ other than 0 and 1 is reached by $\Lambda = \ln\lambda/\Delta$ and $w = w'\Lambda/(\lambda - 1)$; at $\lambda = 1$ the weight has the limit $w\Delta$.
 
 # %% tags=["proof-dss"]
@@ -442,8 +427,6 @@ print(
 # > **The paper, section 2.3.** The angles start at $2\pi n/N$. "At this initialization with $(\log\Lambda)_{\mathrm{re}} = \mathbf 0$ and $L = N$ we would have $K = \mathrm{DFT}\cdot w$. As DFT is invertible and well-conditioned, there is a $w$ for any arbitrary
 # > length-$N$ kernel".
 #
-#
-#
 # **Step 1 (rows are orthogonal).** Let $z = e^{2\pi\mathrm i k/N}$. Then $\sum_n \lambda_n^{\,k} = \sum_n z^n$ is $N$ where $z = 1$, that is if $N$ divides $k$; and otherwise 0, since $(z - 1)\sum_n z^n = z^N - 1 = 0$. So different rows of the table $\lambda_n^{\,k}$, $k < N$, are orthogonal and of one length: its condition number (largest over smallest singular value) is 1.
 # (`root_sum` adds up roots of unity exactly.)
 
@@ -458,15 +441,9 @@ for N in range(2, 10):
 print("N = 9: products of row 0 with rows 0 to 17:", rows)
 
 # %% [markdown]
-#
-#
 # **Step 2 (a shift is cheap).** A shift by $S$ is $w_n = \lambda_n^{-S}/N$: all waves agree at $S$. No weight is larger than $1/N$.
 #
-#
-#
 # **Step 3 (the end).** $\lambda_n^{\,N} = 1$: past $N$ the kernel repeats.
-#
-#
 #
 # **Step 4 (the FFT).** $K$ is $N$ times the inverse DFT of $w$ (in floats).
 
@@ -492,15 +469,9 @@ with show.fails("step 1"):
 # %% [markdown]
 # *No decay* is another. By default the paper starts with $|\lambda| = e^{-dt/2}$, $dt$ log-uniform between .0005 and .5, "to induce locality bias". What is left of "well-conditioned"? (Measured in floats, at $N = L = 128$.)
 #
-#
-#
 # **Step 1 (one modulus).** If all $|\lambda_n| = r$, the table is $\mathrm{diag}(r^k)$ times the DFT, and its condition number is $r^{1-N}$.
 #
-#
-#
 # **Step 2 (the default decays).** Three random draws: above $10^4$ each.
-#
-#
 #
 # **Step 3 (the atomic tasks).** There the paper sets $dt = 10^{-5}$, and nothing is lost.
 
@@ -525,8 +496,6 @@ print(f"r = 0.98: {condition(0.98 * grid):.4g}; default decays: all above 10^4; 
 #
 # > **Ours.** $\lambda_n = e^{i\pi(2n+1)/(2N)}$, $n = 0 \dots N-1$, gives *every* real kernel of length $2N$, with condition number 1.
 #
-#
-#
 # **Step 1 (the roots).** $z^{2N} = -1$ has the roots $e^{i\pi(2n+1)/(2N)}$, $n = 0\dots 2N-1$; they come in conjugate pairs, none is real, and our $N$ are those of the upper half. So modes and mirror images are all $2N$ roots. The cell counts in whole numbers: a root is its number $e$ in $e^{2\pi\mathrm i e/(4N)}$.
 
 # %% tags=["proof-half_circle"]
@@ -542,8 +511,6 @@ print("N = 8, in 32nds of a turn:", sorted(together))
 
 
 # %% [markdown]
-#
-#
 # **Step 2 (rows are orthogonal).** The product of two rows of the real table that are $k$ lags apart is the sum of the $k$-th powers of all $2N$ roots: $2N$ at $k = 0$, and 0 for $0 < k < 2N$. So the rows are orthogonal and of one length: rank $2N$, condition number 1. $\blacksquare$
 
 # %% tags=["proof-half_circle"]
@@ -561,8 +528,6 @@ for N in range(2, 9):
 print("N = 8:", products(circle(8), 8))
 
 # %% [markdown]
-#
-#
 # **Step 3 (the paper's grid).** There rows $N$ apart are equal: rank $N$ only.
 
 # %% tags=["proof-half_circle"]
@@ -621,8 +586,6 @@ start_widget
 # > **Theorem (exact shifts).** A DLR with $N$ modes ($\lambda \ne 0$) has a kernel that is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
 # > $$N \ge \max(S + 1,\; L - S).$$
 #
-#
-#
 # **Step 1 (a recurrence).** A sum of $N$ exponentials obeys $\sum_{j=0}^N c_j K_{k+j} = 0$ wherever $k + N < L$, the $c_j$ being the coefficients of $\prod(z - \lambda_n)$: each $\lambda_n$ is a root. So $c_N = 1$ and $c_0 = \pm\prod\lambda_n \ne 0$.
 
 # %% tags=["proof-exact_shifts"]
@@ -636,8 +599,6 @@ print("N = 2: c =", [sp.expand(one) for one in modes.monic(lam[:2])])
 
 
 # %% [markdown]
-#
-#
 # **Step 2 (too few modes).** If $N < L - S$, take $k = S$: of $K_S \dots K_{S+N}$ only the first is not 0, so the recurrence says $c_0 = 0$, which is false. If $N < S + 1$, take $k = S - N$: only the last is not 0, so $c_N = 0$, false again. The cell looks at each case with $L < 8$: the recurrence of one of these lags has exactly one term, $c_0$ or $c_N$; and random nodes never solve it (exact ranks, samples).
 
 # %% tags=["proof-exact_shifts"]
@@ -658,8 +619,6 @@ for N, L, S in cases:
 print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
 
 # %% [markdown]
-#
-#
 # **Step 3 (enough modes).** The $N$-th roots of unity do it: their kernel is 1 at $S$ and at distances $N$ from it, and those are outside. $\blacksquare$
 
 # %% tags=["proof-exact_shifts"]
@@ -670,8 +629,6 @@ for N, L, S in cases:
 print(sum(N >= needed(L, S) for N, L, S in cases), "cases with enough")
 
 # %% [markdown]
-#
-#
 # **Step 4 (with the cast to reals).** $N$ modes and their mirror images are $2N$ modes, so $2N \ge \max(S+1, L-S)$ is needed; and the half circle makes it enough: its kernel changes sign every $2N$ lags and is 0 between.
 
 # %% tags=["proof-exact_shifts"]
@@ -712,19 +669,11 @@ for d in (0.5, 0.1, 0.01):
 # %% [markdown]
 # Now five kernels and five families of modes. Error, and in brackets $\|w\|_1$:
 #
-#
-#
 # **Step 1.** The half circle fits every kernel of length $2N$, with small weights.
-#
-#
 #
 # **Step 2.** The paper's grid repeats itself after $N$: on a shift its error is $\sqrt{1/2}$.
 #
-#
-#
 # **Step 3.** Real modes fit neither shifts nor noise (errors above .3).
-#
-#
 #
 # **Step 4.** But what is smooth and fades they do (below .05).
 #
@@ -840,8 +789,6 @@ print(f"half circle: all four learned to 5 %: {bool(after['half circle'].max() <
 #
 # > **The paper, section 2.1.** DLR-prod uses $\mathrm{Re}(K_k)\cdot\mathrm{Im}(K_k)$. "In §A.2 we prove that this kernel corresponds to the kernel of a DLR of size at most $4N^2$ and generalize this to define the Kronecker product of DLRs".
 #
-#
-#
 # **Step 1 (Kronecker).** $\big(\sum_m w_m\lambda_m^{\,k}\big)\big(\sum_n w'_n\lambda_n'^{\,k}\big) = \sum_{m,n} w_m w'_n\,(\lambda_m\lambda'_n)^k$: the product of two kernels is a kernel, with $MN$ modes.
 
 # %% tags=["proof-kronecker"]
@@ -866,8 +813,6 @@ with show.fails("step 1"):
     assert sp.expand(product - printed) == 0, f"step 1: {sp.expand(product - printed)} is missing"
 
 # %% [markdown]
-#
-#
 # **Step 2 (the paper's count).** $\mathrm{Re}\,K = \frac12(K + \bar K)$ and $\mathrm{Im}\,K = \frac1{2i}(K - \bar K)$ have $2N$ modes each; step 1 gives $4N^2$. But look:
 #
 # $$\mathrm{Re}\,K\;\mathrm{Im}\,K = \tfrac1{4i}(K + \bar K)(K - \bar K) = \tfrac1{4i}(K^2 - \bar K^2) = \tfrac12\,\mathrm{Im}\,K^2 .$$
@@ -885,11 +830,7 @@ for N in (1, 2, 3, 4):
 print("N = 4:", len(listed), "terms")
 
 # %% [markdown]
-#
-#
 # **Step 3 (half of them cancel).** All mixed terms $\lambda_m\bar\lambda_n$, $2N^2$ of them, add up to 0: $(m, n)$ has the opposite sign of $(n, m)$.
-#
-#
 #
 # **Step 4 (pairs).** In $K^2$ the pairs $(m,n)$ and $(n,m)$ are one mode: $N(N+1)/2$ are left, and with the mirror images $N(N+1)$.
 
@@ -903,8 +844,6 @@ for N in (1, 2, 3, 4):
 print("N = 4:", len(left), "modes")
 
 # %% [markdown]
-#
-#
 # **Step 5 (no fewer).** The Hankel rank of an exact example, with Gaussian primes for nodes, is $N(N+1)$: no smaller DLR has its kernel. A determinant of size $N(N+1)$ is a polynomial in the nodes and weights; as it is not 0 in the example, it is 0 almost nowhere.
 
 # %% tags=["proof-dlr_prod"]
@@ -917,8 +856,6 @@ for N in (1, 2, 3):
 print("N = 3: rank", found, "in place of", 4 * 3**2)
 
 # %% [markdown]
-#
-#
 # **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes $\lambda_m\lambda_n$, $m \le n$, do. With which weights? (Exercise 11.)
 
 # %%
@@ -945,11 +882,7 @@ with show.fails("step 5"):
 # %% [markdown]
 # For $N = 4096$, with the cast: 8.4 million modes in place of 67 million. And **at the start there is no gain at all**.
 #
-#
-#
 # **Step 1 (products stay on the grid).** A product of two $N$-th roots of unity is an $N$-th root of unity, so there are $N$ products only.
-#
-#
 #
 # **Step 2 (the rank).** So the rank stays at $N$ or below; here for $N = 4$, exactly.
 
@@ -1177,8 +1110,6 @@ show.figure(
 
 
 # %% [markdown]
-#
-#
 # **Step 1 (the moves).** $L$ different shifts, all odd. (Every letter, $L \le 12$.)
 
 # %% tags=["proof-reverse"]
@@ -1195,8 +1126,6 @@ print("L = 12:", moves)
 
 
 # %% [markdown]
-#
-#
 # **Step 2 (one kernel explains little).** On white inputs, of the $n_d = \min(d, 2L - d)$ pairs of an input and an output that are $d$ apart only one is asked for, so the best tap is $1/n_d$, and the share of the variance that it explains is $\frac1L\sum_d\frac1{n_d}$ over the odd $d$. The cell compares this with least squares.
 
 # %% tags=["proof-reverse"]
@@ -1213,11 +1142,7 @@ for L in (2, 5, 8):
 print(f"explained: at L = 64 {best_convolution(64):.3f}, at 4096 {best_convolution(4096):.4f}")
 
 # %% [markdown]
-#
-#
 # **Step 3 (how many kernels).** Let every output $L + i$ weigh several convolutions in its own way. It sees the taps $i+1, \dots, i+L$, and wants the tap $2i+1$ alone. The first $\lceil L/2\rceil$ outputs all see each other's taps, so they need as many independent kernels.
-#
-#
 #
 # **Step 4 (and no more).** Outputs $i$ and $i + \lceil L/2\rceil$ can share one, the sum of their one-hots: neither sees the other's tap.
 
@@ -1371,7 +1296,7 @@ my_ring = None  # five names, for example ["K0", ...]
 check("05.1", my_ring)
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.** Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest recurrence and asks for a double root.)
+# 2. ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.** Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest linear recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and asks for a double root of $\sum_j c_j z^j$. For a DLR that polynomial is $\prod(z - \lambda_n)$ over the different $\lambda_n$ that keep a weight: its roots are simple.)
 
 # %%
 my_A = None  # [[a, b], [c, d]]
