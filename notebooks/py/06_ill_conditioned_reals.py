@@ -761,7 +761,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# By this count the paper's DLR, with $N = 4096$, makes no shift of Table 2 exactly from $L = 2^{14}$ on, since the silence *behind* the 1 would need $L - S > 2N$ modes. It is tempting to see in it why its $R^2$ falls there. That would be wrong: a trained layer need not be exact, and **silence is almost free**.
+# By this count the paper's DLR, with $N = 4096$, makes no shift of Table 2 but the one by 0 exactly from $L = 2^{14}$ on: $\max(S + 1, L - S) \ge L/2 + 1 > 2N$. It is tempting to see in it why its $R^2$ falls there. That would be wrong: a trained layer need not be exact, and **silence is almost free**.
 #
 # > **Theorem 4.** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight $D$ sets it).
 # > **(a)** If $S \le 2N$: for every error $0 < d < 1$ there is a kernel, *for all lengths at once*, that is 1 at $S$, at most $d$ in size at every other lag (but 0), with weights
