@@ -25,15 +25,6 @@ def gaussian(real, imaginary=0):
     return QQ_I(*(QQ(int(part.numerator), int(part.denominator)) for part in (real, imaginary)))
 
 
-def conjugate(z):
-    """The complex conjugate of ``gaussian``'s number.
-
-    >>> conjugate(gaussian(1, 2)) == gaussian(1, -2)
-    True
-    """
-    return QQ_I(z.x, -z.y)
-
-
 def kernel(nodes: Sequence, weights: Sequence, L: int) -> list:
     """K_k = sum_n w_n lambda_n^k for k = 0..L-1 (paper 004, Eq. 4), in the arithmetic of its numbers.
 

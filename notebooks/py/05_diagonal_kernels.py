@@ -977,7 +977,7 @@ show.table(
 print(f"the trivial answer to Shift scores {tasks.atomic_levels.trivial_level(tasks.atomic.Shift(), 64):.3f}")
 
 # %% [markdown]
-# The paper's DLR scores what its reach allows, nearly to the second digit. (Had exactness counted, it would score .222 at all four lengths: no shift but 0 is exact from $2^{14}$ on.) DLR-prod reaches every shift in the table, and what it lacks at $2^{20}$ is another matter: a reach says what can be learned, not that it is.
+# The paper's DLR scores what its reach allows, to within .03. (Had exactness counted, it would score .222 at all four lengths: no shift but 0 is exact from $2^{14}$ on.) DLR-prod reaches every shift in the table, and what it lacks at $2^{20}$ is another matter: a reach says what can be learned, not that it is.
 #
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk`) are of shorter inputs, with $N = L$ (`dlr_small`: $N = L/8$, whose reach is the shifts by $L/8$ and $L/4$: .583) and some hundred steps in place of 86,000:
 

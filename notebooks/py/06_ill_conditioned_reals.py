@@ -936,7 +936,7 @@ show.table(
 )
 
 # %% [markdown]
-# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts the DLR's scores, nearly to the second digit. (One number does not fit, .30 for $N = 512$ at $2^{14}$; which number belongs to which length there is inferred, as the table's blanks were lost.) For DLR-prod $N(N+1)$ real modes reach every shift up to $2^{20}$; its .78 there is not explained by a reach.
+# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (One number does not fit, .30 for $N = 512$ at $2^{14}$; which number belongs to which length there is inferred, as the table's blanks were lost.) For DLR-prod $N(N+1)$ real modes reach every shift up to $2^{20}$; its .78 there is not explained by a reach.
 #
 # ## 7 Trained: Table 2
 #
