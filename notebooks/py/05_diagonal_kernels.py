@@ -35,7 +35,9 @@ from lrnnlab.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(
+        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
+    )
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -128,10 +130,18 @@ def recurrent(nodes, weights, letters):
     return found
 
 
-K, k = (modes.kernel(nodes, weights, L) for nodes, weights in ((back, w_back), (ahead, w_ahead)))
-sums = [sum(K[i - j] * u[j] for j in range(i + 1)) + sum(k[j - i - 1] * u[j] for j in range(i + 1, L)) for i in range(L)]
+K, k = (
+    modes.kernel(nodes, weights, L) for nodes, weights in ((back, w_back), (ahead, w_ahead))
+)
+sums = [
+    sum(K[i - j] * u[j] for j in range(i + 1))
+    + sum(k[j - i - 1] * u[j] for j in range(i + 1, L))
+    for i in range(L)
+]
 from_right = [0, *recurrent(ahead, w_ahead, u[::-1])]
-assert [y + from_right[L - 1 - i] for i, y in enumerate(recurrent(back, w_back, u))] == sums, "step 1"
+assert [y + from_right[L - 1 - i] for i, y in enumerate(recurrent(back, w_back, u))] == sums, (
+    "step 1"
+)
 print("y =", sums)
 
 # %% [markdown]
@@ -143,7 +153,9 @@ print("y =", sums)
 X = sp.Symbol("X")
 
 
-def ring(K, k, n, free=0):  # what looks back from place 0 upwards, what looks ahead from place n - 1 downwards
+def ring(
+    K, k, n, free=0
+):  # what looks back from place 0 upwards, what looks ahead from place n - 1 downwards
     found = [None] * n
     for place, tap in [*enumerate(K), *((-1 - j, tap) for j, tap in enumerate(k[:-1]))]:
         here = found[place % n]
@@ -153,11 +165,14 @@ def ring(K, k, n, free=0):  # what looks back from place 0 upwards, what looks a
 
 def around(column, u):  # the product with the circulant matrix of this first column
     n = len(column)
-    return [sp.expand(sum(column[(i - j) % n] * u[j] for j in range(len(u)))) for i in range(len(u))]
+    return [
+        sp.expand(sum(column[(i - j) % n] * u[j] for j in range(len(u)))) for i in range(len(u))
+    ]
 
 
 assert around(ring(K, k, 2 * L, X), u) == sums, "step 2"
-assert [n for n in range(1, 3 * L) if around(ring(K, k, n), u) == sums] == [*range(2 * L - 1, 3 * L)], "step 3"
+enough = [n for n in range(1, 3 * L) if around(ring(K, k, n), u) == sums]
+assert enough == [*range(2 * L - 1, 3 * L)], "step 3"
 print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
 
 # %% [markdown]
@@ -246,8 +261,10 @@ print("w_1 =", sp.factor(w[0]))
 
 # %% tags=["proof-proposition_1"]
 def system(draw, beside=0, N=4):
-    """V, nodes (the first two equal), A = V (diag + ``beside`` above the double eigenvalue) V^-1, B, C."""
-    lower, upper = (sp.Matrix(np.triu(draw.integers(-1, 2, (N, N)), 1)) + sp.eye(N) for _ in "VU")
+    """V, nodes (two equal), A = V (diag + ``beside`` above the equal ones) V^-1, B, C."""
+    lower, upper = (
+        sp.Matrix(np.triu(draw.integers(-1, 2, (N, N)), 1)) + sp.eye(N) for _ in "VU"
+    )
     V, nodes = lower.T * upper, draw.integers(-2, 3, N).tolist()  # V has determinant 1
     nodes[1] = nodes[0]
     D = sp.diag(*nodes)
@@ -277,7 +294,9 @@ with show.fails("step 3"):
     V, nodes, A, B, C = system(np.random.default_rng(0), beside=1)
     w = [left * right for left, right in zip(C * V, V.inv() * B)]
     kernel = [int((C * A**j * B)[0]) for j in range(11)]
-    assert kernel == modes.kernel(nodes, w, 11), f"step 3: {kernel[:4]}, not {modes.kernel(nodes, w, 4)}"
+    assert kernel == modes.kernel(nodes, w, 11), (
+        f"step 3: {kernel[:4]}, not {modes.kernel(nodes, w, 4)}"
+    )
 
 # %% [markdown]
 # Is that an accident of the proof, or is there a linear recurrence that no DLR computes? The section of the paper is called "DLRs are as expressive as general linear RNNs". Take the **delay line**, which hands the input on
@@ -309,7 +328,8 @@ print("lambda = 0:", modes.kernel([0], [1], 6))
 # **Step 4 (short inputs).** On inputs of *bounded* length it is a DLR: the three roots of unity with $w_n = \lambda_n^{-2}/3$ have a kernel that agrees with it up to lag 4.
 
 # %% tags=["proof-delay_line"]
-def line(S, closed=0):  # the kernel of S + 1 cells in a row; ``closed`` leads the last cell back to the first
+def line(S, closed=0):
+    """The kernel of S + 1 cells in a row; ``closed`` leads the last one back to the first."""
     state, found = [1] + [0] * S, []
     for _ in range(4 * S + 5):
         found.append(state[-1])
@@ -319,8 +339,12 @@ def line(S, closed=0):  # the kernel of S + 1 cells in a row; ``closed`` leads t
 
 for S in (1, 2, 5):
     assert line(S) == [int(k == S) for k in range(4 * S + 5)], "step 3: the kernel"
-    assert {modes.hankel_rank(line(S), size) for size in (S + 1, S + 2, 2 * S + 2)} == {S + 1}, "step 3: the rank"
-    roots = [kernel_fits.root_sum([n * (k - S) for n in range(S + 1)], S + 1) / (S + 1) for k in range(4 * S + 5)]
+    ranks = {modes.hankel_rank(line(S), size) for size in (S + 1, S + 2, 2 * S + 2)}
+    assert ranks == {S + 1}, "step 3: the rank"
+    roots = [
+        kernel_fits.root_sum([n * (k - S) for n in range(S + 1)], S + 1) / (S + 1)
+        for k in range(4 * S + 5)
+    ]
     differ = [k for k, (one, other) in enumerate(zip(line(S), roots)) if one != other]
     assert differ[0] == 2 * S + 1, "step 4"
 print("delay by 5:", line(5)[:13], "\nsix roots: ", roots[:13])
@@ -330,7 +354,9 @@ print("delay by 5:", line(5)[:13], "\nsix roots: ", roots[:13])
 
 # %% tags=["proof-delay_line"]
 with show.fails("step 3"):
-    assert line(2, closed=1) == [int(k == 2) for k in range(13)], f"step 3: {line(2, closed=1)[:9]}"
+    assert line(2, closed=1) == [int(k == 2) for k in range(13)], (
+        f"step 3: {line(2, closed=1)[:9]}"
+    )
 
 # %% [markdown]
 # Diagonalisable matrices are dense, so DLRs come as near to the delay line as one likes for all lengths, at a price. Let $\lambda_n = \varepsilon\,e^{2\pi\mathrm i n/N}$ and $w_n = \lambda_n^{-(N-1)}/N$.
@@ -342,7 +368,9 @@ eps, N = sp.Symbol("epsilon", positive=True), 4
 nodes = [eps * sp.I**n for n in range(N)]
 w = [node ** (1 - N) / N for node in nodes]
 kernel = [sp.simplify(sum(a * node**k for a, node in zip(w, nodes))) for k in range(3 * N)]
-assert kernel == [eps ** (k - N + 1) if k % N == N - 1 else 0 for k in range(3 * N)], "step 1: the kernel"
+assert kernel == [eps ** (k - N + 1) if k % N == N - 1 else 0 for k in range(3 * N)], (
+    "step 1: the kernel"
+)
 assert all(sp.simplify(sp.Abs(a) - eps ** (1 - N) / N) == 0 for a in w), "step 1: the weights"
 print("kernel:", kernel[:8], " |w| =", eps ** (1 - N) / N)
 
@@ -357,7 +385,10 @@ for eps in (0.1, 0.01, 0.001):
     made = (w * nodes ** np.arange(2 * N)[:, None]).sum(1)
     bounds.append(eps**N + 4 * N * abs(w).max() * 2.0**-53)
     assert abs(made - (np.arange(2 * N) == N - 1)).max() <= bounds[-1], "step 2"
-    print(f"epsilon = {eps}: weights {abs(w).max():.1e}, exact error {eps**N:.0e}, in float64 at most {bounds[-1]:.0e}")
+    print(
+        f"epsilon = {eps}: weights {abs(w).max():.1e}, exact error {eps**N:.0e}, "
+        f"in float64 at most {bounds[-1]:.0e}"
+    )
 
 # %% [markdown]
 # Near to a point that is not in the set, weights explode. Chapter 06 is about exactly this.
@@ -395,7 +426,10 @@ print("w' =", weight)
 
 # %% tags=["proof-dss"]
 back = {rate: sp.log(node) / step, w: x * (sp.log(node) / step) / (node - 1)}  # x stands for w'
-assert [sp.simplify(one.subs(back, simultaneous=True)) for one in (leap, w * gain)] == [node, x], "step 3: back"
+assert [sp.simplify(one.subs(back, simultaneous=True)) for one in (leap, w * gain)] == [
+    node,
+    x,
+], "step 3: back"
 assert sp.limit(w * (node - 1) / sp.log(node) * step, node, 1) == w * step, "step 3: the limit"
 print("Lambda =", back[rate], ", w =", back[w])
 
@@ -408,7 +442,9 @@ with show.fails("step 2"):
     for k in range(4):
         state = held.subs({t: step, x: state, u[0]: u[k]}, simultaneous=True)
         as_dlr = sum(weight * leap**j * u[k - j] for j in range(k + 1))
-        assert sp.simplify(w * state - as_dlr) == 0, f"step 2: {sp.simplify(w * state)} is not {as_dlr}"
+        assert sp.simplify(w * state - as_dlr) == 0, (
+            f"step 2: {sp.simplify(w * state)} is not {as_dlr}"
+        )
 
 # %%
 torch.manual_seed(1)
@@ -450,7 +486,10 @@ print("N = 9: products of row 0 with rows 0 to 17:", rows)
 # %% tags=["proof-dft_start"]
 for N in range(2, 10):
     for S in range(N):
-        hot = [kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N) for k in range(3 * N)]
+        hot = [
+            kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
+            for k in range(3 * N)
+        ]
         assert hot[:N] == [int(k == S) for k in range(N)], "step 2"
         assert hot[N : 2 * N] == hot[:N] == hot[2 * N :], "step 3"
 w = np.random.default_rng(0).standard_normal((2, 64)).T @ [1, 1j]
@@ -488,7 +527,9 @@ assert abs(condition(0.98 * grid) / 0.98 ** (1 - N) - 1) < 1e-6, "step 1"
 spread = [condition(kernel_fits.decayed_nodes(N, 0.0005, 0.5, draw)) for _ in range(3)]
 assert min(spread) > 1e4, "step 2"
 assert condition(np.exp(-1e-5 / 2) * grid) < 1.01, "step 3"
-print(f"r = 0.98: {condition(0.98 * grid):.4g}; default decays: all above 10^4; dt = 1e-5: below 1.01")
+print(
+    f"r = 0.98: {condition(0.98 * grid):.4g}; default decays: all above 10^4; dt = 1e-5: below 1.01"
+)
 
 # ### Half a circle is better
 #
@@ -505,7 +546,9 @@ def circle(N, full=False):
 
 for N in range(2, 9):
     together = {e % (4 * N) for e in circle(N)} | {-e % (4 * N) for e in circle(N)}
-    assert together == {e for e in range(4 * N) if 2 * N * e % (4 * N) == 2 * N}, f"step 1: N = {N}"
+    assert together == {e for e in range(4 * N) if 2 * N * e % (4 * N) == 2 * N}, (
+        f"step 1: N = {N}"
+    )
     assert not together & {0, 2 * N}, "step 1: none is 1 or -1"
 print("N = 8, in 32nds of a turn:", sorted(together))
 
@@ -515,7 +558,10 @@ print("N = 8, in 32nds of a turn:", sorted(together))
 
 # %% tags=["proof-half_circle"]
 def products(places, N):
-    return [kernel_fits.root_sum([sign * e * k for e in places for sign in (1, -1)], 4 * N) for k in range(2 * N)]
+    return [
+        kernel_fits.root_sum([sign * e * k for e in places for sign in (1, -1)], 4 * N)
+        for k in range(2 * N)
+    ]
 
 
 def rank(row):
@@ -541,8 +587,12 @@ print("N = 8:", products(circle(8, full=True), 8))
 # %% tags=["proof-half_circle"]
 with show.fails("step 1"):
     for N in range(2, 9):
-        together = {e % (4 * N) for e in circle(N, full=True)} | {-e % (4 * N) for e in circle(N, full=True)}
-        assert together == {e for e in range(4 * N) if 2 * N * e % (4 * N) == 2 * N}, f"step 1: N = {N}"
+        together = {e % (4 * N) for e in circle(N, full=True)} | {
+            -e % (4 * N) for e in circle(N, full=True)
+        }
+        assert together == {e for e in range(4 * N) if 2 * N * e % (4 * N) == 2 * N}, (
+            f"step 1: N = {N}"
+        )
 
 # %%
 opened = {"arc": 360, "N": 16, "L / N": 2, "|λ|": 1.0}
@@ -593,8 +643,12 @@ lam, w = sp.symbols("lambda1:6"), sp.symbols("w1:6")
 for N in range(1, 6):
     c = modes.monic(lam[:N])
     K = [sum(w[n] * lam[n] ** k for n in range(N)) for k in range(N + 2)]
-    assert all(sp.expand(sum(c[j] * K[k + j] for j in range(N + 1))) == 0 for k in (0, 1)), "step 1: the recurrence"
-    assert c[-1] == 1 and sp.expand(c[0] - (-1) ** N * sp.prod(lam[:N])) == 0, "step 1: the ends"
+    assert all(sp.expand(sum(c[j] * K[k + j] for j in range(N + 1))) == 0 for k in (0, 1)), (
+        "step 1: the recurrence"
+    )
+    assert c[-1] == 1 and sp.expand(c[0] - (-1) ** N * sp.prod(lam[:N])) == 0, (
+        "step 1: the ends"
+    )
 print("N = 2: c =", [sp.expand(one) for one in modes.monic(lam[:2])])
 
 
@@ -606,16 +660,23 @@ def needed(L, S):
     return max(S + 1, L - S)
 
 
-cases, draw = [(N, L, S) for L in range(2, 8) for S in range(L) for N in range(1, L + 1)], np.random.default_rng(0)
+cases, draw = (
+    [(N, L, S) for L in range(2, 8) for S in range(L) for N in range(1, L + 1)],
+    np.random.default_rng(0),
+)
 for N, L, S in cases:
     if N < needed(L, S):
         hot = [int(k == S) for k in range(L)]
-        terms = [[j for j in range(N + 1) if hot[k + j]] for k in (S, S - N) if k >= 0 and k + N < L]
+        terms = [
+            [j for j in range(N + 1) if hot[k + j]] for k in (S, S - N) if k >= 0 and k + N < L
+        ]
         assert [0] in terms or [N] in terms, "step 2: the term"
         nodes = [int(a) + 1 for a in draw.choice(9, N, replace=False)]
         table = [[node**k for node in nodes] for k in range(L)]
         wider = [[*row, one] for row, one in zip(table, hot)]
-        assert modes.exact_matrix(wider).rank() == N + 1 > modes.exact_matrix(table).rank(), "step 2: the rank"
+        assert modes.exact_matrix(wider).rank() == N + 1 > modes.exact_matrix(table).rank(), (
+            "step 2: the rank"
+        )
 print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
 
 # %% [markdown]
@@ -624,8 +685,13 @@ print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
 # %% tags=["proof-exact_shifts"]
 for N, L, S in cases:
     if N >= needed(L, S):
-        hot = [kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N) for k in range(L)]
-        assert hot == [int(k == S) for k in range(L)], f"step 3: {N} modes, S = {S}, L = {L}: the kernel is {hot}"
+        hot = [
+            kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
+            for k in range(L)
+        ]
+        assert hot == [int(k == S) for k in range(L)], (
+            f"step 3: {N} modes, S = {S}, L = {L}: the kernel is {hot}"
+        )
 print(sum(N >= needed(L, S) for N, L, S in cases), "cases with enough")
 
 # %% [markdown]
@@ -635,7 +701,10 @@ print(sum(N >= needed(L, S) for N, L, S in cases), "cases with enough")
 for N, L, S in cases:
     if 2 * N >= needed(L, S):
         both = [sign * (2 * n + 1) for n in range(N) for sign in (1, -1)]
-        hot = [kernel_fits.root_sum([e * (k - S) for e in both], 4 * N) / sp.Integer(2 * N) for k in range(L)]
+        hot = [
+            kernel_fits.root_sum([e * (k - S) for e in both], 4 * N) / sp.Integer(2 * N)
+            for k in range(L)
+        ]
         assert hot == [int(k == S) for k in range(L)], "step 4"
 print("N = 3, S = 2 on 8 lags:", [kernel_fits.root_sum([s * (2 * n + 1) * (k - 2) for n in range(3) for s in (1, -1)], 12)
                                   / sp.Integer(6) for k in range(8)])  # fmt: skip
@@ -647,8 +716,13 @@ print("N = 3, S = 2 on 8 lags:", [kernel_fits.root_sum([s * (2 * n + 1) * (k - 2
 with show.fails("step 3"):
     for N, L, S in cases:
         if N >= S + 1:
-            hot = [kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N) for k in range(L)]
-            assert hot == [int(k == S) for k in range(L)], f"step 3: {N} modes, S = {S}, L = {L}: the kernel is {hot}"
+            hot = [
+                kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
+                for k in range(L)
+            ]
+            assert hot == [int(k == S) for k in range(L)], (
+                f"step 3: {N} modes, S = {S}, L = {L}: the kernel is {hot}"
+            )
 
 # %% [markdown]
 # But who needs to be exact? Let the half circle fade, $|\lambda_n| = r$, and its echoes fade with it. This is what a trained layer can do, and it changes the count:
@@ -664,7 +738,10 @@ for d in (0.5, 0.1, 0.01):
     w = nodes ** float(-S) / N
     made = (w * nodes ** np.arange(L)[:, None]).sum(1).real
     wrong = abs(made - np.eye(L)[S])[1:].max()
-    print(f"d = {d}: at lag {S} {made[S]:.3f}, largest error elsewhere {wrong:.3f}, ||w||_1 = {abs(w).sum():.1f}")
+    print(
+        f"d = {d}: at lag {S} {made[S]:.3f}, largest error elsewhere {wrong:.3f}, "
+        f"||w||_1 = {abs(w).sum():.1f}"
+    )
 
 # %% [markdown]
 # Now five kernels and five families of modes. Error, and in brackets $\|w\|_1$:
@@ -686,8 +763,12 @@ fits = {kind: {name: kernel_fits.best_fit(nodes, goal) for name, goal in kernel_
 shifted, reals = ("shift by L/4", "shift by L/2"), ("real, (0,1]", "real, [-1,1]")
 assert max(fit.error for fit in fits["half circle"].values()) < 1e-10, "step 1: the errors"
 assert all(fits["half circle"][name].norm < 1.001 for name in shifted), "step 1: the weights"
-assert all(abs(fits["circle (DFT)"][name].error - 0.5**0.5) < 1e-9 for name in shifted), "step 2"
-assert min(fits[kind][name].error for kind in reals for name in (*shifted, "noise")) > 0.3, "step 3"
+assert all(abs(fits["circle (DFT)"][name].error - 0.5**0.5) < 1e-9 for name in shifted), (
+    "step 2"
+)
+assert min(fits[kind][name].error for kind in reals for name in (*shifted, "noise")) > 0.3, (
+    "step 3"
+)
 assert max(fits[kind]["fading sine"].error for kind in reals) < 0.05, "step 4"
 rows = [{"target": name, **{kind: f"{row[name].error:.2f} ({row[name].norm:.2g})" for kind, row in fits.items()}}
         for name in kernel_fits.targets(2 * N)]  # fmt: skip
@@ -696,8 +777,8 @@ rows = [{"target": name, **{kind: f"{row[name].error:.2f} ({row[name].norm:.2g})
 show.table(
     rows,
     caption="32 modes, 64 lags: the best achievable error (as a share of the target's norm) "
-            "and the weights' size. Computed in float64, so an error here is what arithmetic "
-            "can reach (chapter 06).",
+    "and the weights' size. Computed in float64, so an error here is what arithmetic "
+    "can reach (chapter 06).",
 )
 
 # %%
@@ -781,8 +862,10 @@ show.figure(
 )  # fmt: skip
 
 # %%
-print(f"half circle: all four learned to 5 %: {bool(after['half circle'].max() < 0.05)}; "
-      f"real modes: all four missed by more than 15 %: {bool(after['real'].min() > 0.15)}")
+print(
+    f"half circle: all four learned to 5 %: {bool(after['half circle'].max() < 0.05)}; "
+    f"real modes: all four missed by more than 15 %: {bool(after['real'].min() > 0.15)}"
+)
 
 # %% [markdown]
 # ## 6 DLR-prod: how many modes has a product?
@@ -797,9 +880,16 @@ b, q = sp.symbols("lambda'1:3"), sp.symbols("w'1:3")  # and N = 2
 pairs = [(m, n) for m in range(3) for n in range(2)]
 for k in range(6):
     product = sum(v[m] * a[m] ** k for m in range(3)) * sum(q[n] * b[n] ** k for n in range(2))
-    assert sp.expand(product - sum(v[m] * q[n] * (a[m] * b[n]) ** k for m, n in pairs)) == 0, "step 1: the product"
+    assert sp.expand(product - sum(v[m] * q[n] * (a[m] * b[n]) ** k for m, n in pairs)) == 0, (
+        "step 1: the product"
+    )
 primes = [modes.gaussian(*pair) for pair in ((2, 1), (3, 2), (4, 1), (5, 2), (6, 1))]
-values = [x * y for x, y in zip(modes.kernel(primes[:3], [1, 2, 3], 13), modes.kernel(primes[3:], [1, -1], 13))]
+values = [
+    x * y
+    for x, y in zip(
+        modes.kernel(primes[:3], [1, 2, 3], 13), modes.kernel(primes[3:], [1, -1], 13)
+    )
+]
 assert modes.hankel_rank(values, 7) == 6, "step 1: the size is needed"
 print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", modes.hankel_rank(values, 7))
 
@@ -810,7 +900,9 @@ print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", modes.hankel_ra
 with show.fails("step 1"):
     product = sum(v[m] * a[m] for m in range(3)) * sum(q[n] * b[n] for n in range(2))
     printed = sum(v[m] * q[n] * a[m] * b[n] for m in range(2) for n in range(2))
-    assert sp.expand(product - printed) == 0, f"step 1: {sp.expand(product - printed)} is missing"
+    assert sp.expand(product - printed) == 0, (
+        f"step 1: {sp.expand(product - printed)} is missing"
+    )
 
 # %% [markdown]
 # **Step 2 (the paper's count).** $\mathrm{Re}\,K = \frac12(K + \bar K)$ and $\mathrm{Im}\,K = \frac1{2i}(K - \bar K)$ have $2N$ modes each; step 1 gives $4N^2$. But look:
@@ -824,9 +916,12 @@ z = sp.Symbol("z")
 assert sp.expand_complex(sp.re(z) * sp.im(z) - sp.im(z**2) / 2) == 0, "step 2: the identity"
 for N in (1, 2, 3, 4):
     a, b = sp.symbols(f"a1:{N + 1}"), sp.symbols(f"b1:{N + 1}")
-    listed = [x * y for x in (*a, *b) for y in (*a, *(-bar for bar in b))]  # the paper's terms, one by one
+    minus = [-bar for bar in b]
+    listed = [x * y for x in (*a, *b) for y in (*a, *minus)]  # the paper's terms, one by one
     assert len(listed) == 4 * N**2, "step 2: the count"
-    assert sp.expand((sum(a) + sum(b)) * (sum(a) - sum(b)) - sum(listed)) == 0, "step 2: the terms"
+    assert sp.expand((sum(a) + sum(b)) * (sum(a) - sum(b)) - sum(listed)) == 0, (
+        "step 2: the terms"
+    )
 print("N = 4:", len(listed), "terms")
 
 # %% [markdown]
@@ -840,7 +935,10 @@ for N in (1, 2, 3, 4):
     left = sp.Poly((sum(a) + sum(b)) * (sum(a) - sum(b)), *a, *b).as_dict()
     mixed = [powers for powers in left if sum(powers[:N]) == 1]
     assert not mixed, "step 3"
-    assert len(left) == N * (N + 1) and sum(sum(powers[:N]) == 2 for powers in left) == N * (N + 1) // 2, "step 4"
+    assert (
+        len(left) == N * (N + 1)
+        and sum(sum(powers[:N]) == 2 for powers in left) == N * (N + 1) // 2
+    ), "step 4"
 print("N = 4:", len(left), "modes")
 
 # %% [markdown]
@@ -859,12 +957,14 @@ print("N = 3: rank", found, "in place of", 4 * 3**2)
 # **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes $\lambda_m\lambda_n$, $m \le n$, do. With which weights? (Exercise 11.)
 
 # %%
-my_weight = None  # a function of (w_m, w_n, same), same is True where m = n: the weight of lambda_m lambda_n
+my_weight = None  # a function of (w_m, w_n, same), same is True where m = n
 if my_weight is not None:
     lam, w = np.array([0.9j, 0.5 + 0.5j]), np.array([1 + 2j, 3 - 1j])
     pairs = [(0, 0), (0, 1), (1, 1)]
     for k in range(9):
-        made = sum(my_weight(w[m], w[n], m == n) * (lam[m] * lam[n]) ** k for m, n in pairs).real
+        made = sum(
+            my_weight(w[m], w[n], m == n) * (lam[m] * lam[n]) ** k for m, n in pairs
+        ).real
         assert abs(made - (w @ lam**k).real * (w @ lam**k).imag) < 1e-12, "step 6"
 check("05.11", my_weight)
 
@@ -889,7 +989,10 @@ with show.fails("step 5"):
 # %% tags=["proof-on_grid"]
 for N in range(1, 30):
     assert len({(m + n) % N for m in range(N) for n in range(N)}) == N, "step 1"
-i, w = modes.gaussian(0, 1), [modes.gaussian(*pair) for pair in ((1, 2), (3, -1), (2, 3), (4, 1))]
+i, w = (
+    modes.gaussian(0, 1),
+    [modes.gaussian(*pair) for pair in ((1, 2), (3, -1), (2, 3), (4, 1))],
+)
 on_grid = [i**n for n in range(4)]
 assert len({x * y for x in on_grid for y in on_grid}) == 4, "step 1: N = 4"
 
@@ -905,7 +1008,10 @@ print("N = 4 on the grid: rank", product_rank(on_grid))
 # **Break it.** Only training moves the modes apart. Off the grid (each root times another Gaussian prime) the rank is $N(N+1) = 20$:
 
 # %% tags=["proof-on_grid"]
-off_grid = [node * modes.gaussian(*pair) for node, pair in zip(on_grid, ((2, 1), (3, 2), (4, 1), (5, 2)))]
+off_grid = [
+    node * modes.gaussian(*pair)
+    for node, pair in zip(on_grid, ((2, 1), (3, 2), (4, 1), (5, 2)))
+]
 with show.fails("step 2"):
     assert product_rank(off_grid) <= 4, f"step 2: the rank is {product_rank(off_grid)}"
 
@@ -971,10 +1077,13 @@ for power in (14, 16, 18, 20):
     )
 show.table(
     rows,
-    caption="N = 4096: 2N = 8,192 real modes, and N(N+1) = 16.8 million for DLR-prod. Nothing is fitted.",
+    caption="N = 4096: 2N = 8,192 real modes, and N(N+1) = 16.8 million for DLR-prod. "
+    "Nothing is fitted.",
     formats={"R2 predicted": ".3f", "DLR, paper": ".2f", "DLR-prod, paper": ".2f"},
 )
-print(f"the trivial answer to Shift scores {tasks.atomic_levels.trivial_level(tasks.atomic.Shift(), 64):.3f}")
+print(
+    f"the trivial answer to Shift scores {tasks.atomic_levels.trivial_level(tasks.atomic.Shift(), 64):.3f}"
+)
 
 # %% [markdown]
 # The paper's DLR scores what its reach allows, to within .03. (Had exactness counted, it would score .222 at all four lengths: no shift but 0 is exact from $2^{14}$ on.) DLR-prod reaches every shift in the table, and what it lacks at $2^{20}$ is another matter: a reach says what can be learned, not that it is.
@@ -982,7 +1091,9 @@ print(f"the trivial answer to Shift scores {tasks.atomic_levels.trivial_level(ta
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk`) are of shorter inputs, with $N = L$ (`dlr_small`: $N = L/8$, whose reach is the shifts by $L/8$ and $L/4$: .583) and some hundred steps in place of 86,000:
 
 # %%
-kept = lrnnlab.records.read_all(lrnnlab.records.data_folder() / "records" / "dlr" / "table2" / "desk")
+kept = lrnnlab.records.read_all(
+    lrnnlab.records.data_folder() / "records" / "dlr" / "table2" / "desk"
+)
 kept = [one for one in kept if one["task"] == "256"]
 scores = {
     row: sorted(one["metrics"]["r2"] for one in kept if one["row"] == row)
@@ -1118,7 +1229,8 @@ def shift_of(L, p):
 
 
 for L in range(2, 13):
-    given, wanted = [*range(L), *[None] * L], [*[None] * L, *reversed(range(L))]  # the letter x_p is called p
+    given = [*range(L), *[None] * L]  # the letter x_p is called p
+    wanted = [*[None] * L, *reversed(range(L))]
     moves = [wanted.index(p) - given.index(p) for p in range(L)]
     assert moves == [shift_of(L, p) for p in range(L)], f"step 1: L = {L}"
     assert len(set(moves)) == L and all(move % 2 for move in moves), "step 1: different and odd"
@@ -1149,7 +1261,9 @@ print(f"explained: at L = 64 {best_convolution(64):.3f}, at 4096 {best_convoluti
 # %% tags=["proof-reverse"]
 for L in range(2, 13):
     half = (L + 1) // 2
-    assert all(i + 1 <= 2 * j + 1 <= i + L for i in range(half) for j in range(i, half)), "step 3"
+    assert all(i + 1 <= 2 * j + 1 <= i + L for i in range(half) for j in range(i, half)), (
+        "step 3"
+    )
     for i in range(L):
         kernel = {2 * j + 1 for j in (i % half, i % half + half) if j < L}
         assert [p for p in range(L) if L + i - p in kernel] == [L - 1 - i], "step 4"
@@ -1163,11 +1277,18 @@ with show.fails("step 1"):
     for L in range(2, 13):
         given, wanted = [*range(L), *[None] * L], [*[None] * L, *reversed(range(L))]
         moves = [wanted.index(p) - given.index(p) for p in range(L)]
-        assert moves == [2 * L - p for p in range(L)], f"step 1: L = {L}: {[2 * L - p for p in range(L)]}, not {moves}"
+        assert moves == [2 * L - p for p in range(L)], (
+            f"step 1: L = {L}: {[2 * L - p for p in range(L)]}, not {moves}"
+        )
 
 # %% tags=["nbval-ignore-output"]
 atomic = tasks.atomic
-asked = {atomic.CumSum(): "1", atomic.CumMax(): ".52", atomic.Reverse(): ".01", atomic.ContextShift(): "0"}
+asked = {
+    atomic.CumSum(): "1",
+    atomic.CumMax(): ".52",
+    atomic.Reverse(): ".01",
+    atomic.ContextShift(): "0",
+}
 other = {task.name: train(task, 64, steps=100, state=64, **flat)[2] for task in asked}
 show.table(
     [
@@ -1175,7 +1296,9 @@ show.table(
             "task": task.name,
             "paper, L = 4096": paper,
             "live, L = 64": other[task.name],
-            "an answer that learns nothing, L = 64": tasks.atomic_levels.trivial_level(task, 64),
+            "an answer that learns nothing, L = 64": tasks.atomic_levels.trivial_level(
+                task, 64
+            ),
         }
         for task, paper in asked.items()
     ],
@@ -1214,7 +1337,10 @@ fields = {}
 for depth in (1, 2, 4, 8):
     torch.manual_seed(depth)
     stacked = models.blocks(
-        lambda width: models.DLR(width, state=64, dt=(0.2, 0.5)), 16, depth, **models.net.PAPER_004
+        lambda width: models.DLR(width, state=64, dt=(0.2, 0.5)),
+        16,
+        depth,
+        **models.net.PAPER_004,
     )
     stack = models.Net(stacked, 1, 16, columns=3)
     fields[f"{depth} layer{'s' * (depth > 1)}"] = receptive_field(stack, noise)

@@ -37,7 +37,9 @@ from lrnnlab.training.steady import steady_arithmetic
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(
+        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
+    )
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
@@ -72,7 +74,7 @@ for S in (1, 4, 8, 16):
 show.table(
     rows,
     caption="Error of the best one-hot kernel as a share of its norm, and the size of ||w||₁ "
-            "= sum of |w_i|.",
+    "= sum of |w_i|.",
 )
 
 # %% [markdown]
@@ -126,7 +128,12 @@ for N in (2, 3, 4):
     kernel = powers(x[:N], range(N)) * sp.Matrix(weights(x[:N]))
     assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], f"step 2: {N} nodes"
 three = [sp.S(0), sp.Rational(1, 2), sp.S(1)]
-print("nodes 0, 1/2, 1: weights", weights(three), "kernel", list(powers(three, range(3)) * sp.Matrix(weights(three))))
+print(
+    "nodes 0, 1/2, 1: weights",
+    weights(three),
+    "kernel",
+    list(powers(three, range(3)) * sp.Matrix(weights(three))),
+)
 
 
 # %% [markdown]
@@ -188,10 +195,17 @@ exponent = sp.expand(-2 / n * (-((n - 1) ** 2) + n / 2 * sp.log(n, 2)))
 assert sp.simplify(exponent - (2 * n - 4 + 2 / n - sp.log(n, 2))) == 0, "step 7: the exponent"
 for N in range(2, 25):
     even = [Fraction(k, N - 1) for k in range(N)]
-    largest = [max(map(abs, shifts.exact_weights(nodes))) for nodes in (even, shifts.chebyshev_nodes(N))]
+    largest = [
+        max(map(abs, shifts.exact_weights(nodes)))
+        for nodes in (even, shifts.chebyshev_nodes(N))
+    ]
     assert min(largest) >= 2 ** (2 * N - 4 + 2 / N) / N, "step 7: the bound"
-print("log2 of the bound:", exponent, "; N = 24: bound 2^%.1f, two node sets 2^%.1f, 2^%.1f"
-      % (2 * 24 - 4 + 2 / 24 - math.log2(24), *map(math.log2, largest)))
+print(
+    "log2 of the bound:",
+    exponent,
+    "; N = 24: bound 2^%.1f, two node sets 2^%.1f, 2^%.1f"
+    % (2 * 24 - 4 + 2 / 24 - math.log2(24), *map(math.log2, largest)),
+)
 
 # %% [markdown]
 # ### Break a hypothesis: the formula, the index
@@ -213,7 +227,9 @@ with show.fails("step 2"):
 
 # %%
 for d in (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000)):
-    total = sum(map(abs, shifts.exact_weights([Fraction(0), Fraction(1, 2), Fraction(1, 2) + d])))
+    total = sum(
+        map(abs, shifts.exact_weights([Fraction(0), Fraction(1, 2), Fraction(1, 2) + d]))
+    )
     print(f"d = {float(d):5g}: ||w||_1 = {total}")
 
 # %% [markdown]
@@ -227,7 +243,9 @@ for N in (4, 16, 64):
     i, j = np.triu_indices(N, 1)
     log_printed = (-(N**2) * math.log(2) + math.lgamma(N) / 2
                    + N / 2 * (math.log(8) + 1) + 3 / 8 * math.log(N))  # fmt: skip
-    print(f"N = {N:2d}: c is near {math.exp(np.log(np.abs(nodes[i] - nodes[j])).sum() - log_printed):.3f}")
+    print(
+        f"N = {N:2d}: c is near {math.exp(np.log(np.abs(nodes[i] - nodes[j])).sum() - log_printed):.3f}"
+    )
 
 # %% [markdown]
 # So the claim is right but for a sign and an index. It says little in numbers, though: what is hidden in $O(\log N)$?
@@ -303,7 +321,9 @@ print("q' is n T_n inside and 2 n T_n at the ends, and q begins with 2^(n-1)")
 # `None` stands here the chapter goes on with step 7, which does not need it.)
 
 # %%
-my_weight = None  # a function of (N, k), k = 0 ... N-1: the weight of the k-th of the best nodes
+my_weight = (
+    None  # a function of (N, k), k = 0 ... N-1: the weight of the k-th of the best nodes
+)
 if my_weight is not None:
     for N in range(2, 13):
         assert sum(abs(my_weight(N, k)) for k in range(N)) == 2 ** (2 * N - 3), "step 6"
@@ -317,7 +337,12 @@ for N in range(2, 13):
     w = shifts.exact_weights(shifts.chebyshev_nodes(N))
     assert all(a * b < 0 for a, b in zip(w, w[1:])), "step 7: the signs"
     assert abs(sum(map(abs, w)) / 2 ** (2 * N - 3) - 1) < Fraction(1, 10**30), "step 7: the sum"
-print("N = 12:", ", ".join(f"{float(a):,.0f}" for a in w), "add up to", f"{float(sum(map(abs, w))):,.0f}")
+print(
+    "N = 12:",
+    ", ".join(f"{float(a):,.0f}" for a in w),
+    "add up to",
+    f"{float(sum(map(abs, w))):,.0f}",
+)
 
 # %% [markdown]
 # **Step 8 (a look at other nodes).** Ten random sets of fractions for each $N$; all are larger. (Samples: the proof is steps 1 to 3.)
@@ -353,7 +378,9 @@ with show.fails("step 7"):
     for N in range(2, 13):
         w = shifts.exact_weights([Fraction(k, N - 1) for k in range(N)])
         assert all(a * b < 0 for a, b in zip(w, w[1:])), "step 7: the signs"
-        assert abs(sum(map(abs, w)) / 2 ** (2 * N - 3) - 1) < Fraction(1, 10**30), "step 7: the sum"
+        assert abs(sum(map(abs, w)) / 2 ** (2 * N - 3) - 1) < Fraction(1, 10**30), (
+            "step 7: the sum"
+        )
 
 # %%
 for N in (4, 8, 16, 32):
@@ -408,7 +435,9 @@ def cost(n, S):  # the closed form
 
 
 for n in range(1, 13):
-    assert [abs(star(n).nth(S)) for S in range(n + 1)] == [cost(n, S) for S in range(n + 1)], "step 1"
+    assert [abs(star(n).nth(S)) for S in range(n + 1)] == [cost(n, S) for S in range(n + 1)], (
+        "step 1"
+    )
 print("L = 8:", [cost(7, S) for S in range(8)])
 
 # %% [markdown]
@@ -419,11 +448,16 @@ draw = np.random.default_rng(0)
 for L, S in [(L, S) for L in range(2, 8) for S in range(L)]:
     nodes = [Fraction(int(a) + 1, 97) for a in draw.choice(97, 2 * L, replace=False)]
     w = [a / 2 for half in (nodes[:L], nodes[L:]) for a in shifts.exact_weights(half, S)]
-    values = [sum(int(c) * node**k for k, c in enumerate(star(L - 1).all_coeffs()[::-1])) for node in nodes]
+    values = [
+        sum(int(c) * node**k for k, c in enumerate(star(L - 1).all_coeffs()[::-1]))
+        for node in nodes
+    ]
     paired = sum(a * value for a, value in zip(w, values))
     assert abs(paired) == cost(L - 1, S) and max(map(abs, values)) <= 1, "step 2: the pairing"
     assert sum(map(abs, w)) >= cost(L - 1, S), "step 2: the bound"
-print(f"the last: L = 7, S = 6, 14 nodes: ||w||_1 = {float(sum(map(abs, w))):.3g}, at least {cost(6, 6)}")
+print(
+    f"the last: L = 7, S = 6, 14 nodes: ||w||_1 = {float(sum(map(abs, w))):.3g}, at least {cost(6, 6)}"
+)
 
 # %% [markdown]
 # **Step 3 (signs).** At the extrema $w_k$ is the coefficient of $x^S$ in $\prod_{j\ne k}(x - \lambda_j) / \prod_{j \ne k}(\lambda_k - \lambda_j)$. As no node is negative, the
@@ -467,7 +501,10 @@ programme = [least_norm(grid, np.eye(L)[S]) for S in range(L)]
 for S in range(L):
     assert 1 - 1e-6 < programme[S] / cost(L - 1, S) < 1 + 5e-3, "step 5"
 show.table(
-    [{"S": S, "linear programme": programme[S], "closed form": int(cost(L - 1, S))} for S in range(L)],
+    [
+        {"S": S, "linear programme": programme[S], "closed form": int(cost(L - 1, S))}
+        for S in range(L)
+    ],
     caption="L = 7: the least ||w||₁, to whole numbers.",
     formats={"linear programme": ",.0f", "closed form": ","},
 )
@@ -478,7 +515,9 @@ show.table(
 # %% tags=["proof-theorem_2"]
 with show.fails("step 1"):
     for n in range(1, 13):
-        assert [abs(star(n).nth(S)) for S in range(n + 1)] == [4**S for S in range(n + 1)], "step 1: 4^S"
+        assert [abs(star(n).nth(S)) for S in range(n + 1)] == [4**S for S in range(n + 1)], (
+            "step 1: 4^S"
+        )
 
 # %% [markdown]
 # Now the case of the experiment, $L = 256$. The seven shifts of Table 2 other than 0, whatever $N$ is:
@@ -520,8 +559,10 @@ for n in range(1, 60):
     prices = [shifts.smallest_norm(n + 1, S) for S in range(n + 1)]
     assert abs(prices.index(max(prices)) - n / math.sqrt(2)) < 1, "step 2"
 prices = [shifts.smallest_norm(256, S) for S in range(256)]
-print(f"L = 256: dearest S = {prices.index(max(prices))}, n/sqrt 2 = {255 / math.sqrt(2):.1f}, "
-      f"least ||w||_1 = 10^{math.log10(max(prices)):.1f}")
+print(
+    f"L = 256: dearest S = {prices.index(max(prices))}, n/sqrt 2 = {255 / math.sqrt(2):.1f}, "
+    f"least ||w||_1 = 10^{math.log10(max(prices)):.1f}"
+)
 
 # %% [markdown]
 # **Step 3 (how high it is).** All prices together are $|T^*_n(-1)| = T_n(3)$, as the coefficients of $T^*_n$ alternate in sign; and $T_n(3) \approx \frac12(3 + 2\sqrt2)^n$. The largest is at least their mean. So the price of the dearest shift grows by $3 + 2\sqrt2 = 5.83$ with every lag, not by 4.
@@ -531,9 +572,14 @@ before, now = 1, 3  # T_0(3) and T_1(3); then T_{n+1} = 2 * 3 * T_n - T_{n-1}
 for n in range(1, 60):
     prices = [shifts.smallest_norm(n + 1, S) for S in range(n + 1)]
     assert sum(prices) == now <= (n + 1) * max(prices), "step 3: the sum"
-    assert abs(2 * now / (3 + 2 * math.sqrt(2)) ** n - 1) < 1 / 30**n + 1e-12, "step 3: its size"
+    assert abs(2 * now / (3 + 2 * math.sqrt(2)) ** n - 1) < 1 / 30**n + 1e-12, (
+        "step 3: its size"
+    )
     before, now = now, 6 * now - before
-print(f"n = 59: the dearest costs 10^{math.log10(max(prices)):.1f}, all together 10^{math.log10(before):.1f}")
+print(
+    f"n = 59: the dearest costs 10^{math.log10(max(prices)):.1f}, "
+    f"all together 10^{math.log10(before):.1f}"
+)
 
 # %% [markdown]
 # ### A picture to play with
@@ -656,7 +702,9 @@ for S, error in [(S, error) for S in (1, 5) for error in (0.0, 0.001, 0.1, 0.3, 
     bound = max(shifts.smallest_norm(L, S) - error * together, 0)
     assert least >= bound * (1 - 1e-6), "step 2: the bound"
     assert S == 1 or error > 0.3 or least <= bound * 1.02, "step 2: nearly equal"
-    rows.append({"S": S, "error allowed": error, "linear programme": least, "bound": float(bound)})
+    rows.append(
+        {"S": S, "error allowed": error, "linear programme": least, "bound": float(bound)}
+    )
 show.table(
     rows,
     caption=f"L = 8. S = 1 is a cheap shift, S = 5 the dearest. T_n(3) = {together:,}.",
@@ -727,12 +775,22 @@ assert all(1.8 < digits < 2 for digits in growth), "step 1"
 print("log2 of the largest weight at N = 10, 20, 40:", [round(value, 1) for value in logs])
 for interval, digits_a_mode, start in (("[0,1]", 2, -3), ("[-1,1]", 1, -2), ("circle", 0, 0)):
     made = [ch06.shift_weights(N, interval) for N in range(2, 65)]
-    for digits, errors in ((24, [one.error32 for one in made]), (53, [one.error64 for one in made])):
+    for digits, errors in (
+        (24, [one.error32 for one in made]),
+        (53, [one.error64 for one in made]),
+    ):
         lost = next((N for N, error in enumerate(errors, 2) if error >= 0.5), None)
         predicted = (digits - start) / digits_a_mode if digits_a_mode else None
-        near = lost is None if predicted is None else lost is not None and abs(lost - predicted) <= 3
+        near = (
+            lost is None
+            if predicted is None
+            else lost is not None and abs(lost - predicted) <= 3
+        )
         assert near, "step 2"
-        print(f"{interval:7s} {digits} digits: predicted N = {predicted}, observed within 3 of it: {near}")
+        print(
+            f"{interval:7s} {digits} digits: predicted N = {predicted}, "
+            f"observed within 3 of it: {near}"
+        )
 
 # %% [markdown]
 # (At which $N$ exactly an error first passes one half depends on how sums are ordered, so another machine may say 13 or 15.) **Break it.** The same measurement on the circle, where the weights do not grow:
@@ -773,9 +831,16 @@ show.figure(
 # **Step 1 (waves that cancel).** $\mathrm{Re}\,K_k = r^{k-S}\,c_{k-S}$ with $c_m = \frac1N\sum_{n<N}\cos\big((2n+1)\phi\big)$, $\phi = \frac{\pi m}{2N}$. Since $2\sin\phi\cos(2n+1)\phi = \sin(2n+2)\phi - \sin 2n\phi$, the sum telescopes to $\sin 2N\phi = \sin \pi m = 0$. So $c_m = 0$ wherever $\sin\phi \ne 0$, that is unless $m$ is a multiple of $2N$.
 
 # %% tags=["proof-reach"]
-n, N, phi, q = sp.Symbol("n"), sp.Symbol("N"), sp.Symbol("phi", real=True), sp.Symbol("q", integer=True)
+n, N, phi, q = (
+    sp.Symbol("n"),
+    sp.Symbol("N"),
+    sp.Symbol("phi", real=True),
+    sp.Symbol("q", integer=True),
+)
 one = 2 * sp.sin(phi) * sp.cos((2 * n + 1) * phi)
-assert sp.expand_trig(sp.fu(one - sp.sin((2 * n + 2) * phi) + sp.sin(2 * n * phi))).expand() == 0, "step 1: one term"
+assert (
+    sp.expand_trig(sp.fu(one - sp.sin((2 * n + 2) * phi) + sp.sin(2 * n * phi))).expand() == 0
+), "step 1: one term"
 for M in range(1, 9):
     total = sum(2 * sp.sin(phi) * sp.cos((2 * k + 1) * phi) for k in range(M))
     assert sp.simplify(sp.fu(total) - sp.sin(2 * M * phi)) == 0, "step 1: the sum"
@@ -788,7 +853,9 @@ print("2 sin(phi) times the sum of N cosines is sin(2 N phi)")
 whole = sp.Symbol("n", integer=True)
 assert sp.simplify(sp.cos((2 * whole + 1) * sp.pi * q) - (-1) ** q) == 0, "step 2: the echoes"
 M = 5
-earlier = {S: [S - 2 * M * j for j in range(1, 9) if S - 2 * M * j >= 0] for S in range(1, 2 * M + 1)}
+earlier = {
+    S: [S - 2 * M * j for j in range(1, 9) if S - 2 * M * j >= 0] for S in range(1, 2 * M + 1)
+}
 assert earlier == {**{S: [] for S in range(1, 2 * M)}, 2 * M: [0]}, "step 2: before S"
 print("N = 5: echoes before S:", {S: lags for S, lags in earlier.items() if lags})
 
@@ -801,9 +868,13 @@ N = sp.Symbol("N", positive=True)
 r = d ** (1 / (2 * N))
 assert sp.simplify(r ** (2 * N) - d) == 0, "step 3: the echo"
 assert sp.simplify(N * (r**-S / N) - d ** (-S / (2 * N))) == 0, "step 3: the weights"
-assert sp.simplify(sp.log(d ** (-S / (2 * N)) * d) / sp.log(d) - (1 - S / (2 * N))) == 0, "step 3: the bound"
+assert sp.simplify(sp.log(d ** (-S / (2 * N)) * d) / sp.log(d) - (1 - S / (2 * N))) == 0, (
+    "step 3: the bound"
+)
 half = sp.Rational(1, 2)
-assert sp.summation(half ** (2 * q), (q, 1, sp.oo)) == half**2 / (1 - half**2), "step 3: all echoes, at d = 1/2"
+assert sp.summation(half ** (2 * q), (q, 1, sp.oo)) == half**2 / (1 - half**2), (
+    "step 3: all echoes, at d = 1/2"
+)
 print("log(d ||w||_1) / log d = 1 - S/2N, not negative as long as S <= 2N")
 
 
@@ -852,9 +923,13 @@ print("N = 5, S = 12: rank", sp.Matrix(S, S, lambda i, j: K[i + j + 1]).rank())
 # %% tags=["proof-reach"]
 for S in range(2, 30):
     places = [i + j + 1 for i in range(S) for j in range(S)]
-    assert max(places.count(k) for k in range(1, 2 * S)) == S, "step 6: each lag at most S times"
+    assert max(places.count(k) for k in range(1, 2 * S)) == S, (
+        "step 6: each lag at most S times"
+    )
 draw, least = np.random.default_rng(0), 9.0
-for N, S in [(N, S) for N in (1, 2, 4) for S in (2 * N + 1, 3 * N + 1, 6 * N) for _ in range(20)]:
+for N, S in [
+    (N, S) for N in (1, 2, 4) for S in (2 * N + 1, 3 * N + 1, 6 * N) for _ in range(20)
+]:
     nodes = draw.uniform(0.5, 1, N) * np.exp(1j * draw.uniform(0, np.pi, N))
     fit = kernel_fits.best_fit(nodes, np.eye(2 * S)[S])
     E = hankel(fit.kernel - np.eye(2 * S)[S], S)
@@ -869,7 +944,9 @@ print(f"the best of 180 fits has {least:.2f} times the least squared error that 
 # %% tags=["proof-reach"]
 with show.fails("step 4"):
     made, norm = fading_half_circle(32, 65, 0.1, 256)
-    assert abs(made - np.eye(256)[65])[1:].max() < 0.1 + 1e-9, f"step 4: at lag 1 the kernel is {made[1]:.1f}"
+    assert abs(made - np.eye(256)[65])[1:].max() < 0.1 + 1e-9, (
+        f"step 4: at lag 1 the kernel is {made[1]:.1f}"
+    )
 
 # %% [markdown]
 # Between (a) and (b) there is room: (b) excludes an error below $\sqrt{1/(2N+1)}$ at $S = 2N+1$, and the half circle's is much larger. Least squares over the weights, best of several radii, lag 0 free:
@@ -887,12 +964,15 @@ for r in (0.995, 0.98, 0.95, 0.87):
 cliff = dict(zip(places, np.min(errors, axis=0).tolist()))
 show.table(
     [{"S": S, "least error": f"{error:.2g}"} for S, error in cliff.items()],
-    caption="N = 32 modes on half circles, L = 256. What to see: a cliff between S = 64 = 2N and 65.",
+    caption="N = 32 modes on half circles, L = 256. What to see: a cliff between S = 64 = 2N "
+    "and 65.",
 )
 
 # %%
-print(f"up to S = 2N below 0.001: {max(cliff[S] for S in (32, 48, 63, 64)) < 1e-3}; "
-      f"from 2N + 1 on above 0.8: {min(cliff[S] for S in (65, 66, 96, 128)) > 0.8}")
+print(
+    f"up to S = 2N below 0.001: {max(cliff[S] for S in (32, 48, 63, 64)) < 1e-3}; "
+    f"from 2N + 1 on above 0.8: {min(cliff[S] for S in (65, 66, 96, 128)) > 0.8}"
+)
 
 # %% [markdown]
 # *Play with the proof.* Drag $S$ across $2N$ and see which step goes first; then make $d$ small, and see what it costs.
@@ -924,7 +1004,9 @@ show.table(
             "row": f"DLR, N = {N}",
             "L": f"2^{power}",
             "shifts reached, of 7": sum(j * 2**power // 8 <= 2 * N for j in range(1, 8)),
-            "exact shifts, of 7": sum(shifts.needed_modes(2**power, j * 2**power // 8) <= 2 * N for j in range(1, 8)),
+            "exact shifts, of 7": sum(
+                shifts.needed_modes(2**power, j * 2**power // 8) <= 2 * N for j in range(1, 8)
+            ),
             "predicted R2": shifts.predicted_r2(2**power, N),
             "paper": table2.PAPER.loc[row, f"2^{power}"],
         }
@@ -1029,7 +1111,9 @@ show.figure(
 
 # %% tags=["nbval-ignore-output"]
 small = recorded_r2("dlr_small", "256")
-print(f"DLR, N = 32, L = 256: predicted {shifts.predicted_r2(256, 32):.3f}, recorded {small:.2f}")
+print(
+    f"DLR, N = 32, L = 256: predicted {shifts.predicted_r2(256, 32):.3f}, recorded {small:.2f}"
+)
 
 # %% [markdown]
 # What do the kernels look like? Each of the 32 channels has one. Where they are sums of turning modes a channel can be a spike; where they are
@@ -1128,7 +1212,10 @@ for lam in (0.999, 0.99, 0.9, 0.5):
     assert early - 1 <= found.observed <= found.predicted + 1, "step 3"
     print(f"lambda = {lam}: finite up to near k = {found.predicted:,.0f}, as predicted")
 double = ch06.summed(0.99, "float64")
-assert double.errors.max() < 1e-11 and 7.9 < double.predicted / ch06.summed(0.99, "float32").predicted < 8.1, "step 4"
+assert (
+    double.errors.max() < 1e-11
+    and 7.9 < double.predicted / ch06.summed(0.99, "float32").predicted < 8.1
+), "step 4"
 
 # %% [markdown]
 # **Break it.** A wall 20 % earlier than predicted:
@@ -1137,7 +1224,9 @@ assert double.errors.max() < 1e-11 and 7.9 < double.predicted / ch06.summed(0.99
 with show.fails("step 3"):
     for lam in (0.999, 0.99, 0.9, 0.5):
         found = ch06.summed(lam, "float32")
-        assert found.observed <= 0.8 * found.predicted + 1, f"step 3: at lambda = {lam} the sum goes on"
+        assert found.observed <= 0.8 * found.predicted + 1, (
+            f"step 3: at lambda = {lam} the sum goes on"
+        )
 
 
 # %% [markdown]

@@ -105,7 +105,7 @@ FAULTS = [
     ),
     Fault("reach", "- sp.sin(2 * M * phi)) == 0", "- sp.sin(M * phi)) == 0", "step 1"),
     Fault("reach", "sp.cos((2 * whole + 1) * sp.pi * q)", "sp.cos(2 * whole * sp.pi * q)", "step 2"),
-    Fault("reach", "earlier = {S: [S - 2 * M * j", "earlier = {S: [S - M * j", "step 2"),
+    Fault("reach", "S: [S - 2 * M * j for", "S: [S - M * j for", "step 2"),
     Fault("reach", "r = d ** (1 / (2 * N))\nassert", "r = d ** (1 / N)\nassert", "step 3"),
     Fault("reach", "(1 - S / (2 * N))) == 0", "(1 - S / N)) == 0", "step 3"),
     Fault(
