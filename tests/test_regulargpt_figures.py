@@ -21,8 +21,7 @@ from lrnnlab.analysis_strings import (
 )
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.tables import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
-from lrnnlab.show.cluster_figures import clusters_of_tasks
-from lrnnlab.show.gradient_figures import gradients, perplexity_by_length
+from lrnnlab.show.regulargpt_figures import clusters_of_tasks, gradients, perplexity_by_length
 from lrnnlab.show.output import LARGEST, png
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import kept_positions

@@ -49,7 +49,7 @@ def sweep(function: Callable, *, samples: int = 12, seed: int = 0, **ranges) -> 
     from matplotlib import pyplot
     from matplotlib.figure import Figure
 
-    raised = []
+    raised: list[tuple[dict[str, Any], Exception]] = []
     for arguments in places(samples=samples, seed=seed, **ranges):
         open_before = set(pyplot.get_fignums())
         try:

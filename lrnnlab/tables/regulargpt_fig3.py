@@ -3,7 +3,7 @@
 The paper trains on strings of up to 40 symbols, takes o^(l) of all depths on a string of 500, and shows them on a
 plane by PCA: 2 clusters for Parity, 5 for Cycle Navigation.  It counts by eye.  What the count should be is algebra:
 depth l shows the actions of words of 2^(l+1) letters, so as many clusters as elements of the transition monoid that
-such words realise (``proofs.clusters``).  In both tasks of the paper these are as many as states at every depth, and
+such words realise (``algebra.clusters``).  In both tasks of the paper these are as many as states at every depth, and
 all actions commute; so here is a third, where the order matters and words of two letters realise fewer:
 
     parity, cycle_navigation    the paper's
