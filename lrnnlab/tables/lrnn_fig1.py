@@ -13,17 +13,13 @@ Letters: L length with x_0 counted, a power of two; k levels, L = 2^k; R the bas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
-from lrnnlab.tables.measuring import grid
 from lrnnlab.scans import paper
+from lrnnlab.tables.table import Table, by_setting
 
-NAME = "lrnn/fig1"
-TASKS = ("schedule",)
-ROWS = ("2", "4", "8", "16")
-ALIASES: dict[str, str] = {}
 BASE = 16  # more than any index at L = 16; its longest product is a word of 8 digits, below 2^53, so exact in float64
 PRINTED = {  # App. A.2.1, "the below output"; Fig. 1 and Sec. 3.4 give the same three lists
     "8": [["A1", "A3", "A5", "A7"], ["A2", "A3A2", "A6", "A7A6"], ["A4", "A5A4", "A6A5A4", "A7A6A5A4"]],
@@ -85,12 +81,10 @@ def setting(row: str, task: str, budget: str) -> dict:
     >>> setting("8", "schedule", "live")
     {'length': 8}
     """
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
     return {"length": int(row)}
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, **how: Any) -> dict:
     """The schedule, how many multiplications of two matrices it takes to make, and how many a level applies.
 
     There is nothing random in it: the seed is ignored.
@@ -131,3 +125,6 @@ def table(records: Sequence[dict]) -> str:
             lines.append(f"  {'the same' if same else 'NOT the same'} as the lists printed in the paper's App. A.2.1")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+TABLE = Table("lrnn/fig1", ("2", "4", "8", "16"), ("schedule",), setting, by_setting(measure), line, table, paper=PRINTED)
