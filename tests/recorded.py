@@ -1,5 +1,7 @@
 """Tests that the papers' experiments have in common: what is planned, and that records answer the present settings."""
 
+import re
+
 import pytest
 
 from lrnnlab import tables, records
@@ -42,3 +44,10 @@ def belonging(names):
         assert not found or report.table(found)
 
     return belong
+
+
+def found(name):
+    """What ``data/records/README.md`` says was found in the records of an experiment, on one line."""
+    text = (records.data_folder() / "records" / "README.md").read_text(encoding="utf-8")
+    (said,) = re.findall(rf"^### {name}\n(.*?)(?=^###|\Z)", text, flags=re.M | re.S)
+    return " ".join(said.split())

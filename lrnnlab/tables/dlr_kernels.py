@@ -26,7 +26,7 @@ Letters: L length, N modes, j output column, k lag; K kernel, w weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -81,24 +81,24 @@ class Kernel(nn.Module):
         return self.layer.kernel(self.length)[0]
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train on the target or on Shift; numbers and kernels, see the module's head.
 
     >>> found = measure(setting("dlr_half", "one_hot", "live"), seed=0)
     >>> found["metrics"]["best_before"], len(found["kernels"]["after"])
     (0.0, 64)
     """
-    return (_shift if setting["task"] == "shift" else _fit)(setting, seed, **how)
+    return (_shift if setting["task"] == "shift" else _fit)(setting, seed, progress=progress, checkpoint=checkpoint)
 
 
-def _fit(setting: dict, seed: int, **how: Any) -> dict:
+def _fit(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     target = targets(setting["length"], setting["target_seed"])[TARGETS[setting["task"]]]
     goal = torch.from_numpy(target).float()
     net = with_seed(lambda: Kernel(MIXERS[setting["mixer"]](1, **setting["options"]), setting["length"]), seed)
     before, first = _numbers(net), best(net, target)
     made = train(
         net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
-        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"), **how,
+        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"), progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     after, last = _numbers(net), best(net, target)
     metrics = {"error": float(np.linalg.norm(after - target) / np.linalg.norm(target)), "weights": _weights(net),
@@ -160,10 +160,10 @@ def _short(value: float) -> float:
     return 0.0 if value < 1e-9 else float(f"{value:.4g}")
 
 
-def _shift(setting: dict, seed: int, **how: Any) -> dict:
+def _shift(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     length, look = setting["length"], Shift().sample(8, setting["length"], stream(seed, "kernels/look")).inputs
     before = impulse_responses(dlr_table2.build_net(setting, seed), look)
-    made = dlr_table2.trained(setting, seed, **how)
+    made = dlr_table2.trained(setting, seed, progress=progress, checkpoint=checkpoint)
     after = impulse_responses(made.net.eval(), look)
     r2, columns = dlr_table2.scores(made.net, 16, 4, length, stream(seed, "shift/test"))
     metrics = {"r2": round(float(np.mean(r2)), 4), "by_shift": [round(value, 4) for value in columns],

@@ -34,8 +34,8 @@ Letters: B batch, L length (T elsewhere), D width, N state size, j output column
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 
 import pandas as pd
@@ -117,8 +117,8 @@ def build_net(setting: dict, seed: int) -> Net:
     return with_seed(make, seed)
 
 
-def trained(setting: dict, seed: int, **how: Any) -> Trained:
-    """The network after training (``how``: progress and checkpoint), with R2 on one batch of its own on the way (``watched``)."""
+def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> Trained:
+    """The network after training, with R2 on one batch of its own on the way (``watched``)."""
     task, L, B, device = Shift(), setting["length"], setting["batch"], setting["device"]
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"dlr/table2 at length {L}, budget paper, needs a GPU, and torch sees none")
@@ -131,7 +131,7 @@ def trained(setting: dict, seed: int, **how: Any) -> Trained:
     return train(
         build_net(setting, seed).to(device), draw_batch, F.mse_loss, generator=stream(seed, "shift/train"),
         watch=lambda net, step: {"validation": r_squared(net(seen.inputs), seen.targets)},
-        watch_every=max(setting["steps"] // setting["looks"], 1), **{"progress": False, **how},
+        watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "schedule")},
     )  # fmt: skip
 
@@ -155,14 +155,14 @@ def scores(net: nn.Module, batches: int, B: int, L: int, generator: torch.Genera
     return by_batch, [r_squared(found[..., j], targets[..., j]) for j in range(targets.shape[-1])]
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then R2 on fresh batches: mean, least and greatest, ``by_shift``; and its curve, by step.
 
     >>> found = measure({**setting("dlr_real", "256", "live"), "length": 64, "steps": 3}, seed=0)["metrics"]
     >>> found["steps"], len(found["by_shift"]), round(found["level"], 3)
     (3, 8, 0.222)
     """
-    made = trained(setting, seed, **how)
+    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     r2, columns = scores(made.net.eval(), setting["tests"], setting["batch"], setting["length"],
                          stream(seed, "shift/test"))  # fmt: skip
     metrics = {

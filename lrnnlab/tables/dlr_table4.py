@@ -19,7 +19,7 @@ Letters: B batch, T time, D width, N state size.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import pandas as pd
 
@@ -68,14 +68,14 @@ def setting(row: str, task: str, budget: str) -> dict:
             "looks": 1 if budget == "live" else 5}  # fmt: skip
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
     >>> found = measure(setting("dlr", "listops", "live"), seed=0)
     >>> found["data"], found["metrics"]["steps"]
     ('ListOps (stand-in)', 2)
     """
-    return learn(setting, seed, "table4/train", MIXERS, how, **pooling(setting))
+    return learn(setting, seed, "table4/train", MIXERS, progress, checkpoint, **pooling(setting))
 
 
 def pooling(setting: dict) -> dict:

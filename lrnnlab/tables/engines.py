@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 TRIES = 4  # of one run, whose worker dies
+PATIENCE = 30  # seconds until a scheduler must have answered
 
 
 def submit(engine: str, work: Callable[..., dict], calls: Sequence[tuple], jobs: int, data: Path | None) -> Iterator[dict]:
@@ -53,7 +54,7 @@ def _package(name: str) -> ModuleType:
 def _dask(address: str, work: Callable[..., dict], calls: Sequence[tuple]) -> Iterator[dict]:
     distributed = _package("distributed")
     try:
-        client = distributed.Client(address, timeout=30)
+        client = distributed.Client(address, timeout=PATIENCE)
     except OSError as error:
         raise ValueError(f"no dask scheduler answers at {address}: {error}") from None
     with client:
@@ -99,7 +100,7 @@ def _submitit(
     try:
         executor.update_parameters(**{"timeout_min": 24 * 60, "cpus_per_task": 1, **numbers})
     except (AssertionError, NameError) as error:
-        raise ValueError(f"--engine {kind}:{options}: {error}") from None
+        raise ValueError(f"--engine {kind}:{options}: {str(error).splitlines()[0]}") from None
     waiting, running, made, shown = list(range(len(calls))), {}, {}, 0
     tries = dict.fromkeys(waiting, 0)
     try:

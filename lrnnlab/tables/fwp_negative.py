@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import permutations
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, lines, spread, who
 from lrnnlab.training.pools import answers
 from lrnnlab.training.steady import stream
-from lrnnlab.tasks import COUNTER_TASKS, Batch, Sum, Task
+from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task
 
 ROWS = ("beta1_nh1", "beta2_nh1", "beta1_nh2", "beta2_nh2")
 FAR, FAR_STRINGS, BLOCK = 400, 100, 10  # tokens, strings, and positions that are averaged
@@ -69,7 +69,7 @@ class Permutations(Task):
         return found
 
 
-class MixedLengths:
+class MixedLengths(BaseTask):
     """A ``Task`` whose strings have as many lengths as those of paper 003: uniform in a window, the tokens uniform too.
 
     >>> mixed = MixedLengths(Sum(5))
@@ -78,11 +78,19 @@ class MixedLengths:
     (True, torch.Size([100, 50]))
     """
 
-    reads, answers, padded = "tokens", "every", True
+    padded, train_length, test_length = True, 50, 100
 
     def __init__(self, task: Task):
-        self.task, self.classes, self.sample = task, task.classes, task.sample
-        self.input_size, self.output_size = task.input_size, task.output_size
+        self.task, self.classes, self.vocab_size = task, task.classes, task.vocab_size
+
+    def sample(self, batch, length, generator):
+        return self.task.sample(batch, length, generator)
+
+    def levels(self, length):
+        return self.task.levels(length)
+
+    def check_length(self, length):
+        return self.task.check_length(length)
 
     def bin(self, k: int) -> tuple[int, int]:
         """2..50, then 51..100."""
@@ -125,10 +133,10 @@ def setting(row: str, task: str, budget: str) -> dict:
             "patience": 3, "schedule": "cosine"}  # fmt: skip
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and score; besides what :func:`fwp_training.measure` has: ``by_position``, see :func:`by_position`."""
     task = MAKERS[setting["task"]]()
-    made, found = fwp_training.measure(task, setting, seed, **how)
+    made, found = fwp_training.measure(task, setting, seed, progress=progress, checkpoint=checkpoint)
     return {**found, "by_position": by_position(made.net, task, seed)}
 
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 from lrnnlab.tables import fwp_training
 from lrnnlab.tables.table import Table, by_setting
@@ -119,9 +119,9 @@ def setting(row: str, task: str, budget: str) -> dict:
     return {**cell(row, task, budget, configuration(row, task)), **special}
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and score one cell of Table 1, Table 2 or the search: see :func:`fwp_training.measure`."""
-    return fwp_training.measure(COUNTER_TASKS[setting["task"]](), setting, seed, **how)[1]
+    return fwp_training.measure(COUNTER_TASKS[setting["task"]](), setting, seed, progress=progress, checkpoint=checkpoint)[1]
 
 
 TABLE = Table(

@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from torch import nn
 
@@ -94,7 +93,7 @@ def fit(
                  **{name: setting[name] for name in PLAIN if name in setting})  # fmt: skip
 
 
-def measure(task: PositiveTask, setting: dict, seed: int, **how: Any) -> tuple[Trained, dict]:
+def measure(task: PositiveTask, setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> tuple[Trained, dict]:
     """Train and score: what came out of it, and the parts of a record, ``metrics`` and ``curve``.
 
     ``metrics`` has the three scores of the module's head, each with ``bin0``, ``bin1`` and ``step``; ``symbols``, the
@@ -103,7 +102,7 @@ def measure(task: PositiveTask, setting: dict, seed: int, **how: Any) -> tuple[T
     cross-entropy (negative), and the whole strings right of held_out, Bin0 and Bin1.
     """
     looked_at = strings_for(task, setting["tests"], seed)
-    made = fit(task, setting, seed, looked_at, **how)
+    made = fit(task, setting, seed, looked_at, progress=progress, checkpoint=checkpoint)
     bin1, looks = looked_at["bin1"], made.watched
     chosen = {
         "last": looks[-1], "by_validation": next(look for look in looks if look["step"] == made.best_step),

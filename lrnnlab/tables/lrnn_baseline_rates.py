@@ -15,7 +15,7 @@ the largest of the four: for those a larger one might be better still, and short
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 from statistics import fmean
 
 import pandas as pd
@@ -49,7 +49,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     }  # fmt: skip
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train from seed ``first_seed + seed`` and say how often the answers are right at the training length.
 
     ``accuracy``: over all labelled positions; ``accuracy_last``: at the last; ``loss``: None if training broke off
@@ -63,7 +63,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
     result = fit(
         lambda start: build(setting["model"], seed=start, **sizes, **setting["options"]), task,
-        Recipe((Phase(**setting["phase"]),), **setting["recipe"]), seed, **how,
+        Recipe((Phase(**setting["phase"]),), **setting["recipe"]), seed, progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     found = evaluate(
         result.model, task, seed=seed, length=setting["length"], strings=setting["strings"], purpose="rate"

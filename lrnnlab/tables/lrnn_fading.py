@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -74,7 +74,7 @@ def setting(row: str, task: str, budget: str) -> dict:
             "quantile": 0.99, "accuracy": 0.99, "window": 20, "fits": FITS}  # fmt: skip
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then find the horizons, predicted and seen, and the curves that they come from.
 
     ``seen``, ``nearest`` (for the nearest centre at t, up to the overflow) and ``overflow`` are None where they do not
@@ -87,7 +87,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     """
     training = _training(setting["training"])
     run = Run("lrnn/fading", setting["task"], setting["row"], seed, "live", "ours", training, setting["modulus"])
-    result = train(run, **how)
+    result = train(run, progress=progress, checkpoint=checkpoint)
     found = look(result.model, run.build_task(), setting, seed)
     found["metrics"] |= {"steps": result.steps, "attempts": result.attempt + 1}
     return {**found, "cpu_seconds": round(result.cpu_seconds, 3)}

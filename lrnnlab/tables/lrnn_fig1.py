@@ -13,12 +13,12 @@ Letters: L length with x_0 counted, a power of two; k levels, L = 2^k; R the bas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from lrnnlab.scans import paper
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.table import Table, alone
 
 BASE = 16  # more than any index at L = 16; its longest product is a word of 8 digits, below 2^53, so exact in float64
 PRINTED = {  # App. A.2.1, "the below output"; Fig. 1 and Sec. 3.4 give the same three lists
@@ -84,7 +84,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     return {"length": int(row)}
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int) -> dict:
     """The schedule, how many multiplications of two matrices it takes to make, and how many a level applies.
 
     There is nothing random in it: the seed is ignored.
@@ -127,4 +127,4 @@ def table(records: Sequence[dict]) -> str:
     return "\n\n".join(parts)
 
 
-TABLE = Table("lrnn/fig1", ("2", "4", "8", "16"), ("schedule",), setting, by_setting(measure), line, table, paper=PRINTED)
+TABLE = Table("lrnn/fig1", ("2", "4", "8", "16"), ("schedule",), setting, alone(measure), line, table, paper=PRINTED)

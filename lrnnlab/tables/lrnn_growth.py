@@ -26,14 +26,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
 
 from lrnnlab.analysis import growth_per_step, overflow_observed
 from lrnnlab.models import COLUMN_RULES
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.table import Table, alone, there
 from lrnnlab.tables.text import by_cell, lines
 from lrnnlab.training.steady import stream
 
@@ -63,6 +62,7 @@ def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[t
     >>> raw_blocks("worst", 1, 1, 2, seed=0)[0].tolist()
     [[[[1.0, -1.0], [-1.0, 1.0]]]]
     """
+    there(kind, TASKS, "kind of blocks", "lrnn/growth")
     draw = stream(seed, f"growth/{kind}")
     if kind == "worst":
         s = 1.0 - 2.0 * (torch.arange(b, dtype=torch.float64) % 2)
@@ -136,7 +136,7 @@ def observed_in_float32(A: np.ndarray, x0: np.ndarray) -> tuple[np.ndarray, np.n
     return over, lost
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int) -> dict:
     """For each p ("any" for a rule without) what T steps do, its curves over the lengths, and what float32 does.
 
     Numbers are median, least and greatest over chains.  ``state``, ``driven``, ``product``: log10 after T steps;
@@ -219,4 +219,4 @@ def _when(found: dict, chains: int) -> str:
     return f"{found['chains']}/{chains} at {found['median']:.0f}" if found["chains"] else "-"
 
 
-TABLE = Table("lrnn/growth", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"))  # no such in the paper
+TABLE = Table("lrnn/growth", ROWS, TASKS, setting, alone(measure), line, table, ("live", "desk"))  # no such in the paper

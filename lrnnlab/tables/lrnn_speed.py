@@ -27,14 +27,13 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
 from lrnnlab.models import Net, build
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.table import Table, alone
 from lrnnlab.tables.text import lines
 from lrnnlab.training.steady import stream
 
@@ -58,7 +57,7 @@ def setting(row: str, task: str, budget: str) -> dict:
             "rounds": ROUNDS[budget]}  # fmt: skip
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int) -> dict:
     """Seconds of every part by every way, and how far the ways' answers differ (they should not).
 
     The seed gives the weights and the strings.
@@ -199,5 +198,5 @@ def paper_says(row: str) -> str:
             f"(ratio {scan / loop:.2f})")  # fmt: skip
 
 
-TABLE = Table("lrnn/speed", ROWS, ("sum",), setting, by_setting(measure), line, table, paper=PAPER,
+TABLE = Table("lrnn/speed", ROWS, ("sum",), setting, alone(measure), line, table, paper=PAPER,
               clock=True)  # seconds are the result, so nothing else may run beside

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -111,7 +111,7 @@ def build_task(name: str) -> StringTask:
     return Permutations() if name == "s_3" else STRING_TASKS[name]()
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, and look at the states: ``metrics``, ``depths``, ``points`` and ``training``.
 
     >>> found = measure({**setting("untrained", "parity", "live"), "length": 8, "strings": 6}, seed=0)
@@ -122,7 +122,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     net = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
     training, cpu = {}, 0.0
     if setting["training"]:
-        made = train_strings(net, task, generator=stream(seed, "fig3/train"), **how, **setting["training"])
+        made = train_strings(net, task, generator=stream(seed, "fig3/train"), progress=progress, checkpoint=checkpoint, **setting["training"])
         training, cpu = {**training_of(made), **made.summary()}, made.cpu_seconds
     strings = task.sample(setting["strings"], setting["length"], stream(seed, "fig3/look"))
     accuracy = accuracy_at_lengths(net, task, [setting["length"]], strings=256, generator=stream(seed, "fig3/test"))

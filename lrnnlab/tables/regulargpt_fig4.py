@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from torch import nn
@@ -101,7 +101,7 @@ def build_net(setting: dict, task: StringTask, seed: int) -> nn.Module:
     return build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, seed=seed, **setting["options"])
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and take the gradient: ``metrics``, ``gradient`` and ``training``.
 
     >>> tiny = {**setting("rnn", "suffix", "live"), "length": 12}
@@ -111,7 +111,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     """
     task = build_task(setting["task"])
     net = build_net(setting, task, seed)
-    made = train_strings(net, task, generator=stream(seed, "fig4/train"), **how, **setting["training"])
+    made = train_strings(net, task, generator=stream(seed, "fig4/train"), progress=progress, checkpoint=checkpoint, **setting["training"])
     length, test = setting["length"], partial(accuracy_at_lengths, net, task, generator=stream(seed, "fig4/test"))
     tokens = task.sample(setting["strings"], length, stream(seed, "fig4/look")).tokens
     share = cumulative_gradient(net, tokens)

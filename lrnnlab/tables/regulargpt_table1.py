@@ -40,13 +40,12 @@ import copy
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 import torch
 from torch import nn
 
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.table import Table, by_setting, there
 from lrnnlab.tables.text import by_cell, grid, percent, who
 from lrnnlab.training.loop import Trained
 from lrnnlab.models import build
@@ -110,13 +109,15 @@ def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **
     row : ``rnn``, ``transformer`` (Transformer-XL positions), ``regulargpt_c2``, ``regulargpt_c3``.
     size : ``small`` or ``paper``; see ``SIZES``.  ``options`` overrule it.
 
-    The paper says "4.3 M" parameters (Table 4); that is its
+    ValueError for a row or a size that is not there.  The paper says "4.3 M" parameters (Table 4); that is its
     Transformer alone:
 
     >>> from lrnnlab.tasks.string_tasks import Parity
     >>> [sum(p.numel() for p in make_network(row, Parity(), "paper", seed=0).parameters()) for row in NETWORKS]
     [67330, 4275202, 790290, 790298]
     """
+    there(row, tuple(NETWORKS), "row", "make_network")
+    there(size, tuple(SIZES[row]), "size", "make_network")
     name, kind = NETWORKS[row]
     return build(name, task, seed=seed, **{**kind, **SIZES[row][size], **options})
 
@@ -182,7 +183,7 @@ def tested_lengths(task: StringTask, stride: int = 1) -> range:
     return range(task.train_length + 1, task.test_length + 1, stride)
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then score the last weights and the best ones (by held-out strings of training lengths).
 
     >>> tiny = {**setting("rnn", "even_pairs", "live"), "stride": 200, "strings": 4}
@@ -191,7 +192,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     ([41, 241, 441], 0.5, 3)
     """
     check_device(setting)
-    made = trained(setting, seed, **how)
+    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     return {**score(made, setting, seed), "training": training_of(made), "cpu_seconds": round(made.cpu_seconds, 2)}
 
 

@@ -12,8 +12,8 @@ Letters: p = P(1), T time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 
@@ -51,7 +51,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     return {**found, "stride": max(9, found["stride"])}
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """As in table 1; and ``elsewhere``, what the same net answers at lengths 40 and 500 where p is another.
 
     >>> tiny = {**setting("rnn", "0.1", "live"), "stride": 200, "strings": 4}
@@ -60,7 +60,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     [5, 5, 5]
     """
     check_device(setting)
-    made = trained(setting, seed, **how)
+    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     others = [
         accuracy_at_lengths(
             made.net, Parity(float(p)), (40, 500), strings=setting["elsewhere"], generator=stream(seed, "elsewhere")

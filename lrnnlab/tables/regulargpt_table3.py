@@ -30,7 +30,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import pandas as pd
 import torch
@@ -88,7 +88,7 @@ def build_net(setting: dict, seed: int) -> nn.Module:
     return with_seed(partial(make, V, V, **sizes, **setting["options"]), seed)
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and test: ``metrics``, ``gradient`` (Fig. 4b: of the last character of 256), ``losses``.
 
     >>> tiny = {**setting("c8k2", "text", "live"), "steps": 1, "warmup": 0, "length": 20, "lengths": [20, 300]}
@@ -98,7 +98,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     seen, test = character_text.split()
     draw_batch = partial(character_text.draw, seen, setting["batch"], setting["length"])
     made = train(
-        build_net(setting, seed), draw_batch, every_character, generator=stream(seed, "table3/train"), **how,
+        build_net(setting, seed), draw_batch, every_character, generator=stream(seed, "table3/train"), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "warmup")},
     )  # fmt: skip
     net, ask = made.net, partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))

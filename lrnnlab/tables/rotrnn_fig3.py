@@ -34,8 +34,8 @@ import copy
 import math
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 import torch
@@ -103,7 +103,7 @@ def build_net(setting: dict, seed: int) -> Net:
     return with_seed(make, seed)
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, watch the norms, and follow them along the time at the end: ``metrics``, ``training`` and ``time``.
 
     >>> tiny = {**setting("rotrnn", "layers1", "live"), "steps": 2, "warmup": 0, "strings": 8, "length": 24}
@@ -119,7 +119,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
 
     made = train(
         net, lambda generator: expressions(setting["batch"], length, generator), F.cross_entropy,
-        generator=stream(seed, "fig3/train"), watch=watch, **how,
+        generator=stream(seed, "fig3/train"), watch=watch, progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup", "watch_every")},
     )  # fmt: skip
     mask = torch.arange(length) < probe[1].unsqueeze(1)

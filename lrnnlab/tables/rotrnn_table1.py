@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import pandas as pd
 
@@ -71,14 +71,14 @@ def setting(row: str, task: str, budget: str) -> dict:
             "looks": 1 if budget == "live" else 10}  # fmt: skip
 
 
-def measure(setting: dict, seed: int, **how: Any) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
     >>> found = measure(setting("s5", "listops", "live"), seed=0)["metrics"]
     >>> found["steps"], 0 <= found["accuracy"] <= 1
     (2, True)
     """
-    return learn(setting, seed, "table1/train", MIXERS, how)
+    return learn(setting, seed, "table1/train", MIXERS, progress, checkpoint)
 
 
 TABLE = Table("rotrnn/table1", ROWS, TASKS, setting, by_setting(measure), line, partial(here, paper=PAPER, more=" (image: 180)"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -61,12 +62,12 @@ def accuracy(net: nn.Module, data: SequenceData, size: int = 100) -> float:
 
 
 def learn(
-    setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable], how: Mapping[str, Any], **options: Any
-) -> dict:
+    setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable], progress: bool,
+    checkpoint: Path | None, **options: Any,
+) -> dict:  # fmt: skip
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
     purpose : names the stream of batches.    mixers, options : as in :func:`build_net`.
-    how : ``progress`` and ``checkpoint`` of :func:`lrnnlab.training.loop.train`.
     """
     splits = {name: stand_in(setting["task"], name, count, setting["data_seed"])
               for name, count in setting["items"].items()}  # fmt: skip
@@ -80,7 +81,7 @@ def learn(
 
     made = train(
         build_net(setting, data, seed, mixers, **options), draw_batch, F.cross_entropy,
-        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"], **how,
+        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"], progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip
     last = accuracy(made.net, splits["test"])
