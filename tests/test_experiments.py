@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,6 +121,32 @@ def test_the_command_says_first_what_it_plans(tmp_path, capsys):
     assert "2 runs planned, 1 of them recorded" in capsys.readouterr().err.splitlines()[0]
     assert cli.main("reproduce lrnn/fig1 --rows 2 --jobs 2".split()) == 0
     assert "1 run planned, none taken from records or kept" in capsys.readouterr().err
+
+
+def test_a_checkout_that_is_not_installed_makes_records_that_say_what_made_them(tmp_path):
+    """The package alone, copied: no revision, no installed version; the digest of its files tells what it is."""
+    package = Path(records.__file__).parent
+    shutil.copytree(package, tmp_path / "lrnnlab", ignore=shutil.ignore_patterns("__pycache__"))
+    hidden = "import importlib.metadata as m\ndef gone(name): raise m.PackageNotFoundError(name)\nm.version = gone\n"
+    (tmp_path / "start.py").write_text(f"{hidden}from lrnnlab.cli import main\nraise SystemExit(main())\n")
+    call = [sys.executable, "start.py", *"reproduce lrnn/fig1 --rows 2 --data here --json".split()]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    made = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    (record,) = records.read_all(tmp_path / "here")
+    assert record["provenance"] == json.loads(made.stdout)["provenance"]
+    found = {name: record["provenance"][name] for name in ("revision", "source", "torch")}
+    assert found == {"revision": "unknown", "source": records.source(), "torch": "not installed"}
+
+
+def test_where_a_record_comes_from_is_known_before_training_begins(monkeypatch):
+    def fails(device):
+        raise RuntimeError("nobody knows")
+
+    monkeypatch.setattr(records, "provenance", fails)
+    monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), measure=None))
+    with pytest.raises(RuntimeError, match="nobody knows"):
+        list(tables.run_all([tiny()]))
 
 
 def test_a_checkpoint_that_cannot_be_written_does_not_end_training(tmp_path, capsys):

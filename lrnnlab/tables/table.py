@@ -159,7 +159,7 @@ def there(found: str, known: Sequence[str], what: str, name: str) -> None:
 def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
     """What a ``Table`` wants, of ``measure(setting, seed, progress=..., checkpoint=...)``.
 
-    >>> by_setting(lambda setting, seed, progress=progress, checkpoint=checkpoint: {"metrics": setting["b"] + seed})(
+    >>> by_setting(lambda setting, seed, **how: {"metrics": setting["b"] + seed})(
     ...     Run("lrnn/fig1", "schedule", "8", 1, "live", "ours", {"b": 2}), False, None)
     {'metrics': 3}
     """

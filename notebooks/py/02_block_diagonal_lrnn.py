@@ -761,7 +761,7 @@ print("in the last hundred steps the matrices move least with the plain loss: "
 # %% [markdown]
 # So much is the same for every seed and on every processor that we tried. How far a network then *holds* is not: the last two columns
 # part as soon as a processor adds up in another order, and the variants may change places. One seed is an anecdote. Recorded, six
-# seeds each (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 6`):
+# seeds each (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 0-5`):
 
 # %%
 rows = []
@@ -810,7 +810,7 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 table2 = get("lrnn/table2")
 desk = sorted(
     records.read_all(folder / "lrnn" / "table2" / "desk"),
-    key=lambda r: (table2.TASKS.index(r["task"]), table2.ROWS.index(r["row"]), r["seed"]),
+    key=lambda r: (table2.tasks.index(r["task"]), table2.rows.index(r["row"]), r["seed"]),
 )
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]

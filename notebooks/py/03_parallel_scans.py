@@ -387,7 +387,7 @@ race_widget
 # %% tags=["nbval-ignore-output"]
 speed, live = get("lrnn/speed"), []
 with lrnnlab.training.steady.steady_arithmetic():
-    for row in speed.ROWS:
+    for row in speed.rows:
         setting = {**lrnn_speed.setting(row, "sum", "live"), "batch": 16}
         live.append(
             {"row": row, "config": {"setting": setting}, **lrnn_speed.measure(setting, seed=0)}
@@ -411,7 +411,7 @@ desk = {
     )
 }
 shares, table = [], []
-for row in speed.ROWS:
+for row in speed.rows:
     model, scan = desk[row]["metrics"]["model"], desk[row]["metrics"]["scan"]
     paper_says = lrnn_speed.PAPER.get(row)
     shares.append(1 - scan["sequential"]["median"] / model["sequential"]["median"])

@@ -28,7 +28,7 @@ from scipy.optimize import linprog
 import lrnnlab
 from lrnnlab import records
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.tables import get, plan
+from lrnnlab.tables import dlr_table2, plan
 from lrnnlab import show
 from lrnnlab.show.conditioning_figures import (
     exact_shifts,
@@ -573,7 +573,7 @@ print(f"identity only: 1/4.5 = {1 / 4.5:.3f}; with L = 256: {trivial_level(Shift
 # that were chosen for so few: a DLR and a DLR-ℝ, each with $N = L = 256$. (Predict first: what will output 1, the shift by 32, score?)
 
 # %%
-table2 = get("dlr/table2")
+table2 = dlr_table2
 live, nets = {}, {}
 for run in plan("dlr/table2", tasks=["256"], rows=["dlr", "dlr_real"], seeds=[101]):
     with steady_arithmetic():

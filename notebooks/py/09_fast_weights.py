@@ -512,7 +512,7 @@ def percent(found, score="last"):
 def beside(name, tasks, live=()):
     """Rows of a table: the paper's Bin0/Bin1, ours as recorded and live."""
     table = get(f"fwp/{name}")
-    for row in table.ROWS:
+    for row in table.rows:
         line = {"model": named(row)}
         for task in tasks:
             cell = [
@@ -521,7 +521,7 @@ def beside(name, tasks, live=()):
                 if (record["task"], record["row"]) == (task, row)
             ]
             line[f"{named(task)}, paper"] = "{:g}/{:g}".format(
-                *table.PAPER[row][table.TASKS.index(task)]
+                *table.paper[row][table.tasks.index(task)]
             )
             line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
@@ -549,9 +549,9 @@ for name, tasks in (
 
 # %% tags=["nbval-ignore-output"]
 chosen = []
-for row in get("fwp/table1").ROWS:
+for row in get("fwp/table1").rows:
     line = {"model": named(row)}
-    for task in (*get("fwp/table1").TASKS, *get("fwp/table2").TASKS):
+    for task in (*get("fwp/table1").tasks, *get("fwp/table2").tasks):
         found = [
             record
             for record in (*desk["table1"], *desk["table2"])
