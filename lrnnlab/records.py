@@ -189,7 +189,7 @@ def read(path: Path, expected: str | None = None, needs: Mapping[str, type] = RU
     return record
 
 
-def _skip(path: Path, why: str) -> None:
+def _skip(path: Path, why: str) -> dict | None:
     print(f"record {path} {why}: skipped", file=sys.stderr)
     return None
 

@@ -45,6 +45,18 @@ def test_two_at_a_time_are_one_at_a_time(tmp_path, alone):
     assert "2 runs planned" in said.stderr and "left" in said.stderr
 
 
+def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, alone, capsys):
+    made = tables.run_all(runs(), jobs=2, data=tmp_path)
+    found = [next(made)]
+    for child in children_of(os.getpid()):
+        if b"loky" in Path(f"/proc/{child}/cmdline").read_bytes() and b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes():
+            os.kill(child, signal.SIGKILL)
+    with pytest.raises(ChildProcessError, match="the same call does the rest"):
+        found += made
+    assert plain(tables.run_all(runs(), jobs=2, data=tmp_path)) == alone
+    assert len(list((tmp_path / "records").rglob("*.json"))) == 4 and not list((tmp_path / "checkpoints").glob("*.pt"))
+
+
 def test_a_dask_cluster_gives_the_same_records_though_a_worker_dies(tmp_path, alone, capsys):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:

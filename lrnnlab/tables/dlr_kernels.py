@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,6 +73,8 @@ def setting(row: str, task: str, budget: str) -> dict:
 
 class Kernel(nn.Module):
     """A layer of width 1, called without an input: its kernel (L,)."""
+
+    layer: Any
 
     def __init__(self, layer: KernelMixer, length: int):
         super().__init__()

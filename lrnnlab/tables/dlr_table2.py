@@ -37,6 +37,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pandas as pd
 import torch
@@ -82,12 +83,13 @@ def setting(row: str, task: str, budget: str) -> dict:
     """
     L, paper = int(task), budget == "paper"
     N = 4096 if paper else min(4096, L)
-    options = {
+    every: dict[str, dict[str, Any]] = {
         "dlr": {"state": N, "dt": CIRCLE}, "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"},
         "dlr_small": {"state": 512 if paper else min(512, L // 8), "dt": CIRCLE},
         "dlr_real": {"state": N, "eigenvalues": "real"}, "dss": {"state": N, "dt": (1e-4, 1e-2)},
         "sgconv": {"length": L, "piece": 4096 if paper else L // 4},
-    }[row]  # fmt: skip
+    }  # fmt: skip
+    options = every[row]
     shared = {"length": L, "mixer": row.split("_")[0], "options": options, "width": 32, "batch": 4,
               "device": "cuda" if paper else "cpu", "tests": 16 if L <= 1024 else 4, "looks": 10}  # fmt: skip
     if paper:

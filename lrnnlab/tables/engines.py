@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 TRIES = 4  # of one run, whose worker dies
 PATIENCE = 30  # seconds until a scheduler must have answered
@@ -101,7 +102,9 @@ def _submitit(
         executor.update_parameters(**{"timeout_min": 24 * 60, "cpus_per_task": 1, **numbers})
     except (AssertionError, NameError) as error:
         raise ValueError(f"--engine {kind}:{options}: {str(error).splitlines()[0]}") from None
-    waiting, running, made, shown = list(range(len(calls))), {}, {}, 0
+    waiting, shown = list(range(len(calls))), 0
+    running: dict[int, Any] = {}
+    made: dict[int, dict] = {}
     tries = dict.fromkeys(waiting, 0)
     try:
         while shown < len(calls):

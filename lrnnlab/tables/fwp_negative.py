@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -111,7 +112,7 @@ class MixedLengths(BaseTask):
         mask = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
         return Batch(tokens, self.task.targets(tokens).masked_fill(~mask, -1), mask)
 
-MAKERS = {
+MAKERS: dict[str, Any] = {
     "parity": COUNTER_TASKS["parity"], "aa": COUNTER_TASKS["aa"],
     "sum5": partial(MixedLengths, Sum(5)), "s3": partial(MixedLengths, Permutations()),
 }  # fmt: skip

@@ -22,7 +22,7 @@ Letters: N strings, B batch, T time, C classes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -128,7 +128,7 @@ def line(record: dict) -> str:
     return f"{who(record)}: Bin0/Bin1 {said}; {found['steps']} steps, {record['cpu_seconds']:.0f} CPU s"
 
 
-def table(records: Sequence[dict], tasks: Sequence[str], paper: dict[str, Sequence[tuple[float, float]]]) -> str:
+def table(records: Sequence[dict], tasks: Sequence[str], paper: Mapping[str, Sequence[tuple[float, float]]]) -> str:
     """By task: Bin0/Bin1 of the paper, and of ours the three scores, mean (least to greatest Bin1) over seeds."""
     parts, found = [], by_cell(records, "task")
     for task in (task for task in tasks if (task,) in found):

@@ -27,6 +27,8 @@ Letters: N state size.
 
 from __future__ import annotations
 
+from typing import Any
+
 from lrnnlab.tables.table import Setting
 from lrnnlab.training import Phase, Recipe
 
@@ -53,7 +55,7 @@ _LIVE_IS_LONGER = ("lstm", "elman")
 ROWS = tuple(_MODELS)
 LAYERS = {"sum": 1, "evenpair": 1, "modarith": 3}
 STEPS = {"live": 300, "desk": 5000}
-SHARED = {"batch": 32, "betas": (0.9, 0.99), "clip": 1.0}
+SHARED: dict[str, Any] = {"batch": 32, "betas": (0.9, 0.99), "clip": 1.0}
 
 # What ``lrnn_baseline_rates.chosen`` says of the records in data/records/lrnn/baseline_rates.
 RATES = {

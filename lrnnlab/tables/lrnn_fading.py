@@ -34,6 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,7 +45,6 @@ from lrnnlab.tables import lrnn_table2
 from lrnnlab.tables.lrnn_training import train
 from lrnnlab.tables.table import Run, Setting, Table, by_setting
 from lrnnlab.tables.text import lines, who
-from lrnnlab.models import Net
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.steady import stream
 from lrnnlab.training import Phase, Recipe
@@ -99,13 +99,13 @@ def _training(plain: dict) -> Setting:
     return Setting(**{**plain, "recipe": Recipe(**recipe)})
 
 
-def look(model: Net, task: tasks.Task, setting: dict, seed: int) -> dict:
+def look(model: Any, task: tasks.Task, setting: dict, seed: int) -> dict:
     """Curves and horizons of a trained model, on fresh strings of its own stream: ``metrics`` and ``curves``."""
     length, window, level = setting["length"], setting["window"], setting["accuracy"]
     batch = task.sample(setting["strings"], length, stream(seed, "fading"))
     with torch.no_grad():
         raw = model.states(batch.tokens)
-        states = model.final_norm(raw)
+        states = raw if model.final_norm is None else model.final_norm(raw)
         logits = model.head(states)
     labels, right = batch.targets.numpy(), (answered(logits, task.classes) == batch.targets).double().mean(0).numpy()
     size = sizes(raw.numpy(), setting["quantile"])
@@ -215,10 +215,9 @@ def off(predicted: float | None, seen: int | None, length: int) -> str:
     >>> off(500, 1000, 2000), off(500, None, 2000), off(None, 1000, 2000), off(None, None, 2000)
     ('0.50', '<0.25', '>2.00', 'agree')
     """
-    beyond = predicted is None or predicted > length
-    if seen is None:
-        return "agree" if beyond else f"<{predicted / length:.2f}"
-    return f">{length / seen:.2f}" if beyond else f"{predicted / seen:.2f}"
+    if predicted is None or predicted > length:
+        return "agree" if seen is None else f">{length / seen:.2f}"
+    return f"<{predicted / length:.2f}" if seen is None else f"{predicted / seen:.2f}"
 
 
 def _at(position: float | None, record: dict) -> str:

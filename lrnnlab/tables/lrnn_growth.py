@@ -148,9 +148,9 @@ def measure(setting: dict, seed: int) -> dict:
     (1.414214, 75.257, 257.0)
     """
     steps, chains, b = max(setting["lengths"]), setting["chains"], setting["b"]
-    raw, x0 = raw_blocks(setting["kind"], chains, steps, b, seed)
+    raw, start = raw_blocks(setting["kind"], chains, steps, b, seed)
     u = torch.randn(chains, steps, b, generator=stream(seed, "growth/input"), dtype=torch.float64).numpy()
-    rule, x0, at = COLUMN_RULES[setting["rule"]], x0.numpy(), list(setting["lengths"])
+    rule, x0, at = COLUMN_RULES[setting["rule"]], start.numpy(), list(setting["lengths"])
     metrics, curves = {}, {}
     for p in setting["norms"]:
         A = np.ascontiguousarray(rule(raw, p).numpy())

@@ -17,6 +17,8 @@ row                what differs
 
 from __future__ import annotations
 
+from typing import Any
+
 from lrnnlab.tables import lrnn_training
 from lrnnlab.tables.table import PROTOCOLS, Setting, Table
 from lrnnlab.tables.text import accuracies, accuracy
@@ -25,7 +27,7 @@ from lrnnlab.training import Phase, Recipe
 ROWS = ("plain", "smoothing", "squared", "short_memory", "clipped", "clipped_short")
 STEPS = 500
 
-_LOSS = {"smoothing": {"smoothing": 0.1}, "squared": {"loss": "squared"}}
+_LOSS: dict[str, dict[str, Any]] = {"smoothing": {"smoothing": 0.1}, "squared": {"loss": "squared"}}
 
 
 def setting(row: str, task: str, budget: str) -> Setting:

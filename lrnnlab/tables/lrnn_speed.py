@@ -27,6 +27,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -91,7 +92,7 @@ def measure(setting: dict, seed: int) -> dict:
 
 def answers(model: Net, tokens: torch.Tensor, way: str) -> torch.Tensor:
     """Logits (B, T, C) of a one-layer model, its recurrence run in one of the four ways (the same numbers by each)."""
-    (layer,) = model.layers
+    layer: Any = model.layers[0]
     layer.backend = BACKENDS[way]
     if way == "table":
         return model.readout(layer(model.symbol_inputs(), tokens))
@@ -115,7 +116,7 @@ def _model(model: Net, batch, training: bool) -> Callable[[str], None]:
 
 def _scan(model: Net, tokens: torch.Tensor, training: bool) -> Callable[[str], None]:
     """The recurrence alone: A and b are there already, for every position and as tables of V symbols."""
-    (layer,) = model.layers
+    layer: Any = model.layers[0]
     with torch.no_grad():
         tables = layer.transition(model.symbol_inputs())
         x0 = layer.initial(len(tokens)).detach()

@@ -32,6 +32,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -96,7 +97,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     >>> setting("untrained", "s_3", "desk")["training"] is None
     True
     """
-    found = {"task": task, **copy.deepcopy(SIZES[budget]), "length": LENGTH, "strings": 64, "shown": 120}
+    found: dict[str, Any] = {"task": task, **copy.deepcopy(SIZES[budget]), "length": LENGTH, "strings": 64, "shown": 120}
     if task == "parity" and budget == "desk":
         found["training"]["steps"] = 800
     return found if row != "untrained" else {**found, "training": None}
@@ -119,10 +120,11 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     ([2, 4, 8], 42)
     """
     task = build_task(setting["task"])
-    net = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
+    net: Any = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
     training, cpu = {}, 0.0
     if setting["training"]:
-        made = train_strings(net, task, generator=stream(seed, "fig3/train"), progress=progress, checkpoint=checkpoint, **setting["training"])
+        made = train_strings(net, task, generator=stream(seed, "fig3/train"), progress=progress, checkpoint=checkpoint,
+                             **setting["training"])  # fmt: skip
         training, cpu = {**training_of(made), **made.summary()}, made.cpu_seconds
     strings = task.sample(setting["strings"], setting["length"], stream(seed, "fig3/look"))
     accuracy = accuracy_at_lengths(net, task, [setting["length"]], strings=256, generator=stream(seed, "fig3/test"))

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from torch import nn
@@ -44,7 +45,7 @@ from lrnnlab.tasks.string_tasks import BITS
 TASKS = ("parity", "even_pairs", "suffix")
 ROWS = (*(row for row in NETWORKS if row != "regulargpt_c3"), "lrnn")
 LENGTH, WINDOW = 500, 4
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "regulargpt_c2": {"width": 32, "heads": 4}, "transformer": {"width": 32, "heads": 4, "layers": 2}, "rnn": {"width": 32},
     "lrnn": {"h": 4, "b": 8, "rule": "softmax", "drive": "none", "start": "first", "hidden": 64, "gain": 4.0, "stay": 2.0,
              "head": "linear"},
@@ -78,7 +79,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     >>> setting("lrnn", "suffix", "desk")["length"]
     500
     """
-    training = {"steps": 20, "rate": 3e-3, "batch": 16}  # live: to see that it runs
+    training: dict[str, Any] = {"steps": 20, "rate": 3e-3, "batch": 16}  # live: to see that it runs
     if budget == "desk":
         training = {"steps": STEPS[row], "rate": 6e-3 if row == "lrnn" else 3e-3, "batch": 32 if row == "lrnn" else 64,
                     "warmup": 50, "growth": 300, "schedule": "cosine", "watch_every": 50}  # fmt: skip

@@ -37,7 +37,7 @@ Letters: B batch, T time, C classes, c chunk (the paper's C), D width.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -224,7 +224,7 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
     }
 
 
-def scored(lengths: Sequence[int], task: StringTask) -> list[int]:
+def scored(lengths: Iterable[int], task: StringTask) -> list[int]:
     """The lengths that count: the paper's code leaves out the first one beyond training (its text does not).
 
     >>> scored(range(41, 45), Parity())
@@ -281,14 +281,14 @@ def in_the_paper(row: str, task: str) -> str:
     return "{:.1f} / {:.1f}".format(*PAPER[task][ROWS.index(row)]) if task in PAPER else ""
 
 
-def paper_frame(tasks: Sequence[str], rows: Sequence[str]) -> pd.DataFrame:
+def paper_frame(tasks: Iterable[str], rows: Iterable[str]) -> pd.DataFrame:
     """The paper's numbers as text, ``max / mean``; blank where it has none.
 
     >>> paper_frame(["parity", "modular_arithmetic"], ["rnn"])["rnn"].tolist()
     ['100.0 / 98.9', '']
     """
-    shown = [[in_the_paper(row, task) for row in rows] for task in tasks]
-    return pd.DataFrame(shown, index=list(tasks), columns=list(rows))
+    rows, tasks = list(rows), list(tasks)
+    return pd.DataFrame([[in_the_paper(row, task) for row in rows] for task in tasks], index=tasks, columns=rows)
 
 
 TABLE = Table(

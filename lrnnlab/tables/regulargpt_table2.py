@@ -90,14 +90,17 @@ def table(records: Sequence[dict]) -> str:
 
 def _elsewhere(records: Sequence[dict]) -> list[str]:
     """What nets trained at p = 0.5 answer at every p: the other way to read the table."""
+
+    def mean(cell: list[dict]) -> str:
+        return percent(fmean(r["share"] for r in cell))
+
     asked = [{**r, "task": p, "at": {length: r["elsewhere"][length][place] for length in ("40", "500")}}
              for r in records for place, p in enumerate(TASKS)]  # fmt: skip
     return [
         f"here, trained at p = 0.5 and asked at another, length {length}: mean over seeds\n"
-        + grid(asked, ROWS, TASKS, lambda cell, length=length: percent(fmean(r["at"][length] for r in cell)))
-        .add_prefix("p = ").to_string()
+        + grid([{**r, "share": r["at"][length]} for r in asked], ROWS, TASKS, mean).add_prefix("p = ").to_string()
         for length in ("40", "500") if asked
-    ]  # fmt: skip
+    ]
 
 
 TABLE = Table(

@@ -31,6 +31,7 @@ import copy
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -97,11 +98,12 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     """
     seen, test = character_text.split()
     draw_batch = partial(character_text.draw, seen, setting["batch"], setting["length"])
+    net: Any = build_net(setting, seed)
     made = train(
-        build_net(setting, seed), draw_batch, every_character, generator=stream(seed, "table3/train"), progress=progress, checkpoint=checkpoint,
+        net, draw_batch, every_character, generator=stream(seed, "table3/train"), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "warmup")},
     )  # fmt: skip
-    net, ask = made.net, partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))
+    ask = partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))
     losses = {length: last_losses(net, *ask(length)) for length in setting["lengths"]}
     error = float(losses[setting["length"]].std()) / setting["targets"] ** 0.5
     metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(seen, ask(1)[1]), 3),
@@ -110,7 +112,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         depths = depth_count(setting["length"], net.chunk)
         at_two = {length: last_losses(net, *ask(length), depths) for length in setting["lengths"]}
         metrics |= {"trained_depth": _perplexities(at_two), "depths": depths,
-                    "reach": reach(net.chunk, len(net.layers[0]), depths)}  # fmt: skip
+                    "reach": reach(net.chunk, setting["options"]["thickness"], depths)}  # fmt: skip
     share = cumulative_gradient(net, ask(min(256, max(setting["lengths"])))[0][:8])
     text = {"name": character_text.NAME, "characters": len(seen) + len(test), "digest": character_text.digest()}
     return {
@@ -137,7 +139,7 @@ def reach(chunk: int, thickness: int, depths: int) -> int:
 
 
 @torch.no_grad()
-def last_losses(net: nn.Module, tokens: Tensor, targets: Tensor, depths: int | None = None) -> Tensor:
+def last_losses(net: Any, tokens: Tensor, targets: Tensor, depths: int | None = None) -> Tensor:
     """Minus the log of the probability of targets (B,) after strings (B,T), in nats, (B,).
 
     RegularGPT runs as a tree, which gives the last position what masks give.  ``depths`` : how many depths it uses at

@@ -36,10 +36,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.tables.table import Table, by_setting
@@ -114,7 +115,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     net, length, strings = build_net(setting, seed), setting["length"], setting["strings"]
     probe = expressions(strings, length, stream(seed, "fig3/probe"))
 
-    def watch(net: nn.Module, step: int) -> dict:
+    def watch(net: Any, step: int) -> dict:
         return {**norms(net, probe), "validation": share_right(net, [probe])}
 
     made = train(
@@ -142,6 +143,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 def layer_inputs(net: Net, batch: tuple) -> list[tuple[ModalRecurrence, Tensor]]:
     """Each block's layer and its inputs u (B,T,D) of a batch, batch norm as in training; ``net`` stays as it is."""
     twin, found = copy.deepcopy(net).train(), []
+    block: Any
     for block in twin.blocks:
         block.mixer.register_forward_hook(lambda mixer, given, _: found.append((mixer, given[0])))
     twin(*batch[:-1])
@@ -154,7 +156,7 @@ def squares(mixer: ModalRecurrence, u: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def norms(net: Net, batch: tuple) -> dict[str, list[float]]:
+def norms(net: Net, batch: tuple) -> dict[str, list[float | None]]:
     """``norm`` and ``square``: by layer, the mean of |x_t| and of |x_t|^2 over strings and true positions."""
     found = [squares(mixer, u) for mixer, u in layer_inputs(net, batch)]
     mask = torch.arange(batch[0].shape[1]) < batch[1].unsqueeze(1)
@@ -198,7 +200,7 @@ def along_time(mixer: ModalRecurrence, u: Tensor, mask: Tensor, generator: torch
             "drive": _plain(met.sum() / expected[-1]), "lag1": _plain(lag1)}  # fmt: skip
 
 
-def _share(time: dict, name: str) -> float:
+def _share(time: dict, name: str) -> float | None:
     """A curve's mean over that of the formula, each position as often as there are strings."""
     at = [(count, t) for t, count in enumerate(time["strings"]) if count]
     return _plain(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))

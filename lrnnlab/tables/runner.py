@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -90,13 +91,16 @@ def run_all(
 
 def _performed(
     runs: Sequence[Run], jobs: int, engine: str | None, data: Path | None, reuse: bool, progress: bool
-) -> Iterator[dict]:
+) -> Generator[dict, None, None]:
     """The records of runs, in order, by this machine's processes or by an engine."""
     if engine is not None and runs:
         yield from engines.submit(engine, recorded_once, [(run, data, reuse) for run in runs], jobs, data)
     elif runs:
         calls = (delayed(recorded_once)(run, data, reuse, progress and jobs == 1) for run in runs)
-        yield from Parallel(n_jobs=min(jobs, len(runs)), return_as="generator")(calls)
+        try:
+            yield from Parallel(n_jobs=min(jobs, len(runs)), return_as="generator")(calls)
+        except BrokenProcessPool as error:
+            raise ChildProcessError("a process was killed; the same call does the rest, from the last checkpoints") from error
 
 
 def _recorded(run: Run, data: Path | None) -> dict | None:
@@ -109,13 +113,11 @@ def recorded_once(run: Run, data: Path | None, reuse: bool, progress: bool = Fal
     """One run, in whatever process: the same arithmetic in all, and recorded at once."""
     if reuse and data is not None and run.path(data).is_file() and (found := _recorded(run, data)):
         return found  # another series was faster
-    checkpoint = None
-    if data is not None:
-        name = f"{run.experiment.replace('/', '-')}-{records.fingerprint(run.config())}.pt"
-        checkpoint = data / "checkpoints" / name
+    name = f"{run.experiment.replace('/', '-')}-{records.fingerprint(run.config())}.pt"
+    checkpoint = None if data is None else data / "checkpoints" / name
     with steady_arithmetic():
         record = perform(run, progress=progress, checkpoint=checkpoint)
-    if data is None:
+    if data is None or checkpoint is None:
         return {**record, "recorded": False}
     try:
         records.write(run.path(data), record)

@@ -85,7 +85,7 @@ def learn(
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip
     last = accuracy(made.net, splits["test"])
-    made.net.load_state_dict(made.best)
+    made.net.load_state_dict(made.best or {})
     metrics = {"accuracy": accuracy(made.net, splits["test"]), "accuracy_last": last, **made.summary(),
                "chance": data.chance, "majority": splits["test"].majority,
                "parameters": sum(parameter.numel() for parameter in made.net.parameters())}  # fmt: skip

@@ -25,6 +25,7 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -225,7 +226,7 @@ class Task(BaseTask):
 
     symbols: tuple
     classes: int
-    initial = None
+    initial: Any = None
 
     @abstractmethod
     def step(self, state, token):
