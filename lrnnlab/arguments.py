@@ -19,7 +19,7 @@ class Parser(argparse.ArgumentParser):
     2
     """
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None):
+    def parse_known_args(self, args=None, namespace=None):
         """As argparse does, for this parser and each of its verbs; ends with status 2 where a number is none."""
         options, rest = super().parse_known_args(args, namespace)
         for action in self._actions:

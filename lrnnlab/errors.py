@@ -39,8 +39,9 @@ def shown(value) -> str:
 
 def whole_number(value, least: int, what: str, most: int = MOST) -> int:
     """``value`` as an int; ValueError unless it is a whole number, at least ``least`` and at most ``most``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
-        upto = f" and at most {most}" if isinstance(value, Integral) and value > most else ""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or not least <= int(value) <= most:
+        upto = f" and at most {most}" if isinstance(value, Integral) and int(value) > most else ""
         raise ValueError(f"{what} must be a whole number, at least {least}{upto}, got {shown(value)}")
     return int(value)
 

@@ -40,6 +40,16 @@ def data_folder() -> Path:
     return beside if beside.is_dir() else Path.cwd() / "data"
 
 
+def recorded_folder() -> Path:
+    """Where the recorded runs are read: ``data/`` of the repository, or of the installed package.
+
+    >>> (recorded_folder() / "records" / "lrnn").is_dir()
+    True
+    """
+    packaged = Path(__file__).resolve().parent / "data"
+    return packaged if packaged.is_dir() else data_folder()
+
+
 @checked
 def fingerprint(config: dict) -> str:
     """A short hash of a configuration: equal exactly for equal configurations.

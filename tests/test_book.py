@@ -21,7 +21,7 @@ from nbformat.v4 import new_output
 from PIL import Image
 
 from lrnnlab import book as lab
-from lrnnlab.book import BookError, Run, build, check, checking, compare, drift, execute, inspect, main, running
+from lrnnlab.book import BookError, Run, build, check, compare, drift, execute, inspect, main, running, strict
 from lrnnlab.book import command as commands
 from lrnnlab.book.arithmetic import ASK, SETTINGS, Arithmetic
 from lrnnlab.book.building import give_ids
@@ -146,7 +146,7 @@ def test_building_twice_gives_the_same_bytes(book, tmp_path):
 def test_the_command_checks_it(book, capsys):
     assert main(["check", "sam", "--root", str(book[0])]) == 0
     said = capsys.readouterr().out
-    assert "sample: cell 8 of 10" in said and "of the 120 s" in said and "sample: no problem" in said
+    assert "sample: cell 8 of 8: passed" in said and "of the 120 s" in said and "sample: no problem" in said
 
 
 # --- planted faults --------------------------------------------------------------------------------------------------
@@ -456,13 +456,24 @@ def test_an_arithmetic_takes_effect(name):
     assert SETTINGS[name].missed(said_under(name, ASK)) == []
 
 
+def test_a_setting_takes_effect_within_another(monkeypatch):
+    """The suite may itself run with another arithmetic; ``plain`` must then still switch off all that there is."""
+    code = "import json; from lrnnlab.book import arithmetic as a; print(json.dumps(a._dispatched()))"
+    found = said_under("native", code)
+    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", " ".join(json.loads(found)))
+    code = "import json; from lrnnlab.book.arithmetic import environment as e; print(json.dumps(e('plain')))"
+    asked = json.loads(said_under("native", code))["NPY_DISABLE_CPU_FEATURES"]
+    assert asked.split() == json.loads(found)
+
+
 @pytest.mark.skipif(not torch.backends.cpu.get_cpu_capability().startswith("AVX"), reason="has nothing to do without")
 def test_the_plain_arithmetic_changes_the_bits_of_every_library():
     native, plain = (json.loads(said_under(name, BITS)) for name in ("native", "plain"))
     assert [library for library in native if native[library] == plain[library]] == []
 
 
-def test_loops_compiled_for_one_arithmetic_are_not_found_by_another():
+def test_loops_compiled_for_one_arithmetic_are_not_found_by_another(monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)  # set where this suite itself runs with another arithmetic
     folders = [running.kernel_environment(name).get("NUMBA_CACHE_DIR") for name in SETTINGS]
     assert len(set(folders)) == len(SETTINGS)
 
@@ -475,9 +486,9 @@ def test_a_chapter_run_with_an_arithmetic_that_takes_no_effect_has_a_problem(boo
 
 
 def test_a_kernel_that_cannot_sweep_widgets_or_tell_its_arithmetic_has_a_problem(book, monkeypatch):
-    for name in ("SWEEP", "ASK"):
+    for broken in (("raise OSError('gone')", strict.ASK), (strict.SWEEP, "raise OSError('gone')")):
         with monkeypatch.context() as patch:
-            patch.setattr(checking, name, "raise OSError('gone')")
+            patch.setattr(strict, "OURS", broken)
             (told,) = check(book[2])
         assert told.kind == "error" and "OSError: gone" in told.message
 
@@ -508,9 +519,31 @@ def test_nbval_sees_words_and_leaves_pictures_and_floats_to_the_checker(pair, tm
     text(PRINTS, "0.693147", "0.793147")(*pair)
     text(RESULT, "[1, 2]", "[1, 3]")(*pair)
     nbformat.write(committed, tmp_path / "sample.ipynb")
-    result = lab.nbval([tmp_path / "sample.ipynb"], CONFIG)
-    assert result.returncode == 1 and "1 failed, 7 passed" in result.stdout, result.stdout + result.stderr
-    assert "'[1, 3]' == '[1, 2]'" in result.stdout
+    _, said = lab.nbval(tmp_path / "sample.ipynb")
+    assert "1 failed, 9 passed" in said and "'[1, 3]' == '[1, 2]'" in said  # two cells are ours
+
+
+def test_one_run_serves_nbval_and_the_checker(book, tmp_path):
+    """What only nbval says is a problem too, and a cell that raises is named once."""
+    source = page(tmp_path, SAMPLE.replace("[1, 2]", "[1, 2]  # seven"), "other")
+    twin = build(source, tmp_path)
+    before = twin.read_text(encoding="utf-8")
+    twin.write_text(before.replace("5 of 5 seeds", "4 of 5 seeds", 1), encoding="utf-8")
+    assert [problem.kind for problem in check(twin)] == ["text"]
+    twin.write_text(before.replace("[1, 2]  # seven", "1 / 0  # seven"), encoding="utf-8")
+    told = check(twin)
+    assert [problem.kind for problem in told] == ["drift", "error"] and "ZeroDivisionError" in told[1].message
+
+
+def test_a_kernel_that_does_not_answer_nbval_is_started_anew_once(tmp_path, monkeypatch):
+    kernels, environment = itertools.count(1), strict.kernel_environment
+    monkeypatch.setattr(strict, "FIRST", 3)
+    monkeypatch.setattr(strict, "kernel_environment", lambda *given: environment(*given) | {"NTH": str(next(kernels))})
+    code = "import os, time\nif os.environ['NTH'] == '1':\n    time.sleep(600)\n7"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbformat.write(notebook, tmp_path / "slow.ipynb")
+    run, said = lab.nbval(tmp_path / "slow.ipynb", timeout=300)
+    assert said == "" and run.notebook.cells[0].outputs[0]["data"]["text/plain"] == "7" and next(kernels) == 3
 
 
 # --- the parts -------------------------------------------------------------------------------------------------------

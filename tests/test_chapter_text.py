@@ -51,7 +51,7 @@ def broken_formulas(text):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_what_the_text_tells_a_reader_to_call_is_defined_in_the_chapter(chapter):
     called = {name for text in texts(chapter) for name in told(text)}
-    assert {"hint", "solution"} <= called
+    assert chapter.stem == "glossary" or {"hint", "solution"} <= called
     assert called <= defined(chapter)
 
 

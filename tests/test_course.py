@@ -19,7 +19,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrnnlab.chapters import ch01, ch06
+from lrnnlab.chapters import ch01, ch03, ch06
 from lrnnlab.course import check, hint, solution, wire
 from lrnnlab.course.exercises import exercises
 from lrnnlab.course.judging import (
@@ -44,8 +44,8 @@ from lrnnlab.course.reading import Unreadable, digest, plain_python, top_names
 from lrnnlab.course.sets import inside, without
 from lrnnlab.course.submissions import collect, read
 
-SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "course").glob("chapter_*.py"))
-CHAPTERS = [path.stem.removeprefix("chapter_") for path in SOURCES]
+SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "chapters").glob("ch[0-9]*.py"))
+CHAPTERS = [path.stem.removeprefix("ch") for path in SOURCES]
 
 # --- judging ---------------------------------------------------------------------------------------------------------
 
@@ -426,6 +426,10 @@ WRONG = {
     ],
     "02.8": ["after about 150", "never: the norm is kept", 15, "soon"],
     "03.1": [16, 32, 15, "17!"],
+    "03.2": [
+        lambda n: n, lambda n: n - 2, lambda n: n / 2, lambda n: 0, lambda n: n - 1 if n < 50 else n // 2, 7,
+        lambda n: "n - 1",
+    ],
     "03.3": [17047, 17049, 1, "P"],
     "03.4": [
         lambda second, first: (first[0] + second[0], max(first[1], second[1])),
@@ -493,6 +497,7 @@ OTHER_STYLE = {
     "01.8": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
     "01.9": [2, np.int64(2), 2.0, "2"],
     "03.1": [17.0, np.array(17)],
+    "03.2": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1)],
     "03.3": [17048.0, np.int64(17048)],
     "03.4": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
     "04.1": [1.0, Fraction(1), "1"],

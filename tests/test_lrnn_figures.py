@@ -20,7 +20,8 @@ from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, plans, report
 from lrnnlab.tables.lrnn_fig1 import schedule, spell
 from lrnnlab.show import pictures
 from lrnnlab.show.growth_figures import growth_by_rule
-from lrnnlab.show.scan_figures import product_text, scan_schedule, schedule_sentence, speed_ratios
+from lrnnlab.chapters.ch03 import schedule_sentence
+from lrnnlab.show.scan_figures import product_text, scan_schedule, speed_ratios
 from lrnnlab.show.output import LARGEST
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.scans import paper

@@ -1,4 +1,4 @@
-"""Paper 000: one transition for all letters, the column constraint, the scan. Each proof holds, each fault fails."""
+"""Paper 000: one transition for all letters, the column constraint. Each proof holds, each fault fails."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proving import two_tests
 
-from lrnnlab.algebra import columns, counting, doubling, liquid, stacking, storage, subtraction, turning, typical, words
+from lrnnlab.algebra import columns, counting, liquid, stacking, storage, subtraction, turning, typical, words
 
 PROOFS = {
     "proposition_1": subtraction.proposition_1,
@@ -34,9 +34,6 @@ PROOFS = {
     "size_two": turning.size_two,
     "odd_orders": turning.odd_orders,
     "turning_sizes": turning.turning_sizes,
-    "pscan_schedule": doubling.pscan_schedule,
-    "pscan_equals_loop": doubling.pscan_equals_loop,
-    "pscan_cost": doubling.pscan_cost,
 }
 
 # Modulo 4, 0-0 and 2-2 end closer than the margin, and both have the value 0, after "0-" as well: no certificate.
@@ -66,8 +63,6 @@ FAULTS = [
     ("isometries", {"p": 2}, {4}),
     ("turning_sizes", {"expected": (0.868, 1.0)}, {3}),
     ("turning_sizes", {"p": 1.3, "expected": (0.868,)}, {3}),
-    ("pscan_schedule", {"printed": doubling.PRINTED[::-1]}, {1}),
-    ("pscan_cost", {"offset": 0, "largest": 5}, {1}),
 ]
 
 
@@ -123,17 +118,6 @@ def test_size_two_and_odd_orders_see_columns_that_are_too_long(monkeypatch):
 def test_odd_orders_see_an_order_too_large(monkeypatch):
     monkeypatch.setattr(turning, "order_on_circle", lambda z, largest: 5)
     assert [step.holds for step in turning.odd_orders(3).steps] == [True, False, True, False]
-
-
-def test_the_scan_sees_a_product_in_the_wrong_order(monkeypatch):
-    def swapped(groups):
-        needed, even = groups[::2], groups[1::2]
-        longer = [[run[-1] + word for word in odd] for odd, run in zip(needed[1:], even)]
-        return needed, [run + more for run, more in zip(even, longer)], sum(map(len, longer))
-
-    monkeypatch.setattr(doubling, "split_level", swapped)
-    assert not doubling.pscan_equals_loop().holds and not doubling.pscan_schedule().steps[0].holds
-    assert doubling.pscan_cost(largest=5).holds  # the count is the same
 
 
 # --- independent oracles --------------------------------------------------------------------------------------------
@@ -296,18 +280,6 @@ def test_the_clipped_rotation(p, theta):
     assert np.abs(np.linalg.eigvals(clipped)) == pytest.approx(turning.clipped_modulus(theta, p))
 
 
-def test_pscan_products_are_counted_as_they_are_formed():
-    assert [doubling.schedule(T)[1] for T in (1, 3, 7, 15, 511)] == [0, 1, 5, 17, 1793]
-    assert all(doubling.matrix_products(T) == doubling.schedule(T)[1] for T in (1, 3, 7, 15, 31))
-
-
-@pytest.mark.parametrize("T, b", [(3, 2), (40, 8), (500, 1), (500, 8)])
-def test_break_even_is_the_least(T, b):
-    P = doubling.break_even(T, b, 1)
-    wins = [scan < loop for loop, scan in (doubling.modelled_time(T, b, 1, q) for q in range(max(P - 3, 1), P + 3))]
-    assert wins == [q >= P for q in range(max(P - 3, 1), P + 3)]
-
-
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 BAD = [
@@ -335,11 +307,6 @@ BAD = [
     (lambda: typical.typical_growth("uniform", 1), "'uniform'"),
     (lambda: turning.odd_orders(5), "b=5"),
     (lambda: turning.best_modulus(1), "b=1|got"),
-    (lambda: doubling.levels(0), "T=0"),
-    (lambda: doubling.schedule(6), "got 6"),
-    (lambda: doubling.multiplications(5, 0), "b=0"),
-    (lambda: doubling.modelled_time(5, 1, 1, 0), "P=0"),
-    (lambda: doubling.break_even(2, 1, 1), "T=2"),
 ]
 
 

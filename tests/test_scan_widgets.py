@@ -1,4 +1,4 @@
-"""The race of the scans: the model counts what algorithms do, and the picture shows what model and record say."""
+"""Chapter 03, the race of the scans: the model counts what algorithms do, and the picture shows what model and record say."""
 
 import itertools
 import math
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.show import scan_widgets
-from lrnnlab.show.scan_widgets import (
+from lrnnlab.chapters import ch03
+from lrnnlab.chapters.ch03 import (
     BALANCE,
     CHAINS,
     GIVEN,
@@ -17,7 +17,10 @@ from lrnnlab.show.scan_widgets import (
     PROCESSORS,
     SIZES,
     WAYS,
+    break_even,
     cost,
+    levels,
+    matrix_products,
     measured,
     race_sentence,
     scan_race,
@@ -25,7 +28,6 @@ from lrnnlab.show.scan_widgets import (
     tree_counts,
     winner,
 )
-from lrnnlab.algebra.doubling import break_even, levels, loop_words, modelled_time, multiplications
 
 PEERS = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}},
          "PScan of the paper": {"forward": {"median": 84.0, "times_ours": 42.0}},
@@ -36,6 +38,28 @@ RECORDS = {
                                 {"case": "table B=128 T=500 h=8 b=8", "peers": TABLE}]},
     2: {"threads": 2, "cases": [{"case": "block B=128 T=500 h=8 b=8", "peers": PEERS}]},
 }  # fmt: skip
+
+
+def loop_words(T):
+    """x_0, ..., x_T of x_t = A_t x_(t-1) + u_t as sets of words."""
+    states = [frozenset({"u0"})]
+    for t in range(1, T + 1):
+        states.append(frozenset({f"A{t}{word}" for word in states[-1]} | {f"u{t}"}))
+    return states
+
+
+def multiplications(T, b, h):
+    """Of the loop and of PScan, from a recursion: half the length a level less, and its words once more."""
+
+    def made(k):  # products for 2^k - 1 matrices: every second row is taken out, each of the others is lengthened
+        return 0 if k < 2 else made_rows(2**k - 1, 1)
+
+    def made_rows(rows, words):
+        taken = (rows + 1) // 2
+        return 0 if rows == 1 else (taken - 1) * words + made_rows(rows - taken, 2 * words)
+
+    k = math.ceil(math.log2(T + 1))
+    return b * b * h * T, b**3 * h * made(k) + b * b * h * k * 2 ** (k - 1)
 
 
 class Count:
@@ -94,9 +118,9 @@ def test_the_tree_computes_the_loop_and_takes_what_is_counted(T):
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 5000), st.integers(1, 16), st.integers(1, 5000))
 def test_the_model_counts_what_the_proof_counts(T, b, h):
-    counts = multiplications(T, b, h)
-    assert cost("loop", T, b, h).multiplications == cost("token table", T, b, h).multiplications == counts["loop"]
-    assert cost("PScan", T, b, h).multiplications == counts["products"] + counts["applications"]
+    loop, scan = multiplications(T, b, h)
+    assert cost("loop", T, b, h).multiplications == cost("token table", T, b, h).multiplications == loop
+    assert cost("PScan", T, b, h).multiplications == scan
     assert [cost(way, T, b, h).depth for way in ("loop", "PScan", "token table")] == [T, levels(T), T]
     assert tree_counts(T)[0] < T
     assert cost("token table", T, b, h).numbers <= cost("loop", T, b, h).numbers
@@ -105,12 +129,24 @@ def test_the_model_counts_what_the_proof_counts(T, b, h):
 @settings(max_examples=60, deadline=None)
 @given(st.integers(3, 5000), st.integers(1, 16), st.integers(1, 5000), st.integers(1, 10**9))
 def test_without_a_memory_it_is_the_proofs_model(T, b, h, P):
+    loop, scan = multiplications(T, b, h)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scan_widgets, "BALANCE", 0)
+        patch.setattr(ch03, "BALANCE", 0)
         found = [ticks(cost(way, T, b, h), P)[0] for way in ("loop", "PScan")]
-    assert found == pytest.approx([float(time) for time in modelled_time(T, b, h, P)])
+    assert found == pytest.approx([max(loop / P, T), max(scan / P, math.ceil(math.log2(T + 1)))])
     if P >= break_even(T, b, h):
         assert found[1] < found[0]
+
+
+@pytest.mark.parametrize("T, b", [(3, 2), (40, 8), (500, 1), (500, 8)])
+def test_break_even_is_the_least(T, b):
+    P, (loop, scan) = break_even(T, b, 1), multiplications(T, b, 1)
+    near = range(max(P - 3, 1), P + 3)
+    assert [max(scan / q, T.bit_length()) < max(loop / q, T) for q in near] == [q >= P for q in near]
+
+
+def test_products_as_the_paper_counts_them():
+    assert [matrix_products(T) for T in (1, 3, 7, 15, 500, 511)] == [0, 1, 5, 17, 1793, 1793]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -187,6 +223,8 @@ def test_the_sentence_follows_the_controls():
         (lambda: cost("bush", 5, 2, 1), "no way 'bush'"),
         (lambda: ticks(cost("loop", 5, 2, 1), 0), "got P=0"),
         (lambda: tree_counts(0), "got T=0"),
+        (lambda: levels(0), "got T=0"),
+        (lambda: break_even(2, 1, 1), "T=2"),
     ],
 )
 def test_bad_questions(call, message):

@@ -22,7 +22,7 @@ from lrnnlab.book.slicing import names, needed, widget_cells, widgets
 from lrnnlab.show.output import few_colours
 from lrnnlab.show.transition_figures import growth, growth_sentence
 from lrnnlab.show.widgets import explore
-from lrnnlab.book.site import build, faults
+from lrnnlab.book.site import build, building, faults
 from lrnnlab.book.site.faults import read
 from lrnnlab.book.site.flipbooks import book_html, flipbook
 from lrnnlab.book.site.pages import Place, body, framed, mathml
@@ -39,6 +39,18 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     build(TWO, folder, books=False)
     return folder
+
+
+def test_the_package_has_pages_beside_the_chapters(tmp_path, monkeypatch):
+    """One module stands for all: the whole package takes pdoc half a minute."""
+    pytest.importorskip("pdoc")
+    whole = building.reference
+    monkeypatch.setattr(building, "reference", lambda: whole("lrnnlab", "lrnnlab.scans", "!lrnnlab.", "lrnnlab.errors"))
+    build(TWO[:1], tmp_path / "site", books=False, api=True)
+    assert 'href="api/lrnnlab.html"' in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    page = (tmp_path / "site" / "api" / "lrnnlab" / "errors.html").read_text(encoding="utf-8")
+    assert "whole_number" in page or "def" in page
+    assert [str(fault) for fault in faults(tmp_path / "site")] == []
 
 
 # --- the book's own pages --------------------------------------------------------------------------------------------

@@ -134,7 +134,8 @@ def build(
     >>> build(0, "01", lambda state, token: (state + token) % 3, lambda state: state).num_states
     3
     """
-    symbols, number, states, rows = _several(symbols, "symbols"), {initial: 0}, [initial], []
+    symbols = tuple(_several(symbols, "symbols"))
+    number, states, rows = {initial: 0}, [initial], []
     if not symbols:
         raise ValueError(f"a machine reads at least one symbol, got symbols={symbols}")
     for state in states:
@@ -146,7 +147,8 @@ def build(
         if len(states) > limit:
             raise ValueError(f"more than {limit} states: is the rule finite-state? The last one met is {states[-1]!r}")
         rows.append([number[follower] for follower in followers])
-    return MooreMachine(np.array(rows).T, [output(s) for s in states], 0, symbols, map(name, states))
+    outputs = np.array([output(s) for s in states])
+    return MooreMachine(np.array(rows).T, outputs, 0, symbols, tuple(map(name, states)))
 
 
 @checked
@@ -184,12 +186,14 @@ def equivalent(a: MooreMachine, b: MooreMachine, where_labelled: bool = False) -
     """
     if a.symbols != b.symbols:
         raise ValueError(f"the machines read different symbols: {a.symbols} and {b.symbols}")
-    came_from, pairs = {(a.initial, b.initial): None}, [(a.initial, b.initial)]
+    pairs = [(a.initial, b.initial)]
+    came_from: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {pairs[0]: None}
     for pair in pairs:
-        shown, word = a.outputs[pair[0]], []
+        word: list[int] = []
+        shown = a.outputs[pair[0]]
         if shown != b.outputs[pair[1]] and not (where_labelled and shown == NO_LABEL):
-            while came_from[pair]:
-                pair, token = came_from[pair]
+            while (before := came_from[pair]) is not None:
+                pair, token = before
                 word.append(token)
             return tuple(reversed(word))
         for token, follower in enumerate(zip(a.transitions[:, pair[0]].tolist(), b.transitions[:, pair[1]].tolist())):

@@ -76,8 +76,10 @@ def _dispatched() -> list[str]:
 
 
 def _settings() -> list[Arithmetic]:
-    beyond_avx2 = [name for name in _dispatched() if "AVX512" in name or name == "X86_V4"]
-    within_avx2 = [name for name in _dispatched() if name not in beyond_avx2]
+    # All that this processor has, also where this process was itself started with some of it switched off.
+    all_of_it = [*_dispatched(), *os.environ.get("NPY_DISABLE_CPU_FEATURES", "").split()]
+    beyond_avx2 = [name for name in all_of_it if "AVX512" in name or name == "X86_V4"]
+    within_avx2 = [name for name in all_of_it if name not in beyond_avx2]
     found = [
         Arithmetic(NATIVE, "what the libraries choose here, on one thread", {}, {"threads": "1"}),
         Arithmetic(
@@ -88,7 +90,7 @@ def _settings() -> list[Arithmetic]:
                 "MKL_CBWR": "COMPATIBLE",
                 "DNNL_MAX_CPU_ISA": "SSE41",
                 "NUMBA_CPU_NAME": "generic",
-                "NPY_DISABLE_CPU_FEATURES": " ".join(_dispatched()),
+                "NPY_DISABLE_CPU_FEATURES": " ".join(all_of_it),
                 "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F,-AVX2_Usable,-FMA_Usable",
                 **({"OPENBLAS_CORETYPE": "Nehalem"} if X86 else {}),
             },

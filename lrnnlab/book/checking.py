@@ -1,4 +1,4 @@
-"""Run a notebook again and say where the committed outputs are not what it gives."""
+"""Run a notebook again, by nbval, and say where the committed outputs are not what it gives."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
 
-from lrnnlab.book.arithmetic import ASK, NATIVE, SETTINGS
+from lrnnlab.book.arithmetic import NATIVE, SETTINGS
 from lrnnlab.book.drifting import drift, read_twin, source_of
 from lrnnlab.book.inspection import DATA_URI, IGNORE, TOLERANCE, Problem, inspect, tags, widget_problems
 from lrnnlab.book.outputs import on_stderr, tidy, whole_streams
 from lrnnlab.book.pictures import picture_difference
-from lrnnlab.book.running import Run, execute, failure, is_code, where
+from lrnnlab.book.running import Run, failure, is_code, where
+from lrnnlab.book.strict import OURS, nbval
 from lrnnlab.book.text import difference
 
-# Runs in the kernel after the last cell, where the widgets are alive: a first value that works proves one value.
-SWEEP = "from lrnnlab.book.sweeping import sweep_explorers\nprint(*sweep_explorers(globals()), sep='\\n')"
 SECONDS_PER_CHAPTER = 120  # reported, never asserted: a loaded machine is not a fault of the notebook
 
 
@@ -45,19 +43,18 @@ def check(
     name, root = notebook.stem, notebook.parent.parent
     committed = read_twin(notebook)
     found = [Problem(name, 0, "drift", line) for line in drift(source or source_of(notebook), notebook)]
-    longer = deepcopy(committed)
-    longer.cells += [new_code_cell(SWEEP), new_code_cell(ASK)]
-    run = execute(longer, notebook.parent, say=say, timeout=timeout, arithmetic=arithmetic)
+    run, said = nbval(notebook, say=say, timeout=timeout, arithmetic=arithmetic)
     if say:
         say(f"ran in {run.seconds:.0f} s of the {SECONDS_PER_CHAPTER} s a chapter may take")
-    swept, asked = map(_said, run.notebook.cells[-2:])
+    swept, asked = map(_said, run.notebook.cells[-len(OURS) :])
     found += [Problem(name, 0, "widget", line) for line in swept.splitlines() if line.strip()]
     if run.failed is None:
         found += [Problem(name, 0, "arithmetic", line) for line in SETTINGS[arithmetic].missed(asked)]
     elif run.failed >= len(committed.cells):  # one of ours raised, which compare does not see
         found.append(Problem(name, 0, "error", "\n" + failure(run)))
-    del run.notebook.cells[-2:]
-    return found + compare(committed, run, name, root)
+    del run.notebook.cells[-len(OURS) :]
+    found += compare(committed, run, name, root)
+    return found or ([Problem(name, 0, "nbval", "\n" + said)] if said else [])
 
 
 def _said(cell: NotebookNode) -> str:

@@ -116,10 +116,12 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
 
 
 def _site(sources: Sequence[Path], out: Path, books: bool) -> int:
-    from lrnnlab import site  # brings nbconvert, which the other verbs do without
+    from lrnnlab.book import site  # brings nbconvert, which the other verbs do without
 
     try:
-        site.build([twin_of(source) for source in sources], out, books=books, say=print)
+        if not site.available():
+            print("no pages of the package's functions: they need pdoc (pip install -e '.[docs]')")
+        site.build([twin_of(source) for source in sources], out, books=books, api=site.available(), say=print)
     except BookError as error:
         print(f"lrnnlab book site: {error}", file=sys.stderr)
         return 1

@@ -92,7 +92,8 @@ def _execute(
     cells = run.notebook.cells
     order = [i for i, cell in enumerate(cells) if is_code(cell)]
     began = cell_began = time.perf_counter()
-    current, reported = 0, set()
+    reported: set = set()
+    current = 0
 
     def starts(cell: NotebookNode, cell_index: int) -> None:
         nonlocal current, cell_began

@@ -1,44 +1,156 @@
-"""nbval, run on notebooks the way our own checker runs them: same kernel, same environment, same patterns.
+"""nbval, run on a notebook the way our own checker wants it: same environment, same patterns, and nothing thrown away.
 
-This module is also the pytest plugin that the run loads: nbval compares raw outputs, a committed notebook holds tidy
-ones, so each side is tidied before nbval compares (a progress bar is no fault, a widget is its sentence).
+This module is also the pytest plugin that the run loads.  nbval executes each cell and compares its words and whole
+numbers; the plugin tidies both sides before (a progress bar is no fault, a widget is its sentence), runs two cells of
+ours after the last one (every widget moved through all its values; the arithmetic that the kernel really has), and
+writes down all fresh outputs, so that one run of a chapter serves nbval and :func:`lrnnlab.book.compare`.
 """
 
 from __future__ import annotations
 
 import functools
+import json
+import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from lrnnlab.book.arithmetic import ASK, NATIVE
 from lrnnlab.book.outputs import tidy
-from lrnnlab.book.running import kernel_environment
+from lrnnlab.book.running import FIRST, BookError, Run, cleared, is_code, kernel_environment
+from lrnnlab.book.text import nbval_config
+
+ASKED = "LRNNLAB_NBVAL"  # what nbval() asks of the plugin: where to report, our cells, the first cell's limit
+# Runs in the kernel after the last cell, where the widgets are alive: a first value that works proves one value.
+SWEEP = "from lrnnlab.book.sweeping import sweep_explorers\nprint(*sweep_explorers(globals()), sep='\\n')"
+OURS = (SWEEP, ASK)
 
 
-def nbval(notebooks: Sequence[Path], config: Path, *, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-    """Run ``pytest --nbval`` on ``notebooks`` in a process of its own; ``returncode`` 0 means that all passed.
+def nbval(
+    notebook: Path,
+    *,
+    say: Callable[[str], None] | None = None,
+    timeout: float = 600,
+    arithmetic: str = NATIVE,
+) -> tuple[Run, str]:
+    """Run ``pytest --nbval`` on a notebook in a process of its own: the run, and what nbval says ("" where all passed).
 
-    ``config`` is ``tests/nbval_sanitize.cfg``.  In this process it could not run: pytest inside pytest shares plugins,
-    capture and options.  ``timeout`` is in seconds, for one cell.
+    The notebook of the run ends in two cells of ours (:data:`OURS`).  In this process nbval could not run: pytest
+    inside pytest shares plugins, capture and options.  ``timeout`` is in seconds, for one cell; a kernel that never
+    answers its first cell is started anew, once.
 
-    >>> nbval([Path("notebooks/00_start_here.ipynb")], Path("tests/nbval_sanitize.cfg")).returncode  # doctest: +SKIP
-    0
+    >>> nbval(Path("notebooks/00_start_here.ipynb"))[1]  # doctest: +SKIP
+    ''
     """
+    run, said = _nbval(notebook, say, timeout, min(timeout, FIRST), arithmetic)
+    if run is None:
+        run, said = _nbval(notebook, say, timeout, timeout, arithmetic)
+    if run is None:
+        raise BookError(f"{notebook.name}: nbval made no report:\n{said}")
+    return run, said
+
+
+def _nbval(
+    notebook: Path, say: Callable[[str], None] | None, timeout: float, first: float, arithmetic: str
+) -> tuple[Run | None, str]:
     command = [sys.executable, "-m", "pytest", "-p", "nbval.plugin", "-p", __name__, "--nbval", "--nbval-current-env"]
-    command += ["--nbval-sanitize-with", str(config), "--nbval-cell-timeout", str(timeout)]
-    # The options and plugins of the repository's tests are not for these (one that shuffles would shuffle cells).
-    environment = kernel_environment() | {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command += ["-o", "addopts=", "-p", "no:cacheprovider", "-q", "--color=no", "--tb=short", *map(str, notebooks)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    command += ["-o", "addopts=", "-p", "no:cacheprovider", "-v", "--color=no", "--tb=short"]
+    command += [f"--nbval-cell-timeout={timeout:g}"]
+    committed, began = nbformat.read(notebook, as_version=4), time.perf_counter()
+    total = sum(cell.cell_type == "code" for cell in committed.cells)
+    with tempfile.TemporaryDirectory() as folder:
+        report, patterns = Path(folder) / "report.json", Path(folder) / "sanitize.cfg"
+        patterns.write_text(nbval_config(), encoding="utf-8")
+        # The options and plugins of the repository's tests are not for these (one that shuffles would shuffle cells).
+        environment = kernel_environment(arithmetic) | {
+            "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            ASKED: json.dumps({"report": os.fspath(report), "cells": OURS, "first": first}),
+        }  # fmt: skip
+        process = subprocess.Popen(
+            [*command, "--nbval-sanitize-with", os.fspath(patterns), os.fspath(notebook)],
+            env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
+        )  # fmt: skip
+        lines = []
+        with process:
+            for line in process.stdout:
+                lines.append(line)
+                done = re.search(r"::Cell (\d+) (\w+)", line)
+                if say and done and int(done[1]) < total:
+                    say(f"cell {int(done[1]) + 1} of {total}: {done[2].lower()}")
+        said = "".join(lines) if process.returncode else ""
+        if not report.is_file():
+            return None, "".join(lines)
+        fresh = json.loads(report.read_text(encoding="utf-8"))
+    if fresh["silent"] and first < timeout:
+        return None, said
+    return _as_run(committed, fresh["outputs"], time.perf_counter() - began), said
+
+
+def _as_run(committed: NotebookNode, outputs: list[list[dict]], seconds: float) -> Run:
+    """The fresh outputs, cell by cell, where they belong: in the notebook with our cells at its end."""
+    notebook = cleared(committed)
+    notebook.cells += [new_code_cell(code) for code in OURS]
+    code = [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    run = Run(notebook, seconds)
+    for count, (i, fresh) in enumerate(zip(code, outputs), 1):
+        cell = notebook.cells[i]
+        cell.outputs = [nbformat.from_dict(output) for output in fresh]
+        cell.execution_count = count if is_code(cell) else None
+        wrong = any(output.output_type == "error" for output in cell.outputs)
+        if wrong and "raises-exception" not in cell.metadata.get("tags", ()) and run.failed is None:
+            run.failed = i
+    return run
+
+
+# --- the plugin: hooks that pytest calls in the process that nbval() starts ------------------------------------------
 
 
 def pytest_collection_modifyitems(items: list) -> None:
-    """Let nbval's cells compare tidy outputs.  (A hook of pytest, called in the run that :func:`nbval` starts.)"""
+    """Let nbval's cells compare tidy outputs, and run our cells after the last of each notebook."""
     for item in items:
         if hasattr(item, "compare_outputs"):
             item.compare_outputs = functools.partial(_compare_tidy, item.compare_outputs)
+    for code in _asked().get("cells", ()) if items else ():
+        cell, number = new_code_cell(code), items[-1].cell_num + 1
+        kind, notebook, unchecked = type(items[-1]), items[-1].parent, defaultdict(bool)
+        items.append(kind.from_parent(notebook, name=f"Cell {number}", cell_num=number, cell=cell, options=unchecked))
+
+
+def _asked() -> dict:
+    return json.loads(os.environ.get(ASKED, "{}"))
 
 
 def _compare_tidy(compare_outputs: Callable, fresh: list, committed: list, **options) -> bool:
     return compare_outputs(tidy(fresh), tidy(committed), **options)
+
+
+def pytest_runtest_setup(item) -> None:
+    """The first cell, which imports, has a limit of its own: a busy kernel can miss its first message."""
+    if item.cell_num == 0 and "first" in _asked():
+        item.config.option.nbval_cell_timeout, item.given = _asked()["first"], item.config.option.nbval_cell_timeout
+
+
+def pytest_runtest_teardown(item) -> None:
+    """After the first cell, the limit of all others."""
+    item.config.option.nbval_cell_timeout = getattr(item, "given", item.config.option.nbval_cell_timeout)
+
+
+def pytest_sessionfinish(session) -> None:
+    """Write down what each cell gave, and whether the first one gave no answer in its time."""
+    if "report" in _asked() and session.items:
+        outputs = [item.test_outputs or [] for item in session.items]
+        silent = session.items[0].parent.timed_out and _interrupted(outputs[0])
+        Path(_asked()["report"]).write_text(json.dumps({"outputs": outputs, "silent": silent}), encoding="utf-8")
+
+
+def _interrupted(outputs: list) -> bool:
+    return not outputs or any(output.get("ename") == "KeyboardInterrupt" for output in outputs)

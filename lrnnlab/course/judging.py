@@ -200,7 +200,7 @@ def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def _close(a: Number, b: Number, rtol: float, atol: float) -> bool:
+def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
     a, b = (float(v) if isinstance(v, Fraction) else v for v in (a, b))
     if cmath.isnan(a) or cmath.isnan(b):
         return cmath.isnan(a) and cmath.isnan(b)

@@ -38,7 +38,9 @@ def digest(data: bytes) -> dict:
                          "save it in JupyterLab as .ipynb, not as .py or .html") from error  # fmt: skip
     if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
         raise Unreadable("the file is JSON, but not a notebook of version 4 (it has no list of cells)")
-    cells, marks, room = [], {}, CODE
+    cells: list = []
+    marks: dict = {}
+    room = CODE
     for number, cell in enumerate(content["cells"], 1):
         if not isinstance(cell, dict):
             raise Unreadable(f"cell {number} is damaged: not a cell but of type {type(cell).__name__}")

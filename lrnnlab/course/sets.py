@@ -148,7 +148,9 @@ def inside(source: str, region: str) -> list[str]:
 
 
 def _split(source: str, region: str) -> tuple[list[str], list[str]]:
-    kept, cut, within = [], [], False
+    kept: list = []
+    cut: list = []
+    within = False
     for line in source.splitlines():
         if line.strip() in (BEGIN + region, END + region):
             within = line.strip().startswith(BEGIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import torch
 from torch import nn
@@ -62,7 +63,7 @@ PAPER_003 = {**PLAIN, "by_symbol": False, "width": 16, "gate": "linear", "gate_m
 RNN_003 = {**PLAIN, "by_symbol": False, "width": 16, "inputs": 128, "norm": "none", "residual": False}
 NUMBERS = {**PLAIN, **PAPER_004, "width": 32}
 
-MODELS = {
+MODELS: dict[str, Any] = {
     "block_diagonal": partial(network, BlockDiagonal.of_width),
     "lstm": partial(network, partial(Nonlinear, cell="lstm")),
     "elman": partial(network, partial(Nonlinear, cell="elman")),

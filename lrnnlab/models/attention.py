@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import whole_number
-from lrnnlab.models.base import Recurrence, check_sizes
+from lrnnlab.models.base import Module, Recurrence, check_sizes
 
 
 def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
@@ -36,7 +36,7 @@ def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
 
 
-class FeedForward(nn.Module):
+class FeedForward(Module):
     """x + Linear(GELU(Linear(LayerNorm(x)))) of x (..., D), through ``hidden`` channels."""
 
     def __init__(self, width: int, hidden: int):

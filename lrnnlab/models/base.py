@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -21,14 +22,22 @@ from lrnnlab.scans import linear_scan, token_scan
 DEEPEST = 1000  # layers
 
 
-class Recurrence(nn.Module):
+class Module(nn.Module):
+    """torch's Module; a type checker takes its parts as they are, where torch calls each a ``Tensor | Module``."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class Recurrence(Module):
     """A mixer with a step form that gives the same numbers: ``mixer(z (B,T,D)) -> y (B,T,D)``.
 
     A subclass says ``mix``, ``initial`` and ``step``; one that can save work on a table of symbols overrides ``forward``.
     Its options are checked by their annotations (:func:`lrnnlab.errors.checked`).
     """
 
-    _start = None  # (B, what the last state that was checked had to be like)
+    _start: tuple[int, Any] | None = None  # (B, what the last state that was checked had to be like)
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)

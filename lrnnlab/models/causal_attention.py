@@ -50,5 +50,5 @@ class CausalAttention(Recurrence):
 
     def step(self, state: tuple[Tensor, Tensor], z_t: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
         q, k, v = self.project(z_t.unsqueeze(1))
-        state = tuple(torch.cat([old, new], 2) for old, new in zip(state, (k, v)))
-        return state, F.scaled_dot_product_attention(q, *state).flatten(1)
+        keys, values = torch.cat([state[0], k], 2), torch.cat([state[1], v], 2)
+        return (keys, values), F.scaled_dot_product_attention(q, keys, values).flatten(1)

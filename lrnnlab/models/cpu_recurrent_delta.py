@@ -165,5 +165,4 @@ class RecurrentDeltaLoop(torch.autograd.Function):
         dslow, dR = room(dy, len(dy), T, h, 3 * n + 1), torch.zeros_like(wide)
         for *kept_, dy_, gW_, gy_, dslow_ in zip(*kept, dy, gW, gy, dslow):
             backward(*flat(wide, *kept_, dy_, gW_, gy_, dslow_, dR), *ctx.sizes)
-        dR = dR.sum(-1) if wide.numel() else None
-        return unpack(dslow, B), dR, unpack(gW, B), unpack(gy, B), None, None, None, None
+        return unpack(dslow, B), dR.sum(-1) if wide.numel() else None, unpack(gW, B), unpack(gy, B), None, None, None, None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -73,7 +74,7 @@ class KernelMixer(Recurrence):
     def initial(self, batch: int):
         if self.bidirectional:
             raise ValueError("bidirectional=True has no step form: y_t depends on the inputs after t")
-        start = {"dtype": torch.float64, "device": self.skip.device}
+        start: dict[str, Any] = {"dtype": torch.float64, "device": self.skip.device}
         if self.max_kernel:
             K = self.kernel(self.max_kernel).double()
             return torch.zeros(batch, *K.shape, **start), K.flip(-1)

@@ -134,8 +134,9 @@ class FastWeights(Recurrence):
             writes = F.pad(writes, (0, 1))  # a b that nobody looks at
         q = q.unsqueeze(2).expand(-1, -1, self.householders, -1, -1)
         slow = torch.cat([q, writes], -1).flatten(1, 2)  # (B,T,H,h,3n+1) -> (B,TH,h,3n+1)
-        options = {"feature_map": self.feature_map, "greatest": self.greatest, "removal": removal}
-        return recurrent_delta(slow, None, form="cpu", **options)[0]
+        return recurrent_delta(
+            slow, None, form="cpu", feature_map=self.feature_map, greatest=self.greatest, removal=removal
+        )[0]
 
     def initial(self, batch: int) -> Tensor:
         """W_0 = 0, (B,h,v,n)."""

@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked, number, shown, whole_number
-from lrnnlab.models.base import Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
+from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 
 ACTIVATIONS = {
     "gelu": F.gelu,
@@ -69,7 +69,7 @@ def among(name: str, value: str, options: Iterable[str]) -> None:
         raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
 
 
-class SharedDropout(nn.Module):
+class SharedDropout(Module):
     """Dropout of whole channels: one mask for all positions of a string, x (B,T,D)."""
 
     def __init__(self, share: float):
@@ -85,7 +85,7 @@ class SharedDropout(nn.Module):
 
 
 @checked
-class Gate(nn.Module):
+class Gate(Module):
     """What stands between a mixer's output y (...,D) and the sum: see ``GATES``; dropout after each of its halves.
 
     ``make(D, D)`` makes its maps.
@@ -115,7 +115,7 @@ class Gate(nn.Module):
         return self.dropout(value)
 
 
-class FeedForward(nn.Module):
+class FeedForward(Module):
     """Linear to ``times`` the width, an activation, Linear back; ``make`` makes the maps."""
 
     def __init__(self, width: int, times: int, activation: str, make: Callable[[int, int], nn.Linear]):
@@ -129,7 +129,7 @@ class FeedForward(nn.Module):
 
 
 @checked
-class Block(nn.Module):
+class Block(Module):
     """A mixer with a norm, a gate, a sum and a feed-forward part: see the head of this file.
 
     Parameters
@@ -197,6 +197,7 @@ class Block(nn.Module):
         if self.place == "output":
             y = normalise(self.norm, y, mask)
         if self.residual:
+            assert x is not None  # what is added to is there: ``_stream``
             y = (normalise(self.norm, x, mask) if self.place == "skip" else x) + y
         a = normalise(self.norm, y, mask) if self.place == "post" else y
         if self.ff is None:
@@ -260,7 +261,7 @@ class Trace:
 
 
 @checked
-class Net(nn.Module):
+class Net(Module):
     """``net(inputs) -> outputs``; a causal net answers at any length, and ``step`` gives the same one input at a time.
 
     Parameters
@@ -317,10 +318,11 @@ class Net(nn.Module):
         self.blocks = nn.ModuleList(blocks)
         embeds = vocab_size is not None and encoder == "embedding"
         self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)  # that counts positions
-        make = nn.Embedding if embeds else nn.Linear
-        self.encoder = make(vocab_size or columns, inputs or width)
+        rows = vocab_size or columns or 0
+        self.encoder = nn.Embedding(rows, inputs or width) if embeds else nn.Linear(rows, inputs or width)
         self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
-        hidden = [] if HEADS[head] is None else [nn.Linear(width, width), HEADS[head]()]
+        bend = HEADS[head]
+        hidden = [] if bend is None else [nn.Linear(width, width), bend()]
         self.head = None if outputs is None else nn.Sequential(*hidden, nn.Linear(width, outputs))
 
     # --- its parts by the names they have in the papers ---------------------------------------------------------------
@@ -365,7 +367,9 @@ class Net(nn.Module):
         mask = None if lengths is None else true_positions(lengths, inputs)
         x = self.final_norm(self._through(inputs, mask))
         if self.pool == "mean":
-            return x.mean(1) if mask is None else x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
+            if mask is None or lengths is None:
+                return x.mean(1)
+            return x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
         if self.pool == "max":
             return x.amax(1) if mask is None else x.masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
         if self.pool == "last":
@@ -455,7 +459,7 @@ class Net(nn.Module):
 
 
 @checked
-class PairClassifier(nn.Module):
+class PairClassifier(Module):
     """Do two strings match?  One net for both; [a, b, a - b, a * b] -> Linear -> GELU -> Linear -> logits (B,C).
 
     >>> from lrnnlab.models.lru import LRU
@@ -482,7 +486,8 @@ class PairClassifier(nn.Module):
             if those is not None:
                 true_positions(those, x)
         if lengths is None and a.shape[1] != b.shape[1]:
-            lengths = tuple(torch.full((len(x),), x.shape[1], device=x.device) for x in (a, b))
+            first, second = (torch.full((len(x),), x.shape[1], device=x.device) for x in (a, b))
+            lengths = first, second
         longest = max(a.shape[1], b.shape[1])
         # Together, so that batch norm sees both: its running mean is then that of the documents, not of the second.
         both = torch.cat([F.pad(x, (0, 0) * (x.ndim - 2) + (0, longest - x.shape[1])) for x in (a, b)])

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import check_sizes, layers_of
+from lrnnlab.models.base import Module, check_sizes, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
@@ -60,7 +60,7 @@ class WindowLayer(AttentionLayer):
 
 
 @checked
-class RegularGPT(nn.Module):
+class RegularGPT(Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``form="tree"``) or (B,T,C) (``form="masks"``).
 
     Parameters
@@ -143,7 +143,7 @@ class RegularGPT(nn.Module):
             outputs.append(h)
         return outputs
 
-    def _layers_for(self, length: int) -> list[nn.ModuleList]:
+    def _layers_for(self, length: int) -> list:
         """The layers of every depth that a string of this length needs."""
         count = depth_count(length, self.chunk)
         if self.depths is None:

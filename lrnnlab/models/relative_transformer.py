@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import check_sizes, layers_of
+from lrnnlab.models.base import Module, check_sizes, layers_of
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
 
@@ -87,7 +87,7 @@ class BiasedLayer(AttentionLayer):
         return self.block.after(h, self.merge(o))
 
 
-class Kerple(nn.Module):
+class Kerple(Module):
     """Distances m - n (T,T) -> -r_1 log(1 + r_2 (m - n)), (h,T,T); r_1 from U(0,2), r_2 from U(0,1) at the start.
 
     Both are at least 0.01.  The released code cuts the weights themselves; here the forward pass cuts, and a weight that
@@ -108,7 +108,7 @@ class Kerple(nn.Module):
         return -r_1 * torch.log1p(r_2 * distance)
 
 
-class T5(nn.Module):
+class T5(Module):
     """Distances m - n (T,T) -> a learned number per head and bucket, (h,T,T): 32 buckets, zero at the start.
 
     Distances below 16 have a bucket each; 16 to 127 share the other 16 by their logarithm, the last is for all beyond.
@@ -134,7 +134,7 @@ class T5(nn.Module):
         return self.b[:, self.bucket(distance)]
 
 
-class Alibi(nn.Module):
+class Alibi(Module):
     """Distances m - n (T,T) -> -slope_i (m - n), (h,T,T); nothing is learned.
 
     Slopes are 2^(-8 i/h), i = 1 .. h, if h is a power of two; else those of the next lower power, then every other one
@@ -163,7 +163,7 @@ POSITIONS = {"xl": None, "kerple": Kerple, "t5": T5, "alibi": Alibi}
 
 
 @checked
-class RelativeTransformer(nn.Module):
+class RelativeTransformer(Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``xl``) or (B,T,C) (the causal ones).
 
     Parameters

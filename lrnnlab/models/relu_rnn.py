@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import check_numbers, check_sizes, check_strings, check_tokens
+from lrnnlab.models.base import Module, check_numbers, check_sizes, check_strings, check_tokens
 from lrnnlab.models.transformer_blocks import cut_normal_, linear
 
 
 @checked
-class ReluRNN(nn.Module):
+class ReluRNN(Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position, as the paper asks, or with ``every`` (B,T,C).
 
     ``step`` gives the same one token at a time.

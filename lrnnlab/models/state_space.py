@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Recurrence
+from lrnnlab.models.base import Module, Recurrence
 from lrnnlab.scans.convolution import long_conv
 
 
@@ -27,7 +27,7 @@ def log_uniform_steps(width: int, low: float, high: float) -> Tensor:
     return torch.empty(width).uniform_(math.log(low), math.log(high))
 
 
-class GatedReadout(nn.Module):
+class GatedReadout(Module):
     """GLU(Linear(GELU(y + skip * u))) of y and u (..., D); a GLU is one half times the sigmoid of the other half."""
 
     def __init__(self, width: int):

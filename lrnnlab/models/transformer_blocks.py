@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import check_sizes, check_strings
+from lrnnlab.models.base import Module, check_sizes, check_strings
 from lrnnlab.models.net import Block
 
 
@@ -40,7 +40,7 @@ def cut_normal_(weight: Tensor, deviation: float) -> Tensor:
     return nn.init.trunc_normal_(weight, std=deviation, a=-2 * deviation, b=2 * deviation)
 
 
-class Symbols(nn.Module):
+class Symbols(Module):
     """Tokens (B,T) -> vectors (B,T,D), times sqrt(D), without positions.
 
     ``weight`` has a row that no symbol uses: the released code gives its one-hot inputs an empty column, and the
@@ -68,7 +68,7 @@ BLOCKS = {  # options of :class:`lrnnlab.models.net.Block`
 
 
 @checked
-class AttentionLayer(nn.Module):
+class AttentionLayer(Module):
     """A block and the four maps of its attention; a subclass says who attends to whom.
 
     Parameters
@@ -87,7 +87,7 @@ class AttentionLayer(nn.Module):
             raise ValueError(f"block is one of {', '.join(BLOCKS)}, got {block!r}")
         if heads < 1 or width < 1 or width % heads:
             raise ValueError(f"heads must divide width, both at least 1, got heads={heads} and width={width}")
-        self.heads, self.block = heads, Block(None, width, ff=4, ff_map=linear, **BLOCKS[block])
+        self.heads, self.block = heads, Block(None, width, ff=4, ff_map=linear, **BLOCKS[block])  # type: ignore[arg-type]
         self.Q, self.K, self.V, self.O = (linear(width, width, bias=block == "gpt2") for _ in range(4))
 
     def project(self, asking: Tensor, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -10,6 +10,7 @@ modes per channel, l lag; u input, y output, K kernel, C read-out weights, D ski
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -190,7 +191,7 @@ def vandermonde(
     def some(log_lambda: Tensor, C: Tensor) -> Tensor:  # worked out again on the way back: no table is kept until then
         return checkpoint(_sum_of_modes, log_lambda, C, L, part, kind, use_reentrant=False, preserve_rng_state=False)
 
-    return sum(map(some, log_lambda.split(MODES), C.split(MODES, 1)))
+    return reduce(torch.add, map(some, log_lambda.split(MODES), C.split(MODES, 1)))
 
 
 def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.dtype) -> Tensor:
@@ -230,8 +231,8 @@ def _for_product(x: Tensor, axis: int, kind: torch.dtype, sign: int = 1) -> Tens
 
 
 def _check_inputs(u: Tensor, kernel: Tensor, D: Tensor | None, future: Tensor | None) -> None:
-    given = {"u": u, "kernel": kernel, "D": D, "future": future}
-    given = {name: x for name, x in given.items() if x is not None}
+    named = {"u": u, "kernel": kernel, "D": D, "future": future}
+    given = {name: x for name, x in named.items() if x is not None}
     taps = [x for name, x in given.items() if name in ("kernel", "future")]
     H = u.shape[-1:]
     if u.ndim != 3 or any(x.ndim != 2 or x.shape[:1] != H for x in taps) or (D is not None and D.shape != H):

@@ -83,7 +83,7 @@ def _as_stored(A: Tensor) -> tuple[Tensor, int, int, bool]:
     return A, n * n, n, False
 
 
-def _summed(sums: np.ndarray, parts: int, shape) -> Tensor:
+def _summed(sums: np.ndarray | None, parts: int, shape) -> Tensor:
     return torch.from_numpy(sums[:parts].sum(0)).view(shape)
 
 

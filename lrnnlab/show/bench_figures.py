@@ -45,7 +45,7 @@ def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int
     machine : the one that is asked for; the default is the one with the most cases, the first by name of equals.
         RuntimeError, with the command that makes records, where there is none.
     """
-    folder = files.data_folder() / "records" / "bench" / "scans" if folder is None else folder
+    folder = files.recorded_folder() / "records" / "bench" / "scans" if folder is None else folder
     found = [one for one in files.read_all(folder, files.CASE) if one["device"] == "cpu"]
     if not found:
         raise RuntimeError(f"no record of the benchmark: run {COMMAND} first")

@@ -170,7 +170,7 @@ def reflections() -> tuple[Figure, str]:
 
 def _desk(name: str) -> list[dict]:
     """The records of an experiment at the desk budget; RuntimeError, with the command that makes them, without any."""
-    found = records.read_all(records.data_folder() / "records" / name / "desk")
+    found = records.read_all(records.recorded_folder() / "records" / name / "desk")
     if not found:
         raise RuntimeError(f"no records of {name}: run lrnnlab reproduce {name} --budget desk first")
     return found

@@ -81,19 +81,6 @@ def product_text(word: Sequence[int]) -> str:
     return f"${''.join(f'A_{{{i}}}' for i in word)}$"
 
 
-def schedule_sentence(L: int) -> str:
-    """What the scan of this length takes, in one sentence.
-
-    >>> schedule_sentence(8)
-    'Length 8: 3 levels, one after the other, where the loop takes 7 steps; 12 matrices applied and 5 products made.'
-    """
-    words = [move.word for level in schedule(L) for move in level]
-    levels = len(schedule(L))
-    return (f"Length {L}: {levels} level{'s' if levels > 1 else ''}, one after the other, where the loop takes {L - 1} "
-            f"step{'s' if L > 2 else ''}; {len(words)} matrices applied and {sum(len(w) > 1 for w in words)} products "
-            "made.")  # fmt: skip
-
-
 @styled
 def speed_ratios(records: Sequence[Mapping], source: str = "recorded") -> Figure:
     """Time over the sequential loop's, by row and way: a point right of the line is slower than the loop.

@@ -12,6 +12,7 @@ Data of the long-range arena, read or generated, are in ``lrnnlab.tasks.long_ran
 """
 
 import inspect
+from collections.abc import Callable
 from functools import partial
 
 from lrnnlab.automata.languages import GROUPS
@@ -67,8 +68,8 @@ def task(name: str | BaseTask, *arguments, length: int | None = None, **options)
     """
     if isinstance(name, BaseTask):
         return name
-    own = {"regex": expression, "machine": MachineTask, "group": WordProblem}
-    make = TASKS.get(name) or own.get(name) or (partial(group, name) if name.startswith("z_") else None)
+    own: dict[str, Callable] = {"regex": expression, "machine": MachineTask, "group": WordProblem}
+    make: Callable | None = TASKS.get(name) or own.get(name) or (partial(group, name) if name.startswith("z_") else None)
     if make is None:
         raise ValueError(f"no task is called {name!r}; the tasks are {', '.join(sorted(TASKS))}; and z_M for a cyclic "
                          "group, regex, machine and group for one of your own")

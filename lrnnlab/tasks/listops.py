@@ -61,7 +61,7 @@ def evaluate(text: str) -> int:
     """
     rules = {"[MIN": min, "[MAX": max, "[MED": lambda values: int(statistics.median(values)),
              "[SM": lambda values: sum(values) % 10}
-    levels = [[]]
+    levels: list[list] = [[]]
     for word in text.replace("(", " ").replace(")", " ").split():
         if word in rules:
             levels.append([word])

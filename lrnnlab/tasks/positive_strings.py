@@ -158,7 +158,8 @@ class PositiveTask(Task):
         ['(((())))', '(())', '(()(()))']
         """
         count, window = whole_number(count, 1, f"{self}: a count"), self.check_window(window)
-        total, taken, words = self.count(window), self._words(apart_from, "apart_from"), []
+        words: list[list[int]] = []
+        total, taken = self.count(window), self._words(apart_from, "apart_from")
         wanted = count if distinct else 1
         if total - len(taken) < wanted:  # perhaps too few, if all those to avoid are of this window
             try:

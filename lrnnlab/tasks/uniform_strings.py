@@ -44,7 +44,7 @@ class UniformStrings:
         if label not in outputs:
             raise ValueError(f"no state shows class {label!r}; the machine shows {sorted(set(outputs))}")
         weights = [1] * machine.num_symbols if weights is None else list(weights)
-        if len(weights) != machine.num_symbols or not all(isinstance(w, Integral) and w >= 0 for w in weights):
+        if len(weights) != machine.num_symbols or not all(isinstance(w, Integral) and int(w) >= 0 for w in weights):
             raise ValueError(f"need {machine.num_symbols} weights, whole numbers and at least 0, got {weights}")
         self.label, self.weights, self.initial = label, weights, int(machine.initial)
         self._followers = machine.transitions.T.tolist()  # (Q, V)

@@ -41,8 +41,13 @@ class Descent:
         self.model, self.optimiser, self.clip = model, optimiser, clip
         self.averaged = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(average)) if average else None
         self.steps = self.here = 0
-        self.running, self.losses, self.window, self.failed = math.nan, [], [], False
-        self.looks, self.best, self.best_step, self.best_score = [], None, None, -math.inf
+        self.running, self.failed = math.nan, False
+        self.losses: list[tuple[int, float]] = []
+        self.window: list[float] = []
+        self.looks: list[dict] = []
+        self.best: dict[str, Tensor] | None = None
+        self.best_step: int | None = None
+        self.best_score = -math.inf
 
     @property
     def current(self) -> nn.Module:

@@ -171,7 +171,8 @@ class Attempts:
         model, recipe = self.make_model(derived), self.recipe
         self.descent = Descent(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
         self.phase, self.stopped = 0, False
-        self.lessons, self.rounds = [], []  # strings to learn; for each round of mending their number and the first
+        self.lessons: list = []  # strings to learn
+        self.rounds: list = []  # for each round of mending their number and the first
 
     @property
     def phases(self) -> tuple[Phase, ...]:

@@ -72,7 +72,7 @@ class Trained:
 def train(
     net: nn.Module,
     source: BaseTask | Callable[[torch.Generator], Batch | tuple],
-    loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+    loss: Callable[..., Tensor] | None = None,
     *,
     steps: int,
     rate: float = 3e-3,
@@ -120,8 +120,8 @@ def train(
     3
     """
     _check(steps, warmup, schedule, clip, watch, watch_every)
-    for called, height in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
-        number(height, called, 0)
+    for what, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
+        number(size, what, 0)
     generator = stream(seed, "train") if generator is None else generator
     draw = (lambda generator: source.training_batch(batch, generator)) if isinstance(source, BaseTask) else source
     made, start = Trained(net), time.process_time()
@@ -130,7 +130,7 @@ def train(
     heights = [group["lr"] for group in optimiser.param_groups]
     descent = Descent(net, optimiser, clip=clip)
 
-    def value(part: float) -> tuple[Tensor, None]:
+    def batch_loss(part: float) -> tuple[Tensor, None]:
         drawn = draw(generator)
         *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
         outputs = net(*inputs)
@@ -188,7 +188,7 @@ def train(
         if found is None:
             look()
         descent.run(
-            value, steps, after=after, enough=None if until is None else lambda: until(tell()),
+            batch_loss, steps, after=after, enough=None if until is None else lambda: until(tell()),
             heights=lambda here: [{"lr": height * share_of_rate(here, steps, warmup, schedule)} for height in heights],
         )  # fmt: skip
         if not descent.failed:

@@ -13,7 +13,8 @@
 # Rudnicky, 2024) runs it as a tree, in $\lceil\log_2 L\rceil$ levels, and then finds (section 4.5) that at test time this was
 # no faster. We build the tree, prove it, count what it costs, and measure it: why not, and what is faster?
 #
-# *You need:* matrices, and what a logarithm is. *It takes* about an hour to read, and a minute and a half of computing.
+# *You need:* matrices, and what a logarithm is. *It takes* one to two hours to read, and a minute and a half of computing.
+# Terms are explained where they first come, and once more in the [glossary](glossary.ipynb).
 
 # %%
 import math
@@ -21,46 +22,16 @@ import statistics
 import time
 
 import numpy as np
+import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab import records, scans
-from lrnnlab.bench.cases import Case
+from lrnnlab import scans, show
+from lrnnlab.chapters import ch03
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.tables import get, lrnn_speed
-from lrnnlab import show
-from lrnnlab.show.bench_figures import (
-    PARTS,
-    found,
-    memory_line,
-    origin,
-    recorded,
-    rows,
-    times_ours,
-    times_table,
-)
-from lrnnlab.show.proof_widgets import steps
-from lrnnlab.show.scan_figures import scan_schedule, schedule_sentence, speed_ratios
-from lrnnlab.show.scan_widgets import (
-    CHAINS,
-    LENGTHS,
-    PROCESSORS,
-    SIZES,
-    race_sentence,
-    scan_race,
-    tree_counts,
-)
-from lrnnlab.show.widgets import explore
-from lrnnlab.algebra.doubling import (
-    matrix_products,
-    pscan_cost,
-    pscan_equals_loop,
-    pscan_schedule,
-    split_level,
-)
 from lrnnlab.scans import linear_scan, paper, token_scan
-from lrnnlab.scans.convolution import long_conv, vandermonde
-from lrnnlab.scans.delta import delta_rule
+from lrnnlab.show import bench_figures, scan_figures
+from lrnnlab.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -72,43 +43,88 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## 1 Why it can be a tree
 #
-# One step is a map $f_t(x) = A_t x + b_t$. Two steps are again such a map, with the pair
+# One step is a map $f_t(x) = A_t x + b_t$, which we write as the pair $(A_t, b_t)$. A **scan** (all the states
+# $x_1, \dots, x_T$ of such a recurrence) can be a tree because of two facts about these pairs.
 #
-# $$(A_2, b_2) \circ (A_1, b_1) = (A_2 A_1,\; A_2 b_1 + b_2).$$
+# **Claim.** Two steps, one after the other, are one step with the pair
 #
-# Composing maps is **associative**: $(f_3 \circ f_2) \circ f_1 = f_3 \circ (f_2 \circ f_1)$. So brackets may be set as we
-# like, and what lies in different brackets may be worked out at the same time. Nothing more is behind any parallel scan.
-# The cell checks it in whole numbers, where equal means equal.
+# $$(A_2, b_2) \circ (A_1, b_1) = (A_2 A_1,\; A_2 b_1 + b_2),$$
+#
+# and this composition is **associative**: $(f_3 \circ f_2) \circ f_1 = f_3 \circ (f_2 \circ f_1)$.
+#
+# The letters below are free: SymPy may not swap two factors. What holds for them holds for matrices of every size.
+#
+# **Step 1.** The pair applied to $x$ is what the two maps make of $x$, one after the other.
 
-# %%
-draw = torch.Generator().manual_seed(0)
-
-
-def whole(*shape, most=3):
-    return torch.randint(-most, most + 1, shape, generator=draw)
-
-
-def apply(A, x):
-    return (A @ x[..., None])[..., 0]
+# %% tags=["proof-composition"]
+A1, A2, A3, b1, b2, b3, x = sp.symbols("A1 A2 A3 b1 b2 b3 x", commutative=False)
 
 
 def after(second, first):
     (A2, b2), (A1, b1) = second, first
-    return A2 @ A1, apply(A2, b1) + b2
+    return A2 * A1, A2 * b1 + b2
 
 
-three = [(whole(4, 4), whole(4)) for _ in range(3)]
-left = after(after(three[2], three[1]), three[0])
-right = after(three[2], after(three[1], three[0]))
-print("both bracketings give the same pair: "
-      f"{all(torch.equal(p, q) for p, q in zip(left, right))}")
-start = whole(4)
-one_by_one = start
-for A, b in three:
-    one_by_one = A @ one_by_one + b
-print(f"and it takes x_0 to x_3: {torch.equal(left[0] @ start + left[1], one_by_one)}")
+def applied(pair, x):
+    A, b = pair
+    return A * x + b
+
+
+one_by_one = sp.expand(applied((A2, b2), applied((A1, b1), x)))
+print("first (A1, b1), then (A2, b2):", one_by_one)
+composed = applied(after((A2, b2), (A1, b1)), x)
+assert sp.expand(composed - one_by_one) == 0, "step 1: the pair is not both maps"
 
 # %% [markdown]
+# **Step 2.** Both ways to set brackets around three pairs give one and the same pair. $\blacksquare$
+
+# %% tags=["proof-composition"]
+f1, f2, f3 = (A1, b1), (A2, b2), (A3, b3)
+left = [sp.expand(part) for part in after(after(f3, f2), f1)]
+right = [sp.expand(part) for part in after(f3, after(f2, f1))]
+print("(f3 f2) f1 =", left)
+assert left == right, "step 2: the brackets matter"
+
+# %% [markdown]
+# So brackets may be set as we like, and what lies in different brackets may be worked out at the same time. Nothing more is
+# behind any parallel scan of this recurrence.
+#
+# **Break it.** The order of the two matrices matters: with $A_1 A_2$ in place of $A_2 A_1$ the pair is another map.
+
+# %% tags=["proof-composition"]
+with show.fails("step 1"):
+    composed = applied((A1 * A2, A2 * b1 + b2), x)
+    assert sp.expand(composed - one_by_one) == 0, "step 1: A1 A2 is not A2 A1"
+
+# %% [markdown]
+# ### The recurrence must be linear in the state
+#
+# Two affine maps compose to an affine map, and a pair of the same size holds it. Two maps $x \mapsto \tanh(ax + c)$ do not
+# compose to a third of the kind, so the pair $(a, c)$ of two steps does not exist.
+#
+# **Step 1.** Seen through $\operatorname{artanh}$, the inverse of $\tanh$, a map of this kind is the straight line $ax + c$: its
+# second derivative vanishes.
+
+# %% tags=["proof-tanh"]
+r, a, c, a2, c2 = sp.symbols("r a c a2 c2", real=True)
+line = sp.simplify(sp.diff(sp.atanh(sp.tanh(a * r + c)), r))
+print("the slope of artanh(tanh(a r + c)) is", line)
+assert line == a and sp.diff(line, r) == 0, "step 1: one layer is no straight line"
+
+# %% [markdown]
+# **Step 2.** Two such maps, seen the same way, are $a_2\tanh(ar + c) + c_2$, and that bends: its second derivative at
+# $r = 0$ is not 0 for $a = 2$, $c = -\frac12$, $a_2 = \frac32$. $\blacksquare$
+
+# %% tags=["proof-tanh"]
+two = a2 * sp.tanh(a * r + c) + c2
+bend = sp.diff(two, r, 2).subs({r: 0, a: 2, c: sp.Rational(-1, 2), a2: sp.Rational(3, 2)})
+print(f"second derivative of two layers at 0: {float(bend):.3f}")
+assert bend.evalf() != 0, "step 2: two layers are a straight line as well"
+
+# %% [markdown]
+# (A nonlinear recurrence can still be run in parallel by other means, for instance by Newton's method with a scan in each
+# of its steps; it is then solved approximately, again and again, until nothing changes.)
+#
 # ## 2 The paper's scan, level by level
 #
 # > **The paper, section 3.4.** "The idea of PScan is to group *similar* operations together, run them in parallel, and deliver
@@ -116,12 +132,12 @@ print(f"and it takes x_0 to x_3: {torch.equal(left[0] @ start + left[1], one_by_
 # > $\lceil\log_2 L\rceil$ steps using PScan."
 #
 # Put $x_0$ in front of the inputs, so that there are $L = T + 1$ things in a row (and zeros behind, up to a power of two). At
-# level $l$ the row is cut into groups of $2^{l+1}$; the second half of each group receives *a product of matrices times the
-# last element of the first half*. Here it is for $L = 8$, drawn from the code that runs:
+# level $l = 0, 1, \dots$ the row is cut into groups of $2^{l+1}$; every element of the second half of a group receives *a product
+# of matrices times the last element of the first half*. Here it is for $L = 8$, drawn from the code that runs:
 
 # %%
 show.figure(
-    scan_schedule(8),
+    scan_figures.scan_schedule(8),
     alt="The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; "
         "the second A2, A3A2, A6, A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the "
         "last state of the run before.",
@@ -132,25 +148,73 @@ show.figure(
 
 # %%
 schedule_widget = explore(
-    scan_schedule, {"L": [2, 4, 8, 16]}, initial={"L": 16}, sentence=schedule_sentence,
+    scan_figures.scan_schedule, {"L": [2, 4, 8, 16]}, initial={"L": 16},
+    sentence=ch03.schedule_sentence,
     alt="The levels of a parallel scan of the chosen length.",
 )  # fmt: skip
 schedule_widget
 
+
 # %% [markdown]
 # ### The paper's listings
 #
-# Appendix A.2.1 shows how the products come about, on strings: at each level take every second row out (they are what this level needs) and
-# multiply the others to the next size. Our own `split_level` does that; what it gives is what the paper prints.
+# **Claim.** The rule of the paper's appendix A.2.1 makes the products that Figure 1 shows, in $\lceil\log_2 L\rceil$ levels.
+#
+# > **The paper, appendix A.2.1.** `coef=x[::2]`, `remain=x[1::2]`, `coef_remain=np.core.defchararray.add(coef[1:],remain[:,-1:])`,
+# > `remain=np.concatenate([remain,coef_remain],axis=1)`
+#
+# In words: at each level take every second row out (these products the level needs) and multiply the others to the next size.
+# The cell does that with words in place of matrices, as the paper does: `A3A2` stands for the product $A_3 A_2$.
 
-# %%
-rows_left = [[f"A{i}"] for i in range(1, 8)]
-while rows_left:
-    needed, rows_left, formed = split_level(rows_left)
-    print(needed, f"({formed} product{'s' * (formed != 1)} made for the levels to come)")
+# %% tags=["proof-schedule", "proof-pscan", "proof-work"]
+def split(groups):
+    coef, remain = groups[::2], groups[1::2]
+    longer = [[word + run[-1] for word in row] for row, run in zip(coef[1:], remain)]
+    return coef, [run + more for run, more in zip(remain, longer)]
 
-# %%
-steps(pscan_schedule())
+
+def levels_of(L):
+    """The words that each level needs, group by group, for x_0 and L - 1 matrices."""
+    groups, levels = [[f"A{i}"] for i in range(1, L)], []
+    while groups:
+        coef, groups = split(groups)
+        levels.append(coef)
+    return levels
+
+
+# %% [markdown]
+# **Step 1.** For $L = 8$ these are the three lists that the paper prints.
+
+# %% tags=["proof-schedule"]
+printed = [
+    [["A1"], ["A3"], ["A5"], ["A7"]],
+    [["A2", "A3A2"], ["A6", "A7A6"]],
+    [["A4", "A5A4", "A6A5A4", "A7A6A5A4"]],
+]
+print(*levels_of(8), sep="\n")
+assert levels_of(8) == printed, "step 1: not the lists of the paper"
+
+# %% [markdown]
+# **Step 2.** A level leaves $(n - 1)/2$ of $n$ rows, so $2^k - 1$ rows are gone after $k$ levels: the depth is $\log_2 L$, and with
+# zeros up to the next power of two it is $\lceil\log_2(T+1)\rceil$ for $T$ inputs. (Run for $L$ up to 1,024.)
+
+# %% tags=["proof-schedule"]
+n = sp.Symbol("n", integer=True, positive=True)
+left_over = (2**n - 1 - 1) / 2
+assert sp.simplify(left_over - (2 ** (n - 1) - 1)) == 0, "step 2: not 2^(n-1) - 1 rows are left"
+depths = {T: len(levels_of(1 << T.bit_length())) for T in (1, 2, 3, 7, 8, 40, 500, 1023)}
+print("levels for T inputs:", depths)
+assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "step 2: another depth"
+
+# %% [markdown]
+# **Step 3.** The listing itself runs `int(np.ceil(np.log2(seq_len)))` times, without $x_0$. For `seq_len` $= 2^k - 1$ that is enough
+# unless $k = 1$: one input needs one level and gets none. (A.2.2 has it right. Run for $k$ up to 10.) $\blacksquare$
+
+# %% tags=["proof-schedule"]
+runs = {2**k - 1: int(np.ceil(np.log2(2**k - 1))) for k in range(1, 11)}
+short = [seq_len for seq_len, count in runs.items() if count != len(levels_of(seq_len + 1))]
+print("too few levels for seq_len in", short)
+assert short == [1], "step 3: the listing falls short elsewhere"
 
 # %% [markdown]
 # A.2.2 runs the loop and the scan on the same random numbers and prints both. The same seed, drawn in the same order:
@@ -160,7 +224,7 @@ given = torch.Generator().manual_seed(1)
 A, u, x0 = (
     torch.randn(*shape, generator=given) for shape in ((1, 7, 2, 2), (1, 7, 2), (1, 2))
 )
-printed = torch.tensor(
+their_states = torch.tensor(
     [
         [0.8310, -0.2477],
         [0.5167, -1.4218],
@@ -173,30 +237,157 @@ printed = torch.tensor(
     ]
 )
 for backend in scans.available():
-    x = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)[0, :, 0]
-    apart = (torch.cat([x0, x]) - printed).abs().max()
+    states = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)
+    states = states[0, :, 0]
+    apart = (torch.cat([x0, states]) - their_states).abs().max()
     print(f"{backend:10s} agrees with the paper's printout to its four decimals: "
           f"{bool(apart <= 0.5e-4 + 1e-6)}")
+
 
 # %% [markdown]
 # ### Proof that it equals the loop
 #
+# > **The paper, appendix A.2.2.** "The below shows that Sequential and PScan are equivalent as they generate the same outputs."
+#
+# One example is no proof. Here is one.
+#
 # **Claim.** After level $l$, position $t$ holds what the loop would give if it were *started anew* at the beginning of $t$'s group of
-# $2^{l+1}$.
+# $2^{l+1}$, with the input there as its start. So after the last level it holds $x_t$.
 #
-# **Step 1 (before the first level).** A group of one holds its own input. The claim holds for "level $-1$".
+# A state is written out as the list of words that add up to it; `A2A1u0` is $A_2A_1u_0$, and $u_0$ stands for $x_0$.
 #
-# **Step 2 (first half).** It stays, and it keeps its beginning: nothing to show.
+# **Step 1 (before the first level).** A group of one holds its own input, and that is the loop started there.
+
+# %% tags=["proof-pscan"]
+def loop(first, last):
+    words = [f"u{first}"]
+    for t in range(first + 1, last + 1):
+        words = [f"A{t}{word}" for word in words] + [f"u{t}"]
+    return words
+
+
+print("the loop from 1 to 3:", " + ".join(loop(1, 3)))
+assert all(loop(t, t) == [f"u{t}"] for t in range(64)), "step 1: a group of one"
+
+# %% [markdown]
+# **Step 2 (first half).** It stays as it is; and the large group of a position in a first half begins where its small group began.
+# (Counted for all positions below 1,024.)
+
+# %% tags=["proof-pscan"]
+halves = [2**l for l in range(10)]
+first_half = [(t, half) for half in halves for t in range(1024) if t % (2 * half) < half]
+print(f"{len(first_half):,} places in a first half: the beginning of the group is the same")
+same = [t - t % half == t - t % (2 * half) for t, half in first_half]
+assert all(same), "step 2: another beginning"
+
+# %% [markdown]
+# **Step 3 (second half: what an earlier start adds).** Let $y$ be the state at $t - 1$ if the loop starts at the middle $m$ of the
+# group. If it starts earlier, and $x$ is the state at $m - 1$, then the state at $t - 1$ is $Px + y$ with $P = A_{t-1}\cdots A_m$. One
+# step more, and it is of the same form with $P$ replaced by $A_t P$ and $y$ by $A_t y + u_t$, which is the loop from $m$ again. At $t = m$ it
+# begins with $A_m x + u_m$. So for every $t$ in the second half the difference is $A_t \cdots A_m\, x$: by induction, for free letters.
+
+# %% tags=["proof-pscan"]
+A, P, u, x, y = sp.symbols("A P u x y", commutative=False)
+one_more = A * (P * x + y) + u
+print("one step more:", sp.expand(one_more))
+assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "step 3: not of the same form"
+
+# %% [markdown]
+# **Step 4 (that product is what the level applies).** Row $r$ of level $l$, counted from 0, is the run of words $A_t\cdots A_m$ with $m = 2^l(r+1)$ and
+# $t = m + j$, $j < 2^l$. So it is at level 0, and `split` keeps it so: the last word of row $2i+1$ is $A_{m+2^l-1}\cdots A_m$ with $m = 2^{l+1}(i+1)$, the words of row
+# $2i+2$ end in $A_{m+2^l}$, and one behind the other they continue the run from $m$ to twice its length. Group $g$ takes row $2g$, and its $m = 2^{l+1}g + 2^l$ is the middle
+# of the group: place $j$ of the second half receives $A_t\cdots A_m$ with $t = m + j$. (Spelt out for every place of every $L$ up to 256.)
+
+# %% tags=["proof-pscan"]
+places = 0
+for L in (2**k for k in range(1, 9)):
+    for l, groups in enumerate(levels_of(L)):
+        for g, words in enumerate(groups):
+            m = 2 ** (l + 1) * g + 2**l
+            places += len(words)
+            wanted = ["".join(f"A{i}" for i in range(m + j, m - 1, -1)) for j in range(2**l)]
+            assert words == wanted, "step 4: not the product from the middle on"
+print(f"{places:,} words are the products that step 3 asks for")
+
+# %% [markdown]
+# **Step 5 (the end).** By steps 1 to 4 the claim passes from level to level. After $\log_2 L$ levels there is one group, it begins with
+# $x_0$, and the loop started there is the loop. The cell runs the whole scan on words, for $T = 1$ to 33 inputs with empty padding
+# behind, and compares every position after every level with the loop. $\blacksquare$
+
+# %% tags=["proof-pscan"]
+for T in range(1, 34):
+    L = 1 << T.bit_length()
+    x = [[f"u{t}"] if t <= T else [] for t in range(L)]
+    for l, groups in enumerate(levels_of(L)):
+        for g, words in enumerate(groups):
+            m = 2 ** (l + 1) * g + 2**l
+            for t, word in enumerate(words, m):
+                x[t] = x[t] + [word + w for w in x[m - 1]]
+        for t in range(T + 1):
+            start = t - t % 2 ** (l + 1)
+            assert sorted(x[t]) == sorted(loop(start, t)), "step 5: not the loop started anew"
+    whole_loop = [sorted(x[t]) == sorted(loop(0, t)) for t in range(T + 1)]
+    assert all(whole_loop), "step 5: not the loop"
+print(f"T = 1 to {T}: the same words in every state; x_3 =", " + ".join(sorted(x[3])))
+
+# %% [markdown]
+# **Break it.** Build the products in the other order, and step 4 is where it fails:
+
+# %% tags=["proof-pscan"]
+with show.fails("step 4"):
+    coef, remain = [["A1"], ["A3"]], [["A2"]]
+    longer = [[run[-1] + word for word in row] for row, run in zip(coef[1:], remain)]
+    assert longer == [["A3A2"]], "step 4: A2A3 is not the product from the middle on"
+
+
+# %% [markdown]
+# **Put right.** With the products in the other order the scan is right for matrices that commute, and not for others.
 #
-# **Step 3 (second half).** Position $t$ holds $x$ as if started at the middle $m$ of the group. Starting earlier adds what the
-# state before $m$ becomes on the way, $A_t A_{t-1} \cdots A_m\, x_{m-1}$; and $x_{m-1}$ is the last of the first half, which is right by
-# the claim. That product is exactly what the level applies.
-#
-# **Step 4 (the end).** After $\log_2 L$ levels there is one group, it begins with $x_0$, and the loop started there is the loop. $\blacksquare$
-#
-# The cell walks through the levels in whole numbers and compares with the loop started anew at every group.
+# **Step 1.** The word in the other order has the same letters, each once: for numbers, and for diagonal transitions ($b = 1$), it is the
+# same product. (For every word of $L$ up to 64.)
+
+# %% tags=["proof-order"]
+def products_of(L, together):
+    groups, words = [[f"A{i} "] for i in range(1, L)], []
+    while groups:
+        coef, remain = groups[::2], groups[1::2]
+        words += [word for row in coef for word in row]
+        groups = [
+            run + [together(word, run[-1]) for word in row] for row, run in zip(coef[1:], remain)
+        ]
+    return words
+
+
+for L in (2, 4, 8, 16, 32, 64):
+    right = products_of(L, lambda word, last: word + last)
+    other = products_of(L, lambda word, last: last + word)
+    letters = [(sorted(one.split()), sorted(two.split())) for one, two in zip(right, other)]
+    assert all(one == two for one, two in letters), "step 1: other letters"
+print(f"{len(right)} words at L = {L}, {sum(a != b for a, b in zip(right, other))} of them "
+      "spelt differently, all of the same letters")
+
+# %% [markdown]
+# **Step 2.** Blocks of size 2 need not commute: for these two, $x_3$ is another state. $\blacksquare$
+
+# %% tags=["proof-order"]
+A2 = np.array([[0, 1], [1, 0]])  # swap the entries
+A3 = np.array([[1, 0], [0, 0]])  # forget the second
+x1 = np.array([1, 0])
+print("A3 A2 x_1 =", A3 @ A2 @ x1, "  A2 A3 x_1 =", A2 @ A3 @ x1)
+assert not np.array_equal(A3 @ A2 @ x1, A2 @ A3 @ x1), "step 2: these blocks commute"
+
+# %% [markdown]
+# The proof is about the algorithm; what runs is code. The cell walks through the levels of `scans.paper` in whole numbers, where equal
+# means equal, and compares with the loop started anew at every group.
 
 # %%
+draw = torch.Generator().manual_seed(0)
+
+
+def whole(*shape, most=3):
+    return torch.randint(-most, most + 1, shape, generator=draw)
+
+
 L, size = 16, 3
 A, x = whole(L - 1, size, size, most=2), whole(L, size)  # x: x_0 and the inputs
 inputs = x.clone()
@@ -220,47 +411,6 @@ for number, level in enumerate(paper.products(A)):
     print(f"after level {number + 1}: groups of {2 * half:2d}, every state as the "
           f"claim says: {right}")
 
-# %%
-steps(pscan_equals_loop())
-
-
-# %% [markdown]
-# ### Break a hypothesis
-#
-# The proof never swaps two matrices. Build the products in the other order, and it works for matrices that commute (a
-# diagonal transition, $b = 1$), and for no others:
-
-# %%
-def scan_in_wrong_order(A, b, x0):
-    right = paper.products
-    paper.products = lambda A: [level.mT for level in right(A.mT)]  # (AB)^T = B^T A^T
-    try:
-        return paper.linear_scan(A, b, x0)
-    finally:
-        paper.products = right
-
-
-for b_size in (1, 2):
-    A, b, x0 = whole(1, 7, 1, b_size, b_size), whole(1, 7, 1, b_size), whole(1, 1, b_size)
-    same = torch.equal(scan_in_wrong_order(A, b, x0), paper.linear_scan(A, b, x0))
-    print(f"b = {b_size}: products in the wrong order give the right states: {same}")
-
-
-# %% [markdown]
-# And the recurrence must be linear *in the state*. Two affine maps compose to an affine map, which is as large as each of them. Two
-# maps $x \mapsto \tanh(Ax + b)$ do not compose to a third of the kind, so there is nothing of fixed size to keep in a node:
-
-# %%
-def layer(a, c):
-    return lambda x: np.tanh(a * x + c)
-
-
-both = layer(1.5, 0.2)(layer(2.0, -0.5)(np.linspace(-1, 1, 201)))
-# of a single tanh(a x + c), arctanh is a straight line; its second differences vanish
-bend = np.abs(np.diff(np.arctanh(both), 2)).max()
-single = np.abs(np.diff(np.arctanh(layer(1.5, 0.2)(np.linspace(-1, 1, 201))), 2)).max()
-print(f"one layer is a straight line under arctanh: {single < 1e-12}; two are: {bend < 1e-12}")
-
 # %% [markdown]
 # ## 3 Depth against work
 #
@@ -268,15 +418,103 @@ print(f"one layer is a straight line under arctanh: {single < 1e-12}; two are: {
 #
 # That is the **depth**: the time with as many processors as one could wish. The **work**, how much is computed in all, is another
 # matter. The loop applies one matrix a step: $b^2 h T$ multiplications. PScan multiplies matrices *by matrices*, $b^3$ each. How many?
-# For every level $L/2$ words, all of which but the single letters are products made once: $\frac L2 \log_2 L - (L-1)$.
+#
+# **Claim.** PScan makes $\frac L2 \log_2 L - (L-1)$ products of two matrices; so its work is $\Theta(b^3 h T \log T)$, and the paper's
+# $O(b^3 h \log T)$ is the time with one processor for every two positions.
+#
+# **Step 1.** Each of the $\log_2 L$ levels applies $L/2$ words, one to each place of a second half. (Counted for $L = 2$ to 1,024.)
 
-# %%
-cost = pscan_cost(T=500, b=8, h=8)
-steps(cost)
-print(
-    f"T = 500, b = 8: {cost.data['ratio']:.1f} times the loop's multiplications, in "
-    f"{cost.data['depth']} levels for 500 steps"
-)
+# %% tags=["proof-work"]
+sizes = [2**k for k in range(1, 11)]
+applied_words = {L: [sum(map(len, groups)) for groups in levels_of(L)] for L in sizes}
+print("words applied at L = 8, level by level:", applied_words[8])
+for L, found in applied_words.items():
+    assert found == [L // 2] * int(math.log2(L)), "step 1: not L/2 words a level"
+
+
+# %% [markdown]
+# **Step 2.** Of these words $L - 1$ are single letters, which are given, each letter once: one a group, that of place $j = 0$, so $\frac L2 + \frac L4 + \dots + 1$.
+# Every other word is made by one product, from a word of its row and the last word of a run. So the number of products is
+# $\frac L2\log_2 L - (L - 1)$. (Products are counted here as `split` makes them, $L = 2$ to 1,024.)
+
+# %% tags=["proof-work"]
+def products_made(L):
+    groups, made = [[f"A{i}"] for i in range(1, L)], 0
+    while groups:
+        made += sum(map(len, groups[2::2]))  # each word of coef[1:] is multiplied once
+        _, groups = split(groups)
+    return made
+
+
+words = [word for groups in levels_of(64) for row in groups for word in row]
+letters = [word for word in words if word.count("A") == 1]
+assert sorted(letters) == sorted(f"A{i}" for i in range(1, 64)), "step 2: the letters given"
+print({L: products_made(L) for L in sizes})
+for L in sizes:
+    assert products_made(L) == L // 2 * int(math.log2(L)) - (L - 1), "step 2: the count"
+
+
+# %% [markdown]
+# **Step 3.** At $T = 500$, $b = 8$ (so $L = 512$) the products alone are 28.7 times the loop's multiplications, and with their applications to
+# vectors, $b^2$ each, PScan makes 33.3 times as many. With $b = 1$, where $b^3 = b^2$, it is still 8.2 times.
+
+# %% tags=["proof-work"]
+def work(T, b, h=1):
+    """(loop, products, applications): multiplications of numbers."""
+    k = T.bit_length()
+    L = 1 << k
+    return b**2 * h * T, b**3 * h * (L // 2 * k - (L - 1)), b**2 * h * (L // 2) * k
+
+
+from_loop, from_products, from_applying = work(T=500, b=8, h=8)
+small_loop, *small_scan = work(T=500, b=1, h=8)
+ratios = [from_products / from_loop, (from_products + from_applying) / from_loop]
+ratios = [round(ratio, 1) for ratio in (*ratios, sum(small_scan) / small_loop)]
+print(f"loop {from_loop:,}, PScan {from_products:,} + {from_applying:,}; ratios {ratios}")
+assert ratios == [28.7, 33.3, 8.2], "step 3: other ratios"
+
+# %% [markdown]
+# **Step 4.** For every $T$ the number of products lies between $\frac T2(\log_2 T - 2)$ and $T\log_2(2T)$, for $\frac L2\log_2 L - (L-1) =
+# \frac L2(\log_2 L - 2) + 1$ and $\frac L2 \le T < L$. (The identity in letters; the bounds for $T$ up to 5,000.) So the work is $\Theta(b^3 h T\log T)$.
+
+# %% tags=["proof-work"]
+half, k = sp.symbols("half k")
+assert sp.expand(half * k - (2 * half - 1) - (half * (k - 2) + 1)) == 0, "step 4: the identity"
+for T in range(1, 5001):
+    made, L = work(T, b=1)[1], 1 << T.bit_length()
+    assert L // 2 <= T < L, "step 4: L is the next power of two"
+    assert T / 2 * (math.log2(T) - 2) <= made <= T * math.log2(2 * T), "step 4: a bound"
+print(f"T = {T}: {T / 2 * (math.log2(T) - 2):,.0f} <= {made:,} <= {T * math.log2(2 * T):,.0f}")
+
+# %% [markdown]
+# **Step 5.** A level applies $L/2$ words and makes at most as many. With $P = L/2$ processors (and time as work over $P$) that is at most
+# $(b^3 + b^2)\,h$ ticks a level, $(b^3 + b^2)\,h\log_2 L$ in all: the paper's $O(b^3h\log T)$. (For all $T$ up to 1,023 and six block sizes.)
+
+# %% tags=["proof-work"]
+for T in range(1, 1024):
+    for b in (1, 2, 3, 4, 8, 16):
+        levels, L = T.bit_length(), 1 << T.bit_length()
+        ticks = sum(work(T, b)[1:]) / (L // 2)
+        assert ticks <= (b**3 + b**2) * levels, "step 5: more than (b^3 + b^2) a level"
+print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, "
+      f"at most {(b**3 + b**2) * levels:,}")
+
+# %% [markdown]
+# **Step 6.** So PScan wins from some number of processors on, and not before. With time as $\max(\text{work}/P, \text{depth})$ and one block of
+# size $b = 1$ in each of $h = 8$ heads at $T = 500$, that number is 66. (All $P$ up to 5,000 are tried.) $\blacksquare$
+
+# %% tags=["proof-work"]
+from_loop, *scan = work(T=500, b=1, h=8)
+wins = [P for P in range(1, 5001) if max(sum(scan) / P, 9) < max(from_loop / P, 500)]
+print(f"PScan is faster than the loop from P = {wins[0]} on")
+assert wins == list(range(66, 5001)), "step 6: another break-even"
+
+# %% [markdown]
+# **Break it.** Count the given letters as if they, too, had to be made, $L$ of them in place of $L - 1$, and the count is wrong:
+
+# %% tags=["proof-work"]
+with show.fails("step 2"):
+    assert products_made(8) == 8 // 2 * 3 - 8, "step 2: five products for L = 8, not four"
 
 
 # %% [markdown]
@@ -287,9 +525,22 @@ print(
 #
 # PScan makes a product for every position at every level. Most are not needed: **up** the tree make one pair a node, **down** the
 # tree hand *states*. The left child gets the state that comes in, the right child gets it after the left child's pair has been
-# applied (after Blelloch, 1990). Two passes instead of one, but less than $T$ products, so $O(b^3 h T)$ work:
+# applied, which by section 1 is the state before the right child's first input (after Blelloch, 1990). Two passes instead of one, but
+# fewer than $T$ products, so $O(b^3 h T)$ work.
+#
+# **Step 1.** The tree gives the loop's states: run on random whole numbers, for $T = 1$ to 39 (a check on samples, of the code as it stands here;
+# that it is right for all is section 1, applied at every node).
 
-# %%
+# %% tags=["proof-tree"]
+def apply(A, x):
+    return (A @ x[..., None])[..., 0]
+
+
+def pair_after(second, first):
+    (A2, b2), (A1, b1) = second, first
+    return A2 @ A1, apply(A2, b1) + b2
+
+
 def tree_scan(A, b, x0):
     """States (T, n) from A (T, n, n), b (T, n) and x0 (n): up with pairs, down with states."""
     nodes, counts = [(A, b)], [len(b)]
@@ -297,7 +548,7 @@ def tree_scan(A, b, x0):
         counts.append(-(-counts[-1] // 2))
         end = 2 * (counts[-1] - 1)  # the last node of a level is never applied to anything
         A, b = nodes[-1]
-        nodes.append(after((A[1:end:2], b[1:end:2]), (A[:end:2], b[:end:2])))
+        nodes.append(pair_after((A[1:end:2], b[1:end:2]), (A[:end:2], b[:end:2])))
     coming = x0[None]  # the state before each node
     for count, (A, b) in zip(counts[-2::-1], nodes[-2::-1]):
         parents, end = coming, 2 * (count // 2)
@@ -308,20 +559,54 @@ def tree_scan(A, b, x0):
     return apply(A, coming) + b
 
 
-agree = []
+dice = torch.Generator().manual_seed(3)
 for T in range(1, 40):
-    A, b, x0 = whole(T, 3, 3, most=1), whole(T, 3), whole(3)
-    loop = linear_scan(A[None, :, None], b[None, :, None], x0[None, None], backend="reference")
-    agree.append(torch.equal(tree_scan(A, b, x0), loop[0, :, 0]))
-print(f"the tree gives the loop's states for T = 1 to {len(agree)}: {all(agree)}")
+    shapes = (T, 3, 3), (T, 3), (3,)
+    A, b, x0 = (torch.randint(-1, 2, shape, generator=dice) for shape in shapes)
+    x, states = x0, []
+    for A_t, b_t in zip(A, b):
+        x = A_t @ x + b_t
+        states.append(x)
+    assert torch.equal(tree_scan(A, b, x0), torch.stack(states)), "step 1: not the loop's states"
+print(f"the tree gives the loop's states for T = 1 to {T}")
+
+
+# %% [markdown]
+# **Step 2.** A level of $n$ nodes makes $\lceil n/2\rceil - 1$ products, one for each node above it but the last. Summed over the levels that is
+# less than $T$. (Counted for $T$ up to 5,000; for every $T$ the induction is left to you.)
+
+# %% tags=["proof-tree"]
+def made_by_tree(n):
+    up = -(-n // 2)
+    return 0 if n == 1 else (up - 1) + made_by_tree(up)
+
+
+assert all(made_by_tree(T) < T for T in range(1, 5001)), "step 2: as many products as steps"
+print({T: made_by_tree(T) for T in (8, 500, 5000)})
+
+# %% [markdown]
+# **Your step (exercise 2).** The induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most
+# $f(\lceil n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all above it make at most $f(n)$?
+# The statement and its asserts stand below; put $f$ where `None` stands.
+
+# %%
+my_bound = None  # exercise 2: a function of n, the number of nodes of a level
+
+for n in range(1, 2000) if my_bound else ():
+    assert made_by_tree(1) <= my_bound(1) and my_bound(n) < n, f"the bound itself, at n = {n}"
+    up = -(-n // 2)
+    assert n == 1 or (up - 1) + my_bound(up) <= my_bound(n), f"from {up} nodes to {n}"
+check("03.2", my_bound)
+
+# %%
 show.table(
     [
         {
             "T": T,
-            "PScan, products": matrix_products(T),
-            "tree, products": tree_counts(T)[0],
+            "PScan, products": ch03.matrix_products(T),
+            "tree, products": ch03.tree_counts(T)[0],
             "PScan, levels": T.bit_length(),
-            "tree, levels": tree_counts(T)[2],
+            "tree, levels": ch03.tree_counts(T)[2],
         }
         for T in (7, 40, 500, 4096, 16384)
     ],
@@ -343,10 +628,10 @@ show.table(
 # only that it looks $A_t$ up in a small table instead of reading it from memory (section 6).
 
 # %%
-bench = recorded()
+bench = bench_figures.recorded()
 opened = {"T": 500, "b": 8, "chains": 1024, "P": 16}
 show.figure(
-    scan_race(bench, **opened),
+    ch03.scan_race(bench, **opened),
     alt="Left: time over the loop's against processors for PScan, tree and token table at T = "
         "500, b = 8 and 1,024 chains. PScan and tree stay above 1 and the table below, level, "
         "until some million processors; from there PScan and tree fall below the loop. Marks "
@@ -364,13 +649,14 @@ show.figure(
 
 # %%
 race_widget = explore(
-    lambda T, b, chains, P: scan_race(bench, T, b, chains, P),
-    {"T": list(LENGTHS), "b": list(SIZES), "chains": list(CHAINS), "P": PROCESSORS},
+    lambda T, b, chains, P: ch03.scan_race(bench, T, b, chains, P),
+    {"T": list(ch03.LENGTHS), "b": list(ch03.SIZES), "chains": list(ch03.CHAINS),
+     "P": ch03.PROCESSORS},
     initial=opened,
-    sentence=lambda T, b, chains, P: race_sentence(bench, T, b, chains, P),
+    sentence=lambda T, b, chains, P: ch03.race_sentence(bench, T, b, chains, P),
     alt="Modelled time against processors for four ways to scan, with measured marks; and "
         "which way wins at every T and P.",
-)
+)  # fmt: skip
 race_widget
 
 # %% [markdown]
@@ -385,17 +671,11 @@ race_widget
 # batch of 16; recorded, with a batch of 128 (`lrnnlab reproduce lrnn/speed --budget desk`).
 
 # %% tags=["nbval-ignore-output"]
-speed, live = get("lrnn/speed"), []
-with lrnnlab.training.steady.steady_arithmetic():
-    for row in speed.rows:
-        setting = {**lrnn_speed.setting(row, "sum", "live"), "batch": 16}
-        live.append(
-            {"row": row, "config": {"setting": setting}, **lrnn_speed.measure(setting, seed=0)}
-        )
+live = ch03.live_speed(batch=16)
 ratios = [record["metrics"]["model"]["pscan"]["ratio"] for record in live]
 times = f"{min(ratios):.1f} to {max(ratios):.1f} times the loop's"
 show.figure(
-    speed_ratios(live, "live"),
+    scan_figures.speed_ratios(live, "live"),
     alt="Live: time over the sequential loop's in four settings, for the whole model and the "
         f"scan alone. PScan's time for the whole model is {times}.",
     caption="What to see: where PScan (first line of each group) lies: right of the line it "
@@ -404,33 +684,14 @@ show.figure(
 )  # fmt: skip
 
 # %%
-desk = {
-    record["row"]: record
-    for record in records.read_all(
-        records.data_folder() / "records" / "lrnn" / "speed" / "desk"
-    )
-}
-shares, table = [], []
-for row in speed.rows:
-    model, scan = desk[row]["metrics"]["model"], desk[row]["metrics"]["scan"]
-    paper_says = lrnn_speed.PAPER.get(row)
-    shares.append(1 - scan["sequential"]["median"] / model["sequential"]["median"])
-    table.append(
-        {
-            "setting": row,
-            "paper, PScan / loop": paper_says[1] / paper_says[0] if paper_says else None,
-            "recorded, whole model": model["pscan"]["ratio"],
-            "recorded, scan alone": scan["pscan"]["ratio"],
-            "not the scan, of the loop's whole time": f"{shares[-1]:.0%}",
-        }
-    )
+table, least = ch03.speed_table()
 show.table(
     table,
     formats={name: ".2f" for name in table[0] if "/" in name or "recorded" in name},
     caption="Time of PScan over the loop's. Last column: what making the transitions, readout "
             "and optimiser take of the loop's whole time.",
-)
-print(f"in every setting at least {math.floor(10 * min(shares)) * 10} % of the loop's whole "
+)  # fmt: skip
+print(f"in every setting at least {math.floor(10 * least) * 10} % of the loop's whole "
       "time is not the scan")
 
 # %% [markdown]
@@ -467,15 +728,14 @@ print(
     "the same gradients of the tables: "
     f"{all(((p - q).abs() <= 1e-3 * (q.abs().max() + q.abs())).all() for p, q in pairs)}"
 )
-block, table_case = Case("block", 128, 500, 8, 8), Case("table", 128, 500, 8, 8)
 print(
     f"A and its gradient at B = 128: {2 * 128 * T * h * b * b * 4 / 1e6:.0f} MB; tables and "
     f"their gradients: {2 * V * h * b * b * 4 / 1e6:.2f} MB"
 )
-least = [case.bytes_forward() + case.bytes_backward() for case in (block, table_case)]
+spread, table = ch03.must_move(128, 500, 8, 8)
 print(
-    f"bytes that must move, forward and backward: {least[0] / 1e6:.0f} MB against "
-    f"{least[1] / 1e6:.0f} MB, {least[0] / least[1]:.0f} times less"
+    f"bytes that must move, forward and backward: {spread / 1e6:.0f} MB against "
+    f"{table / 1e6:.0f} MB, {spread / table:.0f} times less"
 )
 
 
@@ -490,25 +750,11 @@ print(
 
 # %%
 def draw_times(part):
-    return times_ours(bench, PARTS[part])
+    return bench_figures.times_ours(bench, bench_figures.PARTS[part])
 
 
 def say_times(part):
-    told = []
-    for threads, record in bench.items():
-        cells = [
-            (one[PARTS[part]]["times_ours"], f"{peer} on {case.group}, {case.label}")
-            for case in rows(bench)
-            for peer, one in found(record, case.name).items()
-            if peer != "ours" and PARTS[part] in one
-        ]
-        faster = [name for times, name in cells if times < 1]
-        told.append(
-            f"{threads} thread{'s' * (threads > 1)}: {len(cells)} pairs of peer and case were "
-            f"run; another was faster than ours in {len(faster)}"
-            + (f" ({'; '.join(faster)})" if faster else "")
-        )
-    return f"{part.capitalize()}. {'. '.join(told)}."
+    return ch03.times_sentence(bench, part)
 
 
 show.figure(
@@ -524,7 +770,8 @@ print(say_times("forward + backward"))
 
 # %%
 times_widget = explore(
-    draw_times, {"part": list(PARTS)}, initial={"part": "forward"}, sentence=say_times,
+    draw_times, {"part": list(bench_figures.PARTS)}, initial={"part": "forward"},
+    sentence=say_times,
     alt="Time of every other scan over ours for the chosen part of the work.",
 )  # fmt: skip
 times_widget
@@ -532,10 +779,11 @@ times_widget
 # %%
 for threads in bench:
     show.table(
-        times_table(bench, threads), formats={"ours, ms": ".3g"},
-        caption=f"Recorded on {origin(bench[threads])}, {threads} thread{'s' * (threads > 1)}, "
-                "forward and backward: milliseconds of ours (median), and how many times longer the others took; "
-                "or why a case was not run.",
+        bench_figures.times_table(bench, threads), formats={"ours, ms": ".3g"},
+        caption=f"Recorded on {bench_figures.origin(bench[threads])}, "
+                f"{threads} thread{'s' * (threads > 1)}, forward and backward: milliseconds of "
+                "ours (median), and how many times longer the others took; or why a case was "
+                "not run.",
     )  # fmt: skip
 
 # %% [markdown]
@@ -547,22 +795,14 @@ for threads in bench:
 
 # %%
 show.figure(
-    memory_line(bench),
+    bench_figures.memory_line(bench),
     alt="For every case, which share of the memory's copying speed our scan reaches, forward "
         "and backward, with a line at 100 percent; grey dots: the fastest other.",
     caption="Recorded. What to see: how near ours comes to the line, and how far from it the "
             "fastest other stays. Where little has to move (token table, constant blocks) a "
             "low share can still be the least time.",
 )  # fmt: skip
-for threads, record in bench.items():
-    shares = [found(record, case.name)["ours"]["forward"]["share"] for case in rows(bench)
-              if case.name.startswith("block B=128")
-              and "forward" in found(record, case.name).get("ours", {})]  # fmt: skip
-    copies = [case["copy_bytes_per_second"] / 1e9 for case in record["cases"]]
-    print(
-        f"{threads} thread{'s' * (threads > 1)}, blocks, B = 128, forward: {min(shares):.0%} "
-        f"to {max(shares):.0%} of the copying speed ({min(copies):.1f} to {max(copies):.1f} GB/s)"
-    )
+print(ch03.memory_sentence(bench))
 
 # %% [markdown]
 # ### What the model leaves out: page faults
@@ -602,12 +842,37 @@ show.table(
             "lies below the last.",
 )
 
-
 # %% [markdown]
 # ## 8 Numerics: what overflows, and what never to do
 #
-# **Never divide by cumulative products.** With $P_t = a_t \cdots a_1$ one may write $x_t = P_t \sum_s b_s / P_s$, two cumulative sums that every library has. Or the same in
-# logarithms, $P_t = \exp \sum \log a_s$. Where does each stop being right?
+# **Never divide by cumulative products.** For numbers $a_t \ne 0$, with $P_t = a_t \cdots a_1$ and from $x_0 = 0$,
+#
+# $$x_t = P_t \sum_{s \le t} b_s / P_s:$$
+#
+# a cumulative product and a cumulative sum, which every library has. As algebra it is right.
+#
+# **Step 1.** If $x_{t-1} = P_{t-1} S$, where $S$ is the sum up to $t - 1$, then $P_t\,(S + b_t/P_t) = a_t x_{t-1} + b_t$; and it begins with $S = 0$.
+
+# %% tags=["proof-division"]
+P, S, a_t, b_t = sp.symbols("P S a_t b_t", nonzero=True)
+one_more = sp.expand((a_t * P) * (S + b_t / (a_t * P)))
+print("P_t (S + b_t / P_t) =", one_more)
+assert sp.simplify(one_more - (a_t * (P * S) + b_t)) == 0, "step 1: not the recurrence"
+
+# %% [markdown]
+# **Step 2.** In float32 it is not. With $a_t = \frac12$ and $b_t = 1$ the quotient $b_t/P_t = 2^t$ is infinite from $t = 128$ on, while the state
+# stays below 2. $\blacksquare$
+
+# %% tags=["proof-division"]
+quotients = 1 / torch.full((200,), 0.5).cumprod(0)
+first = int(quotients.isinf().nonzero()[0]) + 1
+print(f"1 / P_t is infinite from t = {first} on; the state is then 2 - 2^{1 - first}")
+state = sum(sp.Rational(1, 2) ** s for s in range(first))
+assert first == 128 and state < 2, "step 2: another step, or a state that large"
+
+
+# %% [markdown]
+# The same in logarithms is $P_t = \exp \sum \log a_s$. Where does each stop being right?
 
 # %%
 def by_division(a, b):
@@ -649,12 +914,12 @@ for name, a in gates.items():
 show.table(
     lines,
     caption="First step that is wrong by more than 0.001, in float32, with b = 1. The state "
-            "itself never exceeds 3.",
+            "itself stays within 1 / (1 - 0.6) = 2.5, for no |a| is above 0.6.",
 )
 
 # %% [markdown]
-# Division breaks when $P_t$ leaves what float32 can hold, though no state does. Logarithms last where everything is positive, and fail at the first sign or reset, which is what our models
-# live on. The scan never forms $P_t$.
+# Division breaks when $1/P_t$ leaves what float32 can hold, though no state does. Logarithms last where everything is positive, and fail at the first sign or reset; and our
+# models need both. The compiled loop, which is "the scan" in this table, forms no product at all.
 #
 # **But a tree does form products.** Here a state of 0 waits through 300 steps that would double it; then letters come in. The loop doubles zero. PScan makes the product of 128 twos first:
 
@@ -769,6 +1034,37 @@ show.table(
     formats=dict.fromkeys(doubled, ".1f"),
 )
 
+
+# %% [markdown]
+# The sequential loop of the paper's listing A.2.2 indexes `A[:,i]` and `u[:,i]`; and so does the one in the code that the authors released (`block_model.py`:
+# `blocks[:,i]`, `v[:,i]`). So its backward pass is the quadratic one. What that costs with blocks, at the paper's training length $T = 40$ and at $T = 160$:
+
+# %% tags=["nbval-ignore-output"]
+def matrix_loop(A, b):
+    x, states = torch.zeros_like(b[0]), []
+    for A_t, b_t in zip(A, b):
+        x = apply(A_t, x) + b_t
+        states.append(x)
+    return torch.stack(states, 1)
+
+
+def blocks_backward(T, cut):
+    A = (torch.rand(16, T, 8, 8, 8) / 8).requires_grad_()  # (B, T, h, b, b)
+    b = torch.rand(16, T, 8, 8, requires_grad=True)
+    seconds = []
+    for _ in range(3):
+        x = matrix_loop(list(cut(A)), list(cut(b))).sum()
+        seconds.append(stopwatch(lambda x=x: torch.autograd.grad(x, (A, b))))
+    return min(seconds)
+
+
+slower = {
+    T: blocks_backward(T, cuts["A[:, t]"]) / blocks_backward(T, cuts["A.unbind(1)"])
+    for T in (40, 160)
+}
+print("backward pass of the indexing loop over that of unbind: "
+      + ", ".join(f"{ratio:.1f} times at T = {T}" for T, ratio in slower.items()))
+
 # %% [markdown]
 # **Never train with a scan whose gradient you have not checked.** torch has a scan of its own. What its `combine_mode="pointwise"` runs gives right states and, without a word, a gradient of $A$ that is
 # wrong (torch issue 172568; `combine_mode="generic"` is right). A test of ours watches for the day when it is mended.
@@ -807,10 +1103,42 @@ print(f"states right: {torch.allclose(theirs, ours)}; gradient of b right: "
 # ## 9 Two other roads
 #
 # **The delta rule** has matrices of the kind $A_t = I - \beta_t k_t k_t^\top$ (chapter 09). It is the same recurrence for each row of a memory $W$, and it could be scanned as above. But such
-# factors have a product that need not be multiplied out: $c$ of them are $I$ minus a product of two thin matrices, found by solving *one triangular system* (the WY form). So a chunk of $c$ steps becomes a few
-# large matrix products, just what a GPU is good at.
+# factors have a product that need not be multiplied out.
+#
+# **Claim (the WY form).** $(I - \beta_1 k_1k_1^\top)\cdots(I - \beta_c k_ck_c^\top) = I - \sum_i w_i k_i^\top$, and the vectors $w_i$ solve one triangular system.
+#
+# **Step 1.** One factor more: if the product so far is $I - S$, the next is $I - S - w k^\top$ with $w = \beta\,(k - Sk)$. (Free letters; $q$ stands for $k^\top$.)
+
+# %% tags=["proof-wy"]
+S, k, q = sp.symbols("S k q", commutative=False)
+beta = sp.Symbol("beta")
+w = beta * (k - S * k)
+one_more = sp.expand((1 - S) * (1 - beta * k * q))
+print("(1 - S)(1 - beta k q) =", one_more)
+assert sp.expand(one_more - (1 - S - w * q)) == 0, "step 1: not of the same form"
+
+# %% [markdown]
+# **Step 2.** With $S = \sum_{i<t} w_ik_i^\top$ that reads $\frac1{\beta_t} w_t + \sum_{i<t} (k_i^\top k_t)\, w_i = k_t$: the unknown $w_t$ stands in the equations $t, t+1, \dots$ only, so
+# the system is triangular. (Solved in fractions for four vectors of size 3, an example.) $\blacksquare$
+
+# %% tags=["proof-wy"]
+K = sp.Matrix([[1, 2, 0, 1], [0, 1, 1, 3], [2, 0, 1, 1]])  # its columns are k_1 to k_4
+betas = [sp.Rational(1, n) for n in (2, 3, 4, 5)]
+gram = K.T * K
+system = sp.Matrix(4, 4, lambda i, t: 1 / betas[t] if i == t else gram[i, t] if i < t else 0)
+W = K * system.inv()  # W (beta^-1 + strictly upper part of K'K) = K
+product = sp.eye(3)
+for t in range(4):
+    product *= sp.eye(3) - betas[t] * K[:, t] * K[:, t].T
+print("the product of the four factors:", product.tolist())
+assert system.is_upper and product == sp.eye(3) - W * K.T, "step 2: not the product"
+
+# %% [markdown]
+# So a chunk of $c$ steps becomes a few large matrix products, just what a GPU is good at. The loop, the chunks and the scan of this chapter, on random numbers:
 
 # %%
+from lrnnlab.scans.delta import delta_rule
+
 draw.manual_seed(10)
 B, T, H, d = 2, 100, 1, 8
 q, k, v = (torch.randn(B, T, H, d, generator=draw) for _ in range(3))
@@ -834,6 +1162,8 @@ print(f"numbers of a transition that must be kept for {T} steps: {T * d * d} as 
 # it ends where $A_t$ begins to look at the input.
 
 # %%
+from lrnnlab.scans.convolution import long_conv, vandermonde
+
 H, N, T = 3, 4, 1000
 draw.manual_seed(11)
 log_lambda = torch.complex(
@@ -863,12 +1193,12 @@ print(
 #
 # | the paper | what we found |
 # |---|---|
-# | "computational complexity [...] $O(b^3 h \log T)$" (3.4) | that is the depth, with a processor for every two positions; the work is $\Theta(b^3 h T \log T)$, 33 times the loop's at $T = 500$, $b = 8$ |
+# | "computational complexity [...] $O(b^3 h \log T)$" (3.4) | that is the depth, with a processor for every two positions; the work is $\Theta(b^3 h T \log T)$ (section 3), 33 times the loop's at $T = 500$, $b = 8$ |
 # | "$\lceil \log_2 L \rceil$ steps" | right, with $x_0$ counted in $L$: $\lceil \log_2 (T+1) \rceil$ for $T$ inputs |
 # | listing A.2.1 runs $\lceil \log_2(\text{seq\_len}) \rceil$ times | no level at all for one input, where one is needed; A.2.2 has it right |
 # | "Sequential and PScan are equivalent" (A.2.2) | as real numbers; in floats they differ in the last digits, and PScan can give NaN where the loop does not (section 8) |
 # | $b^3$ is why PScan is no faster at test time (4.5) | likely part of it; what both ways share can do the same, and the three numbers cannot tell (section 5) |
-# | training gains "due to the improved backpropagation path" (4.5) | a guess, as they say. Not seen here: on the CPU PScan loses in training too. A loop that indexes `A[:, i]`, as listing A.2.2 and the released sequential model do, has the quadratic backward pass of section 8: that would be a path to improve. (Whether it was this loop that they timed is not said) |
+# | training gains "due to the improved backpropagation path" (4.5) | "we hypothesize", they say, and there is a reason: listing A.2.2 and the released sequential loop index `A[:, i]`, so their backward pass is quadratic (section 8 measures by how much), and PScan's is not. Which loop was timed is not said. Beside a loop that unbinds PScan loses in training too, on one CPU thread (section 5) |
 #
 # ## 11 What this does not show
 #
@@ -876,6 +1206,14 @@ print(
 # * **Not that trees are bad.** For $b = 1$, few chains and long strings they are the right thing on parallel hardware.
 # * **Not how fast the peers can be.** Each was called as its documentation has it, on shapes of ours, on one kind of machine.
 # * **Not that a fast scan makes a fast model.** In section 5 most of the time is spent on making $A_t$.
+#
+# ## What you have learned
+#
+# 1. Two steps $x \mapsto A_tx + b_t$ compose to one, and composition is associative; all parallel scans rest on this.
+# 2. PScan needs $\lceil\log_2(T+1)\rceil$ levels and gives the loop's states: proved, for matrices of every size, as real numbers.
+# 3. Its work is $\Theta(b^3hT\log T)$, 33 times the loop's at $T = 500$, $b = 8$; a tree with fewer than $T$ products exists. In the model of section 4 depth pays only with very many processors.
+# 4. Most of a model's time was not the scan but making $A_t$; with few letters a token table saves it.
+# 5. In floats brackets matter: digits differ, products overflow where states do not; and a loop that indexes makes the backward pass quadratic.
 #
 # ## 12 Exercises
 #
@@ -890,8 +1228,14 @@ my_products = None  # exercise 1: a whole number
 check("03.1", my_products)
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: where the count comes from)* **A proof step.** Prove $\frac L2 \log_2 L - (L - 1)$, and that
-#    a tree needs fewer than $T$ products.
+# 2. ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The bound of section 3, in its
+#    place there: a function $f$ with $f(n) < n$ such that a level of $n$ nodes and all above it make at most $f(n)$
+#    products.
+
+# %%
+check("03.2", my_bound)
+
+# %% [markdown]
 # 3. ★★ *(10 min, 4 points: when more work in less depth pays)* Forget the memory: time is
 #    $\max(\text{multiplications}/P, \text{depth})$. From which $P$ on is PScan faster than the loop at $T = 500$,
 #    $b = 8$, $h = 8$, one string? And with a batch of 128?
@@ -947,7 +1291,7 @@ check("03.8", my_floats)
 # %% [markdown]
 # <details><summary>Hints</summary>
 #
-# 2: each level has $L/2$ words, and every product is used once. 3: the loop is never below $T$ ticks. 4: what does adding do to a maximum? 6: look at what the up-pass multiplies. 7: a chunk's pair needs
+# 2: try $n = 1, 2, 4, 8$; what is a little more than the count? 3: the loop is never below $T$ ticks. 4: what does adding do to a maximum? 6: look at what the up-pass multiplies. 7: a chunk's pair needs
 # $b^3$ a step, its states $b^2$. 8: how large is the gap between neighbouring floats near $10^{16}$?
 #
 # </details>
@@ -956,8 +1300,7 @@ check("03.8", my_floats)
 #
 # **1.** 17: $8 \cdot 4 - 15$.
 #
-# **2.** There are $\log_2 L$ levels of $L/2$ words. A word is given if it is a single letter, and each of the $L - 1$ letters stands alone exactly once (letter $A_t$ at the level whose second half begins at $t$). All other
-# words are made by one product from words there already. For the tree: level $k$ has $n_k = \lceil n_{k-1}/2 \rceil$ nodes and makes $n_k - 1$ products; as $n_k - 1 \le (n_{k-1} - 1)/2$, they sum to less than $T - 1$.
+# **2.** $f(n) = n - 1$: level $n$ makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and those above it, by the induction hypothesis, at most $f(\lceil n/2\rceil) \le (n-1)/2$.
 #
 # **3.** PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks: $P > 8523776 / 500$, so 17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.) With 128 strings all
 # multiplications are 128 times as many, and $P \ge 2{,}182{,}087$: no machine.
@@ -974,3 +1317,13 @@ check("03.8", my_floats)
 # **8.** For example $(10^{16}, -10^{16}, 1)$: from the left it is 1; bracketed the other way $-10^{16} + 1$ is rounded back to $-10^{16}$, and the sum is 0.
 #
 # </details>
+#
+# ## Read on
+#
+# * T.-H. Fan, T.-C. Chi, A. Rudnicky: *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*, 2024, [arXiv:2309.07412](https://arxiv.org/abs/2309.07412): the paper of this chapter.
+# * W. D. Hillis, G. L. Steele: *Data Parallel Algorithms*, 1986, [doi:10.1145/7902.7903](https://doi.org/10.1145/7902.7903): the scan by doubling, with more work and less depth.
+# * G. E. Blelloch: *Prefix Sums and Their Applications*, 1990, report CMU-CS-90-190: the tree with up- and down-pass, and scans of recurrences.
+# * R. P. Brent: *The Parallel Evaluation of General Arithmetic Expressions*, 1974, [doi:10.1145/321812.321815](https://doi.org/10.1145/321812.321815): time from work and depth.
+# * E. Martin, C. Cundy: *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018, [arXiv:1709.04057](https://arxiv.org/abs/1709.04057).
+# * S. Yang and others: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, [arXiv:2406.06484](https://arxiv.org/abs/2406.06484): the chunks of section 9.
+# * Y. H. Lim and others: *Parallelizing Non-Linear Sequential Models over the Sequence Length*, 2024, [arXiv:2309.12252](https://arxiv.org/abs/2309.12252): Newton's method with a scan in each step.

@@ -2,10 +2,12 @@
 
 ``lrnnlab book site --out DIR`` writes one page a chapter, an index and one style sheet.  The text and all outputs are
 those of the committed notebooks; nothing is executed but the cells that the widgets need, whose pictures over the
-values of one control become a flipbook (:mod:`lrnnlab.book.site.flipbooks`).  :func:`faults` checks what was written.
+values of one control become a flipbook (:mod:`lrnnlab.book.site.flipbooks`).  Where pdoc is installed, the package's own
+pages stand beside the chapters.  :func:`faults` checks what was written.
 """
 
 from lrnnlab.book.site.building import build
 from lrnnlab.book.site.faults import faults
+from lrnnlab.book.site.reference import available, reference
 
-__all__ = ["build", "faults"]
+__all__ = ["available", "build", "faults", "reference"]

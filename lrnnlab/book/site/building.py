@@ -16,21 +16,28 @@ from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
 from lrnnlab.book.slicing import widget_cells, widgets
 from lrnnlab.book.text import WIDGET
-from lrnnlab.show.output import few_colours
 from lrnnlab.book.site.flipbooks import SCRIPT, book_html, flipbook
 from lrnnlab.book.site.pages import Place, body, framed, lead, title
+from lrnnlab.book.site.reference import reference
 from lrnnlab.book.site.style import sheet
+from lrnnlab.show.output import few_colours
 
 MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
 QUESTION = "Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?"
 
 
 def build(
-    notebooks: Sequence[Path], out: Path, *, books: bool = True, say: Callable[[str], None] | None = None
+    notebooks: Sequence[Path],
+    out: Path,
+    *,
+    books: bool = True,
+    api: bool = False,
+    say: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Write the pages of ``notebooks`` (committed, in the order of the book) into ``out``; return their paths.
 
     books : make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
+    api : write the pages of the package's functions too (needs pdoc); the index links them.
 
     A link to a chapter that is not among ``notebooks`` becomes plain text.  The site is made beside ``out`` and takes
     its place at the end, so what was there stays as it was where this is stopped or the disk is full.  BookError for a
@@ -60,7 +67,10 @@ def build(
         files[pages[number].file] = framed(body(shown, known), pages[number], before, after, SCRIPT).encode()
         files |= pictures
         say(f"{path.stem}: {len(pictures)} pictures of {len(widget_cells(notebook))} widgets")
-    files["index.html"] = _index(list(read.values()), pages).encode()
+    if api:
+        files |= reference()
+        say(f"api: {sum(name.endswith('.html') for name in files) - len(pages)} pages of functions")
+    files["index.html"] = _index(list(read.values()), pages, api).encode()
     _swap(files, place, new, old)
     return [Path(out) / page.file for page in pages]
 
@@ -107,7 +117,7 @@ def _with_books(path: Path, notebook: NotebookNode) -> tuple[NotebookNode, dict[
     return notebook, pictures
 
 
-def _index(notebooks: Sequence[NotebookNode], places: Sequence[Place]) -> str:
+def _index(notebooks: Sequence[NotebookNode], places: Sequence[Place], api: bool) -> str:
     entries = "\n".join(
         f'<li><a href="{place.file}">{escape(place.title)}</a>{lead(notebook)}</li>'
         for place, notebook in zip(places, notebooks)
@@ -116,5 +126,6 @@ def _index(notebooks: Sequence[NotebookNode], places: Sequence[Place]) -> str:
         f"<h1>lrnnlab</h1>\n<p>A workbook you can run: linear recurrent networks and formal languages.</p>\n"
         f'<blockquote><p>{QUESTION}</p></blockquote>\n<ol class="chapters">\n{entries}\n</ol>\n'
         "<p>These pages show each chapter as it was committed. Run the chapters to change what they do.</p>"
+        + ('\n<p><a href="api/lrnnlab.html">The package, function by function</a></p>' if api else "")
     )
     return framed(content, Place("index.html", "lrnnlab"), None, None)

@@ -106,7 +106,8 @@ class _Exporter(HTMLExporter):
 
     def __init__(self, pages: frozenset[str] | None, **options):
         super().__init__(**options)
-        self.pages, self.headings = pages, Counter()
+        self.pages = pages
+        self.headings: Counter = Counter()
 
     @pass_context
     def markdown2html(self, context, source: str) -> str:

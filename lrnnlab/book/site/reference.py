@@ -1,0 +1,31 @@
+"""API pages by pdoc: every module of the package with its docstrings, as files of the site."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from pathlib import Path
+
+# These compile for a GPU when they are imported; what they do is told by lrnnlab.scans.
+APART = ("lrnnlab.scans.triton", "lrnnlab.scans.triton_block", "lrnnlab.scans.triton_diagonal",
+         "lrnnlab.scans.triton_plan", "lrnnlab.scans.triton_token", "lrnnlab.__main__")  # fmt: skip
+
+
+def available() -> bool:
+    """Whether pdoc (the extra ``[docs]``) is installed."""
+    return importlib.util.find_spec("pdoc") is not None
+
+
+def reference(*modules: str) -> dict[str, bytes]:
+    """The API pages of ``modules`` (default: the whole package): address below the site -> page.
+
+    >>> reference()["api/lrnnlab/scans.html"]  # doctest: +SKIP
+    """
+    import pdoc
+
+    wanted = modules or ("lrnnlab", *(f"!{name}" for name in APART))
+    pdoc.render.configure(docformat="numpy", math=False, search=True, show_source=True)
+    with tempfile.TemporaryDirectory() as folder:
+        pdoc.pdoc(*wanted, output_directory=Path(folder))
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*.*")}
+    return {f"api/{name}": content for name, content in files.items()}

@@ -1,0 +1,19 @@
+"""What pyproject.toml cannot say: a wheel carries data/, so that records are there without a checkout."""
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+
+class WithData(build_py):
+    """Copy data/ into the package of a wheel, as lrnnlab/data; an editable install reads it where it lies."""
+
+    def run(self):
+        super().run()
+        if not self.editable_mode:
+            shutil.copytree(Path(__file__).parent / "data", Path(self.build_lib) / "lrnnlab" / "data", dirs_exist_ok=True)
+
+
+setup(cmdclass={"build_py": WithData})

@@ -1,0 +1,46 @@
+"""The package as a house: a room imports only from the rooms above it in this list, inside functions too."""
+
+import ast
+from pathlib import Path
+
+import lrnnlab
+
+PACKAGE = Path(lrnnlab.__file__).resolve().parent
+ROOMS = (
+    "errors", "arguments", "records", "scans", "automata", "tasks", "models", "training", "verification", "analysis",
+    "analysis_kernels", "analysis_strings", "algebra", "tables", "bench", "show", "book", "course", "chapters", "doctor",
+    "cli",
+)  # fmt: skip
+
+
+def room(module: str) -> str:
+    return module.split(".")[1]
+
+
+def imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lrnnlab"):
+            found |= {node.module} if "." in node.module else {f"lrnnlab.{name.name}" for name in node.names}
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names if name.name.startswith("lrnnlab.")}
+    return {module for module in found if module.split(".")[1] in ROOMS}
+
+
+def test_every_room_is_known():
+    rooms = {path.stem for path in PACKAGE.iterdir() if path.name[0] not in "_." and path.name != "py.typed"}
+    assert {name for name in rooms if name != "data"} <= set(ROOMS)
+
+
+def test_no_room_imports_from_one_below_it():
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts[0].startswith("__"):
+            continue
+        wrong += [
+            f"{'/'.join(parts)} imports {module}"
+            for module in sorted(imported(path))
+            if ROOMS.index(room(module)) > ROOMS.index(parts[0])
+        ]
+    assert wrong == []
