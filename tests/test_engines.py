@@ -49,7 +49,8 @@ def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, 
     made = tables.run_all(runs(), jobs=2, data=tmp_path)
     found = [next(made)]
     for child in children_of(os.getpid()):
-        if b"loky" in Path(f"/proc/{child}/cmdline").read_bytes() and b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes():
+        started = Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"loky" in started and b"resource_tracker" not in started:
             os.kill(child, signal.SIGKILL)
     with pytest.raises(ChildProcessError, match="the same call does the rest"):
         found += made

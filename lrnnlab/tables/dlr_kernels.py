@@ -101,7 +101,8 @@ def _fit(setting: dict, seed: int, progress: bool = False, checkpoint: Path | No
     before, first = _numbers(net), best(net, target)
     made = train(
         net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
-        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"), progress=progress, checkpoint=checkpoint,
+        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"),
+        progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     after, last = _numbers(net), best(net, target)
     metrics = {"error": float(np.linalg.norm(after - target) / np.linalg.norm(target)), "weights": _weights(net),
@@ -214,7 +215,8 @@ def line(record: dict) -> str:
 
 def table(records: Sequence[dict]) -> str:
     """The fits, one line a record, and what was learned on Shift."""
-    fits = [{"target": r["task"], "row": r["row"], "seed": r["seed"], **r["metrics"]} for r in records if r["task"] != "shift"]
+    fits = [{"target": r["task"], "row": r["row"], "seed": r["seed"], **r["metrics"]}
+            for r in records if r["task"] != "shift"]  # fmt: skip
     shifts = [
         {"row": r["row"], "seed": r["seed"], "steps": r["metrics"]["steps"], "R2": f"{r['metrics']['r2']:.3f}",
          "peaks right": sum(r["metrics"]["found"])} for r in records if r["task"] == "shift"

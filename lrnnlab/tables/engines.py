@@ -24,8 +24,10 @@ TRIES = 4  # of one run, whose worker dies
 PATIENCE = 30  # seconds until a scheduler must have answered
 
 
-def submit(engine: str, work: Callable[..., dict], calls: Sequence[tuple], jobs: int, data: Path | None) -> Iterator[dict]:
-    """``work(*call)`` for each of ``calls``, in order as they are ready; ``jobs`` at a time where the engine has no limit.
+def submit(
+    engine: str, work: Callable[..., dict], calls: Sequence[tuple], jobs: int, data: Path | None
+) -> Iterator[dict]:
+    """``work(*call)`` for each of ``calls``, in order as they are ready; by submitit, ``jobs`` at a time.
 
     ``ValueError`` for an engine that is not known, a package that is not installed, or no ``data`` to meet in.
 

@@ -121,7 +121,7 @@ def setting(row: str, task: str, budget: str) -> dict:
 
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and score one cell of Table 1, Table 2 or the search: see :func:`fwp_training.measure`."""
-    return fwp_training.measure(COUNTER_TASKS[setting["task"]](), setting, seed, progress=progress, checkpoint=checkpoint)[1]
+    return fwp_training.measure(COUNTER_TASKS[setting["task"]](), setting, seed, progress, checkpoint)[1]
 
 
 TABLE = Table(

@@ -89,11 +89,15 @@ def fit(
         scores = {name: whole_string_accuracy(classes, looked_at[name]) for name, (classes, _) in found.items()}
         return {"validation": -found["held_out"][1], **scores, "test": (scores["bin0"] + scores["bin1"]) / 2}
 
-    return train_pools(build_net(task, setting, seed), pools, generator=generator, watch=watch, progress=progress, checkpoint=checkpoint,
-                 **{name: setting[name] for name in PLAIN if name in setting})  # fmt: skip
+    return train_pools(
+        build_net(task, setting, seed), pools, generator=generator, watch=watch, progress=progress, checkpoint=checkpoint,
+        **{name: setting[name] for name in PLAIN if name in setting},
+    )  # fmt: skip
 
 
-def measure(task: PositiveTask, setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> tuple[Trained, dict]:
+def measure(
+    task: PositiveTask, setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None
+) -> tuple[Trained, dict]:
     """Train and score: what came out of it, and the parts of a record, ``metrics`` and ``curve``.
 
     ``metrics`` has the three scores of the module's head, each with ``bin0``, ``bin1`` and ``step``; ``symbols``, the

@@ -112,7 +112,8 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     """
     task = build_task(setting["task"])
     net = build_net(setting, task, seed)
-    made = train_strings(net, task, generator=stream(seed, "fig4/train"), progress=progress, checkpoint=checkpoint, **setting["training"])
+    made = train_strings(net, task, generator=stream(seed, "fig4/train"), progress=progress, checkpoint=checkpoint,
+                         **setting["training"])  # fmt: skip
     length, test = setting["length"], partial(accuracy_at_lengths, net, task, generator=stream(seed, "fig4/test"))
     tokens = task.sample(setting["strings"], length, stream(seed, "fig4/look")).tokens
     share = cumulative_gradient(net, tokens)

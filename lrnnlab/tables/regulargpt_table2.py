@@ -84,7 +84,7 @@ def table(records: Sequence[dict]) -> str:
         ours = grid(records, ROWS, TASKS, cell)
         printed = [[f"{PAPER[row][place][TASKS.index(task)]:.1f}" for task in ours.columns] for row in ours.index]
         theirs = pd.DataFrame(printed, index=ours.index, columns=ours.columns)
-        parts += [f"here, {title}\n{ours.add_prefix('p = ').to_string()}", f"paper, {title}\n{theirs.add_prefix('p = ').to_string()}"]
+        parts += [f"{whose}, {title}\n{body.add_prefix('p = ').to_string()}" for whose, body in (("here", ours), ("paper", theirs))]
     return "\n\n".join([*parts, *_elsewhere([record for record in records if record["task"] == "0.5"])])
 
 

@@ -81,6 +81,6 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     return learn(setting, seed, "table1/train", MIXERS, progress, checkpoint)
 
 
-TABLE = Table("rotrnn/table1", ROWS, TASKS, setting, by_setting(measure), line, partial(here, paper=PAPER, more=" (image: 180)"),
-              ("live", "desk"), aliases={"ours": "rotrnn"}, paper=PAPER,
+TABLE = Table("rotrnn/table1", ROWS, TASKS, setting, by_setting(measure), line,
+              partial(here, paper=PAPER, more=" (image: 180)"), ("live", "desk"), aliases={"ours": "rotrnn"}, paper=PAPER,
               score=lambda record: record["metrics"]["accuracy"])  # the paper's data is not here  # fmt: skip

@@ -81,7 +81,8 @@ def learn(
 
     made = train(
         build_net(setting, data, seed, mixers, **options), draw_batch, F.cross_entropy,
-        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"], progress=progress, checkpoint=checkpoint,
+        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"],
+        progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip
     last = accuracy(made.net, splits["test"])
