@@ -159,7 +159,7 @@ def _run(argv: list[str]) -> int:
 def _reproduce(options: argparse.Namespace) -> int:
     from lrnnlab import records, tables
     from lrnnlab.tables.fwp_search import search_plan
-    from lrnnlab.tables.report import line, table
+    from lrnnlab.tables.report import beside, line, table
     from lrnnlab.tables.runner import time_left
 
     chosen = {name: getattr(options, name) for name in ("tasks", "rows", "seeds", "budget")}
@@ -201,6 +201,12 @@ def _reproduce(options: argparse.Namespace) -> int:
         return _interrupted(data)
     if not options.json:
         print(table(done))
+        if asked_for.score is not None and options.budget == "live" and done:
+            at = records.recorded_folder() / "records" / options.experiment / "desk"
+            cells = {(record["task"], record["row"]) for record in done}
+            desk = [record for record in records.read_all(at) if (record["task"], record["row"]) in cells]
+            body = beside(options.experiment, desk, done).to_string(index=False)
+            print(f"\n{asked_for.scored}, in percent: in the paper, recorded at the desk, live\n{body}")
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
 
 

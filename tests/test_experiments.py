@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from lrnnlab import cli, tables, records
-from lrnnlab.tables import lrnn_training, plans, runner
+from lrnnlab.tables import lrnn_training, plans, report, runner
 from lrnnlab.tables.report import frame, table
 from lrnnlab.tables.table import Run, Setting
+from lrnnlab.tables.text import range_in_percent
 from lrnnlab.models import build
 from lrnnlab.training import Phase, Recipe
 
@@ -234,6 +235,19 @@ def test_the_command_prints_one_object_a_run(capsys, monkeypatch):
         assert {"task", "row", "seed", "budget", "wall_seconds", "metrics"} <= set(line)
         assert line["row"] == "ours" and line["budget"] == "live" and not line["recorded"]
         assert {"accuracy_last", "accuracy_all"} <= set(line["metrics"])
+
+
+def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys):
+    assert cli.main("reproduce fwp/table1 --tasks aa --rows lstm --seeds 3".split()) == 0
+    title, head, line = capsys.readouterr().out.splitlines()[-3:]
+    assert title == "whole strings of Bin1, in percent: in the paper, recorded at the desk, live"
+    assert head.split() == ["task", "row", "paper", "recorded", "live"]
+    folder = records.recorded_folder() / "records" / "fwp" / "table1" / "desk"
+    desk = [record for record in records.read_all(folder) if (record["task"], record["row"]) == ("aa", "lstm")]
+    recorded = range_in_percent([record["metrics"]["last"]["bin1"] for record in desk])
+    assert line.split()[:3] == ["aa", "lstm", "100"] and f" {recorded} " in line and len(desk) == 3
+    with pytest.raises(ValueError, match="lrnn/fig1 has no score"):
+        report.beside("lrnn/fig1", [])
 
 
 def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):

@@ -127,5 +127,5 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 TABLE = Table(
     "fwp/table1", ROWS, TASKS, setting, by_setting(measure), fwp_training.line,
     partial(fwp_training.table, tasks=TASKS, paper=PAPER), aliases={"ours": "recurrent_delta"}, paper=PAPER,
-    score=fwp_training.bin1, printed=lambda row, task: f"{PAPER[row][TASKS.index(task)][1]:g}",
+    score=fwp_training.bin1, scored="whole strings of Bin1", printed=lambda row, task: f"{PAPER[row][TASKS.index(task)][1]:g}",
 )  # fmt: skip

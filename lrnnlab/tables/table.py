@@ -111,7 +111,8 @@ class Table:
     measure : ``measure(run, progress, checkpoint)``: what was found, as parts of a record; ``"metrics"`` is one.  It
         shows bars if ``progress``, and goes on from the file ``checkpoint``, if that is not None, after a kill.
     line : a record in a few words.      text : records as text, beside the paper's own numbers where it has some.
-    score, printed : the share (of 1) that a record says, and ``printed(row, task)``, what the paper has there, as text.
+    score, scored, printed : the share (of 1) that a record says, what it is a share of, and ``printed(row, task)``, what
+        the paper has there, as text.
     aliases : other names of rows.      paper : the paper's numbers.
     extra : tasks that only one budget has, by budget.      seeds : how many a plan has if none are named.
     protocols, for_protocol : what ``for_protocol(setting, protocol)`` knows.      modulus : of its tasks.
@@ -127,6 +128,7 @@ class Table:
     text: Callable[[Sequence[dict]], str]
     budgets: tuple[str, ...] = BUDGETS
     score: Callable[[dict], float] | None = None
+    scored: str = "right past the training length"
     printed: Callable[[str, str], str] | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
     paper: Any = None
