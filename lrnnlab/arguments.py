@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 MOST = 10**9  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
 

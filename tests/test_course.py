@@ -414,6 +414,10 @@ WRONG = {
     ],
     "01.9": [1, 3, 5, 1.5, "two", float("nan")],
     "01.12": ["yes", "no: two letters do not commute", "no", True, 2],
+    "01.13": [
+        lambda s, t: (s, t), lambda s, t: ((0, *s), (0, *t)), lambda s, t: ((0, *s), (1, *t)), lambda s, t: (0, 1),
+        lambda s, t: s, lambda s: (s, s), ("0-0", "1-1"),
+    ],
     "02.1": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
     "02.3": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
     "02.6": [
@@ -425,6 +429,10 @@ WRONG = {
         [[1, 1], [1, 1]], [[0.5, 0.5], [0.5, 0.5]], np.array([[1, 1], [1, -1]]) / 2**0.5, np.eye(2), [[1, 0]], [1, 2],
     ],
     "02.8": ["after about 150", "never: the norm is kept", 15, "soon"],
+    "02.9": [
+        lambda e, s: math.floor(math.log(s) / math.log(1 - e)) + 1, lambda e, s: math.log(s) / math.log(1 - e),
+        lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
+    ],
     "03.1": [16, 32, 15, "17!"],
     "03.2": [
         lambda n: n, lambda n: n - 2, lambda n: n / 2, lambda n: 0, lambda n: n - 1 if n < 50 else n // 2, 7,
@@ -456,6 +464,7 @@ WRONG = {
         lambda decays: [1], lambda decays: [1j] * 40,
     ],
     "04.8": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
+    "04.9": [np.eye(2), -np.eye(2), [[0, -1], [1, 0]], [[-1, 1], [0, 1]], [[2, 0], [0, -0.5]], [[1j, 0], [0, 1j]], "diag"],
     "05.1": [["K0", "K1", "K2", "k0", "k1"], ["k0", "K0", "K1", "K2", "k1"], ["K0"] * 5, "K0K1", [1, 2, 3, 4, 5]],
     "05.2": [[[0, 1], [0, 0]], [[1, 0], [0, 1]], [[1, 1], [0, 2]], [[1, 2], [3, 4]], [1, 2], [[0.5, 1], [0, 0.5]]],
     "05.4": [
@@ -481,6 +490,10 @@ OTHER_STYLE = {
     "00.4": [np.array([[0.95, 0.05], [0.05, 0.95]]), [[0.9, 0.02], [0.1, 0.98]]],
     "01.4": [["1-3", "3-1"], ("3-0", "1-2")],
     "01.12": [],  # a text that is chosen has no other style
+    "01.13": [
+        lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (s[0] - s[1] - t[0] + t[1]) % 5 or p),
+        lambda s, t: np.array([s, t] if (s[0] - s[1] - t[0] + t[1]) % 5 else [(2, *s), (2, *t)]),
+    ],
     "02.1": [1.00222, np.float64(1.002219)],
     "02.3": [[3, 4, 5, 9], np.array([3.0, 4.0, 5.0, 9.0])],
     "02.6": [
@@ -489,9 +502,11 @@ OTHER_STYLE = {
     ],
     "02.7": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
     "02.8": [],
+    "02.9": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
     "03.6": [],
     "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
+    "04.9": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
     "01.5": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
     "01.6": [["abab", "baab"], ("baab", "abab")],
     "01.8": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
@@ -616,15 +631,15 @@ HEADER = re.compile(r"^# (\d+)\. (★+) \*\((\d+) min(?:, (\d+) points)?: ([^*]+
 
 @pytest.mark.parametrize("number", ["00", "01", "02", "03", "04"])
 def test_a_chapter_says_of_each_exercise_what_the_exercise_says_of_itself(number):
-    source = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
-    source = source[source.index("Exercises\n") :]
+    whole = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
+    source = whole[whole.index("Exercises\n") :]
     headers = {f"{number}.{n}": (len(stars), int(minutes), teaches)
                for n, stars, minutes, _, teaches in HEADER.findall(re.sub(r"\n#  +", " ", source))}  # fmt: skip
     assert list(headers) == [f"{number}.{n + 1}" for n in range(len(re.findall(r"^# \d+\. ★", source, re.MULTILINE)))]
     for one in exercises(number):
         assert headers[one.id] == (one.stars, one.minutes, one.teaches)
         asks = "predict" if isinstance(one, Prediction) else "check"
-        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', source, re.MULTILINE)) == 1
+        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', whole, re.MULTILINE)) == 1  # a hole stands in its proof
     worth = [int(points) for *_, points, _ in HEADER.findall(source) if points]
     assert [sum(worth)] == [int(n) for n in re.findall(r"^# (\d+) points\.", source, re.MULTILINE)] or not worth
     for kind in ("A proof step.", "Code.", "Break the hypothesis.", "Predict"):

@@ -67,6 +67,7 @@ WRONG = {
     "08.7": [(4, 2), (2, 2), (1, 1), (2,), "2 and 1"],
     "08.9": [512 / (64 * 1.5), 8, 2, "four"],
     "08.11": ["about half", "most, not all", "none", 1],
+    "08.12": [lambda l: 2**l, lambda l: (l + 1) * 2**l + 1, lambda l: 4**l, lambda l: l * 2**l, "(l + 1) 2^l"],
     "09.1": [10, 12, 8, "11th"],
     "09.2": [
         ("((1)", "1(()"), ("(1()", "(1()"), (")(1(", "1)(("), ("((1()", "1((()"), ("(1((", "1((("),
@@ -89,6 +90,10 @@ WRONG = {
         lambda n, size: size**n, lambda n, size: n * math.comb(n + size - 2, size - 1), lambda n, size: None, 30,
     ],
     "09.8": [0, 5, 3, "two", 6],
+    "09.9": [
+        lambda g, M: g**M, lambda g, M: sum(g**j for j in range(M + 1)), lambda g, M: (1 - g**M), lambda g, M: M,
+        lambda g, M: (1 - g**M) / (1 - g), 3,
+    ],
 }  # fmt: skip
 OTHER_STYLE = {
     "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
@@ -106,6 +111,7 @@ OTHER_STYLE = {
     "08.7": [[2.0, 1.0], np.array([2, 1])],
     "08.9": [4.0, Fraction(4)],
     "08.11": [],
+    "08.12": [lambda l: (l + 1) * 2.0**l, lambda l: sum(2**l for _ in range(l + 1))],
     "09.1": [11.0, np.int64(11)],
     "09.2": [["1(()", "(1()"], ("1(()", "(1()")],
     "09.3": [
@@ -117,6 +123,7 @@ OTHER_STYLE = {
     "09.6": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]]],
     "09.7": [lambda n, size: size * binomial(n + size - 2, n - 1)],
     "09.8": [2.0, np.int64(2)],
+    "09.9": [lambda g, M: M if g == 1 else (1 - g**M) / (1 - g), lambda g, M: np.polyval([1] * M, float(g))],
 }  # fmt: skip
 LATER = [one for name in CHAPTERS for one in exercises(name) if one.id in WRONG]
 

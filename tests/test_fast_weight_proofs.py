@@ -1,4 +1,4 @@
-"""Paper 003's propositions and constructions.  Each holds, each planted fault fails where it should; real models agree."""
+"""Paper 003's layers against other ways to compute them; and the weights of chapter 09's proofs in the real models."""
 
 from fractions import Fraction
 from itertools import product
@@ -9,166 +9,27 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proving import two_tests
+from proof_cells import cells, proofs
 
 from lrnnlab import models
-from lrnnlab.models import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
-from lrnnlab.models.feature_maps import FEATURE_MAPS as MODEL_MAPS
-from lrnnlab.algebra import (
-    counting_bits,
-    delta_counters,
-    delta_spectrum,
-    fast_weights,
-    layer_norm_remark,
-    parity_by_reflection,
-    printed_examples,
-    rational_recurrence,
-    recurrent_parity,
-    token_counts,
-)
+from lrnnlab.algebra import fast_weights
 from lrnnlab.algebra.fast_weights import outputs, random_layer, states
+from lrnnlab.models import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
+from lrnnlab.models.feature_maps import FEATURE_MAPS
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.tasks import COUNTER_TASKS, whole_string_accuracy
 
-PROOFS = {
-    "proposition_3_1": rational_recurrence.proposition_3_1,
-    "rational_parts": rational_recurrence.rational_parts,
-    "bits_needed": counting_bits.bits_needed,
-    "proposition_3_2": counting_bits.proposition_3_2,
-    "proposition_3_3": layer_norm_remark.proposition_3_3,
-    "constant": layer_norm_remark.constant,
-    "repair": layer_norm_remark.repair,
-    "proposition_3_4": token_counts.proposition_3_4,
-    "reset_dyck_1": token_counts.reset_dyck_1,
-    "spectrum": delta_spectrum.spectrum,
-    "stability": delta_spectrum.stability,
-    "repeated_token": delta_spectrum.repeated_token,
-    "parity": parity_by_reflection.parity,
-    "below_two": parity_by_reflection.below_two,
-    "leak": delta_counters.leak,
-    "nothing_adds": delta_counters.nothing_adds,
-    "reset_is_solved": delta_counters.reset_is_solved,
-    "recurrent_parity": recurrent_parity.recurrent_parity,
-    "srwm_parity": recurrent_parity.srwm_parity,
-    "e_lstm_parity": recurrent_parity.e_lstm_parity,
-    "printed": printed_examples.printed,
-}
+
+def of_the_proof(name, upto=None):
+    """What the names of a proof's cells mean after its first cells."""
+    space = {"__name__": "__main__"}
+    for source in (cells("09")[0].source, *proofs("09")[name][:upto]):
+        exec(compile(source, f"chapter 09, {name}", "exec"), space)
+    return space
 
 
-def balance(word):
-    return outputs(rational_recurrence.BALANCE, word)[-1, 0]
-
-
-def swapped_columns():
-    """SRWM weights whose columns 2 and 3 stand in each other's place."""
-    return recurrent_parity.srwm_weights()[:, [0, 2, 1, 3]]
-
-
-# A fault: the proof, arguments that break one hypothesis or claim, and the steps (from 1) that must fail.
-FAULTS = [
-    ("proposition_3_1", {"f": balance}, {1, 2, 3}),
-    ("proposition_3_1", {"f": lambda word: Fraction(word.count(0) + 1, len(word) + 1)}, {1, 3}),
-    ("rational_parts", {"indicator": lambda balance: balance}, {5}),
-    ("rational_parts", {"indicator": lambda balance: balance >= 0}, {5}),
-    ("bits_needed", {"rule": "sum"}, {1}),
-    ("bits_needed", {"stuck": 23}, {6}),
-    ("proposition_3_2", {"recognise": counting_bits.one_layer}, {2}),
-    ("proposition_3_3", {"bos": True}, {1}),
-    ("constant", {"epsilon": 1e-5}, {2}),
-    ("constant", {"placement": "post"}, {2}),
-    ("constant", {"placement": "none"}, {2}),
-    ("repair", {"networks": 1, "block": lambda *given: lambda t: np.cos(np.pi * t)}, {3}),
-    ("proposition_3_4", {"rule": "delta"}, {1, 3}),
-    ("reset_dyck_1", {"rule": "delta"}, {3}),
-    ("reset_dyck_1", {"pair": ("((1()", "1(()(")}, {1, 3}),
-    ("reset_dyck_1", {"pair": ("((1()",) * 2}, {2, 4}),
-    ("spectrum", {"feature_map": "elu"}, {3, 4, 5}),
-    ("spectrum", {"beta": 1.5}, {5}),
-    ("repeated_token", {"beta": Fraction(4)}, {2, 3}),
-    ("parity", {"beta": Fraction(19, 10), "T": 2000}, {1, 2, 3, 4}),
-    ("parity", {"v": Fraction(0), "T": 2000}, {1, 2, 3, 4}),
-    ("parity", {"v": Fraction(1, 3), "T": 2000}, {1, 2, 3, 4}),
-    ("below_two", {"noise": 0.0}, {2}),
-    ("leak", {"formula": lambda e, m: -m * m * e}, {1}),
-    ("leak", {"formula": lambda e, m: Fraction(0)}, {1}),
-    ("nothing_adds", {"rule": "sum"}, {1, 2, 3}),
-    ("reset_is_solved", {"e": Fraction(1, 10)}, {2, 3}),
-    ("reset_is_solved", {"e": Fraction(1, 1000)}, {3}),
-    ("recurrent_parity", {"gate": 3.0, "T": 2000}, {2, 3}),
-    ("recurrent_parity", {"feedback": 0.0, "T": 2000}, {1, 2}),
-    ("recurrent_parity", {"feedback": -1.0, "T": 2000}, {1, 2}),
-    ("srwm_parity", {"b": 2.0, "T": 500}, {1, 2, 3}),
-    ("srwm_parity", {"W": swapped_columns(), "T": 500}, {2, 3}),
-    ("e_lstm_parity", {"weight": 0.0, "T": 1000}, {1, 2}),
-    ("printed", {"shuffle_2": "2320"}, {1}),
-    ("printed", {"parity": "0010"}, {3}),
-]
-
-
-test_the_proof_holds, test_a_broken_hypothesis_fails_where_it_should = two_tests(PROOFS, FAULTS)
-
-
-@pytest.mark.parametrize("name, arguments", [
-    ("proposition_3_1", {"sizes": (3, 14)}),
-    ("rational_parts", {"n": 1, "longest": 3}),
-    ("rational_parts", {"n": 3, "seed": 1}),
-    ("proposition_3_2", {"k": 1, "longest": 10}),
-    ("proposition_3_2", {"k": 3, "longest": 4}),
-    ("proposition_3_3", {"depth": 1, "seed": 2}),
-    ("repair", {"placement": "pre"}),
-    ("repair", {"placement": "post_twice", "networks": 100}),
-    ("repair", {"m": 2, "networks": 50}),
-    ("proposition_3_4", {"V": 2, "longest": 6}),
-    ("proposition_3_4", {"V": 3, "longest": 4, "rule": "sum", "seed": 1}),
-    ("spectrum", {"feature_map": "elu_sum", "n": 3}),
-    ("repeated_token", {"key": lambda: (Fraction(1), Fraction(0)), "beta": Fraction(1, 3)}),
-    ("below_two", {"beta": Fraction(3, 2), "T": 200}),
-    ("below_two", {"beta": Fraction(199, 100)}),
-    ("reset_is_solved", {"e": Fraction(1, 10**6), "deepest": 100, "longest": 3}),
-    ("recurrent_parity", {"gate": 6.0, "T": 5000}),
-])  # fmt: skip
-def test_other_sizes_hold(name, arguments):
-    found = PROOFS[name](**arguments)
-    assert found.holds, str(found)
-
-
-# --- faults that have no argument: a piece of the machinery replaced ------------------------------------------------
-
-
-def test_the_rank_sees_a_layer_that_divides_by_nothing(monkeypatch):
-    monkeypatch.setattr(rational_recurrence, "outputs", lambda layer, word, rule="sum": outputs(layer, word, "sum"))
-    assert [step.holds for step in rational_recurrence.proposition_3_1().steps] == [False, False, False, True]
-
-
-def test_bits_see_a_counter_that_forgets(monkeypatch):
-    leaky = lambda layer, word, rule="sum": outputs(layer, word[-3:], rule)
-    monkeypatch.setattr(counting_bits, "outputs", leaky)
-    assert {k for k, step in enumerate(counting_bits.bits_needed().steps, 1) if not step.holds} >= {1, 4}
-
-
-def test_counts_see_a_layer_that_knows_positions(monkeypatch):
-    def placed(layer, word, rule):
-        found = outputs(layer, word, rule)
-        return found + len(word) * (word[0] == 0)
-
-    monkeypatch.setattr(token_counts, "outputs", placed)
-    assert not token_counts.proposition_3_4(longest=3).steps[0].holds
-
-
-def test_the_leak_sees_a_counter_without_one(monkeypatch):
-    monkeypatch.setattr(delta_counters, "reset_counter", lambda e: token_counts.reset_counter(e / 2))
-    assert {k for k, step in enumerate(delta_counters.leak().steps, 1) if not step.holds} == {1, 2}
-
-
-def test_the_spectrum_sees_a_key_counted_twice(monkeypatch):
-    monkeypatch.setattr(delta_spectrum, "eigenvalue", lambda beta, k: 1 - 2 * beta * (k**2).sum(-1))
-    assert {k for k, step in enumerate(delta_spectrum.spectrum().steps, 1) if not step.holds} == {3, 5}
-
-
-def test_the_remark_sees_a_norm_with_an_epsilon(monkeypatch):
-    real = layer_norm_remark.layer_norm
-    monkeypatch.setattr(layer_norm_remark, "layer_norm", lambda x, epsilon=1e-5: real(x, epsilon + 1e-6))
-    assert [step.holds for step in layer_norm_remark.constant().steps] == [True, False]
+def share_right(found, bits, level=0.5):
+    return float(((found > level) == bits.cumsum() % 2).mean())
 
 
 # --- independent oracles --------------------------------------------------------------------------------------------
@@ -206,26 +67,21 @@ def test_order_does_not_matter_before_the_last_token(seed, word, rule):
 
 def test_configurations_are_those_of_all_words():
     for V, n in product((2, 3, 4), (1, 2, 3, 4)):
-        seen = {token_counts.configuration(word) for word in product(range(V), repeat=n)}
-        assert len(seen) == token_counts.configurations(V, n)
-    assert [token_counts.configurations(3, n) for n in (1, 2, 3, 4)] == [3, 9, 18, 30]  # proofs D4
-    assert token_counts.configurations(2, 50) == 2 * comb(50, 1)
-
-
-def test_cauchy_determinants_are_determinants():
-    for n in (1, 2, 3, 5):
-        H = np.array([[i / (i + j) for j in range(1, n + 1)] for i in range(1, n + 1)])
-        assert float(rational_recurrence.cauchy_determinant(n)) == pytest.approx(np.linalg.det(H), rel=1e-6)
+        seen = {fast_weights.configuration(word) for word in product(range(V), repeat=n)}
+        assert len(seen) == fast_weights.configurations(V, n)
+    assert [fast_weights.configurations(3, n) for n in (1, 2, 3, 4)] == [3, 9, 18, 30]  # proofs D4
+    assert fast_weights.configurations(2, 50) == 2 * comb(50, 1)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["elu", "elu_sum", "softmax", "unit"]))
-def test_feature_maps_and_eigenvalues_are_those_of_matrices(seed, name):
+def test_eigenvalues_are_those_of_matrices(seed, name):
     x = np.random.default_rng(seed).normal(size=5)
-    k = delta_spectrum.FEATURE_MAPS[name](x)
-    assert np.allclose(k, MODEL_MAPS[name](torch.tensor(x)).numpy(), rtol=1e-12)
+    k = FEATURE_MAPS[name](torch.tensor(x)).numpy()
+    positive, over_sum = name != "unit", name in ("elu_sum", "softmax")
+    assert (not positive or (k > 0).all()) and (not over_sum or abs(k.sum() - 1) < 1e-12)
     values = np.linalg.eigvalsh(np.eye(5) - 0.7 * np.outer(k, k))
-    wanted = np.sort([1, 1, 1, 1, delta_spectrum.eigenvalue(0.7, k)])
+    wanted = np.sort([1, 1, 1, 1, 1 - 0.7 * (k**2).sum()])
     assert np.allclose(values, wanted, atol=1e-12 * max(1, np.abs(wanted).max()))
 
 
@@ -235,23 +91,14 @@ def test_the_leak_is_the_plain_recurrence(e, m):
     w = Fraction(0)
     for sign in [1] * m + [-1] * m:
         w = (1 - e) * w + sign
-    assert w == delta_counters.leaky(e, m)
+    assert w == fast_weights.leaky(e, m)
 
 
 def test_the_leak_breaks_one_bracket_later_than_the_audit_says():
     """At 7, 22 and 70 (leaks 1e-2, 1e-3, 1e-4) the counter is still right; it is wrong from 8, 23 and 71 on."""
     for digits, deep in ((2, 7), (3, 22), (4, 70)):
         e = Fraction(1, 10**digits)
-        assert delta_counters.leaky(e, deep) > -Fraction(1, 2) > delta_counters.leaky(e, deep + 1)
-
-
-def test_a_piece_may_have_four_zeros_before_the_norm():
-    """The bound for "pre" is not that of "post": (p + q t) sqrt(Q) = -(u + w t), squared, has degree 4."""
-    assert layer_norm_remark.zeros_of_a_piece("pre") == 2 * layer_norm_remark.zeros_of_a_piece("post")
-    blocks = {place: layer_norm_remark.random_block(np.random.default_rng(3), 4, 3, place) for place in ("post", "pre")}
-    t = np.array([1.0, 10.0, 1e4, 1e5])
-    post, pre = (blocks[place](t) for place in ("post", "pre"))
-    assert abs(post[3] - post[2]) < 1e-2 < abs(pre[3] - pre[2])  # one settles, the other grows with t
+        assert fast_weights.leaky(e, deep) > -Fraction(1, 2) > fast_weights.leaky(e, deep + 1)
 
 
 # --- the real models, with the explicit weights ---------------------------------------------------------------------
@@ -284,7 +131,7 @@ def test_deltanet_with_beta_2_computes_parity(form, T):
         assert (y == bits.cumsum(1) % 2).all()
         layer.greatest = 1.0  # the paper's sigmoid
         forgot = layer(one_hot(bits[1, :2000]))[0, :, 0].numpy()
-    assert recurrent_parity.share_right(forgot, bits[1, :2000]) < 0.6
+    assert share_right(forgot, bits[1, :2000]) < 0.6
 
 
 def test_recurrent_delta_computes_parity_for_100_000_tokens():
@@ -297,16 +144,17 @@ def test_recurrent_delta_computes_parity_for_100_000_tokens():
     with torch.no_grad():
         y = layer(one_hot(bits))[0, :, 0].numpy()
     assert np.abs(y - bits.cumsum() % 2).max() < 1e-5
-    assert np.abs(y[:500] - recurrent_parity.recurrent_delta(bits[:500])).max() < 1e-5
+    assert np.abs(y[:500] - of_the_proof("recurrent_delta", 4)["run"](bits[:500])).max() < 1e-5
 
 
 @pytest.mark.parametrize("rates", [1, 4])
 def test_srwm_computes_parity_for_100_000_tokens(rates):
     layer, bits = SelfReferential(4, heads=1, rates=rates), random_bits(100_000)
-    W = recurrent_parity.srwm_weights()
+    proof = of_the_proof("srwm", 1)
+    W = proof["weights"](120.0)
     filled(layer, W0=np.concatenate([W[:12], *[W[12:]] * rates])[None])
     with torch.no_grad():
-        y = layer(torch.tensor(recurrent_parity.TOKENS[bits]).float()[None])[0, :, 0].numpy()
+        y = layer(torch.tensor(proof["inputs"][bits]).float()[None])[0, :, 0].numpy()
     assert (y == bits.cumsum() % 2).all()
 
 
@@ -315,7 +163,7 @@ def test_an_e_lstm_computes_parity():
     filled(layer, drive__weight=[[40, -40], [0.6, 0.6]], drive__bias=[0, 0], w=[[0], [-4]], W_o=[[0]])
     with torch.no_grad():
         y = layer(one_hot(bits))[0, :, 0].numpy()
-    assert recurrent_parity.share_right(y, bits, 0.0) == 1
+    assert share_right(y, bits, 0.0) == 1
 
 
 def leaky_model(e):
@@ -338,10 +186,13 @@ def test_one_deltanet_layer_solves_the_papers_reset_dyck_1(k):
         assert (whole_string_accuracy((counter > 0.5).long(), batch) == 1) == right
 
 
+PAIR = ("((1()", "1((()")
+
+
 def last_answers(name, layers, seed, **options):
-    """The logits (2, C) after the two words of ``token_counts.PAIR``, of a network with random weights."""
+    """The logits (2, C) after the two words of ``PAIR``, of a network with random weights."""
     model = models.build(name, vocab_size=3, classes=2, seed=seed, width=8, layers=layers, heads=2, **options).double()
-    words = torch.tensor([[token_counts.BRACKETS.index(char) for char in text] for text in token_counts.PAIR])
+    words = torch.tensor([[fast_weights.BRACKETS.index(char) for char in text] for text in PAIR])
     with torch.no_grad():
         return model(words)[:, -1]
 
@@ -377,15 +228,6 @@ def test_the_layer_norm_remark_on_the_real_block():
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call, shown", [
-    (lambda: states(rational_recurrence.SHARE, (0,), "softmax"), "softmax"),
-    (lambda: counting_bits.proposition_3_2(k=3, longest=9), r"\(2 \* 3\)\^9"),
-    (lambda: token_counts.proposition_3_4(V=1), "V=1"),
-    (lambda: delta_spectrum.spectrum("relu"), "relu"),
-    (lambda: parity_by_reflection.below_two(Fraction(2)), "got 2"),
-    (lambda: layer_norm_remark.constant("before"), "before"),
-    (lambda: layer_norm_remark.repair("none"), "none"),
-])  # fmt: skip
-def test_bad_input_is_shown(call, shown):
-    with pytest.raises(ValueError, match=shown):
-        call()
+def test_an_unknown_rule_is_shown():
+    with pytest.raises(ValueError, match="softmax"):
+        states(fast_weights.table([[1]], [[1]], [[1]]), (0,), "softmax")

@@ -12,22 +12,16 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.show import fast_weight_figures, fast_weight_widgets
-from lrnnlab.show.fast_weight_figures import (
+from lrnnlab.chapters import ch09
+from lrnnlab.chapters.ch09 import (
     BETAS,
-    LONGEST,
-    RULES,
-    memory_film,
-    memory_picture,
-    memory_sentence,
-    remember,
-)
-from lrnnlab.show.fast_weight_widgets import (
     DEPTHS,
     KEYS,
     LEAKS,
+    LONGEST,
     NOISES,
     RESET_LEAKS,
+    RULES,
     STEPS,
     STRENGTHS,
     along,
@@ -36,8 +30,12 @@ from lrnnlab.show.fast_weight_widgets import (
     leak_picture,
     leak_sentence,
     leaked,
+    memory_film,
+    memory_picture,
+    memory_sentence,
     parity_picture,
     parity_sentence,
+    remember,
     reset_picture,
     reset_sentence,
 )
@@ -111,7 +109,7 @@ def test_without_feedback_it_is_the_delta_rule(monkeypatch):
     """The toggle test would notice: with tanh gone from the rule its states are the delta rule's."""
     wanted = remember("ababab", "delta", 1.0).states
     assert not np.allclose(remember("ababab", "recurrent", 1.0).states, wanted)
-    monkeypatch.setattr(fast_weight_figures.np, "tanh", lambda x: np.zeros_like(x) if np.ndim(x) else 1.0)
+    monkeypatch.setattr(ch09.np, "tanh", lambda x: np.zeros_like(x) if np.ndim(x) else 1.0)
     assert np.allclose(remember("ababab", "recurrent", 1.0).states, wanted)
 
 
@@ -236,9 +234,9 @@ def test_wrong_labels_are_crosses():
 
 
 def test_a_counter_that_does_not_reset_is_seen(monkeypatch):
-    wrong = fast_weight_widgets.reset_counter(Fraction(1, 100))
+    wrong = ch09.reset_counter(Fraction(1, 100))
     wrong.strengths[2] = Fraction(0)
-    monkeypatch.setattr(fast_weight_widgets, "reset_counter", lambda leak: wrong)
+    monkeypatch.setattr(ch09, "reset_counter", lambda leak: wrong)
     assert "delta rule <b>2</b>" in reset_sentence("((1()", 100, -1)
 
 

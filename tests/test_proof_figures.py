@@ -11,38 +11,36 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from lrnnlab.book.sweeping import sweep
 from lrnnlab import show
-from lrnnlab.show import dial_figures, proof_figures, proof_widgets
-from lrnnlab.show.dial_figures import GATES, block_path, channel_path, killer_sentence, killer_walk, layers_run
-from lrnnlab.show.proof_figures import LAYERS, cells, word_picture, word_sentence
-from lrnnlab.show.proof_widgets import (
-    DEPTHS,
-    SAMPLES,
-    SIZES,
-    Board,
-    board,
-    fit_lights,
-    fit_sentence,
-    mathematical,
-    played,
-    steps,
-)
-from lrnnlab.show.style import SMALL
-from lrnnlab.algebra.depth import group_cascade
+from lrnnlab.algebra.constructions import constructions
 from lrnnlab.algebra.evidence import Evidence, Step
-from lrnnlab.automata.languages import language
+from lrnnlab.algebra.groups import group_cascade
 from lrnnlab.algebra.minimal import TASKS, smallest_models
-from lrnnlab.algebra.words import Layer, contradiction, counter, value
+from lrnnlab.automata.languages import language
+from lrnnlab.book.sweeping import sweep
+from lrnnlab.chapters import ch01
+from lrnnlab.chapters.ch01 import (
+    DEPTHS, GATES, LAYERS, SAMPLES, SIZES, block_path, board, cells, channel_path, fit_lights, fit_sentence,
+    killer_sentence, killer_walk, layers_run, play, played, refutation, value, word_picture, word_sentence, word_states,
+)  # fmt: skip
+from lrnnlab.show import proof_widgets
+from lrnnlab.show.names import mathematical
+from lrnnlab.show.proof_widgets import steps
+from lrnnlab.show.style import SMALL
 
 COUNTER, DIGITS, SPIRAL = LAYERS
 FINITE = [name for name, (size, _) in GATES.items() if size in (0, 1)]
 CHEAP = ("Parity", "EvenPair(5)", "D_2", "Tomita 3", "S_3")
 
 
-@pytest.fixture(scope="module")
-def boards():
-    return {task: board(task) for task in CHEAP}
+def plain_state(name, numbers):
+    """Letter by letter, in Python lists."""
+    A, adds, minus = (array.tolist() for array in LAYERS[name])
+    x = [0] * len(A)
+    for letter in "-".join(map(str, numbers)):
+        v = minus if letter == "-" else adds[int(letter)]
+        x = [sum(a * b for a, b in zip(row, x)) + c for row, c in zip(A, v)]
+    return x
 
 
 def legible(figure):
@@ -67,6 +65,25 @@ def legible(figure):
 # States of expressions
 
 
+@pytest.mark.parametrize("name", LAYERS)
+def test_states_of_words_against_the_plain_loop(name):
+    for n in (1, 2, 3):
+        words, states = word_states(name, n)
+        assert len({tuple(word) for word in words.tolist()}) == 5**n == len(states)
+        assert states.tolist() == pytest.approx(np.array([plain_state(name, word) for word in words]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_every_pair_of_words_has_a_refutation(pairs):
+    left, right = zip(*pairs)
+    if left != right:
+        one, other = refutation(left, right)
+        cut = next(place for place, (a, b) in enumerate(pairs) if a != b)
+        assert value(one) != value(other) and len(one) == len(other)
+        assert one[-len(left[cut:]):] == left[cut:] and other[-len(right[cut:]):] == right[cut:]
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_the_best_readout_of_the_counter_is_counted_again(n):
     seen = defaultdict(Counter)
@@ -82,12 +99,12 @@ def test_the_best_readout_of_the_counter_is_counted_again(n):
 @given(st.sampled_from(list(LAYERS)), st.integers(1, 3), st.integers(1, 12))
 @settings(max_examples=60, deadline=None)
 def test_cells_are_what_they_say(name, n, bits):
-    found, layer = cells(name, n, bits), LAYERS[name](5)
-    states = np.array([layer.state(word) for word in found.table.words.tolist()], dtype=float)
+    found = cells(name, n, bits)
+    states = word_states(name, n)[1].astype(float)
     rows = [tuple(row) for row in np.floor((states - states.min(0)) / found.cell)]
     held = defaultdict(set)
-    for row, word in zip(rows, found.table.words.tolist()):
-        held[row].add(value(word, 5))
+    for row, word in zip(rows, found.words.tolist()):
+        held[row].add(value(word))
     assert {tuple(key) for key in found.mixed} == {row for row, values in held.items() if len(values) > 1}
     assert max(max(row) for row in rows) < 2**bits
     assert (found.best == 1) == (not len(found.mixed))
@@ -105,19 +122,19 @@ def test_a_shared_cell_with_one_value_is_turned_into_a_contradiction():
     """The case that the chapter points at: nothing wrong in the picture, and the sentence finds what is."""
     found = cells(SPIRAL, 4, 8)
     assert found.best == 1 and found.pair is not None
-    left, right = found.table.words[list(found.pair)].tolist()
-    one, other = contradiction(left, right, 5)
-    layer = LAYERS[SPIRAL](5)
-    apart = [np.linalg.norm(layer.state(a) - layer.state(b)) for a, b in ((left, right), (one, other))]
-    assert value(one, 5) != value(other, 5) and apart[0] == pytest.approx(apart[1])
+    left, right = found.words[list(found.pair)].tolist()
+    one, other = refutation(left, right)
+    apart = [np.linalg.norm(np.subtract(*(plain_state(SPIRAL, word) for word in pair)))
+             for pair in ((left, right), (one, other))]  # fmt: skip
+    assert value(one) != value(other) and apart[0] == pytest.approx(apart[1])
     said = word_sentence(SPIRAL, 4, 8)
     assert all("−".join(map(str, word)) in said for word in (left, right, one, other))
 
 
 def test_a_layer_that_forgets_is_seen_to_fail(monkeypatch):
-    monkeypatch.setitem(proof_figures.LAYERS, DIGITS, lambda M: Layer(A=0, digits=np.arange(M)))
+    monkeypatch.setitem(LAYERS, DIGITS, (np.array([[0]]), np.arange(5)[:, None], np.array([0])))
     assert cells(DIGITS, 2, 20).best < 0.5 and "share a cell" in word_sentence(DIGITS, 2, 20)
-    monkeypatch.setitem(proof_figures.LAYERS, DIGITS, counter)
+    monkeypatch.setitem(LAYERS, DIGITS, LAYERS[COUNTER])
     assert word_sentence(DIGITS, 3, 8) == word_sentence(COUNTER, 3, 8)
 
 
@@ -155,7 +172,7 @@ def test_they_come_apart_where_a_gate_shrinks():
 
 
 def test_words_that_are_no_killers_do_not_meet(monkeypatch):
-    monkeypatch.setattr(dial_figures, "KILLERS", {"0-1": 4, "1-0": 1})
+    monkeypatch.setattr(ch01, "KILLERS", {"0-1": 4, "1-0": 1})
     assert "apart" in killer_sentence("reset", "turn 72°", "leave")
 
 
@@ -167,9 +184,9 @@ def test_a_path_is_the_affine_map_written_out(word):
         if letter == "0":
             x = x * (-1 + 3**0.5 * 1j) / 2
         elif letter == "1":
-            x = 0.6 * x + 0.4 * dial_figures.POINTS["1"]
+            x = 0.6 * x + 0.4 * ch01.POINTS["1"]
         else:
-            x = dial_figures.POINTS["-"]
+            x = ch01.POINTS["-"]
         path.append(x)
     assert channel_path(word, gates) == pytest.approx(np.array(path))
     assert max(map(abs, path)) < 1  # inside its dial
@@ -182,13 +199,13 @@ def test_the_block_keeps_the_first_number(operands):
     assert path[0].tolist() == [0, 0] and (path[1:] == [operands[0] / 4, 1]).all()
 
 
-@pytest.mark.parametrize("block", [False, True])
-def test_dials_are_legible_and_end_on_the_states(block):
+@pytest.mark.parametrize("blocks", ["b = 1", "b = 2"])
+def test_dials_are_legible_and_end_on_the_states(blocks):
     gates = ("turn 120°", "turn 72°", "reset")
-    figure = killer_walk(*gates, block)
+    figure = killer_walk(*gates, blocks)
     legible(figure)
     dots = [line for line in figure.axes[0].lines if isinstance(line, Line2D) and line.get_marker() == "o"]
-    assert len(dots) == 8 * (4 if block else 2)
+    assert len(dots) == 8 * (4 if blocks == "b = 2" else 2)
     rows = [[dot.get_xydata()[0] - (0.98 + 0.74 * t, 0) for t, dot in enumerate(dots[8 * k:8 * k + 8])] for k in (0, 1)]
     tops = [figure.axes[0].get_ylim()[1] - 0.58 - 0.92 * k for k in (0, 1)]
     for row, top, word in zip(rows, tops, ("0-1-0-1", "1-0-0-1")):
@@ -233,8 +250,8 @@ def test_every_task_of_the_table_has_a_word_that_it_reads():
 
 
 @pytest.mark.parametrize("task", CHEAP)
-def test_lights_agree_with_the_table_of_smallest_models(boards, task):
-    row, found = smallest_models((task,))[0], boards[task].found
+def test_lights_agree_with_the_table_of_smallest_models(task):
+    row, found = smallest_models((task,))[0], board(task)
     for b in SIZES:
         assert found[1, b].known is (True if b >= row["b found"] else False if b < row["b needed"] else None)
     for layers, b in itertools.product(DEPTHS, SIZES):
@@ -243,54 +260,63 @@ def test_lights_agree_with_the_table_of_smallest_models(boards, task):
 
 
 @pytest.mark.parametrize("task,b", [("Parity", 1), ("EvenPair(5)", 2), ("D_2", 3), ("Tomita 3", 13)])
-def test_what_is_played_answers_as_the_language_is_defined(boards, task, b):
+def test_what_is_played_answers_as_the_language_is_defined(task, b):
     word = SAMPLES[task]
-    shown = [text.get_text() for text in fit_lights(boards[task], b, 1).axes[2].texts]
+    shown = [text.get_text() for text in fit_lights(task, b, 1).axes[2].texts]
     answers = [language(task).oracle(word[:t]) for t in range(len(word) + 1)]
     assert shown == [str(answer) if answer >= 0 else "–" for answer in answers]
 
 
-def test_lights_show_what_was_found(boards):
-    figure = fit_lights(boards["D_2"], 2, 1)
+def test_lights_show_what_was_found():
+    figure = fit_lights("D_2", 2, 1)
     drawn = {scatter.get_label(): scatter.get_offsets() for scatter in figure.axes[0].collections}
     signs = {tuple(at): sign for sign in "✓×?" for at in drawn[sign].astype(int).tolist()}
     assert [signs[k, 0] for k in range(4)] == ["×", "×", "✓", "✓"]
     assert [signs[k, 1] for k in range(3)] == ["?", "?", "✓"]
     assert len(signs) == 30 and figure.axes[0].collections[-1].get_offsets().tolist() == [[1, 0]]
     assert "nothing to play" in figure.axes[1].texts[0].get_text()
-    assert "<b>impossible</b>" in fit_sentence(boards["D_2"], 2, 1)
-    assert "<b>open</b>" in fit_sentence(boards["D_2"], 2, 2)
-    assert "obey Eq. 6" in fit_sentence(boards["D_2"], 3, 1) and "break Eq. 6" in fit_sentence(boards["Tomita 3"], 3, 1)
+    assert "<b>impossible</b>" in fit_sentence("D_2", 2, 1)
+    assert "<b>open</b>" in fit_sentence("D_2", 2, 2)
+    assert "obey Eq. 6" in fit_sentence("D_2", 3, 1) and "break Eq. 6" in fit_sentence("Tomita 3", 3, 1)
 
 
-def test_a_light_that_lies_is_noticed(boards):
+def test_a_light_that_lies_is_noticed(monkeypatch):
     """The comparison above must fail on a board of another task."""
+    right = board
+    monkeypatch.setattr(ch01, "board", lambda task: right("Parity"))
+    monkeypatch.setitem(globals(), "board", ch01.board)
     with pytest.raises(AssertionError):
-        test_lights_agree_with_the_table_of_smallest_models({"D_2": boards["Parity"]}, "D_2")
+        test_lights_agree_with_the_table_of_smallest_models("D_2")
     with pytest.raises(AssertionError):
-        test_what_is_played_answers_as_the_language_is_defined(
-            {"Tomita 3": Board("Tomita 3", boards["Parity"].found)}, "Tomita 3", 13)  # fmt: skip
+        test_what_is_played_answers_as_the_language_is_defined("Tomita 3", 13)
+
+
+def test_play_answers_as_the_language_does():
+    for name, word in (("(abab)*", "ababaabab"), ("Tomita 3", "1001010011"), ("D_4", "aabbab"), ("A_5", "stts")):
+        for found in constructions(name):
+            rows = play(found, word)
+            assert [row["answer"] for row in rows] == [language(name).oracle(word[:n]) for n in range(len(word) + 1)]
 
 
 def test_words_that_a_task_cannot_read_are_replaced_and_said():
-    assert played(Board("ModArith(5)", {}), "2*3")[0] == "2×3"
-    word, note = played(Board("Parity", {}), "abc")
+    assert played("ModArith(5)", "2*3")[0] == "2×3"
+    word, note = played("Parity", "abc")
     assert word == SAMPLES["Parity"] and "reads 0 1" in note
-    assert played(Board("Parity", {}), "01" * 20)[0] == "01" * 8
+    assert played("Parity", "01" * 20)[0] == "01" * 8
     with pytest.raises(ValueError, match="'Chess'"):
         board("Chess")
 
 
-def test_lights_are_legible_at_every_value(boards):
+def test_lights_are_legible_at_every_value():
     for task, b, layers in (("S_3", 2, 3), ("Tomita 3", 25, 2), ("D_2", 2, 1)):
-        legible(fit_lights(boards[task], b, layers))
+        legible(fit_lights(task, b, layers))
 
 
-def test_widgets_draw_over_their_whole_ranges(boards):
+def test_widgets_draw_over_their_whole_ranges():
     assert not sweep(word_picture, layer=list(LAYERS), n=[1, 2, 3, 4], bits=[2, 3, 4, 8, 20], samples=1)
-    assert not sweep(killer_walk, zero=list(GATES), one="reset", minus=list(GATES), block=[False, True], samples=2)
-    assert not sweep(lambda task, b, layers, word: fit_lights(boards[task], b, layers, word), task=list(CHEAP),
-                     b=list(SIZES), layers=2, word=["", "01", "☃"], samples=2)  # fmt: skip
+    assert not sweep(killer_walk, zero=list(GATES), one="reset", minus=list(GATES), blocks=["b = 1", "b = 2"],
+                     samples=2)  # fmt: skip
+    assert not sweep(fit_lights, task=list(CHEAP), b=list(SIZES), layers=2, word=["", "01", "☃"], samples=2)
 
 
 # Tables of steps

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from recorded import found as said
 from recorded import planned
 
-from lrnnlab import analysis_strings, tables, records
-from lrnnlab.analysis_strings import (
+from lrnnlab import analysis, tables, records
+from lrnnlab.analysis import (
     clusters_found,
     cumulative_gradient,
     elements_by_depth,
@@ -22,8 +22,7 @@ from lrnnlab.analysis_strings import (
 )
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.tables import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
-from lrnnlab.show.cluster_figures import clusters_of_tasks
-from lrnnlab.show.gradient_figures import gradients, perplexity_by_length
+from lrnnlab.show.regulargpt_figures import clusters_of_tasks, gradients, perplexity_by_length
 from lrnnlab.show.output import LARGEST, png
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import kept_positions
@@ -375,10 +374,10 @@ def test_the_reach_is_where_the_gradient_ends(chunk, thickness, depths, form):
     tokens = torch.randint(2, (1, 70), generator=draw(0))
 
     def at_depth(nudge):
-        with analysis_strings._added(net, nudge):
+        with analysis._added(net, nudge):
             return net.hidden(tokens)[depths - 1][:, -1:]
 
-    seen = analysis_strings.receptive_field(at_depth, nothing) > 0
+    seen = analysis.receptive_field(at_depth, nothing) > 0
     assert seen[-1 - reach :].all() and not seen[: -1 - reach].any()
 
 

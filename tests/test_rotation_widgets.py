@@ -14,41 +14,39 @@ from matplotlib.patches import Circle
 
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.course import check
-from lrnnlab.show import rotation_figures, rotation_widgets
-from lrnnlab.show.rotation_figures import (
+from lrnnlab.algebra.rotations import Head, absorb
+from lrnnlab.chapters import ch04
+from lrnnlab.chapters.ch04 import (
+    ANGLES,
+    DECAYS,
+    GAMMAS,
     HEAD_SIZES,
+    LAST,
     MODES,
+    RHOS,
+    SPAN,
+    STARTS,
     TABLE_3,
+    TURNS,
     architecture,
     discs,
     discs_sentence,
     eigenvalues,
+    impulse,
     layer_heads,
     mode_kernels,
-    starting_layers,
-)
-from lrnnlab.show.rotation_widgets import (
-    ANGLES,
-    DECAYS,
-    GAMMAS,
-    LAST,
-    RHOS,
-    SPAN,
-    STARTS,
-    TURNS,
-    answer,
     norm_climb,
     norm_curve,
     norm_sentence,
     settled,
     simulated_norms,
+    starting_layers,
     turning,
     turning_head,
     turning_sentence,
 )
-from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.net import Net, blocks
-from lrnnlab.algebra.rotation_layer import Head, absorb
+from lrnnlab.models.rotrnn import RotRNN
 
 SOURCE = Path(__file__).parent.parent / "notebooks" / "py" / "04_rotations.py"
 
@@ -81,6 +79,13 @@ def test_the_formula_is_the_covariances_trace(at):
     assert norm_curve(*at, T=12) == pytest.approx(covariance_norms(*at, 12), rel=1e-9, abs=1e-12)
 
 
+def test_the_sentence_says_which_step_of_lemma_3_goes_first():
+    assert "step 2 of Lemma 3" in norm_sentence(0.9, 0.5, 30, "unit")
+    assert "Lemma" not in norm_sentence(0.9, 0.0, 30, "unit")
+    assert "hypothesis" in norm_sentence(0.9, 0.0, 30, "zero")
+    assert "hypothesis" not in norm_sentence(0.9, 0.5, 30, "zero")
+
+
 def test_another_input_or_angle_would_be_noticed():
     right = covariance_norms(0.9, 0.5, 45, "scaled first step", 12)
     for wrong in ((0.9, -0.5, 45), (0.9, 0.5, 90), (0.89, 0.5, 45)):
@@ -101,7 +106,7 @@ def test_runs_agree_with_the_formula(start, rho, theta):
 
 
 def test_runs_of_another_size_do_not(monkeypatch):
-    monkeypatch.setattr(rotation_widgets, "B", 1.1 * rotation_widgets.B)
+    monkeypatch.setattr(ch04, "DRIVE", 1.1 * ch04.DRIVE)
     assert worst(0.97, 0.0, 45, "zero") > 5
 
 
@@ -152,7 +157,7 @@ def test_all_norms_of_the_controls_fit_the_picture():
 @settings(max_examples=25, deadline=None)
 @given(st.floats(-360, 360), st.floats(-360, 360), st.floats(0.1, 0.999))
 def test_absorbed_the_first_pair_is_a_spiral(theta_1, theta_2, gamma):
-    states, _ = answer(absorb(turning_head(theta_1, theta_2, gamma)), 12)
+    states, _ = impulse(absorb(turning_head(theta_1, theta_2, gamma)), 12)
     spiral = np.array([0.8 * cmath.rect(gamma, math.radians(theta_1)) ** t for t in range(12)])
     # rect(gamma, a) ** t turns by t a, as the head does step by step
     assert states[:, 0] + 1j * states[:, 1] == pytest.approx(spiral, abs=1e-9)
@@ -162,13 +167,13 @@ def test_absorbed_the_first_pair_is_a_spiral(theta_1, theta_2, gamma):
 @given(st.floats(-360, 360), st.floats(-360, 360), st.floats(0.1, 0.999))
 def test_with_p_or_without_the_size_shrinks_evenly_and_the_output_is_one(theta_1, theta_2, gamma):
     head = turning_head(theta_1, theta_2, gamma)
-    (states, y), (_, plain_y) = answer(head, 12), answer(absorb(head), 12)
+    (states, y), (_, plain_y) = impulse(head, 12), impulse(absorb(head), 12)
     assert np.linalg.norm(states, axis=1) == pytest.approx(gamma ** np.arange(12), rel=1e-9)
     assert y == pytest.approx(plain_y, abs=1e-9)
 
 
 def test_p_does_mix_the_angles():
-    states, _ = answer(turning_head(20, 45, 0.98))
+    states, _ = impulse(turning_head(20, 45, 0.98))
     first_pair = np.linalg.norm(states[:, :2], axis=1) / 0.98 ** np.arange(len(states))
     assert np.ptp(first_pair) > 0.3
 
@@ -176,7 +181,7 @@ def test_p_does_mix_the_angles():
 def test_the_picture_shows_the_layer_chosen_and_both_outputs():
     kept, absorbed = (turning(20, 45, 0.98, P) for P in ("kept", "absorbed"))
     for figure, head in ((kept, turning_head(20, 45, 0.98)), (absorbed, absorb(turning_head(20, 45, 0.98)))):
-        assert np.transpose(figure.axes[0].lines[0].get_data()) == pytest.approx(answer(head)[0][:, :2])
+        assert np.transpose(figure.axes[0].lines[0].get_data()) == pytest.approx(impulse(head)[0][:, :2])
         one, other = figure.axes[1].lines[:2]
         assert one.get_ydata() == pytest.approx(other.get_ydata(), abs=1e-12)
 
@@ -187,7 +192,7 @@ def test_a_forgotten_p_would_be_told(monkeypatch):
     def forgets(head):
         return Head(head.gamma, head.theta, np.eye(4), head.B, head.C)
 
-    monkeypatch.setattr(rotation_widgets, "absorb", forgets)
+    monkeypatch.setattr(ch04, "absorb", forgets)
     assert "apart</b>" in turning_sentence(20, 45, 0.98, "kept")
 
 
@@ -226,9 +231,8 @@ def test_both_kernels_are_the_modes(mode):
 
 def test_a_wrong_head_would_be_told(monkeypatch):
     assert "<b>the same</b>" in discs_sentence("Retrieval", 8, 29)
-    right = rotation_figures.as_heads
-    monkeypatch.setattr(rotation_figures, "as_heads", lambda modes: [
-        Head(x.gamma, -x.theta, x.P, x.B, x.C) for x in right(modes)])  # fmt: skip
+    right = ch04.head_of_mode
+    monkeypatch.setattr(ch04, "head_of_mode", lambda value, b, c: right(value.conjugate(), b, c))
     assert "apart</b>" in discs_sentence("Retrieval", 8, 29)
 
 
@@ -352,6 +356,7 @@ def scales(decays):
         ("04.4", resonant(), (resonant(angle=-0.7), resonant(size=2), resonant(angle=0))),
         ("04.5", scales, (lambda g: [math.sqrt(1 - x * x) for x in g], lambda g: [1 for _ in g],
                                lambda g: [1, *(1 - x * x for x in g[1:])])),
+        ("04.9", [[1, 0], [0, -1]], (np.eye(2), [[0, -1], [1, 0]], -np.eye(2), [[-1, 1], [0, 1]])),
     ],
 )  # fmt: skip
 def test_the_exercises_are_checked(id, right, wrong):

@@ -26,11 +26,11 @@ from lrnnlab.training.loop import (
     share_right,
     train,
 )
-from lrnnlab.show.norm_figures import LOOKS, NAMES, norm_along_time, norm_through_training
+from lrnnlab.chapters.ch04 import norm_along_time
+from lrnnlab.show.norm_figures import LOOKS, NAMES, norm_through_training
 from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.net import PAPER_001, Net, blocks
-from lrnnlab.algebra.coloured_input import norm_over_time
-from lrnnlab.algebra.white_input import expected_norm
+from lrnnlab.algebra.rotations import norm_over_time
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
@@ -258,7 +258,7 @@ def test_formula_is_the_covariance_of_a_rotrnn(heads, half, low, c):
     wanted = sum(np.array(covariance_traces(A[h], xi[h] * layer.B[h].detach(), 9)) for h in range(heads))
     np.testing.assert_allclose(found[:-1], wanted, rtol=1e-9)
     gammas = layer.gamma().tolist()
-    lemma = [sum(expected_norm(g, t, c) for g in gammas) for t in range(1, 10)]
+    lemma = [sum(c * (1 - g ** (2 * t)) for g in gammas) for t in range(1, 10)]
     np.testing.assert_allclose(found[:-1], lemma, rtol=1e-6)
     assert math.isclose(found[-1], c * heads, rel_tol=1e-6)
 
@@ -314,7 +314,7 @@ def test_padding_does_not_count():
 
 @pytest.mark.parametrize("rho", [0.0, 0.8])
 def test_coloured_input_is_seen_as_its_own_theory_says(rho):
-    """AR(1) inputs: ``real`` follows ``proofs.coloured_input``, ``white`` the white formula, and lag1 is rho."""
+    """AR(1) inputs: ``real`` follows ``algebra.rotations``, ``white`` the white formula, and lag1 is rho."""
     torch.manual_seed(3)
     layer = RotRNN(2, state=2, heads=1, gamma=(0.9, 0.9), theta=0.3)
     strings, steps = 4000, 20

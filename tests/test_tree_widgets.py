@@ -9,38 +9,40 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from lrnnlab.analysis_strings import elements_by_depth
+from lrnnlab.analysis import elements_by_depth
 from lrnnlab.automata import transition_monoid
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4
 from lrnnlab.tables.regulargpt_table1 import make_network
-from lrnnlab.show import tree_figures, tree_widgets
-from lrnnlab.show.cluster_widgets import (
+from lrnnlab.chapters import ch08
+from lrnnlab.chapters.ch08 import (
+    CHUNKS,
+    LAYERS,
+    LONGEST,
+    NOISES,
+    NOISY,
+    ORDERS,
+    PLACES,
+    WORDS,
     Seen,
-    element_names,
+    asked,
+    chunk_tree,
     fields,
     fields_sentence,
     gathering,
     gathering_sentence,
-    look_back,
-)
-from lrnnlab.show.gradient_figures import NETS
-from lrnnlab.show.style import INK, LIVE, SOURCES, value_colour
-from lrnnlab.show.tree_figures import (
-    CHUNKS,
-    LONGEST,
-    ORDERS,
-    WORDS,
-    asked,
-    chunk_tree,
-    element_colours,
     grow,
+    look_back,
+    noise_picture,
+    noise_sentence,
+    noisy_run,
     tree_sentence,
 )
-from lrnnlab.show.tree_widgets import LAYERS, NOISES, NOISY, PLACES, noise_picture, noise_sentence, noisy_run
+from lrnnlab.show.regulargpt_figures import READERS, element_colours, element_names
+from lrnnlab.show.style import INK, LIVE, SOURCES, value_colour
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.algebra.clusters import machine_of
-from lrnnlab.algebra.recursion import recursion, row_transitions
+from lrnnlab.algebra.composition import recursion, row_transitions
 
 TASKS = st.sampled_from(list(WORDS))
 
@@ -165,7 +167,7 @@ def test_nodes_lines_and_masks_of_figure_1(string, C):
 def test_a_dashed_line_stays_out_of_the_letters():
     _, (_, _, out), _ = parts(chunk_tree("Parity", "101", 2))
     (path,) = out.get_paths()
-    assert path.vertices[0, 0] < tree_figures.LEFT < path.vertices[1, 0] + 1e-9
+    assert path.vertices[0, 0] < ch08.LEFT < path.vertices[1, 0] + 1e-9
     figure = chunk_tree("Parity", "10110", 8)
     _, (_, _, out), _ = parts(figure)
     assert all(path.vertices[:, 0].min() > 0.5 for path in out.get_paths())
@@ -238,7 +240,7 @@ def test_rebinarised_errors_are_gone_up_to_one_eighth_and_not_beyond(task):
 
 def test_noise_that_is_not_monotone_would_be_seen(monkeypatch):
     """A planted fault: a layer that is not monotone finds errors above what is called the worst."""
-    monkeypatch.setitem(tree_widgets.LAYERS, "Lemma 1", lambda a, b: np.sin(40 * (a @ b)))
+    monkeypatch.setitem(LAYERS, "Lemma 1", lambda a, b: np.sin(40 * (a @ b)))
     run = noisy_run.__wrapped__("Parity", 0.08, "Lemma 1", "the letters")
     assert (run.errors > run.worst).any()
 
@@ -390,7 +392,7 @@ def test_the_picture_of_fields_has_a_line_for_every_net():
     drawn = {line.get_label(): line.get_ydata() for line in axes.lines if not line.get_label().startswith("_")}
     assert len(drawn) == 3
     for row, curve in curves.items():
-        (line,) = [ydata for label, ydata in drawn.items() if label.startswith(NETS[row][0] + ",")]
+        (line,) = [ydata for label, ydata in drawn.items() if label.startswith(READERS[row][0] + ",")]
         assert np.array_equal(line, curve)
     assert "after 8 letters" in fields_sentence(readers, 7)
 

@@ -1,8 +1,8 @@
 """Layers of blocks with exact entries: the x_t = A_t x_{t-1} + b_t of paper 000, Eqs. 5 and 6, without rounding.
 
-Letters: V tokens, b block size, p the norm of Eq. 6; A transition (b, b), x state (b,), w a root of unity.
+Letters: V tokens, b block size, p the norm of Eq. 6; A transition (b, b), x state (b,), n order of a root of unity w.
 
-Entries are whole numbers, fractions, or sums of powers of w = exp(2 pi i / root) (``roots``); a number that is not real
+Entries are whole numbers, fractions, or sums of powers of w = exp(2 pi i / n) (``RootSum``); a number that is not real
 costs two real ones, w = c + i s being the block [[c, -s], [s, c]].
 """
 
@@ -10,13 +10,90 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from sympy import isprime
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.algebra.roots import field_of
-from lrnnlab.algebra.turning import column_norms
+
+
+class RootSum:
+    """c_0 + c_1 w + ... + c_{n-1} w^{n-1}, n prime; written with c_{n-1} = 0, unique as 1 + w + ... + w^{n-1} = 0.
+
+    >>> w = RootSum((0, 1, 0))
+    >>> w * w * w == RootSum((1, 0, 0)), w + w * w == -RootSum((1, 0, 0)), bool(w + -w)
+    (True, True, False)
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts):
+        last = parts[-1]
+        self.parts = tuple(part - last for part in parts) if last else tuple(parts)
+
+    def _other(self, other):
+        return other.parts if isinstance(other, RootSum) else (other, *(0,) * (len(self.parts) - 1))
+
+    def __add__(self, other):
+        return RootSum([a + b for a, b in zip(self.parts, self._other(other), strict=True)])
+
+    def __mul__(self, other):
+        if not isinstance(other, RootSum):
+            return RootSum([a * other for a in self.parts])
+        n, found = len(self.parts), [0] * len(self.parts)
+        for i, a in enumerate(self.parts):
+            if a:
+                for j, b in enumerate(other.parts):
+                    if b:
+                        found[(i + j) % n] += a * b
+        return RootSum(found)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self):
+        return RootSum([-a for a in self.parts])
+
+    def __pow__(self, k):
+        found = RootSum(self._other(1))
+        for _ in range(k):
+            found = found * self
+        return found
+
+    def __eq__(self, other):
+        return self.parts == RootSum(self._other(other)).parts
+
+    def __hash__(self):
+        return hash(self.parts)
+
+    def __bool__(self):
+        return any(self.parts)
+
+    def __complex__(self):
+        n = len(self.parts)
+        return complex(sum(float(a) * np.exp(2j * np.pi * k / n) for k, a in enumerate(self.parts) if a))
+
+    def __repr__(self):
+        return f"RootSum({self.parts})"
+
+
+def field_of(n: int) -> tuple[Callable, Any]:
+    """A converter of whole numbers and fractions, and w itself.  For n = 1 and 2 the fractions, w = 1 and -1.
+
+    ValueError unless n is 1 or a prime.
+
+    >>> number, w = field_of(5)
+    >>> w ** 5 == number(1), w + w ** 2 + w ** 3 + w ** 4 == number(-1)
+    (True, True)
+    """
+    if n in (1, 2):
+        return Fraction, Fraction(1 if n == 1 else -1)
+    if not isprime(n):
+        raise ValueError(f"a root of order 1 or of prime order is needed, got {n}")
+    return lambda entry: entry if isinstance(entry, RootSum) else RootSum((entry, *(0,) * (n - 1))), RootSum(
+        (0, 1, *(0,) * (n - 2)))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,7 +156,7 @@ class BlockModel:
 
     def step(self, state: tuple, token: int) -> tuple:
         """The state after one more token."""
-        after = ()
+        after: tuple = ()
         for depth, before in enumerate(state):
             after += (tuple(self._moved(depth, number, x, token, after) for number, x in enumerate(before)),)
         return after
@@ -127,6 +204,15 @@ class BlockModel:
                 exact = {block.rule(token, lower)[0] for token in range(len(self.symbols)) for lower in below}
                 found += [real_block(np.array([list(map(complex, row)) for row in A])) for A in exact]
         return found
+
+
+def column_norms(A: np.ndarray, p: float) -> np.ndarray:
+    """(..., b) p-norms of the columns of A (..., b, b); Eq. 6 asks for at most 1.
+
+    >>> column_norms(np.array([[3.0, 0.0], [4.0, 1.0]]), 2).tolist()
+    [5.0, 1.0]
+    """
+    return (np.abs(A) ** p).sum(-2) ** (1 / p)
 
 
 def real_block(A: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 Letters: T time, m order of a rotation, r rings, q state of a channel, N order of a universal layer.
 
-A channel x_t = a x_{t-1} + b with finitely many states turns about one centre or is reset (Theorem D, ``diagonal``).
+A channel x_t = a x_{t-1} + b with finitely many states turns about one centre or is reset (chapter 01, Theorem D).
 So its state is a whole number q = m * ring + angle, standing for the point (ring + 1) / r * exp(2 pi i angle / m), and
 a step is ``("turn", k)``: a = exp(2 pi i k / m), b = 0; or ``("reset", q)``: a = 0, b = the point q.  The gate sees the
 token and the states of all lower layers after that token, as in a stack of recurrent layers.
@@ -16,7 +16,7 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, build
+from lrnnlab.automata import NO_LABEL, MooreMachine
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class DiagonalCascade:
 
     def step(self, state: tuple, token: int) -> tuple:
         """The state after one more token."""
-        after = ()
+        after: tuple = ()
         for layer, before in zip(self.layers, state):
             after += (tuple(channel.move(q, token, after) for channel, q in zip(layer, before)),)
         return after
@@ -127,7 +127,8 @@ def pair_up(model, machine: MooreMachine, limit: int = 100_000):
     """
     if tuple(model.symbols) != machine.symbols:
         raise ValueError(f"the model reads {model.symbols}, the machine {machine.symbols}")
-    pairs, words, answers = [(model.start, machine.initial)], {(model.start, machine.initial): ()}, {}
+    pairs, answers = [(model.start, machine.initial)], {}
+    words: dict[tuple, tuple[int, ...]] = {pairs[0]: ()}
     for pair in pairs:
         state, q = pair
         label = int(machine.outputs[q])
@@ -143,11 +144,6 @@ def pair_up(model, machine: MooreMachine, limit: int = 100_000):
         if len(pairs) > limit:
             raise ValueError(f"more than {limit} pairs of states: is the model finite-state? The last is {pairs[-1]}")
     return {state: label for state, (label, _) in answers.items()}, None
-
-
-def as_machine(model, answers) -> MooreMachine:
-    """The model as a machine, with the answers of ``pair_up`` as its readout (-1 where there is none)."""
-    return build(model.start, model.symbols, model.step, lambda state: answers.get(state, NO_LABEL))
 
 
 def universal_layer(symbols, N: int) -> DiagonalCascade:

@@ -1,4 +1,4 @@
-"""Solvable groups in layers of rotations: as many diagonal layers as the derived series is long.
+"""Solvable groups in layers of rotations: as many diagonal layers as the derived series is long (chapter 01, D').
 
 Letters: G a group of permutations, g one of its generators (a token), n, h, t(h) parts of an element x = n t(h).
 
@@ -13,6 +13,7 @@ import numpy as np
 from sympy.combinatorics import Permutation, PermutationGroup
 
 from lrnnlab.algebra.cascades import Channel, DiagonalCascade
+from lrnnlab.automata.languages import GROUPS
 
 
 def then(x, y):
@@ -107,3 +108,14 @@ def solvable_cascade(name: str, symbols, generators) -> DiagonalCascade:
             for (orders, _, _), table in zip(quotients, map(turns, range(len(quotients))))
         ),
     )
+
+
+def group_cascade(name: str) -> DiagonalCascade:
+    """The layers of one of ``languages.GROUPS``; ValueError for A_5, which has none.
+
+    >>> group_cascade("S_4").depth
+    3
+    """
+    if name not in GROUPS:
+        raise ValueError(f"no group is called {name!r}; there are {', '.join(GROUPS)}")
+    return solvable_cascade(name, GROUPS[name], list(GROUPS[name].values()))

@@ -7,10 +7,10 @@ of the states of the minimised machine,
 
     x y m = y x m      and      x^K s x = s x   for some K > 0.
 
-Necessary.  Theorem D is the first.  In a channel x^K s x = s x too, K the order of its turns: a reset x forgets what
-was before, a turn x^K does nothing.  Sufficient.  Cut a word after the last occurrence of each of its tokens: in each
-piece all tokens but the last one come again later, so the first law sorts them and the second counts them modulo K.
-What remains, the order of last occurrences and the counts between them modulo K, is known to
+Necessary.  Theorem D (chapter 01) is the first.  In a channel x^K s x = s x too, K the order of its turns: a reset x
+forgets what was before, a turn x^K does nothing.  Sufficient.  Cut a word after the last occurrence of each of its
+tokens: in each piece all tokens but the last one come again later, so the first law sorts them and the second counts
+them modulo K.  What remains, the order of last occurrences and the counts between them modulo K, is known to
 ``universal_layer(symbols, K)``.
 K = N, the least common multiple of the periods of the machine's words, is always enough.
 """

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -135,7 +135,8 @@ def tomita_3(later: bool = False) -> MooreMachine:
     automaton released with paper 002 forgets an odd block of 1s once an even block of 0s has followed it (26 actions
     of words); the written definition never forgets it (27).
     """
-    return MooreMachine([[0, 2, 3, 2, 4], [1, 0, 4, 3 if later else 1, 4]], [1, 1, 0, 1, 0], 0, "01")
+    transitions = np.array([[0, 2, 3, 2, 4], [1, 0, 4, 3 if later else 1, 4]])
+    return MooreMachine(transitions, np.array([1, 1, 0, 1, 0]), 0, ("0", "1"))
 
 
 def permuting(symbols, *generators) -> MooreMachine:
@@ -188,7 +189,7 @@ def acceptor(pattern: str, symbols=None) -> MooreMachine:
     return replace(smallest, names=())
 
 
-GROUPS = {
+GROUPS: dict[str, dict[str, tuple[int, ...]]] = {
     "S_3": {"s": (1, 0, 2), "t": (1, 2, 0)},
     "A_4": {"s": (1, 0, 3, 2), "t": (1, 2, 0, 3)},
     "S_4": {"s": (1, 0, 2, 3), "t": (1, 2, 3, 0)},
@@ -222,7 +223,7 @@ LANGUAGES = {
             oracles.full("(abab)*"),
         ),
         *(
-            Language(f"EvenPair({M})", "is the last symbol the first one?", lambda M=M: even_pair(M), oracles.pair)
+            Language(f"EvenPair({M})", "is the last symbol the first one?", partial(even_pair, M), oracles.pair)
             for M in (2, 5)
         ),
         Language(
@@ -250,7 +251,7 @@ LANGUAGES = {
             Language(
                 f"D_{n}",
                 f"brackets a, b balanced, depth at most {n}",
-                lambda n=n: dyck(n),
+                partial(dyck, n),
                 oracles.full(oracles.nested(n)),
             )
             for n in (2, 3, 4, 12)
@@ -286,7 +287,7 @@ LANGUAGES = {
             lambda text: int((text.count("0") - text.count("1")) % 3 == 0),
         ),
         *(
-            Language(name, "which element of the group", lambda g=g: permuting("".join(g), *g.values()), _element(name))
+            Language(name, "which element of the group", partial(permuting, "".join(g), *g.values()), _element(name))
             for name, g in GROUPS.items()
         ),
     )

@@ -33,7 +33,7 @@ def _hash(table: np.ndarray, mix: np.random.Generator) -> np.ndarray:
     with np.errstate(over="ignore"):
         mixed = (table.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)) * factors
         mixed ^= mixed >> np.uint64(29)
-        return np.multiply(mixed, factors[::-1]).sum(1)
+        return np.sum(mixed * np.asarray(factors)[::-1], 1)
 
 
 def equal_rows(table: np.ndarray) -> np.ndarray:

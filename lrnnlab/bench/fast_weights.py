@@ -54,7 +54,7 @@ def set_form(model: Net, form: str) -> None:
     """Have every layer run in this form; attention and torch's LSTM have but one."""
     for layer in model.layers:
         if hasattr(layer, "form"):
-            layer.form = form
+            layer.form = form  # type: ignore[assignment]
 
 
 def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[float]]:

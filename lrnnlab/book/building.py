@@ -61,7 +61,8 @@ def give_ids(cells: list[NotebookNode], old: list[NotebookNode], name: str) -> N
     """
     keys = [[(cell.cell_type, cell.source.rstrip()) for cell in side] for side in (old, cells)]
     kept: dict[int, str] = {}
-    for verb, a0, a1, b0, b1 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    before, now = keys
+    for verb, a0, a1, b0, b1 in difflib.SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
         if verb == "equal" or (verb == "replace" and a1 - a0 == b1 - b0):  # an edited cell stays the same cell
             kept.update(zip(range(b0, b1), (cell.get("id", "") for cell in old[a0:a1])))
     taken = {id for id in kept.values() if id}

@@ -143,8 +143,8 @@ def _mime_faults(mime: str, old, new, tolerance: dict[str, float]) -> list[tuple
     for (form, a), (_, b) in zip(DATA_URI.findall(old), DATA_URI.findall(new)):
         if form in {"png", "jpeg"} and (fault := picture_difference(a, b)):
             found.append(("picture", fault))
-    if fault := difference(DATA_URI.sub(_as_text, old), DATA_URI.sub(_as_text, new), **tolerance):
-        found.append(fault)
+    if said := difference(DATA_URI.sub(_as_text, old), DATA_URI.sub(_as_text, new), **tolerance):
+        found.append(said)
     return found
 
 

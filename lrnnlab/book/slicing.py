@@ -13,6 +13,7 @@ import symtable
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -111,7 +112,7 @@ def widget_cells(notebook: NotebookNode) -> dict[int, str]:
     return found
 
 
-def widgets(source: Path, only: Iterable[str] | None = None) -> dict[str, object]:
+def widgets(source: Path, only: Iterable[str] | None = None) -> dict[str, Any]:
     """Name -> widget of a chapter, made by running the cells they need, in this process; what they print is dropped.
 
     ``only`` : names; default: all of them.  What a cell raises is raised.

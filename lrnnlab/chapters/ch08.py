@@ -1,26 +1,734 @@
-"""The exercises of chapter 08 (working memory in depth) that a cell can check."""
+"""Chapter 08, working memory in depth: its pictures with their sentences, its tables, and the judges of its exercises.
+
+* The tree of RegularGPT over a string, with the masks that make it: Figure 1 of paper 002, for any string.  A node stands
+  over the last letter of its word and holds what the word does to every state, an element of the machine's transition
+  monoid; it is named by a shortest word that does the same (e: nothing).
+* Noise in the recursion: how errors of the letters grow from layer to layer, with Lemma 1's layer and with one that
+  repairs them (``lrnnlab.algebra.composition``).
+* States that gather, depth by depth, and gradients that reach back, position by position.
+
+Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m elements of the transition monoid; e size of
+the errors; p = P(1).
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache, reduce
+from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+from torch import Tensor, nn
 
-from lrnnlab.automata import classify, equivalent
+from lrnnlab import records
+from lrnnlab.algebra.clusters import appended, cluster_count, machine_of, multiplication_table
+from lrnnlab.algebra.composition import (
+    compose,
+    printed_machine,
+    reach,
+    rebinarised,
+    simulate,
+    states_read,
+    worst_errors,
+)
+from lrnnlab.analysis import cumulative_gradient, elements_by_depth, states_by_depth
+from lrnnlab.automata import MooreMachine, classify, equivalent, transition_monoid
+from lrnnlab.automata.languages import LANGUAGES, language, read
+from lrnnlab.bench.tree import ratio, training_step
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
+from lrnnlab.course.judging import CannotJudge, agree, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.models.chunk_masks import kept_positions
-from lrnnlab.algebra.chunk_composition import flat
-from lrnnlab.algebra.chunk_cost import threshold
-from lrnnlab.algebra.clusters import cluster_count, machine_of
-from lrnnlab.algebra.composition_order import printed_machine
-from lrnnlab.algebra.error_correction import reach
-from lrnnlab.automata.languages import LANGUAGES, language
-from lrnnlab.algebra.recursion import matrices
+from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
+from lrnnlab.show.names import named
+from lrnnlab.show.regulargpt_figures import (
+    CLUSTERED,
+    MODELS,
+    NETS,
+    NOTHING,
+    READERS,
+    element_colours,
+    element_names,
+    gradients,
+)
+from lrnnlab.show.style import (
+    FAINT,
+    GRID,
+    INK,
+    LIVE,
+    PAGE,
+    SMALL,
+    SOURCES,
+    ink_on,
+    label_ends,
+    new_figure,
+    styled,
+    typeset,
+)
+from lrnnlab.tables import regulargpt_fig3 as fig3
+from lrnnlab.tables import regulargpt_fig4 as fig4
+from lrnnlab.tables import regulargpt_table1 as table1
+from lrnnlab.tables import regulargpt_table2 as table2
+from lrnnlab.tables import regulargpt_table3 as table3
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.lengths import train_strings
+from lrnnlab.training.steady import stream
+
+# ------------------------------------------------------------------------------------------------------------ the tree
+
+WORDS = {  # task -> a word to open on
+    "Parity": "1011000110101101", "Cycle Navigation": "++0-+++--+0+++-+", "S_3": "ststtsstttsts",
+    "D_2": "aababbabaabbab", "Tomita 3": "1101100110001001",
+}  # fmt: skip
+CHUNKS = (2, 3, 4, 8, 16)
+ORDERS = ("earlier first", "as printed")
+LONGEST = 16  # letters that are drawn
+LEFT, ACROSS, LOW, HIGH = 0.95, 4.8, 0.45, 4.35  # inches: of the first letter, from it to the last, of letters and root
+MASK = 0.92  # inches, the largest side of a mask
 
 
-def _nodes(answer) -> None:
+@dataclass(frozen=True)
+class Tree:
+    """``elements`` (L + 1, T): row 0 the letters, row l + 1 what depth l holds at every position; element 0 does nothing."""
+
+    machine: MooreMachine
+    tokens: tuple[int, ...]
+    chunk: int
+    elements: np.ndarray
+
+    @cached_property
+    def monoid(self):
+        """The actions, each with a shortest word."""
+        return transition_monoid(self.machine)
+
+    @property
+    def depths(self) -> int:
+        """ceil(log_c T), at least 1."""
+        return len(self.elements) - 1
+
+    @property
+    def root(self) -> int:
+        """The element that the last position holds in the end."""
+        return int(self.elements[-1, -1])
+
+    @property
+    def answer(self) -> int:
+        """The class of the state that the root leads to from the start."""
+        return int(self.machine.outputs[self.monoid.elements[self.root, self.machine.initial]])
+
+    def kept(self, depth: int) -> list[int]:
+        """The positions that the tree needs of a depth; -1 are the letters."""
+        T = len(self.tokens)
+        return list(range(T)) if depth < 0 else kept_positions(T, self.chunk, depth)
+
+    def name(self, element: int) -> str:
+        """A shortest word that does the same."""
+        return typeset("".join(self.machine.symbols[token] for token in self.monoid.words[element])) or NOTHING
+
+
+def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first: bool = False) -> Tree:
+    """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing.
+
+    later_first : in the order of the printed heads, which read the position itself first (paper 002, Sec. 7.2; for
+    c > 2 continued likewise).  Any c; for c = 2 this is ``algebra.composition.recursion`` in numbers of elements.
+    ValueError for an empty string, or c below 2.
+
+    >>> tree = grow(machine_of("Parity"), (1, 0, 1, 1, 0, 0, 0), 2)
+    >>> tree.elements.tolist()[1:]
+    [[1, 1, 1, 0, 1, 0, 0], [1, 1, 0, 1, 0, 0, 1], [1, 1, 0, 1, 1, 1, 1]]
+    >>> tree.kept(0), tree.answer
+    ([0, 2, 4, 6], 1)
+    """
+    T = len(tokens)
+    depths = depth_count(T, chunk)
+    times, letters = multiplication_table(transition_monoid(machine)), appended(machine)[1][:, 0]
+    rows = [letters[list(tokens)]]
+    for depth in range(depths):
+        back = [min(j * chunk**depth, T) for j in range(chunk)]
+        seen = [np.concatenate([np.zeros(far, dtype=int), rows[-1][: T - far]]) for far in back]  # (c, T), itself first
+        rows.append(reduce(lambda first, then: times[first, then], seen if later_first else seen[::-1]))
+    return Tree(machine, tuple(tokens), chunk, np.stack(rows))
+
+
+def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
+    """The tokens of what was typed, and a note if it had to be cut, or if the task reads other letters.
+
+    >>> asked("Parity", "101"), asked("S_3", "101")[1]
+    (((1, 0, 1), ''), 'S_3 reads s t, so this is a word of its own. ')
+    """
+    machine, word = machine_of(task), "".join(string.split()).translate({0x2212: "-", 0x2013: "-"})
+    if not word:
+        return read(machine, WORDS[task])[:LONGEST], ""
+    if not set(word) <= set(machine.symbols):
+        letters = " ".join(map(typeset, machine.symbols))
+        return read(machine, WORDS[task])[:LONGEST], f"{task} reads {letters}, so this is a word of its own. "
+    note = f"Only the first {LONGEST} letters are drawn. " if len(word) > LONGEST else ""
+    return read(machine, word)[:LONGEST], note
+
+
+@styled
+def chunk_tree(task: str, string: str, C: int, order: str = ORDERS[0]) -> Figure:
+    """The tree over a string, the root above the last letter; on the right who sees whom at each depth (Eq. 1).
+
+    Circles are the nodes that the tree needs, dots what the masks compute as well; colour is the element.  A dashed
+    line leads to a place before the start.  In a mask the rows that the tree needs are dark.
+    ValueError for a task or an order that there is not.
+
+    >>> figure = chunk_tree("Parity", "1011", 2)
+    >>> [text.get_text() for text in figure.axes[0].texts][:9]
+    ['1', '0', '1', '1', '1', 'e', '1', 'letters', 'depth 0']
+    """
+    tree = _grown(task, string, C, order)
+    figure, axes = new_figure(HIGH + 0.65, left=0, right=0, top=0, bottom=0)
+    axes.set(xlim=(0, PAGE), ylim=(0, HIGH + 0.65))  # so that every length is in inches
+    axes.axis("off")
+    rise = (HIGH - LOW) / tree.depths
+    heights = [LOW + rise * row for row in range(tree.depths + 1)]
+    _edges(axes, tree, heights)
+    _nodes(axes, tree, heights)
+    for depth, high in enumerate(heights[1:]):
+        axes.text(0.12, high, f"depth {depth}", va="center", fontsize=SMALL)
+        _mask(axes, tree, depth, high, min(MASK, rise - 0.1))
+    axes.text(PAGE - MASK - 0.12, HIGH + 0.3, "who sees whom", fontsize=SMALL, va="bottom")
+    return figure
+
+
+def _grown(task, string, C, order):
+    if task not in WORDS or order not in ORDERS:
+        raise ValueError(f"tasks are {', '.join(WORDS)}, orders {', '.join(ORDERS)}; got {task!r} and {order!r}")
+    return grow(machine_of(task), asked(task, string)[0], C, order == ORDERS[1])
+
+
+def _across(tree, position):
+    return LEFT + min(0.7, ACROSS / max(1, len(tree.tokens) - 1)) * np.asarray(position)
+
+
+def _edges(axes: Axes, tree: Tree, heights):
+    """Faint lines for all positions (the masks), dark ones for the tree, dashed ones out of the string."""
+    T, faint, dark, out = len(tree.tokens), [], [], []
+    for depth in range(tree.depths):
+        kept = set(tree.kept(depth))
+        for position in range(T):
+            for j in range(tree.chunk):
+                child = position - j * tree.chunk**depth
+                line = [(_across(tree, child), heights[depth]), (_across(tree, position), heights[depth + 1])]
+                if child >= 0:
+                    (dark if position in kept else faint).append(line)
+                elif position in kept:
+                    out.append(line)
+    axes.add_collection(LineCollection(faint, colors=GRID, lw=0.7, zorder=1), autolim=False)
+    axes.add_collection(LineCollection(dark, colors=INK, lw=1.3, zorder=2), autolim=False)
+    # what lies left of the letters is padding: the lines end in the margin
+    short = [[_cut(line), line[1]] for line in out]
+    axes.add_collection(LineCollection(short, colors=FAINT, lw=1.0, linestyles=[(0, (3, 2))], zorder=2), autolim=False)
+
+
+def _cut(line, edge=LEFT - 0.22):
+    """Where a line from (x, y) to the left meets the margin."""
+    (x0, y0), (x1, y1) = line
+    return edge, y1 + (y0 - y1) * (x1 - edge) / (x1 - x0)
+
+
+def _nodes(axes: Axes, tree: Tree, heights):
+    colours = element_colours(tree.machine, tree.monoid.elements)
+    dots = [(position, row) for row in range(1, tree.depths + 1)
+            for position in set(range(len(tree.tokens))) - set(tree.kept(row - 1))]  # fmt: skip
+    nodes = [(position, row) for row in range(tree.depths + 1) for position in tree.kept(row - 1)]
+    for places, size, edge in ((dots, 14, 0.0), (nodes, 250, 0.8)):
+        shown = [colours[tree.elements[row, position]] for position, row in places]
+        axes.scatter(_across(tree, [p for p, _ in places]), [heights[row] for _, row in places], s=size, c=shown,
+                     edgecolors=FAINT, linewidths=edge, zorder=3)  # fmt: skip
+    for position, row in nodes:
+        element = int(tree.elements[row, position])
+        name = typeset(tree.machine.symbols[tree.tokens[position]]) if row == 0 else tree.name(element)
+        fits = len(name) <= 2  # a longer name stands beside its circle
+        axes.text(_across(tree, position) + (0 if fits else -0.15), heights[row] + (0 if fits else 0.16), name,
+                  ha="center" if fits else "right", va="center", fontsize=SMALL, zorder=4,
+                  color=ink_on(colours[element]) if fits else INK)  # fmt: skip
+    axes.text(0.12, heights[0], "letters", va="center", fontsize=SMALL)
+
+
+def _mask(axes: Axes, tree: Tree, depth: int, high: float, side: float):
+    """Who (row, from above) sees whom (column) at a depth; side in inches, its upper edge a little above ``high``."""
+    seen = np.isfinite(dilated_mask(len(tree.tokens), tree.chunk, depth).numpy())
+    picture = np.ones((*seen.shape, 3))
+    picture[seen] = to_rgb(GRID)
+    rows = tree.kept(depth)
+    picture[rows] = np.where(seen[rows, :, None], to_rgb(INK), picture[rows])
+    left, top = PAGE - MASK - 0.12, high + 0.12
+    axes.imshow(picture, extent=(left, left + side, top - side, top), interpolation="nearest", aspect="auto", zorder=2)
+    axes.plot([left, left + side, left + side, left, left], [top, top, top - side, top - side, top], color=FAINT, lw=0.8)
+
+
+def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str:
+    """Depths, work, and whether the root has the answer, as HTML; what was typed is repeated only where it was read.
+
+    >>> tree_sentence("S_3", "st", 2, "as printed").split(". ")[1]
+    'The root does what <b>ts</b> does, answer 4; but letter after letter the answer is 3: <b>wrong</b>'
+    """
+    tree, note = _grown(task, string, C, order), asked(task, string)[1]
+    T, word = len(tree.tokens), typeset("".join(tree.machine.symbols[token] for token in tree.tokens))
+    kept = sum(len(tree.kept(depth)) for depth in range(tree.depths))
+    truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), tree.name(tree.root)
+    did = f"The root does {'nothing' if name == NOTHING else f'what <b>{name}</b> does'}, answer {tree.answer}"
+    fair = "as letter after letter" if truth == tree.answer else (
+        f"but letter after letter the answer is {truth}: <b>wrong</b>")  # fmt: skip
+    turned = "" if order == ORDERS[0] else " In the printed order the tree reads the string backwards."
+    return (f"{note}{word}: {T} letters in chunks of {C} take <b>{tree.depths} depth{'s' * (tree.depths > 1)}</b>, "
+            f"{kept} nodes in the tree, {T * tree.depths} with masks. {did}{'; ' if truth != tree.answer else ', '}"
+            f"{fair}.{turned}")  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------------- noise
+
+NOISY = ("Parity", "Cycle Navigation", "S_3")
+NOISES = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.125, 0.13, 0.16, 0.2, 0.24)
+LAYERS = {"Lemma 1": compose, "re-binarised": rebinarised}
+PLACES = {"the letters": False, "every layer": True}
+NOISY_LENGTH = 512  # letters
+FLAT, TOP = 0.01, 1e7  # errors below FLAT are drawn to scale, above it their logarithms
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """By layers done, 0..9: ``errors`` the largest found, ``worst`` the largest that can be, ``right`` the share of
+    positions whose state is read as without noise."""
+
+    n: int
+    errors: np.ndarray
+    worst: np.ndarray
+    right: np.ndarray
+
+
+@lru_cache(maxsize=8)  # the picture and the sentence under it ask for the same run
+def noisy_run(task: str, e: float, layer: str, noise: str) -> Noisy:
+    """The recursion on a random string of 512 letters, its letters (or every layer's output too) wrong by up to e.
+
+    The letters are permutations, so the worst case does not depend on the word (``algebra.composition``).
+    ValueError for a name that there is not, or a negative e.
+
+    >>> bool(noisy_run("Parity", 0.125, "re-binarised", "every layer").errors.max() <= 0.125)
+    True
+    >>> noisy_run("Cycle Navigation", 1 / 32, "Lemma 1", "the letters").worst.tolist()[:5]
+    [0.03125, 0.125, 0.375, 1.0, 5.5]
+    """
+    for name, known in ((task, NOISY), (layer, LAYERS), (noise, PLACES)):
+        if name not in known:
+            raise ValueError(f"{name!r} is none of {', '.join(known)}")
+    machine, draw = machine_of(task), np.random.default_rng(0)
+    tokens = draw.integers(machine.num_symbols, size=NOISY_LENGTH)
+    found = simulate(machine, tokens, e, draw, LAYERS[layer], PLACES[noise])
+    right = states_read(found.layers, machine) == states_read(found.exact, machine)
+    again = e * PLACES[noise]
+    worst = [_worst(machine.num_states, side * e, len(found.errors) - 1, LAYERS[layer], side * again) for side in (-1, 1)]
+    return Noisy(machine.num_states, found.errors, np.max(worst, axis=0), right.mean(1))
+
+
+def _worst(n: int, e: float, depth: int, layer: Callable, again: float) -> list[float]:
+    """The errors by layer of an n x n permutation with e on every number at first, and ``again`` after every layer."""
+    rows = worst_errors(n, abs(e), depth, lambda A, B: layer(A, B) + again)
+    return [max(abs(row["ones"][e > 0] - 1), abs(row["zeros"][e > 0])) for row in rows]
+
+
+@styled
+def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
+    """Left, the largest error by layers done, found and possible; right, the share of states that can still be read.
+
+    The dashed line is what re-binarisation removes wholly; the dotted one what reading by chance gives.
+
+    >>> noise_picture("Parity", 0.04, "Lemma 1", "the letters").axes[0].get_ylabel()
+    'largest error of a number'
+    """
+    run = noisy_run(task, e, layer, noise)
+    figure, (left, right) = new_figure(3.3, columns=2, left=0.75, right=0.95, top=0.4, bottom=0.55, gap=1.85)
+    done = np.arange(len(run.errors))
+    left.axhline(float(reach(2)), color=INK, lw=1.0, ls=(0, (4, 3)))
+    left.plot(done, run.worst, color=FAINT, marker="^", ms=4)
+    left.plot(done, run.errors, color=LIVE, marker="o", ms=4)
+    left.set_yscale("symlog", linthresh=FLAT, linscale=0.5)
+    left.set(ylim=(-FLAT / 5, TOP), xlim=(0, done[-1]), xlabel="layers done", ylabel="largest error of a number",
+             title=f"{task}, e = {e:g}")  # fmt: skip
+    left.set_yticks([0, 0.01, 0.1, 1, 100, 1e4, 1e6], ["0", "0.01", "0.1", "1", "100", "10,000", "1,000,000"])
+    left.minorticks_off()
+    label_ends(left, [(min(run.worst[-1], TOP), "at worst", FAINT), (min(run.errors[-1], TOP), "found", LIVE),
+                      (float(reach(2)), "1/8", INK)])  # fmt: skip
+    right.axhline(1 / run.n, color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    right.plot(done, run.right, color=LIVE, marker="o", ms=4, clip_on=False)
+    right.set(ylim=(0, 1), xlim=(0, done[-1]), xlabel="layers done", title="states read right")
+    right.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    for axes in (left, right):
+        axes.set_xticks(done)
+    label_ends(right, [(1 / run.n, "chance", FAINT), (run.right[-1], "read", LIVE)])
+    return figure
+
+
+def noise_sentence(task: str, e: float, layer: str, noise: str) -> str:
+    """What is left of the states after the last layer.
+
+    >>> noise_sentence("Parity", 0.04, "re-binarised", "the letters")
+    'Errors of up to 0.04 in the letters: <b>gone</b> after the first layer, for any string of any length (0.04 ≤ 1/8).'
+    """
+    run, within = noisy_run(task, e, layer, noise), e <= reach(2)
+    start = f"Errors of up to {e:g} in {noise}: "
+    if e == 0:
+        return "Without errors both layers are exact at every depth."
+    if layer == "re-binarised" and within:
+        last = "after the first layer" if noise == "the letters" else "in the next layer, so none adds to another"
+        return f"{start}<b>gone</b> {last}, for any string of any length ({e:g} ≤ 1/8)."
+    share = f"{run.right[-1]:.0%} of the {NOISY_LENGTH} states are read right"
+    more = " Above 1/8 the cure is no proof, but random errors are seldom at their worst." * (layer == "re-binarised")
+    return (f"{start}after {len(run.errors) - 1} layers the largest is {run.errors[-1]:.3g} (at worst "
+            f"{run.worst[-1]:.3g}), and <b>{share}</b>.{more}")  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ states and gradients
+
+NAMED = 12  # elements up to which each gets its name in the picture
+
+
+class Seen(NamedTuple):
+    """One net looked at: the task's name, ``recorded`` or ``live``, and what ``regulargpt_fig3.look`` found."""
+
+    task: str
+    source: str
+    found: Mapping
+
+
+@styled
+def gathering(seen: Seen, depth: int) -> Figure:
+    """Left, the states of a depth among those of all depths (faint); right, how many clusters there are, by depth.
+
+    Colour is the element of the monoid that the word below a state makes; a ring goes around each cluster that was
+    found, which knows nothing of elements.  ValueError for a depth that the net has not.
+
+    >>> depths = [{"word": 2, "found": 2, "predicted": 2, "purity": 1.0, "wholeness": 1.0, "points": 2}]
+    >>> points = {"depth": [0, 0], "element": [0, 1], "cluster": [0, 1], "x": [0.0, 1.0], "y": [0.0, 0.0]}
+    >>> [t.get_text() for t in gathering(Seen("parity", "live", {"depths": depths, "points": points}), 0).axes[0].texts]
+    ['e', '1']
+    """
+    depths = seen.found["depths"]
+    if not 0 <= depth < len(depths):
+        raise ValueError(f"the net has depths 0..{len(depths) - 1}, got depth={depth}")
+    figure, (left, right) = new_figure(3.9, columns=2, left=0.2, right=1.3, top=0.4, bottom=0.55, gap=0.65)
+    _states(left, seen, depth)
+    look, places = SOURCES[seen.source], np.arange(len(depths))
+    due, found = ([at[name] for at in depths] for name in ("predicted", "found"))
+    right.step(places, due, where="mid", color=INK, lw=1.4)
+    right.plot(places, found, look.marker, color=look.colour, ms=6, zorder=3)
+    right.axvline(depth, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    most = max(*due, *found)
+    right.set(xlabel="depth", title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
+              ylim=(0.8, 1.5 * most) if most > 20 else (0, most + 1.0))  # fmt: skip
+    ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500] if most > 20 else range(0, most + 2, 1 + most // 8)
+    right.set_yticks([tick for tick in ticks if tick <= 1.5 * most], [str(tick) for tick in ticks if tick <= 1.5 * most])
+    right.minorticks_off()
+    right.set_xticks(places)
+    label_ends(right, [(due[-1], "by algebra", INK), (found[-1], f"found, {seen.source}", look.colour)])
+    return figure
+
+
+def _states(axes: Axes, seen: Seen, depth: int):
+    points = {name: np.asarray(column) for name, column in seen.found["points"].items()}
+    at, here = np.stack([points["x"], points["y"]], axis=1), points["depth"] == depth
+    machine = fig3.build_task(seen.task).machine
+    colours = np.array(element_colours(machine, transition_monoid(machine).elements))
+    axes.scatter(*at[~here].T, s=7, color=GRID, linewidths=0, zorder=1)
+    axes.scatter(*at[here].T, s=24, c=colours[points["element"][here]], edgecolors=FAINT, linewidths=0.5, zorder=3)
+    centre = at.mean(0)
+    reach = 1.2 * np.abs(at - centre).max()
+    found = {  # (depth, cluster) -> middle and radius of its ring
+        key: _ring(at[(points["depth"] == key[0]) & (points["cluster"] == key[1])], 0.035 * reach)
+        for key in sorted(set(zip(points["depth"].tolist(), points["cluster"].tolist()))) if key[1] != -1
+    }  # fmt: skip
+    reach = max(reach, *(1.02 * (np.abs(middle - centre).max() + radius) for middle, radius in found.values()))
+    rings = [Circle(*ring) for (at_depth, _), ring in found.items() if at_depth == depth]
+    axes.add_collection(PatchCollection(rings, facecolor="none", edgecolor=INK, lw=0.9, zorder=2, clip_on=False),
+                        autolim=False)  # fmt: skip
+    axes.set(xlim=(centre[0] - reach, centre[0] + reach), ylim=(centre[1] - reach, centre[1] + reach), aspect="equal",
+             xticks=[], yticks=[], title=f"{CLUSTERED[seen.task]}, depth {depth}", anchor="W")  # fmt: skip
+    axes.spines[:].set_visible(False)
+    if len(colours) <= NAMED:
+        names = element_names(seen.task)
+        for element in sorted(set(points["element"][here].tolist())):
+            x, y = at[here & (points["element"] == element)].mean(0)
+            axes.annotate(names[element], (x, y), (7, 7), textcoords="offset points", fontsize=SMALL + 1, zorder=4,
+                          fontweight="bold")  # fmt: skip
+
+
+def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
+    middle = inside.mean(0)
+    return middle, np.linalg.norm(inside - middle, axis=1).max() + margin
+
+
+def gathering_sentence(seen: Seen, depth: int) -> str:
+    """What was found at a depth beside what the algebra says, as HTML.
+
+    >>> at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 1.0, "points": 120}
+    >>> gathering_sentence(Seen("s_3", "recorded", {"depths": [at]}), 0)
+    'Depth 0, words of 8 letters: <b>6 clusters</b> among 120 states, the algebra predicts <b>6</b>. Clusters and elements are the same.'
+    """
+    at = seen.found["depths"][depth]
+    start = (f"Depth {depth}, words of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
+             f"{at['points']} states, the algebra predicts <b>{at['predicted']}</b>.")  # fmt: skip
+    if at["purity"] == at["wholeness"] == 1:
+        return f"{start} Clusters and elements are the same."
+    return (f"{start} {at['purity']:.0%} of the states have the commonest element of their cluster, {at['wholeness']:.0%} lie "
+            "in the commonest cluster of their element.")  # fmt: skip
+
+
+class Readers(NamedTuple):
+    """Nets on one task of ``regulargpt/fig4``: row -> share right; position -> row -> cumulative gradient (position + 1,)."""
+
+    task: str
+    accuracy: Mapping[str, float]
+    curves: Mapping[int, Mapping[str, np.ndarray]]
+
+
+def look_back(task: str, nets: Mapping[str, nn.Module], accuracy: Mapping[str, float], strings: Tensor,
+              positions: Sequence[int]) -> Readers:  # fmt: skip
+    """How far back nets (row -> net) look from each of ``positions`` of strings (B, T), worked out once for a slider.
+
+    ValueError for a position outside the strings.
+    """
+    return Readers(task, accuracy, {position: {row: cumulative_gradient(net, strings, position) for row, net in nets.items()}
+                                    for position in positions})  # fmt: skip
+
+
+def fields(readers: Readers, position: int) -> Figure:
+    """How far back each net looks from a position, as ``show.regulargpt_figures.gradients`` draws it."""
+    return gradients([{"task": readers.task, "row": row, "seed": 0, "gradient": curve,
+                       "metrics": {"accuracy": readers.accuracy[row]}}
+                      for row, curve in readers.curves[position].items()])  # fmt: skip
+
+
+def fields_sentence(readers: Readers, position: int) -> str:
+    """Where half of each net's gradient lies, as HTML.  A net that looks at nothing is said to.
+
+    >>> fields_sentence(Readers("parity", {"rnn": 0.5}, {3: {"rnn": np.zeros(4)}}), 3)
+    'The answer after 4 letters. Half of the gradient lies in the last: RNN looks at nothing.'
+    """
+    told = []
+    for row, curve in readers.curves[position].items():
+        name, half = READERS[row][0], fig4.shape(curve)["half"]
+        told.append(f"{name} <b>{half}</b>" if curve[0] > 0 else f"{name} looks at nothing")
+    return f"The answer after {position + 1} letters. Half of the gradient lies in the last: {', '.join(told)}."
+
+
+# ------------------------------------------------------------------------------------------------- records and live runs
+
+
+def recorded(name: str) -> list[dict]:
+    """The records of an experiment at the desk budget; says how they are made where there are none."""
+    found = records.read_all(records.data_folder() / "records" / name / "desk")
+    if not found:
+        print(f"no records of {name} here; this makes them: lrnnlab reproduce {name} --budget desk")
+    return found
+
+
+def _shares(desk: Sequence[Mapping], row: str, task: str, measure: str = "accuracy") -> list[float]:
+    return [record["metrics"][measure] for record in desk if (record["row"], record["task"]) == (row, task)]
+
+
+def rows_of_table_1(desk: Sequence[Mapping], nets: Sequence[str], live: Mapping) -> list[dict]:
+    """Table 1 in percent, rounded down: the paper, greatest / mean of our seeds (how many), and what was trained just now."""
+    rows = []
+    for task in table1.TASKS:
+        cells = {"task": named(task)}
+        for net in nets:
+            name, shares = NETS[net].removeprefix("RegularGPT, "), _shares(desk, net, task)
+            cells[f"{name}: paper"] = table1.paper_frame([task], [net])[net][task] or None
+            most_and_mean = f"{table1.percent(max(shares, default=0))} / {table1.percent(_mean(shares))} ({len(shares)})"
+            cells[f"{name}: recorded"] = most_and_mean if shares else None
+            if net == live["row"]:
+                mine = task == live["task"]
+                cells[f"{name}: live"] = table1.percent(live["metrics"]["accuracy"]) if mine else None
+        levels = [record["metrics"]["majority"] for record in desk if record["task"] == task]
+        rows.append({**cells, "majority": table1.percent(levels[0]) if levels else None})
+    return rows
+
+
+def _mean(shares: Sequence[float]) -> float:
+    return sum(shares) / max(1, len(shares))
+
+
+def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterator[str]:
+    """Of which tasks a net is right on every string beyond the trained lengths: with every seed, the best one, none.
+
+    >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
+    >>> list(right_by_seed(runs, "rnn"))
+    ['every seed is right: none', 'the best seed is right, not every one: parity', 'no seed: none']
+    """
+    by_task = {named(task): _shares(desk, net, task) for task in table1.TASKS}
+    for said, test in (
+        ("every seed is right", lambda shares: min(shares) == 1),
+        ("the best seed is right, not every one", lambda shares: max(shares) == 1 > min(shares)),
+        ("no seed", lambda shares: max(shares) < 1),
+    ):
+        yield f"{said}: {', '.join(task for task, shares in by_task.items() if shares and test(shares)) or 'none'}"
+
+
+def seeds_apart(desk: Sequence[Mapping], points: int = 15) -> Iterator[str]:
+    """For every net the tasks whose seeds lie more than so many points apart, with the seeds in percent.
+
+    >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
+    >>> next(seeds_apart(runs))
+    'RNN: parity (50.0 100)'
+    """
+    for net, name in NETS.items():
+        found = {task: sorted(_shares(desk, net, task)) for task in table1.TASKS}
+        apart = [f"{named(task)} ({' '.join(map(table1.percent, shares))})"
+                 for task, shares in found.items() if shares and shares[-1] - shares[0] > points / 100]  # fmt: skip
+        yield f"{name}: {', '.join(apart) or 'nowhere'}"
+
+
+def low_and_why(desk: Sequence[Mapping], low: float = 0.9) -> Iterator[str]:
+    """For every net the tasks whose best seed stays below ``low`` beyond the trained lengths, and what it scores within.
+
+    >>> run = {"row": "rnn", "task": "parity", "metrics": {"accuracy": 0.5, "accuracy_seen": 1.0}}
+    >>> next(low_and_why([run]))
+    'RNN: parity 50.0 (100)'
+    """
+    for net, name in NETS.items():
+        found = []
+        for task in table1.TASKS:
+            pairs = list(zip(_shares(desk, net, task), _shares(desk, net, task, "accuracy_seen")))
+            if pairs and max(pairs)[0] < low:
+                beyond, seen = max(pairs)
+                found.append(f"{named(task)} {table1.percent(beyond)} ({table1.percent(seen)})")
+        yield f"{name}: {', '.join(found) or 'none'}"
+
+
+def rows_of_table_2(desk: Sequence[Mapping]) -> list[dict]:
+    """Table 2 in percent, rounded down: the paper's means, and ours with every seed in brackets."""
+    rows = []
+    for place, (measure, title) in enumerate(table2.MEASURES.items()):
+        for net in table2.ROWS:
+            paper = {f"p = {p}": f"{share:.1f}" for p, share in zip(table2.TASKS, table2.PAPER[net][place])}
+            ours = {f"p = {p}": _mean_and_seeds(_shares(desk, net, p, measure)) for p in table2.TASKS}
+            rows += [{"lengths": title, "net": NETS[net], "from": said, **cells}
+                     for said, cells in (("paper", paper), ("recorded", ours))]  # fmt: skip
+    return rows
+
+
+def _mean_and_seeds(shares: Sequence[float]) -> str | None:
+    return f"{table2.percent(_mean(shares))} ({' '.join(map(table2.percent, shares))})" if shares else None
+
+
+def runs_of_table_2(desk: Sequence[Mapping]) -> Iterator[str]:
+    """For every net, how many runs are right on every string, and how many know the trained length."""
+    for net in table2.ROWS:
+        mine = [record["metrics"] for record in desk if record["row"] == net]
+        right = sum(found["accuracy"] == found["accuracy_seen"] == 1 for found in mine)
+        seen = sum(found["accuracy_seen"] > 0.99 for found in mine)
+        yield (f"{NETS[net]}: right on every string, at both lengths, in {right} of {len(mine)} runs; above 99 % at "
+               f"length 40 in {seen}")  # fmt: skip
+
+
+def looked_at(net: nn.Module, task: str, strings: Tensor, shown: int = 120) -> Seen:
+    """A net that was trained just now, on strings (B, T), as :func:`gathering` takes it."""
+    return Seen(task, "live", fig3.look(net, fig3.build_task(task), strings, shown=shown))
+
+
+def states_and_elements(net: nn.Module, machine: MooreMachine, strings: Tensor) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each depth all states (N, D) of a tree over strings (B, T), and the element (N,) that each should hold."""
+    return [(at.reshape(-1, at.shape[-1]), which.ravel())
+            for at, which in zip(states_by_depth(net, strings), elements_by_depth(machine, strings))]  # fmt: skip
+
+
+def rows_of_clusters(found: Sequence[Mapping]) -> list[dict]:
+    """For each record of ``regulargpt/fig3`` the clusters found / predicted, by letters below a state."""
+    return [
+        {
+            "task": CLUSTERED[record["task"]].strip("$"),
+            "net": "untrained" if record["row"] == "untrained" else "trained",
+            "seed": record["seed"],
+            "right at 500": f"{record['metrics']['accuracy']:.1%}",
+            **{str(at["word"]): f"{at['found']} / {at['predicted']}" for at in record["depths"]},
+        }
+        for record in found
+    ]
+
+
+def halves(found: Sequence[Mapping]) -> dict[int, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]:
+    """For each trained net for Parity (by seed): its states on the plane, (mean, standard deviation) by their halves.
+
+    The halves are the elements that the two words below a state make, 0 for an even number of ones; depth 0 is left out.
+    """
+    made = {}
+    for record in found:
+        if (record["task"], record["row"]) == ("parity", "regulargpt_c2"):
+            points = {name: np.array(column) for name, column in record["points"].items()}
+            at = np.stack([points["x"], points["y"]], axis=1)
+            made[record["seed"]] = {}
+            for pair in itertools.product((0, 1), repeat=2):
+                here = at[(points["depth"] > 0) & (points["parts"] == pair).all(1)]
+                made[record["seed"]][pair] = here.mean(0), here.std(0)
+    return made
+
+
+def rows_of_perplexities(text: Sequence[Mapping]) -> list[dict]:
+    """Our stand-in for Table 3: perplexity of the last character by length, mean and range of the seeds."""
+    rows = []
+    for model, (measure, depth) in itertools.product(
+        table3.ROWS, (("perplexity", "as the text needs"), ("trained_depth", "as in training"))
+    ):
+        seeds = [r["metrics"][measure] for r in text if r["row"] == model and measure in r["metrics"]]
+        if seeds:
+            by_length = {length: [found[length] for found in seeds] for length in seeds[0]}
+            said = {length: f"{np.mean(found):.2f} ({min(found):.2f} to {max(found):.2f})"
+                    for length, found in by_length.items()}  # fmt: skip
+            depth = depth if model in table3.CHUNKS else "–"
+            rows.append({"model (C / K)": MODELS[model][0], "depth": depth, **said})
+    return rows
+
+
+def rows_of_table_3() -> list[dict]:
+    """The paper's Table 3.
+
+    >>> rows_of_table_3()[0]["model (C / K)"], rows_of_table_3()[0]["512"]
+    ('KERPLE', 24.71)
+    """
+    lengths = list(map(str, table3.PAPER_LENGTHS))
+    return [{"model (C / K)": name, **dict(zip(lengths, found))} for name, found in table3.PAPER.items()]
+
+
+def small_readers(name: str, positions: Sequence[int]) -> Readers:
+    """Four small nets trained live on one task, how many of 256 strings of 64 bits they answer, and their gradients.
+
+    They are trained for 300 steps on strings of up to 16 bits.   name : ``parity`` or ``suffix``.
+    """
+    task, nets, right = fig4.build_task(name), {}, {}
+    for row in fig4.ROWS:
+        nets[row] = fig4.build_net(fig4.setting(row, name, "live"), task, seed=0)
+        train_strings(nets[row], task, steps=300, rate=3e-3, batch=32, longest=16, growth=100, progress=False,
+                      generator=stream(0, f"chapter 08/{name}/{row}"))  # fmt: skip
+        draw = stream(0, "chapter 08/test")
+        right[row] = accuracy_at_lengths(nets[row], task, [64], strings=256, generator=draw)[64]
+    return look_back(name, nets, right, task.sample(8, 64, stream(0, "chapter 08/look")).tokens, positions)
+
+
+def share_right(net: nn.Module, length: int, strings: int) -> float:
+    """The share of right answers of a net for Parity on so many random strings of that length."""
+    draw = stream(0, "chapter 08/far")
+    return accuracy_at_lengths(net, fig3.build_task("parity"), [length], strings=strings, generator=draw)[length]
+
+
+def masks_over_tree(chunk: int) -> float:
+    """How many times as long a training step with masks takes as one of the tree, T = 512, the same weights; live."""
+    return ratio(training_step(chunk, rounds=3))
+
+
+# ----------------------------------------------------------------------------------------------------------- exercises
+
+
+def _node_count(answer) -> None:
     given, nodes = number(answer), sum(len(kept_positions(500, 2, depth)) for depth in range(9))
     claim(given >= nodes, f"{given:g} is too few: is every letter under a node, and the last one of an odd row too?")
     claim(given <= nodes, f"{given:g} is too many: the letters are not counted, nor what only pads a row")
@@ -47,10 +755,10 @@ def _triple(answer) -> None:
         units = W1.shape[1]
         c, W2 = numbers(layer[1], (units,), "c"), numbers(layer[2], (units, n * n), "W2")
         claim(units <= n**4, f"n = {n}: {units} hidden units, and fewer do")
-        maps = matrices(n, 1, 1)
+        maps = np.eye(n, dtype=int)[np.array(list(itertools.product(range(n), repeat=n)))]
         for A, B, C in maps[draw.integers(len(maps), size=(300, 3))]:
-            made = np.maximum(np.concatenate([flat(A), flat(B), flat(C)]) @ W1 + c, 0) @ W2
-            claim(np.allclose(made, flat(A @ B @ C)),
+            made = np.maximum(np.concatenate([A.ravel(), B.ravel(), C.ravel()]) @ W1 + c, 0) @ W2
+            claim(np.allclose(made, (A @ B @ C).ravel()),
                   f"{A.tolist()}, {B.tolist()}, {C.tolist()} gave {shown(made.round(3).reshape(n, n))}")  # fmt: skip
 
 
@@ -90,7 +798,14 @@ def _clusters(answer) -> None:
 
 def _threshold(answer) -> None:
     given = number(answer)
-    claim(given == threshold(512, 64), f"not {given:g}: how many whole depths do 512 letters take?")
+    claim(given == Fraction(512, 64 * depth_count(512, 64)), f"not {given:g}: how many whole depths do 512 letters take?")
+
+
+def _zeros(answer) -> None:
+    grown = [1]
+    for layers in range(20):
+        grown.append(2 * (2**layers + grown[-1]))
+    agree(answer, lambda layers: grown[layers], ((layers,) for layers in range(21)))
 
 
 def _triple_layer(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -104,7 +819,14 @@ def _triple_layer(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 EXERCISES = (
     Exercise(
-        "08.1", 1, 5, "how large the tree is", _nodes, ("Halve 500, and round up, until 1.",),
+        "08.12", 1, 10, "how the errors of zeros add up", _zeros,
+        ("Divide by $2^\\ell$: what is added in each layer?", "$z_{\\ell+1}/2^{\\ell+1} = z_\\ell/2^\\ell + 1$."),
+        "With $y_\\ell = z_\\ell / 2^\\ell$ the rule is $y_{\\ell+1} = y_\\ell + 1$, $y_0 = 1$. So $z_\\ell = (\\ell + 1)\\,2^\\ell$: the "
+        "error of a zero is $(\\ell+1)\\,2^\\ell e$ after $\\ell$ layers, as long as it was at most $\\frac12$ before.",
+        lambda: lambda layers: (layers + 1) * 2**layers,
+    ),
+    Exercise(
+        "08.1", 1, 5, "how large the tree is", _node_count, ("Halve 500, and round up, until 1.",),
         "$250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.",
         lambda: 501,
     ),

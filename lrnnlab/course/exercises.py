@@ -90,7 +90,7 @@ def exercises(chapter: str) -> tuple[Exercise, ...]:
     """The exercises of a chapter that can be checked.  ValueError where there are none.
 
     >>> [exercise.id for exercise in exercises("01")]
-    ['01.4', '01.5', '01.6', '01.8', '01.9', '01.12']
+    ['01.4', '01.5', '01.6', '01.8', '01.9', '01.12', '01.13']
     """
     name = f"lrnnlab.chapters.ch{chapter}"
     if not chapter.isalnum() or importlib.util.find_spec(name) is None:

@@ -74,7 +74,7 @@ class Fence:
             return f"Students' code ran fenced in by {self.version} ({calls})."
         return f"Students' code ran fenced in by {self.kind}, image {self.image}."
 
-    def hiding(self, *folders: Path) -> Fence:
+    def hiding(self, *folders: Path | str) -> Fence:
         """The same, and these folders are out of sight too."""
         return replace(self, hidden=(*self.hidden, *(os.path.realpath(folder) for folder in folders)))
 

@@ -97,7 +97,7 @@ def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], 
         got = {part.id: part.points for part in report.parts}
         tasks = [sum(got[id] for id, _, _ in task.tests) for task in problem_set.tasks]
         values = [cell(report.student), report.points, report.possible, *tasks, cell(report.problem), cell(fence_note)]
-        row = dict(zip(_columns(problem_set), values, strict=True))
+        row: dict = dict(zip(_columns(problem_set), values, strict=True))
         rows[row["student"]] = {**dict.fromkeys(columns, ""), **rows.get(row["student"], {}), **row}
     text = io.StringIO()
     table = csv.DictWriter(text, columns)

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from lrnnlab.course import wire
 from lrnnlab.course.fence import BUBBLEWRAP, DOCKER, HOME, KERNELS, PODMAN, Fence, calls_filter
@@ -68,7 +69,7 @@ class Process:
             told, kept["info"] = os.pipe()
             kept["calls"] = calls_filter()
         handles = [handle for handle in kept.values() if handle >= 0]
-        posix = {"pass_fds": handles, "umask": 0o022, "start_new_session": True} if os.name == "posix" else {}
+        posix: dict[str, Any] = {"pass_fds": handles, "umask": 0o022, "start_new_session": True} if os.name == "posix" else {}
         try:
             self._process = subprocess.Popen(
                 self.fence.command(_START, json.dumps(asdict(self.limits)), name=self._name, **kept),
@@ -124,7 +125,7 @@ class Process:
 
     def _give_up(self) -> None:
         code = self.close()
-        known = {signal.SIGXCPU: f"used more than {self.limits.seconds} seconds of computing time",
+        known: dict[int, str] = {signal.SIGXCPU: f"used more than {self.limits.seconds} seconds of computing time",
                  signal.SIGKILL: "was ended by the system (time or memory)",
                  signal.SIGSEGV: "crashed"} if os.name == "posix" else {}  # fmt: skip
         ended = -code if code < 0 else code - 128  # a fence tells the signal as a shell does

@@ -118,11 +118,11 @@ def load(source: Path) -> ProblemSet:
         else:
             setup.append(cell.source)
     tasks = tuple(Task(id, found["title"], tuple(functions[id]), tuple(tests[id])) for id, found in headers.items())
-    for task in tasks:
-        said = int(headers[task.id]["points"])
-        if not task.functions or task.points != said:
-            raise ValueError(f"{source.name}: {task.id} says {said} points, its tests give {task.points}; "
-                             f"its functions are {task.functions}")  # fmt: skip
+    for made in tasks:
+        said = int(headers[made.id]["points"])
+        if not made.functions or made.points != said:
+            raise ValueError(f"{source.name}: {made.id} says {said} points, its tests give {made.points}; "
+                             f"its functions are {made.functions}")  # fmt: skip
     return ProblemSet(name, notebook, "\n".join(setup), tasks)
 
 

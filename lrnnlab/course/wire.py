@@ -55,7 +55,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, np.generic):
         return encode(value.item())
     if isinstance(value, Integral):
-        return int(value) if abs(value) < 1 << 53 else {"int": hex(value)}
+        return int(value) if abs(int(value)) < 1 << 53 else {"int": hex(value)}
     if isinstance(value, Rational):
         return {"fraction": [hex(value.numerator), hex(value.denominator)]}
     if isinstance(value, Real):

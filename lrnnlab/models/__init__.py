@@ -148,7 +148,8 @@ def build(
         elif name == "xl_transformer" and task.padded:
             raise ValueError(f"{name} answers once, at the last position, where {task} has strings of many lengths")
         elif task.answers != "last":  # an answer at every position
-            options = {**{"regulargpt": {"form": "masks"}, "relu_rnn": {"every": True}}.get(name, {}), **options}
+            every: dict[str, dict] = {"regulargpt": {"form": "masks"}, "relu_rnn": {"every": True}}
+            options = {**every.get(name, {}), **options}
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
         try:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import copy
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -88,6 +89,8 @@ class BlockDiagonal(LinearRecurrence):
     start : x_0: ``"learned"`` (released) or ``"first"``, fixed at the first basis vector of every block.
     gain, stay : at initialisation multiply g's output by ``gain`` and add ``stay`` to the diagonal of every block.
     """
+
+    generator: Any
 
     def __init__(
         self,
@@ -291,5 +294,5 @@ def snap(model: Net) -> Net:
         raise ValueError(f"only a softmax model without input term can be snapped; {why}")
     snapped = copy.deepcopy(model).double()
     for layer in snapped.layers:
-        layer.rule = "hard"
+        layer.rule = "hard"  # type: ignore[assignment]
     return snapped

@@ -28,6 +28,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,7 +37,7 @@ from torch.nn import functional as F
 from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
     "relu": F.relu,
@@ -146,6 +147,8 @@ class Block(Module):
     >>> Block(Vanilla(4), 4, gate="full_glu", ff=2)(torch.zeros(2, 7, 4)).shape
     torch.Size([2, 7, 4])
     """
+
+    mixer: Any
 
     def __init__(
         self,
@@ -286,6 +289,10 @@ class Net(Module):
     >>> state, logits = net.step(net.initial_state(2), torch.tensor([0, 3]))
     """
 
+    blocks: Any
+    encoder: Any
+    head: Any
+
     def __init__(
         self,
         blocks: Sequence[Block],
@@ -340,12 +347,12 @@ class Net(Module):
     @property
     def layers(self) -> list[Recurrence]:
         """The mixers, first to last."""
-        return [block.mixer for block in self.blocks]
+        return [block.mixer for block in self.blocks]  # type: ignore[misc]
 
     @property
     def norms(self) -> list[nn.Module]:
         """The blocks' norms, first to last."""
-        return [block.norm for block in self.blocks]
+        return [block.norm for block in self.blocks]  # type: ignore[misc]
 
     def symbol_inputs(self) -> Tensor:
         """(V, D): what the first mixer sees of each symbol."""

@@ -18,7 +18,9 @@ thickness, l depth, s residue classes of positions modulo c^l, S positions of on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -155,13 +157,14 @@ class RegularGPT(Module):
             )
         return list(self.layers)[:count]
 
-    def _shrink(self, h: Tensor, layers: nn.ModuleList) -> Tensor:
+    def _shrink(self, h: Tensor, layers: Sequence) -> Tensor:
         """One depth of the tree: (B,S,D) -> (B,ceil(S/c),D)."""
         h, present = self._fill(h, self.chunk)
         h, present = h.unsqueeze(1), present.unsqueeze(0)  # one class
         for layer in layers[:-1]:
             h = layer(h, present)
-        return layers[-1].at_chunk_ends(h, present).squeeze(1)
+        last: Any = layers[-1]
+        return last.at_chunk_ends(h, present).squeeze(1)
 
     def _dilate(self, h: Tensor, layers: nn.ModuleList, step: int) -> Tensor:
         """One depth at every position: (B,T,D) -> (B,T,D); step is c^l."""

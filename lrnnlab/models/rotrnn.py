@@ -33,10 +33,13 @@ class RotRNN(ModalRecurrence):
 
     Parameters
     ----------
-    width : D.      state : N.      heads : h; N/h is even.
+    width : D, numbers in an input and in an output.
+    state : N, real numbers in the state of all heads together.
+    heads : h, recurrences side by side; N/h, the size of a head, is even.
     init : ``"paper"`` (App. C: gamma^2 uniform, B and C of variance 1/D and 1/N) or ``"released"`` (log(-log gamma)
         uniform, B and C of variance 1/(D + N)).  xi cancels the size of B, so its variance only sets its pace.
-    gamma : (low, high), the range that gamma starts in.      theta : angles start uniformly in (0, theta).
+    gamma : (low, high), the range that the decays start in.
+    theta : the angles start uniformly in (0, theta), in radians.
     rotation : ``"expm"``, P = expm(M - M^T) with M learned, or ``"absorbed"``, no P.
     normaliser : xi = sqrt(c (1 - gamma^2) / Tr(B^T B)) (``"corrected"``), sqrt((1 - c gamma^2) / Tr(B^T B))
         (``"paper"``, Eq. 11), or 1 (``"none"``).  The first two are the same at c = 1.

@@ -45,7 +45,7 @@ class ConvolutionalSystem(Recurrence):
     The state is (B, D, N/2), complex, in double precision, and starts at zero.
     """
 
-    half: int  # N / 2, the number of conjugate pairs
+    half: int  # type: ignore[assignment]  # N / 2, the number of conjugate pairs; torch.nn.Module has a method half
 
     def __init__(self, width: int):
         super().__init__()

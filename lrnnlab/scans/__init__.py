@@ -37,8 +37,10 @@ _COMPLEX = (torch.complex64, torch.complex128)
 
 
 FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
+_LARGEST = {"cpu": 128, "triton": LARGEST}  # block size: each has a loop of its own, and making it takes its time
 FUSED = 16  # block size up to which softmax and scan are one loop: its code grows with the square
-MISSING = {  # why a compiled backend cannot run on this machine, or None; found without loading it, which takes a second
+# why a compiled backend cannot run on this machine, or None; found without loading it, which takes a second
+MISSING = {
     "cpu": None if find_spec("numba") else "No module named 'numba'",
     "triton": None if torch.cuda.is_available() and find_spec("triton") else "no CUDA device, or no triton",
 }
@@ -248,9 +250,9 @@ def _pick(backend: str, A: Tensor, block: bool, T: int) -> str:
 
 
 def _takes(backend: str, A: Tensor, block: bool) -> bool:
-    small = not block or backend != "triton" or 1 <= A.shape[-1] <= LARGEST
+    small = not block or (1 if backend == "triton" else 0) <= A.shape[-1] <= _LARGEST[backend]
     return small and A.device.type == _DEVICE[backend] and A.dtype in _REAL[backend] + (() if block else _COMPLEX)
 
 
 def _blocks(backend: str, block: bool) -> str:
-    return f" and blocks of 1..{LARGEST}" if block and backend == "triton" else ""
+    return f" and blocks of 1..{_LARGEST[backend]}" if block else ""

@@ -84,7 +84,7 @@ class LinearScan(torch.autograd.Function):
         _keep(ctx, inputs, x)
         return x
 
-    backward = staticmethod(once_differentiable(_linear_rule(_linear_backward)))
+    backward = staticmethod(once_differentiable(_linear_rule(_linear_backward)))  # type: ignore[assignment]
 
 
 class TokenScan(torch.autograd.Function):
@@ -96,7 +96,7 @@ class TokenScan(torch.autograd.Function):
         _keep(ctx, inputs, x)
         return x
 
-    backward = staticmethod(once_differentiable(_token_rule(_token_backward)))
+    backward = staticmethod(once_differentiable(_token_rule(_token_backward)))  # type: ignore[assignment]
 
 
 _linear = torch.library.custom_op("lrnnlab::linear_scan", _linear_forward, mutates_args=())

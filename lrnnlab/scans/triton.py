@@ -60,7 +60,7 @@ def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) 
 
     A_table (V,h,n,n), b_table (V,h,n), tokens (B,T) integers in 0..V-1, x0 (B,h,n) -> x (B,T,h,n).
     """
-    return _forward(A_table, b_table, x0, tokens.contiguous(), (*tokens.shape, *b_table.shape[1:]), "tokens")
+    return _forward(A_table, b_table, x0, tokens.contiguous(), torch.Size((*tokens.shape, *b_table.shape[1:])), "tokens")
 
 
 def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -127,7 +127,8 @@ def _forward(A: Tensor, b: Tensor, x0: Tensor, tokens: Tensor | None, shape: tor
     x = torch.empty(shape, dtype=b.dtype, device=b.device)
     if x.numel() == 0:
         return x
-    chosen, b = plan(*shape, A.itemsize), _parts(b)
+    (B, T, h, n), b = shape, _parts(b)
+    chosen = plan(B, T, h, n, A.itemsize)
     K = triton.cdiv(T, chosen.chunk)
     entry = _parts(x0)
     if K > 1:
@@ -147,7 +148,8 @@ def _backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor, tokens: Tensor | Non
     B, T, h, n = x.shape
     A = _readable(_checked(A, A.dtype in REAL))
     summed = torch.promote_types(x.dtype, torch.float32)
-    chosen = plan(*x.shape, A.itemsize)
+    B, T, h, n = x.shape
+    chosen = plan(B, T, h, n, A.itemsize)
     K = max(1, triton.cdiv(T, max(1, chosen.chunk)))
     dA = torch.zeros(B, K, h, n, n, dtype=summed, device=A.device) if source == "constant" else torch.empty_like(A)
     g = torch.empty(x.shape, dtype=summed if source == "tokens" else x.dtype, device=x.device)

@@ -11,13 +11,17 @@ from lrnnlab import records
 from lrnnlab.tables import get, plan, train
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.bench_figures import recorded, times_ours
-from lrnnlab.show.cluster_figures import clusters_of_tasks
 from lrnnlab.show.fading_figures import fading as fading_
 from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
-from lrnnlab.show.gradient_figures import gradients, perplexity_by_length
 from lrnnlab.show.growth_figures import growth_by_rule
 from lrnnlab.show.norm_figures import norm_through_training
-from lrnnlab.show.regulargpt_figures import accuracy_by_p, accuracy_by_task
+from lrnnlab.show.regulargpt_figures import (
+    accuracy_by_p,
+    accuracy_by_task,
+    clusters_of_tasks,
+    gradients,
+    perplexity_by_length,
+)
 from lrnnlab.show.scan_figures import scan_schedule, speed_ratios
 from lrnnlab.show.shift_figures import shift_by_length
 from lrnnlab.show.output import save

@@ -3,7 +3,7 @@
 The paper trains on strings of up to 40 symbols, takes o^(l) of all depths on a string of 500, and shows them on a
 plane by PCA: 2 clusters for Parity, 5 for Cycle Navigation.  It counts by eye.  What the count should be is algebra:
 depth l shows the actions of words of 2^(l+1) letters, so as many clusters as elements of the transition monoid that
-such words realise (``proofs.clusters``).  In both tasks of the paper these are as many as states at every depth, and
+such words realise (``algebra.clusters``).  In both tasks of the paper these are as many as states at every depth, and
 all actions commute; so here is a third, where the order matters and words of two letters realise fewer:
 
     parity, cycle_navigation    the paper's
@@ -14,7 +14,7 @@ Rows: ``regulargpt_c2``, and ``untrained``, the same net before its first step.
 A record has, for each depth, up to 120 states of 64 strings of 500 symbols, in the form of the tree: their place on
 the plane, the element that the word below them realises, and their cluster.  The rule that counts clusters knows
 nothing of the task: the states of all depths together, in all D dimensions, by Ward's rule, as many clusters as have
-the largest mean silhouette (``analysis_strings.clusters_found``); a depth has those of them that its states are
+the largest mean silhouette (``analysis.clusters_found``); a depth has those of them that its states are
 in.  Beside them, for each depth and for all,
 
     predicted, present    elements that words of that length realise; those that the chosen states show
@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lrnnlab.analysis_strings import (
+from lrnnlab.analysis import (
     clusters_found,
     elements_by_depth,
     on_a_plane,

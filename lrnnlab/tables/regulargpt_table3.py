@@ -38,7 +38,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.analysis_strings import cumulative_gradient
+from lrnnlab.analysis import cumulative_gradient
 from lrnnlab.tables import character_text
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import in_order, lines

@@ -38,7 +38,7 @@ __all__ = [
     "whole_string_accuracy",
 ]  # fmt: skip
 
-TASKS = {
+TASKS: dict[str, Callable[..., BaseTask]] = {
     # paper 000: an answer at every position (ModArith: at every number)
     "sum": Sum, "evenpair": EvenPair, "modarith": ModArith,
     # paper 002: one answer a string
@@ -69,7 +69,8 @@ def task(name: str | BaseTask, *arguments, length: int | None = None, **options)
     if isinstance(name, BaseTask):
         return name
     own: dict[str, Callable] = {"regex": expression, "machine": MachineTask, "group": WordProblem}
-    make: Callable | None = TASKS.get(name) or own.get(name) or (partial(group, name) if name.startswith("z_") else None)
+    every: dict[str, Callable] = {**TASKS, **own}
+    make = every.get(name) or (partial(group, name) if name.startswith("z_") else None)
     if make is None:
         raise ValueError(f"no task is called {name!r}; the tasks are {', '.join(sorted(TASKS))}; and z_M for a cyclic "
                          "group, regex, machine and group for one of your own")

@@ -147,6 +147,7 @@ class BaseTask(ABC):
     """
 
     reads, answers, padded = "tokens", "every", False
+    name: str
     classes: int | None = None  # None where numbers are asked for
     train_length: int
     test_length: int

@@ -161,7 +161,7 @@ class Ababs(EvenAs):
     '00010001'
     """
 
-    title, symbols, repeated = "(abab)*", ("a", "b"), "abab"
+    title, symbols, repeated = "(abab)*", ("a", "b"), "abab"  # type: ignore[assignment]
 
     def step(self, state, token):
         return super().step(state, token) if token == state % 2 else None

@@ -19,7 +19,7 @@ brackets of its own, ( ( ( [MAX 2 ) 6 ) ] ); those parentheses carry nothing, ar
 """
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 
 import numpy as np
@@ -59,7 +59,7 @@ def evaluate(text: str) -> int:
     >>> evaluate("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]"), evaluate("( ( ( [MED 2 ) 5 ) ] )"), evaluate("7")
     (6, 3, 7)
     """
-    rules = {"[MIN": min, "[MAX": max, "[MED": lambda values: int(statistics.median(values)),
+    rules: dict[str, Callable] = {"[MIN": min, "[MAX": max, "[MED": lambda values: int(statistics.median(values)),
              "[SM": lambda values: sum(values) % 10}
     levels: list[list] = [[]]
     for word in text.replace("(", " ").replace(")", " ").split():

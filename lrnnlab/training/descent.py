@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,7 +37,7 @@ class Descent:
     KEPT = ("steps", "here", "running", "losses", "window", "failed", "looks", "best", "best_step", "best_score")
 
     def __init__(
-        self, model: nn.Module, optimiser: torch.optim.Optimizer, *, clip: float | None = None, average: float = 0.0
+        self, model: Any, optimiser: torch.optim.Optimizer, *, clip: float | None = None, average: float = 0.0
     ):
         self.model, self.optimiser, self.clip = model, optimiser, clip
         self.averaged = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(average)) if average else None
@@ -50,7 +51,7 @@ class Descent:
         self.best_score = -math.inf
 
     @property
-    def current(self) -> nn.Module:
+    def current(self) -> Any:
         """The model as it is now: the average, if there is one."""
         return self.model if self.averaged is None else self.averaged.module
 

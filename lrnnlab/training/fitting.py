@@ -144,7 +144,7 @@ def impurity(model: Net, trace, tokens: Tensor) -> Tensor:
         if spread.shape[-2] < before.shape[-2]:  # frozen heads have no transitions
             before = before.index_select(2, layer.alive())
         total = total + (before * spread).sum((-2, -1)).mean() / start.shape[2]
-    return total / len(model.layers)
+    return total / len(model.layers)  # type: ignore[return-value]
 
 
 class Attempts:

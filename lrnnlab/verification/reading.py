@@ -123,4 +123,4 @@ def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_
     transitions = np.column_stack([to.T, np.full(asked.num_symbols, dead)])
     outputs = [*shown[first], NO_LABEL]
     start = int(group[np.searchsorted(places, search.start)[0]])
-    return minimise(MooreMachine(transitions, outputs, start, specification.symbols))
+    return minimise(MooreMachine(transitions, np.array(outputs), start, specification.symbols))

@@ -11,6 +11,7 @@ Letters: D width, m rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -66,12 +67,13 @@ def through(module: nn.Module, x: Rounded) -> Rounded:
         raise ValueError(f"the weights are too large: {type(module).__name__} overflows {value.dtype}")
     if isinstance(module, nn.ReLU):
         return Rounded(value, x.error)
-    weight, bias = module.weight.double().abs(), module.bias.double().abs()
+    norm: Any = module
+    weight, bias = norm.weight.double().abs(), norm.bias.double().abs()
     u = unit(x.value.shape[-1] + 8, value.dtype)
     if isinstance(module, nn.Linear):
         tiny = x.value.shape[-1] * torch.finfo(value.dtype).tiny  # products may be flushed to zero
         return Rounded(value, F.linear(x.error * (1 + u) + u * x.size, weight, u * bias + tiny))
-    return Rounded(value, _norm_error(x, u, weight, bias, module.eps))
+    return Rounded(value, _norm_error(x, u, weight, bias, norm.eps))
 
 
 def _norm_error(x: Rounded, u: float, weight: Tensor, bias: Tensor, eps: float) -> Tensor:

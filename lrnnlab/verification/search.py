@@ -15,6 +15,7 @@ a *place* is one number for (lower state, head states, automaton state).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -87,6 +88,7 @@ def votes(model: Net) -> tuple[np.ndarray, np.ndarray, float]:
     For a linear readout only.  LayerNorm finds the same mean and variance in every tuple of one-hots, so n inputs, all
     heads in one state, tell what it makes of each entry, and the largest of each entry bound the errors.
     """
+    last: Any
     layer, (last,) = model.layers[-1], model.head
     h, n = layer.h, layer.b
     z = through(model.final_norm, exact(torch.eye(n, dtype=last.weight.dtype).repeat(1, h)))
@@ -127,17 +129,17 @@ class Search:
                 reached.append(after)
                 parents.append(origin * self.specification.num_symbols + token)
             places, first = np.unique(np.concatenate(reached), return_index=True)
-            parents = np.concatenate(parents)[first]
+            came = np.concatenate(parents)[first]
             wrong = self._wrong(places, least, ballots)
             if wrong.any() and not self.complete:
                 return self.verdict(False, (), seen, tree)
-            for parent in parents[wrong][: wanted - len(wrong_strings)]:
+            for parent in came[wrong][: wanted - len(wrong_strings)]:
                 wrong_strings.append(self._path(tree, parent))
             if len(wrong_strings) >= wanted:
                 return self.verdict(False, wrong_strings, seen, tree)
             new = absent(places, seen)
             generation = places[new]
-            tree.append(parents[new])
+            tree.append(came[new])
             seen = np.union1d(seen, generation)
             if len(seen) > limit:
                 return self.verdict(False, wrong_strings, seen, tree)

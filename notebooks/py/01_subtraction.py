@@ -13,57 +13,38 @@
 # subtraction, if the transition is the same for every letter (Proposition 1), and even if it depends on the letter but
 # is diagonal (Proposition 2). From this it concludes that transitions should be block-diagonal.
 #
-# We walk through both proofs, find a hypothesis that they use in silence, break it, and then prove what is true without
-# it: five theorems (A to E) that hold for *any* readout. At the end stands a table of the smallest exact models.
+# We walk through both proofs, find a hypothesis that they use without saying so, break it, and then prove what is true
+# without it: five theorems (A to E) that hold for *any* readout. At the end stands a table of the smallest exact
+# models.
 #
-# *You need:* matrices, eigenvalues, and chapter 00. Words such as "group" are explained where they come.
-# *It takes* an hour and a half to read, and less than a minute of computing.
+# **How to read the proofs.** Each step is a sentence, followed by a short cell that computes what the sentence says and
+# ends in `assert ..., "step 3"`. Change a line and run it again: the `assert` tells you which step breaks. Where we
+# break a hypothesis ourselves, the cell stands under `with show.fails("step 3")`, which demands that exactly this step
+# fails. A step that is only checked on examples, or in floating point, says so.
+#
+# *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
+# 7. *It takes* three to four hours to read with all proofs (an hour and a half for sections 1 to 5), and less than a
+# minute of computing.
 
 # %%
-from dataclasses import replace
 from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import sympy as sp
 
 import lrnnlab
-from lrnnlab.automata import build
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab import show
-from lrnnlab.show.automaton_figures import state_diagram
-from lrnnlab.show.dial_figures import GATES, killer_sentence, killer_walk, layers_run
-from lrnnlab.show.proof_figures import LAYERS, word_picture, word_sentence
-from lrnnlab.show.proof_widgets import (
-    DEPTHS,
-    SAMPLES,
-    SIZES,
-    board,
-    fit_lights,
-    fit_sentence,
-    steps,
-)
-from lrnnlab.show.widgets import explore
-from lrnnlab.algebra.block_two import block_two, invertible_only
-from lrnnlab.algebra.constructions import constructions
-from lrnnlab.algebra.counting import sum_analogue, theorem_b, theorem_c, thue_morse
-from lrnnlab.algebra.depth import group_cascade, theorem_d_prime
-from lrnnlab.algebra.diagonal import killer_table, proposition_2, theorem_d
-from lrnnlab.algebra.groups import derived_series
+from lrnnlab import automata, show
+from lrnnlab.algebra import cascades, groups, minimal
 from lrnnlab.automata.languages import GROUPS, language, read
-from lrnnlab.algebra.liquid import liquid_s4
-from lrnnlab.algebra.minimal import smallest_models, theorem_e
-from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.algebra.stacking import even_pair_two_layers
-from lrnnlab.algebra.storage import modulo_two, packing, theorem_a
-from lrnnlab.algebra.subtraction import (
-    counterexample_subtraction,
-    counterexample_sum,
-    letter_gates,
-    proposition_1,
-)
+from lrnnlab.chapters import ch01
+from lrnnlab.course import check, hint, predict, solution
+from lrnnlab.show.automaton_figures import state_diagram
+from lrnnlab.show.widgets import explore
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"this chapter needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 # %% [markdown]
 # ## 1 Proposition 1: one transition for all letters
@@ -81,26 +62,83 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # $$x_{0-1} = A^3 z + A^2 B u_0 + A B u_- + B u_1, \qquad x_{1-0} = A^3 z + A^2 B u_1 + A B u_- + B u_0 .$$
 #
-# For `0-0-1` and `0-1-0` the same sums hold, with $x_{0-}$ in the place of $z$.
-#
+# For `0-0-1` and `0-1-0` the same sums hold, with $x_{0-}$ in the place of $z$. The cell does the algebra in symbols
+# that do not commute, as matrices do not.
+
+# %% tags=["proof-proposition_1"]
+A, z = sp.symbols("A z", commutative=False)
+Bu = {letter: sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "01-"}
+
+
+def state(word, x, gates):
+    for letter in word:
+        x = sp.expand(gates[letter] * x + Bu[letter])
+    return x
+
+
+def printed(a, b, x):
+    return sp.expand(A**3 * x + A**2 * Bu[a] + A * Bu["-"] + Bu[b])
+
+
+one = {"0": A, "1": A, "-": A}  # one transition for all letters
+assert all(state(f"{a}-{b}", z, one) == printed(a, b, z) for a, b in ("01", "10")), (
+    "step 1"
+)
+after = state("0-", z, one)
+assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after) for a, b in ("01", "10")), (
+    "step 2"
+)
+print("x(0-1) =", state("0-1", z, one), "    x(0-) =", after)
+
+
+# %% [markdown]
 # **Step 3.** Subtract. The start cancels in both cases, and the *same* expression is left:
 #
 # $$x_{0-1} - x_{1-0} \;=\; A^2 B u_0 - A^2 B u_1 - B u_0 + B u_1 \;=\; x_{0-0-1} - x_{0-1-0} .$$
-#
-# **Step 4.** But $0-1 \ne 1-0$, so the left side must not be zero; and $0-0-1 = 0-1-0$, so the right side must be zero.
-#
-# The cell redoes the algebra in symbols that do not commute, as matrices do not.
 
-# %%
-steps(proposition_1())
+# %% tags=["proof-proposition_1"]
+def differences(gates):
+    pairs = (("0-1", "1-0"), ("0-0-1", "0-1-0"))
+    return [sp.expand(state(a, z, gates) - state(b, z, gates)) for a, b in pairs]
+
+
+short, long = differences(one)
+assert short == long and not short.has(z), (
+    "step 3: one expression is left, and no start in it"
+)
+print("x(0-1) - x(1-0) = x(0-0-1) - x(0-1-0) =", short)
 
 # %% [markdown]
-# ### The hypothesis in silence
+# **Step 4.** But $0-1 \ne 1-0$, so the left side must not be zero; and $0-0-1 = 0-1-0$, so the right side must be zero.
+
+# %% tags=["proof-proposition_1"]
+M = 5
+assert (0 - 1) % M != (1 - 0) % M and (0 - 0 - 1) % M == (0 - 1 - 0) % M, (
+    "step 4: different values, equal values"
+)
+print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 - 0 - 1) % M}")
+
+# %% [markdown]
+# ### Break a hypothesis: a matrix for each letter
+#
+# The algebra needs that the letters share one $A$. Give each letter its own, $A_0, A_1, A_-$, and step 3 breaks: the
+# start $z$ does not cancel any more.
+
+# %% tags=["proof-proposition_1"]
+with show.fails("step 3"):
+    own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
+    short, long = differences(own)
+    assert short == long and not short.has(z), (
+        "step 3: one expression is left, and no start in it"
+    )
+print("x(0-1) - x(1-0) =", short)
+
+# %% [markdown]
+# ### The hypothesis that is not said
 #
 # Look at step 4 again. *Different values need different states*: true for any readout, since $h$ gives one answer to
 # one state. *Equal values need equal states*: nothing asks for that. A readout may send two states to one answer; a
-# counter read modulo 5 does nothing else. Step 5 of the table shows two states, one answer. So what the paper has
-# proved is:
+# counter read modulo 5 does nothing else. So what the paper has proved is:
 #
 # > **Put right.** With one $A$ for all letters, the state cannot be a *function of the value*: $x_{0-1} \ne x_{1-0}$
 # > and $x_{0-0-1} = x_{0-1-0}$ exclude each other.
@@ -111,19 +149,73 @@ steps(proposition_1())
 # $$x_k = 7\,x_{k-1} + \mathrm{code}(u_k),$$
 #
 # and let $h$ read the digits off and do the sum.
+#
+# **Step 1.** Nothing is lost: from the new state $7n + c$ one division gives the old state $n$ and the code $c$ back,
+# for every $n$ and every $c$ from 1 to 6. So $h$ can read the expression off, whatever its length.
 
-# %%
-counted = counterexample_subtraction()
-steps(counted)
+# %% tags=["proof-digits"]
+BASE = 7
+n = sp.Symbol("n", integer=True, nonnegative=True)
+assert all(
+    sp.floor((BASE * n + c) / sp.Integer(7)) == n and sp.Mod(BASE * n + c, 7) == c for c in range(1, 7)
+), "step 1: the old state and the letter can be read off the new state"
+print("(7 n + c) // 7 = n and (7 n + c) mod 7 = c for c = 1, ..., 6 and every n")
+
 
 # %% [markdown]
-# ### Break a hypothesis: a matrix for each letter
-#
-# The algebra itself needs that the letters share one $A$. Give each letter its own, $A_0, A_1, A_-$, and step 3 breaks:
-# the start $z$ does not cancel any more.
+# **Step 2.** The readout that does so is right on all 780 expressions of one to four numbers, and on 200 random ones of
+# up to 119 numbers (a check on examples; step 1 is the proof).
 
-# %%
-steps(proposition_1(gates=letter_gates()))
+# %% tags=["proof-digits"]
+def run(numbers):
+    x = 0
+    for letter in "-".join(map(str, numbers)):
+        x = BASE * x + (6 if letter == "-" else int(letter) + 1)
+    return x
+
+
+def h(x):
+    numbers = []
+    while x:
+        x, c = divmod(x, BASE)
+        numbers += [c - 1] if c != 6 else []
+    return (2 * numbers[-1] - sum(numbers)) % 5
+
+
+draw = np.random.default_rng(0)
+tried = [word for k in range(1, 5) for word in product(range(5), repeat=k)]
+tried += [tuple(draw.integers(5, size=k).tolist()) for k in draw.integers(1, 120, size=200)]
+assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
+    "step 2: the readout is right"
+)
+print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers: all right")
+
+# %% [markdown]
+# **Step 3.** This is how it escapes step 4 of the proposition: `0-0-1` and `0-1-0` have one value and two states.
+#
+# **Step 4.** It pays in bits. The state of 119 numbers takes many more than the $119 \log_2 5$ that are needed to tell
+# the expressions apart.
+
+# %% tags=["proof-digits"]
+first, second = run((0, 0, 1)), run((0, 1, 0))
+assert first != second and h(first) == h(second) == (0 - 0 - 1) % 5, (
+    "step 3: two states, one answer"
+)
+bits, needed = run((4,) * 119).bit_length(), (5**119 - 1).bit_length()
+assert bits >= needed > 200, "step 4: the bits grow like the length"
+print(f"x(0-0-1) = {first}, x(0-1-0) = {second}, both answered {h(first)}")
+print(f"the state of 119 numbers: {bits} bits; needed at least: {needed}")
+
+# %% [markdown]
+# **Break a hypothesis.** In base 6 the code 6 of the minus does not fit into a digit, and step 2 fails.
+
+# %% tags=["proof-digits"]
+with show.fails("step 2"):
+    BASE = 6
+    assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
+        "step 2: the readout is right"
+    )
+BASE = 7
 
 # %% [markdown]
 # ## 2 What is true: Theorem A
@@ -135,42 +227,193 @@ steps(proposition_1(gates=letter_gates()))
 # > a state. The state holds $n \log_2 M$ bits: it has stored the input.
 #
 # **Step 1: the prefix drops out.** Let $s$ and $t$ be expressions of equal length and $p$ something in front. Then
-# $x(ps) = A^{|s|}x(p) + (\text{a sum that depends on } s \text{ only})$, so $x(ps) - x(pt)$ does not depend on $p$.
-#
+# $x(ps) = A^{|s|}x(p) + (\text{a sum that depends on } s \text{ only})$, so $x(ps) - x(pt)$ does not depend on $p$. The
+# cell does the induction: if it holds after $k$ letters, it holds after $k+1$.
+
+# %% tags=["proof-theorem_a"]
+k = sp.Symbol("k", integer=True, positive=True)
+A, p, c, Bu = sp.symbols("A p c Bu", commutative=False)  # p: x(p); c: the part that the letters add
+after = sp.expand(A * (A**k * p + c) + Bu)
+rest = sp.expand(after - A ** (k + 1) * p)
+assert rest == A * c + Bu and not rest.has(p), (
+    "step 1: one more letter, and still no prefix in the second part"
+)
+print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
+
+# %% [markdown]
 # **Step 2: a collision can be moved.** Suppose $x(s) = x(t)$ with $s \ne t$. Take off what they begin with in common:
 # by step 1 the rest is in one state as well. So let the first numbers differ, $s_1 \ne t_1$; call the sums of the
-# others $R$ and $R'$. Again by step 1, `0-s` and `0-t` share a state too.
+# others $R$ and $R'$. Again by step 1, `0-s` and `0-t` share a state too. One state, one answer; so modulo $M$
 #
-# **Step 3: two answers, one too many.** One state, one answer; so modulo $M$
+# $$s_1 - R \equiv t_1 - R' \ \text{ (from } s, t), \qquad -s_1 - R \equiv -t_1 - R' \ \text{ (from } 0{-}s, 0{-}t).$$
 #
-# $$s_1 - R \equiv t_1 - R' \quad\text{(from } s, t), \qquad -s_1 - R \equiv -t_1 - R' \quad\text{(from } 0{-}s, 0{-}t).$$
+# Subtract one from the other: $2(s_1 - t_1) \equiv 0$.
 #
-# Subtract: $2(s_1 - t_1) \equiv 0$. As $M$ is odd, $s_1 = t_1$: a contradiction. $\blacksquare$
+# **Step 3: two can be divided by.** For odd $M = 2k + 1$ twice $k + 1$ is $M + 1 \equiv 1$, so $s_1 \equiv t_1$: a
+# contradiction. $\blacksquare$
+
+# %% tags=["proof-theorem_a"]
+s1, t1, R, S = sp.symbols("s1 t1 R S")
+assert sp.expand((s1 - R) - (t1 - S) - ((-s1 - R) - (-t1 - S)) - 2 * (s1 - t1)) == 0, (
+    "step 2: 2 (s1 - t1) is left"
+)
+M, half = 2 * k + 1, k + 1
+assert sp.Mod(sp.expand(2 * half - 1), M) == 0, "step 3: two has an inverse modulo M"
+print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says s1 = t1 modulo M")
+
+
+# %% [markdown]
+# **Step 4, on examples.** The proof turns each collision into two expressions that refute *every* readout: one state,
+# two values. We draw 300 layers with small whole entries, find a collision of expressions of three numbers where there
+# is one, take the common beginning off, and look at $s, t$ and at `0-s`, `0-t`.
 #
-# The cell also turns collisions of random layers into the two expressions that refute every readout.
+# **Step 5: conversely**, a state that keeps all expressions apart suffices, since $h$ may be any function; the base-7
+# layer is one (625 expressions of four numbers, 625 states).
+
+# %% tags=["proof-theorem_a"]
+def state(word, A, v, minus):  # v[s] is what the number s adds
+    x = v[word[0]]
+    for s in word[1:]:
+        x = A @ (A @ x + minus) + v[s]
+    return tuple(x.tolist())
+
+
+def value(word):
+    return (word[0] - sum(word[1:])) % 5
+
+
+draw, collide, refuted = np.random.default_rng(0), 0, 0
+for _ in range(300):
+    D = draw.integers(1, 3)
+    A, v, minus = draw.integers(-2, 3, (D, D)), draw.integers(-3, 4, (5, D)), draw.integers(-3, 4, D)
+    seen = {}
+    pairs = [(seen.setdefault(state(w, A, v, minus), w), w) for w in product(range(5), repeat=3)]
+    s, t = next(((s, t) for s, t in pairs if s != t), ((), ()))
+    collide += s != t
+    while s and s[0] == t[0]:
+        s, t = s[1:], t[1:]
+    for s, t in ((s, t), ((0, *s), (0, *t))):
+        if s != t and value(s) != value(t):
+            refuted += state(s, A, v, minus) == state(t, A, v, minus)
+            break
+assert 0 < collide == refuted, (
+    "step 4: every collision gives two expressions in one state with two values"
+)
+digits = np.array([[7]]), np.arange(1, 6)[:, None], np.array([6])
+kept = {state(w, *digits) for w in product(range(5), repeat=4)}
+assert len(kept) == 5**4, "step 5: a state that keeps all expressions apart"
+print(f"{collide} of 300 random layers have a collision; {refuted} of these are refuted; base 7: {len(kept)} states")
+
+# %% [markdown]
+# ### Your step
+#
+# Step 3 argues by contradiction. Make it a construction: two expressions $s, t$ of equal length share a state, and
+# their first numbers differ. Write the line that returns two expressions which share a state *and* have different
+# values modulo 5 (exercise 13; an expression is a tuple of its numbers). The `assert` of the step stands below already.
 
 # %%
-proof_a = theorem_a()
-steps(proof_a)
+my_refutation = None  # exercise 13: your line, a function such as lambda s, t: (s, t)
+check("01.13", my_refutation)
+
+# %%
+if my_refutation is not None:
+    left, right = my_refutation((1, 0, 2), (3, 1, 3))
+    same_front = left[:-3] == right[:-3] and left[-3:] == (1, 0, 2) and right[-3:] == (3, 1, 3)
+    assert same_front and value(left) != value(right), "one state (by step 1), different values"
+    print(f"{left} and {right} share a state, and their values are {value(left)} and {value(right)}")
 
 # %% [markdown]
 # ### Break a hypothesis: an odd modulus
 #
-# *M odd* is needed in the last line, where we divide by 2. Modulo 2 minus is plus, the counter is right, and it stores
-# almost nothing.
+# *M odd* is needed where we divide by 2. For $M = 4$ the line above fails.
 
-# %%
-steps(modulo_two(8))
+# %% tags=["proof-theorem_a"]
+with show.fails("step 3"):
+    M = 4
+    apart = [(s, t) for s, t in product(range(M), repeat=2) if s != t and 2 * (s - t) % M == 0]
+    assert not apart, (
+        f"step 3: 2 (s1 - t1) = 0 modulo {M} for s1, t1 = {apart[0][0]}, {apart[0][1]}"
+    )
 
 # %% [markdown]
+# Modulo 2 it fails altogether: minus is plus there, the counter is right, and it stores almost nothing.
+
+# %% tags=["proof-modulo_two"]
+M, n = 2, 8
+words = list(product(range(M), repeat=n))
+assert -1 % M == 1, "step 1: minus is plus"
+assert all(sum(w) % M == (w[0] - sum(w[1:])) % M for w in words), (
+    "step 2: the counter answers right"
+)
+states = {sum(w) for w in words}
+assert len(states) == n + 1 < len(words), "step 3: with few states"
+print(f"modulo {M} the counter is right on {len(words)} expressions of {n} numbers, with {len(states)} states")
+
+# %% [markdown]
+# ### Theorem A with a margin
+#
 # *Equality of states* can be weakened. A real network cannot tell two states apart that are closer than some margin; a
-# bounded state has room for only so many points with that margin; and step 1 keeps *distances* as it keeps equality. So
-# every bounded layer fails at some number of numbers. Here a layer of two numbers whose $A$ turns by one radian and
-# shrinks to 0.8:
+# bounded state has room for only so many points with that margin; and step 1 of Theorem A keeps *distances* as it keeps
+# equality. So every bounded layer fails at some number of numbers. Here is a layer of two numbers whose $A$ turns by
+# one radian and shrinks to 0.8 (in floating point).
+#
+# **Step 1.** If $0.8 R + 1 \le R$, the disc of radius $R$ is never left, as every letter adds a vector of length at
+# most 1.
+#
+# **Step 2.** Discs of half the margin around the states do not overlap and lie in the disc of radius $R$ + half the
+# margin, so there is room for $(1 + 2R/\mathrm{margin})^2$ states. Five to the power $n$ is more from some $n$ on, so
+# two expressions come closer than the margin no later than there.
+#
+# **Step 3.** As in Theorem A they, or they with `0-` in front, have different values and are as close.
 
-# %%
-steps(packing())
+# %% tags=["proof-packing"]
+turn, shrink, margin = 1.0, 0.8, 0.5
+A = shrink * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+v = np.array([(np.cos(2 * np.pi * s / 5), np.sin(2 * np.pi * s / 5)) for s in range(5)])  # the minus adds nothing
 
+
+def state(word):
+    x = np.zeros(2)
+    for place, s in enumerate(word):
+        x = A @ (A @ x if place else x) + v[s]
+    return x
+
+
+radius = 1 / (1 - 0.8)
+largest = max(np.linalg.norm(state(w)) for w in product(range(5), repeat=4))
+assert shrink * radius + 1 <= radius + 1e-12 and largest <= radius, (
+    "step 1: a disc that is never left"
+)
+room = (1 + 2 * radius / margin) ** 2
+certain = next(n for n in range(1, 20) if 5**n > room)
+
+
+def close(n):  # two expressions of n numbers in one cell of side margin / 2, so closer than the margin
+    seen = {}
+    for w in product(range(5), repeat=n):
+        s = seen.setdefault(tuple(np.floor(state(w) / (margin / 2))), w)
+        if s != w:
+            return s, w
+
+
+n = next(n for n in range(1, 9) if close(n))
+assert n <= certain, "step 2: two expressions are too close no later than counting says"
+s, t = close(n)
+while s[0] == t[0]:
+    s, t = s[1:], t[1:]
+s, t = next((a, b) for a, b in ((s, t), ((0, *s), (0, *t))) if (2 * a[0] - sum(a) - 2 * b[0] + sum(b)) % 5)
+apart = np.linalg.norm(state(s) - state(t))
+assert apart < margin, "step 3: too close, and different values"
+print(f"room for {room:.0f} states: two are too close at {certain} numbers or before; found at {n}")
+print(f"{'-'.join(map(str, s))} and {'-'.join(map(str, t))} are {apart:.3f} apart, and have different values")
+
+# %% [markdown]
+# **Break a hypothesis.** A turn that does not shrink has no disc that is never left.
+
+# %% tags=["proof-packing"]
+with show.fails("step 1"):
+    shrink = 1.0
+    assert shrink * radius + 1 <= radius + 1e-12, "step 1: a disc that is never left"
 
 # %% [markdown]
 # ### A picture to play with: where expressions end up
@@ -180,13 +423,9 @@ steps(packing())
 # cells is right there.
 
 # %%
-def draw_words(layer, n, bits):
-    return word_picture(layer, n, bits)
-
-
 opened = {"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4}
 show.figure(
-    draw_words(**opened),
+    ch01.word_picture(**opened),
     alt="Points in the plane, the states of 125 expressions of three numbers under a layer "
         "that turns and shrinks, in five colours, over a grid of 16 by 16 cells. Several "
         "cells are grey; two points of one of them are ringed and named.",
@@ -201,10 +440,10 @@ show.figure(
 
 # %%
 words_widget = explore(
-    draw_words,
-    {"layer": list(LAYERS), "n": [1, 2, 3, 4], "bits": [2, 3, 4, 5, 6, 8, 10, 12, 16, 20]},
+    ch01.word_picture,
+    {"layer": list(ch01.LAYERS), "n": [1, 2, 3, 4], "bits": [2, 3, 4, 5, 6, 8, 10, 12, 16, 20]},
     initial=opened,
-    sentence=word_sentence,
+    sentence=ch01.word_sentence,
     alt="The states of all expressions of n numbers, coloured by value, with the "
         "cells of the readout.",
 )
@@ -215,23 +454,72 @@ words_widget
 #
 # In its section 4.4 the paper uses Proposition 1 to explain its results on **Sum**, **EvenPair** and **ModArith**:
 #
-# > **The paper.** "The inferior performance of S4 and S4D is expected since they cannot represent subtraction".
+# > **The paper.** "The inferior performance of S4 and S4D is expected since they cannot represent subtraction as
+# > illustrated in Prop. 1."
 #
 # But there is no subtraction in Sum (add digits modulo $M$) or in EvenPair (is the last letter the first one?). Only
 # ModArith contains the expressions of section 1, and with them Theorem A. As for Sum, one number with a constant $A =
-# 1$ computes Sum, with a readout that takes the remainder:
+# 1$ computes Sum, with a readout that takes the remainder.
+#
+# **Step 1.** The state is the sum: for six free letters, in symbols.
+#
+# **Step 2.** On strings of $n$ digits it takes the values $0, \dots, 4n$, each of them: $4n + 1$ states, which for
+# $n = 500$ fit into 11 bits.
 
-# %%
-sum_counter = counterexample_sum()
-steps(sum_counter)
+# %% tags=["proof-sum_by_counting"]
+A = 1
+letters = sp.symbols("s1:7")
+x = 0
+for s in letters:
+    x = sp.expand(A * x + s)
+assert x == sum(letters), "step 1: the state is the sum of the letters"
+states = {n: {sum(word) for word in product(range(5), repeat=n)} for n in range(1, 7)}
+bits = (4 * 500).bit_length()
+assert all(found == set(range(4 * n + 1)) for n, found in states.items()) and bits == 11, (
+    "step 2: 4 n + 1 states"
+)
+print("x =", x, "   h(x) = x mod 5;  states at n = 1, ..., 6:", *map(len, states.values()))
 
 # %% [markdown]
-# One can build the analogue of Proposition 1 for Sum, with the same silent hypothesis. If states were functions of
-# values, then $x_{01} = x_{10}$ says $A d = d$ for $d = B u_1 - B u_0$, so $M$ ones and $M$ zeros are $M d$ apart; both
-# have the value 0, so $d = 0$, and the layer cannot tell 0 from 1.
+# **Break a hypothesis.** With $A = 2$ the state is another sum.
 
-# %%
-steps(sum_analogue())
+# %% tags=["proof-sum_by_counting"]
+with show.fails("step 1"):
+    A, x = 2, 0
+    for s in letters:
+        x = sp.expand(A * x + s)
+    assert x == sum(letters), f"step 1: the state is {x}"
+
+# %% [markdown]
+# One can write down the analogue of Proposition 1 for Sum, with the same hypothesis that is not said: *states are
+# functions of values*.
+#
+# **Step 1.** Then $x_{01} = x_{10}$, and this says $A d = d$ for $d = B u_1 - B u_0$.
+#
+# **Step 2.** So $M$ ones and $M$ zeros end $(1 + A + \cdots + A^{M-1})\,d = M d$ apart, as each $A$ leaves $d$ as it
+# is.
+#
+# **Step 3.** Both strings have the value 0, so $M d = 0$ and $d = 0$: the layer cannot tell `0` from `1`.
+
+# %% tags=["proof-sum_analogue"]
+A, b0, b1 = sp.symbols("A Bu_0 Bu_1", commutative=False)
+apart = sp.expand((A * b0 + b1) - (A * b1 + b0))  # x(01) - x(10), the start cancels
+assert sp.expand(apart - (1 - A) * (b1 - b0)) == 0, "step 1: equal states say A d = d"
+M, a = 5, sp.Symbol("a")
+factor = sp.rem(sum(a**i for i in range(M)), a - 1, a)  # a polynomial in A, applied to a d with A d = d
+assert factor == M, "step 2: M ones and M zeros end M d apart"
+d = sp.Symbol("d")
+assert sp.solve(factor * d, d) == [0], "step 3: M d = 0 leaves d = 0 only"
+print(f"x(01) - x(10) = (1 - A) d;  x(1...1) - x(0...0) = {factor} d = 0, so d = 0")
+
+# %% [markdown]
+# **Break a hypothesis.** The last step divides by $M$, as real and complex numbers allow. In numbers modulo 5 it fails,
+# and there $x \leftarrow x + s$ is a state that *is* the value.
+
+# %% tags=["proof-sum_analogue"]
+with show.fails("step 3"):
+    left = [d for d in range(5) if factor * d % 5 == 0]
+    assert left == [0], f"step 3: modulo 5, {factor} d = 0 holds for d = {left}"
 
 # %% [markdown]
 # What any readout must live with is this.
@@ -239,59 +527,355 @@ steps(sum_analogue())
 # > **Theorem B.** One layer with one $A$ that computes Sum($M$), with any readout, takes at least $(M-1)n + 1$
 # > different states on strings of length $n$. The counter takes exactly so many.
 #
-# *Proof.* The letter at position $j$ adds $A^{n-j} B u$ to the state, whatever stands elsewhere. These $M$ vectors
-# differ (else a changed letter would go unseen, and the sum changes), so the states at length $n$ are a sum of $n$ sets
-# of $M$ points each. For finite sets of real numbers $|X + Y| \ge |X| + |Y| - 1$: go up from the smallest sum, first
-# along $Y$, then along $X$. For vectors, look at them through a linear function that keeps the finitely many points in
-# question apart. Hence $1 + n(M-1)$ at least. $\blacksquare$
+# **Step 1.** The letter at position $j$ adds $A^{n-j} B u$ to the state, whatever stands elsewhere. If two letters
+# added the same there, changing one into the other would change the sum and not the state; so these $M$ vectors differ.
+# The states at length $n$ are therefore all sums of one vector from each of $n$ sets of $M$ vectors.
+#
+# **Step 2.** For finite sets $X, Y$ of *real numbers* let $X + Y$ be the set of all sums $x + y$. It has at least
+# $|X| + |Y| - 1$ members: with $x_1 < \dots < x_m$ and $y_1 < \dots < y_k$ the $m + k - 1$ sums
+# $x_1 + y_1 < x_1 + y_2 < \dots < x_1 + y_k < x_2 + y_k < \dots < x_m + y_k$ are all different. (The cell writes each
+# gap as a free positive number, for all sizes up to 6.)
+#
+# **Step 3.** For *vectors*, replace each by one number, $f(v) = v_1 + N v_2 + N^2 v_3 + \cdots$, with $N$ so large that
+# no two of the finitely many sums get the same number. $f$ of a sum is the sum of the $f$, so step 2 counts the vectors
+# too. (Checked on examples: sums of integer vectors.)
 
-# %%
-steps(theorem_b())
-print(f"Sum(5) on 500 digits: at least {4 * 500 + 1} states, {sum_counter.data['bits']} bits; "
-      f"a-b-c... on 119 numbers by Theorem A: at least {counted.data['needed']} bits")  # fmt: skip
+# %% tags=["proof-theorem_b"]
+A, x = sp.symbols("A x", commutative=False)
+u, v, w = (sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "uvw")
+
+
+def state(letters):
+    y = x
+    for Bu in letters:
+        y = sp.expand(A * y + Bu)
+    return y
+
+
+gap = sp.expand(state([w, u, w, w]) - state([w, v, w, w]))
+assert gap == A**2 * u - A**2 * v, (
+    "step 1: what a letter adds does not depend on the others"
+)
+positive = sp.symbols("g1:13", positive=True)
+for m, k in product(range(1, 7), repeat=2):
+    X, Y = [sum(positive[:i]) for i in range(m)], [sum(positive[6 : 6 + i]) for i in range(k)]
+    chain = [X[0] + y for y in Y] + [x + Y[-1] for x in X[1:]]
+    rises = [(sp.expand(b - a)).is_positive for a, b in zip(chain, chain[1:])]
+    assert len(chain) == m + k - 1 and all(rises), "step 2: m + k - 1 sums that grow"
+draw = np.random.default_rng(0)
+X, Y = draw.integers(-9, 10, (2, 30, 3))
+sums = {tuple(x + y) for x in X for y in Y}
+f = [1, 100, 100**2]
+assert len({int(np.dot(f, s)) for s in sums}) == len(sums), (
+    "step 3: one number for each vector, and no two alike"
+)
+print("x(wuww) - x(wvww) =", gap, f";  {len(sums)} sums of vectors, as many numbers")
+
+
+# %% [markdown]
+# Step 2 and step 3, used $n - 1$ times, give $1 + n(M-1)$ at least. $\blacksquare$
+#
+# **Step 4, on examples.** 200 random layers of two numbers that keep the letters apart (step 1), all strings of up to
+# six letters; none has fewer states, and the counter has exactly so many.
+
+# %% tags=["proof-theorem_b"]
+def states(A, v, n):
+    found = {(0,) * len(A)}
+    for _ in range(n):
+        found = {tuple((A @ np.array(x) + s).tolist()) for x in found for s in v}
+    return found
+
+
+def keeps_apart(A, v):  # A^j v_letter differs from letter to letter, for j < 6
+    return all(len({tuple(row) for row in v @ np.linalg.matrix_power(A, j).T}) == len(v) for j in range(6))
+
+
+drawn = [(draw.integers(-2, 3, (2, 2)), draw.integers(-2, 3, (2, 2))) for _ in range(400)]
+layers = [layer for layer in drawn if keeps_apart(*layer)][:200]
+least = [min(len(states(*layer, n)) for layer in layers) for n in range(1, 7)]
+counted = [len(states(np.array([[1]]), np.arange(5)[:, None], n)) for n in range(1, 7)]
+assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
+    "step 4: no layer has fewer states"
+)
+assert counted == [4 * n + 1 for n in range(1, 7)], (
+    "step 5: the counter for Sum(5) has exactly so many"
+)
+print(f"{len(layers)} layers, two letters: at least {least} states; Sum(5) by the counter: {counted}")
+print(f"Sum(5) on 500 digits: at least {4 * 500 + 1} states; a-b-c-... on 119 numbers by Theorem A: {5**119:.0e}")
+
+# %% [markdown]
+# **Break a hypothesis.** A layer that does not keep the letters apart, here one that forgets after two letters, does
+# not compute Sum, and has fewer states.
+
+# %% tags=["proof-theorem_b"]
+with show.fails("step 4"):
+    forgets = np.array([[0, 0], [1, 0]])
+    least = [len(states(forgets, np.array([[0, 0], [1, 0]]), n)) for n in range(1, 7)]
+    assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
+        f"step 4: {least} states at n = 1, ..., 6"
+    )
 
 # %% [markdown]
 # So for Sum the states grow with the length, slowly; and the readout must be periodic over all of them, which a small
-# network fitted on short strings has no reason to be. A finite automaton, on the other hand, has five states for ever.
-# Can such a layer have finitely many?
+# network fitted on short strings has no reason to be. A finite automaton, on the other hand, has five states at every
+# length. Can such a layer have finitely many?
 #
 # > **Theorem C.** If one layer with one $A$ can reach finitely many states only, then its state depends on the length
 # > of the string and on its last $D$ letters at most ($D$ the width).
 #
-# *Proof.* Let $d = B(u_a - u_b)$ for two letters. If $A^D d \ne 0$, then $A^j d \ne 0$ for all $j$: the space splits
-# into a part on which $A$ is invertible and one on which $A^D = 0$ (Fitting), and $d$ has a part in the first. Then
-# every position adds one of at least two vectors, and as in Theorem B there are at least $n + 1$ states at length $n$,
-# for every $n$: infinitely many. So $A^D d = 0$ for all pairs of letters: which letter stood more than $D$ places ago
-# makes no difference. $\blacksquare$
-#
-# With finitely many states one such layer computes neither Sum nor parity nor EvenPair nor ModArith, all of which
-# depend on letters arbitrarily far back.
+# **Step 1: what survives $D$ steps survives for ever.** If $A^D d \ne 0$, then $A^j d \ne 0$ for all $j$. For let
+# $K_j$ be the space of all $d$ with $A^j d = 0$. Each $K_j$ lies in $K_{j+1}$. If once $K_j = K_{j+1}$, then they are
+# equal from there on: $A^{j+2} d = 0$ says $A d \in K_{j+1} = K_j$, so $A^{j+1} d = 0$. Until then the dimension grows
+# by at least one each time, and it is at most $D$; so $K_D = K_{D+1} = \cdots$. (This is called Fitting's lemma. The
+# cell tries every matrix of size 2 with entries from -2 to 2 and every one of size 3 with entries 0 and $\pm 1$.)
 
-# %%
-steps(theorem_c())
+# %% tags=["proof-theorem_c"]
+for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
+    A = np.array(list(product(entries, repeat=D * D))).reshape(-1, D, D)
+    power = np.linalg.matrix_power(A, D)
+    d = np.array(list(product(range(-1, 2), repeat=D))).T  # (D, 3^D) vectors
+    gone, later = ((P @ d == 0).all(axis=1) for P in (power, power @ A @ A @ A))
+    assert (gone == later).all(), (
+        "step 1: what is not gone after D steps is not gone later"
+    )
+    print(f"D = {D}: {len(A)} matrices, {d.shape[1]} vectors; {gone.sum()} pairs are gone after D steps, no more later")
+
 
 # %% [markdown]
-# Between "finitely many" and "stores all" lie states that grow like a power of the length. Here is a limit for them, by
-# an old sequence (Thue and Morse: 0110 1001 1001 0110, letter $i$ being the parity of the ones in $i$). If $(A - I)^d =
-# 0$, this word of length $2^d$ and its complement end in one state, because their difference is
-# $(A-I)(A^2-I)(A^4-I)\cdots(B u_1 - B u_0)$, with $d$ factors that all contain $A - I$. Their first letters differ, so
-# a layer of that kind cannot know the first letter.
+# **Step 2.** Let $d = B(u_a - u_b)$ for two letters. If $A^D d \ne 0$, then by step 1 every position adds one of at
+# least two different vectors, and as in Theorem B there are at least $n + 1$ states at length $n$, for every $n$:
+# infinitely many. (Checked on 150 random layers of width 1, 2, 3.)
+#
+# **Step 3.** So finitely many states leave $A^D d = 0$ for all pairs of letters: which letter stood more than $D$
+# places ago makes no difference. $\blacksquare$ (Checked on those of the 150 layers that have finitely many states.)
 
-# %%
-steps(thue_morse(4))
+# %% tags=["proof-theorem_c"]
+def longer(found, A, v):
+    return {tuple((A @ np.array(x, dtype=object) + s).tolist()) for x in found for s in v}
+
+
+def reachable(A, v, most=120):
+    found = edge = {(0,) * len(A)}
+    while edge and len(found) <= most:
+        edge = longer(edge, A, v) - found
+        found = found | edge
+    return found if not edge else None  # None: more than so many
+
+
+draw, kinds = np.random.default_rng(1), {"finite": 0, "growing": 0}
+for D in (1, 2, 3):
+    for _ in range(50):
+        A, v = draw.integers(-1, 2, (D, D)).astype(object), draw.integers(-1, 2, (2, D)).astype(object)
+        survives = np.linalg.matrix_power(A, D) @ (v[1] - v[0])
+        strings = [{(0,) * D}]
+        for _ in range(6):
+            strings.append(longer(strings[-1], A, v))
+        if survives.any():
+            kinds["growing"] += 1
+            assert all(len(found) >= n + 1 for n, found in enumerate(strings)), (
+                "step 2: at least n + 1 states"
+            )
+        if reachable(A, v) is not None:
+            kinds["finite"] += 1
+            early = {tuple(np.linalg.matrix_power(A, D) @ np.array(x, dtype=object)) for x in strings[6 - D]}
+            assert len(early) == 1, (
+                "step 3: all but the last D letters leave one and the same trace"
+            )
+print(f"of 150 layers {kinds['finite']} have finitely many states; in {kinds['growing']} something survives D steps")
+
+# %% [markdown]
+# **Step 4.** Sum, parity, EvenPair and ModArith depend on letters arbitrarily far back, so no such layer with finitely
+# many states computes them. For each, the cell takes two words that differ in the first letter alone, and repeats an
+# ending. In the automaton the two states then run into a cycle, of which every pair has different answers; so the
+# answers differ after any number of repetitions.
+
+# %% tags=["proof-theorem_c"]
+for name, one, other, ending in (
+    ("Sum(5)", "0", "1", "0"),
+    ("Parity", "0", "1", "0"),
+    ("EvenPair(5)", "0", "1", "0"),
+    ("ModArith(5)", "0", "1", "+0"),
+):
+    machine = language(name).machine
+    pair, met = tuple(machine.run(read(machine, word + ending))[-1] for word in (one, other)), []
+    while pair not in met:
+        met.append(pair)
+        for token in read(machine, ending):
+            pair = tuple(machine.transitions[token][q] for q in pair)
+    answers = [[int(machine.outputs[q]) for q in pair] for pair in met]
+    assert all(a != b for a, b in answers), (
+        "step 4: the first letter is seen however far back it stands"
+    )
+    print(f"{name}: {one} and {other}, then {ending} any number of times: answers", *answers[-1])
+
+# %% [markdown]
+# **Break a hypothesis.** The counter, $A = 1$, has infinitely many states, and it does remember.
+
+# %% tags=["proof-theorem_c"]
+with show.fails("step 3"):
+    A, v = np.array([[1]], dtype=object), np.array([[0], [1]], dtype=object)
+    early = {tuple(A @ np.array(x, dtype=object)) for x in longer(longer({(0,)}, A, v), A, v)}
+    assert len(early) == 1, (
+        f"step 3: two letters leave the traces {sorted(x for (x,) in early)} after D = 1 more"
+    )
+
+# %% [markdown]
+# ### Between finitely many states and all
+#
+# Between "finitely many" and "stores all" lie states that grow like a power of the length. Here is a limit for them, by
+# an old sequence, that of Thue and Morse: `0110 1001 1001 0110`, letter $i$ being the parity of the ones of $i$ written
+# in binary.
+#
+# > **Claim.** If $(A - I)^d = 0$, the Thue-Morse word of length $2^d$ and its complement (0 and 1 exchanged) end in
+# > one state. Their first letters differ, so a layer of that kind cannot know the first letter.
+#
+# **Step 1.** The two states differ by a sum of $\pm A^j (B u_1 - B u_0)$ with the signs of the sequence, and that sum
+# of powers is the product $(A-I)(A^2-I)(A^4-I)\cdots$ of $d$ factors, up to its sign.
+#
+# **Step 2.** Each factor contains $A - I$, so $(A - I)^d$ divides the product, which is 0.
+#
+# **Step 3.** We run it, in whole numbers, with a Jordan block of size $d$ and eigenvalue 1, for $d = 1, \dots, 5$.
+
+# %% tags=["proof-thue_morse"]
+a = sp.Symbol("a")
+
+
+def run(bits, D):
+    A, x = np.eye(D, dtype=object) + np.eye(D, k=-1, dtype=object), np.array([0] * D, dtype=object)
+    for bit in bits:
+        x = A @ x
+        x[0] += bit
+    return x.tolist()
+
+
+for d in range(1, 6):
+    bits = [i.bit_count() % 2 for i in range(2**d)]
+    signs = sp.Poly([1 - 2 * bit for bit in bits], a)  # the first letter has the highest power
+    factors = sp.Poly(sp.prod([a ** (2**i) - 1 for i in range(d)]), a)
+    assert signs == factors, "step 1: signs times powers are the product of d factors"
+    assert signs.rem(sp.Poly((a - 1) ** d, a)).is_zero, "step 2: (a - 1)^d divides it"
+    ends = run(bits, d), run([1 - bit for bit in bits], d)
+    assert ends[0] == ends[1], "step 3: word and complement end in one state"
+    print("".join(map(str, bits)), "and its complement end in", ends[0])
+
+# %% [markdown]
+# **Break a hypothesis.** A Jordan block of size $d + 1$ has $(A - I)^d \ne 0$, and tells them apart.
+
+# %% tags=["proof-thue_morse"]
+with show.fails("step 3"):
+    ends = run(bits, d + 1), run([1 - bit for bit in bits], d + 1)
+    assert ends[0] == ends[1], (
+        f"step 3: the last numbers are {ends[0][-1]} and {ends[1][-1]}"
+    )
 
 # %% [markdown]
 # ### Break a hypothesis: two layers
 #
 # Theorems A to C are about *one* layer. Between two layers stands something non-linear, and then a constant $A$ stores
-# the first letter with ease. Layer 1 is a clock, $p_t = \tfrac12 p_{t-1} + \tfrac12$, so $p_1 = \tfrac12$ and $p_t \ge
-# \tfrac34$ later; layer 2 adds the letter only where $p_t < 0.625$: $x_t = x_{t-1} + [p_t < 0.625]\,(u_t + 1)$. So
-# EvenPair is no obstacle for a stack of two constant layers, at any length, even in float32 (steps 3 and 5 say why).
+# the first letter with ease. Layer 1 is a clock, $p_t = \tfrac12 p_{t-1} + \tfrac12$; layer 2 adds the letter only
+# where $p_t < 0.625$: $x_t = x_{t-1} + [p_t < 0.625]\,(u_t + 1)$.
+#
+# **Step 1.** $p_t = 1 - 2^{-t}$, so $p_1 = \tfrac12$ and $p_t \ge \tfrac34$ later: layer 2 takes the first letter and
+# no other, at any length.
+#
+# **Step 2.** So a readout of $x_t$ and the current letter computes EvenPair (tried in fractions, all 780 strings of up
+# to four digits).
+#
+# **Step 3.** In float32 too, at any length: the clock stops at $p = 1$ for good, and $x$ is a whole number below 6,
+# which float32 holds exactly.
 
-# %%
-steps(even_pair_two_layers())
+# %% tags=["proof-two_layers"]
+t, threshold = sp.Symbol("t", integer=True, positive=True), sp.Rational(5, 8)
+p = 1 - sp.Rational(1, 2) ** t
+assert sp.simplify(p / 2 + sp.Rational(1, 2) - p.subs(t, t + 1)) == 0 and p.subs(t, 1) == sp.Rational(1, 2), (
+    "step 1"
+)
+assert p.subs(t, 1) < threshold <= p.subs(t, 2) and p.diff(t).is_positive, (
+    "step 1: only the first letter is taken"
+)
+
+
+def states(digits, number):
+    p, x, found = number(0), number(0), []
+    for digit in digits:
+        p = p / number(2) + number(1) / number(2)
+        x = x + (number(digit + 1) if p < 0.625 else number(0))
+        found.append((p, x))
+    return found
+
+
+words = [word for n in range(1, 5) for word in product(range(5), repeat=n)]
+assert all(x == word[0] + 1 for word in words for _, x in states(word, Fraction)), (
+    "step 2: x holds the first letter"
+)
+clock = [p for p, _ in states([0] * 64, np.float32)]
+stops = next(t for t in range(1, 64) if clock[t] == clock[t - 1])
+held = all(x == s + 1 for s in range(5) for _, x in states([s, *range(5)] * 20, np.float32))
+assert [p < 0.625 for p in clock] == [True] + [False] * 63 and held, (
+    "step 3: the float32 clock stops for good"
+)
+print(f"p_t = {p}; in float32 p_t = {clock[-1]:g} from t = {stops} on; {len(words)} strings are right")
 
 # %% [markdown]
+# **Break a hypothesis.** With the threshold at 0.8 the second letter is taken as well.
+
+# %% tags=["proof-two_layers"]
+with show.fails("step 1"):
+    threshold = sp.Rational(4, 5)
+    assert p.subs(t, 1) < threshold <= p.subs(t, 2), (
+        f"step 1: p_2 = {p.subs(t, 2)} is below {threshold} as well"
+    )
+
+# %% [markdown]
+# In these two layers the letter reaches layer 2 and the readout directly, as a residual connection carries it. It works
+# without, too, if layer 1 also holds the letters: $p_t = p_{t-1}/16 + s_t + 1$.
+#
+# **Step 1.** The whole part of $p_t$ is $s_t + 1$; and 16 times the rest has the whole part $s_{t-1} + 1$, or 0 at the
+# first letter, since what is older adds less than $\tfrac{1}{16}$ of that.
+#
+# **Step 2.** Layer 2 adds $7 (s_1 + 1)$ at the first letter and $s_t - s_{t-1}$ at every later one. These differences
+# cancel in pairs, and $6 (s_1 + 1) + (s_t + 1)$ is left: two digits in base 6, from which $h$ compares first and last.
+#
+# **Step 3.** In float32, at any length: the cell finds *all* values that $p$ can take, tries every next letter, and
+# reads both letters back right each time.
+#
+# **Step 4, on examples.** Run in float32 on ten random strings of 999 digits; $x$ holds small whole numbers only.
+
+# %% tags=["proof-two_plain_layers"]
+oldest = Fraction(5, 16**2) / (1 - Fraction(1, 16))  # more than all letters before the last two add
+assert oldest < Fraction(1, 16) and Fraction(5, 16) + oldest < 1, (
+    "step 1: the rest does not disturb the two digits"
+)
+s = sp.symbols("s1:9")
+total = 7 * (s[0] + 1) + sum(s[t] - s[t - 1] for t in range(1, 8))
+assert sp.expand(total - (6 * (s[0] + 1) + s[7] + 1)) == 0, (
+    "step 2: the first and the last letter are left"
+)
+codes = np.arange(1, 6, dtype=np.float32)
+values = edge = codes
+while len(edge):
+    edge = np.setdiff1d((edge[:, None] / np.float32(16) + codes).ravel(), values)
+    values = np.union1d(values, edge)
+following = values[:, None] / np.float32(16) + codes
+last = np.floor(following)
+before = np.floor((following - last) * np.float32(16))
+right = (last == codes) & (before == np.floor(values)[:, None])
+assert right.all(), "step 3: both letters are read back right from every float32 state"
+print(f"x = {sp.expand(total)};  float32: {len(values)} values times 5 letters, all read back right")
+strings = np.random.default_rng(0).integers(5, size=(10, 999))
+p, x = np.zeros(10, np.float32), np.zeros(10, np.float32)
+for t, digit in enumerate(strings.T.astype(np.float32)):
+    p = p / np.float32(16) + digit + 1
+    before = np.floor((p - np.floor(p)) * np.float32(16))
+    x = x + np.where(before == 0, 7 * np.floor(p), np.floor(p) - before)
+    assert (x == 6 * (strings[:, 0] + 1) + digit + 1).all(), (
+        "step 4: x holds the first and the last letter"
+    )
+print(f"{strings.size} states of random strings hold their first and last letter")
+
+# %% [markdown]
+# So EvenPair is no obstacle for a stack of two constant layers, at any length.
+#
 # ## 4 Proposition 2: a diagonal transition for each letter
 #
 # Now the transition may depend on the letter, $x_k = \mathrm{diag}(v_k)\,x_{k-1} + B u_k$. Every coordinate lives
@@ -300,21 +884,81 @@ steps(even_pair_two_layers())
 #
 # > **The paper, Proposition 2.** "A diagonal input-dependent LRNN is inconsistent in representing subtraction."
 #
-# The proof has the plan of section 1. Diagonal matrices commute, so $A_1 A_- A_0 z = A_0 A_- A_1 z$ and the start
-# cancels; what is left, the paper's Eq. 8, is the same after `0-` (Eq. 9):
+# **Step 1.** Diagonal matrices commute, so $A_1 A_- A_0 z = A_0 A_- A_1 z$ and the start cancels. What is left is the
+# paper's Eq. 8:
 #
 # $$x_{1-0} - x_{0-1} = A_0 A_- B u_1 - A_1 A_- B u_0 + (A_0 - A_1) B u_- + B u_0 - B u_1 .$$
 #
-# And it has the same gap. Steps 4 and 5 show a single channel that computes subtraction by storing the digits.
+# **Step 2.** After `0-` the same is left (Eq. 9).
+#
+# **Step 3.** As in Proposition 1, the values ask for two different states before, and for one state after `0-`.
 
-# %%
-steps(proposition_2())
+# %% tags=["proof-proposition_2"]
+z = sp.Symbol("z", commutative=False)
+Bu = {letter: sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "01-"}
+
+
+def difference(first, second, gates):
+    ends = []
+    for word in (first, second):
+        x = z
+        for letter in word:
+            x = sp.expand(gates[letter] * x + Bu[letter])
+        ends.append(x)
+    return sp.expand(ends[0] - ends[1])
+
+
+G = {letter: sp.Symbol(f"A_{letter}") for letter in "01-"}  # symbols that commute, as diagonal matrices do
+eq_8 = G["0"] * G["-"] * Bu["1"] - G["1"] * G["-"] * Bu["0"] + (G["0"] - G["1"]) * Bu["-"] + Bu["0"] - Bu["1"]
+short = difference("1-0", "0-1", G)
+assert sp.expand(short - eq_8) == 0 and not short.has(z), (
+    "step 1: the start cancels, and Eq. 8 is left"
+)
+long = difference("0-1-0", "0-0-1", G)
+assert sp.expand(long - short) == 0, "step 2: the same is left after 0-"
+assert (0 - 1) % 5 != (1 - 0) % 5 and (0 - 0 - 1) % 5 == (0 - 1 - 0) % 5, (
+    "step 3: different values, equal values"
+)
+print("x(1-0) - x(0-1) = x(0-1-0) - x(0-0-1) =", short)
 
 # %% [markdown]
-# **Break a hypothesis.** With transitions that do not commute the first two steps fail.
+# **Break a hypothesis.** With transitions that do not commute the start stays.
 
-# %%
-steps(proposition_2(commutative=False))
+# %% tags=["proof-proposition_2"]
+with show.fails("step 1"):
+    own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
+    short = difference("1-0", "0-1", own)
+    assert not short.has(z), "step 1: the start cancels"
+print("x(1-0) - x(0-1) =", short)
+
+# %% [markdown]
+# The proof has the gap of section 1: a state need not be a function of the value. **Put right** as there, it says that
+# a diagonal layer cannot have $x_{0-1} \ne x_{1-0}$ and $x_{0-0-1} = x_{0-1-0}$. As a statement about computing
+# subtraction it is false, by one channel that stores the numbers: a number $s$ does $x \mapsto 5x + s$, the minus does
+# nothing, and $x$ starts at 1.
+#
+# **Step 1.** Dividing by 5 gives the last number and the state before it back, so $h$ can read them all off, at any
+# length. **Step 2** tries it on all 3,905 expressions of up to five numbers, which all have states of their own.
+
+# %% tags=["proof-one_channel"]
+n = sp.Symbol("n", integer=True, nonnegative=True)
+assert all(sp.floor((5 * n + s) / sp.Integer(5)) == n and sp.Mod(5 * n + s, 5) == s for s in range(5)), (
+    "step 1"
+)
+answers, words = {}, [word for k in range(1, 6) for word in product(range(5), repeat=k)]
+for word in words:
+    x = 1
+    for s in word:
+        x = 5 * x + s
+    state, numbers = x, []
+    while x > 1:
+        x, s = divmod(x, 5)
+        numbers.append(s)
+    answers[state] = (2 * numbers[-1] - sum(numbers)) % 5 == (word[0] - sum(word[1:])) % 5
+assert all(answers.values()) and len(answers) == len(words), (
+    "step 2: the readout is right, and everything is stored"
+)
+print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 
 # %% [markdown]
 # ## 5 What is true: Theorem D
@@ -329,24 +973,141 @@ steps(proposition_2(commutative=False))
 # maps $R$ into $R$.
 #
 # **Step 1.** $(ay + b) - (az + b) = a(y - z)$: if $a = 0$ the letter is a **reset**, it forgets all. If $a \ne 0$ it
-# keeps different states different, so it *permutes* the finite set $R$.
+# keeps different states different, and a map of a finite set into itself that does so meets every point: it *permutes*
+# $R$. (The cell tries all 256 maps of a set of four points into itself.)
 #
-# **Step 2.** A permutation leaves the mean of $R$ where it is. Let $c$ be that mean: $ac + b = c$, for every letter
-# that is no reset.
-#
-# **Step 3.** So $ax + b = c + a(x - c)$. The sum of $|x - c|^2$ over $R$ stays too, hence $|a| = 1$ (if $R$ has more
-# than one point): a **turn** about $c$.
-#
-# **Step 4.** Turns about one centre commute. If no letter of $w$ resets the channel, then no letter of $u$ and $v$
-# does, and $uv$ and $vu$ do the same. If some letter of $w$ resets it, what came before is forgotten. $\blacksquare$
+# **Step 2.** A permutation leaves the sum $S$ of the $n$ points of $R$ as it is: $aS + nb = S$. Let $c = S/n$ be their
+# mean: then $ac + b = c$, for every letter that is no reset.
 
-# %% tags=["nbval-ignore-output"]
-proof_d = theorem_d()
-steps(proof_d)
+# %% tags=["proof-theorem_d"]
+a, b, y, z, S = sp.symbols("a b y z S")
+maps = list(product(range(4), repeat=4))
+injective = [f for f in maps if len({f[i] for i in range(4)}) == 4]
+assert sp.expand((a * y + b) - (a * z + b) - a * (y - z)) == 0, (
+    "step 1: differences are multiplied by a"
+)
+assert len(maps) == 256 and all(set(f) == set(range(4)) for f in injective), (
+    "step 1: no point is left out"
+)
+n = sp.Symbol("n", positive=True)
+drive = sp.solve(sp.Eq(a * S + n * b, S), b)[0]
+assert sp.simplify(a * (S / n) + drive - S / n) == 0, "step 2: the mean stays"
+print(f"a S + n b = S gives b = {drive}, and a (S/n) + b = S/n")
 
-# %%
-print(f"Theorem D holds: {proof_d.holds}; with a letter of u, v left out of w: "
-      f"{theorem_d(w='0-').holds}")
+# %% [markdown]
+# **Step 3.** So $ax + b = c + a(x - c)$, and $|ax + b - c|^2 = |a|^2\,|x - c|^2$. Sum this over $R$: a permutation
+# leaves the sum $V = \sum_R |x - c|^2$ as it is, so $V = |a|^2 V$. If $R$ has more than one point, $V$ is positive, and
+# $|a| = 1$: the letter is a **turn** about $c$. (If $R$ is one point, every letter does nothing to it.)
+#
+# The cell also looks for a counter-example: it takes all sets of two to four points of a grid in the complex plane and
+# *all* maps $x \mapsto ax + b$ that permute them, in whole numbers. Each has $|a| = 1$.
+
+# %% tags=["proof-theorem_d"]
+ar, ai, xr, xi, cr, ci = sp.symbols("a_r a_i x_r x_i c_r c_i", real=True)
+alpha, x, c = ar + sp.I * ai, xr + sp.I * xi, cr + sp.I * ci
+moved = alpha * x + c * (1 - alpha) - c  # a x + b - c, with b = c (1 - a) from step 2
+square = sp.expand(moved * sp.conjugate(moved) - (ar**2 + ai**2) * (x - c) * sp.conjugate(x - c))
+assert sp.simplify(square) == 0, "step 3: |a x + b - c|^2 = |a|^2 |x - c|^2"
+V, size = sp.symbols("V size", positive=True)
+assert sp.solve(sp.Eq(size**2 * V, V), size) == [1], "step 3: hence |a| = 1"
+
+grid = [complex(i, j) for i in range(3) for j in range(3)]
+sets = {frozenset(points) for points in product(grid, repeat=4) if len(set(points)) > 1}
+found = 0
+for R in sets:
+    y, z, *others = sorted(R, key=lambda point: (point.real, point.imag))
+    for y1, z1 in product(R, repeat=2):  # where y and z go decides a = (y1 - z1) / (y - z) and b
+        images = {(y1 - z1) * (w - z) + z1 * (y - z) for w in R}  # times (y - z): whole numbers
+        if y1 != z1 and images == {w * (y - z) for w in R}:
+            found += 1
+            squares = [(w * w.conjugate()).real for w in (y1 - z1, y - z)]
+            assert squares[0] == squares[1], (
+                "step 3: a permutation of R that is no turn"
+            )
+print(f"{len(sets)} sets of two to four points, {found} maps a x + b that permute one of them: |a| = 1 for each")
+
+# %% [markdown]
+# **Step 4.** Turns about one centre commute. So if no letter of $w$ resets the channel, then no letter of $u$ and $v$
+# does, and $uv$ and $vu$ do the same.
+#
+# **Step 5.** If some letter of $w$ resets it, what came before is forgotten: after the last reset the state depends on
+# the letters from there on alone. $\blacksquare$
+
+# %% tags=["proof-theorem_d"]
+a, e, c, x, b, b1, b2, q = sp.symbols("a e c x b b1 b2 q")
+orders = [c + second * ((c + first * (x - c)) - c) for first, second in ((a, e), (e, a))]
+assert sp.expand(orders[0] - orders[1]) == 0, "step 4: turns about one centre commute"
+end = x
+for gate, drive in ((a, b), (e, b1), (0, q), (a, b2)):  # the third letter is a reset to q
+    end = sp.expand(gate * end + drive)
+assert not end.has(x) and end == a * q + b2, "step 5: nothing before a reset is left"
+print("c + a e (x - c) in both orders;  after a reset to q and one more letter: x =", end)
+
+
+# %% [markdown]
+# **Step 6, on examples.** 5,000 random channels with finitely many states (turns of order 1 to 12, resets), in whole
+# numbers, and in complex128 about a centre drawn at random. The words are those for subtraction: $u$ = `0-`, $v$ =
+# `1-`, $w$ = `0-1`.
+#
+# **Step 7.** The *universal layer* of order $N$ has a channel for every set of letters that may reset and every letter
+# that may be counted modulo $N$. The state of any channel whose turns have an order that divides $N$ can be read off
+# it: the channel for its resetting letters tells the last reset and how often each other letter came since, and between
+# resets turns add up. So one run of it stands for all of these.
+#
+# **Step 8, on examples.** *Finitely many* is needed: channels that shrink, $|a| < 1$, tell the words apart.
+
+# %% tags=["proof-theorem_d"]
+def channel(draw):  # for each letter of 0 1 -: does it reset, and to what point or by what turn (of order m)?
+    m = int(draw.integers(1, 13))
+    resets = draw.random(3) < draw.choice([0, 0.3, 0.6])
+    return m, resets.tolist(), draw.integers(m, size=3).tolist(), draw.integers(1, 4, size=3).tolist()
+
+
+def ends(word, m, resets, angles, rings, centre):
+    ring, angle, x = 1, 0, centre + 1
+    for i in map("01-".index, word):
+        point = np.exp(2j * np.pi * angles[i] / m)
+        ring, angle = (rings[i], angles[i]) if resets[i] else (ring, (angle + angles[i]) % m)
+        x = centre + rings[i] * point if resets[i] else centre + point * (x - centre)
+    return (ring, angle), x
+
+
+def apart(w, count=5000):  # in how many channels the words end apart, and how far in complex128
+    draw, whole, far = np.random.default_rng(0), 0, 0.0
+    for _ in range(count):
+        gates, centre = channel(draw), complex(*draw.normal(size=2))
+        (one, x), (other, y) = (ends(word + w, *gates, centre) for word in ("0-1-", "1-0-"))
+        whole, far = whole + (one != other), max(far, abs(x - y))
+    return whole, far
+
+
+whole, far = apart("0-1")
+assert whole == 0 and far < 1e-12, "step 6: both words end in one state of each channel"
+tokens = [["-01".index(letter) for letter in word] for word in ("0-1-0-1", "1-0-0-1")]
+for N in (1, 2, 3, 4, 5, 6, 12):
+    layer = cascades.universal_layer("-01", N)
+    assert layer.run(tokens[0])[-1] == layer.run(tokens[1])[-1], (
+        f"step 7: the universal layer of order {N}"
+    )
+draw = np.random.default_rng(0)
+a = draw.uniform(-0.7, 0.7, (5000, 3)) + 1j * draw.uniform(-0.7, 0.7, (5000, 3))
+b = draw.normal(size=(5000, 3))
+shrunk = [np.zeros(5000) for _ in tokens]
+for k, word in enumerate(tokens):
+    for token in word:
+        shrunk[k] = a[:, token] * shrunk[k] + b[:, token]
+assert np.median(abs(shrunk[0] - shrunk[1])) > 1e-6, (
+    "step 8: channels that shrink tell the words apart"
+)
+print("5,000 finite channels and the universal layers of order 1 to 6 and 12: one state; channels that shrink: two")
+
+# %% [markdown]
+# **Break a hypothesis.** Leave the letter `1` out of $w$, and the words end apart in many channels.
+
+# %% tags=["proof-theorem_d"]
+with show.fails("step 6"):
+    whole, far = apart("0-")
+    assert whole == 0, f"step 6: in {whole} of 5000 channels the words end apart"
 
 # %% [markdown]
 # ### Killer words
@@ -355,17 +1116,52 @@ print(f"Theorem D holds: {proof_d.holds}; with a letter of u, v left out of w: "
 # answers. For subtraction take $u$ = `0-`, $v$ = `1-`, $w$ = `0-1`: the words **0-1-0-1** and **1-0-0-1** end in one
 # state, and *no readout of any kind* gives both answers. The same for EvenPair, bracket languages, the Tomita languages
 # 3 and 4, and groups whose elements do not commute.
+#
+# For each task the cell checks that the letters of $u$ and $v$ are in $w$ (step 1), that the universal layers end in
+# one state (step 2), that the answers differ (step 3), and that they agree with a second definition of the language,
+# which shares no code with its automaton (step 4).
 
-# %%
-shown = [
-    row for row in killer_table() if not row["task"].startswith(("D_", "A_4", "EvenPair(2)"))
-]
+# %% tags=["proof-killer_words"]
+KILLERS = {  # task: u, v, w, with nothing in front
+    "a-b-c mod 5": ("0-", "1-", "0-1"), "ModArith(5)": ("0-", "1-", "0-1"), "EvenPair(2)": ("0", "1", "01"),
+    "EvenPair(5)": ("0", "1", "01"), "Tomita 3": ("0", "1", "01"), "Tomita 4": ("00", "1", "01"),
+    **dict.fromkeys(("D_2", "D_3", "D_4", "D_12", "(abab)*"), ("a", "b", "ab")), "Q_8": ("i", "j", "ij"),
+    **dict.fromkeys(("S_3", "S_4", "A_4", "A_5"), ("s", "t", "st")),
+}  # fmt: skip
+
+
+def killed(task, u, v, w):
+    assert set(u + v) <= set(w), f"step 1: a letter of {u}{v} is missing in {w}"
+    letters, both = sorted(set(w)), (u + v + w, v + u + w)
+    for N in (1, 2, 3, 4, 5, 6, 12):
+        layer = cascades.universal_layer(letters, N)
+        one, other = (layer.run([letters.index(letter) for letter in word])[-1] for word in both)
+        assert one == other, f"step 2: a layer of order {N} tells {both} apart"
+    found = language(task)
+    answers = [int(found.machine.answer(read(found.machine, word))[-1]) for word in both]
+    assert answers[0] != answers[1], (
+        f"step 3: {task} answers both {' and '.join(both)} by {answers[0]}"
+    )
+    assert answers == [found.oracle(word) for word in both], (
+        "step 4: the second definition agrees"
+    )
+    return {"task": task, "word": both[0], "answer": answers[0], "other word": both[1], "other answer": answers[1]}
+
+
+rows = [killed(task, *words) for task, words in KILLERS.items()]
 show.table(
-    shown,
-    caption="Pairs of words that end in one state of every diagonal layer with finitely many "
-            "states. For the groups, an answer is the number of the element reached.",
+    [row for row in rows if row["task"] not in ("D_3", "D_4", "D_12", "A_4", "EvenPair(2)")],
+    caption="Pairs of words that end in one state of every diagonal layer with finitely many states; "
+            f"{len(rows)} tasks were checked, a few that are much alike are not shown. For the groups, an answer is "
+            "the number of the element reached.",
 )  # fmt: skip
 
+# %% [markdown]
+# **Break a hypothesis.** For Parity, which one diagonal layer does compute, such words must have one answer. They do.
+
+# %% tags=["proof-killer_words"]
+with show.fails("step 3"):
+    killed("Parity", "0", "1", "01")
 
 # %% [markdown]
 # ### A picture to play with: killer words on dials
@@ -374,16 +1170,8 @@ show.table(
 # state.
 
 # %%
-def draw_killers(zero, one, minus, blocks):
-    return killer_walk(zero, one, minus, blocks == "b = 2")
-
-
-def killers_say(zero, one, minus, blocks):
-    return killer_sentence(zero, one, minus, blocks == "b = 2")
-
-
 show.figure(
-    draw_killers("leave", "turn 72°", "turn 180°", "b = 2"),
+    ch01.killer_walk("leave", "turn 72°", "turn 180°", "b = 2"),
     alt="Four rows of eight small dials: one channel while it reads 0-1-0-1 and while it "
         "reads 1-0-0-1, which ends with the hand in the same place; below, a block of size 2 "
         "that reads the same words and keeps the first number, ending 0.25 apart.",
@@ -392,34 +1180,69 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* any turns and resets, the last dials agree. Then *shrink* one letter: the channel has infinitely many states
-# now, Theorem D does not apply, and the words come apart; but by how much after a hundred letters more?
+# *Try:* any turns and resets, the last dials agree. Then take the hypothesis away: *shrink* one letter, so that the
+# channel has infinitely many states. The sentence says which step of Theorem D goes first, and by how much the words
+# come apart; but by how much after a hundred letters more?
 
 # %%
 killers_widget = explore(
-    draw_killers,
-    {
-        "zero": list(GATES),
-        "one": list(GATES),
-        "minus": list(GATES),
-        "blocks": ["b = 1", "b = 2"],
-    },
+    ch01.killer_walk,
+    {"zero": list(ch01.GATES), "one": list(ch01.GATES), "minus": list(ch01.GATES), "blocks": ["b = 1", "b = 2"]},
     initial={"zero": "turn 120°", "one": "turn 72°", "minus": "reset", "blocks": "b = 1"},
-    sentence=killers_say,
+    sentence=ch01.killer_sentence,
     alt="Dials of one channel reading the words 0-1-0-1 and 1-0-0-1, and of a block "
         "of size 2 if chosen.",
-)
+)  # fmt: skip
 killers_widget
 
 # %% [markdown]
-# Theorem D has a companion. A task fits into one diagonal layer with finitely many states *exactly* if two laws hold in
-# its automaton: letters commute before a word that contains both, and enough repetitions of a letter change nothing
-# before that letter comes again. The function `possible_in_one_diagonal_layer` decides it and, where the answer is no,
-# finds the words.
+# ### Exactly which tasks fit
+#
+# Theorem D has a companion. Two words *do the same* in an automaton if they lead from every state to the same state. A
+# task fits into one diagonal layer with finitely many states *exactly* if two laws hold in its smallest automaton, for
+# all letters $x, y$ and all words $s, m$:
+#
+# $$x\,y\,m \ \text{ does the same as }\ y\,x\,m \ \text{ if } x \text{ and } y \text{ occur in } m; \qquad
+# x^K s\,x \ \text{ does the same as }\ s\,x \ \text{ for some } K > 0.$$
+#
+# The first is Theorem D for single letters. The second holds in a channel with $K$ the order of its turns: if $x$ is a
+# reset, the last $x$ forgets what was before; if it is a turn, $x^K$ does nothing. Together they suffice: cut a word
+# after the last occurrence of each of its letters; within a piece, all letters but its last come again later, so by the
+# first law their order does not matter, and by the second only their numbers modulo $K$ do. Both are known to the
+# universal layer of order $K$. The function `minimal.possible_in_one_diagonal_layer` decides the two laws and, where
+# one fails, finds two words that no such layer tells apart and that are answered differently.
+#
+# The cell asks it about six languages, and compares each verdict with a search through the universal layer over all
+# words (step 1; for Sum(5), whose universal layer is large, the turn by 72° stands in its place); where the answer is
+# no, it runs the two words (step 2). It does the same with 100 random automata of three states and two letters (step 3,
+# on examples).
 
-# %%
-verdicts = {name: possible_in_one_diagonal_layer(language(name).machine) for name in
-            ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*")}  # fmt: skip
+# %% tags=["proof-two_laws"]
+verdicts = {}
+for name in ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*"):
+    machine = language(name).machine
+    verdicts[name] = found = minimal.possible_in_one_diagonal_layer(machine)
+    layer = cascades.universal_layer(machine.symbols, found.order) if machine.num_symbols < 3 else None
+    confused = cascades.pair_up(layer or minimal.constructions(name)[0].model, machine)[1]
+    assert found.possible == (confused is None), (
+        "step 1: the verdict is what the search finds"
+    )
+    if not found.possible:
+        ends = [layer.run(word)[-1] for word in found.words]
+        answers = [int(machine.answer(word)[-1]) for word in found.words]
+        assert ends[0] == ends[1] and answers[0] != answers[1], (
+            "step 2: one state, two answers"
+        )
+draw, possible = np.random.default_rng(0), 0
+for _ in range(100):
+    machine = automata.MooreMachine(draw.integers(3, size=(2, 3)), draw.integers(2, size=3), 0, "ab")
+    found = minimal.possible_in_one_diagonal_layer(machine)
+    confused = cascades.pair_up(cascades.universal_layer("ab", found.order), machine)[1]
+    assert found.possible == (confused is None), (
+        "step 3: the verdict is what the search finds"
+    )
+    possible += found.possible
+print(f"of 100 random automata {possible} fit into one diagonal layer, by the two laws and by search")
 show.table(
     [
         {
@@ -430,9 +1253,17 @@ show.table(
         }
         for name, found in verdicts.items()
     ],
-    caption="Six languages and whether one diagonal layer with finitely "
-            "many states is enough.",
+    caption="Six languages and whether one diagonal layer with finitely many states is enough.",
 )
+
+# %% [markdown]
+# **Break a hypothesis.** A layer of order 2 is too coarse for Tomita 6, which counts modulo 3.
+
+# %% tags=["proof-two_laws"]
+with show.fails("step 1"):
+    machine = language("Tomita 6").machine
+    confused = cascades.pair_up(cascades.universal_layer(machine.symbols, 2), machine)[1]
+    assert confused is None, "step 1: a layer of order 2 confuses two words of Tomita 6"
 
 # %% [markdown]
 # ## 6 Why a block of size 2 changes everything
@@ -446,29 +1277,153 @@ show.table(
 # \begin{pmatrix} r \\ 1 \end{pmatrix} \mapsto \begin{pmatrix} r - s/4 + s/4 \\ 1 \end{pmatrix} = \begin{pmatrix} r \\ 1
 # \end{pmatrix}.$$
 #
-# The first letter is stored, and every later one leaves it alone. Each column has a single entry of size at most 1, so
-# the paper's constraint (Eq. 6, chapter 02) holds for every $p$. And $a - b - c - \cdots = 2a - (a + b + c + \cdots)$:
-# with a turn that adds up, beside this block, one layer subtracts.
+# **Step 1.** The first letter is stored, and every later one leaves it alone.
+#
+# **Step 2.** $A_s$ is neither zero nor invertible: its rank is 1.
+#
+# **Step 3.** Each column has a single entry of size at most 1, so the paper's constraint (Eq. 6, chapter 02) holds for
+# every $p$.
 
-# %%
-steps(block_two())
+# %% tags=["proof-block_two"]
+r, s = sp.symbols("r s")
+
+
+def keeps(corner):
+    A, drive = sp.Matrix([[1, corner * s], [0, 0]]), sp.Matrix([s, 1])
+    return A * sp.zeros(2, 1) + drive, sp.simplify(A * sp.Matrix([r, 1]) + drive)
+
+
+empty, full = keeps(corner=-1)
+assert list(empty) == [s, 1] and list(full) == [r, 1], (
+    "step 1: the first letter is stored and kept"
+)
+A = [sp.Matrix([[1, -sp.Rational(s, 4)], [0, 0]]) for s in range(5)]
+assert all(block.rank() == 1 and block.det() == 0 for block in A), (
+    "step 2: neither zero nor invertible"
+)
+columns = [block.col(j) for block in A for j in (0, 1)]
+assert all(sum(entry != 0 for entry in v) <= 1 and max(map(abs, v)) <= 1 for v in columns), (
+    "step 3: Eq. 6"
+)
+print("(0, 0) goes to", tuple(empty), "and (r, 1) to", tuple(full))
+
+# %% [markdown]
+# **Step 4.** With the last letter beside it (a channel with $A = 0$) this layer computes EvenPair. The cell compares it
+# with the automaton over *all* words, by a search through the pairs (state of the layer, state of the automaton), of
+# which there are finitely many (`cascades.pair_up`; put `cascades.pair_up??` into a cell to read its lines).
+#
+# **Step 5.** $a - b - c - \cdots = 2a - (a + b + c + \cdots)$: with a turn by 72° that adds up, beside this block, one
+# layer subtracts, on all well-formed expressions. **Step 6:** on every string of letters a block of size 3 does.
+
+# %% tags=["proof-block_two"]
+for M in (2, 5):
+    model, machine = minimal.constructions(f"EvenPair({M})")[0].model, language(f"EvenPair({M})").machine
+    first = model.layers[0][0]  # the block; beside it stands the last letter
+    for token in range(M):
+        step = Fraction(token, M - 1)
+        assert first.rule(token, ()) == (((1, -step), (0, 0)), (step, 1)), (
+            "step 4: the block above"
+        )
+    assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
+        "step 4: right on all words"
+    )
+numbers = sp.symbols("a b c d")
+assert sp.expand(2 * numbers[0] - sum(numbers) - (numbers[0] - sum(numbers[1:]))) == 0, (
+    "step 5: twice the first"
+)
+model, machine = minimal.constructions("a-b-c mod 5")[0].model, language("a-b-c mod 5, expressions").machine
+assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
+    "step 5: right on all expressions"
+)
+larger, machine = minimal.constructions("a-b-c mod 5")[1].model, language("a-b-c mod 5").machine
+assert larger.size == 3 and cascades.pair_up(larger, machine)[1] is None, (
+    "step 6: right on all strings"
+)
+print(f"EvenPair(2), EvenPair(5) and expressions: blocks of size {model.size}; all strings: size {larger.size}")
+
+# %% [markdown]
+# **Step 7, on examples, in float64.** 300 random expressions of up to 249 numbers, the readout being twice the first
+# number less the angle of the turn.
+
+# %% tags=["proof-block_two"]
+draw, wrong = np.random.default_rng(0), 0
+for length in draw.integers(1, 250, size=300):
+    numbers = draw.integers(5, size=length)
+    x, turned = np.zeros(2), 1 + 0j
+    for k in numbers:
+        x = np.array([[1, -k / 4], [0, 0]]) @ x + np.array([k / 4, 1])
+        turned *= np.exp(2j * np.pi * k / 5)
+    read_off = 2 * round(4 * x[0]) - round(np.angle(turned) * 5 / (2 * np.pi))
+    wrong += read_off % 5 != (2 * numbers[0] - numbers.sum()) % 5
+assert wrong == 0, "step 7: float64 reads off right"
+print(f"{wrong} of 300 random expressions wrong in float64")
 
 # %% [markdown]
 # **Break a hypothesis.** The corner $-s/4$ is what pays back the drive. Set it to 0 and the block is a counter that
 # forgets where it began:
 
-# %%
-steps(block_two(corner=Fraction(0)))
+# %% tags=["proof-block_two"]
+with show.fails("step 1"):
+    s = sp.Symbol("s")
+    empty, full = keeps(corner=0)
+    assert list(full) == [r, 1], f"step 1: (r, 1) goes to {tuple(full)}"
 
 # %% [markdown]
-# *Singular* is essential, too. If all transitions are invertible (rotations, as in chapter 04) and the states finitely
-# many, every letter permutes the states; then $0^m$ does nothing for some $m$, and $0^m 1$ ends where $1$ ends.
-# EvenPair wants different answers.
+# ### Singular is essential
+#
+# > **Claim.** A layer with invertible transitions only (rotations, as in chapter 04) and finitely many states does not
+# > compute EvenPair.
+#
+# **Step 1.** Every letter permutes the states, and some power of a permutation does nothing: $m$ may be the least
+# common multiple of the lengths of its cycles. (All permutations of up to 5 states.)
+#
+# **Step 2.** So $0^m 1$ ends where $1$ ends. (All pairs of the 48 signed permutations of three coordinates, $m = 12$.)
+#
+# **Step 3.** EvenPair wants different answers. **Step 4.** Indeed some letter of its smallest automaton *merges*
+# states, which no permutation does.
 
-# %%
-steps(invertible_only())
-print("the same claim for Parity, which rotations do compute: "
-      f"{invertible_only('Parity').holds}")
+# %% tags=["proof-invertible_only"]
+for n in range(1, 6):
+    for f in product(range(n), repeat=n):
+        if len(set(f)) == n:
+            lengths, power = set(), list(range(n))
+            for i in range(n):
+                at, length = f[i], 1
+                while at != i:
+                    at, length = f[at], length + 1
+                lengths.add(length)
+            for _ in range(int(np.lcm.reduce(list(lengths)))):
+                power = [f[i] for i in power]
+            assert power == list(range(n)), "step 1: the m-th power does nothing"
+orders = [list(q) for q in product(range(3), repeat=3) if len(set(q)) == 3]
+turns = [np.eye(3, dtype=int)[q] * signs for q in orders for signs in product((1, -1), repeat=3)]
+x = np.array([1, 2, 4])
+for zero, one in product(turns, repeat=2):
+    assert (one @ np.linalg.matrix_power(zero, 12) @ x == one @ x).all(), (
+        "step 2: 0^m 1 ends where 1 ends"
+    )
+
+
+def two_answers(name):
+    machine = language(name).machine
+    return [int(machine.answer(read(machine, word))[-1]) for word in ("0" * 12 + "1", "1")]
+
+
+answers = two_answers("EvenPair(2)")
+assert answers[0] != answers[1], "step 3: the answers differ"
+moves = automata.minimise(language("EvenPair(2)").machine).transitions
+assert any(len(set(move.tolist())) < len(move) for move in moves), (
+    "step 4: some letter merges states"
+)
+print(f"{len(turns)} invertible blocks, all pairs: 0^12 1 ends where 1 ends; EvenPair answers {answers}")
+
+# %% [markdown]
+# **Break a hypothesis.** Parity, which rotations do compute, wants one answer.
+
+# %% tags=["proof-invertible_only"]
+with show.fails("step 3"):
+    answers = two_answers("Parity")
+    assert answers[0] != answers[1], f"step 3: Parity answers {answers}"
 
 # %% [markdown]
 # ## 7 Depth: how many diagonal layers?
@@ -476,17 +1431,22 @@ print("the same claim for Parity, which rotations do compute: "
 # Proposition 2 and Theorem D are about one layer. Let a gate of layer 2 see the letter *and the state of layer 1*, and
 # so on. What is gained can be said exactly with one notion from algebra.
 #
-# A set of invertible maps that can be composed and undone is a **group**. To see how far a group is from commutative,
-# collect all products of $g^{-1}h^{-1}gh$: if $gh = hg$ always, this is the identity alone. In general it is a smaller
+# A **group** is a set of invertible maps of some set to itself which contains with two maps also the one that does
+# first the first, then the second, and with each map the one that undoes it. (The six ways to rearrange three points
+# are a group, $S_3$; so are the five turns by multiples of 72°.) It is *commutative* if the order of two maps never
+# matters, $gh = hg$. How far a group is from commutative is measured by its **commutators** $g^{-1}h^{-1}gh$: undo $g$,
+# undo $h$, do $g$, do $h$. If $g$ and $h$ commute, this does nothing. All products of commutators of $G$ are again a
 # group, $G'$; do the same with $G'$, and so on: $G > G' > G'' > \cdots$ is the **derived series**. If it comes down to
-# the identity, $G$ is *solvable* and the number of steps is its *derived length*. An automaton contains groups: words
-# that permute some of its states.
+# the group of one map that does nothing, $G$ is *solvable*, and the number of steps is its *derived length*: 1 for a
+# commutative group, 2 for $S_3$ (whose commutators are the three turns, which commute).
+#
+# Groups occur in an automaton: we say that a set of words *acts as a group* if there are states which each of these
+# words permutes, such that the permutations are a group. In the automaton of Sum(5) the five letters permute the five
+# states by turns. In that of EvenPair no word permutes two or more states other than by leaving them where they are
+# (the table of section 8 computes a derived length of 0 for it).
 
 # %%
-series = {
-    name: [len(group) for group in derived_series(list(GROUPS[name].values()))]
-    for name in GROUPS
-}
+series = {name: [len(group) for group in groups.derived_series(list(GROUPS[name].values()))] for name in GROUPS}
 show.table(
     [
         {
@@ -501,29 +1461,154 @@ show.table(
     ],
     caption="S_3 and S_4: all permutations of 3 and 4 points; A_4 and A_5: the even ones of 4 "
             "and 5 points; Q_8: the eight quaternion units.",
-)
+)  # fmt: skip
 
 # %% [markdown]
 # > **Theorem D′.** With $\ell$ diagonal layers and finitely many states, every group in the automaton is solvable, of
 # > derived length at most $\ell$. Conversely the word problem of a solvable group (which element is the product of the
 # > letters?) fits into as many layers as its derived length.
 #
-# *Proof, first half.* Let words act as a group on the reachable states. On layer 1 each channel is permuted by turns
-# about one centre (Theorem D), and these commute; so everything in $G'$ acts on layer 1 like the identity. Keep a state
-# of layer 1 fixed: then $G'$ permutes the states of layer 2 above it, again by turns about one centre, so $G''$ is the
-# identity there. After $\ell$ layers the $\ell$-th derived group does nothing. $\blacksquare$
+# *Proof, first half.* Let words act as a group $G$ on the reachable states.
+#
+# **Step 1.** On layer 1 each channel is permuted by turns about one centre (Theorem D), and these commute; so every
+# commutator, hence everything in $G'$, acts on layer 1 like doing nothing.
+#
+# Keep a state of layer 1 fixed: then $G'$ permutes the states of layer 2 above it, again by turns about one centre, so
+# $G''$ does nothing there. After $\ell$ layers the $\ell$-th derived group does nothing. $\blacksquare$
 #
 # *Second half, by construction.* Layer $j$ keeps the part of the product that lies between two groups of the series,
-# and turns by an amount that depends on the letter and the layers below. The cell builds the layers for each group,
-# pairs off their states with the group's elements over all words, and runs them.
+# and turns by an amount that depends on the letter and the layers below.
+#
+# **Step 2.** For each of four groups the cell builds the layers, as many as the derived series is long, and pairs off
+# their states with the group's elements over *all* words: each state is one element, and each element one state.
+#
+# **Step 3.** In these layers one can watch the first half: each element of the $j$-th derived group, written as a word
+# and read from *every* state, leaves layers 1 to $j$ as they are.
 
-# %% tags=["nbval-ignore-output"]
-proof_depth = theorem_d_prime()
-steps(proof_depth)
+# %% tags=["proof-theorem_d_prime"]
+a, e, c, x = sp.symbols("a e c x")
+y = x
+for turn in (1 / a, 1 / e, a, e):  # undo g, undo h, do g, do h: turns about c
+    y = c + turn * (y - c)
+assert sp.simplify(y - x) == 0, (
+    "step 1: a commutator of two turns about one centre does nothing"
+)
 
-# %%
-print(f"Theorem D' holds: {proof_depth.holds}; S_4 with 2 layers instead of 3: "
-      f"{theorem_d_prime({'S_4': 2}).holds}")
+
+def layers_of(name, wanted):
+    series, machine = groups.derived_series(list(GROUPS[name].values())), language(name).machine
+    cascade = groups.group_cascade(name)
+    answers, confused = cascades.pair_up(cascade, machine)
+    assert cascade.depth == wanted == len(series) - 1, (
+        f"step 2: {name} has {cascade.depth} layers, not {wanted}"
+    )
+    one_to_one = len(answers) == len(set(answers.values())) == machine.num_states == len(series[0])
+    assert confused is None and one_to_one, (
+        "step 2: each state is one element, and each element one state"
+    )
+    return cascade, machine, series, answers
+
+
+built = {name: layers_of(name, wanted) for name, wanted in (("S_3", 2), ("Q_8", 2), ("A_4", 2), ("S_4", 3))}
+for name, (cascade, machine, series, answers) in built.items():
+    words, queue = {machine.initial: ()}, [machine.initial]  # a shortest word for each element, by the automaton
+    for q in queue:
+        for token in range(machine.num_symbols):
+            to = int(machine.transitions[token, q])
+            queue += [to] if to not in words else []
+            words.setdefault(to, (*words[q], token))
+    named = {machine.names[q]: word for q, word in words.items()}
+    for j, group in enumerate(series):
+        for element, state in product(group, answers):
+            after = state
+            for token in named["".join(map(str, element))]:
+                after = cascade.step(after, token)
+            assert after[:j] == state[:j], (
+                "step 3: the j-th derived group leaves layers 1 to j as they are"
+            )
+    print(f"{name}: {cascade.depth} layers, {len(answers)} states; sizes", *(len(group) for group in series))
+
+# %% [markdown]
+# **Step 4, on examples.** The layers run on 200 random words of 40 letters and answer the product, which is computed
+# apart by carrying the points; in complex128 they stay on their exact states.
+#
+# **Step 5.** For $A_5$ the derived series stops at once, $A_5' = A_5$; by the first half no number of layers is enough.
+#
+# **Step 6.** One layer is not enough for any of the five.
+
+# %% tags=["proof-theorem_d_prime"]
+draw = np.random.default_rng(0)
+for name, (cascade, machine, _, answers) in built.items():
+    generators = list(GROUPS[name].values())
+    for word in draw.integers(len(generators), size=(200, 40)).tolist():
+        points = list(range(len(generators[0])))
+        for token in word:
+            points = [generators[token][point] for point in points]
+        state = cascade.run(word)[-1]
+        assert machine.names[answers[state]] == "".join(map(str, points)), (
+            "step 4: the product of the letters"
+        )
+    drift = abs(cascade.values(word)[-1] - cascade.points(state)).max()
+    assert drift < 1e-9, "step 4: complex128 stays on the exact states"
+A_5 = groups.derived_series(list(GROUPS["A_5"].values()))
+assert A_5[0] == A_5[1] and len(A_5[0]) == 60, (
+    "step 5: the commutators of A_5 are all of A_5"
+)
+verdicts = {name: minimal.possible_in_one_diagonal_layer(language(name).machine).possible for name in GROUPS}
+assert not any(verdicts.values()), "step 6: one layer is not enough"
+print(f"A_5 has {len(A_5[0])} elements, its commutators make {len(A_5[1])}; one layer is not enough for {', '.join(verdicts)}")
+
+# %% [markdown]
+# **Step 7.** ModArith(5) contains only commutative groups, yet one layer is not enough, by the killer words. Three
+# diagonal layers are, beside its automaton over all words: layer 1 holds the term that is being multiplied, as a power
+# of 2 (times 2 is a turn, since 2 generates the numbers 1 to 4 modulo 5), and a clock; layer 2 remembers, by the clock,
+# whether the term was zero one step ago; layer 3 turns by what the value gains. Whether two would do, we leave open.
+#
+# **Step 8, on examples.** Random layers with resets, one channel of order 2 each: all groups in them have derived
+# length at most the number of layers.
+
+# %% tags=["proof-theorem_d_prime"]
+machine = language("ModArith(5)").machine
+three = next(one.model for one in minimal.constructions("ModArith(5)") if one.model.name == "three diagonal layers")
+assert three.depth == 3 and cascades.pair_up(three, machine)[1] is None, (
+    "step 7: three layers are right on all words"
+)
+assert not minimal.possible_in_one_diagonal_layer(machine).possible, (
+    "step 7: one layer is not enough"
+)
+
+
+def random_layers(count):
+    def channel(depth):
+        gates = {(token, lower): ("reset" if draw.random() < 0.1 else "turn", int(draw.integers(2)))
+                 for token in range(3) for lower in product(((0,), (1,)), repeat=depth)}  # fmt: skip
+        return cascades.Channel(2, lambda token, lower: gates[token, lower])
+
+    return cascades.DiagonalCascade("random", ("a", "b", "c"), tuple((channel(depth),) for depth in range(count)))
+
+
+longest = {}
+for count, tries in ((1, 20), (2, 6), (3, 3)):
+    for _ in range(tries):
+        layers = random_layers(count)
+        def shows(state):  # each state shows itself, so that none is merged
+            return sum(q << i for i, (q,) in enumerate(state))
+
+        machine = automata.build(layers.start, layers.symbols, layers.step, shows)
+        length = automata.classify(machine).derived_length
+        longest[count] = max(longest.get(count, 0), np.inf if length is None else length)
+assert all(length <= count for count, length in longest.items()), (
+    "step 8: derived length at most the layers"
+)
+said = ", ".join(f"{length} in {count}" for count, length in longest.items())
+print(f"ModArith(5): {three.depth} diagonal layers; the longest derived length, by layers: {said}")
+
+# %% [markdown]
+# **Break a hypothesis.** Two layers do not do for $S_4$: the construction needs one for each step of the series.
+
+# %% tags=["proof-theorem_d_prime"]
+with show.fails("step 2"):
+    layers_of("S_4", 2)
 
 
 # %% [markdown]
@@ -532,13 +1617,11 @@ print(f"Theorem D' holds: {proof_depth.holds}; S_4 with 2 layers instead of 3: "
 # %%
 def reached(name, word):
     machine = language(name).machine
-    return [
-        machine.names[state] for state in (machine.initial, *machine.run(read(machine, word)))
-    ]
+    return [machine.names[state] for state in (machine.initial, *machine.run(read(machine, word)))]
 
 
 show.figure(
-    layers_run(group_cascade("S_3"), "sttstst", reached("S_3", "sttstst")),
+    ch01.layers_run(groups.group_cascade("S_3"), "sttstst", reached("S_3", "sttstst")),
     alt="Two rows of dials for S_3 on the word s t t s t s t: the first row flips at "
         "each s, the second row turns by thirds, forwards or backwards; below, the "
         "permutation reached.",
@@ -548,7 +1631,7 @@ show.figure(
 
 # %%
 show.figure(
-    layers_run(group_cascade("S_4"), "sttstst", reached("S_4", "sttstst")),
+    ch01.layers_run(groups.group_cascade("S_4"), "sttstst", reached("S_4", "sttstst")),
     alt="Four rows of dials for S_4 on the word s t t s t s t: a sign in layer 1, thirds of a "
         "turn in layer 2, two signs in layer 3; below, the permutation reached.",
     caption="What to see, S_4: a sign, a third of a turn above it, two signs above both: 2 x "
@@ -556,14 +1639,8 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# For $A_5$, the even permutations of five points, the series stops at once: $A_5' = A_5$. No number of diagonal layers
-# with finitely many states tracks it, while *one* block of size 3 does (the turns of an icosahedron, in the table
-# below).
-#
-# ModArith(5) contains only commutative groups, yet one layer is not enough, by the killer words. Three diagonal layers
-# are: step 7 of the table. Layer 1 holds the term that is being multiplied, as a power of 2 (times 2 is a turn, since 2
-# generates the numbers 1 to 4 modulo 5), and a clock; layer 2 remembers, by the clock, whether the term was zero one
-# step ago; layer 3 turns by what the value gains. Whether two would do, we leave open.
+# For $A_5$, the even permutations of five points, no number of diagonal layers with finitely many states is enough,
+# while *one* block of size 3 is (the turns of an icosahedron, in the table below).
 
 # %% [markdown]
 # ## 8 How large must a block be?
@@ -571,40 +1648,111 @@ show.figure(
 # > **Theorem E.** In $\mathbb R^b$ a finite orbit of $x \mapsto Ax + d$ runs at most $b$ steps before it enters its
 # > cycle.
 #
-# *Proof.* On the vectors $(x, 1)$ the map is linear, with a matrix $H$ of size $b + 1$. Split the space as in Theorem
-# C: on one part $H$ is invertible, on the other it dies. The last coordinate stays 1 for ever, so the first part is at
-# least one-dimensional and the second at most $b$-dimensional: it is gone after $b$ steps. On the invertible part a
-# finite orbit is a cycle from the start. $\blacksquare$
+# **Step 1.** On the vectors $(x, 1)$ the map is linear, with a matrix $H$ of size $b + 1$ whose last row is
+# $0 \cdots 0\ 1$. Let $K_j$ be the space of the vectors that $H^j$ sends to 0. As in Theorem C it grows until it stops
+# for good. All its vectors end in 0, as the last coordinate stays; so its dimension is at most $b$, and $K_b = K_{b+1}
+# = \cdots$. (The cell tries all maps with entries 0 and $\pm 1$ for $b = 1, 2$, and 4,000 random ones for $b = 3$.)
 #
+# **Step 2.** An orbit that is finite meets some point twice, $x_k = x_{k+N}$, with $k \ge b$ after going round the
+# cycle once more. Then $H^k$ sends $(x_0, 1) - (x_N, 1)$ to 0; by step 1 so does $H^b$, and $x_b = x_{b+N}$: it is in
+# the cycle after $b$ steps. $\blacksquare$ (The cell runs the same maps from every start with entries 0, $\pm 1$. The
+# cycles of these maps have lengths that divide 12, so an orbit is finite if $x_{24} = x_{36}$.)
+
+# %% tags=["proof-theorem_e"]
+draw = np.random.default_rng(0)
+orbits = {}
+for b in (1, 2, 3):
+    entries = list(product((-1, 0, 1), repeat=b * b + b)) if b < 3 else draw.integers(-1, 2, (4000, 12))
+    H = np.zeros((len(entries), b + 1, b + 1), dtype=np.int64)
+    H[:, :b], H[:, b, b] = np.array(entries).reshape(-1, b, b + 1), 1
+    v = np.array([(*x, end) for *x, end in product((-1, 0, 1), repeat=b + 1)]).T
+    gone, later = ((P @ v == 0).all(axis=1) for P in (np.linalg.matrix_power(H, b + j) for j in (0, 3)))
+    assert (gone == later).all() and not gone[:, v[b] != 0].any(), (
+        "step 1: what is not gone after b steps stays"
+    )
+    x = np.array([(*start, 1) for start in product((-1, 0, 1), repeat=b)]).T
+    runs = [np.linalg.matrix_power(H, k) @ x for k in range(37)]
+    finite = (runs[24] == runs[36]).all(axis=1)  # (maps, starts)
+    cycling = [(runs[k] == runs[k + 12]).all(axis=1) for k in range(25)]
+    orbits[b] = [int((finite & ~np.any(cycling[:k], axis=0) & cycling[k]).sum()) for k in range(25)]
+    assert orbits[b][b] > 0 == sum(orbits[b][b + 1 :]), (
+        f"step 2: an orbit of b = {b} runs more than b steps"
+    )
+    said = ", ".join(f"{steps} steps: {many} orbits" for steps, many in enumerate(orbits[b][: b + 1]))
+    print(f"b = {b}, before the cycle: {said}")
+
+# %% [markdown]
 # Apply this to the language $D_n$ of balanced brackets `a`…`b` of depth at most $n$. If all blocks of one layer had
 # size $n$ at most, then after $n$ times `a` every block would be in its cycle, and $a^n$ and $a^{n+N}$ would end in one
-# state for some $N$. But $a^n b^n$ is balanced, and $a^{n+N}$ is too deep for good. So one layer needs a block of size
+# state for some $N$. But $a^n b^n$ is balanced, and $a^{n+N} b^n$ is too deep. So one layer needs a block of size
 # $n + 1$, *whatever the number of blocks and the readout*.
+#
+# **Step 3.** The shift of $b$ unit vectors, the last of which goes to 0, runs exactly $b$ steps.
+#
+# **Step 4.** $a^n b^n$ is in $D_n$, and $a^{n+N} b^n$ is not, for $N = 1, 2, \dots$: in the automaton the state after
+# $a^{n+1}$ is one that is never left.
+#
+# **Step 5.** Size $n + 1$ is enough: depth $d$ is the unit vector $e_d$, and what is too deep is the zero vector. That
+# model is right on all words.
+
+# %% tags=["proof-theorem_e"]
+for b in range(1, 14):
+    met, x = [], np.eye(b, dtype=int)[0]
+    while x.tolist() not in met:
+        met.append(x.tolist())
+        x = np.eye(b, k=-1, dtype=int) @ x
+    assert met.index(x.tolist()) == b, "step 3: the shift runs b steps before its cycle"
+sizes = {}
+for n in (2, 3, 4, 12):
+    machine = language(f"D_{n}").machine
+    deep = machine.run(read(machine, "a" * (n + 1)))[-1]
+    balanced = int(machine.answer(read(machine, "a" * n + "b" * n))[-1])
+    assert balanced == 1 != int(machine.outputs[deep]), (
+        "step 4: n is not too deep, n + 1 is"
+    )
+    assert (machine.transitions[:, deep] == deep).all(), (
+        "step 4: what is too deep stays so"
+    )
+    model = minimal.constructions(f"D_{n}")[0].model
+    sizes[n] = model.size
+    assert sizes[n] == n + 1 and cascades.pair_up(model, machine)[1] is None, (
+        "step 5: b = n + 1 is enough"
+    )
+print("smallest block:", ", ".join(f"D_{n}: {b}" for n, b in sizes.items()))
+
+# %% [markdown]
+# **Break a hypothesis.** *In $\mathbb R^b$*: claim one step fewer, and the same orbits refute it.
+
+# %% tags=["proof-theorem_e"]
+with show.fails("step 2"):
+    for b, steps in orbits.items():
+        assert sum(steps[b:]) == 0, (
+            f"step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
+        )
 
 # %%
-brackets = language("D_2").machine
-brackets = replace(
-    brackets, names=[{"None": "sink"}.get(name, name) for name in brackets.names]
-)
 show.figure(
-    state_diagram(brackets),
+    state_diagram(ch01.brackets()),
     alt="Automaton of D_2: states 0, 1, 2 in a row, a leads up and b leads down; a from 2 and "
         "b from 0 lead to a sink.",
     caption="What to see: three times a leads from every state into the sink, two times a "
-            "does not. So b >= 3.",
+            "does not. So b is at least 3.",
 )  # fmt: skip
-steps(theorem_e())
 
 # %% [markdown]
 # ### The smallest models
 #
 # All of this together: for each language the number of states $|Q|$ of its automaton, how many different things words
-# can do to them ($|$monoid$|$), what one layer needs, and the smallest exact block that we know. Every model in it is
-# exact: it was compared with the automaton over *all* words. "Within Eq. 6" is the smallest that obeys the paper's
-# constraint with $p = 1.2$.
+# can do to them ($|$monoid$|$), what one layer needs, and the smallest exact block that we know. "Pre-period" is the
+# most often that a word must be repeated before its powers run in a cycle; by Theorem E no block can be smaller. "b
+# needed" is the largest of three bounds: the pre-period; 2, if real diagonal gates (turns of order 1 or 2) are not
+# enough by the two laws of section 5; 3, if the automaton has a group of derived length above 2, because the finite
+# groups of maps $x \mapsto Ax + d$ of the plane are turns and reflections about one point, which have derived length 2
+# at most (a classical fact that we do not prove here). Every model in the table is exact: it is compared with the
+# automaton over *all* words. "Within Eq. 6" is the smallest that obeys the paper's constraint with $p = 1.2$.
 
 # %%
-table = smallest_models()
+table = minimal.smallest_models()
 columns = [
     "task",
     "|Q|",
@@ -622,19 +1770,19 @@ show.table(
     [{name: row[name] for name in columns} for row in table],
     caption="One layer with finitely many states, any number of blocks, any readout; b "
             "counts real numbers.",
-)
+)  # fmt: skip
 
 # %%
 show.table(
     [
         {"task": task, **found.row()}
         for task in ("Sum(5)", "EvenPair(5)", "a-b-c mod 5", "ModArith(5)")
-        for found in constructions(task)
+        for found in minimal.constructions(task)
     ],
     caption="Every exact model known here for the paper's tasks and for subtraction. "
             "'states': how many it reaches. On 'expressions': right wherever the "
             "string is well-formed.",
-)
+)  # fmt: skip
 
 # %% [markdown]
 # The paper uses $b = 8$: one layer for Sum and EvenPair, three for ModArith. The table agrees that this is enough room:
@@ -648,19 +1796,8 @@ show.table(
 # arithmetic their clock never stops.
 
 # %%
-boards = {task: board(task) for task in SAMPLES}
-
-
-def draw_fit(task, b, layers, word):
-    return fit_lights(boards[task], b, layers, word)
-
-
-def fit_says(task, b, layers, word):
-    return fit_sentence(boards[task], b, layers, word)
-
-
 show.figure(
-    draw_fit("ModArith(5)", 2, 3, ""),
+    ch01.fit_lights("ModArith(5)", 2, 3),
     alt="Thirty lights for ModArith(5): impossible at b = 1 in one to three layers, open for "
         "small blocks in one and two layers, green from b = 8 in one layer, b = 4 in two, b = "
         "2 in three. Below, the state of the three diagonal layers while they read 2×3+4-1×3.",
@@ -670,15 +1807,15 @@ show.figure(
 
 # %%
 fit_widget = explore(
-    draw_fit, {"task": list(SAMPLES), "b": list(SIZES), "layers": list(DEPTHS), "word": ""},
-    initial={"task": "D_4", "b": 5, "layers": 1}, sentence=fit_says,
+    ch01.fit_lights, {"task": list(ch01.SAMPLES), "b": list(ch01.SIZES), "layers": list(ch01.DEPTHS), "word": ""},
+    initial={"task": "D_4", "b": 5, "layers": 1}, sentence=ch01.fit_sentence,
     alt="Lights for every block size and depth of the chosen task, and the state of an exact "
         "model while it reads a word.",
 )  # fmt: skip
 fit_widget
 
 # %% [markdown]
-# ## 9 Liquid-S4's escape
+# ## 9 How Liquid-S4 escapes
 #
 # Liquid-S4 has $x_k = (A + \mathrm{diag}(B u_k))\,x_{k-1} + B u_k$ (Eq. 4). The paper says that it "does not suffer
 # from the limitation outlined in Proposition 2". That is correct, and can be made exact. Write $G_c = A +
@@ -686,23 +1823,79 @@ fit_widget
 #
 # $$K = G_1 G_- G_0 - G_0 G_- G_1, \qquad x_{0-1} - x_{1-0} = K z + g$$
 #
-# with a vector $g$ that does not depend on the start. After `0-` the difference is $K x_{0-} + g$. If $K$ is
-# invertible, a start $z$ can be chosen that makes the second difference zero and not the first. All of it comes from
-# $A$'s off-diagonal part: with $A$ diagonal $K = 0$, and Proposition 2 is back.
+# with a vector $g$ that does not depend on the start. After `0-` the difference is $K x_{0-} + g$.
+#
+# **Step 1.** If $K$ and $G_- G_0$ are invertible, the equation $K x_{0-} + g = 0$ has a solution $z$. Here they are.
+#
+# **Step 2.** From this start $x_{0-0-1} = x_{0-1-0}$, exactly; **step 3:** and $x_{0-1} \ne x_{1-0}$.
+#
+# **Step 4.** All of it comes from $A$'s off-diagonal part, scaled here by $t$: the determinant of $K$ is a multiple of
+# $t^2$. With $A$ diagonal, $t = 0$, even $K = 0$: both differences are $g$, and Proposition 2 is back.
 
-# %%
-steps(liquid_s4())
+# %% tags=["proof-liquid_s4"]
+t = sp.Symbol("t")
+v = {"0": sp.Matrix([1, 0]), "1": sp.Matrix([0, 2]), "-": sp.Matrix([1, -1])}  # B u for each letter
+
+
+def layer(t):
+    A = sp.Matrix([[1, 2 * t], [-t, 3]])
+    G = {letter: A + sp.diag(*v[letter]) for letter in v}
+    return G, G["1"] * G["-"] * G["0"] - G["0"] * G["-"] * G["1"]
+
+
+def state(word, x, G):
+    for letter in word:
+        x = G[letter] * x + v[letter]
+    return x
+
+
+def start(G, K):  # the z with K x(0-) + g = 0
+    zero = sp.zeros(2, 1)
+    g = state("0-1", zero, G) - state("1-0", zero, G)
+    return (K * G["-"] * G["0"]).LUsolve(-g - K * state("0-", zero, G))
+
+
+G, K = layer(1)
+assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
+    "step 1: the equation for z has a solution"
+)
+z = start(G, K)
+assert state("0-0-1", z, G) == state("0-1-0", z, G), (
+    "step 2: the equal values have equal states"
+)
+assert state("0-1", z, G) != state("1-0", z, G), (
+    "step 3: the different values have different states"
+)
+determinant, off = sp.factor(layer(t)[1].det()), layer(0)
+assert sp.rem(determinant, t**2, t) == 0 and off[1] == sp.zeros(2, 2), (
+    "step 4: K vanishes with the off-diagonal part"
+)
+y = sp.Matrix(sp.symbols("y1 y2"))
+pairs = ("0-1", "1-0"), ("0-0-1", "0-1-0")
+short, long = (sp.expand(state(a, y, off[0]) - state(b, y, off[0])) for a, b in pairs)
+assert short == long and not short.has(*y), "step 4: one difference, whatever the start"
+print(f"det K = {determinant};  z = {tuple(z)};  at t = 0 both differences are {tuple(short)}")
+
+# %% [markdown]
+# **Step 5.** This start escapes *one* contradiction. It does not make Liquid-S4 represent subtraction: already $0 = 0 -
+# 0$ fails.
+
+# %% tags=["proof-liquid_s4"]
+gap = state("0", z, G) - state("0-0", z, G)
+assert gap != sp.zeros(2, 1), "step 5: equal values, different states"
+print("x(0) - x(0-0) =", tuple(gap))
 
 # %% [markdown]
 # **Break a hypothesis.** Off-diagonal part times $t = 0$:
 
-# %%
-steps(liquid_s4(t=0))
+# %% tags=["proof-liquid_s4"]
+with show.fails("step 1"):
+    G, K = layer(0)
+    assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
+        f"step 1: det K = {K.det()}, no start helps"
+    )
 
 # %% [markdown]
-# Note the last step of both tables: this start escapes *one* contradiction. It does not make Liquid-S4 represent
-# subtraction; already $0 = 0 - 0$ fails.
-#
 # ## 10 Where the paper says something else
 #
 # | the paper | what we found |
@@ -724,17 +1917,31 @@ steps(liquid_s4(t=0))
 #   at length 40 need not notice.
 # * **Nothing about several layers**, except Theorem D′. Theorems A to C fall with a second layer (section 3).
 # * **Nothing about infinitely many states.** Theorems C, D, D′ and E ask for finitely many, in exact arithmetic. A
-#   diagonal layer whose states grow stores everything (section 4); one whose states shrink tells the killer words apart
-#   by less and less. Rounding is yet another matter.
+#   diagonal layer whose states grow can store everything (section 4); one whose states shrink tells the killer words
+#   apart by less and less. Rounding is yet another matter.
 # * **"Open" in the table means: we know no model and no proof.** Not that there is none.
 
 # %%
 print(f"what is left of a difference after 100 letters that shrink it to 60 %: {0.6**100:.1e}")
 
 # %% [markdown]
-# ## 12 Exercises
+# ## 12 What you have learned
 #
-# 40 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
+# 1. Propositions 1 and 2 rule out states that are functions of the value. A readout that sends several states to one
+#    answer computes subtraction, with one number that stores the whole expression.
+# 2. With one $A$ for all letters and any readout, subtraction modulo an odd number makes the state store its input
+#    (Theorem A); Sum needs a state that grows (B); finitely many states see only the last letters (C).
+# 3. With a diagonal $A$ for each letter and finitely many states, a letter is a reset or a turn, and two killer words
+#    end in one state (D). $\ell$ such layers hold exactly groups of derived length up to $\ell$ (D′).
+# 4. A block of two numbers can forget in one direction and remember in the other, which no single number can; how many
+#    numbers a block needs is bounded from below by the pre-period of the automaton (E).
+# 5. What exists and what training finds are two questions. This chapter answers the first one only.
+#
+
+# %% [markdown]
+# ## 13 Exercises
+#
+# 44 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
 # answer, fill it in and run it; `hint("01.5")` and `solution("01.5")` help with these. All hints
 # and solutions are folded below.
 #
@@ -795,16 +2002,15 @@ check("01.9", my_layers)
 #     $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute?
 # 12. ★ *(5 min, 4 points: what a layer of resets and turns cannot see)* **Predict.** Choose before you run. The answer
 #     is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers fit into one
-#     diagonal layer with finitely many states? `possible_in_one_diagonal_layer` of section 5
-#     decides.
+#     diagonal layer with finitely many states? `minimal.possible_in_one_diagonal_layer` of section 5 decides.
 
 # %%
 def last_two_equal():
     def step(state, token):
         return token, int(token == state[0])
 
-    machine = build((None, 0), "ab", step, lambda state: state[1])
-    verdict = possible_in_one_diagonal_layer(machine)
+    machine = automata.build((None, 0), "ab", step, lambda state: state[1])
+    verdict = minimal.possible_in_one_diagonal_layer(machine)
     if verdict.possible:
         return "yes", verdict.reason
     order = "do not commute" in verdict.reason
@@ -816,12 +2022,21 @@ def last_two_equal():
 predict("01.12", last_two_equal)
 
 # %% [markdown]
+# 13. ★★ *(10 min, 4 points: how a proof by contradiction becomes a construction)* **A proof step.** Fill the hole in
+#     *Your step* of section 2: the line that makes, of two expressions in one state whose first numbers differ, two
+#     expressions in one state with different values.
+
+# %%
+check("01.13", my_refutation)
+
+# %% [markdown]
 # <details><summary>Hints</summary>
 #
 # 3: there are nine expressions of two digits. 5: on one straight piece, how many of five successive answers 0, 1, 2, 3,
 # 4, 0, ... can lie on a line? 6: look at $(abab)^*$ in the table of killer words. 7: $\sum_R |x - c|^2$ is the same
 # before and after. 8: what must a letter $s \ne 0$ do to the state before? 9: turns commute with turns. 10: draw the
 # automaton first. 11: multiply out; most terms cancel. 12: compare $ba$ with $baaaa\dots$
+# 13: if $s$ and $t$ themselves have one value, what do `0-s` and `0-t` have?
 #
 # </details>
 #
@@ -848,7 +2063,7 @@ predict("01.12", last_two_equal)
 #
 # </details>
 #
-# <details><summary>Solutions of 6 to 12</summary>
+# <details><summary>Solutions of 6 to 13</summary>
 #
 # **6.** `abab` is balanced, `baab` is not; $u = a$, $v = b$, $w = ab$.
 #
@@ -871,4 +2086,25 @@ predict("01.12", last_two_equal)
 # channel a letter resets, and twice is as good as once, or turns, and after $K$ turns all is as before. Either way
 # $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$ it is 1.
 #
+# **13.** `lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))`. By step 1 both pairs share a state; by
+# steps 2 and 3 not both can have equal values.
+#
 # </details>
+#
+# ## 14 Read on
+#
+# * The paper: Fan, Chi and Rudnicky, *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*, 2024,
+#   [arXiv:2309.07412](https://arxiv.org/abs/2309.07412). Liquid-S4: Hasani et al., *Liquid Structural State-Space
+#   Models*, 2022, [arXiv:2209.12951](https://arxiv.org/abs/2209.12951).
+# * How many diagonal layers a group needs, with the count of Theorem D′ and with trained models beside it: Shakerinava,
+#   Khavari, Ravanbakhsh and Chandar, *The Expressive Limits of Diagonal SSMs for State-Tracking*, 2026,
+#   [arXiv:2603.01959](https://arxiv.org/abs/2603.01959).
+# * Limits of state-space models by circuit complexity: Merrill, Petty and Sabharwal, *The Illusion of State in
+#   State-Space Models*, 2024, [arXiv:2404.08819](https://arxiv.org/abs/2404.08819).
+# * Non-negative gates and star-free languages: Sarrof, Veitsman and Hahn, *The Expressive Capacity of State Space
+#   Models*, 2024, [arXiv:2405.17394](https://arxiv.org/abs/2405.17394).
+# * What negative eigenvalues add: Grazzi et al., *Unlocking State-Tracking in Linear RNNs Through Negative
+#   Eigenvalues*, 2024, [arXiv:2411.12537](https://arxiv.org/abs/2411.12537).
+# * Automata as layers of groups and resets, the source of the construction of Theorem D′: Krohn and Rhodes, *Algebraic
+# Theory of Machines I*, 1965,
+# [doi:10.1090/S0002-9947-1965-0188316-1](https://doi.org/10.1090/S0002-9947-1965-0188316-1).

@@ -9,101 +9,68 @@
 # %% [markdown]
 # # 04 · Rotations
 #
-# **What we ask.** What does a transition that preserves the norm keep? Paper 001 (Biegun, Dolga, Cunningham and Barber,
-# "RotRNN") lets every head *turn* its state and shrink it a little, and scales the input so that the state keeps one
-# size. It says that this size is constant, at all times and throughout training; that the LRU has no such guarantee;
-# and that the two models agree only in a special case.
+# **What we ask.** What does a transition that preserves the norm keep? Paper 001 (Biegun, Dolga, Cunningham and
+# Barber, "RotRNN") lets every head *turn* its state and shrink it a little, and scales the input so that the state
+# keeps one size. It says that this size is constant, at all times and throughout training; that the LRU has no such
+# guarantee; and that the two models agree only in a special case.
 #
-# We check every lemma and formula. Lemma 1 and 2 hold, and a worry of the paper's is unfounded. Lemma 3 is true for
+# We check every lemma and formula. Lemmas 1 and 2 hold, and a worry of the paper's is unfounded. Lemma 3 is true for
 # $c = 1$ and false otherwise; the norm is not constant in the paper's own code; and *every* LRU is a RotRNN.
 #
-# *You need:* matrices, complex numbers, and chapter 00. *It takes* an hour to read, and less than a minute of
+# **How to read a proof.** Each step is a sentence and, below it, a short cell that computes what the sentence says and
+# ends in `assert`. A cell that begins with `show.fails("step 2")` has one line changed, so that a hypothesis is
+# missing: there the `assert` of step 2 must fail, and the notebook would stop if it did not. Change a line yourself
+# and run the cell again. A step that is checked on examples only, or in floating point, says so.
+#
+# *You need:* matrices, complex numbers, and chapter 00. *It takes* two to three hours to read, and about a minute of
 # computing.
 
 # %%
 import math
-from functools import partial
 
 import numpy as np
+import sympy as sp
 import torch
+from scipy import linalg
 
 import lrnnlab
-from lrnnlab import records
+from lrnnlab import models, records, show, tables, training
+from lrnnlab.algebra.rotations import R, cayley, random_rotation
+from lrnnlab.chapters import ch04
 from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.tables import plan, rotrnn_fig3, run_all
-from lrnnlab.training.loop import train
-from lrnnlab import show
-from lrnnlab.show.norm_figures import norm_along_time, norm_through_training
-from lrnnlab.show.proof_widgets import steps
-from lrnnlab.show.rotation_figures import (
-    HEAD_SIZES,
-    MODES,
-    TABLE_3,
-    architecture,
-    discs,
-    discs_sentence,
-    layer_heads,
-)
-from lrnnlab.show.rotation_widgets import (
-    ANGLES,
-    DECAYS,
-    GAMMAS,
-    RHOS,
-    STARTS,
-    TURNS,
-    norm_climb,
-    norm_sentence,
-    turning,
-    turning_sentence,
-)
 from lrnnlab.show.widgets import explore
-from lrnnlab.models.lru import LRU
-from lrnnlab.models.rotrnn import RotRNN, lru_as_rotrnn
-from lrnnlab.models.net import PAPER_001, Net, blocks
-from lrnnlab.algebra.coloured_input import ar1_norm, stationary_norm, stationary_range
-from lrnnlab.algebra.lru_equivalence import conjugate_pairs, lru_is_rotrnn, wider_heads
-from lrnnlab.algebra.lru_norm import equation_14
-from lrnnlab.algebra.norms import equation_11, lemma_3, lemma_3_as_printed
-from lrnnlab.algebra.orthogonal import random_rotation
-from lrnnlab.algebra.rotation_layer import (
-    equation_10,
-    equation_19,
-    p_is_redundant,
-    scan_operator,
-)
-from lrnnlab.algebra.rotations import determinant_one, lemma_1, lemma_2
-from lrnnlab.algebra.token_input import token_input
-from lrnnlab.algebra.white_input import (
-    constant_norm,
-    from_zero,
-    norm_theorem,
-    simulated_norm,
-    steps_until,
-)
-from lrnnlab.training.steady import stream
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(
+        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
+    )
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
+# Three helpers of the package stand in many steps below. `R(theta)` is the rotation of the plane,
+# $\begin{pmatrix}\cos\theta & -\sin\theta\\ \sin\theta & \cos\theta\end{pmatrix}$, in SymPy. `cayley(M)` is the
+# rotation $(I + S)(I - S)^{-1}$ with $S = M - M^\top$: if $M$ holds whole numbers, it holds fractions, and what we
+# compute with it is exact. `random_rotation(N, draw)` is a random rotation in floating point.
+#
 # ## 1 The layer
 #
 # > **The paper, Eq. 12.**
 # > $x_t = \gamma A x_{t-1} + \xi B u_t \;\Leftrightarrow\; x_t = \xi \sum_{k=1}^t \gamma^{t-k} A^{t-k} B u_k$
 #
-# $A$ is a rotation, $0 < \gamma < 1$ a decay, and $\xi$ a scale that section 4 is about. There are $h$ such heads,
-# each with its own $A, B, \gamma$, because one decay is one horizon; a matrix $C$ mixes them (Eq. 13). Around the
-# layer stand a norm, a gate and a skip, and such blocks are stacked.
+# $A$ is a rotation, $0 < \gamma < 1$ a decay, and $\xi$ a scale that section 4 is about. After $k$ steps $\gamma^k$ of
+# an input is left, so a decay says how far back the layer can look. To look back over several distances, the layer has
+# $h$ such recurrences side by side, called *heads*, each with its own $A$, $B$ and $\gamma$; a matrix $C$ mixes their
+# states into the output (Eq. 13). In the network the layer stands in a *block*: first a batch norm (every input
+# channel gets mean 0 and variance 1), then the layer, then a gate (each output is multiplied by a number between 0 and
+# 1 that the network computes), and at the end the block's input is added again, which is called a skip connection.
+# Such blocks are stacked.
 
 # %%
 torch.manual_seed(3)
-six = blocks(partial(RotRNN, state=64, heads=8), 32, 6, **PAPER_001)
-net = Net(six, 10, 32, vocab_size=18, encoder="linear", pool="mean")
+net = ch04.paper_network()
 show.figure(
-    architecture(net),
+    ch04.architecture(net),
     alt="Inputs go through a linear map, six blocks, a mean over time and a linear map to "
         "logits. One block, drawn larger: batch norm, RotRNN, GELU, a gate, and a sum "
         "with what came in.",
@@ -113,9 +80,9 @@ show.figure(
 
 # %%
 torch.manual_seed(3)
-layer = RotRNN(16, state=24, heads=4)
+layer = models.RotRNN(16, state=24, heads=4)
 show.figure(
-    layer_heads(layer),
+    ch04.layer_heads(layer),
     alt="An input of 16 numbers goes to four heads. Each has a matrix of 6 by 16 and a dial "
         "with three dots at one distance from the centre. The four states, 24 numbers, are "
         "mixed by a matrix of 16 by 24.",
@@ -147,23 +114,134 @@ with torch.no_grad():
         [torch.einsum("kij,kj->i", kernel[: t + 1], u[: t + 1].flip(0)) for t in range(200)]
     )
 print(f"the scan gives what is written out: {torch.allclose(y, one_by_one)}")
-print("and so does the convolution of Eq. 12: "
-      f"{torch.allclose(y, convolved + layer.skip * u)}")
+print(f"and so does the convolution of Eq. 12: {torch.allclose(y, convolved + layer.skip * u)}")
 
 # %% [markdown]
-# The same in symbols: Eq. 10 and 12 unroll the recurrence, and both say $x_0 = 0$ without saying so. Remember that.
+# ### Eq. 10 and Eq. 12
+#
+# The same in symbols. Section 4 needs a second form of the layer too, $x_t = \alpha(\gamma A x_{t-1} + B u_t)$, which
+# the paper unrolls as Eq. 10.
+#
+# **Step 1.** From $x_0 = 0$ the second form gives $x_t = \sum_k \alpha^{t+1-k}\gamma^{t-k}A^{t-k}Bu_k$ (Eq. 10).
+#
+# **Step 2.** From $x_0 = 0$ the layer gives the sum of Eq. 12.
+#
+# The cell multiplies out the recurrences for $t = 1$ to $6$. $A$, $x_0$ and $Bu_k$ are free symbols that do not
+# commute, as matrices do not.
 
-# %%
-steps(equation_10())
+# %% tags=["proof-equation_12"]
+A, x_0 = sp.symbols("A x_0", commutative=False)
+Bu = [sp.Symbol(f"Bu_{k}", commutative=False) for k in range(7)]
+alpha, gamma, xi = sp.symbols("alpha gamma xi", positive=True)
+
+
+def unrolled(t, scale, drive, x):
+    for k in range(1, t + 1):
+        x = sp.expand(scale * (gamma * A * x + drive * Bu[k]))
+    return x
+
+
+def printed(t, scale, drive):
+    powers = {k: scale ** (t + 1 - k) * gamma ** (t - k) * A ** (t - k) for k in range(1, t + 1)}
+    return sp.expand(sum(powers[k] * drive * Bu[k] for k in powers))
+
+
+assert all(unrolled(t, alpha, 1, 0) == printed(t, alpha, 1) for t in range(1, 7)), "step 1"
+assert all(unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), "step 2"
+print("x_3 =", unrolled(3, 1, xi, 0))
 
 # %% [markdown]
-# Why no multiplication by $A$? In coordinates that suit it, a rotation is made of rotations of the plane, and one of
-# those costs two products a number (Eq. 19). The scan then carries triples $(\gamma, \theta, z)$: decays multiply,
-# angles add, and no matrix is ever formed.
+# **Step 3.** Both sums leave out $(\alpha\gamma A)^t x_0$. So both say $x_0 = 0$ without saying so. Remember that.
 
-# %%
-steps(equation_19())
-steps(scan_operator())
+# %% tags=["proof-equation_12"]
+left_out = [sp.expand(unrolled(t, alpha, 1, x_0) - printed(t, alpha, 1)) for t in range(1, 7)]
+assert left_out == [sp.expand((alpha * gamma * A) ** t * x_0) for t in range(1, 7)], "step 3"
+print("left out at t = 3:", left_out[2])
+
+# %% [markdown]
+# *Break it:* start at another $x_0$.
+
+# %% tags=["proof-equation_12"]
+with show.fails("step 2"):
+    assert all(unrolled(t, 1, xi, x_0) == printed(t, 1, xi) for t in range(1, 7)), "step 2"
+
+# %% [markdown]
+# ### Why no multiplication by $A$?
+#
+# In coordinates that suit it, a rotation is made of rotations of the plane, one for each pair of coordinates (section
+# 3). The paper's Eq. 19 says that turning all pairs costs two products a number:
+# $\Theta x = x \odot \cos + (-x_2, x_1, -x_4, x_3, \dots) \odot \sin$, where $\odot$ multiplies entry by entry.
+#
+# **Step 1.** This is $\Theta x$, for three pairs, free angles and a free $x$.
+
+# %% tags=["proof-equation_19"]
+angles, x = sp.symbols("theta_1:4"), sp.Matrix(sp.symbols("x_1:7"))
+cos, sin = (sp.Matrix([f(angle) for angle in angles for _ in "12"]) for f in (sp.cos, sp.sin))
+swapped = sp.Matrix([-x[1], x[0], -x[3], x[2], -x[5], x[4]])
+Theta = sp.diag(*map(R, angles))
+cheap = x.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
+assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1"
+print("first pair:", cheap[0], "and", cheap[1])
+
+# %% [markdown]
+# *Break it:* without the minus signs.
+
+# %% tags=["proof-equation_19"]
+with show.fails("step 1"):
+    swapped = sp.Matrix([x[1], x[0], x[3], x[2], x[5], x[4]])
+    cheap = x.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
+    assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1"
+
+
+# %% [markdown]
+# The parallel scan of chapter 03 then carries triples $(\gamma, \theta, z)$, $z$ a pair of numbers: the decay, the
+# angle and the sum so far. The paper's App. C gives the operator that joins two of them: decays multiply, angles add,
+# and no matrix is ever formed. (Here a pair is written as one complex number, for which turning by $\theta$ is
+# multiplying by $e^{i\theta}$: section 7, step 1 of "Every LRU is a RotRNN".)
+#
+# **Step 1.** The operator is associative, so brackets may be set at will.
+#
+# **Step 2.** $(1, 0, 0)$ is neutral on both sides, so a string may be padded.
+#
+# **Step 3.** Folded from the left over $t = 5$ triples, its last entry is the state $x_5$.
+
+# %% tags=["proof-scan_operator"]
+def join(first, second):
+    (g, theta, z), (g2, theta2, z2) = first, second
+    return g * g2, theta + theta2, g2 * sp.exp(sp.I * theta2) * z + z2
+
+
+def equal(first, second):
+    return all(sp.expand(one - other) == 0 for one, other in zip(first, second))
+
+
+triples = [sp.symbols(f"g_{k} theta_{k} z_{k}") for k in range(1, 6)]
+a, b, c = triples[:3]
+assert equal(join(join(a, b), c), join(a, join(b, c))), "step 1"
+assert equal(join((1, 0, 0), a), a) and equal(join(a, (1, 0, 0)), a), "step 2"
+state, folded = 0, (1, 0, 0)
+for g, theta, z in triples:
+    state, folded = g * sp.exp(sp.I * theta) * state + z, join(folded, (g, theta, z))
+assert sp.expand(state - folded[2]) == 0, "step 3"
+print("two triples join to", join(a, b))
+
+
+# %% [markdown]
+# *Break it:* an operator that turns and shrinks the *new* number. Brackets still may be set at will, but what comes
+# out is not the state.
+
+# %% tags=["proof-scan_operator"]
+def join_wrongly(first, second):
+    (g, theta, z), (g2, theta2, z2) = first, second
+    return g * g2, theta + theta2, z + g * sp.exp(sp.I * theta) * z2
+
+
+assert equal(join_wrongly(join_wrongly(a, b), c), join_wrongly(a, join_wrongly(b, c))), "step 1"
+with show.fails("step 3"):
+    folded = (1, 0, 0)
+    for triple in triples:
+        folded = join_wrongly(folded, triple)
+    assert sp.expand(state - folded[2]) == 0, "step 3"
 
 # %% [markdown]
 # ## 2 Lemma 1: rotations from any matrix
@@ -171,28 +249,88 @@ steps(scan_operator())
 # > **The paper, Lemma 1.** "Let $M \in \mathbb{R}^{N \times N}$, let $S = M - M^\top$ [...]. Then
 # > $A = \exp(S) \in SO(N)$."
 #
-# So a network may learn $M$ freely, and what it gets is always a rotation.
+# $SO(N)$ are the rotations: $A^\top A = I$ and $\det A = 1$. So a network may learn $M$ freely, and what it gets is
+# always a rotation.
 #
-# **Step 1.** $S^\top = -S$, and $S$ commutes with $-S$. So $\exp(S)\exp(S)^\top = \exp(S)\exp(-S) = \exp(0) = I$: order
-# by order the two series cancel.
-#
-# **Step 2.** $\det(I + eS) = 1 + e\,\mathrm{Tr}\,S + O(e^2)$. So $\det\exp(tS)$ grows at the rate $\mathrm{Tr}\,S$, and
-# $\det\exp(S) = \exp(\mathrm{Tr}\,S)$ (Jacobi).
-#
-# **Step 3.** $S$ has zeros on its diagonal, so $\mathrm{Tr}\,S = 0$ and the determinant is 1. $\blacksquare$
+# **Step 1.** $S^\top = -S$ for every $M$ (computed for free entries, $N = 4$). So $\exp(S)\exp(S)^\top =
+# \exp(S)\exp(-S)$, and multiplied out its terms of degree $k$ are $S^k$ times
+# $\sum_i \frac{1}{i!}\frac{(-1)^{k-i}}{(k-i)!} = \frac{(1 - 1)^k}{k!}$, by the binomial theorem. That is 0 for every
+# $k \ge 1$ (computed for $k$ up to 20), so the product is $I$.
 
-# %%
-steps(lemma_1())
+# %% tags=["proof-lemma_1"]
+M = sp.Matrix(4, 4, sp.symbols("m1:17"))
+S = M - M.T
+assert S.T == -S, "step 1: S is skew"
+of_degree = [
+    sum(sp.Integer(-1) ** (k - i) / (sp.factorial(i) * sp.factorial(k - i)) for i in range(k + 1))
+    for k in range(21)
+]
+assert of_degree == [1] + [0] * 20, "step 1: the two series cancel"
+print("coefficients of S^0, S^1, S^2, ... in exp(S) exp(S)^T:", *of_degree[:6], "...")
 
 # %% [markdown]
-# **Break a hypothesis.** With the identity added $S$ is no longer skew:
+# **Step 2.** How does $\det X$ change when $X$ changes at the rate $SX$? A determinant is linear in every row, so its
+# rate is $\sum_i \det(X \text{ with row } i \text{ of } SX \text{ in place of row } i)$. Row $i$ of $SX$ is
+# $\sum_j s_{ij}\,(\text{row } j \text{ of } X)$; a determinant with two equal rows is 0, so only $j = i$ counts, and
+# the rate is $\mathrm{Tr}(S)\det X$ (Jacobi's formula). The cell multiplies it out for $N = 2, 3, 4$, with all entries
+# of $S$ and $X$ free.
 
-# %%
-steps(lemma_1(symmetric=1))
+# %% tags=["proof-lemma_1"]
+for N in (2, 3, 4):
+    F, X = (sp.Matrix(N, N, sp.symbols(f"{name}1:{N * N + 1}")) for name in "fx")  # F: any S
+    rate = 0
+    for i in range(N):
+        changed = X.copy()
+        changed[i, :] = (F * X)[i, :]
+        rate += changed.det(method="berkowitz")
+    assert sp.expand(rate - F.trace() * X.det(method="berkowitz")) == 0, "step 2"
+    print(f"N = {N}: the rate is Tr(S) det X")
 
 # %% [markdown]
-# What is it good for? A rotation keeps every length, in every power. Other matrices do not, not even if their largest
-# eigenvalue is on the unit circle.
+# **Step 3.** $X = \exp(tS)$ changes at the rate $S\exp(tS)$, and $\exp(0) = I$. So $f(t) = \det\exp(tS)$ solves
+# $f' = \mathrm{Tr}(S)\,f$ with $f(0) = 1$, and the solution is $\exp(t\,\mathrm{Tr}\,S)$: hence $\det\exp(S) =
+# \exp(\mathrm{Tr}\,S)$ for *every* square matrix. As a test of the whole argument, for one matrix of whole numbers
+# with trace 5 the cell multiplies out both sides as power series in $t$, to the order 8.
+
+# %% tags=["proof-lemma_1"]
+t, trace, f = sp.Symbol("t"), sp.Symbol("trace"), sp.Function("f")
+solved = sp.dsolve(f(t).diff(t) - trace * f(t), f(t), ics={f(0): 1}).rhs
+assert solved == sp.exp(trace * t), "step 3: the equation"
+G = sp.Matrix([[2, 1, -1], [0, 1, 3], [1, -2, 2]])
+series = sum((t**k * G**k / sp.factorial(k) for k in range(9)), sp.zeros(3, 3))
+left = sp.Poly(sp.expand(series.det()), t)
+right = [sp.Rational(G.trace() ** k, math.factorial(k)) for k in range(9)]
+assert [left.coeff_monomial(t**k) for k in range(9)] == right, "step 3: the two series"
+print("det exp(tG) = exp(t Tr G) =", *right[:4], "... (coefficients of 1, t, t^2, t^3)")
+
+# %% [markdown]
+# **Step 4.** $S = M - M^\top$ has zeros on its diagonal, so $\mathrm{Tr}\,S = 0$ and the determinant is
+# $\exp(0) = 1$. $\blacksquare$
+#
+# **Step 5** (numerical, on samples). Fifty random $M$ of size 8 in floating point.
+
+# %% tags=["proof-lemma_1"]
+assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4"
+worst = 0
+for m in np.random.default_rng(0).standard_normal((50, 8, 8)):
+    A = linalg.expm(m - m.T)
+    worst = max(worst, np.abs(A.T @ A - np.eye(8)).max(), abs(np.linalg.det(A) - 1))
+assert worst < 1e-11, "step 5"
+print(f"det exp(S) = 1; in floating point all 50 are rotations to within 1e-11: {worst < 1e-11}")
+
+# %% [markdown]
+# **Break it.** With the identity added $S$ is no longer skew, and the determinant is $e^4$.
+
+# %% tags=["proof-lemma_1"]
+with show.fails("step 1"):
+    S = M - M.T + sp.eye(4)
+    assert S.T == -S, "step 1: S is skew"
+with show.fails("step 4"):
+    assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4"
+
+# %% [markdown]
+# What is it good for? A rotation keeps every length, in every power. Other matrices need not, not even if their
+# largest eigenvalue is on the unit circle.
 
 # %%
 draw = np.random.default_rng(0)
@@ -214,8 +352,7 @@ show.table(
         }
         for name, A in kept.items()
     ],
-    caption="How long A^k v is, over the length of v. All eigenvalues of the "
-            "last matrix are 1.",
+    caption="How long A^k v is, over the length of v. All eigenvalues of the last matrix are 1.",
 )
 
 # %% [markdown]
@@ -224,10 +361,46 @@ show.table(
 # > **The paper, Lemma 2.** "Let $P \in O(N)$ be an orthogonal matrix and let $\Theta \in SO(N)$ be a block-diagonal
 # > rotation matrix. Then $A = P \Theta P^\top \in SO(N)$. Moreover, any rotation matrix can be written in this form".
 #
-# Then $A^k = P\,\Theta^k P^\top$, since $P^\top P = I$ in between; and $\Theta^k$ holds the rotations by $k\theta_i$.
+# An orthogonal matrix has $P^\top P = I$ and $\det P = \pm 1$. $\Theta$ holds rotations of the plane $R(\theta_i)$
+# along its diagonal, and for odd $N$ a last 1, the axis.
+#
+# **Step 1.** $A^\top A = P\,\Theta^\top P^\top P\,\Theta\,P^\top = I$, as $P^\top P = I$ and $\Theta^\top\Theta = I$.
+#
+# **Step 2.** $\det A = (\det P)^2 \det\Theta = 1$.
+#
+# **Step 3.** $A^k = P\,\Theta^k P^\top$, since $P^\top P = I$ in between.
+#
+# The arguments hold for every $P$ and $\Theta$; the cell computes them on examples, exactly: $N = 5$, fractions, one
+# $P$ of determinant 1 and one of determinant $-1$, powers up to 5.
 
-# %%
-steps(lemma_2())
+# %% tags=["proof-lemma_2"]
+turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # by fractions: p^2 + q^2 = r^2
+Theta = sp.diag(turn(3, 4, 5), turn(-5, 12, 13), 1)
+for sign in (1, -1):
+    P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(sign, 1, 1, 1, 1)
+    A = P * Theta * P.T
+    assert A.T * A == sp.eye(5), "step 1"
+    assert P.det() == sign and A.det() == 1, "step 2"
+    assert all(A**k == P * Theta**k * P.T for k in range(1, 6)), "step 3"
+    print(f"det P = {P.det()}: det A = {A.det()}")
+
+# %% [markdown]
+# **Step 4.** $R(a)R(b) = R(a + b)$, for free angles; so $\Theta^k$ holds the rotations by $k\theta_i$, and no power
+# has to be multiplied out.
+
+# %% tags=["proof-lemma_2"]
+a, b = sp.symbols("a b", real=True)
+assert sp.expand_trig(R(a + b)) == sp.expand(R(a) * R(b)), "step 4"
+print("cos(a + b) =", (R(a) * R(b))[0, 0])
+
+# %% [markdown]
+# **Break it.** Stretch one column of $P$, so that $P^\top P$ is no longer $I$.
+
+# %% tags=["proof-lemma_2"]
+with show.fails("step 1"):
+    P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(2, 1, 1, 1, 1)
+    A = P * Theta * P.T
+    assert A.T * A == sp.eye(5), "step 1"
 
 # %% [markdown]
 # The network learns $P = \exp(M - M^\top)$, which has determinant 1 by Lemma 1, while the lemma speaks of any
@@ -238,21 +411,103 @@ steps(lemma_2())
 #
 # > **Put right.** It *is* surjective: every rotation is $P\Theta P^\top$ with $\det P = 1$.
 #
-# **Step 1.** Let $A = P\Theta P^\top$ with $\det P = -1$, and $D = \mathrm{diag}(-1, 1, \dots, 1)$. As $DD = I$,
-# $A = (PD)(D\Theta D)(PD)^\top$, and $\det PD = 1$.
-#
-# **Step 2.** $D\Theta D$ is $\Theta$ with $-\theta_1$ in the place of $\theta_1$: a rotation seen in a mirror turns the
-# other way. (For odd $N$ flip the axis instead, and $\Theta$ stays as it is.) $\blacksquare$
-#
-# The third step of the table takes random rotations apart, of every size up to 9, and puts them together again.
-
-# %% tags=["nbval-ignore-output"]
-one = determinant_one()
-steps(one)
+# **Your step.** Let $A = P\Theta P^\top$ with $\det P = -1$. We look for a matrix $D$ with $DD = I$ and $\det D = -1$
+# for which $D\,R(\theta)\,D$ is again a rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$, and
+# $\det PD = 1$. Which $D$ does that, for every $\theta$? This is exercise 9; the next cell has one answer.
 
 # %%
-print(f"every rotation has a P of determinant 1: {one.holds}; "
-      f"{one.data['rebuilt']} of them rebuilt")
+my_D = None  # exercise 9: two rows of two numbers
+check("04.9", my_D)
+
+# %% [markdown]
+# **Step 1.** $D = \mathrm{diag}(-1, 1)$ does: a rotation seen in a mirror turns the other way (free $\theta$).
+
+# %% tags=["proof-surjective"]
+theta, D = sp.Symbol("theta", real=True), sp.diag(-1, 1)
+assert D * D == sp.eye(2) and D.det() == -1 and D * R(theta) * D == R(-theta), "step 1"
+print(D * R(theta) * D)
+
+# %% [markdown]
+# **Step 2.** So a $P$ of determinant $-1$ can be replaced by $PD$, if $\theta_1$ changes its sign; for odd $N$ there
+# is an axis, and there one may flip the last column of $P$ and leave $\Theta$ as it is. (Exactly, on one $P$ of
+# determinant $-1$ for $N = 4$ and for $N = 5$.)
+
+# %% tags=["proof-surjective"]
+turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # by fractions: p^2 + q^2 = r^2
+even, mirrored = sp.diag(turn(3, 4, 5), turn(5, 12, 13)), sp.diag(turn(3, -4, 5), turn(5, 12, 13))
+for Theta, other, flip in (
+    (even, mirrored, sp.diag(-1, 1, 1, 1)),
+    (sp.diag(even, 1), sp.diag(even, 1), sp.diag(1, 1, 1, 1, -1)),
+):
+    N = Theta.rows
+    P = cayley(sp.randMatrix(N, min=-3, max=3, seed=2)) * sp.diag(-1, *[1] * (N - 1))
+    assert P.det() == -1 and (P * flip).det() == 1, "step 2: the determinant"
+    assert P * Theta * P.T == (P * flip) * other * (P * flip).T, "step 2: the rotation"
+    print(f"N = {N}: det P = {P.det()}, det P D = {(P * flip).det()}, and A is the same")
+
+
+# %% [markdown]
+# **Step 3** (numerical, on samples). That every rotation is $P\Theta P^\top$ with *some* orthogonal $P$ is linear
+# algebra (the real Schur form of $A$). The cell takes rotations of all sizes from 1 to 9 apart and puts them together
+# again, with $\det P = 1$: 20 random ones of each size, and those that are hardest, with repeated eigenvalues or
+# eigenvalues that almost coincide.
+
+# %% tags=["proof-surjective"]
+def take_apart(A):
+    T, P = linalg.schur(A, output="real")
+    N = len(A)
+    pairs = [k for k in range(N - 1) if T[k + 1, k] != 0]  # where a block of two begins
+    single = sorted(set(range(N)) - {k + i for k in pairs for i in (0, 1)}, key=lambda k: T[k, k])
+    # eigenvalues -1 come in pairs, as det A = 1; behind them stand those that are 1
+    P = P[:, [k + i for k in pairs for i in (0, 1)] + single]
+    T = P.T @ A @ P
+    theta = np.array([math.atan2(T[k + 1, k], T[k, k]) for k in range(0, N - 1, 2)])
+    if np.linalg.det(P) < 0 and N % 2:
+        P[:, -1] *= -1
+    elif np.linalg.det(P) < 0:
+        P[:, 0], theta[0] = -P[:, 0], -theta[0]
+    return P, theta
+
+
+def Theta_of(theta, N):
+    turns = [[[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]] for a in theta]
+    return linalg.block_diag(*turns, *np.ones((N % 2, 1, 1)))
+
+
+draw = np.random.default_rng(0)
+hard = [np.eye(4), -np.eye(4), np.diag([-1.0, 1, -1]), np.roll(np.eye(5), 1, 0),
+        np.eye(4)[[1, 2, 0, 3]], np.eye(4)[[1, 0, 3, 2]],
+        Theta_of([1e-9, 0.3], 4), Theta_of([0.7, 0.7], 5)]  # fmt: skip
+rotations = [random_rotation(N, draw) for N in range(1, 10) for _ in range(20)] + hard
+parts = [take_apart(A) for A in rotations]
+off = max(
+    np.abs(P @ Theta_of(theta, len(P)) @ P.T - A).max() for A, (P, theta) in zip(rotations, parts)
+)
+one = max(abs(np.linalg.det(P) - 1) for P, _ in parts)
+assert off < 1e-12 and one < 1e-12, "step 3"
+print(f"{len(rotations)} rotations rebuilt to within 1e-12, each with det P = 1")
+
+# %% [markdown]
+# **Step 4** (numerical, on the same samples). And $\exp$ reaches every rotation: with $J = \begin{pmatrix}0 & -1\\ 1 &
+# 0\end{pmatrix}$, $R(\theta) = \exp(\theta J)$, so $S = P\,\mathrm{diag}(\theta_i J)\,P^\top$ is skew and $\exp(S) =
+# A$.
+
+# %% tags=["proof-surjective"]
+worst = 0
+for A, (P, theta) in zip(rotations, parts):
+    slow = linalg.block_diag(*[[[0, -a], [a, 0]] for a in theta], *np.zeros((len(P) % 2, 1, 1)))
+    worst = max(worst, np.abs(linalg.expm(P @ slow @ P.T) - A).max())
+assert worst < 1e-12, "step 4"
+print(f"exp(S) = A for all {len(rotations)} of them, to within 1e-12")
+
+# %% [markdown]
+# **Break it.** Flip the column of $P$ and keep the angle: that is another rotation.
+
+# %% tags=["proof-surjective"]
+with show.fails("step 2"):
+    P = cayley(sp.randMatrix(4, min=-3, max=3, seed=2)) * sp.diag(-1, 1, 1, 1)
+    flip = sp.diag(-1, 1, 1, 1)
+    assert P * even * P.T == (P * flip) * even * (P * flip).T, "step 2: the rotation"
 
 # %% [markdown]
 # ### P is redundant
@@ -261,21 +516,62 @@ print(f"every rotation has a P of determinant 1: {one.holds}; "
 #
 # $$C A^k B = C\,(P\Theta^k P^\top)\,B = (CP)\;\Theta^k\;(P^\top B).$$
 #
-# So a layer *without* $P$, with $CP$ for $C$ and $P^\top B$ for $B$, computes the same; and $\mathrm{Tr}\,B^\top B$
-# stays, hence $\xi$ too. $P$ changes how the weights move in training, not what the layer can say. In heads of width 2
-# it is not even in $A$, because rotations of the plane commute.
+# So a layer *without* $P$, with $CP$ for $C$ and $P^\top B$ for $B$, computes the same. $P$ changes how the weights
+# move in training, not what the layer can say.
+#
+# **Step 1.** The equation above, for $k = 0$ to $5$, exactly on one example with $N = 4$.
+#
+# **Step 2.** $\mathrm{Tr}\,(P^\top B)^\top(P^\top B) = \mathrm{Tr}\,B^\top B$, so $\xi$ stays as well (on the same
+# $P$, for every $B$).
+#
+# **Step 3.** In heads of width 2 a $P$ of determinant 1 is not even in $A$, because rotations of the plane commute.
 
-# %%
-steps(p_is_redundant())
+# %% tags=["proof-absorb"]
+P = cayley(sp.randMatrix(4, min=-3, max=3, seed=3))
+Theta = sp.diag(sp.Matrix([[3, -4], [4, 3]]) / 5, sp.Matrix([[5, -12], [12, 5]]) / 13)
+B, C = sp.randMatrix(4, 3, min=-3, max=3, seed=4), sp.randMatrix(2, 4, min=-3, max=3, seed=5)
+A = P * Theta * P.T
+assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), "step 1"
+free = sp.Matrix(4, 3, sp.symbols("b1:13"))
+assert sp.expand(((P.T * free).T * (P.T * free)).trace() - (free.T * free).trace()) == 0, "step 2"
+a, b = sp.symbols("a b", real=True)
+assert sp.expand(R(a) * R(b) - R(b) * R(a)) == sp.zeros(2, 2), "step 3"
+print("C A^5 B =", (C * A**5 * B).evalf(4).tolist())
+
+# %% [markdown]
+# **Step 4** (numerical). The layer of the package with $P$, and one without: the same outputs.
+
+# %% tags=["proof-absorb"]
+torch.manual_seed(5)
+with torch.no_grad():
+    layer = models.RotRNN(3, state=12, heads=3).double()
+    without = models.RotRNN(3, state=12, heads=3, rotation="absorbed").double()
+    P = layer.orthogonal()  # (h, n, n)
+    for name in ("gamma_log", "theta", "skip"):
+        getattr(without, name).copy_(getattr(layer, name))
+    without.B.copy_(P.mT @ layer.B)
+    without.C.copy_(layer.C @ torch.block_diag(*P))
+    u = torch.randn(2, 50, 3, dtype=torch.float64)
+    assert torch.allclose(layer(u), without(u), rtol=0, atol=1e-12), "step 4"
+saved = sum(p.numel() for p in layer.parameters()) - sum(p.numel() for p in without.parameters())
+print(f"the same outputs to within 1e-12, with {saved} parameters fewer")
+
+# %% [markdown]
+# **Break it.** A $P$ with a stretched column cannot be absorbed.
+
+# %% tags=["proof-absorb"]
+with show.fails("step 1"):
+    P = cayley(sp.randMatrix(4, min=-3, max=3, seed=3)) * sp.diag(2, 1, 1, 1)
+    A = P * Theta * P.T
+    assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), "step 1"
 
 # %% [markdown]
 # **A rotation to turn.** One head of width 4, so two angles, gets one impulse. Left: two of the four numbers of its
 # state. Right: the output, with $P$ and with $P$ absorbed.
 
 # %%
-opened = {"theta_1": 20, "theta_2": 45, "gamma": 0.98, "P": "absorbed"}
 show.figure(
-    turning(**opened),
+    ch04.turning(**ch04.TURNING),
     alt="Left, a spiral of 60 points that starts near the unit circle and winds inwards. "
         "Right, an output that swings and fades; the line of the layer with P runs through "
         "every ring of the layer without.",
@@ -284,23 +580,12 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* switch $P$ to *kept*: the spiral becomes a tangle, and the output does not move. Then put $\gamma$ at 0.999 and
-# one angle at 120°: three places, for ever. Which outputs can a head give with both angles 0?
+# *Try:* switch $P$ to *kept*: the spiral becomes a tangle, and the output does not move. Then put $\gamma$ at 0.999
+# and one angle at 120°: the pair goes through three directions, again and again, and hardly shrinks. Which outputs can
+# a head give with both angles 0?
 
 # %%
-turning_widget = explore(
-    turning,
-    {
-        "theta_1": list(TURNS),
-        "theta_2": list(TURNS),
-        "gamma": list(DECAYS),
-        "P": ["kept", "absorbed"],
-    },
-    initial=opened,
-    sentence=turning_sentence,
-    alt="The path of two numbers of the state after an impulse, and the outputs of the layer "
-        "with P and without.",
-)
+turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
 turning_widget
 
 # %% [markdown]
@@ -312,32 +597,171 @@ turning_widget
 # > constant $c$, if $\mathbb{E}[\|x_1\|^2] = c$ and $\alpha = \frac{1}{\sqrt{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$ we
 # > have that $\mathbb{E}[\|x_t\|^2] = c$ for all timesteps $t$."
 #
-# The proof is an induction in four lines, from $\mathbb{E}\|x_{t-1}\|^2 = c$:
+# The paper's proof is an induction: from $\mathbb{E}\|x_{t-1}\|^2 = c$ to $\mathbb{E}\|x_t\|^2 = c$, in four lines
+# (Eq. 7 to 9 and a last one). We compute each of them, for two layers at once: one of width 2 that turns by a *free*
+# angle, and one of width 4 with a rotation of fractions. $\gamma$, all entries of $B$, of $x = x_{t-1}$ and of
+# $u = u_t$ are free symbols.
 #
-# 1. square: $\mathbb{E}\|x_t\|^2 = \alpha^2(\gamma^2\,\mathbb{E}\|x_{t-1}\|^2 + \mathbb{E}\,u_t^\top B^\top B u_t +
-#    2\gamma\, \mathbb{E}\,x_{t-1}^\top A^\top B u_t)$, because $A^\top A = I$ (Eq. 7);
-# 2. the last term is 0, as $u_t$ and $x_{t-1}$ are uncorrelated (Eq. 8);
-# 3. $\mathbb{E}\,u_t^\top B^\top B u_t = \mathrm{Tr}\,B^\top B$, as $\mathbb{E}\,u_t u_t^\top = I$ (Eq. 9);
-# 4. put $\alpha$ in: $\mathbb{E}\|x_t\|^2 = c$.
-#
-# Do the last line yourself before you read on.
+# **Step 1** (Eq. 7). The square, multiplied out, has three parts:
+# $\|\gamma Ax + Bu\|^2 = \gamma^2\|x\|^2 + u^\top B^\top B\,u + 2\gamma\,x^\top A^\top B\,u$. The first needs
+# $A^\top A = I$: a rotation keeps the length of $x$.
 
-# %%
-steps(lemma_3_as_printed())
+# %% tags=["proof-lemma_3"]
+gamma, theta = sp.Symbol("gamma", positive=True), sp.Symbol("theta", real=True)
+layers = []
+for A in (R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6))):
+    N = A.rows
+    B = sp.Matrix(N, 2, sp.symbols(f"b1:{2 * N + 1}"))
+    x, u = sp.Matrix(sp.symbols(f"x1:{N + 1}")), sp.Matrix(sp.symbols("u1:3"))
+    square = (gamma * A * x + B * u).dot(gamma * A * x + B * u)
+    parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
+    assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "step 1: Eq. 7"
+    layers.append((B, x, u, parts))
+    print(f"width {N}: the square is the sum of these three parts")
+
 
 # %% [markdown]
-# $\alpha^2(c\gamma^2 + \mathrm{Tr}) = 1$: the printed $\alpha$ gives **1, whatever $c$ is**. For $c = 1$ the lemma is
-# true. For another $c$ the root should have been $\sqrt{c/(c\gamma^2 + \mathrm{Tr})}$.
+# **Step 2** (Eq. 8). What is the mean of a quadratic expression? We need the means of products: $\mathbb{E}\,x_iu_j =
+# 0$, because $x_{t-1}$ is made of *earlier* inputs, and inputs of mean 0 that are independent are uncorrelated;
+# $\mathbb{E}\,u_iu_j$ is 1 for $i = j$ and 0 otherwise, because the variance is $I$; and $\mathbb{E}\,x_ix_j$ is
+# whatever it is. The mean of the third part is 0.
 
-# %%
-steps(lemma_3())
+# %% tags=["proof-lemma_3"]
+def mean(form, x, u, xu=0, uu=sp.eye(2)):
+    """E of a quadratic form in x and u, where E x_i u_j = xu and E u_i u_j = uu[i, j]."""
+    total = 0
+    for powers, factor in sp.Poly(sp.expand(form), *x, *u).terms():
+        one, other = (k for k, power in enumerate(powers) for _ in range(power))  # two factors
+        # u stands behind x, so the first factor is an input only if both are
+        if one >= len(x):
+            factor *= uu[one - len(x), other - len(x)]
+        else:
+            factor *= xu if other >= len(x) else sp.Symbol(f"X_{one}{other}")
+        total += factor
+    return sp.expand(total)
+
+
+for B, x, u, (own, driven, crossed) in layers:
+    assert mean(crossed, x, u) == 0, "step 2: Eq. 8"
+print("2 gamma E x^T A^T B u = 0")
 
 # %% [markdown]
-# As $\alpha$ is applied again at every step (Eq. 10), the paper sets it to 1 and scales $B$ alone, with $\xi^2
-# \,\mathrm{Tr}\, B^\top B = 1 - c\gamma^2$ (Eq. 11). That inherits the error; right is $c\,(1 - \gamma^2)$.
+# **Step 3** (Eq. 9). The mean of the second part is $\mathbb{E}\,u^\top B^\top B\,u = \mathrm{Tr}\,B^\top B$. So
+# $\mathbb{E}\|x_t\|^2 = \alpha^2\,(\gamma^2\,\mathbb{E}\|x_{t-1}\|^2 + \mathrm{Tr}\,B^\top B)$.
 
-# %%
-steps(equation_11())
+# %% tags=["proof-lemma_3"]
+for B, x, u, (own, driven, crossed) in layers:
+    assert mean(driven, x, u) == sp.expand((B.T * B).trace()), "step 3: Eq. 9"
+    whole, before = mean(own + driven + crossed, x, u), mean(x.dot(x), x, u)
+    assert sp.expand(whole - gamma**2 * before - (B.T * B).trace()) == 0, "step 3: the three parts"
+print("E||x_t||^2 = alpha^2 (gamma^2 E||x_(t-1)||^2 + Tr B^T B)")
+
+# %% [markdown]
+# So far the paper is right. Its last line puts $\mathbb{E}\|x_{t-1}\|^2 = c$ and the printed $\alpha$ in, and says
+# that $c$ comes out. Do this line yourself before you read on.
+#
+# **Step 4.** $\alpha^2(c\gamma^2 + \mathrm{Tr}) = 1$: the printed $\alpha$ gives **1, whatever $c$ is**. For $c = 1$
+# the lemma is true, and for every other $c$ it is false.
+
+# %% tags=["proof-lemma_3"]
+c, Tr = sp.symbols("c Tr", positive=True)
+alpha2 = 1 / (c * gamma**2 + Tr)  # as printed, squared
+value = sp.simplify(alpha2 * (gamma**2 * c + Tr))
+print("E||x_t||^2 =", value)
+assert value == 1 and sp.solve(value - c, c) == [1], "step 4"
+with show.fails("the last line of the paper's proof"):
+    assert value == c, "the last line of the paper's proof: E||x_t||^2 = c"
+
+# %% [markdown]
+# **Step 5.** And in the long run? The recurrence of step 3 multiplies $\mathbb{E}\|x\|^2$ by $\alpha^2\gamma^2$ at
+# every step and adds $\alpha^2\,\mathrm{Tr}$. Where the factor is below 1, it tends to the value that it leaves as it
+# is: $\mathrm{Tr} / (\mathrm{Tr} + (c - 1)\gamma^2)$, and this is $c$ for $c = 1$ only.
+
+# %% tags=["proof-lemma_3"]
+s = sp.Symbol("s", positive=True)
+(settled,) = sp.solve(alpha2 * (gamma**2 * s + Tr) - s, s)
+assert sp.simplify(settled - Tr / (Tr + (c - 1) * gamma**2)) == 0, "step 5: the value"
+numerator = sp.factor(sp.together(settled - c).as_numer_denom()[0])
+assert sp.solve(numerator, c) == [1], "step 5: when it is c"
+print("E||x||^2 tends to", settled, "and that minus c has the numerator", numerator)
+
+# %% [markdown]
+# **Break it.** Each step uses one hypothesis. Take them away one by one, and another step fails: a transition that is
+# no rotation (it stretches one direction by 2); inputs that are correlated with the state; inputs whose variance is
+# not $I$.
+
+# %% tags=["proof-lemma_3"]
+B, x, u, (own, driven, crossed) = layers[0]
+with show.fails("step 1"):
+    A = R(theta) * sp.diag(2, 1)
+    square = (gamma * A * x + B * u).dot(gamma * A * x + B * u)
+    parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
+    assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "step 1: Eq. 7 for a stretched A"
+with show.fails("step 2"):
+    assert mean(crossed, x, u, xu=sp.Rational(1, 2)) == 0, "step 2: Eq. 8 for inputs that remember"
+with show.fails("step 3"):
+    trace = sp.expand((B.T * B).trace())
+    assert mean(driven, x, u, uu=sp.diag(3, 1)) == trace, "step 3: Eq. 9 for another variance"
+
+# %% [markdown]
+# > **Put right.** Lemma 3 holds for every $c$ with $\alpha = \sqrt{\frac{c}{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$, and
+# > with no other positive $\alpha$.
+#
+# **Step 1.** By step 3 above, with this $\alpha$: from $c$ to $c$.
+#
+# **Step 2.** There is no other: solve for $\alpha^2$.
+
+# %% tags=["proof-lemma_3_repaired"]
+c, gamma, Tr, alpha2 = sp.symbols("c gamma Tr alpha2", positive=True)
+right = c / (c * gamma**2 + Tr)
+assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "step 1"
+assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], "step 2"
+print("alpha^2 =", right)
+
+# %% [markdown]
+# *Break it:* with the printed $\alpha$.
+
+# %% tags=["proof-lemma_3_repaired"]
+with show.fails("step 1"):
+    right = 1 / (c * gamma**2 + Tr)
+    assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "step 1"
+
+# %% [markdown]
+# ### Eq. 11 inherits the error
+#
+# As $\alpha$ is applied again at every step (Eq. 10), the paper sets it to 1 and scales $B$ alone, with
+# $\xi^2\,\mathrm{Tr}\, B^\top B = 1 - c\gamma^2$ (Eq. 11). Now $\mathbb{E}\|x_t\|^2 =
+# \gamma^2\,\mathbb{E}\|x_{t-1}\|^2 + \xi^2\,\mathrm{Tr}\,B^\top B$.
+#
+# **Step 1.** Eq. 11 is the printed $\alpha$ set to 1.
+#
+# **Step 2.** With it the norm tends to $c + \frac{1 - c}{1 - \gamma^2}$, which is $c$ for $c = 1$ only.
+#
+# **Step 3.** For $c > 1/\gamma^2$ it asks for the root of a negative number.
+#
+# **Step 4.** With $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$ the norm tends to $c$.
+
+# %% tags=["proof-equation_11"]
+c, gamma, Tr, s = sp.symbols("c gamma Tr s", positive=True)
+printed = 1 - c * gamma**2
+asked = sp.solve(1 / (c * gamma**2 + Tr) - 1, Tr)
+assert [sp.expand(drive) for drive in asked] == [printed], "step 1"
+(limit,) = sp.solve(gamma**2 * s + printed - s, s)
+assert sp.simplify(limit - c - (1 - c) / (1 - gamma**2)) == 0, "step 2: the limit"
+assert sp.solve(sp.numer(sp.together(limit - c)), c) == [1], "step 2: when it is c"
+example = printed.subs({c: 2, gamma: sp.Rational(9, 10)})
+assert sp.solve(printed, c) == [1 / gamma**2] and example < 0, "step 3"
+(limit,) = sp.solve(gamma**2 * s + c * (1 - gamma**2) - s, s)
+assert sp.simplify(limit - c) == 0, "step 4"
+print("1 - c gamma^2 at c = 2, gamma = 0.9:", example)
+
+# %% [markdown]
+# *Break it:* step 4 with what is printed.
+
+# %% tags=["proof-equation_11"]
+with show.fails("step 4"):
+    (limit,) = sp.solve(gamma**2 * s + printed - s, s)
+    assert sp.simplify(limit - c) == 0, "step 4"
 
 # %% [markdown]
 # Experiments in the paper have $c = 1$, where both agree. Here is $c = 2$, run: 2,000 sequences of white input, one
@@ -351,7 +775,7 @@ for c, normaliser, predicted in (
     (2, "paper", (1 - 2 / 4) / (1 - 1 / 4)),
     (2, "corrected", 2.0),
 ):
-    head = RotRNN(
+    head = models.RotRNN(
         16, state=8, heads=1, gamma=(0.5, 0.5), c=c, normaliser=normaliser, start="random"
     )
     with torch.no_grad():
@@ -360,7 +784,7 @@ for c, normaliser, predicted in (
 show.table(rows, caption="What the paper's ξ and the corrected ξ make of c.",
            formats={"E‖x‖² at t = 12": ".2f", "derived": ".2f"})  # fmt: skip
 try:
-    RotRNN(16, state=8, heads=1, gamma=(0.9, 0.9), c=2, normaliser="paper")(white)
+    models.RotRNN(16, state=8, heads=1, gamma=(0.9, 0.9), c=2, normaliser="paper")(white)
 except ValueError as error:
     print(f"c = 2, gamma = 0.9: {str(error).split(',')[0]}")
 
@@ -377,46 +801,150 @@ except ValueError as error:
 # > covariance $I$, uncorrelated in time and with $x_0$. Then
 # > $$\mathbb{E}\|x_t\|^2 = c + \gamma^{2t}\left(\mathbb{E}\|x_0\|^2 - c\right).$$
 #
-# *Proof.* Lines 1 to 3 above give $s_t = \gamma^2 s_{t-1} + c\,(1 - \gamma^2)$ for $s_t = \mathbb{E}\|x_t\|^2$, so
-# $s_t - c = \gamma^2 (s_{t-1} - c)$. $\blacksquare$ (Independence is not needed, only that nothing is correlated.)
+# *Proof.* Write $s_t = \mathbb{E}\|x_t\|^2$. Steps 1 to 3 of Lemma 3, with $\alpha = 1$ and $\xi B$ for $B$, give
+# $s_t = \gamma^2 s_{t-1} + c\,(1 - \gamma^2)$. (They use that nothing is *correlated*; independence is not needed.)
+#
+# **Step 1.** The formula is right at $t = 0$.
+#
+# **Step 2.** It solves the recurrence, for every $t$. $\blacksquare$
 
-# %%
-steps(norm_theorem())
+# %% tags=["proof-norm"]
+c, gamma, s_0 = sp.symbols("c gamma s_0", positive=True)
+t = sp.Symbol("t", integer=True, nonnegative=True)
+formula = c + gamma ** (2 * t) * (s_0 - c)
+assert formula.subs(t, 0) == s_0, "step 1"
+assert sp.simplify(formula.subs(t, t + 1) - gamma**2 * formula - c * (1 - gamma**2)) == 0, "step 2"
+print("s_t =", formula)
+
+
+# %% [markdown]
+# **Step 3** (one layer, exactly). Without the recurrence, from the covariance itself: $X_t = \gamma^2 A X_{t-1}
+# A^\top + \xi^2 BB^\top$, and $\mathbb{E}\|x_t\|^2$ is its trace. A layer of width 4 in fractions, $\gamma = 9/10$,
+# $c = 2$, for 12 steps, from $x_0 = 0$, from an $x_0$ of length $\sqrt c$, and from a larger one.
+
+# %% tags=["proof-norm"]
+def norms(A, B, rate, drives, X):
+    """E||x_t||^2, t = 0, 1, ..., from the covariances; drives: the squares of xi_1, xi_2, ..."""
+    traces = [X.trace()]
+    for drive in drives:
+        X = rate**2 * A * X * A.T + drive * B * B.T
+        traces.append(X.trace())
+    return traces
+
+
+A, B = cayley(sp.randMatrix(4, min=-3, max=3, seed=7)), sp.randMatrix(4, 3, min=-3, max=3, seed=8)
+rate, aim = sp.Rational(9, 10), 2
+drive = aim * (1 - rate**2) / (B.T * B).trace()
+for X in (sp.zeros(4), sp.diag(aim, 0, 0, 0), 5 * sp.eye(4)):
+    claimed = [formula.subs({c: aim, gamma: rate, s_0: X.trace(), t: k}) for k in range(13)]
+    assert norms(A, B, rate, [drive] * 12, X) == claimed, "step 3"
+    print(f"from {X.trace()} to {float(claimed[-1]):.3f} in 12 steps")
+
+# %% [markdown]
+# *Break it:* a transition that stretches one direction; and $\gamma$ put before the input as well.
+
+# %% tags=["proof-norm"]
+X = 5 * sp.eye(4)
+with show.fails("step 3"):
+    stretched = A * sp.diag(2, 1, 1, 1)
+    assert norms(stretched, B, rate, [drive] * 12, X) == claimed, "step 3: a stretched A"
+with show.fails("step 3"):
+    assert norms(A, B, rate, [rate**2 * drive] * 12, X) == claimed, "step 3: gamma before both"
 
 # %% [markdown]
 # From $x_0 = 0$, as in the paper's own listing (App. C), it climbs: $c\,(1 - \gamma^{2t})$.
+#
+# **Step 4.** It grows at *every* step, by $c\,\gamma^{2t}(1 - \gamma^2) > 0$: the norm is constant nowhere.
+#
+# **Step 5.** 95 % of the limit is reached when $\gamma^{2t} \le 1/20$. The cell says when that is, and checks with
+# whole numbers that it is so at this step and not at the one before.
 
-# %%
-steps(from_zero())
-print(f"95 % of the limit is reached at step {steps_until(0.99):,} for γ = 0.99, "
-      f"{steps_until(0.999):,} for 0.999, {steps_until(0.9999):,} for 0.9999; sequences of "
-      "Path-X have 16,384")  # fmt: skip
+# %% tags=["proof-norm"]
+climb = formula.subs(s_0, 0)
+grows = sp.simplify((climb.subs(t, t + 1) - climb) / (c * gamma ** (2 * t) * (1 - gamma**2)))
+assert grows == 1, "step 4"
+for nines in (2, 3, 4):
+    p, q = 10**nines - 1, 10**nines  # gamma = p / q
+    late = math.ceil(math.log(0.05) / (2 * math.log(p / q)))
+    assert 20 * p ** (2 * late) <= q ** (2 * late), "step 5: reached"
+    assert 20 * p ** (2 * late - 2) > q ** (2 * late - 2), "step 5: not before"
+    print(f"γ = {p / q}: 95 % of the limit at step {late:,}")
+
+# %% [markdown]
+# Sequences of Path-X have 16,384 steps.
+#
+# **Step 6.** The squared norms of $h$ heads add up, so with $c = 1$ that of all of them tends to $h$, which means a
+# length of about $\sqrt h$: 5.66 for the paper's 32 heads. (Of *about* that: the mean length itself is smaller than
+# the root of the mean square. Step 10 measures it.)
+
+# %% tags=["proof-norm"]
+rates = [sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100)]
+together = sum(sp.limit(climb.subs({c: 1, gamma: rate}), t, sp.oo) for rate in rates)
+assert together == len(rates), "step 6"
+print(f"h = {len(rates)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.sqrt(32):.2f}")
 
 # %% [markdown]
 # It is the same climb that each mode of an LRU makes (section 7), so here the two do not differ. Two small changes
-# would make it constant from the first step: an $x_0$ of length $\sqrt c$ (a fixed one will do), or a first input
-# that counts $1/\sqrt{1 - \gamma^2}$ times as much.
+# would make the norm constant from the first step.
+#
+# **Step 7.** An $x_0$ of length $\sqrt c$: a fixed one will do, or a random one of covariance $\frac cN I$. (By the
+# theorem; computed on the layer of step 3.)
+#
+# **Step 8.** Or $x_0 = 0$ and a first input that counts $1/\sqrt{1 - \gamma^2}$ times as much. That factor is the only
+# one: $\xi_1^2\,\mathrm{Tr} = c$ is what $\mathbb{E}\|x_1\|^2 = c$ asks for.
 
-# %%
-steps(constant_norm())
+# %% tags=["proof-norm"]
+for X in (sp.diag(aim, 0, 0, 0), sp.eye(4) * sp.Rational(aim, 4)):
+    assert set(norms(A, B, sp.Rational(9, 10), [drive] * 12, X)) == {aim}, "step 7"
+first = drive / (1 - sp.Rational(9, 10) ** 2)
+reached = norms(A, B, sp.Rational(9, 10), [first] + [drive] * 11, sp.zeros(4))
+assert reached == [0] + [aim] * 12, "step 8"
+print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 
 # %% [markdown]
-# And in simulation, with three kinds of white input, of which the last is uncorrelated but not independent. The
-# expected length $\mathbb{E}\|x\|$ itself is smaller than the root of $\mathbb{E}\|x\|^2$.
+# *Break it:* the first input as the others.
 
-# %%
-steps(simulated_norm())
+# %% tags=["proof-norm"]
+with show.fails("step 8"):
+    reached = norms(A, B, sp.Rational(9, 10), [drive] * 12, sp.zeros(4))
+    assert reached == [0] + [aim] * 12, "step 8"
+
+# %% [markdown]
+# **Step 9** (sampled). In simulation: 3,000 runs of a head of width 4 with $\gamma = 0.97$ and $c = 1$, and three
+# kinds of white input, of which the last is uncorrelated in time but *not* independent: the signs are drawn anew at
+# every step, but their common size is one draw for the whole run. The means follow the formula within 5 standard
+# errors at each of 60 steps.
+#
+# **Step 10** (sampled). The mean length $\mathbb{E}\|x\|$ is smaller than the root of $\mathbb{E}\|x\|^2$.
+
+# %% tags=["proof-norm"]
+draw = np.random.default_rng(0)
+A, B = random_rotation(4, draw), draw.standard_normal((4, 3))
+B *= math.sqrt((1 - 0.97**2) / (B**2).sum())  # xi times B
+signs = draw.choice([-1.0, 1.0], size=(2, 3000, 60, 3))
+kinds = {"Gaussian": draw.standard_normal((3000, 60, 3)), "signs": signs[0],
+         "not independent": signs[1] * draw.standard_normal((3000, 1, 1))}  # fmt: skip
+for kind, u in kinds.items():
+    x = np.zeros((3000, 4))
+    for k in range(1, 61):
+        x = 0.97 * x @ A.T + u[:, k - 1] @ B.T
+        squares = (x**2).sum(1)
+        off = abs(squares.mean() - (1 - 0.97 ** (2 * k))) / (squares.std() / math.sqrt(3000))
+        assert off < 5, "step 9"
+    assert np.sqrt(squares).mean() < math.sqrt(squares.mean()), "step 10"
+    print(f"{kind}: E||x||^2 = {squares.mean():.2f} at t = 60, formula {1 - 0.97**120:.2f}; "
+          f"E||x|| = {np.sqrt(squares).mean():.2f}")  # fmt: skip
 
 # %% [markdown]
 # ### A picture to play with
 #
 # One rotation pair, $c = 1$. ρ is the *colour* of the input: how much an input is correlated with the next one
-# ($\mathbb{E}\,u_t u_s^\top = \rho^{|t-s|} I$); at $\rho = 0$ it is white.
+# ($\mathbb{E}\,u_t u_s^\top = \rho^{|t-s|} I$); at $\rho = 0$ it is white. So the controls take away the hypotheses of
+# Lemma 3 one by one, and the sentence below the picture says which step of the proof goes first.
 
 # %%
-first = {"gamma": 0.99, "rho": 0.0, "theta": 45, "x_0": "zero"}
 show.figure(
-    norm_climb(**first),
+    ch04.norm_climb(**ch04.CLIMB),
     alt="Expected squared norm against the step, both logarithmic. The paper's line is flat "
         "at 1. The formula climbs from 0.02 at step 1 and meets it after about 150 steps; the "
         "mean of 100 simulated runs lies on the formula.",
@@ -425,39 +953,109 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* x_0 *unit* or *scaled first step*: the line is flat at last. Then give the input a colour, ρ = 0.9: which angle
-# makes the state large, which makes it small? And what does θ do at ρ = 0?
+# *Try:* $x_0$ *unit* or *scaled first step*: the line is flat at last. Then give the input a colour, ρ = 0.9: which
+# angle makes the state large, which makes it small? And what does θ do at ρ = 0?
 
 # %%
-norm_widget = explore(
-    norm_climb,
-    {"gamma": list(GAMMAS), "rho": list(RHOS), "theta": list(ANGLES), "x_0": list(STARTS)},
-    initial=first,
-    sentence=norm_sentence,
-    alt="Expected squared norm of the state against the step: the paper's line, the formula, "
-        "and simulated runs.",
-)
+norm_widget = explore(ch04.norm_climb, **ch04.CLIMB_WIDGET)
 norm_widget
 
 # %% [markdown]
 # ## 6 Break the hypothesis: inputs that are not white
 #
 # The paper says that white input is an assumption, "which we hope to be able to overcome in future work". What happens
-# without it can be worked out. For a pair of angle $\theta$ and input of colour $\rho$ the norm tends to
+# without it can be worked out.
 #
-# $$c\;\frac{1 - \gamma^2\rho^2}{1 - 2\gamma\rho\cos\theta + \gamma^2\rho^2}:$$
+# > **Theorem.** For a pair of angle $\theta$ and stationary input of colour $\rho$, $|\rho| \le 1$, with
+# > $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$, the norm tends to
+# > $$c\;\frac{1 - \gamma^2\rho^2}{1 - 2\gamma\rho\cos\theta + \gamma^2\rho^2}.$$
 #
-# a resonance. Inputs that repeat themselves add up where the state turns slowly, and cancel where it turns fast.
+# This is a resonance: inputs that repeat themselves add up where the state turns slowly, and cancel where it turns
+# fast.
+#
+# **Step 1.** Of $B$ only the trace counts: $\mathrm{Tr}\,B^\top R(a)B = \cos a\;\mathrm{Tr}\,B^\top B$ (free $a$ and
+# $B$). So the input that came $k$ steps ago adds $\gamma^k\rho^k\cos k\theta = \mathrm{Re}\,m^k$ to the correlation
+# with the present one, where $m = \gamma\rho e^{i\theta}$.
+#
+# **Step 2** (one layer, exactly). So with $c = 1$ and $q_t = 1 + m + \dots + m^{t-1}$ the norm obeys
+# $s_t = \gamma^2 s_{t-1} + (1 - \gamma^2)(1 + 2\,\mathrm{Re}\,m\,q_{t-1})$. The cell compares this with the covariance
+# of $x_t$ and $u_t$ together, in fractions, for 8 steps.
+
+# %% tags=["proof-colour"]
+a, B = sp.Symbol("a", real=True), sp.Matrix(2, 3, sp.symbols("b1:7"))
+assert sp.expand((B.T * R(a) * B).trace() - sp.cos(a) * (B.T * B).trace()) == 0, "step 1"
+
+rate, rho, turn = sp.Rational(9, 10), sp.Rational(4, 5), sp.Matrix([[3, -4], [4, 3]]) / 5
+B = sp.Matrix([[2, 1, -1], [0, 3, 1]])
+B2 = (1 - rate**2) / (B.T * B).trace()  # xi^2
+F = sp.Matrix(sp.BlockMatrix([[rate * turn, rho * B], [sp.zeros(3, 2), rho * sp.eye(3)]]))
+noise = B.col_join(sp.eye(3))  # u_t = rho u_(t-1) + sqrt(1 - rho^2) noise; B u_t enters the state
+X, m, q, s = sp.diag(sp.zeros(2), sp.eye(3)), rate * rho * (3 + 4 * sp.I) / 5, 0, 0
+for t in range(1, 9):
+    X = F * X * F.T + (1 - rho**2) * noise * noise.T
+    s = rate**2 * s + (1 - rate**2) * (1 + 2 * sp.re(sp.expand(m * q)))
+    q = sp.expand(1 + m * q)
+    assert B2 * X[:2, :2].trace() == s, "step 2"
+print(f"E||x_8||^2 = {float(s):.4f}, where white input has {float(1 - rate**16):.4f}")
+
+# %% [markdown]
+# **Step 3.** As $|m| < 1$, $q_t$ tends to $1/(1 - m)$, and $s_t$ to the value that the recurrence then leaves as it
+# is, which is the theorem's (free $\gamma$, $\rho$, $\theta$). $\blacksquare$
+#
+# **Step 4.** At every time: with $\ell$ for the limit, $s_t = (1 - \gamma^{2t})\,\ell -
+# 2(1 - \gamma^2)\,\mathrm{Re}\,\frac{m}{1 - m}\frac{\gamma^{2t} - m^t}{\gamma^2 - m}$ solves the recurrence and starts
+# at 0. (For all $t$: $\gamma^{2t}$, $m^t$ and $\bar m^t$ are free symbols $G$, $M$, $\bar M$.)
+
+# %% tags=["proof-colour"]
+p, k = sp.symbols("p k")  # p = e^(i theta), k = gamma rho, so m = k p
+limit = 1 + k * p / (1 - k * p) + (k / p) / (1 - k / p)
+cosine = (p + 1 / p) / 2
+assert sp.simplify(limit - (1 - k**2) / (1 - 2 * k * cosine + k**2)) == 0, "step 3"
+g2, m, n, G, M, N = sp.symbols("g2 m n G M N")  # n and N are the conjugates of m and M
+
+
+def at(G, M, N):  # s_t over 1 - gamma^2
+    limit = (1 + m / (1 - m) + n / (1 - n)) / (1 - g2)
+    return limit * (1 - G) - sum(z / (1 - z) * (G - Z) / (g2 - z) for z, Z in ((m, M), (n, N)))
+
+
+one_step = g2 * at(G, M, N) + 1 + sum(z * (1 - Z) / (1 - z) for z, Z in ((m, M), (n, N)))
+assert at(1, 1, 1) == 0, "step 4: the start"
+assert sp.cancel(sp.together(at(g2 * G, m * M, n * N) - one_step)) == 0, "step 4: one step"
+print("in the long run:", sp.factor(limit))
+
+# %% [markdown]
+# **Step 5** (sampled). Runs of a head with this input, from a stationary start: within 5 standard errors at each of 60
+# steps.
+
+# %% tags=["proof-colour"]
+draw, rate, rho, runs = np.random.default_rng(1), 0.9, 0.8, 3000
+B = np.array([[2.0, 1, -1], [0, 3, 1]])
+B *= math.sqrt((1 - rate**2) / (B**2).sum())
+turn, m = np.array([[0.6, -0.8], [0.8, 0.6]]), rate * rho * (0.6 + 0.8j)
+u, x, s, q = draw.standard_normal((runs, 3)), np.zeros((runs, 2)), 0, 0
+for t in range(60):
+    u = u if t == 0 else rho * u + math.sqrt(1 - rho**2) * draw.standard_normal((runs, 3))
+    x, s = rate * x @ turn.T + u @ B.T, rate**2 * s + (1 - rate**2) * (1 + 2 * (m * q).real)
+    q, squares = 1 + m * q, (x**2).sum(1)
+    assert abs(squares.mean() - s) < 5 * squares.std() / math.sqrt(runs), "step 5"
+print(f"E||x||^2 at t = 60: {squares.mean():.2f} in runs, {s:.2f} derived; white input has 1.00")
+
+# %% [markdown]
+# *Break it:* take the input for white ($m = 0$).
+
+# %% tags=["proof-colour"]
+with show.fails("step 5"):
+    assert abs(squares.mean() - (1 - rate**120)) < 5 * squares.std() / math.sqrt(runs), "step 5"
 
 # %%
-steps(ar1_norm())
-colours = {f"ρ = {rho:g}": rho for rho in RHOS}
+colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
 show.table(
     [
         {
             "θ": f"{angle}°",
             **{
-                name: stationary_norm(0.99, math.radians(angle), rho)
+                name: ch04.stationary_norm(0.99, math.radians(angle), rho)
                 for name, rho in colours.items()
             },
         }
@@ -468,22 +1066,159 @@ show.table(
 )
 
 # %% [markdown]
-# For *any* stationary input of variance 1, how far can it go? From $\frac{1-\gamma}{1+\gamma}$ to
-# $\frac{1+\gamma}{1-\gamma}$ times $c$: at $\gamma = 0.999$ from 0.0005 to 1,999. Where $BB^\top$ is a multiple of $I$, as in
-# the cell, both ends are reached by an input of a single frequency. Other $B$ drive both directions of a turn at once:
-# $B = (1, 0)^\top$ at $\theta = 90°$ gets no further than from 0.0010 to 999.5.
+# ### How far can it go?
+#
+# > **Theorem.** For *any* stationary input of covariance $I$ the long-run $\mathbb{E}\|x\|^2$ of a pair lies between
+# > $\frac{1-\gamma}{1+\gamma}$ and $\frac{1+\gamma}{1-\gamma}$ times $c$. With two channels, an input of a single
+# > frequency reaches an end where $BB^\top$ is a multiple of $I$, or where $\theta$ is 0 or 180°; otherwise none does.
+#
+# *Proof.* Read the pair as one complex number. A stationary input is a mixture of frequencies $\omega$, and its share
+# of frequency $\omega$, $b\,e^{i\omega t}$ with $b$ complex, leads to $b\,e^{i\omega t}/(1 - \gamma
+# e^{i(\theta - \omega)})$. The shares' squares add up to $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$, so the
+# norm is a mean of $c\,\frac{1 - \gamma^2}{|1 - \gamma e^{i(\theta-\omega)}|^2}$ over the frequencies.
+#
+# **Step 1.** That number is $c\,f$ with $f = \frac{1 - \gamma^2}{1 - 2\gamma\cos\varphi + \gamma^2}$, $\varphi =
+# \theta - \omega$. It rises with $\cos\varphi$, and at $\cos\varphi = \mp 1$ it is $\frac{1 \mp \gamma}{1 \pm
+# \gamma}$. A mean lies between the ends.
 
-# %%
-steps(stationary_range())
+# %% tags=["proof-range"]
+gamma, phi, cosine = sp.symbols("gamma phi cosine", real=True)
+distance = sp.expand((1 - gamma * sp.exp(sp.I * phi)) * (1 - gamma * sp.exp(-sp.I * phi)))
+f = (1 - gamma**2) / (1 - 2 * gamma * cosine + gamma**2)
+written = 1 - 2 * gamma * sp.cos(phi) + gamma**2
+assert sp.simplify(distance.rewrite(sp.cos) - written) == 0, "step 1: the distance"
+slope = 2 * gamma * (1 - gamma**2) / (1 - 2 * gamma * cosine + gamma**2) ** 2
+assert sp.simplify(sp.diff(f, cosine) - slope) == 0, "step 1: it rises, as this is positive"
+ends = [sp.factor(f.subs(cosine, sign)) for sign in (-1, 1)]
+assert sp.simplify(ends[0] - (1 - gamma) / (1 + gamma)) == 0, "step 1: the lower end"
+assert sp.simplify(ends[0] * ends[1]) == 1, "step 1: the upper end"
+print(f"at γ = 0.999: from {ends[0].subs(gamma, 0.999):.4f} to {ends[1].subs(gamma, 0.999):,.0f}")
 
 # %% [markdown]
+# **Step 2.** To reach the upper end, the whole drive $\beta\cdot u_t$ ($\beta = $ the first row of $B$ plus $i$ times
+# the second) must have the frequency $\theta$. The input is *real*; so with $\omega$ it has $-\omega$ too, and the
+# question is how the drive divides between the two. An input of covariance $I$ and a single frequency is, for two
+# channels, $\sqrt 2\,(\cos(\omega t + \varphi), \pm\sin(\omega t + \varphi))$ with a random phase $\varphi$, or a mean
+# of the two signs. Its drive has the shares $\frac12 \pm \frac{\det B}{\mathrm{Tr}\,BB^\top}$ at $\omega$ and
+# $-\omega$. One of them is 0 only if $BB^\top$ is a multiple of $I$: $\mathrm{Tr}\,BB^\top \mp 2\det B = (b_{11} \mp
+# b_{22})^2 + (b_{12} \pm b_{21})^2$. At $\theta = 0$ or 180° it does not matter, since $\cos(\theta - \omega) =
+# \cos(\theta + \omega)$ there.
+
+# %% tags=["proof-range"]
+b11, b12, b21, b22 = sp.symbols("b11 b12 b21 b22", real=True)
+B = sp.Matrix([[b11, b12], [b21, b22]])
+trace = (B * B.T).trace()
+for sign in (1, -1):
+    forward = b11 + sp.I * b21 - sign * sp.I * (b12 + sp.I * b22)  # e^(i(wt + phi)), times sqrt 2
+    backward = b11 + sp.I * b21 + sign * sp.I * (b12 + sp.I * b22)  # and e^(-i(wt + phi))
+    shares = [sp.expand(z * sp.conjugate(z)) / 2 for z in (forward, backward)]
+    assert sp.expand(sum(shares) - trace) == 0, "step 2: together"
+    assert sp.expand(shares[0] - trace / 2 - sign * B.det()) == 0, "step 2: how it divides"
+    zero = (b11 - sign * b22) ** 2 + (b12 + sign * b21) ** 2
+    assert sp.expand(2 * shares[1] - zero) == 0, "step 2: when one share is 0"
+for quarter in (0, sp.pi):
+    apart = sp.expand_trig(sp.cos(quarter - phi) - sp.cos(quarter + phi))
+    assert apart == 0, "step 2: theta 0 or 180 degrees"
+print("the smaller share vanishes where", zero, "does")
+
+
+# %% [markdown]
+# **Step 3** (numerical, two matrices). At $\gamma = 0.999$ and $\theta = 90°$, over 3,600 frequencies and both signs:
+# $B = I$ reaches both ends, 0.0005 and 1,999. $B = (1, 0; 0, 0)$ divides every drive in halves, and gets no further
+# than from 0.0010 to 999.5.
+
+# %% tags=["proof-range"]
+def reached(B, rate=0.999, theta=math.pi / 2):
+    omega, split = np.linspace(0, math.pi, 3601), np.linalg.det(B) / (B**2).sum()
+    at = [
+        (1 - rate**2) / np.abs(1 - rate * np.exp(1j * (theta - side * omega))) ** 2
+        for side in (1, -1)
+    ]
+    both = [(0.5 + sign * split) * at[0] + (0.5 - sign * split) * at[1] for sign in (1, -1)]
+    return np.min(both), np.max(both)
+
+
+one, half = reached(np.eye(2)), reached(np.diag([1.0, 0]))
+assert np.allclose(one, (0.001 / 1.999, 1999)), "step 3: B = I"
+narrower = (1 - 0.999**2) / (1 + 0.999**2), (1999 + 1 / 1999) / 2
+assert np.allclose(half, narrower), "step 3: one row"
+print(f"B = I: {one[0]:.4f} to {one[1]:,.1f}; B of one row: {half[0]:.4f} to {half[1]:,.1f}")
+
+# %% [markdown]
+# *Break it:* that both ends are reached whatever $B$ is.
+
+# %% tags=["proof-range"]
+with show.fails("step 3"):
+    assert np.allclose(half, (0.001 / 1.999, 1999)), "step 3: one row reaches the ends"
+
+# %% [markdown]
+# ### Tokens
+#
 # What a first layer *really* reads in our tasks are tokens. As one-hot vectors they are not white even when drawn
 # independently: they have a mean, which drives the state like a constant input, and their scatter has another size.
-# Subtracting the mean and dividing by the scatter repairs both. (In the network of section 1 a batch norm does a part
-# of this.)
+# Let token $v$ have probability $p_v$ and column $b_v$ of $B$, $b = \sum_v p_vb_v$ be the mean column, and
+# $\sigma^2 = \sum_v p_v\|b_v - b\|^2$ the scatter. With $l = \gamma e^{i\theta}$, from $x_0 = 0$,
+#
+# $$\mathbb{E}\|x_t\|^2 = \xi^2\left(\sigma^2\,\frac{1 - \gamma^{2t}}{1 - \gamma^2} + \|b\|^2\,\frac{|1 - l^t|^2}{|1 -
+# l|^2}\right).$$
+#
+# **Step 1** (one layer, every string). The formula is the mean over *all* $3^t$ strings of $t = 1$ to $5$ tokens,
+# exactly, with $\xi = 1$.
 
-# %%
-steps(token_input())
+# %% tags=["proof-tokens"]
+rate, turn = sp.Rational(9, 10), sp.Matrix([[3, -4], [4, 3]]) / 5
+mode = rate * (3 + 4 * sp.I) / 5  # l
+B, p = sp.Matrix([[2, -1, 0], [1, 3, -2]]), sp.Matrix([1, 2, 3]) / 6
+mean = B * p
+scatter = sum(p[v] * (B[:, v] - mean).dot(B[:, v] - mean) for v in range(3))
+
+
+def over_all_strings(B, T):
+    reached = [(sp.Integer(1), sp.zeros(2, 1))]  # (probability, state) of every string so far
+    for _ in range(T):
+        reached = [(w * p[v], rate * turn * x + B[:, v]) for w, x in reached for v in range(3)]
+    return sum(w * x.dot(x) for w, x in reached)
+
+
+def size(z):
+    return sp.expand(z * sp.conjugate(z))
+
+
+for T in range(1, 6):
+    noise = scatter * (1 - rate ** (2 * T)) / (1 - rate**2)
+    constant = mean.dot(mean) * size(sp.expand(1 - mode**T)) / size(1 - mode)
+    assert sp.expand(over_all_strings(B, T) - noise - constant) == 0, "step 1"
+print(f"after 5 tokens: {float(noise):.3f} from the scatter, {float(constant):.3f} from the mean")
+
+# %% [markdown]
+# **Step 2.** For $V$ tokens that are equally likely, $\mathbb{E}\,uu^\top = \frac1V I$ and not $I$: the first step has
+# $1/V$ of the size that is meant (for free $B$, $V = 4$).
+#
+# **Step 3.** In the long run the mean takes over where $\theta$ is small: with two tokens, $B = I$, $\gamma = 0.99$
+# and the paper's $\xi$, the norm tends to 50.0 at $\theta = 0$ and to 0.251 at $\theta = 180°$. The paper says 1.
+#
+# **Step 4** (on the layer of step 1, exactly). Put right: with $b_v - b$ for $b_v$ and $\xi^2\sigma^2 = 1 - \gamma^2$
+# the norm is $1 - \gamma^{2t}$, as for white input. (In the network of section 1 a batch norm does a part of this.)
+
+# %% tags=["proof-tokens"]
+free = sp.Matrix(2, 4, sp.symbols("b1:9"))
+first = sum(free[:, v].dot(free[:, v]) for v in range(4)) / 4  # E||B u_1||^2
+assert sp.expand(first - (free.T * free).trace() / 4) == 0, "step 2"
+xi2 = (1 - 0.99**2) / 2  # B = I: the trace is 2, the scatter 1/2, the mean column (1/2, 1/2)
+slow, fast = (xi2 * (0.5 / (1 - 0.99**2) + 0.5 / abs(1 - 0.99 * turn) ** 2) for turn in (1, -1))
+assert math.isclose(slow, 50, rel_tol=1e-3) and math.isclose(fast, 0.251, rel_tol=2e-3), "step 3"
+centred = B - mean * sp.ones(1, 3)
+for T in range(1, 6):
+    repaired = over_all_strings(centred, T) * (1 - rate**2) / scatter
+    assert sp.expand(repaired) == 1 - rate ** (2 * T), "step 4"
+print(f"B = I, two tokens: {slow:.1f} at θ = 0, {fast:.3f} at θ = 180°")
+
+# %% [markdown]
+# *Break it:* take tokens for white noise, that is, forget the mean.
+
+# %% tags=["proof-tokens"]
+with show.fails("step 1"):
+    assert sp.expand(over_all_strings(B, 5) - noise) == 0, "step 1"
 
 # %% [markdown]
 # ## 7 RotRNN and LRU
@@ -495,13 +1230,68 @@ steps(token_input())
 #
 # > $\mathbb{E}[\|x_t\|^2] = \sum_{i=1}^t \sum_k b_k |\lambda_k|^{2i} \to \sum_k b_k \frac{1}{1 - |\lambda_k|^2}$
 #
-# Unrolled, the recurrence has $\Lambda^0 \tilde B u_t$ for the newest input: the sum runs from $i = 0$ to $t - 1$. As
-# printed it misses a factor $|\lambda_k|^2$ in every mode, and the printed limit is that of the right sum. So the
-# conclusion, to normalise by $\sqrt{1 - |\lambda_k|^2}$, stands. With it the norm is $\sum_k b_k(1 -
-# |\lambda_k|^{2t})$: the climb of section 5.
+# where $b_k$ is the squared length of row $k$ of $\tilde B$.
+#
+# **Step 1.** Unrolled, the recurrence has $\Lambda^0 \tilde B u_t$ for the newest input: $x_t = \sum_{i=0}^{t-1}
+# \Lambda^i\tilde Bu_{t-i}$ (for $t$ up to 6).
+#
+# **Step 2** (one LRU of three modes, exactly). So the sum runs from $i = 0$ to $t - 1$, and that is the trace of the
+# covariance, for $t$ up to 6. As printed it misses a factor $|\lambda_k|^2$ in every mode.
 
-# %%
-steps(equation_14())
+# %% tags=["proof-equation_14"]
+L, u, x = sp.Symbol("lambda"), sp.symbols("u_0:7"), 0
+for t in range(1, 7):
+    x = sp.expand(L * x + u[t])
+    assert x == sum(L**i * u[t - i] for i in range(t)), "step 1"
+
+modes = [sp.Rational(9, 10), (3 + 4 * sp.I) / 10, sp.Rational(7, 50) * (4 - 3 * sp.I)]
+B = sp.Matrix([[1 + sp.I, 2], [3, -sp.I], [2 - sp.I, 1]])
+rates = [sp.expand(mode * sp.conjugate(mode)) for mode in modes]
+sizes = [sum(sp.expand(entry * sp.conjugate(entry)) for entry in B[k, :]) for k in range(3)]
+
+
+def norms(B, T):
+    """E||x_t||^2 for t = 0 to T, from the covariance."""
+    X, traces = sp.zeros(3), [sp.Integer(0)]
+    for _ in range(T):
+        X = (sp.diag(*modes) * X * sp.diag(*modes).H + B * B.H).applyfunc(sp.expand)
+        traces.append(X.trace())
+    return traces
+
+
+from_0, from_1 = (
+    [sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start)) for t in range(7)]
+    for start in (0, 1)
+)
+assert norms(B, 6) == from_0, "step 2: the sum from 0"
+lacking = [sum(r * b * r**i for b, r in zip(sizes, rates) for i in range(t)) for t in range(7)]
+assert from_1 == lacking, "step 2: as printed"
+print(f"at t = 6: {float(from_0[6]):.3f}; the printed sum has {float(from_1[6]):.3f}")
+
+# %% [markdown]
+# **Step 3.** $(1 - r)\sum_{i=j}^{t+j-1} r^i = r^j(1 - r^t)$; so the right sum has the limit $\sum_k b_k/(1 -
+# |\lambda_k|^2)$, which is the printed one, and the printed sum has another. So the paper's conclusion, to multiply row
+# $k$ by $\sqrt{1 - |\lambda_k|^2}$, stands.
+#
+# **Step 4** (on the LRU of step 2). With it the norm is $\sum_k b_k(1 - |\lambda_k|^{2t})$: the climb of section 5.
+
+# %% tags=["proof-equation_14"]
+r = sp.Symbol("r", positive=True)
+for t in range(1, 9):
+    for j in (0, 1):
+        geometric = sum(r**i for i in range(j, t + j))
+        assert sp.expand((1 - r) * geometric - r**j * (1 - r**t)) == 0, "step 3"
+scaled = sp.diag(*[sp.sqrt(1 - rate) for rate in rates]) * B
+climb = [sum(b * (1 - rate**t) for b, rate in zip(sizes, rates)) for t in range(7)]
+assert norms(scaled, 6) == climb, "step 4"
+print("normalised, t = 1 to 6:", *(f"{float(s):.2f}" for s in climb[1:]), "of", sum(sizes))
+
+# %% [markdown]
+# *Break it:* the sum as printed.
+
+# %% tags=["proof-equation_14"]
+with show.fails("step 2"):
+    assert norms(B, 6) == from_1, "step 2: the sum from 1"
 
 # %% [markdown]
 # ### Every LRU is a RotRNN
@@ -510,7 +1300,7 @@ steps(equation_14())
 # > complex-conjugate pairs. [...] up to normalisation, this is algebraically equivalent to the multi-head RotRNN with
 # > [...] $\mathcal{D}_h = 2$. [...] this exact special case of the LRU is unlikely to occur naturally".
 #
-# It occurs always. The LRU reads out $y = \mathrm{Re}(\tilde C \tilde x)$, and that is all one needs.
+# No special case is needed. The LRU reads out $y = \mathrm{Re}(\tilde C \tilde x)$, and that is all one needs.
 #
 # > **Theorem.** Every LRU of $N$ modes (with $0 < |\lambda_k| < 1$) is a RotRNN with $N$ heads of width 2,
 # > normalisation included.
@@ -521,32 +1311,142 @@ steps(equation_14())
 #
 # **Step 2.** $\mathrm{Re}(\tilde c x) = \mathrm{Re}\,\tilde c\,\mathrm{Re}\,x - \mathrm{Im}\,\tilde
 # c\,\mathrm{Im}\,x$: a row $C = (\mathrm{Re}\,\tilde c,\ -\mathrm{Im}\,\tilde c)$.
-#
+
+# %% tags=["proof-lru"]
+gamma, theta, p, q, v, w = sp.symbols("gamma theta p q v w", real=True)
+mode, x, c = gamma * (sp.cos(theta) + sp.I * sp.sin(theta)), p + sp.I * q, v + sp.I * w
+turned = sp.Matrix(sp.expand(mode * x).as_real_imag())
+assert (gamma * R(theta) * sp.Matrix([p, q]) - turned).expand() == sp.zeros(2, 1), "step 1"
+assert sp.expand(v * p - w * q - sp.re(sp.expand(c * x))) == 0, "step 2"
+print("Re(c x) =", sp.re(sp.expand(c * x)))
+
+# %% [markdown]
 # **Step 3.** $\xi$ and the LRU's own normaliser are *one number for each mode*; divide $C$ by the one and multiply by
-# the other. $\blacksquare$
+# the other. $\blacksquare$ (The cell computes a random LRU of 7 modes and its 7 heads, each with the paper's own
+# $\xi$, in floating point: the same outputs.)
+#
+# **Step 4** (the same LRU). No eigenvalue of it is the conjugate of another one, or of itself.
+
+# %% tags=["proof-lru"]
+draw = np.random.default_rng(0)
+modes = draw.uniform(0.5, 0.99, 7) * np.exp(2j * np.pi * draw.uniform(size=7))
+B, C = (draw.standard_normal(s) + 1j * draw.standard_normal(s) for s in ((7, 3), (2, 7)))
+scale = np.sqrt(1 - np.abs(modes) ** 2)  # the LRU's normaliser of each mode
+u, x, heads = draw.standard_normal((60, 3)), np.zeros(7, complex), []
+for k, mode in enumerate(modes):
+    head_B, head_C = np.array([B[k].real, B[k].imag]), np.array([C[:, k].real, -C[:, k].imag]).T
+    xi = math.sqrt((1 - abs(mode) ** 2) / (head_B**2).sum())
+    A = abs(mode) * np.array(R(np.angle(mode)), dtype=float)
+    heads.append([A, xi * head_B, head_C * scale[k] / xi, np.zeros(2)])
+for u_t in u:
+    x = modes * x + scale * (B @ u_t)
+    for head in heads:
+        head[3] = head[0] @ head[3] + head[1] @ u_t
+    assert np.allclose((C @ x).real, sum(head[2] @ head[3] for head in heads), atol=1e-12), "step 3"
+gap = min(abs(mode - other.conjugate()) for mode in modes for other in modes)
+assert gap > 0.01, "step 4"
+print(f"60 outputs agree to within 1e-12; conjugates are at least {gap:.2f} apart")
+
+# %% [markdown]
+# *Break it:* forget a sign in the row $C$.
+
+# %% tags=["proof-lru"]
+with show.fails("step 2"):
+    x = p + sp.I * q
+    assert sp.expand(v * p + w * q - sp.re(sp.expand(c * x))) == 0, "step 2"
 
 # %%
-steps(lru_is_rotrnn())
 torch.manual_seed(7)
 with torch.no_grad():
-    lru = LRU(16, state=12).double()
+    lru = models.LRU(16, state=12).double()
     u = torch.randn(2, 300, 16, dtype=torch.float64)
-    same = torch.allclose(lru(u), lru_as_rotrnn(lru)(u))
+    same = torch.allclose(lru(u), models.rotrnn.lru_as_rotrnn(lru)(u))
 print(f"an LRU of the package, and lru_as_rotrnn of it, say the same: {same}")
 
 # %% [markdown]
-# The paper's version even lacks a hypothesis: with conjugate *eigenvalues* alone its matrices $\tilde B$, $\tilde C$
-# are not real; their rows and columns must be conjugate too.
+# The paper's version even lacks a hypothesis.
+#
+# **Step 1** (a counterexample, exactly). With conjugate *eigenvalues* alone its matrices $\tilde B$, $\tilde C$ are
+# not real: the kernel $\tilde C\Lambda^k\tilde B$ is not.
+#
+# **Step 2** (the same eigenvalues, $k$ up to 5, free entries). Their rows and columns must be conjugate too: then
+# every term of the kernel comes with its conjugate, and it is real.
 
-# %%
-steps(conjugate_pairs())
+# %% tags=["proof-conjugate"]
+mode = (3 + 4 * sp.I) / 10
+both = [mode, sp.conjugate(mode)]
+b, c = [1 + 2 * sp.I, 3 - sp.I], [2 - sp.I, 1 + sp.I]
+kernel = [sum(c[k] * both[k] ** power * b[k] for k in range(2)) for power in range(6)]
+assert any(sp.im(sp.expand(entry)) != 0 for entry in kernel), "step 1"
+print("imaginary parts:", *(sp.im(sp.expand(entry)) for entry in kernel[:4]))
+p, q, v, w = sp.symbols("p q v w", real=True)
+b, c = [p + sp.I * q, p - sp.I * q], [v + sp.I * w, v - sp.I * w]
+kernel = [sum(c[k] * both[k] ** power * b[k] for k in range(2)) for power in range(6)]
+assert all(sp.im(sp.expand(entry)) == 0 for entry in kernel), "step 2"
+print("with conjugate rows and columns:", sp.expand(kernel[1]))
 
 # %% [markdown]
-# And the other way round? A RotRNN with heads of width $n$ is an LRU with $n/2$ modes a head, whose moduli (and
+# ### Wider heads
+#
+# And the other way round? A RotRNN with heads of even width $n$ is an LRU with $n/2$ modes a head, whose moduli (and
 # $\xi$) are **tied**. So wider heads add no function; they take some away.
+#
+# **Step 1** (one layer of the package, numerical). All eigenvalues of a head have the modulus $\gamma$.
+#
+# **Step 2** (the same layer, numerical). Take its heads of width 6 apart by their eigenvectors and keep one of each
+# pair of conjugate eigenvalues: an LRU of 12 modes, with the same kernel.
 
-# %%
-steps(wider_heads())
+# %% tags=["proof-wider"]
+torch.manual_seed(6)
+with torch.no_grad():
+    layer = models.RotRNN(3, state=24, heads=4).double()
+    A, gammas = layer.transition().numpy(), layer.gamma().numpy()
+    B, C = (layer.xi().view(-1, 1, 1) * layer.B).numpy(), layer.C[0].numpy()
+    kernel = layer.kernel(60).numpy()
+lru, count = np.zeros_like(kernel), 0
+for k in range(4):
+    values, vectors = np.linalg.eig(A[k])
+    assert np.allclose(np.abs(values), gammas[k], atol=1e-12), "step 1"
+    b, c, upper = np.linalg.inv(vectors) @ B[k], C[:, 6 * k : 6 * k + 6] @ vectors, values.imag > 0
+    powers = values[upper] ** np.arange(60)[:, None]
+    lru += 2 * np.einsum("dk,tk,ke->tde", c[:, upper], powers, b[upper]).real
+    count += upper.sum()
+assert count == 12 and np.allclose(lru, kernel, atol=1e-11), "step 2"
+print(f"4 heads of width 6 and {count} modes: one kernel, to within 1e-11")
+
+# %% [markdown]
+# The tie is a restriction. Let $x^4 + a x^3 + b x^2 + d x + e$ have the eigenvalues of $\gamma A$ as its roots; the
+# output after an impulse obeys the recurrence with these coefficients.
+#
+# **Step 3.** A head of width 4 has $d^2 = a^2e$, whatever its $\gamma$ and its two angles are.
+#
+# **Step 4** (a counterexample, exactly). An LRU of two modes with moduli $\frac12$ and $\frac9{10}$: its kernel obeys
+# exactly one recurrence of four terms, and that has $d^2 \ne a^2 e$. So no head of width 4 has this kernel.
+# $\blacksquare$
+
+# %% tags=["proof-wider"]
+x, gamma, s, t = sp.symbols("x gamma s t")  # s and t are the cosines of the two angles
+both = (x**2 - 2 * gamma * s * x + gamma**2) * (x**2 - 2 * gamma * t * x + gamma**2)
+_, a, b, d, e = sp.Poly(both, x).all_coeffs()
+assert sp.expand(d**2 - a**2 * e) == 0, "step 3"
+modes = sp.Rational(1, 2) * (3 + 4 * sp.I) / 5, sp.Rational(9, 10) * (5 + 12 * sp.I) / 13
+K = [sum(sp.re(sp.expand(mode**k)) for mode in modes) for k in range(8)]
+# for every i, K_(i+4) + a K_(i+3) + b K_(i+2) + d K_(i+1) + e K_i = 0
+system = sp.Matrix(4, 4, lambda i, j: K[i + j])
+assert system.det() != 0, "step 4: one recurrence"
+e, d, b, a = system.LUsolve(-sp.Matrix(K[4:]))
+assert d**2 != a**2 * e, "step 4: not tied"
+print(f"d^2 = {float(d**2):.4f}, a^2 e = {float(a**2 * e):.4f}")
+
+# %% [markdown]
+# *Break it:* give both modes the modulus $\frac12$.
+
+# %% tags=["proof-wider"]
+with show.fails("step 4"):
+    modes = sp.Rational(1, 2) * (3 + 4 * sp.I) / 5, sp.Rational(1, 2) * (5 + 12 * sp.I) / 13
+    K = [sum(sp.re(sp.expand(mode**k)) for mode in modes) for k in range(8)]
+    e, d, b, a = sp.Matrix(4, 4, lambda i, j: K[i + j]).LUsolve(-sp.Matrix(K[4:]))
+    assert d**2 != a**2 * e, "step 4: not tied"
 
 # %% [markdown]
 # ### On the disc
@@ -554,9 +1454,8 @@ steps(wider_heads())
 # Where do the eigenvalues lie when training begins? The ranges are those of the paper's Table 3, for every data set.
 
 # %%
-start = {"task": "Retrieval", "n": 8, "mode": 29}
 show.figure(
-    discs(**start),
+    ch04.discs(**ch04.DISCS),
     alt="Left, 32 eigenvalues of an LRU spread over a ring of the unit disc. Middle, 32 of a "
         "RotRNN, on eight circles with four on each. Right, the kernel of one mode and that "
         "of a head of width 2, which coincide.",
@@ -569,14 +1468,7 @@ show.figure(
 # start a mode is little more than a fading average; Path-X, where all lie at the rim.
 
 # %%
-discs_widget = explore(
-    discs,
-    {"task": list(TABLE_3), "n": list(HEAD_SIZES), "mode": list(MODES)},
-    initial=start,
-    sentence=discs_sentence,
-    alt="Eigenvalues of an LRU and a RotRNN on the unit disc, and the kernels of one "
-        "mode and its head.",
-)
+discs_widget = explore(ch04.discs, **ch04.DISCS_WIDGET)
 discs_widget
 
 # %% [markdown]
@@ -601,12 +1493,12 @@ discs_widget
 live = [
     record
     for row in ("rotrnn", "lru_learned")
-    for record in run_all(
-        plan("rotrnn/fig3", tasks=["layers4"], rows=[row], seeds=[0]), reuse=False
+    for record in tables.run_all(
+        tables.plan("rotrnn/fig3", tasks=["layers4"], rows=[row], seeds=[0]), reuse=False
     )
 ]
 show.figure(
-    norm_through_training(live, "layers4"),
+    show.norm_figures.norm_through_training(live, "layers4"),
     alt="Live: the mean norm of the state in each of four layers of a RotRNN and of an LRU, "
         "in 40 steps of training.",
     caption="Live. What to see: how far each layer's norm moves from the faint line, where "
@@ -619,7 +1511,7 @@ show.figure(
 # %%
 desk = records.read_all(records.data_folder() / "records" / "rotrnn" / "fig3" / "desk")
 show.figure(
-    norm_through_training(desk, "layers4"),
+    show.norm_figures.norm_through_training(desk, "layers4"),
     alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in "
         "four panels: RotRNN with 8 heads, RotRNN with 32, LRU learned and LRU recomputed. "
         "The numbers stand in the table below.",
@@ -628,11 +1520,9 @@ show.figure(
 )  # fmt: skip
 
 # %%
-LABELS = {"rotrnn": "RotRNN, 8 heads of 8", "rotrnn_pairs": "RotRNN, 32 heads of 2",
-          "lru_learned": "LRU, learned", "lru_recomputed": "LRU, recomputed"}  # fmt: skip
+LABELS = show.norm_figures.NAMES
 deep = {
-    row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)]
-    for row in LABELS
+    row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)] for row in LABELS
 }
 COLUMNS = {"norm at the start": "norm_start", "at the end": "norm_end",
            "‖x‖² / formula, white input": "white_over_formula",
@@ -658,8 +1548,10 @@ every = [(row, layer) for row in LABELS for layer in range(4)]
 white_is_right = all(
     abs(over_seeds(row, "white_over_formula", layer) - 1) < 0.05 for row, layer in every
 )
-print("white input gives the formula's norm, within 5 %, in every trained layer of every "
-      f"kind: {white_is_right}")
+print(
+    "white input gives the formula's norm, within 5 %, in every trained layer of every "
+    f"kind: {white_is_right}"
+)
 print("ListOps gives more than 1.2 times that in every trained layer of every kind: "
       f"{all(over_seeds(row, 'real_over_formula', layer) > 1.2 for row, layer in every)}")  # fmt: skip
 starts = [
@@ -676,52 +1568,130 @@ moved = {
     )
     for row in LABELS
 }
-print("in every kind some layer's norm moves by more than a fifth in training: "
-      f"{min(moved.values()) > 1.2}")
+print(
+    "in every kind some layer's norm moves by more than a fifth in training: "
+    f"{min(moved.values()) > 1.2}"
+)
+
 
 # %% [markdown]
-# So at this size the contrast of the paper's Figure 3 does not show: RotRNN's norms move as well, and differ between
-# layers as well. Why, if the norm is normalised at every step? Because the theorem is about *white* input, and the
-# inputs are not white in two ways.
+# ### Across layers: the contrast is there at the start
+#
+# How much do the layers differ? Divide the largest of the four norms by the smallest. 1 would be no difference.
+
+# %%
+def spread(row, name):
+    return float(np.mean([max(metrics[name]) / min(metrics[name]) for metrics in deep[row]]))
+
+
+spreads = {row: (spread(row, "norm_start"), spread(row, "norm_end")) for row in LABELS}
+show.table(
+    [{"kind": LABELS[row], "at the start": start, "after 400 steps": end}
+     for row, (start, end) in spreads.items()],
+    caption="Recorded, means over seeds: the largest norm of a layer over the smallest.",
+    formats={"at the start": ".2f", "after 400 steps": ".2f"},
+)  # fmt: skip
+first, last = ({row: pair[k] for row, pair in spreads.items()} for k in (0, 1))
+rest = [first[row] for row in LABELS if row != "rotrnn"]
+print(
+    "at the start heads of 8 spread by less than 1.3, the others by more than 1.4: "
+    f"{first['rotrnn'] < 1.3 and min(rest) > 1.4}"
+)
+print("at the end all four kinds spread by a factor of 1.3 to 1.7: "
+      f"{all(1.3 < value < 1.7 for value in last.values())}")  # fmt: skip
+
+# %% [markdown]
+# So the paper's contrast is there *at the start*: with heads of 8 the norms of the layers lie close together, and
+# those of the LRU do not. But it is not RotRNN against LRU: RotRNN with heads of 2 spreads as much as the LRU does. It
+# is the head size. The same, live, on fresh networks that nobody has trained:
+
+# %% tags=["nbval-ignore-output"]
+fig3 = tables.rotrnn_fig3
+fresh = {}
+for row in ("rotrnn", "rotrnn_pairs", "lru_learned"):
+    made = []
+    for seed in (11, 12, 13):
+        net = fig3.build_net(fig3.setting(row, "layers4", "desk"), seed=seed)
+        strings = fig3.expressions(128, 64, torch.Generator().manual_seed(seed))
+        norms = fig3.norms(net, strings)["norm"]
+        made.append(max(norms) / min(norms))
+    fresh[row] = float(np.mean(made))
+show.table(
+    [{"kind": LABELS[row], "largest over smallest": value} for row, value in fresh.items()],
+    caption="Live, at the start, means over three seeds.",
+    formats={"largest over smallest": ".2f"},
+)  # fmt: skip
+
+# %%
+print(
+    "heads of 8 spread less than heads of 2, and less than the LRU: "
+    f"{fresh['rotrnn'] < min(fresh['rotrnn_pairs'], fresh['lru_learned'])}"
+)
+
+# %% [markdown]
+# ### Through training: nothing is constant
+#
+# At the end of training the contrast is gone: RotRNN's norms have moved too, and differ between layers as the others
+# do. Why, if the norm is normalised at every step? Because the theorem is about *white* input, and the inputs are not
+# white in two ways.
 #
 # **In time.** The last column of the table: in the first layer an input is hardly correlated with the next one, but
 # what a layer keeps is what the next layer reads, so deeper layers have coloured inputs, and with angles below 1.8°
 # that makes states large (section 6).
 #
 # **In space.** White also means covariance $I$. If inputs are uncorrelated in time but have covariance $\Sigma$, line
-# 3 of the proof reads $\mathbb{E}\,u^\top B^\top B u = \mathrm{Tr}\,B \Sigma B^\top$, and the norm tends to
+# 3 of the proof of Lemma 3 reads $\mathbb{E}\,u^\top B^\top B u = \mathrm{Tr}\,B \Sigma B^\top$.
 #
-# $$c\;\frac{\mathrm{Tr}\,B\Sigma B^\top}{\mathrm{Tr}\,B B^\top}.$$
+# **Step 1** (one layer, exactly). With $c = 1$ and from $x_0 = 0$ the norm is $\frac{\mathrm{Tr}\,B\Sigma
+# B^\top}{\mathrm{Tr}\,B B^\top}\,(1 - \gamma^{2t})$: computed from the covariance, 8 steps.
 #
-# A random $B$ makes that $c$ on average when every channel has variance 1, as after a batch norm. But $B$ is
-# *trained*, and turns to where the inputs are large. Watch it do so, in a network with one layer:
+# **Step 2.** If the columns of $B$ may change places and signs without changing the law by which $B$ is drawn, as at
+# the start, then the mean of this fraction is the mean variance of a channel: 1 after a batch norm. (Computed for a
+# *free* $\Sigma$, over all 48 ways in which three columns can change places and signs.)
+
+# %% tags=["proof-space"]
+A, B = cayley(sp.randMatrix(4, min=-3, max=3, seed=9)), sp.randMatrix(4, 3, min=-3, max=3, seed=10)
+Sigma, rate = sp.Matrix([[2, 1, 0], [1, 3, -1], [0, -1, 1]]), sp.Rational(9, 10)
+xi2, share = (1 - rate**2) / (B * B.T).trace(), (B * Sigma * B.T).trace() / (B * B.T).trace()
+X = sp.zeros(4)
+for t in range(1, 9):
+    X = rate**2 * A * X * A.T + xi2 * B * Sigma * B.T
+    assert X.trace() == share * (1 - rate ** (2 * t)), "step 1"
+free = sp.Matrix(3, 3, lambda i, j: sp.Symbol(f"s_{min(i, j)}{max(i, j)}"))
+signs = [(a, b, c) for a in (1, -1) for b in (1, -1) for c in (1, -1)]
+orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+ways = [B[:, list(order)] * sp.diag(*sign) for order in orders for sign in signs]
+average = sum((way * free * way.T).trace() / (way * way.T).trace() for way in ways) / len(ways)
+assert sp.expand(average - free.trace() / 3) == 0, "step 2"
+print(f"this B makes {float(share):.3f} of c = 1; the mean over 48 ways is {Sigma.trace() / 3}")
+
+# %% [markdown]
+# But $B$ is *trained*, and turns to where the inputs are large. Watch it do so, in a network with one layer:
 
 # %% tags=["nbval-ignore-output"]
-small = rotrnn_fig3.setting("rotrnn", "layers1", "desk")
-single, probe = (
-    rotrnn_fig3.build_net(small, seed=0),
-    rotrnn_fig3.expressions(256, 64, stream(1, "chapter 04")),
-)
+small = fig3.setting("rotrnn", "layers1", "desk")
+single = fig3.build_net(small, seed=0)
+probe = fig3.expressions(256, 64, torch.Generator().manual_seed(1))
 
 
 def shares():
     """Tr(B S B^T) / Tr(B B^T) of each head, S the second moments of the inputs."""
-    ((mixer, u),) = rotrnn_fig3.layer_inputs(single, probe)
+    ((mixer, u),) = fig3.layer_inputs(single, probe)
     u = u[torch.arange(64) < probe[1].unsqueeze(1)]
     B = mixer.B.detach()
     return torch.einsum("hni,ij,hnj->h", B, u.mT @ u / len(u), B) / B.square().sum((1, 2))
 
 
 before = shares()
-train(
+training.loop.train(
     single,
-    lambda generator: rotrnn_fig3.expressions(32, 64, generator),
+    lambda generator: fig3.expressions(32, 64, generator),
     torch.nn.functional.cross_entropy,
     steps=100,
     rate=small["rate"],
     recurrent_rate=small["recurrent_rate"],
     decay=small["decay"],
-    generator=stream(2, "chapter 04"),
+    generator=torch.Generator().manual_seed(2),
     progress=False,
 )
 after = shares()
@@ -747,7 +1717,7 @@ shown = [
     for row in ("rotrnn", "lru_learned")
 ]
 show.figure(
-    norm_along_time(shown),
+    ch04.norm_along_time(shown),
     alt="Recorded: squared norm over its limit against the position in the string, for four "
         "layers of a RotRNN and of an LRU. White input follows the derived climb. On ListOps "
         "all layers rise above it, deeper ones more.",
@@ -759,9 +1729,9 @@ show.figure(
 # | Figure 3 | the paper (8 layers, up to 2,048 tokens) | here (4 layers, up to 64 tokens, 400 steps) |
 # |---|---|---|
 # | RotRNN through training | "almost constant" | it moves like the LRU's, mostly up: $B$ turns to where inputs are large |
-# | RotRNN across layers | "very little variance" | layers fan out: inputs of deeper layers are coloured |
+# | RotRNN across layers | "very little variance" | so at the start, with heads of 8; not with heads of 2, and not at the end: inputs of deeper layers are coloured |
 # | LRU against RotRNN | "significantly larger" (one layer) | larger, as arithmetic has it: 32 modes normalised to 1 against 8 heads. RotRNN with 32 heads starts as large |
-# | the LRU's learned normaliser | blamed | learned and recomputed look alike |
+# | the LRU's learned normaliser | blamed | learned and recomputed look alike with four layers; with one, learned ends about a tenth higher |
 #
 # Our networks are small and trained briefly, so this does not refute the picture. It says that $\xi$ alone does not
 # explain it.
@@ -769,20 +1739,28 @@ show.figure(
 # ## 9 What is kept, and what cannot be
 #
 # **Kept: the past, evenly.** What is left in $x_t$ of the input at $s$ is $\xi\gamma^{t-s}A^{t-s}Bu_s$, and its
-# length does not depend on the angles, nor on what came in between. So two strings that differ in the first letter
-# only have states that approach each other by exactly $\gamma$ a step:
+# length does not depend on the angles, nor on what came in between.
+#
+# **Step 1.** Two states that get the same input differ by $d$, and after it by $\gamma A d$, whose length is $\gamma$
+# times that of $d$ (width 2, free angle; width 4, fractions).
+#
+# **Step 2** (numerical). So two strings that differ in the first letter only have states that approach each other by
+# the factor $\gamma$ at every step: a layer of the package, 60 letters, $\gamma = 0.9$.
 
-# %%
+# %% tags=["proof-kept"]
+gamma = sp.Symbol("gamma", positive=True)
+for A in (R(sp.Symbol("theta", real=True)), cayley(sp.randMatrix(4, min=-3, max=3, seed=11))):
+    drive, x, y = (sp.Matrix(sp.symbols(f"{name}1:{A.rows + 1}")) for name in "bxy")
+    d = (gamma * A * x + drive) - (gamma * A * y + drive)
+    assert sp.trigsimp(sp.expand(d.dot(d) - gamma**2 * (x - y).dot(x - y))) == 0, "step 1"
 torch.manual_seed(9)
 with torch.no_grad():
-    head = RotRNN(4, state=8, heads=1, gamma=(0.9, 0.9)).double()
+    head = models.RotRNN(4, state=8, heads=1, gamma=(0.9, 0.9)).double()
     string = torch.randn(60, 4, dtype=torch.float64)
-    other = string.clone()
-    other[0] = -other[0]
+    other = torch.cat([-string[:1], string[1:]])
     apart = (head.hidden(torch.stack([string, other])).diff(dim=0)[0] ** 2).sum(-1).sqrt()
-    even = torch.allclose(apart / apart[0], head.gamma() ** torch.arange(60))
-print(f"the distance after k more steps is 0.9^k of the first distance: {even}; "
-      f"after 59 steps {float(apart[-1] / apart[0]):.4f} is left")  # fmt: skip
+    assert torch.allclose(apart / apart[0], head.gamma() ** torch.arange(60)), "step 2"
+print(f"after 59 more steps {float(apart[-1] / apart[0]):.4f} of the first distance is left")
 
 # %% [markdown]
 # **Not kept: a bit, for ever.** Whether the first letter was $a$ or $b$ (EvenPair), or whether the number of ones is
@@ -791,15 +1769,15 @@ print(f"the distance after k more steps is 0.9^k of the first distance: {even}; 
 # nothing in. And a constant $A$ cannot let the *letter* decide how far to turn: chapter 01's Theorems A to C hold for
 # every layer of this chapter.
 #
-# **The price of a constant norm.** Of $\mathbb{E}\|x\|^2 = 1$ the newest input contributes $1 - \gamma^2$. Whoever
-# remembers long must listen quietly.
+# **The price of a constant norm.** Of $\mathbb{E}\|x\|^2 = 1$ the newest input contributes $1 - \gamma^2$ (section 5).
+# Whoever remembers long must listen quietly.
 
 # %%
 show.table(
     [{"γ": f"{gamma:g}",
       "steps until half of a length is left": math.log(0.5) / math.log(gamma),
       "share of the newest input": 1 - gamma**2,
-      "steps to 95 % of the norm": steps_until(gamma)}
+      "steps to 95 % of the norm": math.ceil(math.log(0.05) / (2 * math.log(gamma)))}
      for gamma in (0.5, 0.9, 0.99, 0.999, 0.9999)],
     caption="What one decay buys, and what it costs.",
     formats={"steps until half of a length is left": ",.1f",
@@ -841,7 +1819,7 @@ print(f"the averages are those of their rows: {right}")
 # | Lemma 3, "for any constant $c$"; Eq. 11 | for $c = 1$ only (section 4) |
 # | the norm "remains constant throughout the entire sequence" (4.1) | not from $x_0 = 0$, where Eq. 10, Eq. 12 and its code start (section 5) |
 # | Eq. 14, $i = 1, \dots, t$ | $i = 0, \dots, t - 1$ (section 7) |
-# | equivalent to an LRU whose eigenvalues come in pairs, "up to normalisation" | to every LRU, normalisation included |
+# | equivalent to an LRU whose eigenvalues come in pairs, "up to normalisation" | to every LRU, normalisation included (section 7) |
 # | the LRU's normaliser is "learnt" (2.3), and Figure 3 is due to it | in the code released with the paper it is recomputed from $\lambda$ at every pass |
 # | $D \in \mathbb{R}^{\mathcal{D}_u \times \mathcal{D}_u}$ (Eq. 13) | a vector in its App. B.3 and in both codes |
 # | "Glorot" (B.3) | the listing divides by the root of the fan-in, the repository by that of fan-in plus fan-out |
@@ -858,10 +1836,21 @@ print(f"the averages are those of their rows: {right}")
 # * **Nothing about long-range accuracy.** Our networks of section 8 are small and trained for minutes; they are there
 #   for their norms.
 # * **Not the paper's Figure 3.** It has no numbers to compare with, and its setting needs an accelerator.
+# * **Not why head size matters at the start.** Section 8 shows that it does, on networks of one size.
+#
+# ## What you have learned
+#
+# 1. $\exp(M - M^\top)$ is a rotation for every $M$, and every rotation is $P\Theta P^\top$ with such a $P$; but the
+#    layer can do without $P$.
+# 2. Lemma 3 is true for $c = 1$. For other $c$ the last line of its proof is wrong, and one letter mends it.
+# 3. From $x_0 = 0$ the norm is not constant: it climbs as $c\,(1 - \gamma^{2t})$, as an LRU's does.
+# 4. The normalisation is for white input. Coloured input changes the norm by up to $\frac{1 + \gamma}{1 - \gamma}$, and
+#    what tokens and a trained $B$ do to it can be computed too.
+# 5. Every LRU is a RotRNN with heads of width 2, and wider heads are LRUs with tied moduli.
 #
 # ## 13 Exercises
 #
-# 27 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
+# 29 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
 # answer, fill it in and run it; `hint("04.1")` and `solution("04.1")` help with these.
 #
 # 1. ★ *(5 min, 2 points: to put numbers into a printed lemma)* Lemma 3 as printed, with $c = 4$. Let
@@ -900,8 +1889,8 @@ check("04.4", my_input)
 
 # %% [markdown]
 # 5. ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on time,
-#    $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which $\xi_t$
-#    make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
+#    $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which
+#    $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
 
 # %%
 # exercise 5: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
@@ -932,11 +1921,15 @@ def rounded_rotation():
 predict("04.8", rounded_rotation)
 
 # %% [markdown]
+# 9. ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** It stands in section 3, at
+#    "Your step": a matrix $D$ with $DD = I$ and $\det D = -1$, and with $D\,R(\theta)\,D = R(-\theta)$ for every
+#    $\theta$.
+#
 # <details><summary>Hints</summary>
 #
 # 1: put it in. 2: at 90° the angle's cosine is 0. 3: "first turn and shrink by both, then add". 4: what does the
 # state do between two inputs? 5: what must $\xi_1$ be? 6: what does turning by 360° do? 7: section 3, twice.
-# 8: a rounded number is off by up to one part in 512.
+# 8: a rounded number is off by up to one part in 512. 9: hold a turning wheel before a mirror.
 #
 # </details>
 #
@@ -964,7 +1957,22 @@ predict("04.8", rounded_rotation)
 # $C'P$ for both. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and nothing is shared
 # any more.
 #
-# **8.** About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996, so each step multiplies the length by 0.998. At other angles the
-# sum is above 1 and the vector grows. A rotation keeps the norm only as well as its numbers are stored.
+# **8.** About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996, so each step multiplies the length by 0.998. At other angles
+# the sum is above 1 and the vector grows. A rotation keeps the norm only as well as its numbers are stored.
+#
+# **9.** $\mathrm{diag}(-1, 1)$, and every other reflection of the plane: $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.
 #
 # </details>
+
+# %% [markdown]
+# ## Read on
+#
+# * R. Biegun, R. Dolga, J. Cunningham and D. Barber, *RotRNN: Modelling long sequences with rotations*: the paper of
+#   this chapter, arXiv:2407.07239.
+# * A. Orvieto and others, *Resurrecting recurrent neural networks for long sequences* (the LRU), arXiv:2303.06349.
+# * M. Arjovsky, A. Shah and Y. Bengio, *Unitary evolution recurrent neural networks*, arXiv:1511.06464: where
+#   rotations in recurrent networks begin.
+# * K. Helfrich, D. Willmott and Q. Ye, *Orthogonal recurrent neural networks with scaled Cayley transform*,
+#   arXiv:1707.09520: `cayley` as a parameterisation.
+# * J. T. H. Smith, A. Warrington and S. W. Linderman, *Simplified state space layers for sequence modeling* (S5),
+#   arXiv:2208.04933.
