@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from lrnnlab import cli, tables, records
 from lrnnlab.analysis import FLOAT32_MAX, log10_products, overflow_observed, random_blocks
-from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, report
+from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, plans, report
 from lrnnlab.tables.lrnn_fig1 import schedule, spell
 from lrnnlab.show import pictures
 from lrnnlab.show.growth_figures import growth_by_rule
@@ -81,7 +81,7 @@ def test_a_scan_that_multiplies_in_the_wrong_order_is_noticed(monkeypatch):
     monkeypatch.setattr(paper, "products", lambda A: [level.mT for level in right(A.mT)])
     assert lrnn_fig1.measure({"length": 8}, 0)["metrics"]["as_printed"] is False
     (record,) = made("lrnn/fig1", rows=["8"])
-    assert "NOT the same" in lrnn_fig1.table([record])
+    assert "NOT the same" in lrnn_fig1.TABLE.text([record])
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 3, 32, "8"])
@@ -263,7 +263,7 @@ def test_a_measurement_is_kept_found_again_and_mistrusted(tmp_path, capfd, monke
     changed = replace(plan[0], setting={"length": 2})
     assert not next(iter(tables.run_all([changed], data=tmp_path)))["recorded"]
     assert "another configuration" in capfd.readouterr().err
-    monkeypatch.setattr(lrnn_fig1, "measure", None)
+    monkeypatch.setitem(plans.TABLES, "lrnn/fig1", replace(lrnn_fig1.TABLE, measure=None))
     assert next(iter(tables.run_all(plan[1:], data=tmp_path)))["recorded"]  # nothing is measured again
 
 

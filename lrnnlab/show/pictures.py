@@ -49,7 +49,7 @@ def table2() -> tuple[Figure, str]:
 def comparison(desk: list[dict], live: dict[tuple[str, str], list[float]] | None = None) -> Figure:
     """Recorded (and live) accuracy at the training length and past it; the paper's numbers are not known."""
     table = get("lrnn/table2")
-    return holds(desk, table.TASKS, table.ROWS, live)
+    return holds(desk, table.tasks, table.rows, live)
 
 
 def fig1() -> tuple[Figure, str]:
@@ -71,7 +71,7 @@ def growth() -> tuple[Figure, str]:
 def speed() -> tuple[Figure, str]:
     """Recorded runs of ``lrnn/speed`` at the desk budget, seed 0, beside the paper's ratios."""
     found = {record["row"]: record for record in _desk("lrnn/speed") if record["seed"] == 0}
-    return speed_ratios([found[row] for row in get("lrnn/speed").ROWS if row in found]), (
+    return speed_ratios([found[row] for row in get("lrnn/speed").rows if row in found]), (
         "Time over the sequential loop's: on one CPU thread the parallel scan is slower than the loop in every setting, "
         "and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel scan was as fast or faster."
     )
@@ -87,7 +87,7 @@ def scan_bench() -> tuple[Figure, str]:
 
 def fading() -> tuple[Figure, str]:
     """Recorded runs of ``lrnn/fading`` at the desk budget."""
-    desk, rows = _desk("lrnn/fading"), get("lrnn/fading").ROWS
+    desk, rows = _desk("lrnn/fading"), get("lrnn/fading").rows
     return fading_(sorted(desk, key=lambda record: (rows.index(record["row"]), record["seed"]))), (
         "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds each: it "
         "rises for release and clip only. Below, horizons: where float32 overflows, three release seeds and one clip, "

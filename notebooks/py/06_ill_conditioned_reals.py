@@ -997,7 +997,7 @@ reach_widget
 # Beside it the paper's measurements, of a layer that was trained for 86,000 steps:
 
 # %%
-table2 = tables.get("dlr/table2")
+table2 = tables.dlr_table2
 show.table(
     [
         {
