@@ -1060,7 +1060,7 @@ product_widget
 # and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **.22 is not a little, it is nothing**: copying the input into the first column and answering 0 in the others scores $2/9$. And section 5 predicts the DLR's row. Its modes reach the shifts by $jL/8 \le 2N$; output $j$ holds $1 - j/8$ of 4.5 shares of the variance (a shift by $jL/8$ begins with $jL/8$ zeros); so $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
 
 # %%
-PAPER = tables.get("dlr/table2").PAPER
+PAPER = tables.get("dlr/table2").paper
 rows, N = [], 4096
 for power in (14, 16, 18, 20):
     steps = [j * 2**power // 8 for j in range(1, 8)]
