@@ -369,10 +369,10 @@ def test_the_speed_picture_puts_every_ratio_in_its_place():
 @pytest.mark.parametrize("name", ["lrnn_fig1", "lrnn_growth", "lrnn_speed"])
 def test_the_pictures_are_small_and_told_in_words(name):
     committed = records.data_folder().parent / "figures" / f"{name}.png"
-    assert committed.stat().st_size <= LARGEST and len(pictures.PICTURES[name]()[1]) > 40
+    assert committed.stat().st_size <= LARGEST and len(pictures.PICTURES[name].alt) > 40
 
 
 def test_without_records_a_picture_names_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
-    with pytest.raises(RuntimeError, match="reproduce lrnn/growth --budget desk"):
-        pictures.growth()
+    with pytest.raises(ValueError, match="reproduce lrnn/growth --budget desk"):
+        pictures.PICTURES["lrnn_growth"].figure()
