@@ -52,8 +52,22 @@ def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -
 
     Parameters
     ----------
-    r : biases (..., c), one row per head; zeros if not given.
+    length : int
+        T.
+    chunk : int
+        c.
+    depth : int
+        l.
+    r : Tensor, (..., c), optional
+        Biases, one row per head; zeros if not given.
 
+    Returns
+    -------
+    Tensor
+        The mask, (..., T, T).
+
+    Examples
+    --------
     >>> dilated_mask(4, 2, 1, torch.tensor([5.0, 7.0])).tolist()[3]
     [-inf, 7.0, -inf, 5.0]
     """

@@ -166,16 +166,31 @@ POSITIONS = {"xl": None, "kerple": Kerple, "t5": T5, "alibi": Alibi}
 class RelativeTransformer(Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``xl``) or (B,T,C) (the causal ones).
 
+    Time and memory grow as T^2.
+
     Parameters
     ----------
-    vocab_size, classes : V and C.      width : D.      heads : h, a divisor of D.
-    layers : 5 in paper 002, each with weights of its own.
-    position : a name in ``POSITIONS``.  ``kerple`` and ``t5`` learn one bias for all layers, as their papers say; the
-        paper's own code for Table 3 is not released.
-    block : as for :class:`lrnnlab.models.regular_gpt.RegularGPT`.
+    vocab_size, classes : int
+        V and C.
+    width : int
+        D.
+    heads : int
+        h, a divisor of D.
+    layers : int
+        5 in paper 002, each with weights of its own.
+    position : str
+        A name in ``POSITIONS``.  ``kerple`` and ``t5`` learn one bias for all layers, as their papers say; the paper's
+        own code for Table 3 is not released.
+    block : str
+        As for :class:`lrnnlab.models.regular_gpt.RegularGPT`.
 
-    Time and memory grow as T^2.  A wrong option, an empty string or an unknown symbol is a ValueError.
+    Raises
+    ------
+    ValueError
+        For a wrong option, an empty string or an unknown symbol.
 
+    Examples
+    --------
     >>> RelativeTransformer(2, 2, width=16, heads=4, layers=2)(torch.zeros(3, 7, dtype=torch.int64)).shape
     torch.Size([3, 2])
     >>> RelativeTransformer(9, 9, width=16, heads=4, position="alibi")(torch.zeros(3, 7, dtype=torch.int64)).shape

@@ -73,9 +73,15 @@ class AttentionLayer(Module):
 
     Parameters
     ----------
-    width : D.      heads : h, a divisor of D.
-    block : a name in ``BLOCKS``.  Only ``"gpt2"`` has biases in the maps.
+    width : int
+        D.
+    heads : int
+        h, a divisor of D.
+    block : str
+        A name in ``BLOCKS``.  Only ``"gpt2"`` has biases in the maps.
 
+    Examples
+    --------
     >>> q, k, v = AttentionLayer(8, 2, "gpt2").project(torch.zeros(3, 1, 8), torch.zeros(3, 5, 8))
     >>> q.shape, v.shape
     (torch.Size([3, 2, 1, 4]), torch.Size([3, 2, 5, 4]))
