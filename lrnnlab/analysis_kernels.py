@@ -15,11 +15,30 @@ from torch import Tensor
 def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position: int = -1) -> np.ndarray:
     """(T,) the size of d output[position] / d input[t], averaged over the batch.
 
-    model : inputs (B, T, d_in) -> outputs (B, T', d_out).     position : which of the T' outputs.  The size is the
-    Frobenius norm of the (d_out, d_in) matrix of derivatives; for a linear layer of one channel it is |K_{position-t}|
-    (paper 004, Sec. 2.3: d y_k / d u_{k-j} = K_j).  Strings must not see each other (no batch norm in training).
-    ValueError for inputs of another shape, or a position that the outputs do not have.
+    The size is the Frobenius norm of the (d_out, d_in) matrix of derivatives; for a linear layer of one channel it is
+    |K_{position-t}| (paper 004, Sec. 2.3: d y_k / d u_{k-j} = K_j).
 
+    Parameters
+    ----------
+    model : callable
+        inputs (B, T, d_in) -> outputs (B, T', d_out).  Strings must not see each other (no batch norm in training).
+    inputs : Tensor, (B, T, d_in)
+        Where the derivative is taken.
+    position : int
+        Which of the T' outputs.
+
+    Returns
+    -------
+    array, (T,)
+        The sizes.
+
+    Raises
+    ------
+    ValueError
+        For inputs of another shape, or a position that the outputs do not have.
+
+    Examples
+    --------
     >>> receptive_field(lambda u: u.cumsum(1) * 2, torch.zeros(3, 4, 1), position=2).tolist()
     [2.0, 2.0, 2.0, 0.0]
     """

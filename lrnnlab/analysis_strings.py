@@ -190,13 +190,31 @@ def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> n
     """The share of the gradient from each position on, of the answer at ``position``: (position + 1,), from 1 down.
 
     The string is taken to end at ``position``.  Entry t is the sum over positions t ... position of the size of the
-    derivative of all logits by the vector of that token, divided by the sum over all; sizes are means over the batch
-    (B,T).  So a straight line says that every token counts alike.  A network that looks at nothing has 0 everywhere.
+    derivative of all logits by the vector of that token, divided by the sum over all; sizes are means over the batch.
+    So a straight line says that every token counts alike.  A network that looks at nothing has 0 everywhere.  Source:
+    paper 002, Sec. 7.4 and Fig. 4, where zeros are added to the embeddings, by which the derivative is taken, too.
 
-    net : RegularGPT, RelativeTransformer, ReluRNN, or any ``Net``, such as the block-diagonal LRNN.
-    ValueError for a position outside the string.  Source: paper 002, Sec. 7.4 and Fig. 4, where zeros are added to the
-    embeddings, by which the derivative is taken, too.
+    Parameters
+    ----------
+    net : Module
+        RegularGPT, RelativeTransformer, ReluRNN, or any ``Net``, such as the block-diagonal LRNN.
+    tokens : Tensor, (B,T)
+        The strings.
+    position : int
+        Of the answer.
 
+    Returns
+    -------
+    array, (position + 1,)
+        The shares.
+
+    Raises
+    ------
+    ValueError
+        For a position outside the string.
+
+    Examples
+    --------
     >>> from lrnnlab.models import build
     >>> net = build("block_diagonal", vocab_size=2, classes=2)
     >>> found = cumulative_gradient(net, torch.zeros(1, 6, dtype=torch.int64), position=3)

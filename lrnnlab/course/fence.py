@@ -81,8 +81,17 @@ class Fence:
     def command(self, code: str, *arguments: str, name: str = "", info: int = -1, calls: int = -1) -> list[str]:
         """The command line that runs a line of Python in the fence.
 
-        name : of the container.   info, calls : open files, where bubblewrap writes the first process's number, and
-        from which it reads the filter of system calls.
+        Parameters
+        ----------
+        code : str
+            The line.
+        *arguments : str
+            What it finds in ``sys.argv``.
+        name : str
+            Of the container.
+        info, calls : int
+            Open files, where bubblewrap writes the first process's number, and from which it reads the filter of system
+            calls.
         """
         python = ["-c", code, *arguments]
         if self.kind == NONE:
@@ -110,8 +119,17 @@ def inside(home: str) -> dict[str, str]:
 def find(image: str = "", unfenced: bool = False, limits: Limits = DEFAULT) -> Fence:
     """The fence of this machine, tried out.  NoFence says in one sentence what is missing.
 
-    image : of Docker or Podman, with Python and lrnnlab's requirements; taken before bubblewrap where it is given.
+    Parameters
+    ----------
+    image : str
+        Of Docker or Podman, with Python and lrnnlab's requirements; taken before bubblewrap where it is given.
+    unfenced : bool
+        Whether to do without a fence.
+    limits : Limits
+        What a submission may use.
 
+    Examples
+    --------
     >>> find(unfenced=True).kind in (BUBBLEWRAP, NONE)
     True
     """

@@ -130,20 +130,16 @@ class RotaryAttention(Recurrence):
 
 
 class LocalAttention(RotaryAttention):
-    """The same, where a position sees only its own chunk of c positions and the chunk before (if not causal: and after).
+    """The same, where a position sees only its own chunk of c positions and the one before (if not causal: and after).
 
     Time and memory grow as T c.  The step form keeps at most 2c keys and values.
 
     Parameters
     ----------
-    width, heads, head_size : int
+    width, heads, head_size, causal, ff
         As for :class:`RotaryAttention`.
     chunk : int
         c; 1024 in the paper (4096 for images, Sec. 3.4).
-    causal : bool
-        As for :class:`RotaryAttention`.
-    ff : int
-        As for :class:`RotaryAttention`.
 
     Examples
     --------

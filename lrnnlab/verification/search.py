@@ -117,9 +117,22 @@ class Search:
 
     def run(self, limit: int, least: np.ndarray | None = None, ballots=None, wanted: int = 1,
             depth: int | None = None) -> Verdict:
-        """``ballots`` = :func:`votes` and ``least`` (C, C), what the others add at least to logit c minus logit d,
-        are needed unless all heads are followed; ``wanted``: search on until so many wrong strings are met, or
-        all of ``depth`` symbols have been seen."""
+        """Search through the strings, shortest first, until all pairs of states are seen or ``limit`` forbids.
+
+        Parameters
+        ----------
+        limit : int
+            The most states to look at.
+        least : array, (C, C), optional
+            Entry [c, d] is the least that the heads that are not followed add to logit c minus logit d, whatever their
+            states.  Needed, with ``ballots``, unless all heads are followed.
+        ballots : optional
+            What :func:`votes` returns.
+        wanted : int
+            Search on until so many wrong strings are met.
+        depth : int, optional
+            Stop after the strings of so many symbols.
+        """
         seen = generation = self.start
         tree, wrong_strings = [], []  # of each generation: where each member came from, and by which token
         while len(generation) and (depth is None or len(tree) < depth):
