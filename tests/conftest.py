@@ -1,5 +1,7 @@
 """What all tests share."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
@@ -16,3 +18,23 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+# Files whose tests start kernels, browsers, servers, fences or other processes, or train and search for long.
+SLOW = {
+    "test_bench", "test_book", "test_bootstrap", "test_browser", "test_composition", "test_course_grading",
+    "test_course_marks", "test_course_sets", "test_docs", "test_engines", "test_fence", "test_first_hour", "test_lab",
+    "test_lint", "test_notebooks", "test_pictures", "test_proof_cells", "test_public_functions", "test_site",
+    "test_triton", "test_verification_random", "test_wheel",
+}  # fmt: skip
+
+
+def pytest_addoption(parser):
+    parser.addoption("--fast", action="store_true", help="leave out the slow files: under two minutes")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--fast"):
+        slow = [item for item in items if Path(item.location[0]).stem in SLOW or item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]

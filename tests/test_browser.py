@@ -40,7 +40,7 @@ from lrnnlab.book.running import KERNEL, cleared
 from lrnnlab.book.serving import jupyter_lab
 from lrnnlab.book.slicing import widget_cells
 from lrnnlab.course import exercises
-from lrnnlab.show.transition_figures import growth
+from lrnnlab.chapters.ch02 import growth
 from lrnnlab.show.widgets import explore
 from lrnnlab.book.site import build
 from lrnnlab.book.site.flipbooks import book_html, flipbook

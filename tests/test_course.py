@@ -429,6 +429,10 @@ WRONG = {
         [[1, 1], [1, 1]], [[0.5, 0.5], [0.5, 0.5]], np.array([[1, 1], [1, -1]]) / 2**0.5, np.eye(2), [[1, 0]], [1, 2],
     ],
     "02.8": ["after about 150", "never: the norm is kept", 15, "soon"],
+    "02.9": [
+        lambda e, s: math.floor(math.log(s) / math.log(1 - e)) + 1, lambda e, s: math.log(s) / math.log(1 - e),
+        lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
+    ],
     "03.1": [16, 32, 15, "17!"],
     "03.2": [
         lambda n: n, lambda n: n - 2, lambda n: n / 2, lambda n: 0, lambda n: n - 1 if n < 50 else n // 2, 7,
@@ -498,6 +502,7 @@ OTHER_STYLE = {
     ],
     "02.7": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
     "02.8": [],
+    "02.9": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
     "03.6": [],
     "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
@@ -634,7 +639,8 @@ def test_a_chapter_says_of_each_exercise_what_the_exercise_says_of_itself(number
     for one in exercises(number):
         assert headers[one.id] == (one.stars, one.minutes, one.teaches)
         asks = "predict" if isinstance(one, Prediction) else "check"
-        assert len(re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', whole, re.MULTILINE)) == 1  # a hole stands in its proof
+        asked = re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', whole, re.MULTILINE)
+        assert 1 <= len(asked) <= 2  # a hole is asked for where it stands in its proof, and perhaps among the exercises
     worth = [int(points) for *_, points, _ in HEADER.findall(source) if points]
     assert [sum(worth)] == [int(n) for n in re.findall(r"^# (\d+) points\.", source, re.MULTILINE)] or not worth
     for kind in ("A proof step.", "Code.", "Break the hypothesis.", "Predict"):

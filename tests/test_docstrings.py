@@ -13,8 +13,8 @@ import lrnnlab
 docscrape = pytest.importorskip("numpydoc.docscrape")
 
 ROOMS = (
-    "scans", "models", "training", "verification", "records", "errors", "arguments", "analysis", "analysis_kernels",
-    "analysis_strings", "bench", "book", "course", "doctor", "cli",
+    "scans", "models", "training", "verification", "records", "errors", "arguments", "analysis", "bench", "book", "course",
+    "doctor", "cli",
 )  # fmt: skip
 MODULES = sorted(
     found.name for found in pkgutil.walk_packages(lrnnlab.__path__, "lrnnlab.") if found.name.split(".")[1] in ROOMS

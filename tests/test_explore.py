@@ -17,14 +17,15 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from lrnnlab.analysis import eigenvalues, product_growth
+from lrnnlab.analysis import eigenvalues, log10_products, random_blocks
 from lrnnlab.automata import MooreMachine, build
 from lrnnlab import show
-from lrnnlab.show import automaton_figures, graph_layout, output, style, training_figures, transition_figures
+from lrnnlab.show import automaton_figures, graph_layout, output, style, training_figures
 from lrnnlab.show.automaton_figures import snapped_heads, state_diagram, walk
 from lrnnlab.show.table_figures import holds
-from lrnnlab.show.training_figures import Comparison, accuracy_by_length, loss_curve, paper_recorded_live, spread
-from lrnnlab.show.transition_figures import (
+from lrnnlab.show.training_figures import accuracy_by_length, loss_curve, spread
+from lrnnlab.chapters import ch02
+from lrnnlab.chapters.ch02 import (
     before_after,
     column_rule,
     eigenvalue_plane,
@@ -146,8 +147,6 @@ FIGURES = {
         train_length=40, chance=0.2, majority=0.2, window=9, title="Sum(5)"),
     "accuracy log": lambda: accuracy_by_length(
         {"elman": np.linspace(1, 0.8, 10_000)}, train_length=40, chance=0.5, majority=0.8, log_x=True),
-    "comparison": lambda: paper_recorded_live(
-        [("Sum(5), clip", 1.0, [0.9, 1.0], [0.8], 0.2), Comparison("ModArith(5)", None, [0.5])], title="Table 2"),
     "table": lambda: holds(TRAINED, ["sum", "evenpair"], ["softmax", "clip"], {("evenpair", "clip"): [0.9]}),
     "spread": lambda: spread(np.geomspace(0.01, 1, 60), np.full(60, 3.0), train_length=40),
     "grid": lambda: transition_grid(A, TOKENS, "three tokens"),
@@ -331,15 +330,6 @@ def test_a_window_below_one_is_refused():
         accuracy_by_length({"x": [1.0]}, train_length=2, chance=0.2, majority=0.2, window=0)
 
 
-def test_paper_recorded_and_live_have_their_colours_means_and_whiskers():
-    figure = paper_recorded_live([("Sum(5)", 0.99, [0.5, 0.7, 0.9], [0.8], 0.2), ("Pair", None, [0.6])])
-    axes = figure.axes[0]
-    drawn = {(one.get_color(), tuple(np.round(one.get_xdata(), 6))) for one in axes.lines}
-    assert {(style.PAPER, (0.99,)), (style.LIVE, (0.8,))} <= drawn
-    assert {(style.RECORDED, (0.7,)), (style.RECORDED, (0.5, 0.9))} <= drawn
-    assert {"paper", "recorded", "live", "majority", "paper: no number", "Sum(5)", "Pair"} <= set(written(figure))
-
-
 def test_spread_draws_both_curves_and_refuses_unequal_ones():
     axes = spread([0.1, 0.2], [2.0, np.nan], train_length=1).axes[0]
     assert line(axes, "within a class").get_ydata().tolist() == [0.1, 0.2]
@@ -396,13 +386,13 @@ def test_eigenvalues_are_drawn_where_they_are_by_token():
 def test_growth_lines_are_the_products_and_the_ceiling_is_float32s():
     axes = growth(1.5, 4, steps=60, seed=7).axes[0]
     for kind in ("worst", "gaussian", "positive", "signs", "softmax", "permutation"):
-        assert np.allclose(line(axes, kind).get_ydata(), product_growth(kind, 60, 1.5, 4, seed=7))
+        assert np.allclose(line(axes, kind).get_ydata(), log10_products(random_blocks(kind, 60, 1.5, 4, seed=7)))
     levels = [one.get_ydata()[0] for one in axes.lines if len(one.get_xdata()) == 2]
     assert np.allclose(levels, [38.53, -44.85], atol=0.01)
 
 
 def test_growth_draws_products_that_vanish():
-    assert not np.isfinite(product_growth("signs", 500, 1.2, 2)[-1])
+    assert not np.isfinite(log10_products(random_blocks("signs", 500, 1.2, 2))[-1])
     show.png(growth(1.2, 2))
 
 
@@ -436,7 +426,7 @@ def test_a_single_column_will_do_and_nonsense_will_not():
 @pytest.mark.parametrize(("value", "text"), [(0, "0"), (-1e-17, "0"), (1, "1"), (0.35, ".35"), (-0.35, "−.35"),
                                              (0.9999, "1.0"), (-0.004, ".00"), (-2.33, "−2.3"), (13.6, "14")])
 def test_numbers_fit_their_cells(value, text):
-    assert transition_figures._short(value) == text
+    assert ch02._short(value) == text
 
 
 # --- automata --------------------------------------------------------------------------------------------------------
@@ -660,7 +650,7 @@ def test_widgets_that_cannot_be_are_refused(controls, options, message):
         widgets.explore(lambda **values: style.new_figure()[0], controls, **{"alt": "Nothing.", **options})
 
 
-@pytest.mark.parametrize("module", [training_figures, transition_figures, automaton_figures, graph_layout, show, style])
+@pytest.mark.parametrize("module", [training_figures, ch02, automaton_figures, graph_layout, show, style])
 def test_modules_say_what_they_are(module):
     assert module.__doc__ and len(module.__doc__.splitlines()[0]) <= 120
 

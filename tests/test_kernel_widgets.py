@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.analysis_kernels import receptive_field
+from lrnnlab.analysis import receptive_field
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.show import kernel_widgets
 from lrnnlab.show.kept_figure import KEPT, KeptFigure, round_limit

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from recorded import planned
 
-from lrnnlab import analysis_strings, tables, records
-from lrnnlab.analysis_strings import (
+from lrnnlab import analysis, tables, records
+from lrnnlab.analysis import (
     clusters_found,
     cumulative_gradient,
     elements_by_depth,
@@ -373,10 +373,10 @@ def test_the_reach_is_where_the_gradient_ends(chunk, thickness, depths, form):
     tokens = torch.randint(2, (1, 70), generator=draw(0))
 
     def at_depth(nudge):
-        with analysis_strings._added(net, nudge):
+        with analysis._added(net, nudge):
             return net.hidden(tokens)[depths - 1][:, -1:]
 
-    seen = analysis_strings.receptive_field(at_depth, nothing) > 0
+    seen = analysis.receptive_field(at_depth, nothing) > 0
     assert seen[-1 - reach :].all() and not seen[: -1 - reach].any()
 
 

@@ -8,7 +8,7 @@ import lrnnlab
 PACKAGE = Path(lrnnlab.__file__).resolve().parent
 ROOMS = (
     "errors", "arguments", "records", "scans", "automata", "tasks", "models", "training", "verification", "analysis",
-    "analysis_kernels", "analysis_strings", "algebra", "tables", "bench", "show", "book", "course", "chapters", "doctor",
+    "algebra", "tables", "bench", "show", "book", "course", "chapters", "doctor",
     "cli",
 )  # fmt: skip
 

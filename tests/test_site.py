@@ -20,7 +20,7 @@ from lrnnlab.book import BookError, main
 from lrnnlab.book.outputs import WIDGET_VIEW
 from lrnnlab.book.slicing import names, needed, widget_cells, widgets
 from lrnnlab.show.output import few_colours
-from lrnnlab.show.transition_figures import growth, growth_sentence
+from lrnnlab.chapters.ch02 import growth, growth_sentence
 from lrnnlab.show.widgets import explore
 from lrnnlab.book.site import build, building, faults
 from lrnnlab.book.site.faults import read
@@ -384,7 +384,7 @@ def test_a_chapter_s_widgets_are_made_without_the_rest(tmp_path):
     source = tmp_path / "07_sample.py"
     source.write_text(
         "# %% [markdown]\n# # A\n\n# %%\nfrom lrnnlab.show.widgets import explore\n"
-        "from lrnnlab.show.transition_figures import growth\n\n# %%\nraise SystemExit('slow')\n\n"
+        "from lrnnlab.chapters.ch02 import growth\n\n# %%\nraise SystemExit('slow')\n\n"
         "# %%\nprint('dropped')\na_widget = explore(growth, {'p': [1.0, 2.0], 'b': [2]}, alt='Growth.')\na_widget\n")  # fmt: skip
     made = widgets(source)
     assert list(made) == ["a_widget"] and made["a_widget"].values == {"p": 1.0, "b": 2}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from lrnnlab.analysis_strings import elements_by_depth
+from lrnnlab.analysis import elements_by_depth
 from lrnnlab.automata import transition_monoid
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sympy import isprime
 
-from lrnnlab.algebra.turning import column_norms
 from lrnnlab.automata import MooreMachine
 
 
@@ -79,7 +79,7 @@ class RootSum:
         return f"RootSum({self.parts})"
 
 
-def field_of(n: int) -> tuple[Callable, object]:
+def field_of(n: int) -> tuple[Callable, Any]:
     """A converter of whole numbers and fractions, and w itself.  For n = 1 and 2 the fractions, w = 1 and -1.
 
     ValueError unless n is 1 or a prime.
@@ -156,7 +156,7 @@ class BlockModel:
 
     def step(self, state: tuple, token: int) -> tuple:
         """The state after one more token."""
-        after = ()
+        after: tuple = ()
         for depth, before in enumerate(state):
             after += (tuple(self._moved(depth, number, x, token, after) for number, x in enumerate(before)),)
         return after
@@ -204,6 +204,15 @@ class BlockModel:
                 exact = {block.rule(token, lower)[0] for token in range(len(self.symbols)) for lower in below}
                 found += [real_block(np.array([list(map(complex, row)) for row in A])) for A in exact]
         return found
+
+
+def column_norms(A: np.ndarray, p: float) -> np.ndarray:
+    """(..., b) p-norms of the columns of A (..., b, b); Eq. 6 asks for at most 1.
+
+    >>> column_norms(np.array([[3.0, 0.0], [4.0, 1.0]]), 2).tolist()
+    [5.0, 1.0]
+    """
+    return (np.abs(A) ** p).sum(-2) ** (1 / p)
 
 
 def real_block(A: np.ndarray) -> np.ndarray:

@@ -76,7 +76,7 @@ class DiagonalCascade:
 
     def step(self, state: tuple, token: int) -> tuple:
         """The state after one more token."""
-        after = ()
+        after: tuple = ()
         for layer, before in zip(self.layers, state):
             after += (tuple(channel.move(q, token, after) for channel, q in zip(layer, before)),)
         return after
@@ -127,7 +127,8 @@ def pair_up(model, machine: MooreMachine, limit: int = 100_000):
     """
     if tuple(model.symbols) != machine.symbols:
         raise ValueError(f"the model reads {model.symbols}, the machine {machine.symbols}")
-    pairs, words, answers = [(model.start, machine.initial)], {(model.start, machine.initial): ()}, {}
+    pairs, answers = [(model.start, machine.initial)], {}
+    words: dict[tuple, tuple[int, ...]] = {pairs[0]: ()}
     for pair in pairs:
         state, q = pair
         label = int(machine.outputs[q])

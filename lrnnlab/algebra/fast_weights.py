@@ -59,9 +59,9 @@ def table(keys, queries, values, strengths=None) -> FastLayer:
 
 def random_layer(draw: np.random.Generator, V: int, n: int, m: int = 1) -> FastLayer:
     """An exact layer with positive keys and queries in 1..4, values in -3..3 and strengths among 1/4, 1/2, 3/4."""
-    positive = [draw.integers(1, 5, (V, n)) for _ in "kq"]
+    keys, queries = (draw.integers(1, 5, (V, n)) for _ in "kq")
     strengths = [Fraction(int(quarter), 4) for quarter in draw.integers(1, 4, V)]
-    return table(*positive, draw.integers(-3, 4, (V, m)), strengths)
+    return table(keys, queries, draw.integers(-3, 4, (V, m)), strengths)
 
 
 def states(layer: FastLayer, word: Sequence[int], rule: str = "sum", start: np.ndarray | None = None) -> list:

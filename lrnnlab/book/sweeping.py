@@ -70,7 +70,7 @@ def sweep_explorers(namespace: dict[str, Any]) -> list[str]:
     One control at a time, the others as they opened, then all corners; a text box gets a text that no task reads.
     Needs ipywidgets.  The checker calls this in the kernel of a finished run, where the callbacks have what they need.
 
-    >>> from lrnnlab.show.transition_figures import growth
+    >>> from lrnnlab.chapters.ch02 import growth
     >>> from lrnnlab.show.widgets import explore
     >>> sweep_explorers({"w": explore(growth, {"p": [1.0, 2.0], "b": [2, 8]}, alt="Growth.")})
     []

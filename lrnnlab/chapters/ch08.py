@@ -39,7 +39,7 @@ from lrnnlab.algebra.composition import (
     states_read,
     worst_errors,
 )
-from lrnnlab.analysis_strings import cumulative_gradient, elements_by_depth, states_by_depth
+from lrnnlab.analysis import cumulative_gradient, elements_by_depth, states_by_depth
 from lrnnlab.automata import MooreMachine, classify, equivalent, transition_monoid
 from lrnnlab.automata.languages import LANGUAGES, language, read
 from lrnnlab.bench.tree import ratio, training_step

@@ -157,7 +157,7 @@ def colour_bar(figure: Figure, drawn) -> None:
     """A colour bar for ``drawn``, 0.12 inches wide and at most two high, in the margin right of the last axes."""
     box, (width, height) = figure.axes[-1].get_position(), figure.get_size_inches()
     tall = min(box.height, 2 / height)
-    bar = figure.colorbar(drawn, cax=figure.add_axes([box.x1 + 0.15 / width, box.y1 - tall, 0.12 / width, tall]))
+    bar = figure.colorbar(drawn, cax=figure.add_axes((box.x1 + 0.15 / width, box.y1 - tall, 0.12 / width, tall)))
     bar.outline.set_edgecolor(FAINT)
     bar.ax.grid(False)
 

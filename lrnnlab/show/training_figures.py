@@ -1,4 +1,4 @@
-"""How a model learned and how far it holds: loss, accuracy by length, paper beside recorded beside live.
+"""How a model learned and how far it holds: loss, accuracy by length, the spread of its states.
 
 Letters: T time, C classes.
 """
@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from lrnnlab.show.style import FAINT, INK, SMALL, SOURCES, label_ends, look_of, new_figure, styled
+from lrnnlab.show.style import FAINT, INK, SMALL, label_ends, look_of, new_figure, styled
 
 LABELS = 1.85  # inches in the right margin for what is written at the ends of lines
 
@@ -91,65 +89,6 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
     ends += _mark_guessing(axes, chance, majority)
     axes.set_title(title, pad=22)
     label_ends(axes, ends)
-    return figure
-
-
-class Comparison(NamedTuple):
-    """One row of :func:`paper_recorded_live`: the paper's number (None if unknown) and the runs' results by seed."""
-
-    label: str
-    paper: float | None
-    recorded: Sequence[float] = ()
-    live: Sequence[float] = ()
-    majority: float | None = None
-
-
-@styled
-def paper_recorded_live(rows: Sequence[Comparison], *, measure: str = "accuracy", percent: bool = True,
-                        title: str = "") -> Figure:
-    """The paper's number, the recorded runs and the live ones, side by side and never mixed.
-
-    rows : ``Comparison``s or tuples like them.  A dot is the mean over seeds, its whisker reaches from the least to the
-    greatest; small strokes are the single runs.  ``majority``, what the best constant answer gets, is marked if given.
-
-    >>> paper_recorded_live([("Sum(5)", 1.0, [1.0, 0.98], [1.0], 0.2)]).axes[0].get_yticklabels()[0].get_text()
-    'Sum(5)'
-    """
-    rows = [Comparison(*row) for row in rows]
-    if not rows:
-        raise ValueError("there is nothing to compare: no rows")
-    figure, axes = new_figure(0.95 + 0.52 * len(rows) + 0.25 * bool(title), left=1.9, top=0.45 + 0.25 * bool(title))
-    for place, row in enumerate(rows):
-        results = {"paper": [] if row.paper is None else [row.paper], "recorded": row.recorded, "live": row.live}
-        for shift, (source, values) in zip((-0.25, 0, 0.25), results.items()):
-            values, look = [float(v) for v in values], SOURCES[source]
-            if values:
-                axes.plot([min(values), max(values)], [place + shift] * 2, color=look.colour, lw=2, zorder=2)
-                axes.plot(values, [place + shift] * len(values), "|", color=look.colour, ms=8, mew=1.2, zorder=2)
-                axes.plot([np.mean(values)], [place + shift], look.marker, color=look.colour, ms=7, zorder=3,
-                          mec="white", mew=0.8, clip_on=False)
-        if row.paper is None:
-            axes.annotate("paper: no number", (0, place - 0.25), xycoords=("axes fraction", "data"), xytext=(4, 0),
-                          textcoords="offset points", va="center", fontsize=SMALL, color=SOURCES["paper"].colour,
-                          bbox={"fc": "white", "ec": "none", "pad": 1})
-        if row.majority is not None:
-            axes.plot([row.majority] * 2, [place - 0.42, place + 0.42], color=FAINT, lw=1.2, ls=(0, (3, 2)))
-    axes.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=10)
-    axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel=measure)
-    axes.set_title(title, pad=24)
-    axes.grid(False, axis="y")
-    axes.tick_params(axis="y", length=0)
-    for edge in np.arange(len(rows) - 1) + 0.5:
-        axes.axhline(edge, color=FAINT, lw=0.5)
-    if percent:
-        axes.set_xlim(0, 1.02)
-        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
-    handles = [Line2D([], [], color=look.colour, marker=look.marker, ls="none", ms=7, label=source)
-               for source, look in SOURCES.items()]
-    if any(row.majority is not None for row in rows):
-        handles.append(Line2D([], [], color=FAINT, lw=1.2, ls=(0, (3, 2)), label="majority"))
-    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 1), ncols=4, handletextpad=0.4,
-                columnspacing=1.2)
     return figure
 
 

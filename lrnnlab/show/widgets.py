@@ -104,7 +104,7 @@ def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sent
     or ``sentence`` raise is shown under the picture and raised; only a ``ValueError`` after typing in a text box is the
     reader's own and is shown and not raised.
 
-    >>> from lrnnlab.show.transition_figures import growth, growth_sentence
+    >>> from lrnnlab.chapters.ch02 import growth, growth_sentence
     >>> w = explore(growth, {"p": [1.0, 1.2, 2.0], "b": [2, 8]}, sentence=growth_sentence, alt="Growth of products.")
     >>> before = w.image.value
     >>> w.controls["p"].value = 1.2

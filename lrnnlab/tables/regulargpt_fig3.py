@@ -14,7 +14,7 @@ Rows: ``regulargpt_c2``, and ``untrained``, the same net before its first step.
 A record has, for each depth, up to 120 states of 64 strings of 500 symbols, in the form of the tree: their place on
 the plane, the element that the word below them realises, and their cluster.  The rule that counts clusters knows
 nothing of the task: the states of all depths together, in all D dimensions, by Ward's rule, as many clusters as have
-the largest mean silhouette (``analysis_strings.clusters_found``); a depth has those of them that its states are
+the largest mean silhouette (``analysis.clusters_found``); a depth has those of them that its states are
 in.  Beside them, for each depth and for all,
 
     predicted, present    elements that words of that length realise; those that the chosen states show
@@ -45,7 +45,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from lrnnlab.analysis_strings import (
+from lrnnlab.analysis import (
     clusters_found,
     elements_by_depth,
     on_a_plane,

@@ -11,7 +11,7 @@ tasks that ask for different pasts:
 Rows: ``regulargpt_c2``, ``transformer`` (Transformer-XL positions) and ``rnn`` of ``regulargpt/table1``, and ``lrnn``,
 one layer of paper 000's block-diagonal LRNN (row ``softmax`` of ``lrnn/table2``) with one answer a string.
 
-A record has ``gradient``: entry t is the share of the positions t ... 499 (``analysis_strings.cumulative_gradient``,
+A record has ``gradient``: entry t is the share of the positions t ... 499 (``analysis.cumulative_gradient``,
 mean over 8 strings).  A gradient says where the answer would change for a small change of a token's vector, not
 whether it is right: so the accuracy at length 500 stands beside it.  ``bend`` is the largest distance from the
 straight line, ``half`` how many of the last positions hold half of the gradient, ``last4`` and ``first`` the shares of
@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 from torch import nn
 
-from lrnnlab.analysis_strings import cumulative_gradient
+from lrnnlab.analysis import cumulative_gradient
 from lrnnlab.tables.measuring import grid
 from lrnnlab.tables.regulargpt_table1 import percent, training_of
 from lrnnlab.models import build

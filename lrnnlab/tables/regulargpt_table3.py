@@ -44,7 +44,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.analysis_strings import cumulative_gradient
+from lrnnlab.analysis import cumulative_gradient
 from lrnnlab.tables import character_text
 from lrnnlab.tables.measuring import grid
 from lrnnlab.training.loop import train, with_seed

@@ -28,7 +28,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import records
-from lrnnlab.analysis_kernels import receptive_field
+from lrnnlab.analysis import receptive_field
 from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.tables.dlr_table2 import PAPER
 from lrnnlab import show

@@ -1294,10 +1294,11 @@ for machine in three:
             if after not in front:
                 front[after] = (*word, letter)
                 todo.append((after, front[after]))
+    reached = {s: machine.run([*word])[-1] if word else machine.initial for s, word in front.items()}
+    assert reached == {s: s for s in range(machine.num_states)}, "step 3: a word leads to each state"
     for size in (2 ** (depth + 1) for depth in range(9)):
         for u, v in itertools.combinations(sorted(actions_by_length(machine, size)[size]), 2):
             s = next(s for s in range(machine.num_states) if u[s] != v[s])
-            assert s == (machine.run([*front[s]])[-1] if front[s] else machine.initial), "step 3: the front"
             assert machine.outputs[u[s]] != machine.outputs[v[s]], "step 3"
 print(f"{len(three)} tasks, words of 2 to {size} letters: every two actions are told apart by an answer")
 

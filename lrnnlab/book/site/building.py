@@ -36,14 +36,35 @@ def build(
 ) -> list[Path]:
     """Write the pages of ``notebooks`` (committed, in the order of the book) into ``out``; return their paths.
 
-    books : make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
-    api : write the pages of the package's functions too (needs pdoc); the index links them.
-
     A link to a chapter that is not among ``notebooks`` becomes plain text.  The site is made beside ``out`` and takes
-    its place at the end, so what was there stays as it was where this is stopped or the disk is full.  BookError for a
-    damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, and an ``out``
-    that holds something we did not make; then nothing is written.
+    its place at the end, so what was there stays as it was where this is stopped or the disk is full.
 
+    Parameters
+    ----------
+    notebooks : sequence of Path
+        The chapters.
+    out : Path
+        The folder of the site.
+    books : bool
+        Make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
+    api : bool
+        Write the pages of the package's functions too (needs pdoc); the index links them.
+    say : callable, optional
+        Called with a line of text on every step.
+
+    Returns
+    -------
+    list of Path
+        The pages.
+
+    Raises
+    ------
+    BookError
+        For a damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, and
+        an ``out`` that holds something we did not make; then nothing is written.
+
+    Examples
+    --------
     >>> build([Path("notebooks/00_start_here.ipynb")], Path("build/site"))  # doctest: +SKIP
     [PosixPath('build/site/00_start_here.html')]
     """

@@ -56,7 +56,7 @@ def flipbook(explorer: Explorer, most: int = MOST) -> Flipbook:
 
     At most ``most`` values, spread evenly, the opening one among them.  ValueError where there is nothing to choose.
 
-    >>> from lrnnlab.show.transition_figures import growth, growth_sentence
+    >>> from lrnnlab.chapters.ch02 import growth, growth_sentence
     >>> from lrnnlab.show.widgets import explore
     >>> w = explore(growth, {"p": [1.0, 2.0], "b": [2, 8]}, sentence=growth_sentence, alt="Growth.")
     >>> book = flipbook(w)
