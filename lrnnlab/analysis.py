@@ -172,7 +172,7 @@ def within_between(
 
 
 def centre_scores(states: np.ndarray, labels: np.ndarray, C: int) -> np.ndarray:
-    """Scores (B, T, C) whose largest names the nearest centre of a class: 2 x.m - m.m, m the class's mean at position t.
+    """Scores (B, T, C), largest for the class of the nearest centre: 2 x.m - m.m, m the class's mean at position t.
 
     states (B, T, D), labels (B, T) in 0..C-1, or -1.  NaN in the column of a class that no string has at that position.
 
@@ -331,8 +331,8 @@ def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, for
 def parts_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: str = "tree") -> list[np.ndarray]:
     """What each state of ``states_by_depth`` is made of: (B,S,c) tokens at depth 0, then elements of the depth below.
 
-    The earliest comes first; -1 stands for what would lie before the string.  Arguments, numbers and errors are those of
-    ``elements_by_depth``.
+    The earliest comes first; -1 stands for what would lie before the string.  Arguments, numbers and errors are those
+    of ``elements_by_depth``.
 
     >>> from lrnnlab.automata.languages import language
     >>> parity = language("Parity").machine

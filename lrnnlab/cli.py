@@ -25,6 +25,7 @@ def _seeds(text: str) -> list[int]:
     A number above 20 is refused: who writes ``731`` may well mean the one seed 731.
     """
     first, dash, last = text.partition("-")
+    found: Sequence[int]
     try:
         if "," in text:
             found = [int(part) for part in text.split(",") if part]
@@ -60,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )
     reproduce.add_argument(
-        "--seeds", type=_seeds, help=f"how many (5; at most {MOST_SEEDS[0]}), or which (101,102 or 101-105, one: 101,); "
-        "default: 5, or 1 of a measurement"
+        "--seeds", type=_seeds, help=f"how many (5; at most {MOST_SEEDS[0]}), or which (101,102 or 101-105, one: 101,);"
+        " default: 5, or 1 of a measurement"
     )
     reproduce.add_argument(
         "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same (what measures "
@@ -71,8 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes (--budget live: only with --data)")  # fmt: skip
-    reproduce.add_argument("--search", type=int, nargs="?", const=0, metavar="N", help="of fwp/table1 and fwp/table2: train "
-                           "the first N configurations of the paper's grid (default: all) and say which is best")
+    reproduce.add_argument("--search", type=int, nargs="?", const=0, metavar="N",
+                           help="of fwp/table1 and fwp/table2: train the first N configurations of the paper's grid "
+                           "(default: all) and say which is best")  # fmt: skip
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
     whats = bench.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, does in {
@@ -164,7 +166,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from lrnnlab import tables, records
+    from lrnnlab import records, tables
     from lrnnlab.tables import fwp_search
     from lrnnlab.tables.report import line, table
 

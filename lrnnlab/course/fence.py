@@ -42,8 +42,8 @@ FORBIDDEN = """
     io_uring_register bpf perf_event_open userfaultfd inotify_init inotify_init1 fanotify_init name_to_handle_at
     open_by_handle_at quotactl quotactl_fd swapon swapoff reboot syslog acct kexec_load init_module finit_module
 """.split()
-_DROP = ("import os, sys; os.setgroups([]); os.setresgid(*[{0}] * 3); os.setresuid(*[{0}] * 3); "
-         "os.execv(sys.argv[1], sys.argv[1:])").format(NOBODY)  # fmt: skip
+_DROP = (f"import os, sys; os.setgroups([]); os.setresgid(*[{NOBODY}] * 3); os.setresuid(*[{NOBODY}] * 3); "
+         "os.execv(sys.argv[1], sys.argv[1:])")  # fmt: skip
 
 
 class NoFence(ValueError):
@@ -282,7 +282,8 @@ def _container(fence: Fence, python: Sequence[str], name: str) -> list[str]:
     variables = inside(HOME) | {"PYTHONPATH": place}
     command = [
         fence.program, "run", "--rm", "--interactive", "--init", "--network", "none", "--read-only",
-        "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user, "--pids-limit", str(limits.processes),
+        "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user,
+        "--pids-limit", str(limits.processes),
         "--memory", str(limits.memory + limits.folder), "--memory-swap", str(limits.memory + limits.folder),
         "--ulimit", f"cpu={limits.total + 1}", "--tmpfs", f"{HOME}:rw,mode=1777,size={limits.folder}",
         "--workdir", HOME, "--volume", f"{PACKAGE}:{place}/lrnnlab:ro",

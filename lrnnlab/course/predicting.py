@@ -176,7 +176,7 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
     """
     exercise = find(id)
     if not isinstance(exercise, Prediction):
-        raise ValueError(f"{id} asks for no prediction: answer it with check({id!r}, ...)")  # noqa: TRY004
+        raise ValueError(f"{id} asks for no prediction: answer it with check({id!r}, ...)")
     return Asked(exercise, live)
 
 

@@ -170,7 +170,7 @@ class LocalAttention(RotaryAttention):
         return o.flatten(1, 2)[:, :T].unflatten(0, (B, h))
 
     def _around(self, x: Tensor) -> Tensor:
-        """(Bh,n,c,d) -> (Bh,n,2c,d), each chunk behind the one before it; if not causal (Bh,n,3c,d), the next as well."""
+        """(Bh,n,c,d) -> (Bh,n,2c,d), each chunk behind the one before; if not causal (Bh,n,3c,d), the next as well."""
         parts = [F.pad(x, (0, 0, 0, 0, 1, 0))[:, :-1], x]
         if not self.causal:
             parts.append(F.pad(x, (0, 0, 0, 0, 0, 1))[:, 1:])

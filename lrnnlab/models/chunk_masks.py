@@ -8,8 +8,8 @@ row, where the c positions seen stand side by side: ``window_attention``, about 
 last position is asked for, depth l + 1 reads but every c-th position of depth l: ``chunk_attention``, T scores; the
 released code.
 
-Letters: B batch, T time, h heads, d size of a head, c chunk (the paper's C), l depth, s residue classes (c^l of them, or
-1 in the tree), S positions of one class; q, k, v queries, keys and values, r_j the learned bias of distance j.
+Letters: B batch, T time, h heads, d size of a head, c chunk (the paper's C), l depth, s residue classes (c^l of them,
+or 1 in the tree), S positions of one class; q, k, v queries, keys and values, r_j the learned bias of distance j.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ class Block(Module):
         return a + self.ff(normalise(self.ff_norm, a, mask))
 
     def forward(self, x: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None) -> Tensor:
-        """x (B,T,D) with mask (B,T), true at true positions; or tokens (B,T) and a table x (V,D) of what they stand for."""
+        """x (B,T,D) with mask (B,T), true at true positions; or tokens (B,T) and the table x (V,D) that they index."""
         y = self.mixer(self.before(x, mask)) if tokens is None else self.mixer(self.before(x), tokens)
         return self.after(self._stream(x, tokens), y, mask)
 
@@ -365,7 +365,8 @@ class Net(Module):
         self.pool, self.last_outputs = pool, last_outputs
         self.blocks = nn.ModuleList(blocks)
         embeds = vocab_size is not None and encoder == "embedding"
-        self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)  # that counts positions
+        # batch norm counts positions, so it cannot work on the table of symbols
+        self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)
         rows = vocab_size or columns or 0
         self.encoder = nn.Embedding(rows, inputs or width) if embeds else nn.Linear(rows, inputs or width)
         self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
@@ -484,7 +485,9 @@ class Net(Module):
         return self._encoded(inputs), None
 
     def _table(self) -> Tensor:
-        return self.encoder.weight if isinstance(self.encoder, nn.Embedding) else self.encoder.weight.mT + self.encoder.bias
+        if isinstance(self.encoder, nn.Embedding):
+            return self.encoder.weight
+        return self.encoder.weight.mT + self.encoder.bias
 
     def _encoded(self, inputs: Tensor) -> Tensor:
         if self.vocab_size is None or isinstance(self.encoder, nn.Embedding):

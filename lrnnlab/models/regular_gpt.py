@@ -193,7 +193,7 @@ class RegularGPT(Module):
         return h.transpose(1, 2).flatten(1, 2)[:, -T:]
 
     def _fill(self, h: Tensor, multiple: int) -> tuple[Tensor, Tensor]:
-        """h (B,T,D) behind pad vectors, so many that ``multiple`` divides its length; which positions are to be seen."""
+        """h (B,T,D) behind pad vectors, so that ``multiple`` divides its length; and which positions are to be seen."""
         B, T, D = h.shape
         missing = -T % multiple
         positions = torch.arange(missing + T, device=h.device)

@@ -5,11 +5,11 @@
     t5       q k + b_bucket(m-n)                        T5 (Raffel et al. 2020); Table 3
     alibi    q k - 2^(-8 i/h) (m-n), head i             ALiBi (Press et al. 2022); Table 3
 
-``xl`` is an encoder, as in the code that paper 002 builds on (Deletang et al. 2023): every position sees all, one answer
-at the last.  The others are causal and answer at every position.  Scores without biases are divided by sqrt(d).
+``xl`` is an encoder, as in the code that paper 002 builds on (Deletang et al. 2023): every position sees all, one
+answer at the last.  The others are causal and answer at every position.  Scores without biases are divided by sqrt(d).
 
-Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head; m position of a query, n of a key;
-q, k queries and keys, u and v learned vectors, R sinusoids.
+Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head; m position of a query, n of a
+key; q, k queries and keys, u and v learned vectors, R sinusoids.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class BiasedLayer(AttentionLayer):
 class Kerple(Module):
     """Distances m - n (T,T) -> -r_1 log(1 + r_2 (m - n)), (h,T,T); r_1 from U(0,2), r_2 from U(0,1) at the start.
 
-    Both are at least 0.01.  The released code cuts the weights themselves; here the forward pass cuts, and a weight that
-    has fallen below is still told which way is up.
+    Both are at least 0.01.  The released code cuts the weights themselves; here the forward pass cuts, and a weight
+    that has fallen below is still told which way is up.
 
     >>> Kerple(3)(torch.tensor([[0, 0], [1, 0]])).shape
     torch.Size([3, 2, 2])

@@ -1,6 +1,6 @@
 """What the Transformers of paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023) are made of.
 
-    post_norm   a = LN(h + attention(h))     out = LN(a + W2 relu(W1 a))     the released code, after Deletang et al. 2023
+    post_norm   a = LN(h + attention(h))     out = LN(a + W2 relu(W1 a))     the released code (Deletang et al. 2023)
     gpt2        a = h + attention(LN(h))     out = a + W2 gelu(W1 LN(a))     the text: "all the other details of GPT2"
 
 Attention itself is left to the layers that are built on :class:`AttentionLayer`.  Weights start as in the released

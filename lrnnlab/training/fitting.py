@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -174,7 +175,7 @@ def impurity(model: Net, trace, tokens: Tensor) -> Tensor:
 
 
 class Attempts:
-    """The attempts at one model, each a :class:`Descent` through the recipe's phases; all of it goes into a checkpoint."""
+    """The attempts at one model, each a :class:`Descent` through the recipe's phases; a checkpoint holds all of it."""
 
     KEPT = ("attempt", "phase", "total_steps", "stopped", "lessons", "rounds")
 
@@ -229,10 +230,10 @@ class Attempts:
         while self.phase < len(self.phases) and not self.stopped:
             phase = self.phases[self.phase]
 
-            def reached() -> bool:
+            def reached(phase: Phase = phase) -> bool:
                 return descent.here > 0 and phase.until is not None and descent.running < phase.until
 
-            descent.run(lambda part: self._loss(phase, part), phase.steps, heights=lambda here: _heights(phase, here),
+            descent.run(partial(self._loss, phase), phase.steps, heights=partial(_heights, phase),
                         enough=lambda: self.stopped or reached(), after=after)  # fmt: skip
             ended = descent.here >= phase.steps or reached()
             if descent.failed or (ended and phase.until is not None and not reached()):

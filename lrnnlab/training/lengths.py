@@ -1,4 +1,4 @@
-"""Training on strings of many lengths, one length a batch, which may grow (paper 002: Chi, Fan, Rudnicky, Ramadge 2023).
+"""Training on strings of many lengths, one length a batch, which may grow (paper 002: Chi et al. 2023).
 
 The paper trains on strings of up to 40 symbols (each batch of one length, uniform in 1..40), with Adam at a constant
 rate and the gradient cut to norm 1, and scores on longer ones.  ``train_strings`` does that, for any task that gives

@@ -37,9 +37,10 @@ def take(strings: Batch, which: Tensor) -> Batch:
 
 
 class Pools:
-    """Endless batches of ``size`` strings: ``stages`` are (steps, strings), one after the other; an epoch has each string once.
+    """Endless batches of ``size`` strings, from ``stages``, pairs of (steps, strings), one after the other.
 
-    An epoch's last batch may be smaller; a stage begins with an epoch.  All randomness comes from ``generator``.
+    An epoch has each string once.  Its last batch may be smaller; a stage begins with an epoch.  All randomness comes
+    from ``generator``.
 
     >>> labels = torch.arange(5).view(5, 1)
     >>> pool = Batch(torch.zeros_like(labels), labels, labels >= 0)
@@ -171,8 +172,8 @@ def train_pools(
     (True, 1.0)
     """
     if not pools or min(watch_every, patience, *(steps for steps, _ in pools)) < 1:
-        raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got stages of "
-                         f"{[steps for steps, _ in pools]}, watch_every={watch_every}, patience={patience}")  # fmt: skip
+        raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got "
+                         f"stages of {[steps for steps, _ in pools]}, {watch_every=}, {patience=}")  # fmt: skip
     if stop not in STOPS:
         raise ValueError(f"stop is one of {', '.join(STOPS)}, got {stop!r}")
     dropout = generator.clone_state()  # what dropout draws must not change the batches

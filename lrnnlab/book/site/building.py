@@ -14,12 +14,12 @@ from nbformat.v4 import new_output
 from lrnnlab.book.drifting import read_twin, source_of
 from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
-from lrnnlab.book.slicing import widget_cells, widgets
-from lrnnlab.book.text import WIDGET
 from lrnnlab.book.site.flipbooks import SCRIPT, book_html, flipbook
 from lrnnlab.book.site.pages import Place, body, framed, lead, title
 from lrnnlab.book.site.reference import reference
 from lrnnlab.book.site.style import sheet
+from lrnnlab.book.slicing import widget_cells, widgets
+from lrnnlab.book.text import WIDGET
 from lrnnlab.show.output import few_colours
 
 MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
