@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,31 +17,24 @@ from lrnnlab.arguments import Parser
 LONG = ("losses", "checks", "curves", "seal")  # parts of a record that --json leaves out
 
 
-MOST_SEEDS = 20, 10_000  # that a single number asks for; that a range asks for
+MOST_SEEDS = 10_000
 
 
 def _seeds(text: str) -> list[int]:
-    """``5`` means seeds 0..4; ``101,102`` or ``101,`` or ``101-105`` mean just those.
-
-    A number above 20 is refused: who writes ``731`` may well mean the one seed 731.
-    """
-    first, dash, last = text.partition("-")
-    found: Sequence[int]
+    """``731`` is that one seed; ``0-4``, ``0,3,7`` and ``0-2,7`` are lists."""
+    found: list[int] = []
     try:
-        if "," in text:
-            found = [int(part) for part in text.split(",") if part]
-        else:
-            found = range(int(first), int(last) + 1) if dash else range(int(first))
+        for part in text.split(","):
+            first, dash, last = part.partition("-")
+            several = range(int(first), int(last if dash else first) + 1)
+            if not several or len(found) + len(several) > MOST_SEEDS:
+                raise ValueError
+            found += several
     except ValueError:
-        found = ()
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seeds (5), nor a list (101,102 or 101-105)")
-    if isinstance(found, range) and found[-1] - found[0] >= MOST_SEEDS[bool(dash)]:
         raise argparse.ArgumentTypeError(
-            f"{text} are more than {MOST_SEEDS[1]:,} seeds" if dash else f"{text} is a large number of seeds: write "
-            f"0-{found[-1]} if you mean them all, or {text}, (with the comma) if you mean seed {text}"
-        )
-    return list(found)
+            f"{text!r} is neither a seed (731), nor a list of at most {MOST_SEEDS:,} (0-4 or 0,3,7)"
+        ) from None
+    return found
 
 
 def _names(text: str) -> list[str]:
@@ -60,21 +54,18 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )
-    reproduce.add_argument(
-        "--seeds", type=_seeds, help=f"how many (5; at most {MOST_SEEDS[0]}), or which (101,102 or 101-105, one: 101,);"
-        " default: 5, or 1 of a measurement"
-    )
-    reproduce.add_argument(
-        "--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same (what measures "
-        "time runs alone)"
-    )
+    reproduce.add_argument("--seeds", type=_seeds, help="which: one (731) or several (0-4 or 0,3,7); default: 0-4 of "
+                           "lrnn/table2 and lrnn/smoothing, 0 of the others")  # fmt: skip
+    reproduce.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same "
+                           "(what measures time runs alone)")  # fmt: skip
+    reproduce.add_argument("--engine", help="where the runs go: dask://HOST:PORT, slurm or local, see the README; needs "
+                           "lrnnlab[cluster]; the numbers stay the same")  # fmt: skip
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
-                           help="keep and reuse records; default: yes (--budget live: only with --data)")  # fmt: skip
-    reproduce.add_argument("--search", type=int, nargs="?", const=0, metavar="N",
-                           help="of fwp/table1 and fwp/table2: train the first N configurations of the paper's grid "
-                           "(default: all) and say which is best")  # fmt: skip
+                           help="keep and reuse records; default: yes (--budget live: only with --data or --engine)")  # fmt: skip
+    reproduce.add_argument("--search", type=int, nargs="?", const=0, metavar="N", help="of fwp/table1 and fwp/table2: train "
+                           "the first N configurations of the paper's grid (default: all) and say which is best")
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
     whats = bench.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, does in {
@@ -167,40 +158,69 @@ def _run(argv: list[str]) -> int:
 
 def _reproduce(options: argparse.Namespace) -> int:
     from lrnnlab import records, tables
-    from lrnnlab.tables import fwp_search
-    from lrnnlab.tables.report import line, table
+    from lrnnlab.tables.fwp_search import search_plan
+    from lrnnlab.tables.report import beside, line, table
+    from lrnnlab.tables.runner import time_left
 
     chosen = {name: getattr(options, name) for name in ("tasks", "rows", "seeds", "budget")}
     if options.search is None:
         runs = tables.plan(options.experiment, protocol=options.protocol, **chosen)
     else:
-        runs = fwp_search.search_plan(options.experiment, first=options.search, **chosen)
-    keep = options.record if options.record is not None else options.budget != "live" or options.data is not None
+        runs = search_plan(options.experiment, first=options.search, **chosen)
+    keep = options.budget != "live" or options.data is not None or options.engine is not None
+    keep = keep if options.record is None else options.record
     data = (options.data or records.data_folder()) if keep else None
-    if options.jobs > 1 and tables.times(options.experiment):
+    asked_for = tables.get(options.experiment)
+    if asked_for.clock and options.jobs > 1:
         print(f"{options.experiment} measures time: one run at a time, not {options.jobs}", file=sys.stderr)
-    aliases = tables.get(options.experiment).ALIASES
-    asked = {aliases.get(row, row): row for row in options.rows or ()}  # print the name that was asked for
+    asked = {asked_for.aliases.get(row, row): row for row in options.rows or ()}  # print the name that was asked for
+    start, done, made, missing = time.monotonic(), [], 0, 0
 
     def announce(planned: int, recorded: int) -> None:
+        nonlocal missing
+        missing = planned - recorded
         where = f", {recorded} of them recorded in {data}" if data else ", none taken from records or kept"
-        print(f"{options.experiment}, budget {options.budget}: {planned} run{'s' * (planned != 1)} planned{where}",
-              file=sys.stderr, flush=True)  # fmt: skip
+        seeds = list(dict.fromkeys(run.seed for run in runs))
+        parts = [_counted(len({getattr(run, name) for run in runs}), name) for name in ("task", "row")]
+        print(f"{options.experiment}, budget {options.budget}: {_counted(planned, 'run')} planned{where}\n"
+              f"({', '.join(parts)}; {_said(seeds)})", file=sys.stderr, flush=True)  # fmt: skip
 
-    done = []
-    made = tables.run_all(runs, jobs=options.jobs, data=data, progress=not options.json, announce=announce)
+    found = tables.run_all(
+        runs, jobs=options.jobs, engine=options.engine, data=data, progress=not options.json, announce=announce
+    )
     try:
-        for number, record in enumerate(made, 1):
+        for number, record in enumerate(found, 1):
             done.append(record)
+            made += not record["recorded"]
             shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
             if options.json:
                 print(json.dumps({k: v for k, v in shown.items() if k not in LONG}), flush=True)
-            print(f"[{number}/{len(runs)}] {line(shown)}", file=sys.stderr, flush=True)
+            left = time_left(time.monotonic() - start, made, missing)
+            print(f"[{number}/{len(runs)}] {line(shown)}{left and f'; {left}'}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         return _interrupted(data)
     if not options.json:
         print(table(done))
+        if asked_for.score is not None and options.budget == "live" and done:
+            at = records.recorded_folder() / "records" / options.experiment / "desk"
+            cells = {(record["task"], record["row"]) for record in done}
+            desk = [record for record in records.read_all(at) if (record["task"], record["row"]) in cells]
+            body = beside(options.experiment, desk, done).to_string(index=False)
+            print(f"\n{asked_for.scored}, in percent: in the paper, recorded at the desk, live\n{body}")
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
+
+
+def _counted(number: int, what: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _said(seeds: Sequence[int]) -> str:
+    """Which seeds are meant, at a glance: ``seed 7``, ``seeds 0 to 4``, ``2 seeds, 0 to 7``."""
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    whole = max(seeds) - min(seeds) == len(seeds) - 1
+    return f"{'seeds' if whole else f'{len(seeds)} seeds,'} {min(seeds)} to {max(seeds)}"
 
 
 def _unwritten(failed: Sequence[str], planned: int) -> int:

@@ -1,5 +1,7 @@
 """Tests that the papers' experiments have in common: what is planned, and that records answer the present settings."""
 
+import re
+
 import pytest
 
 from lrnnlab import tables, records
@@ -11,18 +13,18 @@ def planned(names, without=()):
 
     @pytest.mark.parametrize("name", names)
     def plan(name):
-        module = tables.get(name)
+        table = tables.get(name)
         for budget in ("live", "desk"):
             runs = tables.plan(name, budget=budget)
-            assert len(runs) == len(module.TASKS) * len(module.ROWS)
+            assert len(runs) == len(table.tasks) * len(table.rows)
             assert len({str(run.path(records.data_folder())) for run in runs}) == len(runs)
         with pytest.raises(ValueError, match="no row 'mamba'"):
-            module.setting("mamba", module.TASKS[0], "desk")
+            table.setting("mamba", table.tasks[0], "desk")
         with pytest.raises(ValueError, match="'sort'"):
-            module.setting(module.ROWS[0], "sort", "desk")
+            table.setting(table.rows[0], "sort", "desk")
         for budget in ("week", *without):
             with pytest.raises(ValueError, match=f"'{budget}'"):
-                module.setting(module.ROWS[0], module.TASKS[0], budget)
+                table.setting(table.rows[0], table.tasks[0], budget)
 
     return plan
 
@@ -33,12 +35,19 @@ def belonging(names):
     @pytest.mark.parametrize("name", names)
     def belong(name):
         found = records.read_all(records.data_folder() / "records" / name / "desk")
-        module = tables.get(name)
+        table = tables.get(name)
         for record in found:
             cell = {"tasks": [record["task"]], "rows": [record["row"]], "seeds": [record["seed"]]}
             plan = tables.plan(name, budget="desk", **cell)
             assert records.fingerprint(plan[0].config()) == record["fingerprint"], (record["task"], record["row"])
-            assert str(record["seed"]) in module.line(record)
+            assert str(record["seed"]) in table.line(record)
         assert not found or report.table(found)
 
     return belong
+
+
+def found(name):
+    """What ``data/records/README.md`` says was found in the records of an experiment, on one line."""
+    text = (records.data_folder() / "records" / "README.md").read_text(encoding="utf-8")
+    (said,) = re.findall(rf"^### {name}\n(.*?)(?=^###|\Z)", text, flags=re.M | re.S)
+    return " ".join(said.split())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lrnnlab import tables, records, tasks
 from lrnnlab.tables import lrnn_baseline_rates as rates
 from lrnnlab.tables import lrnn_baselines as baselines
-from lrnnlab.tables import lrnn_table2, report, runner
+from lrnnlab.tables import lrnn_table2, report
 from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla
 from lrnnlab.models.recurrent import Nonlinear
 
@@ -37,7 +37,7 @@ def cut(run, steps=2):
 def test_every_cell_trains(budget):
     for run in cells(budget):
         before = run.build_model().state_dict()
-        found = runner.train(cut(run), progress=False)
+        found = tables.train(cut(run), progress=False)
         after = found.model.state_dict()
         assert found.accepted and found.steps == 2, run.row
         assert len(found.model.layers) == (3 if run.task == "modarith" else 1) and found.model.width == 64
@@ -105,12 +105,6 @@ def test_the_papers_budget_is_that_of_the_papers_own_model():
     for run in cells("paper"):
         assert run.protocol == "paper"
         assert run.setting.recipe == lrnn_table2.setting("release", run.task, "paper").recipe
-
-
-@pytest.mark.parametrize("wrong", [("nobody", "sum", "desk"), ("s4", "chess", "desk"), ("s4", "sum", "paper")])
-def test_a_cell_that_is_not_there_is_refused(wrong):
-    with pytest.raises(ValueError, match=f"got {', '.join(map(repr, wrong))}"):
-        baselines.setting(*wrong)
 
 
 # The learning rates
@@ -229,7 +223,7 @@ def test_training_that_breaks_off_is_out():
     setting = {**rates.setting("vanilla-0.01", "evenpair", "live"), "strings": 8}
     found = rates.measure({**setting, "phase": {**setting["phase"], "lr": 1e30}}, seed=0)["metrics"]
     assert found["finished"] is False and found["loss"] is None
-    assert "broke off" in rates.line({"task": "evenpair", "row": "vanilla-0.01", "metrics": found})
+    assert "broke off" in rates.TABLE.line({"task": "evenpair", "row": "vanilla-0.01", "metrics": found})
 
 
 @pytest.mark.parametrize(
@@ -238,7 +232,7 @@ def test_training_that_breaks_off_is_out():
 )  # fmt: skip
 def test_a_measurement_that_is_not_there_is_refused(wrong):
     with pytest.raises(ValueError, match="lrnn/baseline_rates has no (row|task|budget)"):
-        rates.setting(*wrong)
+        rates.TABLE.setting(*wrong)
 
 
 def test_the_sweep_is_shown_with_what_a_guesser_has():

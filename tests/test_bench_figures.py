@@ -177,11 +177,11 @@ def test_bad_questions():
 
 def test_without_a_record_the_picture_names_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
-    with pytest.raises(RuntimeError, match="bench scans --threads 1 --record"):
-        pictures.scan_bench()
+    with pytest.raises(ValueError, match="bench scans --threads 1 --record"):
+        pictures.PICTURES["scan_bench"].figure()
 
 
 def test_the_picture_is_that_of_the_record(monkeypatch):
     monkeypatch.setattr(pictures, "recorded", lambda: BOTH)
-    figure, alt = pictures.scan_bench()
+    figure, alt = pictures.PICTURES["scan_bench"].figure(), pictures.PICTURES["scan_bench"].alt
     assert at(figure.axes[1], "loop (unbind)") == at(times_ours(BOTH).axes[1], "loop (unbind)") and len(alt) > 40

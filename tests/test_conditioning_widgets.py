@@ -11,33 +11,36 @@ from matplotlib.colors import to_rgb
 from numpy.polynomial import chebyshev, polynomial
 
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.show import conditioning_figures, conditioning_widgets
-from lrnnlab.show.conditioning_figures import (
-    SIGNS,
-    circle_angles,
-    exact_shifts,
-    extremal_proof,
-    learned_kernels,
-    shift_costs,
-)
-from lrnnlab.show.conditioning_widgets import (
+from lrnnlab.algebra.shifts import INTERVALS
+from lrnnlab.chapters import ch06
+from lrnnlab.chapters.ch06 import (
+    DIGITS,
+    ERRORS,
     LAMBDAS,
     LENGTHS,
     MODES,
     PERCENTS,
+    REACHES,
+    SIGNS,
+    circle_angles,
     cost_picture,
     cost_sentence,
     error_words,
+    exact_shifts,
+    extremal_proof,
+    fading_half_circle,
     float_kernels,
     float_sentence,
+    learned_kernels,
+    reach_picture,
+    reach_sentence,
+    shift_costs,
     shift_of,
     sum_picture,
     sum_sentence,
     summed,
 )
 from lrnnlab.show.output import png
-from lrnnlab.algebra.float_limits import DIGITS
-from lrnnlab.algebra.shift_norms import INTERVALS
 
 REAL = ("[0,1]", "[-1,1]")
 
@@ -64,7 +67,7 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
 
 
 def test_another_price_is_drawn_as_it_is(monkeypatch):
-    monkeypatch.setattr(conditioning_figures, "smallest_norm", lambda L, S, interval="": 10**S)
+    monkeypatch.setattr(ch06, "smallest_norm", lambda L, S, interval="": 10**S)
     assert list(line(shift_costs(8, 1).axes[0], 0)) == pytest.approx(range(8))
 
 
@@ -135,9 +138,9 @@ def test_the_sentence_knows_which_floats_are_lost(interval, N):
 
 
 def test_a_kernel_without_numbers_is_drawn_at_the_edge(monkeypatch):
-    found = conditioning_widgets.shift_weights(4)
+    found = ch06.shift_weights(4)
     broken = found._replace(kernel32=np.array([0, np.nan, np.inf, -np.inf]), error32=np.inf)
-    monkeypatch.setattr(conditioning_widgets, "shift_weights", lambda N, interval: broken)
+    monkeypatch.setattr(ch06, "shift_weights", lambda N, interval: broken)
     taps, axes = drawn_kernel(float_kernels("[0,1]", 4), "float32")
     assert list(taps) == [0] and axes.get_title("left") == "float32: wrong, no number"
     assert len(png(axes.figure)) > 1000
@@ -151,6 +154,18 @@ def test_errors_in_words_bound_the_error(error):
         assert error < 0.5 and error <= bound * 1.000001 and bound <= 10.000001 * error
     else:
         assert error >= 0.5
+
+
+# ------------------------------------------------------------------------------------------------------- the reach
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 90), st.sampled_from(ERRORS))
+def test_a_fading_half_circle_is_one_spike_and_its_echoes(N, S, error):
+    """Against the closed form: (-d)^q at S + 2Nq, and q may be negative."""
+    made, norm = fading_half_circle(N, S, error, 200)
+    wanted = [(-error) ** ((k - S) // (2 * N)) if (k - S) % (2 * N) == 0 else 0 for k in range(200)]
+    assert made == pytest.approx(wanted, abs=1e-9 * norm) and norm == pytest.approx(error ** (-S / (2 * N)))
+    assert (norm <= 1 / error * (1 + 1e-9)) == (S <= 2 * N)
+    assert ("all steps hold" in reach_sentence(N, S, error)) == (S <= 2 * N)
 
 
 # ---------------------------------------------------------------------------------------------- the other pictures
@@ -210,7 +225,7 @@ def test_errors_are_those_of_exact_arithmetic():
 
 
 def test_a_wrong_sum_is_seen(monkeypatch):
-    monkeypatch.setattr(conditioning_widgets, "running_sum", lambda lam, u, precision: np.cumsum(u))
+    monkeypatch.setattr(ch06, "running_sum", lambda lam, u, precision: np.cumsum(u))
     assert summed(0.9, "float32").errors.max() > 0.1
 
 
@@ -231,6 +246,9 @@ def test_every_place_can_be_drawn_and_told():
     nodes = list(INTERVALS)
     floats, costs = {"interval": nodes, "N": MODES}, {"interval": nodes, "L": LENGTHS, "percent": PERCENTS}
     sums = {"lam": LAMBDAS[:-1], "precision": list(DIGITS)}
+    reach = {"N": [8, 32], "S": REACHES, "error": ERRORS}
+    assert sweep(reach_picture, samples=0, **reach | {"S": [8, 128]}) == []
+    assert sweep(reach_sentence, samples=15, **reach) == []
     for draw, say, controls in ((float_kernels, float_sentence, floats), (cost_picture, cost_sentence, costs),
                                 (sum_picture, sum_sentence, sums)):  # fmt: skip
         assert sweep(draw, samples=0, **controls) == []

@@ -40,6 +40,12 @@ def binomial(n, k):
     return math.prod(range(n - k + 1, n + 1)) // math.factorial(k)
 
 
+def best_weight(N, k):
+    """1 over the product of all differences of the extrema of T_(N-1) on [0, 1] to the k-th."""
+    nodes = (1 - np.cos(math.pi * np.arange(N) / (N - 1))) / 2
+    return float(1 / np.prod(nodes[k] - np.delete(nodes, k)))
+
+
 TURN = math.radians(60)
 WRONG = {
     "05.3": [lambda N: N, lambda N: N - 1, lambda N: 2 * N, lambda N: (N,), "N + 1"],
@@ -48,12 +54,22 @@ WRONG = {
         lambda r, m, j: r ** (m * j), lambda r, m, j: [1], 3,
     ],
     "05.10": [4, 5, 8, 9, "seven", 6.5],
+    "05.11": [
+        lambda a, b, same: -0.5j * a * b, lambda a, b, same: -0.5j * (2 if same else 1) * a * b,
+        lambda a, b, same: 0.5j * (1 if same else 2) * a * b, lambda a, b, same: (1 if same else 2) * a * b,
+        lambda a: a, 3,
+    ],
     "06.2": [lambda N: (N, N - 1), lambda N: (N - 1, N - 1), lambda N: (N - 2, N - 2), lambda N: N - 1, (3, 2)],
     "06.8": [
         lambda lam: 0, lambda lam: 1 / (1 - lam), lambda lam: -math.log(1 - lam), lambda lam: 88.7 / -math.log(lam),
         lambda lam: -math.log(lam), 7,
     ],
     "06.10": [1, 8, 31, 22, "16"],
+    "06.11": [
+        lambda N, k: best_weight(N, k) * (-1) ** (N - 1), lambda N, k: abs(best_weight(N, k)),
+        lambda N, k: best_weight(N, k) * (1 + (k % (N - 1) == 0)), lambda N, k: best_weight(N, k) * (N - 1) / N,
+        lambda N: 2 ** (2 * N - 3), 7,
+    ],
     "08.1": [500, 499, 250, "501 nodes"],
     "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
     "08.3": [
@@ -99,9 +115,11 @@ OTHER_STYLE = {
     "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
     "05.9": [lambda r, m, j: np.power(r, j) * math.prod(range(j + 1, j + m)) / math.prod(range(1, m))],
     "05.10": [7.0, np.int64(7)],
+    "05.11": [lambda a, b, same: a * b / 2j * (2 - same)],
     "06.2": [lambda N: [float(N - 1), N - 2.0], lambda N: np.array([N - 1, N - 2])],
     "06.8": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
     "06.10": [16.0, np.int64(16)],
+    "06.11": [lambda N, k: best_weight(N, k)],
     "08.1": [501.0, np.int64(501)],
     "08.2": [[4, 2], (2.0, 4.0), np.array([2, 4])],
     "08.3": [triple_layer, lambda n: [torch.tensor(part) for part in triple_layer(n)]],

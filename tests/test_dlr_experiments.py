@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import belonging, planned
+from recorded import belonging, found, planned
 from torch import nn
 
 from lrnnlab import tables, records
@@ -54,9 +54,9 @@ test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
 
 @pytest.mark.parametrize("name", ["dlr/kernels", "dlr/table4"])
 def test_no_budget_of_the_paper_where_there_is_none(name):
-    module = tables.get(name)
+    table = tables.get(name)
     with pytest.raises(ValueError, match="'paper'"):
-        module.setting("dlr", module.TASKS[0], "paper")
+        table.setting("dlr", table.tasks[0], "paper")
 
 
 def test_the_number_of_modes_is_what_a_length_needs_or_the_papers():
@@ -69,7 +69,7 @@ def test_the_number_of_modes_is_what_a_length_needs_or_the_papers():
     assert of("dlr", "256", "paper")["options"]["state"] == 4096
     assert (of("dlr", "65536", "paper")["rate"], of("dss", "65536", "paper")["rate"]) == (1e-5, 1e-3)
     with pytest.raises(ValueError, match="'65536'"):
-        of("dlr", "65536", "desk")
+        dlr_table2.TABLE.setting("dlr", "65536", "desk")
 
 
 def test_the_paper_counts_its_parameters_as_the_network_here():
@@ -248,7 +248,7 @@ def test_what_the_records_of_table_2_say():
 
 
 def test_what_the_records_of_table_4_say():
-    cells, text = {}, dlr_table4.__doc__
+    cells, text = {}, found("dlr/table4")
     for record in records.read_all(DATA / "records" / "dlr" / "table4" / "desk"):
         cells.setdefault((record["task"], record["row"]), []).append(100 * record["metrics"]["accuracy"])
     assert all(len(cell) == 3 for cell in cells.values())
@@ -268,7 +268,7 @@ def made(row, task, r2, seed=0, budget="desk", steps=600):
 
 
 def test_the_table_keeps_ours_and_the_papers_apart():
-    text = dlr_table2.table([made("dlr", "256", 0.5), made("dlr", "256", 0.7, 1), made("dlr_real", "1024", 0.25, steps=9)])
+    text = dlr_table2.TABLE.text([made("dlr", "256", 0.5), made("dlr", "256", 0.7, 1), made("dlr_real", "1024", 0.25, steps=9)])
     ours, paper = text.split("\n\n")
     assert "0.60 (0.50 to 0.70), 600" in ours and "0.25, 9" in ours and "0.222" in ours
     assert "0.83" in paper and "0.83" not in ours and "0.60" not in paper

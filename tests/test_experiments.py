@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,16 +12,18 @@ from pathlib import Path
 import pytest
 
 from lrnnlab import cli, tables, records
-from lrnnlab.tables import lrnn_table2, runner
+from lrnnlab.tables import lrnn_training, plans, report, runner
 from lrnnlab.tables.report import frame, table
+from lrnnlab.tables.table import Run, Setting
+from lrnnlab.tables.text import range_in_percent
 from lrnnlab.models import build
 from lrnnlab.training import Phase, Recipe
 
-TINY = runner.Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch=8))
+TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch=8))
 
 
 def tiny(seed=0, **changes):
-    return replace(runner.Run("lrnn/table2", "sum", "elman", seed, "desk", "ours", TINY, modulus=2), **changes)
+    return replace(Run("lrnn/table2", "sum", "elman", seed, "desk", "ours", TINY, modulus=2), **changes)
 
 
 def without_clock(record):
@@ -30,7 +33,7 @@ def without_clock(record):
 
 
 def test_every_cell_of_every_experiment_can_be_built():
-    for name in tables.EXPERIMENTS:
+    for name in ("lrnn/table2", "lrnn/smoothing"):
         for budget in tables.BUDGETS:
             for run in tables.plan(name, seeds=[0], budget=budget):
                 task, setting = run.build_task(), run.setting
@@ -44,7 +47,7 @@ def test_budget_paper_is_the_papers_setting():
     assert run.protocol == "paper" and run.setting.options["layers"] == 3
     assert (recipe.steps, recipe.batch, recipe.optimiser) == (40_000, 128, "adam")
     assert (recipe.phases[0].lr, recipe.phases[0].weight_decay) == (2e-4, 1e-4)
-    assert runner._check(run, run.build_task())[1] == 1000
+    assert lrnn_training._check(run, run.build_task())[1] == 1000
 
 
 def test_ours_is_the_best_row_and_wrong_names_are_refused():
@@ -68,8 +71,8 @@ def test_a_record_holds_what_it_takes_to_trust_it():
 
 def test_jobs_do_not_change_the_numbers():
     runs = [tiny(seed) for seed in (0, 1)]
-    one = [without_clock(r) for r in runner.perform_all(runs, jobs=1)]
-    two = [without_clock(r) for r in runner.perform_all(runs, jobs=2)]
+    one = [without_clock(r) for r in tables.run_all(runs, jobs=1)]
+    two = [without_clock(r) for r in tables.run_all(runs, jobs=2)]
     assert one == two
     assert one[0]["metrics"] != one[1]["metrics"]
 
@@ -99,48 +102,75 @@ def timeless(record):
     return json.loads(json.dumps({**without_clock(record), "schema": 1}))
 
 
-def test_what_measures_time_runs_alone(monkeypatch, capsys):
+def test_what_measures_time_runs_alone(monkeypatch):
     seen = []
-    monkeypatch.setattr(tables, "perform_all", lambda runs, *, jobs, **_: seen.append(jobs) or iter(()))
-    for name in (*tables.EXPERIMENTS, *tables.MEASUREMENTS):
-        tables.run_all([replace(tiny(), experiment=name)], jobs=2)
-    assert dict(zip((*tables.EXPERIMENTS, *tables.MEASUREMENTS), seen)) == {
-        name: 1 if name == "lrnn/speed" else 2 for name in (*tables.EXPERIMENTS, *tables.MEASUREMENTS)
-    }
+    monkeypatch.setattr(runner, "_performed", lambda runs, jobs, *_: seen.append(jobs) or (None for _ in runs))
+    for name in tables.TABLES:
+        list(tables.run_all([replace(tiny(), experiment=name)], jobs=2))
+    assert dict(zip(tables.TABLES, seen)) == {name: 1 if name == "lrnn/speed" else 2 for name in tables.TABLES}
+    with pytest.raises(ValueError, match="lrnn/speed measures time: it runs alone on this machine, not by --engine local"):
+        next(tables.run_all(tables.plan("lrnn/speed"), engine="local"))
 
 
 def test_the_command_says_first_what_it_plans(tmp_path, capsys):
     call = f"reproduce lrnn/fig1 --rows 2,4,2 --data {tmp_path}".split()
     assert cli.main(call) == 0
-    first = capsys.readouterr().err.splitlines()[0]
+    first, second, line = capsys.readouterr().err.splitlines()[:3]
     assert first == f"lrnn/fig1, budget live: 2 runs planned, 0 of them recorded in {tmp_path}"
+    assert second == "(1 task, 2 rows; seed 0)" and line.endswith("s left")
     assert cli.main(["reproduce", "lrnn/fig1", "--rows", "2,8", "--data", str(tmp_path)]) == 0
     assert "2 runs planned, 1 of them recorded" in capsys.readouterr().err.splitlines()[0]
     assert cli.main("reproduce lrnn/fig1 --rows 2 --jobs 2".split()) == 0
     assert "1 run planned, none taken from records or kept" in capsys.readouterr().err
 
 
+def test_a_checkout_that_is_not_installed_makes_records_that_say_what_made_them(tmp_path):
+    """The package alone, copied: no revision, no installed version; the digest of its files tells what it is."""
+    package = Path(records.__file__).parent
+    shutil.copytree(package, tmp_path / "lrnnlab", ignore=shutil.ignore_patterns("__pycache__"))
+    hidden = "import importlib.metadata as m\ndef gone(name): raise m.PackageNotFoundError(name)\nm.version = gone\n"
+    (tmp_path / "start.py").write_text(f"{hidden}from lrnnlab.cli import main\nraise SystemExit(main())\n")
+    call = [sys.executable, "start.py", *"reproduce lrnn/fig1 --rows 2 --data here --json".split()]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    made = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    (record,) = records.read_all(tmp_path / "here")
+    assert record["provenance"] == json.loads(made.stdout)["provenance"]
+    found = {name: record["provenance"][name] for name in ("revision", "source", "torch")}
+    assert found == {"revision": "unknown", "source": records.source(), "torch": "not installed"}
+
+
+def test_where_a_record_comes_from_is_known_before_training_begins(monkeypatch):
+    def fails(device):
+        raise RuntimeError("nobody knows")
+
+    monkeypatch.setattr(records, "provenance", fails)
+    monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), measure=None))
+    with pytest.raises(RuntimeError, match="nobody knows"):
+        list(tables.run_all([tiny()]))
+
+
 def test_a_checkpoint_that_cannot_be_written_does_not_end_training(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     run, said = tiny(), "training goes on"
     model = lambda seed: run.build_model(seed)  # noqa: E731
-    fit = runner.fit(model, run.build_task(), TINY.recipe, 0, checkpoint=tmp_path / "file" / "run.pt", save_seconds=0.0,
+    fit = lrnn_training.fit(model, run.build_task(), TINY.recipe, 0, checkpoint=tmp_path / "file" / "run.pt", save_seconds=0.0,
                      progress=False)  # fmt: skip
     assert fit.steps == 20 and said in capsys.readouterr().err
 
 
 def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
     run = tiny()
-    first = list(runner.perform_all([run], data=tmp_path))[0]
-    again = list(runner.perform_all([run], data=tmp_path))[0]
+    first = list(tables.run_all([run], data=tmp_path))[0]
+    again = list(tables.run_all([run], data=tmp_path))[0]
     assert not first["recorded"] and again["recorded"]
     assert again["metrics"] == first["metrics"]
     path = run.path(tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace('"steps": 20', '"steps": 21'), encoding="utf-8")
-    third = list(runner.perform_all([run], data=tmp_path))[0]
+    third = list(tables.run_all([run], data=tmp_path))[0]
     assert not third["recorded"] and path.name in capfd.readouterr().err
     changed = tiny(setting=replace(TINY, recipe=replace(TINY.recipe, batch=9)))
-    assert not list(runner.perform_all([changed], data=tmp_path))[0]["recorded"]
+    assert not list(tables.run_all([changed], data=tmp_path))[0]["recorded"]
     assert "another configuration" in capfd.readouterr().err
 
 
@@ -148,7 +178,7 @@ def test_an_interrupted_run_resumes_to_the_same_numbers(tmp_path, monkeypatch):
     run = tiny()
     whole = without_clock(runner.perform(run))
     checkpoint = tmp_path / "run.pt"
-    real = runner.fit
+    real = lrnn_training.fit
 
     def killed(make, task, recipe, seed, **options):
         seen = []
@@ -161,25 +191,25 @@ def test_an_interrupted_run_resumes_to_the_same_numbers(tmp_path, monkeypatch):
 
         return real(make, task, recipe, seed, **{**options, "check": check, "check_every": 1, "save_seconds": 0.0})
 
-    monkeypatch.setattr(runner, "fit", killed)
+    monkeypatch.setattr(lrnn_training, "fit", killed)
     with pytest.raises(KeyboardInterrupt):
-        runner.train(run, progress=False, checkpoint=checkpoint)
+        tables.train(run, progress=False, checkpoint=checkpoint)
     assert checkpoint.exists()
 
     def resumed(make, task, recipe, seed, **options):
         return real(make, task, recipe, seed, **{**options, "check": lambda m, s: {"score": 0.0}, "check_every": 1})
 
-    monkeypatch.setattr(runner, "fit", resumed)
-    result = runner.train(run, progress=False, checkpoint=checkpoint)
+    monkeypatch.setattr(lrnn_training, "fit", resumed)
+    result = tables.train(run, progress=False, checkpoint=checkpoint)
     monkeypatch.undo()
     assert result.steps == 20
-    assert runner.evaluate(result.model, run.build_task(), seed=0).metrics() == pytest.approx(
+    assert lrnn_training.evaluate(result.model, run.build_task(), seed=0).metrics() == pytest.approx(
         {k: whole["metrics"][k] for k in ("accuracy_last", "accuracy_all", "accuracy_seen")}, abs=0
     )
 
 
 def test_the_papers_protocol_reports_the_best_check():
-    setting = lrnn_table2.for_protocol(
+    setting = tables.get("lrnn/table2").for_protocol(
         replace(TINY, recipe=replace(TINY.recipe, phases=(Phase(steps=80, lr=1e-3),))), "paper"
     )
     record = runner.perform(tiny(setting=setting, protocol="paper"))
@@ -197,7 +227,7 @@ def test_tables_do_not_mix_budgets():
 
 
 def test_the_command_prints_one_object_a_run(capsys, monkeypatch):
-    monkeypatch.setattr(lrnn_table2, "setting", lambda row, task, budget: TINY)
+    monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
     status = cli.main("reproduce lrnn/table2 --budget live --tasks sum --rows ours --seeds 101,102 --json".split())
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert status == 0 and [line["seed"] for line in lines] == [101, 102]
@@ -207,8 +237,21 @@ def test_the_command_prints_one_object_a_run(capsys, monkeypatch):
         assert {"accuracy_last", "accuracy_all"} <= set(line["metrics"])
 
 
+def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys):
+    assert cli.main("reproduce fwp/table1 --tasks aa --rows lstm --seeds 3".split()) == 0
+    title, head, line = capsys.readouterr().out.splitlines()[-3:]
+    assert title == "whole strings of Bin1, in percent: in the paper, recorded at the desk, live"
+    assert head.split() == ["task", "row", "paper", "recorded", "live"]
+    folder = records.recorded_folder() / "records" / "fwp" / "table1" / "desk"
+    desk = [record for record in records.read_all(folder) if (record["task"], record["row"]) == ("aa", "lstm")]
+    recorded = range_in_percent([record["metrics"]["last"]["bin1"] for record in desk])
+    assert line.split()[:3] == ["aa", "lstm", "100"] and f" {recorded} " in line and len(desk) == 3
+    with pytest.raises(ValueError, match="lrnn/fig1 has no score"):
+        report.beside("lrnn/fig1", [])
+
+
 def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(lrnn_table2, "setting", lambda row, task, budget: TINY)
+    monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
     cli.main("reproduce lrnn/table2 --tasks sum --rows elman --seeds 1 --json".split())
     assert list(tmp_path.rglob("*.json")) == []
@@ -220,21 +263,23 @@ def test_a_wrong_call_says_so_and_returns_2(wrong, capsys):
     assert "lrnnlab:" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text, seeds", [("3", [0, 1, 2]), ("7,", [7]), ("101,102", [101, 102]), ("4-6", [4, 5, 6])])
+@pytest.mark.parametrize("text, seeds", [
+    ("731", [731]), ("0", [0]), ("0-4", [0, 1, 2, 3, 4]), ("0,3,7", [0, 3, 7]), ("101-102,7", [101, 102, 7]),
+])  # fmt: skip
 def test_seeds_are_read(text, seeds):
     assert cli._seeds(text) == seeds
 
 
-@pytest.mark.parametrize("text, said", [
-    ("731", "write 0-730 if you mean them all, or 731, (with the comma) if you mean seed 731"), ("21", "0-20"),
-    ("0-99999999999", "more than 10,000 seeds"), ("0", "not a number of seeds"), ("5-3", "not a number"),
-    ("x", "not a number"),
-])  # fmt: skip
-def test_seeds_that_may_not_be_meant_are_refused(text, said, capsys):
-    assert len(cli._seeds("20")) == 20 and len(cli._seeds("0-730")) == 731 and cli._seeds("731,") == [731]
+@pytest.mark.parametrize("text", ["0-99999999999", "5-3", "x", "", "3,", "-1", "1-2-3", "0-9999,10000"])
+def test_seeds_that_are_none_are_refused(text, capsys):
     with pytest.raises(SystemExit):
-        cli.main(["reproduce", "lrnn/fig1", "--seeds", text])
-    assert said in " ".join(capsys.readouterr().err.split())
+        cli.main(["reproduce", "lrnn/fig1", f"--seeds={text}"])
+    assert f"{text!r} is neither a seed (731), nor a list" in " ".join(capsys.readouterr().err.split())
+
+
+def test_one_number_is_one_seed_all_the_way(capsys):
+    assert cli.main("reproduce lrnn/fig1 --rows 2 --seeds 731 --json".split()) == 0
+    assert [json.loads(line)["seed"] for line in capsys.readouterr().out.splitlines()] == [731]
 
 
 def test_the_committed_records_are_good():

@@ -225,7 +225,7 @@ def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_foretol
 def test_a_run_is_measured_shown_and_told_apart_by_its_setting():
     phase = Phase(steps=3, lr=1e-3)
     training = {**tiny()["training"], "recipe": asdict(Recipe((phase,), batch=4))}
-    run = tables.Measurement(lrnn_fading.NAME, "sum", "lstm", 0, "live", tiny(training=training, length=60))
+    run = tables.Run("lrnn/fading", "sum", "lstm", 0, "live", "ours", tiny(training=training, length=60))
     (record,) = tables.run_all([run])
     assert not record["metrics"]["learned"] and record["metrics"]["predicted"] == {} and record["metrics"]["steps"] == 3
     assert "not learned" in report.table([record]) and "predicted nothing" in report.line(record)
@@ -235,7 +235,7 @@ def test_a_run_is_measured_shown_and_told_apart_by_its_setting():
         "lrnn/table2", tasks=["sum"], rows=["clip"])[0].setting  # fmt: skip
     for wrong in (("elman", "sum", "live"), ("clip", "modarith", "live"), ("clip", "sum", "paper")):
         with pytest.raises(ValueError, match="lrnn/fading has no"):
-            lrnn_fading.setting(*wrong)
+            lrnn_fading.TABLE.setting(*wrong)
 
 
 # ------------------------------------------------------------------------------------------------- records and picture

@@ -275,10 +275,10 @@ def made(task, row, bin0, bin1, *, by_test=None, seed=0, steps=50, curve=(), bud
 
 def test_the_table_keeps_the_papers_numbers_and_ours_apart():
     found = [made("aa", "linear", 0.5, 0.25), made("aa", "linear", 0.5, 0.75, seed=1, steps=70)]
-    (line,) = [line.split() for line in fwp_table1.table(found).splitlines() if line.strip().startswith("linear")]
+    (line,) = [line.split() for line in fwp_table1.TABLE.text(found).splitlines() if line.strip().startswith("linear")]
     assert line[1] == "0/0" and line[2:6] == ["2", "50", "to", "70"]
-    assert "50.0/50.0 (25.0 to 75.0)" in fwp_table1.table(found)
-    assert "44.5/41.1" in fwp_table2.table([made("reset_dyck_1", "linear", 0.1, 0.2)])
+    assert "50.0/50.0 (25.0 to 75.0)" in fwp_table1.TABLE.text(found)
+    assert "44.5/41.1" in fwp_table2.TABLE.text([made("reset_dyck_1", "linear", 0.1, 0.2)])
 
 
 def test_the_papers_choice_is_made_on_the_test_bins_and_ours_is_not():
@@ -290,7 +290,7 @@ def test_the_papers_choice_is_made_on_the_test_bins_and_ours_is_not():
         made("parity", "srwm-1", 0.9, 0.8, curve=[[50, -0.1, 0.9, 0.9, 0.8]], setting=setting),
         made("parity", "srwm-2", 0.2, 0.2, by_test=fast, curve=[[50, -0.5, 0.4, 0.2, 0.2]], setting=setting),
     ]
-    head, paper, ours = fwp_search.table(tried).splitlines()
+    head, paper, ours = fwp_search.TABLE.text(tried).splitlines()
     assert "3 of 1458" in head
     assert "srwm-2" in paper and "100.0/100.0 after 50" in paper
     assert "srwm-1" in ours and "90.0/80.0" in ours
@@ -326,7 +326,7 @@ def test_a_search_where_there_is_none_is_refused(capsys):
     assert "fwp/table1" in capsys.readouterr().err
     for wrong in ("srwm", "srwm-1458", "mamba-1"):
         with pytest.raises(ValueError, match=wrong):
-            fwp_search.setting(wrong, "parity", "desk")
+            fwp_search.TABLE.setting(wrong, "parity", "desk")
 
 
 # -------------------------------------------------------------------------------------------------- negative eigenvalues

@@ -11,45 +11,43 @@ from hypothesis import strategies as st
 
 from lrnnlab.analysis import receptive_field
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.show import kernel_widgets
-from lrnnlab.show.kept_figure import KEPT, KeptFigure, round_limit
-from lrnnlab.show.kernel_figures import (
+from lrnnlab.algebra.kernel_fits import families, targets
+from lrnnlab.algebra.shifts import needed_modes
+from lrnnlab.chapters import ch05
+from lrnnlab.chapters.ch05 import ANGLES as STOPS
+from lrnnlab.chapters.ch05 import DISC as N
+from lrnnlab.chapters.ch05 import (
+    DRAG,
+    KEPT,
     LENGTH,
+    PERIODS,
+    SETS,
+    STARTS,
+    KeptFigure,
+    ModesOnDisc,
+    dragged,
     fit_by_modes,
     fit_sentence,
+    impulse_response,
     kernel_gallery,
     kernel_maps,
-    receptive_fields,
-    reverse_moves,
-)
-from lrnnlab.show.kernel_widgets import (
-    STARTS,
+    mode_set,
+    modes_sentence,
     product_modes,
     product_sentence,
     product_spectrum,
+    receptive_fields,
+    reverse_moves,
+    round_limit,
     start_nodes,
     start_sentence,
     start_spectrum,
 )
-from lrnnlab.show.modes_on_disc import ANGLES as STOPS
-from lrnnlab.show.modes_on_disc import (
-    DRAG,
-    PERIODS,
-    SETS,
-    L,
-    ModesOnDisc,
-    N,
-    dragged,
-    impulse_response,
-    mode_set,
-    modes_sentence,
-)
-from lrnnlab.show.output import quick_png
-from lrnnlab.show.style import new_figure
+from lrnnlab.chapters.ch05 import LAGS as L
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.algebra.kernel_fits import families, targets
-from lrnnlab.algebra.shifts import needed_modes
+from lrnnlab.show.output import quick_png
+from lrnnlab.show.style import new_figure
 
 ANGLES, RADII = list(range(-30, 65, 5)), [0.6, 0.95, 1.0, 1.02]
 
@@ -179,16 +177,16 @@ def test_rounding_is_drawn_alike_on_every_processor(monkeypatch, start):
     drawn, spectrum = [], product_spectrum
     for seed in (1, 2):
         noise = np.random.default_rng(seed).uniform(0, 3e-16, 40)
-        monkeypatch.setattr(kernel_widgets, "product_spectrum", lambda N, kind, noise=noise: spectrum(N, kind) + noise)
+        monkeypatch.setattr(ch05, "product_spectrum", lambda N, kind, noise=noise: spectrum(N, kind) + noise)
         drawn.append(product_modes(3, start).axes[0].lines[0].get_ydata())
     assert np.allclose(*drawn, rtol=1e-12, atol=0)
 
 
 def test_the_count_is_measured_and_not_written_down(monkeypatch):
     """Real modes with complex weights: their products are real, so no mirror images, and half as many modes."""
-    table = kernel_widgets.power_table
+    table = ch05.power_table
     monkeypatch.setattr(
-        kernel_widgets,
+        ch05,
         "power_table",
         lambda nodes, *rest, **kind: table(np.linspace(0.5, 1, len(nodes)), *rest, **kind),
     )

@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from lrnnlab import cli, tables, records
 from lrnnlab.analysis import FLOAT32_MAX, log10_products, overflow_observed, random_blocks
-from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, report
+from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, plans, report
 from lrnnlab.tables.lrnn_fig1 import schedule, spell
 from lrnnlab.show import pictures
 from lrnnlab.show.growth_figures import growth_by_rule
@@ -81,7 +81,7 @@ def test_a_scan_that_multiplies_in_the_wrong_order_is_noticed(monkeypatch):
     monkeypatch.setattr(paper, "products", lambda A: [level.mT for level in right(A.mT)])
     assert lrnn_fig1.measure({"length": 8}, 0)["metrics"]["as_printed"] is False
     (record,) = made("lrnn/fig1", rows=["8"])
-    assert "NOT the same" in lrnn_fig1.table([record])
+    assert "NOT the same" in lrnn_fig1.TABLE.text([record])
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 3, 32, "8"])
@@ -263,7 +263,7 @@ def test_a_measurement_is_kept_found_again_and_mistrusted(tmp_path, capfd, monke
     changed = replace(plan[0], setting={"length": 2})
     assert not next(iter(tables.run_all([changed], data=tmp_path)))["recorded"]
     assert "another configuration" in capfd.readouterr().err
-    monkeypatch.setattr(lrnn_fig1, "measure", None)
+    monkeypatch.setitem(plans.TABLES, "lrnn/fig1", replace(lrnn_fig1.TABLE, measure=None))
     assert next(iter(tables.run_all(plan[1:], data=tmp_path)))["recorded"]  # nothing is measured again
 
 
@@ -369,10 +369,10 @@ def test_the_speed_picture_puts_every_ratio_in_its_place():
 @pytest.mark.parametrize("name", ["lrnn_fig1", "lrnn_growth", "lrnn_speed"])
 def test_the_pictures_are_small_and_told_in_words(name):
     committed = records.data_folder().parent / "figures" / f"{name}.png"
-    assert committed.stat().st_size <= LARGEST and len(pictures.PICTURES[name]()[1]) > 40
+    assert committed.stat().st_size <= LARGEST and len(pictures.PICTURES[name].alt) > 40
 
 
 def test_without_records_a_picture_names_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
-    with pytest.raises(RuntimeError, match="reproduce lrnn/growth --budget desk"):
-        pictures.growth()
+    with pytest.raises(ValueError, match="reproduce lrnn/growth --budget desk"):
+        pictures.PICTURES["lrnn_growth"].figure()

@@ -18,10 +18,12 @@ def test_an_unknown_picture_is_refused(tmp_path, capsys):
     assert cli.main(["figures", "mona_lisa", "--folder", str(tmp_path)]) == 2
 
 
-def test_without_records_the_table_says_how_to_make_them(tmp_path, monkeypatch):
+def test_without_records_the_table_says_how_to_make_them(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
-    with pytest.raises(RuntimeError, match="reproduce lrnn/table2"):
-        pictures.table2()
+    with pytest.raises(ValueError, match="reproduce lrnn/table2"):
+        pictures.PICTURES["lrnn_table2"].figure()
+    assert cli.main(["figures", "lrnn_table2", "--folder", str(tmp_path)]) == 2
+    assert "no records of lrnn/table2: run lrnnlab reproduce lrnn/table2 --budget desk first" in capsys.readouterr().err
 
 
 def test_every_committed_picture_has_its_function():

@@ -307,11 +307,11 @@ def test_levels_of_a_guesser():
         (lambda: trained(Machine(), patience=2), "patience=2"),
         (lambda: accuracy_at_lengths(Machine(), Parity(), [], strings=1, generator=stream(0, "x")), r"lengths=\[\]"),
         (lambda: accuracy_at_lengths(Machine(), Parity(), [3], strings=0, generator=stream(0, "x")), "got 0"),
-        (lambda: regulargpt_table1.setting("rnn", "tomita_9", "desk"), "tomita_9"),
-        (lambda: regulargpt_table1.setting("lstm", "parity", "desk"), "lstm"),
-        (lambda: regulargpt_table1.setting("rnn", "parity", "weeks"), "weeks"),
-        (lambda: regulargpt_table2.setting("rnn", "0.2", "desk"), "0.2"),
-        (lambda: regulargpt_table2.setting("regulargpt_c3", "0.1", "desk"), "regulargpt_c3"),
+        (lambda: regulargpt_table1.TABLE.setting("rnn", "tomita_9", "desk"), "tomita_9"),
+        (lambda: regulargpt_table1.TABLE.setting("lstm", "parity", "desk"), "lstm"),
+        (lambda: regulargpt_table1.TABLE.setting("rnn", "parity", "weeks"), "weeks"),
+        (lambda: regulargpt_table2.TABLE.setting("rnn", "0.2", "desk"), "0.2"),
+        (lambda: regulargpt_table2.TABLE.setting("regulargpt_c3", "0.1", "desk"), "regulargpt_c3"),
     ],
 )
 def test_bad_input_is_refused_and_shown(call, said):
@@ -324,7 +324,7 @@ def test_bad_input_is_refused_and_shown(call, said):
 
 def tiny(module, row, task, seeds=(0,)):
     """Records of two training steps."""
-    runs = tables.plan(module.NAME, tasks=[task], rows=[row], seeds=seeds)
+    runs = tables.plan(module.TABLE.name, tasks=[task], rows=[row], seeds=seeds)
     for run in runs:
         run.setting["training"].update({"steps": 2, "warmup": 0, "growth": 0, "watch_every": 1})
         run.setting.update({"stride": 150, "strings": 8})
@@ -382,7 +382,7 @@ def test_a_cell_shows_the_greatest_the_mean_and_every_seed():
     def run(seed, share):
         return {"task": "parity", "row": "rnn", "seed": seed, "metrics": {"accuracy": share, "majority": 0.5}}
 
-    text = regulargpt_table1.table([run(1, 0.5), run(0, 0.9999), run(2, 1.0)])
+    text = regulargpt_table1.TABLE.text([run(1, 0.5), run(0, 0.9999), run(2, 1.0)])
     assert "100 / 83.3 (99.9 50.0 100)" in text and "100.0 / 98.9" in text
 
 
@@ -427,12 +427,12 @@ def test_the_papers_budget_is_the_papers_and_needs_a_gpu(monkeypatch):
 
 @pytest.fixture(scope="module", params=[regulargpt_table1, regulargpt_table2], ids=["table1", "table2"])
 def desk(request):
-    return request.param, records.read_all(RECORDS / request.param.NAME.split("/")[1] / "desk")
+    return request.param, records.read_all(RECORDS / request.param.TABLE.name.split("/")[1] / "desk")
 
 
 def test_the_records_answer_the_present_settings(desk):
     module, found = desk
-    prints = {records.fingerprint(run.config()) for run in tables.plan(module.NAME, budget="desk", seeds=range(9))}
+    prints = {records.fingerprint(run.config()) for run in tables.plan(module.TABLE.name, budget="desk", seeds=range(9))}
     assert {record["fingerprint"] for record in found} <= prints
     cells = {(record["task"], record["row"]) for record in found}
     assert cells == {(task, row) for task in module.TASKS for row in module.ROWS}
@@ -452,7 +452,7 @@ def test_what_must_be_reached_is_reached(desk):
 
 
 def test_what_table1_says_was_found():
-    """The sentences under "Recorded" in ``regulargpt_table1``."""
+    """What ``data/records/README.md`` says of them."""
     found = records.read_all(RECORDS / "table1" / "desk")
     every, three = regulargpt_table1.TASKS, range(3)
     assert sorted((r["row"], r["task"], r["seed"]) for r in found) == sorted(
@@ -484,7 +484,7 @@ def test_what_table1_says_was_found():
 
 
 def test_what_table2_says_was_found():
-    """The sentences under "Recorded" in ``regulargpt_table2``."""
+    """What ``data/records/README.md`` says of them."""
     found = {(r["row"], r["task"], r["seed"]): r for r in records.read_all(RECORDS / "table2" / "desk")}
     assert sorted(found) == sorted(
         (row, task, seed) for row in regulargpt_table2.ROWS for task in regulargpt_table2.TASKS for seed in range(3)

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from recorded import found as said
 from recorded import planned
 
 from lrnnlab import analysis, tables, records
@@ -408,10 +409,10 @@ test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES, witho
 
 @pytest.mark.parametrize("name", NAMES)
 def test_records_fit_their_tables_and_are_small(name):
-    found, module = recorded(name), tables.get(name)
-    assert {(r["task"], r["row"]) for r in found} == {(task, row) for task in module.TASKS for row in module.ROWS}
+    found, table = recorded(name), tables.get(name)
+    assert {(r["task"], r["row"]) for r in found} == {(task, row) for task in table.tasks for row in table.rows}
     text = report.table(found)
-    assert "paper" in text and all(str(record["seed"]) in module.line(record) for record in found)
+    assert "paper" in text and all(str(record["seed"]) in table.line(record) for record in found)
     for path in (DATA / "records" / name / "desk").glob("*.json"):
         assert path.stat().st_size <= 200_000
 
@@ -446,7 +447,7 @@ def test_what_the_records_of_fig_4_say():
     def of(task, row, name):
         return [found[task, row, seed][name] for seed in range(3)]
 
-    tree, text = partial(of, row="regulargpt_c2"), regulargpt_fig4.__doc__
+    tree, text = partial(of, row="regulargpt_c2"), said("regulargpt/fig4")
     assert min(tree("parity", name="accuracy")) == min(tree("suffix", name="accuracy")) == 1
     assert f"the last {min(tree('parity', name='half'))} to {max(tree('parity', name='half'))} of" in text
     bends = tree("parity", name="bend")
@@ -462,7 +463,7 @@ def test_what_the_records_of_fig_4_say():
 
 def test_what_the_records_of_table_3_say():
     """Behind C^2 it is the untrained third depth that costs; with the two depths of training nothing happens."""
-    text, over = regulargpt_table3.__doc__, {}
+    text, over = said("regulargpt/table3"), {}
     for record in recorded("regulargpt/table3"):
         found = record["metrics"]
         assert found["perplexity"]["32"] < found["unigram"] / 5
@@ -476,7 +477,7 @@ def test_what_the_records_of_table_3_say():
     for row, place in (("c8k1", 128), ("c16k2", 512), ("t5", 512)):
         share = [one[place] for one in over[row]]
         assert len(share) == 3 and f"to {min(share):.1f} to {max(share):.1f} times" in text
-    assert {round(one[128], 1) for one in over["c8k2"]} == {2.0} and "``c8k2`` to twice" in text
+    assert {round(one[128], 1) for one in over["c8k2"]} == {2.0} and "`c8k2` to twice" in text
     assert max(one[512] for one in over["c24k2"]) < 1.05 and max(max(one.values()) for one in over["c8k2_gpt2"]) <= 1.055
     assert 1.05 < max(max(one.values()) for one in over["alibi"]) < 1.2
     assert max(max(one.values()) for one in over["kerple"]) < 1.01
@@ -490,7 +491,7 @@ def test_the_papers_numbers_stand_apart():
 def test_the_tables_of_short_runs_and_one_seed_twice():
     with torch.random.fork_rng():
         run = {
-            **regulargpt_fig3.setting("ours", "s_3", "live"),
+            **regulargpt_fig3.setting("regulargpt_c2", "s_3", "live"),
             "length": 12,
             "strings": 8,
             "training": {"steps": 3, "rate": 1e-3},

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import belonging
+from recorded import belonging, found
 from torch import nn
 from torch.nn import functional as F
 
@@ -35,7 +35,7 @@ from lrnnlab.training.steady import stream
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
 
-TABLE_1 = rotrnn_table1.__doc__
+TABLE_1 = found("rotrnn/table1")
 DESK = records.data_folder() / "records" / "rotrnn" / "fig3" / "desk"
 B, T, D = 5, 12, 4
 
@@ -386,7 +386,7 @@ def test_unknown_cells_are_named(module):
     for wrong in (("gru", task, "desk"), (row, "copy", "desk"), (row, task, "paper")):
         bad = next(name for name in wrong if name in ("gru", "copy", "paper"))
         with pytest.raises(ValueError, match=bad):
-            module.setting(*wrong)
+            module.TABLE.setting(*wrong)
 
 
 # ------------------------------------------------------------------------------------------------------ what is recorded
@@ -410,7 +410,7 @@ def test_the_records_answer_the_present_settings(desk):
 
 
 def test_what_the_module_says_was_found(desk):
-    """The sentences under "Found" in ``rotrnn_fig3``, one assertion each."""
+    """The sentences in ``data/records/README.md``, one assertion each."""
     lru = ("lru_learned", "lru_recomputed")
     for task in rotrnn_fig3.TASKS:
         everything = values(desk, "white_over_formula", task, *rotrnn_fig3.ROWS)
@@ -444,7 +444,7 @@ def test_every_kind_of_data_runs(task, row):
     found = rotrnn_table1.measure(setting, seed=0)
     assert found["data"].endswith("(stand-in)") and found["metrics"]["finished"]
     made = {"row": row, "config": {"setting": setting}, **found}
-    text = rotrnn_table1.table([made])
+    text = rotrnn_table1.TABLE.text([made])
     assert text.index("stand-ins") < text.index(found["data"]) < text.index("paper, original data")
 
 

@@ -1,8 +1,4 @@
-"""The papers' theorems, walked and checked: one function per theorem, which states it, checks it and returns evidence.
+"""Mathematics that two chapters, an exercise or a table share, by its mathematical names; the proofs stand in the chapters.
 
 Exact arithmetic (fractions, SymPy) where it can be; nothing here knows of torch, tasks or models.
 """
-
-from lrnnlab.algebra.evidence import Evidence, Step
-
-__all__ = ["Evidence", "Step"]

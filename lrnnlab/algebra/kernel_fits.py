@@ -1,22 +1,90 @@
-"""What each family of modes can fit and what it cannot: least squares, by float64, with the weights' size beside it.
+"""What N modes can fit: tables of powers, nodes on a circle, and the best kernel by least squares (chapters 05, 06).
 
-A sum of N exponentials is linear in its weights, so for given nodes the best kernel is a projection.  Directions below
-float64's rounding are left out (as ``numpy.linalg.lstsq`` does), so an error here is what arithmetic can reach, not
-what exact weights could: by ``shift_norms`` real nodes reach every one-hot exactly, with weights that no float holds.
+A DLR's kernel is linear in its weights, so for given nodes the best one is a projection.  The paper's grid
+lambda_n = exp(2 pi i n / N) gives every kernel of length N and repeats itself after it; cast to reals it holds its own
+conjugates and has rank N only.  On the half circle lambda_n = exp(pi i (2n + 1) / (2N)) modes and conjugates are the 2N
+roots of z^2N + 1: all real kernels of length 2N, condition number 1 (chapter 05, section 4).
 
-Letters: N modes, L length, S lag of the 1, k lag; lambda nodes, w weights, K kernel.
+Letters: N modes, L length, k lag; lambda nodes, w weights, K kernel, P the table of powers (L, N).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from math import pi
 from typing import NamedTuple
 
 import numpy as np
+import sympy as sp
 
-from lrnnlab.algebra.circle_modes import arc_nodes, decayed_nodes, power_table
-from lrnnlab.algebra.evidence import Evidence, Step
+
+def power_table(nodes: np.ndarray, L: int, cast: bool = True) -> np.ndarray:
+    """P_kn = lambda_n^k, (L, N); with ``cast`` the (L, 2N) real table [Re P, -Im P]: Re P w = table (Re w, Im w).
+
+    Real nodes have no imaginary half: then (L, N).  ValueError for L < 1 or nodes that are no list of numbers.
+
+    >>> power_table([2.0], 3).ravel().tolist(), power_table([1j], 3).tolist()
+    ([1.0, 2.0, 4.0], [[1.0, -0.0], [0.0, -1.0], [-1.0, -0.0]])
+    """
+    nodes = np.asarray(nodes)
+    if L < 1 or nodes.ndim != 1 or not len(nodes):
+        raise ValueError(f"a table of powers needs L >= 1 and a list of nodes, got L={L}, shape {nodes.shape}")
+    table = nodes ** np.arange(L)[:, None]
+    return np.hstack([table.real, -table.imag]) if cast and np.iscomplexobj(table) else table
+
+
+def arc_nodes(N: int, arc: float = 2 * pi, offset: float = 0.5) -> np.ndarray:
+    """N nodes exp(i arc (n + offset) / N) of the unit circle, (N,).
+
+    ``arc=pi`` is the half circle; ``arc=2 pi, offset=0`` the paper's grid.  ValueError for N < 1.
+
+    >>> np.round(arc_nodes(4, offset=0), 12).tolist()
+    [(1+0j), 1j, (-1+0j), (-0-1j)]
+    """
+    if N < 1:
+        raise ValueError(f"needs at least one node, got N={N}")
+    return np.exp(1j * arc * (np.arange(N) + offset) / N)
+
+
+def spectrum(nodes: np.ndarray, L: int, cast: bool = True) -> dict:
+    """Singular values of the table of powers, its rank (above 1e-10 of the largest) and its condition number.
+
+    The condition number is infinite where the rank is below the smaller side of the table.
+
+    >>> half, full = (spectrum(arc_nodes(16, arc), 32) for arc in (pi, 2 * pi))
+    >>> half["rank"], round(half["condition"], 9), full["rank"], full["condition"]
+    (32, 1.0, 16, inf)
+    """
+    values = np.linalg.svd(power_table(nodes, L, cast), compute_uv=False)
+    rank = int((values > 1e-10 * values[0]).sum())
+    condition = float(values[0] / values[-1]) if rank == len(values) else float("inf")
+    return {"values": values, "rank": rank, "condition": condition}
+
+
+def root_sum(exponents: Iterable[int], order: int) -> sp.Expr:
+    """sum_e exp(2 pi i e / order) exactly: a polynomial in z = exp(2 pi i / order), reduced, so 0 is written 0.
+
+    >>> root_sum([0, 1, 2], 3), root_sum([0, 3], 3)
+    (0, 2)
+    """
+    z, powers = sp.Symbol("z"), [0] * order
+    for exponent in exponents:
+        powers[exponent % order] += 1
+    return sp.rem(sp.Poly(powers[::-1], z), sp.cyclotomic_poly(order, z, polys=True)).as_expr()
+
+
+def decayed_nodes(N: int, low: float, high: float, draw: np.random.Generator) -> np.ndarray:
+    """The paper's grid with |lambda_n| = exp(-dt_n / 2), log dt_n uniform between those of ``low`` and ``high``.
+
+    Source: paper 004, Sec. 2.3 (there r = log dt, .0005 to .5).  ValueError unless 0 < low <= high.
+
+    >>> np.allclose(abs(decayed_nodes(9, 0.1, 0.1, np.random.default_rng(0))), np.exp(-0.05))
+    True
+    """
+    if not 0 < low <= high:
+        raise ValueError(f"decays need 0 < low <= high, got low={low}, high={high}")
+    dt = np.exp(draw.uniform(np.log(low), np.log(high), N))
+    return arc_nodes(N, offset=0) * np.exp(-dt / 2)
 
 
 class Fit(NamedTuple):
@@ -93,34 +161,3 @@ def fit_table(N: int = 32, L: int = 64, seed: int = 0) -> list[dict]:
     return [{"target": name, **{kind: f"{fit.error:.2f} ({fit.norm:.2g})" for kind, nodes in sets.items()
                                 for fit in [best_fit(nodes, target)]}}
             for name, target in targets(L, seed).items()]  # fmt: skip
-
-
-def what_fits(N: int = 32, sets: Mapping[str, np.ndarray] | None = None) -> Evidence:
-    """Kernels of length 2N by N modes of five families: who fits what.
-
-    sets : other nodes under the names of ``families``, to see it fail.  ValueError for N < 4, or names that lack.
-
-    >>> what_fits().holds
-    True
-    """
-    sets = families(N) if sets is None else sets
-    if N < 4 or set(sets) != set(families(4)):
-        raise ValueError(f"needs N >= 4 and the names of families(), got N={N}, {', '.join(sets)}")
-    goals = targets(2 * N)
-    fits = {kind: {name: best_fit(nodes, goal) for name, goal in goals.items()} for kind, nodes in sets.items()}
-    errors = {kind: {name: fit.error for name, fit in row.items()} for kind, row in fits.items()}
-    half, grid = errors["half circle"], errors["circle (DFT)"]
-    hots = ("shift by L/4", "shift by L/2")
-    real = [errors[kind][name] for kind in ("real, (0,1]", "real, [-1,1]") for name in (*hots, "noise")]
-    smooth = [errors[kind]["fading sine"] for kind in errors if kind.startswith("real")]
-    steps = (
-        Step("the half circle fits every kernel of length 2N, with small weights",
-             max(half.values()) < 1e-10 and all(fits["half circle"][name].norm < 1.001 for name in hots),
-             f"largest error {max(half.values()):.0e}"),
-        Step("the DFT grid repeats after N: a shift costs sqrt(1/2)",
-             all(abs(grid[name] - 0.5**0.5) < 1e-9 for name in hots), f"{grid[hots[0]]:.4f}, {grid[hots[1]]:.4f}"),
-        Step("real modes fit neither shifts nor noise", min(real) > 0.3, ", ".join(f"{e:.2f}" for e in real)),
-        Step("but what is smooth and fades", max(smooth) < 0.05, ", ".join(f"{e:.1e}" for e in smooth)),
-    )  # fmt: skip
-    return Evidence("What fits", f"{N} modes, kernels of length {2 * N}: phase is what fits sparse kernels.",
-                    "numerical", steps, {"errors": errors})  # fmt: skip

@@ -29,7 +29,7 @@ from lrnnlab.course.judging import call, claim, number, numbers
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, rows
 from lrnnlab.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, styled
-from lrnnlab.tables import get, lrnn_speed
+from lrnnlab.tables import lrnn_speed
 from lrnnlab.tables.lrnn_fig1 import schedule
 from lrnnlab.training.steady import steady_arithmetic
 
@@ -271,7 +271,7 @@ def live_speed(batch: int = 16) -> list[dict]:
     """``lrnn/speed`` measured here and now with a small batch: one dict a row, as :func:`speed_ratios` draws them."""
     measured_here = []
     with steady_arithmetic():
-        for row in get("lrnn/speed").ROWS:
+        for row in lrnn_speed.ROWS:
             setting = {**lrnn_speed.setting(row, "sum", "live"), "batch": batch}
             measured_here.append({"row": row, "config": {"setting": setting}, **lrnn_speed.measure(setting, seed=0)})
     return measured_here
@@ -285,7 +285,7 @@ def speed_table() -> tuple[list[dict], float]:
     folder = files.data_folder() / "records" / "lrnn" / "speed" / "desk"
     desk = {record["row"]: record["metrics"] for record in files.read_all(folder)}
     table, shares = [], []
-    for row in get("lrnn/speed").ROWS:
+    for row in lrnn_speed.ROWS:
         model, scan, printed = desk[row]["model"], desk[row]["scan"], lrnn_speed.PAPER.get(row)
         shares.append(1 - scan["sequential"]["median"] / model["sequential"]["median"])
         table.append({

@@ -1,24 +1,540 @@
-"""The exercises of chapter 05 (diagonal kernels) that a cell can check."""
+"""Chapter 05 (diagonal kernels): its pictures with their sentences, and the judges of its exercises.
+
+On the disc a mode is drawn at its lambda; the real part that a layer takes of its kernel puts a mirror mode at
+conj(lambda).
+
+Letters: T time, D channels, N modes, L length, k lag, S lag of the 1, r a factor on |lambda|; lambda nodes, w weights,
+K kernel.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import pi
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
+from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit, decayed_nodes, families, power_table, spectrum, targets
+from lrnnlab.algebra.modes import kernel, recurrence
+from lrnnlab.algebra.shifts import needed_modes
 from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.algebra.circle_modes import arc_nodes
-from lrnnlab.algebra.modes import kernel, recurrence
-from lrnnlab.algebra.shifts import needed_modes
-from lrnnlab.algebra.toeplitz import ring
+from lrnnlab.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
+
+LENGTH = 32  # of the kernels of the picture with sliders
+DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
+WANTED, FITTED, START = "#B0B0B0", "#0B6E4F", "#CC79A7"
+LOOKS = (
+    Look("#0B6E4F"),
+    Look("#E69F00", (0, (6, 1.5))),
+    Look("#882255", (0, (3, 1.2))),
+    Look("#000000", (0, (1, 1.2))),
+)
+KEPT = 6  # pictures of what stays; three quarters of a picture's time go to axes and labels, which seldom change
+DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
+PERIODS = 3  # how many times L the impulse response is followed
+LEFT_BEHIND, MOVED = "#B8B8B8", "#0B6E4F"  # where the modes stood, where they are
+ANGLES = tuple(range(-15, 50, 5))  # degrees: the stops of the widget's slider
+DRAG = {"all modes": slice(None), "one mode": slice(1)}
+SETS = ("one mode", "shift by 7, DFT grid", "shift by 7, half circle", "box, half circle", "fading sine, real modes",
+        "a layer at its start")  # fmt: skip
+STARTS = ("off the grid", "DFT grid")  # of the modes of a product
+ROUNDING = 1e-15  # singular values below this share of the largest are rounding, which every processor does otherwise
+
+
+# --- modes on the disc ------------------------------------------------------------------------------------------------
+
+
+class KeptFigure(Figure):
+    """A Figure that draws its axes once for the limits they have; use as ``new_figure(kind=KeptFigure)``.
+
+    ``moving(artist)`` says that an artist moves: it lies over all that stays.  What stays (titles, ticks, lines that
+    are not moving) must not change, but for the limits of the axes.  The pictures of the last ``KEPT`` limits are kept
+    (2 MB each at the book's size), so that a slider which goes back finds them.
+
+    >>> from lrnnlab.show.style import new_figure
+    >>> figure, axes = new_figure(kind=KeptFigure)
+    >>> line, = figure.moving(*axes.plot([0, 1], [0, 1]))
+    >>> line.set_ydata([1, 0])
+    """
+
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self._moving: list[Artist] = []
+        self._still = {}  # the axes' limits -> the picture of all that stays, the oldest first
+
+    def moving(self, *artists: Artist) -> tuple[Artist, ...]:
+        """Take note that these artists move; gives them back."""
+        for artist in artists:
+            artist.set_animated(True)  # what is animated is left out of the picture that is kept
+        self._moving += artists
+        return artists
+
+    def draw(self, renderer) -> None:
+        if self.canvas.is_saving():  # to a file: everything is drawn, nothing is kept
+            super().draw(renderer)
+            return
+        state = (renderer.width, renderer.height, *(limit for axes in self.axes for limit in axes.viewLim.extents))
+        if state in self._still:
+            renderer.restore_region(self._still[state])
+        else:
+            super().draw(renderer)
+            self._still[state] = renderer.copy_from_bbox(self.bbox)
+            if len(self._still) > KEPT:
+                del self._still[next(iter(self._still))]
+        for artist in self._moving:
+            artist.draw(renderer)
+
+
+def round_limit(largest: float) -> float:
+    """The least of 1, 1.5, 2, 3, 5, 7.5 times a power of ten that is above ``largest`` by a twentieth; at least 0.001.
+
+    A limit in such steps seldom changes while something is dragged.
+
+    >>> [round_limit(x) for x in (0.0, 0.9, 0.97, 28.0)]
+    [0.001, 1.0, 1.5, 30.0]
+    """
+    wanted = max(1.05 * largest, 1e-3)
+    power = 10.0 ** np.floor(np.log10(wanted * (1 + 1e-12)))
+    return float(next(step * power for step in (1, 1.5, 2, 3, 5, 7.5, 10) if step * power >= wanted * (1 - 1e-9)))
+
+
+def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """(nodes, weights) of one of ``SETS``, both complex; ValueError for another name.
+
+    >>> mode_set("one mode")[0].round(3).tolist()
+    [(0.823+0.475j)]
+    """
+    if name not in SETS:
+        raise ValueError(f"a set of modes is one of {', '.join(SETS)}; got {name!r}")
+    if name == "one mode":
+        return 0.95 * np.exp([1j * pi / 6]), np.ones(1, complex)
+    if name.startswith("shift"):
+        nodes = arc_nodes(DISC, pi) if name.endswith("half circle") else arc_nodes(DISC, offset=0)
+        return nodes, nodes**-7 / DISC
+    if name == "a layer at its start":  # paper 004, Sec. 2.3
+        draw = np.random.default_rng(5)
+        return decayed_nodes(DISC, 0.0005, 0.5, draw), draw.standard_normal((DISC, 2)) @ [1, 1j] / DISC
+    nodes = arc_nodes(DISC, pi) if name.startswith("box") else np.arange(1, DISC + 1) / DISC
+    return nodes + 0j, best_fit(nodes, targets(LAGS)["box" if name.startswith("box") else "fading sine"]).weights + 0j
+
+
+def dragged(modes: str, drag: str, angle: float, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(nodes, weights, nodes before): the chosen modes are multiplied by radius exp(i angle), angle in degrees.
+
+    >>> nodes, weights, before = dragged("one mode", "all modes", 60, 2.0)
+    >>> np.allclose(nodes / before, 2 * np.exp(1j * pi / 3))
+    True
+    """
+    if drag not in DRAG or not radius > 0:
+        raise ValueError(f"drag {' or '.join(DRAG)} by a radius above 0; got {drag!r}, {radius}")
+    before, weights = mode_set(modes)
+    nodes = before.copy()
+    nodes[DRAG[drag]] *= radius * np.exp(1j * np.radians(angle))
+    return nodes, weights, before
+
+
+def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.ndarray:
+    """What the recurrence answers to 1, 0, 0, ...: (steps,), real part, by stepping.
+
+    >>> impulse_response(np.array([0.5]), np.array([8.0]), 4).tolist()
+    [8.0, 4.0, 2.0, 1.0]
+    """
+    state, found = np.ones(len(nodes), complex), []
+    for _ in range(steps):
+        found.append((weights * state).sum().real)
+        state = nodes * state
+    return np.array(found)
+
+
+def answers(nodes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(impulse response over ``PERIODS`` kernels, size of the kernel's frequency response at 0, 1, ..., 180 degrees).
+
+    >>> [part.shape for part in answers(*mode_set("one mode"))]
+    [(72,), (181,)]
+    """
+    response = impulse_response(nodes, weights, PERIODS * LAGS)
+    return response, np.abs(np.exp(-1j * np.radians(np.arange(181))[:, None] * np.arange(LAGS)) @ response[:LAGS])
+
+
+@cache
+def limits(modes: str, drag: str, angles: tuple[float, ...], radius: float) -> tuple[float, float, float]:
+    """(lower and upper limit of the impulse response, upper limit of the frequency response): room for all angles.
+
+    >>> limits("shift by 7, half circle", "all modes", (0, 5), 1.0)
+    (-1.5, 1.5, 2.0)
+    """
+    seen = [answers(*dragged(modes, drag, angle, radius)[:2]) for angle in angles]
+    below, above = (max(0.0, *((sign * response).max() for response, _ in seen)) for sign in (-1, 1))
+    return (-round_limit(max(below, above / 10)), round_limit(max(above, below / 10)),
+            round_limit(max(size.max() for _, size in seen)))  # fmt: skip
+
+
+class ModesOnDisc:
+    """Left the modes on the disc; right what the recurrence answers to an impulse, and the kernel's frequency response.
+
+    Called with (modes, drag, angle in degrees, radius), it gives its figure, the same one every time.  The response is
+    of the L taps alone, so it exists at |lambda| >= 1, too.
+
+    >>> figure = ModesOnDisc()("one mode", "all modes", 0, 1.0)
+    >>> [axes.get_xlabel() for axes in figure.axes]
+    ['lag k', 'frequency (degrees a step)', '']
+    """
+
+    @styled
+    def __init__(self):
+        self.figure, (self.upper, self.lower) = new_figure(
+            3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.75, kind=KeptFigure)  # fmt: skip
+        upper, lower, lags, turns = self.upper, self.lower, np.arange(PERIODS * LAGS), np.arange(181)
+        upper.axvspan(-1, LAGS - 0.5, color="#f1f1f1", zorder=0)
+        upper.set(xlim=(-1, PERIODS * LAGS), xlabel="lag k", xticks=range(0, PERIODS * LAGS + 1, LAGS))
+        upper.set_title(f"impulse response (dots: the kernel, L = {LAGS})")
+        lower.set(xlim=(0, 180), xticks=range(0, 181, 60), xlabel="frequency (degrees a step)")
+        lower.set_title("frequency response (ticks: modes)")
+        self.disc = Disc(self.figure.add_axes([0.01, 0.09, 0.42, 0.42 * 7.2 / 3.9]))
+        self.figure.moving(*self.disc.parts)
+        self.response, self.taps, self.size, self.angles = self.figure.moving(
+            *upper.plot(lags, 0 * lags, color=FAINT, lw=1.2),
+            *upper.plot(lags[:LAGS], 0 * lags[:LAGS], "o", color=MOVED, ms=3.5),
+            *lower.plot(turns, 0 * turns, color=MOVED),
+            *lower.plot([], [], "|", color=INK, ms=9, clip_on=False))  # fmt: skip
+
+    @styled
+    def __call__(self, modes: str, drag: str, angle: float, radius: float) -> Figure:
+        nodes, weights, before = dragged(modes, drag, angle, radius)
+        response, size = answers(nodes, weights)
+        self.response.set_ydata(response)
+        self.taps.set_ydata(response[:LAGS])
+        self.size.set_ydata(size)
+        self.angles.set_data(np.degrees(np.abs(np.angle(nodes))), np.zeros(len(nodes)))
+        # one scale for the whole slider: a turn moves the curves and never the axes, so they are drawn once
+        *ends, top = limits(modes, drag, ANGLES if angle in ANGLES else (angle,), radius)
+        self.upper.set_ylim(*ends)
+        self.lower.set_ylim(0, top)
+        self.disc.show(nodes, before, weights)
+        return self.figure
+
+
+class Disc:
+    """The unit circle with modes (dots, as large as their weights), mirror modes (rings) and where they came from."""
+
+    def __init__(self, axes: Axes, reach: float = 1.22):
+        axes.add_patch(Circle((0, 0), 1, fc="#fafafa", ec=FAINT, lw=1.2))
+        axes.plot([-1, 1, np.nan, 0, 0], [0, 0, np.nan, -1, 1], color="#dddddd", lw=0.8)
+        (self.ways,) = axes.plot([], [], color=LEFT_BEHIND, lw=1.0)
+        self.stood = axes.scatter([], [], 14, color=LEFT_BEHIND, zorder=2)
+        self.mirrored = axes.scatter([], [], 95, facecolors="none", edgecolors=MOVED, lw=1.0, zorder=3)
+        self.now = axes.scatter([], [], color=MOVED, zorder=4)
+        self.parts = (self.ways, self.stood, self.mirrored, self.now)
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+        axes.axis("off")
+        axes.text(0, 1.0, r"modes $\lambda_n$ (dots), their mirror images (rings)", transform=axes.transAxes,
+                  fontsize=SMALL)  # fmt: skip
+
+    def show(self, nodes: np.ndarray, before: np.ndarray, weights: np.ndarray) -> None:
+        ways = np.stack([before, nodes, np.full(len(nodes), np.nan)], 1).ravel()  # one line draws faster than twelve
+        self.ways.set_data(ways.real, ways.imag)
+        for dots, places in ((self.stood, before), (self.mirrored, nodes.conj()), (self.now, nodes)):
+            dots.set_offsets(np.stack([places.real, places.imag], 1))
+        self.now.set_sizes(16 + 44 * np.abs(weights) / np.abs(weights).max())
+
+
+def modes_sentence(modes: str, drag: str, angle: float, radius: float) -> str:
+    """How long the slowest mode lasts, the largest tap, and how well the modes determine a kernel.
+
+    >>> modes_sentence("one mode", "all modes", 0, 1.0).split(";")[0]
+    '<b>1 mode</b>: the slowest has |λ| = 0.95 and is down to 1/e after 19 steps'
+    """
+    nodes, weights, _ = dragged(modes, drag, angle, radius)
+    slowest, taps = np.abs(nodes).max(), impulse_response(nodes, weights, LAGS)
+    if abs(slowest - 1) < 1e-9:
+        lasts = "never fades"
+    elif slowest < 1:
+        lasts = f"is down to 1/e after {-1 / np.log(slowest):,.0f} steps"
+    else:
+        lasts = f"grows tenfold in {np.log(10) / np.log(slowest):,.0f} steps"
+    largest, found = int(np.abs(taps).argmax()), spectrum(nodes, LAGS)
+    share = taps[largest] ** 2 / (taps**2).sum()
+    condition = f"{found['condition']:.3g}" if np.isfinite(found["condition"]) else "infinite"
+    return (f"<b>{len(nodes)} mode{'s' * (len(nodes) > 1)}</b>: the slowest has |λ| = {slowest:.4g} and {lasts}; the "
+            f"largest tap on 0..{LAGS - 1} is K<sub>{largest}</sub> = {taps[largest]:.3g}, with {share:.0%} of the "
+            f"kernel's energy. The {LAGS} x {2 * len(nodes)} real table of powers has rank {found['rank']} and "
+            f"condition number {condition}.")  # fmt: skip
+
+
+# --- where modes start, and what products of modes reach --------------------------------------------------------------
+
+
+def start_nodes(arc: int, N: int, r: float) -> np.ndarray:
+    """N modes of modulus r, spread over the first ``arc`` degrees: half a step from its ends, on 360 from 0 (paper).
+
+    >>> np.degrees(np.angle(start_nodes(180, 2, 1.0))).round(6).tolist()
+    [45.0, 135.0]
+    """
+    return r * arc_nodes(N, np.radians(arc), offset=0.0 if arc == 360 else 0.5)
+
+
+@styled
+def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
+    """Left, modes on an arc of the circle; right, the singular values of their real table at L = per_mode N.
+
+    >>> start_spectrum(180, 8, 2, 1.0).axes[0].get_title("left")
+    'singular values, rank 16 of 16'
+    """
+    nodes, length = start_nodes(arc, N, r), round(per_mode * N)
+    found = spectrum(nodes, length)
+    figure, axes = new_figure(3.3, left=4.0, right=0.3, top=0.35)
+    values = np.maximum(found["values"] / found["values"][0], ROUNDING)
+    axes.plot(np.arange(1, len(values) + 1), values, "o", color=MOVED, ms=4.5)
+    axes.axhline(1e-10, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    axes.annotate("below counts as 0", (1, 1e-10), (0, -3), xycoords=("axes fraction", "data"),
+                  textcoords="offset points", fontsize=SMALL, va="top", ha="right")  # fmt: skip
+    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0.5, len(values) + 0.5), xlabel="number",
+             ylabel="share of the largest",
+             title=f"singular values, rank {found['rank']} of {len(values)}")  # fmt: skip
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
+    axes.minorticks_off()
+    Disc(figure.add_axes([0.01, 0.02, 3.15 / 7.2, 3.15 / 3.3 * 0.95])).show(nodes, nodes, np.ones(N))
+    return figure
+
+
+def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
+    """Which kernels these modes make, and at what condition number.
+
+    >>> start_sentence(180, 8, 2, 1.0)
+    '8 modes with their mirror images make <b>every</b> real kernel of length 16; condition number 1.'
+    """
+    length = round(per_mode * N)
+    found = spectrum(start_nodes(arc, N, r), length)
+    rank = found["rank"]
+    made = f"<b>every</b> real kernel of length {length}" if rank == length else (
+        f"a space of {rank} dimensions among the real kernels of length {length}, "
+        f"<b>{length - rank} short</b>")  # fmt: skip
+    condition = f"{found['condition']:.4g}" if np.isfinite(found["condition"]) else "infinite"
+    return f"{N} modes with their mirror images make {made}; condition number {condition}."
+
+
+def product_spectrum(N: int, start: str) -> np.ndarray:
+    """Singular values of the Hankel matrix of Re K Im K, (4N^2 + 4,): as many above 0 as the product has modes.
+
+    The modes lie on the circle, at the N-th roots of unity or off them, each by another angle.  (In floats a picture,
+    not a proof: that is in section 6.)
+
+    >>> [int((product_spectrum(N, start) > 1e-9).sum()) for start in STARTS for N in (1, 2, 3, 4)]
+    [2, 6, 12, 20, 1, 2, 3, 4]
+    """
+    if start not in STARTS:
+        raise ValueError(f"modes start {' or '.join(STARTS)}, got {start!r}")
+    size, place = 4 * N * N + 4, np.arange(N)
+    turns = place / N if start == "DFT grid" else (place + 0.56 * (place / N) ** 2 + 0.05) / N  # no two sums coincide
+    weights = np.exp(2j * (1 + place)) / N
+    K = power_table(np.exp(2j * pi * turns), 2 * size, cast=False) @ weights
+    made = K.real * K.imag
+    found = np.linalg.svd(made[np.arange(size)[:, None] + np.arange(size)], compute_uv=False)
+    return found / found[0]
+
+
+@styled
+def product_modes(N: int, start: str) -> Figure:
+    """How many modes DLR-prod's kernel has: singular values, with lines at N(N+1) and at the paper's 4N^2.
+
+    >>> product_modes(2, "off the grid").axes[0].get_xlabel()
+    'singular value of the Hankel matrix of Re K Im K, by size'
+    """
+    values = np.maximum(product_spectrum(N, start), ROUNDING)
+    figure, axes = new_figure(2.9, top=0.45)
+    axes.plot(np.arange(1, len(values) + 1), values, "o-", color=MOVED, ms=4.5, lw=0.8)
+    for at, name in ((N * (N + 1), "N(N+1)"), (4 * N * N, "4N²")):
+        axes.axvline(at, color=INK, lw=1.2, ls=(0, (4, 3)))
+        axes.annotate(f"{name} = {at}", (at, 1), (0, 3), xycoords=("data", "axes fraction"), ha="center",
+                      textcoords="offset points", fontsize=SMALL)  # fmt: skip
+    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0, len(values) + 1), ylabel="share of the largest",
+             xlabel="singular value of the Hankel matrix of Re K Im K, by size")  # fmt: skip
+    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
+    axes.minorticks_off()
+    return figure
+
+
+def product_sentence(N: int, start: str) -> str:
+    """The count, in words.
+
+    >>> product_sentence(3, "off the grid")[:42]
+    '3 modes make a product of <b>12</b> modes;'
+    """
+    rank = int((product_spectrum(N, start) > 1e-9).sum())
+    text = f"{N} mode{'s' * (N > 1)} make a product of <b>{rank}</b> modes; the paper allows {4 * N * N}."
+    if start == "DFT grid":
+        return (
+            f"{text} Products of N-th roots of unity are N-th roots of unity: no gain until the modes leave the grid."
+        )
+    return f"{text} With the cast to reals half as many have the same kernel, N(N+1)/2 = {N * (N + 1) // 2}."
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def fit_by_modes(target: str, family: str, N: int) -> Figure:
+    """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N.
+
+    Targets and families are those of :mod:`lrnnlab.algebra.kernel_fits`.
+
+    >>> fit_by_modes("box", "half circle", 16).axes[0].get_title("left")
+    'box: error 0.00'
+    """
+    goal = targets(LENGTH)[target]
+    fit = best_fit(families(N)[family], goal)
+    figure, (left, right) = new_figure(3.0, columns=2, left=0.55, right=1.4, top=0.35, gap=0.6)
+    left.plot(goal, "s", color=WANTED, ms=6, label="wanted")
+    left.plot(fit.kernel, "o-", color=FITTED, ms=3, lw=1.0, label="best")
+    low, high = min(goal.min(), fit.kernel.min()), max(goal.max(), fit.kernel.max())
+    left.set(xlabel="lag k", xlim=(-1, LENGTH), ylim=(low - 0.15 * (high - low), high + 0.35 * (high - low)),
+             title=f"{target}: error {fit.error:.2f}")  # fmt: skip
+    left.legend(loc="upper right", ncols=2, handlelength=1.2, borderaxespad=0.1)
+    reach = range(2, LENGTH + 1, 2)
+    sets, ends = [families(modes) for modes in reach], []
+    for kind, dash in zip(families(4), DASHES):
+        curve, chosen = [best_fit(nodes[kind], goal).error for nodes in sets], kind == family
+        colour = FITTED if chosen else FAINT
+        right.plot(reach, curve, color=colour, ls=dash, lw=2.4 if chosen else 1.4, zorder=2 + chosen, label=kind)
+        ends.append((curve[-1], kind, colour))
+    right.plot(N, fit.error, "o", color=FITTED, ms=7, zorder=4)
+    right.set(xlabel="modes N", xlim=(0, LENGTH), ylim=(-0.03, 1.05), xticks=range(0, LENGTH, 8),
+              title="least error by N")  # fmt: skip
+    label_ends(right, ends)
+    return figure
+
+
+def fit_sentence(target: str, family: str, N: int) -> str:
+    """Error and weights of the best kernel; for a shift, how many modes an exact one needs.
+
+    >>> fit_sentence("shift by L/2", "half circle", 16)[:74]
+    'The best kernel of 16 modes of the family <b>half circle</b> misses by 0.0'
+    """
+    fit = best_fit(families(N)[family], targets(LENGTH)[target])
+    text = (f"The best kernel of {N} modes of the family <b>{family}</b> misses by {fit.error:.1%} of the target's "
+            f"norm, with weights of ||w||<sub>1</sub> = {fit.norm:.2g}.").replace("%", " %")  # fmt: skip
+    if not target.startswith("shift"):
+        return text
+    S = LENGTH // int(target[-1])
+    need = needed_modes(LENGTH, S)
+    return (f"{text} An exact shift by {S} on {LENGTH} lags needs {need} modes, mirror images counted: so "
+            f"N = {-(-need // 2)} at least, which the half circle makes do with.")  # fmt: skip
+
+
+@styled
+def kernel_gallery(wanted: Mapping[str, np.ndarray], columns: Mapping[str, Mapping]) -> Figure:
+    """A row a target, a column a family: wanted (grey), before (pink) and after training (green), errors written in.
+
+    wanted : target -> (L,).   columns : family -> ``{"before": (rows, L), "after": (rows, L), "errors": [str, ...]}``.
+
+    >>> part = {"before": np.zeros((1, 4)), "after": np.eye(1, 4), "errors": ["0.00 / 0.00"]}
+    >>> len(kernel_gallery({"one-hot": np.eye(1, 4)[0]}, {"half circle": part}).axes)
+    1
+    """
+    rows = len(wanted)
+    figure, axes = new_figure(1.02 * rows + 0.55, rows=rows, columns=len(columns), left=0.95, right=0.1, top=0.35,
+                              bottom=0.2, gap=0.12, squeeze=False)  # fmt: skip
+    for column, (family, found) in enumerate(columns.items()):
+        axes[0, column].set_title(family, fontsize=10)
+        for row, (name, goal) in enumerate(wanted.items()):
+            here, low, high = axes[row, column], goal.min(), goal.max()
+            here.plot(goal, color=WANTED, lw=4)
+            here.plot(found["before"][row], color=START, lw=1.0)
+            here.plot(found["after"][row], color=FITTED, lw=1.2)
+            here.set(ylim=(low - 0.25 * (high - low), high + 0.45 * (high - low)), xticks=[], yticks=[])
+            here.text(0.98, 0.97, found["errors"][row], transform=here.transAxes, ha="right", va="top", fontsize=SMALL)
+            if not column:
+                here.text(-0.06, 0.5, name, transform=here.transAxes, ha="right", va="center", fontsize=SMALL)
+    return figure
+
+
+@styled
+def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> Figure:
+    """Kernels (D, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above.
+
+    >>> kernel_maps({"before": np.eye(3, 5)}, marks=[2]).axes[0].get_title("left")
+    'before'
+    """
+    figure, axes = new_figure(2.7, columns=len(panels), left=0.55, right=0.15, top=0.5, gap=0.3, squeeze=False)
+    for place, (here, (name, K)) in enumerate(zip(axes[0], panels.items())):
+        here.imshow(K / np.abs(K).max(1, keepdims=True), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
+                    interpolation="nearest")  # fmt: skip
+        here.set(xlabel="lag k")
+        here.set_title(name, pad=12, fontsize=10)
+        here.grid(False)
+        here.plot(marks, np.full(len(marks), 1.02), "v", color=INK, ms=4, transform=here.get_xaxis_transform(),
+                  clip_on=False)  # fmt: skip
+        if not place:
+            here.set_ylabel("channel")
+        else:
+            here.set_yticks([])
+    return figure
+
+
+@styled
+def receptive_fields(curves: Mapping[str, np.ndarray], marks: Sequence[int] = (), title: str = "") -> Figure:
+    """How much each input counts, by how many steps it lies back: arrays of ``receptive_field``, last position first.
+
+    Each curve is divided by its largest value; ``marks`` are lags with a thin line.
+
+    >>> receptive_fields({"one layer": np.array([0.1, 1.0])}).axes[0].get_xlabel()
+    'steps back'
+    """
+    figure, axes = new_figure(3.2, right=1.5)
+    ends, bottom = [], max(1e-5, 0.3 * min(field.min() / field.max() for field in curves.values()))
+    for mark in marks:
+        axes.axvline(mark, color="#d9d9d9", lw=3, zorder=0)
+    for (name, field), look in zip(curves.items(), LOOKS):
+        back = np.maximum(field[::-1] / field.max(), bottom)
+        axes.plot(back, color=look.colour, ls=look.dash, lw=1.3, label=name)
+        ends.append((float(np.exp(np.log(back[-len(back) // 16 :]).mean())), name, look.colour))
+    axes.set(yscale="log", ylim=(bottom, 1.6), xlim=(0, len(back) - 1), xlabel="steps back",
+             ylabel="share of the largest", title=title)  # fmt: skip
+    axes.minorticks_off()
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def reverse_moves(L: int = 6) -> Figure:
+    """Reverse: every letter moves by another number of places.
+
+    >>> [text.get_text() for text in reverse_moves(2).axes[0].texts if text.get_text() in "123"]
+    ['3', '1']
+    """
+    figure, axes = new_figure(2.6, width=min(PAGE, 0.6 * 2 * L + 0.4), left=0.05, right=0.05, top=0.05, bottom=0.05)
+    bow = np.linspace(0, np.pi, 60)
+    for p in range(L):
+        shift, target = 2 * L - 1 - 2 * p, 2 * L - 1 - p
+        axes.text(p, 0, f"$x_{{{p}}}$", ha="center", va="center", fontsize=11)
+        axes.text(target, 0, "0", ha="center", va="center", fontsize=11, color=FAINT)
+        axes.text(target, -0.8, f"$x_{{{p}}}$", ha="center", va="center", fontsize=11, color=FITTED)
+        height = 0.45 * (L - p)
+        axes.plot(p + shift * (1 - np.cos(bow)) / 2, 0.4 + height * np.sin(bow), color=FAINT, lw=1.1)
+        axes.plot(target, 0.42, "v", color=FAINT, ms=5)
+        axes.text(L - 0.5, 0.4 + height, f"{shift}", ha="center", va="center", fontsize=SMALL,
+                  bbox={"fc": "white", "ec": "none", "pad": 0.6})  # fmt: skip
+    axes.set(xlim=(-0.6, 2 * L - 0.4), ylim=(-1.2, 0.75 + 0.45 * L))
+    axes.axis("off")
+    return figure
+
+
+# --- exercises --------------------------------------------------------------------------------------------------------
 
 
 def _ring(answer) -> None:
     if not isinstance(answer, (list, tuple)) or len(answer) != 5 or not all(isinstance(name, str) for name in answer):
         raise CannotJudge(f"five names are asked for, got {shown(answer)}")
-    wanted = ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 5)
+    wanted = ["K0", "K1", "K2", "k1", "k0"]
     place = next((place for place in range(5) if answer[place] != wanted[place]), None)
     claim(place is None, f"the place {place} does not hold {answer[place or 0]!r}")
 
@@ -75,12 +591,33 @@ def _stack(answer) -> None:
                       f"r={r}, m={m}, j={j}: the tap is {tap:.6g}, not {given:.6g}")  # fmt: skip
 
 
+def _product_weight(answer) -> None:
+    draw = np.random.default_rng(0)
+    for N in (1, 2, 3, 4):
+        nodes, w = (draw.uniform(-1, 1, (2, N)).T @ [1, 1j] for _ in "nw")
+        pairs = [(m, n) for m in range(N) for n in range(m, N)]
+        shares = [numbers(call(answer, complex(w[m]), complex(w[n]), m == n), (), "the weight") for m, n in pairs]
+        for k in range(6):
+            made = sum(share * (nodes[m] * nodes[n]) ** k for share, (m, n) in zip(shares, pairs)).real
+            K = w @ nodes**k
+            claim(abs(made - K.real * K.imag) < 1e-6 * (1 + abs(K) ** 2),
+                  f"{N} modes: at lag {k} the kernel is not Re K Im K")  # fmt: skip
+
+
 def _half_circle(S: int, L: int) -> tuple:
     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
     return nodes, nodes ** float(-S) / len(nodes)
 
 
 EXERCISES = (
+    Exercise(
+        "05.11", 2, 10, "how products of modes share their weight", _product_weight,
+        ("$\\mathrm{Im}\\,z = \\mathrm{Re}(-\\mathrm i z)$.", "How often does $\\lambda_m\\lambda_n$ occur in $K^2$?"),
+        "`lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`: $\\frac12\\,\\mathrm{Im}\\,K^2 = "
+        "\\mathrm{Re}\\big(-\\frac{\\mathrm i}2 K^2\\big)$, and in $K^2$ the mode $\\lambda_m\\lambda_n$ stands "
+        "once for $m = n$ and twice for $m < n$.",
+        lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n,
+    ),
     Exercise(
         "05.1", 1, 5, "why a ring of 2L - 1 places is enough", _ring, ("Count the taps that some output meets.",),
         "$L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different places "
@@ -128,9 +665,10 @@ EXERCISES = (
         "A DLR with N = 24, started on the half circle, is trained on Shift at L = 64 (200 steps). Of the eight "
         "outputs, "
         "the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?", tuple(range(9)), 7,
-        ("An echo comes 48 lags away, upside down.", "Over how many places does the echo of each shift stretch?"),
-        "Four shifts can be exact, and the skip weight copies the input. The one by 8 has its echo at lag 56, which "
-        "only the last 8 of 64 places see, so it costs little. The one by 48 has it at lag 0, and the skip weight "
-        "takes it back. The one by 56 has it at lag 8, over 56 places, and is right at 8: it is better left out.",
+        ("Which shifts are within reach of $2N = 48$?", "An echo comes 48 lags away, upside down."),
+        "Section 5's reach: the modes make every shift by $S \\le 2N = 48$ nearly, and no others; with the copy that "
+        "is 7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64 places see. The one "
+        "by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at lag 8, over 56 places, "
+        "and is right at 8: it is better left out.",
     ),
 )  # fmt: skip

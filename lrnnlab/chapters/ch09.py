@@ -500,10 +500,10 @@ def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Ite
     '100/100'
     """
     table, recorded = get(f"fwp/{name}"), desk(name)
-    for row in table.ROWS:
+    for row in table.rows:
         line = {"model": named(row)}
         for task in tasks:
-            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*table.PAPER[row][table.TASKS.index(task)])
+            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*table.paper[row][table.tasks.index(task)])
             line[f"{named(task)}, recorded"] = percent(of(recorded, task, row))
             if any(found["task"] == task for found in live):
                 line[f"{named(task)}, live"] = percent(of(live, task, row))
@@ -530,9 +530,9 @@ def both_tables(live: Sequence[Mapping] = ()) -> Figure:
 def chosen_by_test() -> Iterator[dict]:
     """Rows of both tables: Bin0/Bin1 of the weights that the test bins choose, recorded."""
     found = [*desk("table1"), *desk("table2")]
-    for row in get("fwp/table1").ROWS:
+    for row in get("fwp/table1").rows:
         cells = {named(task): percent(of(found, task, row), "by_test")
-                 for task in (*get("fwp/table1").TASKS, *get("fwp/table2").TASKS)}  # fmt: skip
+                 for task in (*get("fwp/table1").tasks, *get("fwp/table2").tasks)}  # fmt: skip
         yield {"model": named(row), **cells}
 
 

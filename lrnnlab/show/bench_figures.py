@@ -43,18 +43,18 @@ def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int
     Each has ``threads``, ``machine`` (in words), ``revisions`` of the code that was timed, and ``cases``.
 
     machine : the one that is asked for; the default is the one with the most cases, the first by name of equals.
-        RuntimeError, with the command that makes records, where there is none.
+        ValueError, with the command that makes records, where there is none.
     """
     folder = files.recorded_folder() / "records" / "bench" / "scans" if folder is None else folder
     found = [one for one in files.read_all(folder, files.CASE) if one["device"] == "cpu"]
     if not found:
-        raise RuntimeError(f"no record of the benchmark: run {COMMAND} first")
+        raise ValueError(f"no record of the benchmark: run {COMMAND} first")
     names = [describe(one["machine"]) for one in found]
     machine = max(sorted(set(names)), key=names.count) if machine is None else machine
     here = [one for one, name in zip(found, names) if name == machine]
     if not here:
         known = "; ".join(sorted(set(names)))
-        raise RuntimeError(f"no record of the benchmark on {machine}; there are some on {known}")
+        raise ValueError(f"no record of the benchmark on {machine}; there are some on {known}")
     return {
         threads: {
             "threads": threads, "machine": machine,

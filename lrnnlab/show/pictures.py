@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
 from lrnnlab import records
-from lrnnlab.tables import get, plan, train
+from lrnnlab.models import snap
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.bench_figures import recorded, times_ours
-from lrnnlab.show.fading_figures import fading as fading_
+from lrnnlab.show.fading_figures import fading
 from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
 from lrnnlab.show.growth_figures import growth_by_rule
 from lrnnlab.show.norm_figures import norm_through_training
+from lrnnlab.show.output import save
 from lrnnlab.show.regulargpt_figures import (
     accuracy_by_p,
     accuracy_by_task,
@@ -24,13 +26,24 @@ from lrnnlab.show.regulargpt_figures import (
 )
 from lrnnlab.show.scan_figures import scan_schedule, speed_ratios
 from lrnnlab.show.shift_figures import shift_by_length
-from lrnnlab.show.output import save
 from lrnnlab.show.table_figures import holds
-from lrnnlab.models import snap
+from lrnnlab.tables import get, plan, train
 from lrnnlab.verification import head_tables, heads_machine, verify
 
 
-def found_automaton() -> tuple[Figure, str]:
+class Picture(NamedTuple):
+    """How a committed picture is drawn: ``draw`` takes the desk records of ``tables`` in one list, if there are any."""
+
+    draw: Callable[..., Figure]
+    tables: tuple[str, ...]
+    alt: str
+
+    def figure(self) -> Figure:
+        """The picture; ``ValueError``, with the command that makes them, where a table has no records."""
+        return self.draw([record for name in self.tables for record in _desk(name)]) if self.tables else self.draw()
+
+
+def found_automaton() -> Figure:
     """The counter that a network trained on Sum(5) (``lrnn/table2``, row ``softmax``, seed 101) has in its weights."""
     run = plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]
     task, model = run.build_task(), snap(train(run).model)
@@ -38,161 +51,148 @@ def found_automaton() -> tuple[Figure, str]:
     if not verdict.proved:
         raise RuntimeError(f"the network of seed {run.seed} should be provably right, but: {verdict}")
     machine = heads_machine(head_tables(model), verdict.heads or tuple(range(8)), task.symbols)
-    return state_diagram(machine), "State diagram of the automaton found in the weights of a trained network."
-
-
-def table2() -> tuple[Figure, str]:
-    """Recorded runs of ``lrnn/table2`` at the desk budget, all positions past the training length."""
-    return comparison(_desk("lrnn/table2")), "Accuracy at the training length and past it, by task and model, over seeds."
+    return state_diagram(machine)
 
 
 def comparison(desk: list[dict], live: dict[tuple[str, str], list[float]] | None = None) -> Figure:
     """Recorded (and live) accuracy at the training length and past it; the paper's numbers are not known."""
     table = get("lrnn/table2")
-    return holds(desk, table.TASKS, table.ROWS, live)
+    return holds(desk, table.tasks, table.rows, live)
 
 
-def fig1() -> tuple[Figure, str]:
-    """Figure 1 of paper 000 again, from the code that runs."""
-    return scan_schedule(8), (
-        "The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; the second A2, A3A2, A6, "
-        "A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the last state of the run before."
-    )
+def speed(desk: list[dict]) -> Figure:
+    """Recorded runs of ``lrnn/speed``, seed 0, beside the paper's ratios."""
+    found = {record["row"]: record for record in desk if record["seed"] == 0}
+    return speed_ratios([found[row] for row in get("lrnn/speed").rows if row in found])
 
 
-def growth() -> tuple[Figure, str]:
-    """Recorded runs of ``lrnn/growth`` at the desk budget."""
-    return growth_by_rule(_desk("lrnn/growth")), (
-        "Norm of the state over 500 steps by column rule, for p = 1, 1.2 and 2: random signed blocks shrink it under "
-        "every rule with a p; positive blocks make it overflow float32 at p = 1.2 under clip and unit; softmax keeps it."
-    )
-
-
-def speed() -> tuple[Figure, str]:
-    """Recorded runs of ``lrnn/speed`` at the desk budget, seed 0, beside the paper's ratios."""
-    found = {record["row"]: record for record in _desk("lrnn/speed") if record["seed"] == 0}
-    return speed_ratios([found[row] for row in get("lrnn/speed").ROWS if row in found]), (
-        "Time over the sequential loop's: on one CPU thread the parallel scan is slower than the loop in every setting, "
-        "and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel scan was as fast or faster."
-    )
-
-
-def scan_bench() -> tuple[Figure, str]:
-    """The recorded benchmark of the scans (``lrnnlab bench scans --record``), forward and backward."""
-    return times_ours(recorded()), (
-        "Forward and backward time of six other scans over that of our compiled loop, case by case, one panel for each number "
-        "of threads, on a logarithmic axis; what was not run, because it would take too long or too much memory, is hollow."
-    )
-
-
-def fading() -> tuple[Figure, str]:
-    """Recorded runs of ``lrnn/fading`` at the desk budget."""
-    desk, rows = _desk("lrnn/fading"), get("lrnn/fading").ROWS
-    return fading_(sorted(desk, key=lambda record: (rows.index(record["row"]), record["seed"]))), (
-        "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds each: it "
-        "rises for release and clip only. Below, horizons: where float32 overflows, three release seeds and one clip, "
-        "what is predicted is what is seen; where clip fades, the prediction is too early by a factor of two or more; "
-        "softmax and LSTM hold beyond 2,000, as predicted."
-    )
-
-
-def norms() -> tuple[Figure, str]:
-    """Recorded runs of ``rotrnn/fig3`` at the desk budget: Figure 3 of paper 001, smaller."""
-    return norm_through_training(_desk("rotrnn/fig3"), "layers4"), (
-        "Mean norm of the state in each of four layers through 400 steps of training, in four panels: RotRNN with 8 heads, "
-        "RotRNN with 32, LRU with a learned and with a recomputed normaliser. In every panel the layers fan out."
-    )
-
-
-def shifts() -> tuple[Figure, str]:
-    """Recorded runs of ``dlr/table2`` at the desk budget beside the paper's Table 2."""
-    return shift_by_length(_desk("dlr/table2")), (
-        "R2 on Shift against the length for six models, recorded runs on the left, the paper's numbers on the right. A dashed "
-        "line at 0.222 is the score of copying the input: the real modes of DLR-R get no further."
-    )
-
-
-def languages() -> tuple[Figure, str]:
-    """Recorded runs of ``regulargpt/table1`` at the desk budget beside the paper's Table 1."""
-    return accuracy_by_task(_desk("regulargpt/table1")), (
-        "Right answers beyond the trained lengths, thirteen tasks, four panels: RNN, Transformer, RegularGPT with C = 2 and "
-        "C = 3. Grey diamonds are the paper's, blue dots single recorded runs; a stroke marks the majority level."
-    )
-
-
-def parity_by_p() -> tuple[Figure, str]:
-    """Recorded runs of ``regulargpt/table2`` at the desk budget beside the paper's Table 2."""
-    return accuracy_by_p(_desk("regulargpt/table2")), (
-        "Parity with ones of probability 0.1 to 0.9, at length 40 and beyond, in panels for RegularGPT, RNN and Transformer: "
-        "the paper's means in grey, single recorded runs in blue, a dashed line at one half."
-    )
-
-
-def clusters() -> tuple[Figure, str]:
-    """Recorded runs of ``regulargpt/fig3`` at the desk budget: Figure 3 of paper 002, with counts and a third task."""
-    return clusters_of_tasks(_desk("regulargpt/fig3")), (
-        "Above, states of RegularGPT at all depths on a plane, coloured by what the word below them does: separate groups for "
-        "Parity, Cycle Navigation and the permutations of three things. Below, clusters found by depth, which are as many as "
-        "the algebra predicts: 2; 5; and 4, then 6."
-    )
-
-
-def receptive_fields() -> tuple[Figure, str]:
-    """Recorded runs of ``regulargpt/fig4`` at the desk budget: Figure 4a of paper 002 for four nets and three tasks."""
-    return gradients(_desk("regulargpt/fig4")), (
-        "Share of the gradient from each position to the end of a string of 500, for RegularGPT, Transformer, RNN and LRNN on "
-        "Parity, Even Pairs and a task of the last four bits. On Parity and Even Pairs RegularGPT comes nearest to a straight line; "
-        "the RNN, right as often, has most of its gradient in the last few positions."
-    )
-
-
-def text_lengths() -> tuple[Figure, str]:
-    """Recorded runs of ``regulargpt/table3`` at the desk budget, on a stand-in text, beside the paper's Table 3."""
-    return perplexity_by_length(_desk("regulargpt/table3")), (
-        "Perplexity over that at the trained length, by length: on the left a step up behind C squared for RegularGPT, which is "
-        "gone where the depth of training is kept; on the right the paper's models, which rise by a factor of 25 and more."
-    )
-
-
-def counting() -> tuple[Figure, str]:
-    """Recorded runs of ``fwp/table1`` and ``fwp/table2`` at the desk budget beside the paper's Tables 1 and 2."""
-    return fwp_tables([*_desk("fwp/table1"), *_desk("fwp/table2")]), (
-        "Whole strings right by task and model, eight panels, grey diamonds the paper's, blue dots recorded runs over seeds. On "
-        "parity, (aa)* and (abab)* Transformer, linear and DeltaNet are at 0; where brackets or letters are counted the short "
-        "recorded runs stay behind the paper's."
-    )
-
-
-def reflections() -> tuple[Figure, str]:
-    """Recorded runs of ``fwp/negative`` at the desk budget."""
-    return negative_by_position(_desk("fwp/negative")), (
-        "Right answers by position up to 400 for four kinds of delta rule, panels for parity, (aa)*, Sum(5) and S_3. With beta "
-        "below 1 all stay at the level of a constant answer; with beta up to 2 one write learns parity and, in two seeds of "
-        "three, (aa)*, two writes learn all four, and most of what is learned fades far beyond the trained length."
-    )
+def fading_in_order(desk: list[dict]) -> Figure:
+    """Recorded runs of ``lrnn/fading`` in the order of its rows."""
+    rows = get("lrnn/fading").rows
+    return fading(sorted(desk, key=lambda record: (rows.index(record["row"]), record["seed"])))
 
 
 def _desk(name: str) -> list[dict]:
-    """The records of an experiment at the desk budget; RuntimeError, with the command that makes them, without any."""
     found = records.read_all(records.recorded_folder() / "records" / name / "desk")
     if not found:
-        raise RuntimeError(f"no records of {name}: run lrnnlab reproduce {name} --budget desk first")
+        raise ValueError(f"no records of {name}: run lrnnlab reproduce {name} --budget desk first")
     return found
 
 
-PICTURES: dict[str, Callable[[], tuple[Figure, str]]] = {
-    "found_automaton": found_automaton, "lrnn_table2": table2, "lrnn_fig1": fig1, "lrnn_growth": growth,
-    "lrnn_speed": speed, "lrnn_fading": fading, "scan_bench": scan_bench, "rotrnn_fig3": norms, "dlr_table2": shifts,
-    "fwp_tables": counting, "fwp_negative": reflections,
-    "regulargpt_table1": languages, "regulargpt_table2": parity_by_p,
-    "regulargpt_fig3": clusters, "regulargpt_fig4": receptive_fields, "regulargpt_table3": text_lengths,
-}  # fmt: skip
+PICTURES = {
+    "found_automaton": Picture(
+        found_automaton, (), "State diagram of the automaton found in the weights of a trained network."
+    ),
+    "lrnn_table2": Picture(
+        comparison,
+        ("lrnn/table2",),
+        "Accuracy at the training length and past it, by task and model, over seeds.",
+    ),
+    "lrnn_fig1": Picture(
+        lambda: scan_schedule(8),
+        (),
+        "The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; the second A2, A3A2, "
+        "A6, A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the last state of the run before.",
+    ),
+    "lrnn_growth": Picture(
+        growth_by_rule,
+        ("lrnn/growth",),
+        "Norm of the state over 500 steps by column rule, for p = 1, 1.2 and 2: random signed blocks shrink it "
+        "under every rule with a p; positive blocks make it overflow float32 at p = 1.2 under clip and unit; "
+        "softmax keeps it.",
+    ),
+    "lrnn_speed": Picture(
+        speed,
+        ("lrnn/speed",),
+        "Time over the sequential loop's: on one CPU thread the parallel scan is slower than the loop in every "
+        "setting, and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel "
+        "scan was as fast or faster.",
+    ),
+    "lrnn_fading": Picture(
+        fading_in_order,
+        ("lrnn/fading",),
+        "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds "
+        "each: it rises for release and clip only. Below, horizons: where float32 overflows, three release seeds "
+        "and one clip, what is predicted is what is seen; where clip fades, the prediction is too early by a factor "
+        "of two or more; softmax and LSTM hold beyond 2,000, as predicted.",
+    ),
+    "scan_bench": Picture(
+        lambda: times_ours(recorded()),
+        (),
+        "Forward and backward time of six other scans over that of our compiled loop, case by case, one panel for "
+        "each number of threads, on a logarithmic axis; what was not run, because it would take too long or too "
+        "much memory, is hollow.",
+    ),
+    "rotrnn_fig3": Picture(
+        lambda desk: norm_through_training(desk, "layers4"),
+        ("rotrnn/fig3",),
+        "Mean norm of the state in each of four layers through 400 steps of training, in four panels: RotRNN with 8 "
+        "heads, RotRNN with 32, LRU with a learned and with a recomputed normaliser. In every panel the layers fan "
+        "out.",
+    ),
+    "dlr_table2": Picture(
+        shift_by_length,
+        ("dlr/table2",),
+        "R2 on Shift against the length for six models, recorded runs on the left, the paper's numbers on the "
+        "right. A dashed line at 0.222 is the score of copying the input: the real modes of DLR-R get no further.",
+    ),
+    "fwp_tables": Picture(
+        fwp_tables,
+        ("fwp/table1", "fwp/table2"),
+        "Whole strings right by task and model, eight panels, grey diamonds the paper's, blue dots recorded runs "
+        "over seeds. On parity, (aa)* and (abab)* Transformer, linear and DeltaNet are at 0; where brackets or "
+        "letters are counted the short recorded runs stay behind the paper's.",
+    ),
+    "fwp_negative": Picture(
+        negative_by_position,
+        ("fwp/negative",),
+        "Right answers by position up to 400 for four kinds of delta rule, panels for parity, (aa)*, Sum(5) and "
+        "S_3. With beta below 1 all stay at the level of a constant answer; with beta up to 2 one write learns "
+        "parity and, in two seeds of three, (aa)*, two writes learn all four, and most of what is learned fades far "
+        "beyond the trained length.",
+    ),
+    "regulargpt_table1": Picture(
+        accuracy_by_task,
+        ("regulargpt/table1",),
+        "Right answers beyond the trained lengths, thirteen tasks, four panels: RNN, Transformer, RegularGPT with C "
+        "= 2 and C = 3. Grey diamonds are the paper's, blue dots single recorded runs; a stroke marks the majority "
+        "level.",
+    ),
+    "regulargpt_table2": Picture(
+        accuracy_by_p,
+        ("regulargpt/table2",),
+        "Parity with ones of probability 0.1 to 0.9, at length 40 and beyond, in panels for RegularGPT, RNN and "
+        "Transformer: the paper's means in grey, single recorded runs in blue, a dashed line at one half.",
+    ),
+    "regulargpt_fig3": Picture(
+        clusters_of_tasks,
+        ("regulargpt/fig3",),
+        "Above, states of RegularGPT at all depths on a plane, coloured by what the word below them does: separate "
+        "groups for Parity, Cycle Navigation and the permutations of three things. Below, clusters found by depth, "
+        "which are as many as the algebra predicts: 2; 5; and 4, then 6.",
+    ),
+    "regulargpt_fig4": Picture(
+        gradients,
+        ("regulargpt/fig4",),
+        "Share of the gradient from each position to the end of a string of 500, for RegularGPT, Transformer, RNN "
+        "and LRNN on Parity, Even Pairs and a task of the last four bits. On Parity and Even Pairs RegularGPT comes "
+        "nearest to a straight line; the RNN, right as often, has most of its gradient in the last few positions.",
+    ),
+    "regulargpt_table3": Picture(
+        perplexity_by_length,
+        ("regulargpt/table3",),
+        "Perplexity over that at the trained length, by length: on the left a step up behind C squared for "
+        "RegularGPT, which is gone where the depth of training is kept; on the right the paper's models, which rise "
+        "by a factor of 25 and more.",
+    ),
+}
 
 
 def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
     """Draw the pictures called ``names`` (all if absent) into ``folder``.
 
-    Before the first: ``ValueError`` for a name there is not, ``OSError`` for a folder that cannot be written to.
+    Before the first: ``ValueError`` for a name there is not, ``OSError`` for a folder that cannot be written to; then
+    ``ValueError`` for a picture whose table has no records.
     """
     unknown = [name for name in names or () if name not in PICTURES]
     if unknown:
@@ -201,6 +201,5 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
     records.check_writable(paths.values())
     drawn = []
     for name, path in paths.items():
-        figure, alt = PICTURES[name]()
-        drawn.append(save(figure, path, alt))
+        drawn.append(save(PICTURES[name].figure(), path, PICTURES[name].alt))
     return drawn

@@ -17,10 +17,6 @@ beside it:
 A level with weights in the thousands and more is one that descent does not reach, nor float32 hold: real modes cancel
 each other, and the grid of N angles, which repeats after N, has what lies beyond only in its rounding errors.
 
-Found at the desk (seeds 0 to 2): descent moves the nodes of ``dlr`` off the grid and fits the one-hot and the noise, of
-length 2N (errors below 1e-6 and 1e-3), as ``dlr_half`` does from the start (below 1e-6); ``dlr_real`` stays at 0.97 of
-both.
-
 Least squares is ``kernel_fits.best_fit``; for ``sgconv``, which has no modes, the same over its pieces; ``dlr_prod`` is
 given all N (N+1) / 2 products with free weights, which it does not have: there the level is a bound.
 
@@ -30,15 +26,17 @@ Letters: L length, N modes, j output column, k lag; K kernel, w weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor, nn
 
 from lrnnlab.tables import dlr_table2
 from lrnnlab.tables.dlr_table2 import CIRCLE, MIXERS
-from lrnnlab.tables.measuring import grid
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import lines, who
 from lrnnlab.training.loop import train, with_seed
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.sgconv import SGConv
@@ -46,11 +44,9 @@ from lrnnlab.algebra.kernel_fits import best_fit, targets
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.atomic import Shift
 
-NAME = "dlr/kernels"
 TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}
 TASKS = ("shift", *TARGETS)
 ROWS = ("dlr", "dlr_half", "dlr_prod", "dlr_real", "dss", "sgconv")
-ALIASES: dict[str, str] = {"ours": "dlr"}
 N, L = 32, 64
 STEPS = {"live": 200, "desk": 2000}
 LAYERS = {
@@ -64,15 +60,9 @@ LAYERS = {
 def setting(row: str, task: str, budget: str) -> dict:
     """One family on one target; ``shift`` takes over the setting of ``dlr/table2`` at L = 256.
 
-    ValueError for the budget ``paper``: the paper has no such measurement.
-
     >>> setting("dlr_half", "box", "desk")["options"]["init"], setting("dlr", "shift", "live")["steps"]
     ('half_circle', 400)
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(STEPS), "budget", NAME)
     if task == "shift":
         found = dlr_table2.setting("dlr" if row == "dlr_half" else row, "256", budget)
         extra = {"init": "half_circle"} if row == "dlr_half" else {}
@@ -84,6 +74,8 @@ def setting(row: str, task: str, budget: str) -> dict:
 class Kernel(nn.Module):
     """A layer of width 1, called without an input: its kernel (L,)."""
 
+    layer: Any
+
     def __init__(self, layer: KernelMixer, length: int):
         super().__init__()
         self.layer, self.length = layer, length
@@ -92,24 +84,25 @@ class Kernel(nn.Module):
         return self.layer.kernel(self.length)[0]
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train on the target or on Shift; numbers and kernels, see the module's head.
 
     >>> found = measure(setting("dlr_half", "one_hot", "live"), seed=0)
     >>> found["metrics"]["best_before"], len(found["kernels"]["after"])
     (0.0, 64)
     """
-    return (_shift if setting["task"] == "shift" else _fit)(setting, seed)
+    return (_shift if setting["task"] == "shift" else _fit)(setting, seed, progress=progress, checkpoint=checkpoint)
 
 
-def _fit(setting: dict, seed: int) -> dict:
+def _fit(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     target = targets(setting["length"], setting["target_seed"])[TARGETS[setting["task"]]]
     goal = torch.from_numpy(target).float()
     net = with_seed(lambda: Kernel(MIXERS[setting["mixer"]](1, **setting["options"]), setting["length"]), seed)
     before, first = _numbers(net), best(net, target)
     made = train(
         net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
-        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"), progress=False,
+        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"),
+        progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     after, last = _numbers(net), best(net, target)
     metrics = {"error": float(np.linalg.norm(after - target) / np.linalg.norm(target)), "weights": _weights(net),
@@ -171,10 +164,10 @@ def _short(value: float) -> float:
     return 0.0 if value < 1e-9 else float(f"{value:.4g}")
 
 
-def _shift(setting: dict, seed: int) -> dict:
+def _shift(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     length, look = setting["length"], Shift().sample(8, setting["length"], stream(seed, "kernels/look")).inputs
     before = impulse_responses(dlr_table2.build_net(setting, seed), look)
-    made = dlr_table2.trained(setting, seed)
+    made = dlr_table2.trained(setting, seed, progress=progress, checkpoint=checkpoint)
     after = impulse_responses(made.net.eval(), look)
     r2, columns = dlr_table2.scores(made.net, 16, 4, length, stream(seed, "shift/test"))
     metrics = {"r2": round(float(np.mean(r2)), 4), "by_shift": [round(value, 4) for value in columns],
@@ -213,7 +206,7 @@ def peaks(kernels: np.ndarray) -> list[bool]:
 
 def line(record: dict) -> str:
     """One record in a few words."""
-    found, name = record["metrics"], f"{record['task']} {record['row']} seed {record['seed']}"
+    found, name = record["metrics"], who(record)
     if record["task"] == "shift":
         return f"{name}: R2 {found['r2']:.3f}, {sum(found['found'])} of 8 kernels have their peak where it should be"
     return (f"{name}: error {found['error']:.3f}; least squares {found['best_before']:.3f} on the first nodes, "
@@ -222,15 +215,15 @@ def line(record: dict) -> str:
 
 def table(records: Sequence[dict]) -> str:
     """The fits, one line a record, and what was learned on Shift."""
-    fits = [record for record in records if record["task"] != "shift"]
-    parts = []
-    if fits:
-        body = pd.DataFrame([{"target": r["task"], "row": r["row"], "seed": r["seed"], **r["metrics"]} for r in fits])
-        parts.append(f"relative error by gradient descent, N = {N}, L = {L}\n{body.to_string(index=False)}")
+    fits = [{"target": r["task"], "row": r["row"], "seed": r["seed"], **r["metrics"]}
+            for r in records if r["task"] != "shift"]  # fmt: skip
     shifts = [
         {"row": r["row"], "seed": r["seed"], "steps": r["metrics"]["steps"], "R2": f"{r['metrics']['r2']:.3f}",
          "peaks right": sum(r["metrics"]["found"])} for r in records if r["task"] == "shift"
     ]  # fmt: skip
-    if shifts:
-        parts.append(f"kernels learned on Shift, L = 256\n{pd.DataFrame(shifts).to_string(index=False)}")
-    return "\n\n".join(parts)
+    titles = (f"relative error by gradient descent, N = {N}, L = {L}", "kernels learned on Shift, L = 256")
+    return "\n\n".join(lines(title, body) for title, body in zip(titles, (fits, shifts)) if body)
+
+
+TABLE = Table("dlr/kernels", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
+              aliases={"ours": "dlr"})  # the paper has no such measurement  # fmt: skip

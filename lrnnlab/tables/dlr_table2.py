@@ -24,10 +24,6 @@ channel, which takes long.  The paper does not say how the moduli of DLR-R start
 could not be told apart, so they start spread out as in Sec. 2.3.  Where the steps are few, a low R2 says that little was
 learned yet, not that no more can be.
 
-Found at the desk, at L = 2^8, 2^10, 2^12, 2^14: DLR .996, .985, .94, .43; DLR-prod .996, .96, .70, .22 (at first its
-kernel is a product of two small numbers, and some shifts have not begun); DLR-R .225 at 2^8, the copy alone, and less
-beyond; too few modes .58, .54, .47 up to 2^12.  The paper's order of DLR-prod before DLR is one of many more steps.
-
 R2 is the mean over fresh batches; ``by_shift`` is R2 of each output column, the shift by j L/8.  To copy the input into
 column 0 and to answer 0 in the others is worth 2/9 = .222 (``tasks.atomic_levels.shift_level``), and is what every model
 in the paper's table learns that does not learn to shift.
@@ -39,14 +35,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.tables.measuring import grid
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import grid, spread, who
 from lrnnlab.training.loop import Trained, train, with_seed
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
@@ -57,11 +56,9 @@ from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.tasks.continuous import r_squared
 
-NAME = "dlr/table2"
 TASKS = ("256", "1024", "4096", "16384")
 LONG = ("65536", "262144", "1048576")  # for the budget paper only
 ROWS = ("dlr", "dlr_prod", "dlr_small", "dlr_real", "dss", "sgconv")
-ALIASES: dict[str, str] = {"ours": "dlr"}
 MIXERS = {"dlr": DLR, "dss": DSS, "sgconv": SGConv}
 STEPS = {
     "live": {256: 400, 1024: 60, 4096: 6, 16384: 1},
@@ -77,25 +74,22 @@ PAPER = pd.DataFrame(
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One row at one length (the task, as text).  ValueError for a row, a length or a budget that is not there.
+    """One row at one length (the task, as text).
 
     The lengths beyond 2^14 have the budget ``paper`` only: N = 4096, 86,000 steps at the paper's rates.
 
     >>> setting("dlr", "1024", "desk")["options"]["state"], setting("dlr_small", "1024", "desk")["options"]["state"]
     (1024, 128)
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([budget], (*STEPS, "paper"), "budget", NAME)
-    grid([task], TASKS + LONG if budget == "paper" else TASKS, f"length at the budget {budget}:", NAME)
     L, paper = int(task), budget == "paper"
     N = 4096 if paper else min(4096, L)
-    options = {
+    every: dict[str, dict[str, Any]] = {
         "dlr": {"state": N, "dt": CIRCLE}, "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"},
         "dlr_small": {"state": 512 if paper else min(512, L // 8), "dt": CIRCLE},
         "dlr_real": {"state": N, "eigenvalues": "real"}, "dss": {"state": N, "dt": (1e-4, 1e-2)},
         "sgconv": {"length": L, "piece": 4096 if paper else L // 4},
-    }[row]  # fmt: skip
+    }  # fmt: skip
+    options = every[row]
     shared = {"length": L, "mixer": row.split("_")[0], "options": options, "width": 32, "batch": 4,
               "device": "cuda" if paper else "cpu", "tests": 16 if L <= 1024 else 4, "looks": 10}  # fmt: skip
     if paper:
@@ -125,11 +119,11 @@ def build_net(setting: dict, seed: int) -> Net:
     return with_seed(make, seed)
 
 
-def trained(setting: dict, seed: int) -> Trained:
+def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> Trained:
     """The network after training, with R2 on one batch of its own on the way (``watched``)."""
     task, L, B, device = Shift(), setting["length"], setting["batch"], setting["device"]
     if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"{NAME} at length {L}, budget paper, needs a GPU, and torch sees none")
+        raise ValueError(f"dlr/table2 at length {L}, budget paper, needs a GPU, and torch sees none")
     seen = task.sample(B, L, stream(seed, "shift/validation")).to(device)
 
     def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -139,7 +133,7 @@ def trained(setting: dict, seed: int) -> Trained:
     return train(
         build_net(setting, seed).to(device), draw_batch, F.mse_loss, generator=stream(seed, "shift/train"),
         watch=lambda net, step: {"validation": r_squared(net(seen.inputs), seen.targets)},
-        watch_every=max(setting["steps"] // setting["looks"], 1), progress=False,
+        watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "schedule")},
     )  # fmt: skip
 
@@ -163,14 +157,14 @@ def scores(net: nn.Module, batches: int, B: int, L: int, generator: torch.Genera
     return by_batch, [r_squared(found[..., j], targets[..., j]) for j in range(targets.shape[-1])]
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then R2 on fresh batches: mean, least and greatest, ``by_shift``; and its curve, by step.
 
     >>> found = measure({**setting("dlr_real", "256", "live"), "length": 64, "steps": 3}, seed=0)["metrics"]
     >>> found["steps"], len(found["by_shift"]), round(found["level"], 3)
     (3, 8, 0.222)
     """
-    made = trained(setting, seed)
+    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     r2, columns = scores(made.net.eval(), setting["tests"], setting["batch"], setting["length"],
                          stream(seed, "shift/test"))  # fmt: skip
     metrics = {
@@ -186,25 +180,23 @@ def line(record: dict) -> str:
     """One record in a few words."""
     found = record["metrics"]
     by_shift = " ".join(f"{value:.2f}" for value in found["by_shift"])
-    return (f"L = {record['task']} {record['row']} seed {record['seed']}: R2 {found['r2']:.3f} after {found['steps']:,} "
-            f"steps, {record['wall_seconds']:.0f} s (by shift: {by_shift})")  # fmt: skip
+    return (f"L = {who(record)}: R2 {found['r2']:.3f} after {found['steps']:,} steps, {record['wall_seconds']:.0f} s "
+            f"(by shift: {by_shift})")  # fmt: skip
 
 
 def table(records: Sequence[dict]) -> str:
     """Two tables, kept apart: R2 by row and length as found here, with the steps; and the paper's."""
-    lengths = [task for task in TASKS + LONG if any(record["task"] == task for record in records)]
-    rows = [row for row in ROWS if any(record["row"] == row for record in records)]
-    body = pd.DataFrame([[_cell([r for r in records if (r["row"], r["task"]) == (row, task)]) for task in lengths]
-                         for row in rows], index=rows, columns=[f"L = {task}" for task in lengths])  # fmt: skip
+
+    def cell(found: list[dict]) -> str:
+        steps = sorted({record["metrics"]["steps"] for record in found})
+        return f"{spread([r['metrics']['r2'] for r in found], 2)}, {'/'.join(map(str, steps))}"
+
+    body = grid(records, ROWS, TASKS + LONG, cell).add_prefix("L = ")
     return (f"here: R2, mean (range) over seeds, after so many steps\n{body.to_string()}\n"
             f"copying the input into column 0, and nothing more: {shift_level():.3f}\n\n"
             "paper: R2 after 86,000 steps, N = 4096 (blank: no number; which length a number belongs to is inferred)\n"
             f"{PAPER.loc[list(ROWS)].to_string(na_rep='')}")  # fmt: skip
 
 
-def _cell(cell: list[dict]) -> str:
-    if not cell:
-        return ""
-    values, steps = [record["metrics"]["r2"] for record in cell], {record["metrics"]["steps"] for record in cell}
-    spread = f" ({min(values):.2f} to {max(values):.2f})" if len(cell) > 1 else ""
-    return f"{fmean(values):.2f}{spread}, {'/'.join(str(count) for count in sorted(steps))}"
+TABLE = Table("dlr/table2", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "dlr"}, paper=PAPER,
+              extra={"paper": LONG})  # fmt: skip

@@ -13,30 +13,24 @@ is the paper's attention layer (Sec. 3.3) with two feed-forward layers, 4 heads 
 The score is the accuracy on the test split by the weights of the best validation; the last weights' accuracy is kept
 too.  Seeds change weights and batches, not the data.
 
-Found at the desk (seeds 0 to 2; Pathfinder and attention on Speech, minutes a run, are not recorded): on ListOps all four
-are alike; on Text DLR is ahead of the others in every seed, on Retrieval on average; all three that read Speech have 98 %
-and more.  That is 300 steps with one recipe; DLR alone looks in both directions and has a GLU.
-
 Letters: B batch, T time, D width, N state size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from statistics import fmean
+from functools import partial
+from pathlib import Path
 
 import pandas as pd
 
-from lrnnlab.tables.measuring import grid
-from lrnnlab.tables.stand_ins import learn
+from lrnnlab.tables.stand_ins import here, learn, line
+from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.models import S4, S4D
 from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
 
-NAME = "dlr/table4"
 TASKS = ("listops", "text", "retrieval", "pathfinder", "speech")
 ROWS = ("dlr", "s4d", "s4", "attention")
-ALIASES: dict[str, str] = {"ours": "dlr"}
 MIXERS = {"dlr": DLR, "s4d": S4D, "s4": S4, "attention": RotaryAttention}
 STEP_SIZES = {  # Table 9: dt, that is, how fast DLR's modes fade at the start
     "listops": (1e-3, 0.5), "text": (0.2, 0.5), "retrieval": (0.05, 0.5), "pathfinder": (1e-4, 0.1),
@@ -59,15 +53,9 @@ PAPER = pd.DataFrame(
 def setting(row: str, task: str, budget: str) -> dict:
     """One model on one stand-in: 300 steps on 2,000 items at the desk; live 2 steps on 48, to see that it runs.
 
-    ValueError for the budget ``paper``, whose data is not here.
-
     >>> setting("dlr", "text", "desk")["options"]["dt"]
     (0.2, 0.5)
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(STEPS), "budget", NAME)
     options = {
         "dlr": {"state": 64, "dt": STEP_SIZES[task], "bidirectional": True}, "s4d": {"state": 64, "init": "inv"},
         "s4": {"state": 64}, "attention": {"heads": 4, "head_size": 8, "ff": 64},
@@ -80,14 +68,14 @@ def setting(row: str, task: str, budget: str) -> dict:
             "looks": 1 if budget == "live" else 5}  # fmt: skip
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
     >>> found = measure(setting("dlr", "listops", "live"), seed=0)
     >>> found["data"], found["metrics"]["steps"]
     ('ListOps (stand-in)', 2)
     """
-    return learn(setting, seed, "table4/train", MIXERS, **pooling(setting))
+    return learn(setting, seed, "table4/train", MIXERS, progress, checkpoint, **pooling(setting))
 
 
 def pooling(setting: dict) -> dict:
@@ -95,25 +83,6 @@ def pooling(setting: dict) -> dict:
     return {"pool": "max", "final_norm": setting["block"]["place"] == "pre"}
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    return (f"{record['data']} {record['row']} seed {record['seed']}: test {found['accuracy']:.3f}, guess "
-            f"{found['majority']:.3f}, after {found['steps']} steps")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """Two tables: accuracies on the stand-ins, here; and the paper's, on the original data."""
-    columns: dict[str, dict[str, str]] = {}
-    for record in records:
-        cell = [r["metrics"] for r in records if (r["data"], r["row"]) == (record["data"], record["row"])]
-        found = [100 * one["accuracy"] for one in cell]
-        column = columns.setdefault(record["data"], {})
-        spread = f" ({min(found):.1f} to {max(found):.1f})" if len(found) > 1 else ""
-        column[record["row"]] = f"{fmean(found):.1f}{spread}"
-        column["guess"] = f"{100 * cell[0]['majority']:.1f}"
-    body = pd.DataFrame(columns).reindex([row for row in (*ROWS, "guess") if any(row in c for c in columns.values())])
-    sizes = records[0]["config"]["setting"]
-    return (f"here, stand-ins: {sizes['steps']} steps, {sizes['items']['train']} training items, % right on "
-            f"{sizes['items']['test']} test items\n{body.to_string(na_rep='')}\n\n"
-            f"paper, original data (not comparable with the above), % right\n{PAPER.T.to_string(na_rep='')}")  # fmt: skip
+TABLE = Table("dlr/table4", ROWS, TASKS, setting, by_setting(measure), line, partial(here, paper=PAPER),
+              ("live", "desk"), aliases={"ours": "dlr"}, paper=PAPER,
+              score=lambda record: record["metrics"]["accuracy"], scored="of a stand-in's test items")  # the paper's data is not here  # fmt: skip

@@ -18,16 +18,12 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
-from lrnnlab.tables import fwp_table1, fwp_table2
-from lrnnlab.tables.fwp_table1 import BUDGETS, CELLS, line, measure
-from lrnnlab.tables.measuring import Measurement, grid
+from lrnnlab.tables import fwp_table1, fwp_table2, fwp_training
+from lrnnlab.tables.fwp_table1 import CELLS
+from lrnnlab.tables.table import Run, Table, there
+from lrnnlab.tables.text import by_cell
 
-__all__ = ["ALIASES", "NAME", "ROWS", "TASKS", "configurations", "line", "measure", "search_plan", "setting", "table"]
-
-NAME = "fwp/search"
-TASKS = fwp_table1.COLUMNS
-TABLES = {table.NAME: table for table in (fwp_table1, fwp_table2)}
-ALIASES: dict[str, str] = {}
+SEARCHED = {table.name: table for table in (fwp_table1.TABLE, fwp_table2.TABLE)}
 _RATES = {"rate": (1e-2, 2e-2, 3e-2, 1e-3, 2e-3, 3e-3), "batch": (16, 32, 64)}
 GRID = {"layers": (1, 2, 4), "width": (8, 16, 32), "ff": (1, 2, 4), "heads": (1, 2, 4), **_RATES}
 CELL_GRID = {"layers": (1, 2), "width": (8, 16, 32, 64), **_RATES}  # of the LSTMs
@@ -40,7 +36,6 @@ def configurations(row: str) -> tuple[dict, ...]:
     >>> configurations("srwm")[0] == configurations("linear")[0]
     True
     """
-    grid([row], fwp_table1.ROWS, "row", fwp_table1.NAME)
     space = CELL_GRID if row in CELLS else GRID
     found = [dict(zip(space, values)) for values in product(*space.values())]
     random.Random(0).shuffle(found)
@@ -51,16 +46,12 @@ ROWS = tuple(f"{row}-{number}" for row in fwp_table1.ROWS for number in range(le
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """Configuration number K of a row's grid, ``row`` being ``srwm-K``.  ``ValueError`` for what is not there.
+    """Configuration number K of a row's grid, ``row`` being ``srwm-K``.
 
     >>> setting("srwm-17", "parity", "desk")["rate"] == configurations("srwm")[17]["rate"]
     True
     """
     model, _, number = row.rpartition("-")
-    if model not in fwp_table1.ROWS or not number.isdecimal() or int(number) >= len(configurations(model)):
-        raise ValueError(f"{NAME} has rows such as srwm-17, the name of a model and a number of its grid; got {row!r}")
-    grid([task], TASKS, "task", NAME)
-    grid([budget], BUDGETS, "budget", NAME)
     return fwp_table1.cell(model, task, budget, configurations(model)[int(number)])
 
 
@@ -72,7 +63,7 @@ def search_plan(
     seeds: Sequence[int] | None = None,
     budget: str = "live",
     first: int = 0,
-) -> list[Measurement]:
+) -> list[Run]:
     """The runs of a search for table ``name``: of each task and row the ``first`` configurations (0: all).
 
     One seed, as in the paper, unless ``seeds`` are given.  ``ValueError`` for a table, row, task or budget that is not
@@ -81,15 +72,16 @@ def search_plan(
     >>> [run.row for run in search_plan("fwp/table1", tasks=["parity"], rows=["srwm"], first=3)]
     ['srwm-0', 'srwm-1', 'srwm-2']
     """
-    grid([name], tuple(TABLES), "table", NAME)
-    table = TABLES[name]
-    tasks, rows = tasks or table.TASKS, [table.ALIASES.get(row, row) for row in rows or table.ROWS]
-    grid(tasks, table.TASKS, "task", name)
-    grid(rows, table.ROWS, "row", name)
+    there(name, tuple(SEARCHED), "table", TABLE.name)
+    table = SEARCHED[name]
+    tasks, rows = tasks or table.tasks, [table.aliases.get(row, row) for row in rows or table.rows]
+    for task in tasks:
+        for row in rows:
+            table.setting(row, task, budget)
     if first < 0:
         raise ValueError(f"a search tries the first N configurations, 0 for all, got {first}")
     return [
-        Measurement(NAME, task, f"{row}-{number}", seed, budget, setting(f"{row}-{number}", task, budget))
+        Run(TABLE.name, task, f"{row}-{number}", seed, budget, "ours", setting(f"{row}-{number}", task, budget))
         for task in tasks for row in rows for number in range(len(configurations(row)))[: first or None]
         for seed in (seeds or (0,))
     ]  # fmt: skip
@@ -98,8 +90,8 @@ def search_plan(
 def table(records: Sequence[dict]) -> str:
     """By task and model: how many configurations were tried, and the best of them chosen in either way."""
     parts = []
-    for task, model in dict.fromkeys((record["task"], record["row"].rpartition("-")[0]) for record in records):
-        tried = [r for r in records if (r["task"], r["row"].rpartition("-")[0]) == (task, model)]
+    named = [{**record, "model": record["row"].rpartition("-")[0]} for record in records]
+    for (task, model), tried in by_cell(named, "task", "model").items():
         parts.append(f"{task} {model}: {len(tried)} runs, {len({r['row'] for r in tried})} of "
                      f"{len(configurations(model))} configurations")  # fmt: skip
         for title, score, key in CHOICES:
@@ -128,5 +120,5 @@ def _said(record: dict) -> str:
     said = {**made["options"], "rate": made["rate"], "batch": made["batch"]}
     return ", ".join(f"{name} {value}" for name, value in said.items())
 
-
 CHOICES = (("on the test bins (paper)", "by_test", _by_test), ("on held-out strings", "by_validation", _held_out))
+TABLE = Table("fwp/search", ROWS, fwp_table1.COLUMNS, setting, fwp_table1.TABLE.measure, fwp_training.line, table)

@@ -20,31 +20,23 @@ Budgets: *paper* is 300 epochs over 10,000 strings, ended and selected by the te
 sizes, at a rate that falls to 0, and end by the held-out rest, after ``STEPS`` batches at the latest: 800 at the desk,
 where the paper has up to 187,500.  See ``fwp_training`` for the three scores of a run.
 
-Found at the desk (seeds 0..2): Transformer, linear and DeltaNet have no string of Bin1 right in the regular tasks, as in
-the paper; Recurrent Delta and SRWM learn those tasks, but for two seeds of three (parity, width 4) and one (SRWM,
-(abab)*).  The counting tasks are not the paper's 100/100: most is learned on Bin0, and Bin1 is best with addition.
-
 Letters: B batch, T time, D width, h heads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from statistics import fmean
-
-import pandas as pd
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
 from lrnnlab.tables import fwp_training
-from lrnnlab.tables.measuring import grid
+from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tasks import COUNTER_TASKS
 
-NAME = "fwp/table1"
 TASKS = ("parity", "aa", "abab", "anbn", "anbncn", "shuffle_2")
 ROWS = ("lstm", "e_lstm", "transformer", "linear", "deltanet", "recurrent_delta", "srwm")
-ALIASES = {"ours": "recurrent_delta"}
 MODELS = {"lstm": "plain_lstm", "linear": "ult"}  # rows that the registry of models knows by another name
 CELLS = ("lstm", "e_lstm")  # rows without heads and feed-forward part
-BUDGETS = ("live", "desk", "paper")
 COLUMNS = (*TASKS, "dyck_1", "reset_dyck_1")  # of Tables 4 and 5
 _BEST = {
     "recurrent_delta": {  # Table 4
@@ -118,66 +110,22 @@ def cell(row: str, task: str, budget: str, found: Mapping) -> dict:
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One cell of the table.  ``ValueError`` for a row, a task or a budget that is not there.
+    """One cell of the table.
 
     >>> setting("recurrent_delta", "parity", "desk")["options"]
     {'layers': 1, 'width': 4, 'ff': 1, 'heads': 1}
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], BUDGETS, "budget", NAME)
     special = LIVE.get((row, task), {}) if budget == "live" else {}
     return {**cell(row, task, budget, configuration(row, task)), **special}
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and score one cell of Table 1, Table 2 or the search: see :func:`fwp_training.measure`."""
-    return fwp_training.measure(COUNTER_TASKS[setting["task"]](), setting, seed)[1]
+    return fwp_training.measure(COUNTER_TASKS[setting["task"]](), setting, seed, progress, checkpoint)[1]
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    said = "; ".join(f"{name.replace('_', ' ')} {100 * found[name]['bin0']:.1f}/{100 * found[name]['bin1']:.1f}"
-                     for name in fwp_training.SCORES)  # fmt: skip
-    return (f"{record['task']} {record['row']} seed {record['seed']}: Bin0/Bin1 {said}; {found['steps']} steps, "
-            f"{record['cpu_seconds']:.0f} CPU s")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """By task: Bin0/Bin1 of the paper, and of ours the three scores, mean (least to greatest Bin1) over seeds."""
-    return side_by_side(records, TASKS, PAPER)
-
-
-def side_by_side(
-    records: Sequence[dict], tasks: Sequence[str], paper: Mapping[str, Sequence[tuple[float, float]]]
-) -> str:
-    """What :func:`table` says, for the tables that have whole strings as their score."""
-    parts = []
-    for task in (task for task in tasks if any(record["task"] == task for record in records)):
-        of_task = [record for record in records if record["task"] == task]
-        rows = [row for row in paper if any(record["row"] == row for record in of_task)]
-        body = pd.DataFrame(
-            [_line_of(row, paper[row][tasks.index(task)], [r for r in of_task if r["row"] == row]) for row in rows]
-        )
-        strings, level = (of_task[0]["metrics"][name] for name in ("strings", "levels"))
-        parts.append(f"{task}   ({strings['bin0']} and {strings['bin1']} strings; a constant answer gets "
-                     f"{100 * level['whole_majority']:.1f} of Bin1)\n{body.to_string(index=False)}")  # fmt: skip
-    return "\n\n".join([*parts, (
-        "Bin0/Bin1 in percent of whole strings.  paper: the best of its search, selected on the test bins.  last, by validation\n"
-        "(held-out strings of Bin0), by test (the paper's way): mean over seeds, in brackets the range of Bin1."
-    )])  # fmt: skip
-
-
-def _line_of(row: str, paper: tuple[float, float], cell: Sequence[dict]) -> dict:
-    found, steps = [record["metrics"] for record in cell], sorted(record["metrics"]["steps"] for record in cell)
-    return {
-        "row": row, "paper": "{:g}/{:g}".format(*paper), "seeds": len(cell), "steps": f"{steps[0]} to {steps[-1]}",
-        **{name: _spread([metrics[name] for metrics in found]) for name in fwp_training.SCORES},
-    }  # fmt: skip
-
-
-def _spread(scores: Sequence[dict]) -> str:
-    bin0, bin1 = ([100 * score[name] for score in scores] for name in ("bin0", "bin1"))
-    return f"{fmean(bin0):.1f}/{fmean(bin1):.1f} ({min(bin1):.1f} to {max(bin1):.1f})"
+TABLE = Table(
+    "fwp/table1", ROWS, TASKS, setting, by_setting(measure), fwp_training.line,
+    partial(fwp_training.table, tasks=TASKS, paper=PAPER), aliases={"ours": "recurrent_delta"}, paper=PAPER,
+    score=fwp_training.bin1, scored="whole strings of Bin1", printed=lambda row, task: f"{PAPER[row][TASKS.index(task)][1]:g}",
+)  # fmt: skip

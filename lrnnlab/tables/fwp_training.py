@@ -22,9 +22,14 @@ Letters: N strings, B batch, T time, C classes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
 from torch import nn
 
 from lrnnlab.models import Net, build
+from lrnnlab.tables.text import by_cell, lines, who
 from lrnnlab.tasks import Batch, PositiveTask, blind_levels, whole_string_accuracy
 from lrnnlab.training.loop import Trained
 from lrnnlab.training.pools import answers, train_pools
@@ -59,8 +64,9 @@ def build_net(task: PositiveTask, setting: dict, seed: int) -> Net:
 
 
 def fit(
-    task: PositiveTask, setting: dict, seed: int, looked_at: dict[str, Batch] | None = None, progress: bool = False
-) -> Trained:
+    task: PositiveTask, setting: dict, seed: int, looked_at: dict[str, Batch] | None = None, progress: bool = False,
+    checkpoint: Path | None = None,
+) -> Trained:  # fmt: skip
     """Train the net of ``setting``, what a live cell calls; its looks (``watched``) have all that the scores need.
 
     ``setting`` has ``model`` and ``options``, ``pool`` and ``tests`` (how many strings), ``stages``: (steps, largest
@@ -83,11 +89,15 @@ def fit(
         scores = {name: whole_string_accuracy(classes, looked_at[name]) for name, (classes, _) in found.items()}
         return {"validation": -found["held_out"][1], **scores, "test": (scores["bin0"] + scores["bin1"]) / 2}
 
-    return train_pools(build_net(task, setting, seed), pools, generator=generator, watch=watch, progress=progress,
-                 **{name: setting[name] for name in PLAIN if name in setting})  # fmt: skip
+    return train_pools(
+        build_net(task, setting, seed), pools, generator=generator, watch=watch, progress=progress, checkpoint=checkpoint,
+        **{name: setting[name] for name in PLAIN if name in setting},
+    )  # fmt: skip
 
 
-def measure(task: PositiveTask, setting: dict, seed: int) -> tuple[Trained, dict]:
+def measure(
+    task: PositiveTask, setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None
+) -> tuple[Trained, dict]:
     """Train and score: what came out of it, and the parts of a record, ``metrics`` and ``curve``.
 
     ``metrics`` has the three scores of the module's head, each with ``bin0``, ``bin1`` and ``step``; ``symbols``, the
@@ -96,7 +106,7 @@ def measure(task: PositiveTask, setting: dict, seed: int) -> tuple[Trained, dict
     cross-entropy (negative), and the whole strings right of held_out, Bin0 and Bin1.
     """
     looked_at = strings_for(task, setting["tests"], seed)
-    made = fit(task, setting, seed, looked_at)
+    made = fit(task, setting, seed, looked_at, progress=progress, checkpoint=checkpoint)
     bin1, looks = looked_at["bin1"], made.watched
     chosen = {
         "last": looks[-1], "by_validation": next(look for look in looks if look["step"] == made.best_step),
@@ -112,3 +122,44 @@ def measure(task: PositiveTask, setting: dict, seed: int) -> tuple[Trained, dict
     curve = [[look["step"], *(round(look[name], 4) for name in ("validation", "held_out", "bin0", "bin1"))]
              for look in looks]  # fmt: skip
     return made, {"metrics": metrics, "curve": curve, "cpu_seconds": round(made.cpu_seconds, 3)}
+
+
+def line(record: dict) -> str:
+    """One record in a few words."""
+    found = record["metrics"]
+    said = "; ".join(f"{name.replace('_', ' ')} {100 * found[name]['bin0']:.1f}/{100 * found[name]['bin1']:.1f}"
+                     for name in SCORES)  # fmt: skip
+    return f"{who(record)}: Bin0/Bin1 {said}; {found['steps']} steps, {record['cpu_seconds']:.0f} CPU s"
+
+
+def table(records: Sequence[dict], tasks: Sequence[str], paper: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """By task: Bin0/Bin1 of the paper, and of ours the three scores, mean (least to greatest Bin1) over seeds."""
+    parts, found = [], by_cell(records, "task")
+    for task in (task for task in tasks if (task,) in found):
+        of_task, cells = found[task,], by_cell(found[task,], "row")
+        strings, level = (of_task[0]["metrics"][name] for name in ("strings", "levels"))
+        parts.append(lines(
+            f"{task}   ({strings['bin0']} and {strings['bin1']} strings; a constant answer gets "
+            f"{100 * level['whole_majority']:.1f} of Bin1)",
+            (_line_of(row, paper[row][tasks.index(task)], cells[row,]) for row in paper if (row,) in cells),
+        ))  # fmt: skip
+    return "\n\n".join([*parts, (
+        "Bin0/Bin1 in percent of whole strings.  paper: the best of its search, selected on the test bins.  last, by validation\n"
+        "(held-out strings of Bin0), by test (the paper's way): mean over seeds, in brackets the range of Bin1."
+    )])  # fmt: skip
+
+
+def _line_of(row: str, paper: tuple[float, float], cell: Sequence[dict]) -> dict:
+    steps = sorted(record["metrics"]["steps"] for record in cell)
+
+    def scores(name: str) -> str:
+        bin0, bin1 = ([100 * record["metrics"][name][part] for record in cell] for part in ("bin0", "bin1"))
+        return f"{fmean(bin0):.1f}/{fmean(bin1):.1f} ({min(bin1):.1f} to {max(bin1):.1f})"
+
+    return {"row": row, "paper": "{:g}/{:g}".format(*paper), "seeds": len(cell), "steps": f"{steps[0]} to {steps[-1]}",
+            **{name: scores(name) for name in SCORES}}  # fmt: skip
+
+
+def bin1(record: dict) -> float:
+    """The share of Bin1's strings that the last weights answer rightly: what stands beside the paper's."""
+    return record["metrics"]["last"]["bin1"]

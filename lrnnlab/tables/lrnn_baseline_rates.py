@@ -15,6 +15,7 @@ the largest of the four: for those a larger one might be better still, and short
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import fmean
 
 import pandas as pd
@@ -22,15 +23,13 @@ import pandas as pd
 from lrnnlab import tasks
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.tables import lrnn_baselines
-from lrnnlab.tables.measuring import grid
 from lrnnlab.models import build
+from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.training import Phase, Recipe, fit
 
-NAME = "lrnn/baseline_rates"
 TASKS = tuple(lrnn_baselines.RATES)
 CANDIDATES = (1e-3, 3e-3, 1e-2, 3e-2)
 ROWS = tuple(f"{row}-{lr:g}" for row in lrnn_baselines.ROWS for lr in CANDIDATES)
-ALIASES: dict[str, str] = {}
 STEPS = {"live": 20, "desk": 1000}
 FIRST_SEED = 900  # the table's runs have small seeds
 
@@ -38,14 +37,9 @@ FIRST_SEED = 900  # the table's runs have small seeds
 def setting(row: str, task: str, budget: str) -> dict:
     """One baseline with one rate: 1,000 steps at the desk; 20 live, to see that it runs.
 
-    ValueError for the budget ``paper``: the paper says nothing of how its baselines were trained.
-
     >>> setting("s4-0.01", "sum", "desk")["phase"]["lr"]
     0.01
     """
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(STEPS), "budget", NAME)
     baseline, lr = row.rsplit("-", 1)
     model, options = lrnn_baselines.architecture(baseline, task, budget)
     return {
@@ -55,7 +49,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     }  # fmt: skip
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train from seed ``first_seed + seed`` and say how often the answers are right at the training length.
 
     ``accuracy``: over all labelled positions; ``accuracy_last``: at the last; ``loss``: None if training broke off
@@ -69,7 +63,7 @@ def measure(setting: dict, seed: int) -> dict:
     sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
     result = fit(
         lambda start: build(setting["model"], seed=start, **sizes, **setting["options"]), task,
-        Recipe((Phase(**setting["phase"]),), **setting["recipe"]), seed, progress=False,
+        Recipe((Phase(**setting["phase"]),), **setting["recipe"]), seed, progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     found = evaluate(
         result.model, task, seed=seed, length=setting["length"], strings=setting["strings"], purpose="rate"
@@ -132,3 +126,7 @@ def table(records: Sequence[dict]) -> str:
         parts.append(f"{name}   (length {task.train_length}: chance {task.chance:.3f}, majority "
                      f"{task.majority(task.train_length):.3f})\n{body.to_string(float_format='{:.4f}'.format)}")  # fmt: skip
     return "\n\n".join(parts)
+
+
+TABLE = Table("lrnn/baseline_rates", ROWS, TASKS, setting, by_setting(measure), line, table,
+              budgets=("live", "desk"))  # the paper says nothing of how its baselines were trained  # fmt: skip

@@ -27,7 +27,9 @@ Letters: N state size.
 
 from __future__ import annotations
 
-from lrnnlab.tables.runner import Setting
+from typing import Any
+
+from lrnnlab.tables.table import Setting
 from lrnnlab.training import Phase, Recipe
 
 _MODELS = {
@@ -53,7 +55,7 @@ _LIVE_IS_LONGER = ("lstm", "elman")
 ROWS = tuple(_MODELS)
 LAYERS = {"sum": 1, "evenpair": 1, "modarith": 3}
 STEPS = {"live": 300, "desk": 5000}
-SHARED = {"batch": 32, "betas": (0.9, 0.99), "clip": 1.0}
+SHARED: dict[str, Any] = {"batch": 32, "betas": (0.9, 0.99), "clip": 1.0}
 
 # What ``lrnn_baseline_rates.chosen`` says of the records in data/records/lrnn/baseline_rates.
 RATES = {
@@ -105,15 +107,11 @@ def setting(row: str, task: str, budget: str) -> Setting:
 
     The last weights count, whatever they are: no stop, no second start.  At the desk ten looks at strings of the test
     length say which checkpoint was best; it is reported beside the last.  ``lstm`` and ``elman`` have 600 live
-    steps, and stop when two checks on long strings are perfect, because they can get there.  ``ValueError`` for another
-    row, task or budget.
+    steps, and stop when two checks on long strings are perfect, because they can get there.
 
     >>> setting("rwkv", "sum", "desk").recipe.steps
     5000
     """
-    if row not in ROWS or task not in LAYERS or budget not in STEPS:
-        raise ValueError(f"baselines are {', '.join(ROWS)}, for tasks {', '.join(LAYERS)} and budgets "
-                         f"{', '.join(STEPS)}; got {row!r}, {task!r}, {budget!r}")  # fmt: skip
     name, options = architecture(row, task, budget)
     if budget == "live" and row in _LIVE_IS_LONGER:
         longer = Phase(steps=600, lr=3e-3, final_lr=1e-4, warmup=100, weight_decay=0.01)

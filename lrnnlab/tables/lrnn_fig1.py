@@ -17,13 +17,9 @@ from typing import NamedTuple
 
 import torch
 
-from lrnnlab.tables.measuring import grid
 from lrnnlab.scans import paper
+from lrnnlab.tables.table import Table, alone
 
-NAME = "lrnn/fig1"
-TASKS = ("schedule",)
-ROWS = ("2", "4", "8", "16")
-ALIASES: dict[str, str] = {}
 BASE = 16  # more than any index at L = 16; its longest product is a word of 8 digits, below 2^53, so exact in float64
 PRINTED = {  # App. A.2.1, "the below output"; Fig. 1 and Sec. 3.4 give the same three lists
     "8": [["A1", "A3", "A5", "A7"], ["A2", "A3A2", "A6", "A7A6"], ["A4", "A5A4", "A6A5A4", "A7A6A5A4"]],
@@ -85,8 +81,6 @@ def setting(row: str, task: str, budget: str) -> dict:
     >>> setting("8", "schedule", "live")
     {'length': 8}
     """
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
     return {"length": int(row)}
 
 
@@ -131,3 +125,6 @@ def table(records: Sequence[dict]) -> str:
             lines.append(f"  {'the same' if same else 'NOT the same'} as the lists printed in the paper's App. A.2.1")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+TABLE = Table("lrnn/fig1", ("2", "4", "8", "16"), ("schedule",), setting, alone(measure), line, table, paper=PRINTED)

@@ -28,18 +28,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import torch
 
 from lrnnlab.analysis import growth_per_step, overflow_observed
-from lrnnlab.tables.measuring import grid
 from lrnnlab.models import COLUMN_RULES
+from lrnnlab.tables.table import Table, alone, there
+from lrnnlab.tables.text import by_cell, lines
 from lrnnlab.training.steady import stream
 
-NAME = "lrnn/growth"
 TASKS = ("gaussian", "signs", "positive", "worst")
 ROWS = ("clip", "release", "centred", "block", "unit", "softmax", "free")
-ALIASES: dict[str, str] = {}
 NORMS = (1.0, 1.2, 2.0)
 WITHOUT_NORM = ("softmax", "free")  # these rules have no p
 LENGTHS = (1, 2, 5, 10, 20, 50, *range(100, 501, 50))
@@ -49,14 +47,9 @@ CHAINS = {"live": 8, "desk": 64}
 def setting(row: str, task: str, budget: str) -> dict:
     """What is measured for one rule (row) and one kind of raw blocks (task): 8 chains live, 64 at the desk.
 
-    ValueError for the budget ``paper``: the paper has no such measurement.
-
     >>> setting("clip", "signs", "desk")["chains"]
     64
     """
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(CHAINS), "budget", NAME)
     norms = (None,) if row in WITHOUT_NORM else NORMS
     return {"rule": row, "kind": task, "b": 8, "norms": norms, "lengths": LENGTHS, "chains": CHAINS[budget]}
 
@@ -69,7 +62,7 @@ def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[t
     >>> raw_blocks("worst", 1, 1, 2, seed=0)[0].tolist()
     [[[[1.0, -1.0], [-1.0, 1.0]]]]
     """
-    grid([kind], TASKS, "kind of blocks", NAME)
+    there(kind, TASKS, "kind of blocks", "lrnn/growth")
     draw = stream(seed, f"growth/{kind}")
     if kind == "worst":
         s = 1.0 - 2.0 * (torch.arange(b, dtype=torch.float64) % 2)
@@ -155,9 +148,9 @@ def measure(setting: dict, seed: int) -> dict:
     (1.414214, 75.257, 257.0)
     """
     steps, chains, b = max(setting["lengths"]), setting["chains"], setting["b"]
-    raw, x0 = raw_blocks(setting["kind"], chains, steps, b, seed)
+    raw, start = raw_blocks(setting["kind"], chains, steps, b, seed)
     u = torch.randn(chains, steps, b, generator=stream(seed, "growth/input"), dtype=torch.float64).numpy()
-    rule, x0, at = COLUMN_RULES[setting["rule"]], x0.numpy(), list(setting["lengths"])
+    rule, x0, at = COLUMN_RULES[setting["rule"]], start.numpy(), list(setting["lengths"])
     metrics, curves = {}, {}
     for p in setting["norms"]:
         A = np.ascontiguousarray(rule(raw, p).numpy())
@@ -201,10 +194,8 @@ def line(record: dict) -> str:
 
 def table(records: Sequence[dict]) -> str:
     """By kind of columns, rule and p: growth a step, where 500 steps lead, and when float32 gives up."""
-    parts = []
-    for kind in dict.fromkeys(record["task"] for record in records):
-        body = pd.DataFrame([row for r in records if r["task"] == kind for row in _rows(r)])
-        parts.append(f"{kind} columns\n{body.to_string(index=False)}")
+    parts = [lines(f"{kind} columns", (row for record in cell for row in _rows(record)))
+             for (kind,), cell in by_cell(records, "task").items()]  # fmt: skip
     b = records[0]["config"]["setting"]["b"]
     most = (f"p = {p:g}: x{growth_per_step(p, b):.4f} (float32: {overflow_observed(p, b) or 'never'})" for p in NORMS)
     parts.append(f"most that Eq. 6 allows a step at b = {b}, and the step at which 1, multiplied by it, is infinite in "
@@ -226,3 +217,6 @@ def _rows(record: dict):
 
 def _when(found: dict, chains: int) -> str:
     return f"{found['chains']}/{chains} at {found['median']:.0f}" if found["chains"] else "-"
+
+
+TABLE = Table("lrnn/growth", ROWS, TASKS, setting, alone(measure), line, table, ("live", "desk"))  # no such in the paper

@@ -17,16 +17,17 @@ row                what differs
 
 from __future__ import annotations
 
-from lrnnlab.tables.runner import Setting
+from typing import Any
+
+from lrnnlab.tables import lrnn_training
+from lrnnlab.tables.table import PROTOCOLS, Setting, Table
+from lrnnlab.tables.text import accuracies, accuracy
 from lrnnlab.training import Phase, Recipe
 
-NAME = "lrnn/smoothing"
-TASKS = ("sum",)
 ROWS = ("plain", "smoothing", "squared", "short_memory", "clipped", "clipped_short")
-ALIASES: dict[str, str] = {}
 STEPS = 500
 
-_LOSS = {"smoothing": {"smoothing": 0.1}, "squared": {"loss": "squared"}}
+_LOSS: dict[str, dict[str, Any]] = {"smoothing": {"smoothing": 0.1}, "squared": {"loss": "squared"}}
 
 
 def setting(row: str, task: str, budget: str) -> Setting:
@@ -35,8 +36,6 @@ def setting(row: str, task: str, budget: str) -> Setting:
     >>> setting("squared", "sum", "live").recipe.phases[0].loss
     'squared'
     """
-    if row not in ROWS or task not in TASKS:
-        raise ValueError(f"{NAME} has rows {', '.join(ROWS)} and task sum; got {row!r}, {task!r}")
     phase = Phase(steps=STEPS, lr=3e-3, warmup=100, weight_decay=0.01, **_LOSS.get(row, {}))
     betas = (0.9, 0.99 if row in ("short_memory", "clipped_short") else 0.999)
     clip = 1.0 if row in ("clipped", "clipped_short") else None
@@ -44,5 +43,5 @@ def setting(row: str, task: str, budget: str) -> Setting:
     return Setting("block_diagonal", {"rule": "release", "p": 1.2}, recipe)
 
 
-def for_protocol(found: Setting, protocol: str) -> Setting:
-    return found
+TABLE = Table("lrnn/smoothing", ROWS, ("sum",), setting, lrnn_training.measure, accuracy, accuracies, seeds=5,
+              score=lambda record: record["metrics"]["accuracy_all"], protocols=PROTOCOLS, modulus=5)  # fmt: skip

@@ -27,22 +27,19 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
-import pandas as pd
 import torch
 from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
-from lrnnlab.tables.measuring import grid
 from lrnnlab.models import Net, build
+from lrnnlab.tables.table import Table, alone
+from lrnnlab.tables.text import lines
 from lrnnlab.training.steady import stream
 
-NAME = "lrnn/speed"
-TASKS = ("sum",)
 ROWS = ("train40_b8", "test500_b8", "train40_b1", "test500_b1")
-ALIASES: dict[str, str] = {}
 WIDTH = 64
-CLOCK = True  # seconds are the result, so nothing else may run beside
 ROUNDS = {"live": 1, "desk": 5, "paper": 25}
 BACKENDS = {"sequential": "reference", "pscan": "paper", "cpu": "cpu", "table": "cpu"}
 # Sec. 4.5, seconds per instance on the paper's GPU: (sequential, PScan); train40_b1 is not in the paper
@@ -55,9 +52,6 @@ def setting(row: str, task: str, budget: str) -> dict:
     >>> setting("test500_b1", "sum", "live")["b"]
     1
     """
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(ROUNDS), "budget", NAME)
     b = int(row[-1])
     return {"task": task, "training": row.startswith("train"), "length": 40 if row.startswith("train") else 500,
             "b": b, "h": WIDTH // b, "rule": "release" if b > 1 else "clip", "batch": 128,
@@ -98,7 +92,7 @@ def measure(setting: dict, seed: int) -> dict:
 
 def answers(model: Net, tokens: torch.Tensor, way: str) -> torch.Tensor:
     """Logits (B, T, C) of a one-layer model, its recurrence run in one of the four ways (the same numbers by each)."""
-    (layer,) = model.layers
+    layer: Any = model.layers[0]
     layer.backend = BACKENDS[way]
     if way == "table":
         return model.readout(layer(model.symbol_inputs(), tokens))
@@ -122,7 +116,7 @@ def _model(model: Net, batch, training: bool) -> Callable[[str], None]:
 
 def _scan(model: Net, tokens: torch.Tensor, training: bool) -> Callable[[str], None]:
     """The recurrence alone: A and b are there already, for every position and as tables of V symbols."""
-    (layer,) = model.layers
+    layer: Any = model.layers[0]
     with torch.no_grad():
         tables = layer.transition(model.symbol_inputs())
         x0 = layer.initial(len(tokens)).detach()
@@ -181,14 +175,14 @@ def table(records: Sequence[dict]) -> str:
     """Seconds by row, part and way, as they came out here; under each row what the paper says of its own machine."""
     parts = ["one thread of a CPU; seconds a batch of 128, rounds interleaved; ratio: to the sequential loop, in turn"]
     for record in records:
-        body = pd.DataFrame([
+        body = (
             {"part": part, "way": way, **{k: f"{one[k]:.4f}" for k in ("median", "min", "max")},
              **{k.replace("_", " "): f"{one[k]:.3f}" for k in ("ratio", "ratio_min", "ratio_max")}}
             for part in ("model", "scan") for way, one in record["metrics"][part].items()
-        ])  # fmt: skip
-        parts.append(f"{record['row']}, seed {record['seed']}   (on the CPU for "
-                     f"{record['metrics']['cpu_share']:.0%} of the time)\n{body.to_string(index=False)}\n"
-                     f"{paper_says(record['row'])}")  # fmt: skip
+        )  # fmt: skip
+        share = f"on the CPU for {record['metrics']['cpu_share']:.0%} of the time"
+        title = f"{record['row']}, seed {record['seed']}   ({share})"
+        parts += [lines(title, body) + f"\n{paper_says(record['row'])}"]
     return "\n\n".join(parts)
 
 
@@ -203,3 +197,7 @@ def paper_says(row: str) -> str:
     loop, scan = PAPER[row]
     return (f"paper, Quadro RTX 8000, seconds per instance: sequential {loop:g}, PScan {scan:g} "
             f"(ratio {scan / loop:.2f})")  # fmt: skip
+
+
+TABLE = Table("lrnn/speed", ROWS, ("sum",), setting, alone(measure), line, table, paper=PAPER,
+              clock=True)  # seconds are the result, so nothing else may run beside

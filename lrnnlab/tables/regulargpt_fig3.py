@@ -24,15 +24,6 @@ in.  Beside them, for each depth and for all,
 Both shares are 1 exactly if clusters and elements are the same.  A third, ``made_of``, is the share of states that are
 in the commonest cluster of those that are made of the same two halves.
 
-Found at the desk (seeds 0 to 2): eight of nine trained nets have as many clusters as elements at every depth: 2; 5; and
-for S_3 4 for words of two letters, then 6.  So a net learns to compose actions whose order matters, too (one of S_3's
-takes a state in thirty for another from 256 letters on, and is right on 92 % of the strings).  The ninth, Parity with
-seed 2, is right on all strings and has *three* clusters at every depth: its even words of two odd halves lie apart from
-those of two even ones.  They do so in all three nets for Parity, only nearer to each other: the first axis of the plane
-tells the element, the second what it is made of.  So what algebra gives is the least number that a right net can do
-with; how many one counts beyond that depends on how closely one looks, by eye or by a rule, and no count tells whether
-a net is right.  Before training the clusters have nothing to do with the elements.
-
 Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states that are looked at.
 """
 
@@ -40,9 +31,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 
 from lrnnlab.analysis import (
@@ -53,9 +45,9 @@ from lrnnlab.analysis import (
     purity,
     states_by_depth,
 )
-from lrnnlab.tables.measuring import grid
-from lrnnlab.tables.regulargpt_table1 import percent, training_of
-from lrnnlab.tables.regulargpt_table1 import make_network
+from lrnnlab.tables.regulargpt_table1 import make_network, training_of
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import in_order, lines, percent, who
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.models.regular_gpt import RegularGPT
@@ -65,10 +57,8 @@ from lrnnlab.training.steady import stream
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
 
-NAME = "regulargpt/fig3"
 TASKS = ("parity", "cycle_navigation", "s_3")
 ROWS = ("regulargpt_c2", "untrained")
-ALIASES = {"ours": "regulargpt_c2"}
 PAPER = {"parity": 2, "cycle_navigation": 5}  # clusters, by eye
 LENGTH = 500
 SIZES = {  # live: to see that it runs
@@ -104,16 +94,10 @@ class Permutations(StringTask):
 def setting(row: str, task: str, budget: str) -> dict:
     """One net; at the desk 64 wide and trained for 1,500 steps (Parity: 800), live 32 wide and for 40.
 
-    ValueError for a row or task that is not there, and for the budget ``paper``: see ``regulargpt/table1``.
-
     >>> setting("untrained", "s_3", "desk")["training"] is None
     True
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(SIZES), "budget", NAME)
-    found = {"task": task, **copy.deepcopy(SIZES[budget]), "length": LENGTH, "strings": 64, "shown": 120}
+    found: dict[str, Any] = {"task": task, **copy.deepcopy(SIZES[budget]), "length": LENGTH, "strings": 64, "shown": 120}
     if task == "parity" and budget == "desk":
         found["training"]["steps"] = 800
     return found if row != "untrained" else {**found, "training": None}
@@ -128,7 +112,7 @@ def build_task(name: str) -> StringTask:
     return Permutations() if name == "s_3" else STRING_TASKS[name]()
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, and look at the states: ``metrics``, ``depths``, ``points`` and ``training``.
 
     >>> found = measure({**setting("untrained", "parity", "live"), "length": 8, "strings": 6}, seed=0)
@@ -136,10 +120,11 @@ def measure(setting: dict, seed: int) -> dict:
     ([2, 4, 8], 42)
     """
     task = build_task(setting["task"])
-    net = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
+    net: Any = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
     training, cpu = {}, 0.0
     if setting["training"]:
-        made = train_strings(net, task, generator=stream(seed, "fig3/train"), progress=False, **setting["training"])
+        made = train_strings(net, task, generator=stream(seed, "fig3/train"), progress=progress, checkpoint=checkpoint,
+                             **setting["training"])  # fmt: skip
         training, cpu = {**training_of(made), **made.summary()}, made.cpu_seconds
     strings = task.sample(setting["strings"], setting["length"], stream(seed, "fig3/look"))
     accuracy = accuracy_at_lengths(net, task, [setting["length"]], strings=256, generator=stream(seed, "fig3/test"))
@@ -198,21 +183,23 @@ def _first(states: np.ndarray, shown: int) -> np.ndarray:
 def line(record: dict) -> str:
     """One record in a few words."""
     found = record["metrics"]
-    return (f"{record['task']} {record['row']} seed {record['seed']}: {found['found']} clusters, {found['present']} elements "
+    return (f"{who(record)}: {found['found']} clusters, {found['present']} elements "
             f"(purity {percent(found['purity'])}, wholeness {percent(found['wholeness'])} %); "
             f"{percent(found['accuracy'])} % right at length {record['config']['setting']['length']}")  # fmt: skip
 
 
 def table(records: Sequence[dict]) -> str:
     """For each record the clusters by depth, found / predicted, and together; beside it the paper's two counts."""
-    body = []
-    for record in sorted(records, key=lambda r: (TASKS.index(r["task"]), ROWS.index(r["row"]), r["seed"])):
-        found = record["metrics"]
-        body.append({
-            "task": record["task"], "row": record["row"], "seed": record["seed"], "right": percent(found["accuracy"]),
-            **{str(depth["word"]): f"{depth['found']} / {depth['predicted']}" for depth in record["depths"]},
-            "all depths": f"{found['found']} / {found['present']}", "purity": percent(found["purity"]),
-            "wholeness": percent(found["wholeness"]), "made of": percent(found["made_of"]),
-        })  # fmt: skip
-    return (f"clusters found / elements predicted, by length of the words\n{pd.DataFrame(body).to_string(index=False)}\n\n"
+    body = [
+        {"task": record["task"], "row": record["row"], "seed": record["seed"], "right": percent(found["accuracy"]),
+         **{str(depth["word"]): f"{depth['found']} / {depth['predicted']}" for depth in record["depths"]},
+         "all depths": f"{found['found']} / {found['present']}", "purity": percent(found["purity"]),
+         "wholeness": percent(found["wholeness"]), "made of": percent(found["made_of"])}
+        for record in in_order(records, ROWS, TASKS) for found in [record["metrics"]]
+    ]  # fmt: skip
+    return (f"{lines('clusters found / elements predicted, by length of the words', body)}\n\n"
             f"paper, all depths, counted by eye: {', '.join(f'{task} {count}' for task, count in PAPER.items())}")  # fmt: skip
+
+
+TABLE = Table("regulargpt/fig3", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
+              aliases={"ours": "regulargpt_c2"}, paper=PAPER)  # fmt: skip

@@ -27,16 +27,6 @@ No longer string than the longest in training has a say in anything but the scor
 few steps did not teach it, not that the net cannot learn it: the Transformer's steps are far too few to say more.
 ``best_accuracy`` is that of the weights with the least loss on the held-out strings.
 
-Recorded, three seeds of every cell.  *As in the paper*: C = 2 is right on every string, at every length 41..500, of
-Parity and Cycle Navigation (3 seeds of 3) and of Even Pairs in a seed (99.8 % in the worst), on D_2, Tomita 3, 5 and 6
-with every seed, and on all else but Modular Arithmetic to 99.9 % and more in the best seed, 97.9 % in the worst; C = 3
-to 98 % and more with every seed on Parity, Even Pairs, Tomita 3 and 4; the RNN on all but Modular Arithmetic, though on
-D_3 and D_4 with a seed that stays at the majority level.  *Not as in the paper, for haste*: Modular Arithmetic is at its
-majority level with every net (the code takes up to a million steps), and so are Tomita 5 and 6 with C = 3 and nearly
-all of the Transformer's: they do not know the trained lengths either (``accuracy_seen``).  *Lost with the length*: Cycle
-Navigation with C = 3, at best 88 % at length 40 and 39 % beyond; D_2 to D_12 with C = 3, 94 to 100 % at length 50 but
-for a seed, and as low as 77 % beyond.
-
 Two choices were made after a first recording, by what was known at trained lengths: with lengths that grew over 250
 steps, not 1,000, D_12, Tomita 5 and 6 (C = 2) and Parity (C = 3) were at their majority levels at length 50 and 40; and
 at the fast rate Even Pairs (C = 2) with one seed of three forgot all after 175 steps.
@@ -47,15 +37,16 @@ Letters: B batch, T time, C classes, c chunk (the paper's C), D width.
 from __future__ import annotations
 
 import copy
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from statistics import fmean
 
 import pandas as pd
 import torch
 from torch import nn
 
-from lrnnlab.tables.measuring import grid
+from lrnnlab.tables.table import Table, by_setting, there
+from lrnnlab.tables.text import by_cell, grid, percent, who
 from lrnnlab.training.loop import Trained
 from lrnnlab.models import build
 from lrnnlab.training.evaluation import accuracy_at_lengths, levels
@@ -79,13 +70,10 @@ SIZES = {  # row: size: options
     "regulargpt_c2": _TREE,
     "regulargpt_c3": _TREE,
 }
-NAME = "regulargpt/table1"
 TASKS = ("even_pairs", "modular_arithmetic_prefix", "modular_arithmetic", "parity", "cycle_navigation",
          "d_2", "d_3", "d_4", "d_12", "tomita_3", "tomita_4", "tomita_5", "tomita_6")  # fmt: skip
 RECOGNISED = TASKS[5:]  # in the language or not, at lengths up to 100
 ROWS = tuple(NETWORKS)
-ALIASES: dict[str, str] = {"ours": "regulargpt_c2"}
-BUDGETS = ("live", "desk", "paper")
 _ARITHMETIC = {"modular_arithmetic_prefix": 800, "modular_arithmetic": 500}
 STEPS = {  # at most: half of them while the lengths grow
     "rnn": {"cycle_navigation": 3000, "d_12": 1500, "tomita_5": 2000, "other": 800},
@@ -128,23 +116,19 @@ def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **
     >>> [sum(p.numel() for p in make_network(row, Parity(), "paper", seed=0).parameters()) for row in NETWORKS]
     [67330, 4275202, 790290, 790298]
     """
-    grid([row], tuple(NETWORKS), "row", "make_network")
-    grid([size], tuple(SIZES[row]), "size", "make_network")
+    there(row, tuple(NETWORKS), "row", "make_network")
+    there(size, tuple(SIZES[row]), "size", "make_network")
     name, kind = NETWORKS[row]
     return build(name, task, seed=seed, **{**kind, **SIZES[row][size], **options})
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One cell of the table as plain data.  ValueError for a row, task or budget that is not there.
+    """One cell of the table as plain data.
 
     >>> found = setting("regulargpt_c3", "parity", "desk")
     >>> found["options"], found["training"]["steps"]
     ({'width': 64, 'heads': 8}, 2000)
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], BUDGETS, "budget", NAME)
     return {"task": task, **recipe(row, task, budget)}
 
 
@@ -180,13 +164,14 @@ def check_device(setting: dict) -> None:
         raise ValueError(f"{setting['row']} at the budget paper needs a GPU, and torch sees none")
 
 
-def trained(setting: dict, seed: int, progress: bool = False) -> Trained:
+def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> Trained:
     """The net after training; weights and strings are decided by ``seed``."""
     task = build_task(setting)
     net = make_network(setting["row"], task, seed=seed, **setting["options"]).to(setting["device"])
     return train_strings(
-        net, task, generator=stream(seed, "regulargpt/train"), progress=progress, **setting["training"]
-    )
+        net, task, generator=stream(seed, "regulargpt/train"), progress=progress, checkpoint=checkpoint,
+        **setting["training"],
+    )  # fmt: skip
 
 
 def tested_lengths(task: StringTask, stride: int = 1) -> range:
@@ -198,7 +183,7 @@ def tested_lengths(task: StringTask, stride: int = 1) -> range:
     return range(task.train_length + 1, task.test_length + 1, stride)
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then score the last weights and the best ones (by held-out strings of training lengths).
 
     >>> tiny = {**setting("rnn", "even_pairs", "live"), "stride": 200, "strings": 4}
@@ -207,7 +192,7 @@ def measure(setting: dict, seed: int) -> dict:
     ([41, 241, 441], 0.5, 3)
     """
     check_device(setting)
-    made = trained(setting, seed)
+    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     return {**score(made, setting, seed), "training": training_of(made), "cpu_seconds": round(made.cpu_seconds, 2)}
 
 
@@ -239,7 +224,7 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
     }
 
 
-def scored(lengths: Sequence[int], task: StringTask) -> list[int]:
+def scored(lengths: Iterable[int], task: StringTask) -> list[int]:
     """The lengths that count: the paper's code leaves out the first one beyond training (its text does not).
 
     >>> scored(range(41, 45), Parity())
@@ -268,48 +253,45 @@ def line(record: dict) -> str:
     'parity rnn seed 0: 99.9 % beyond training (best checkpoint 100), 100 % at its end; majority 50.0; 400 steps, 8 s'
     """
     found = record["metrics"]
-    return (
-        f"{record['task']} {record['row']} seed {record['seed']}: {percent(found['accuracy'])} % beyond training "
-        f"(best checkpoint {percent(found['best_accuracy'])}), {percent(found['accuracy_seen'])} % at its end; "
-        f"majority {percent(found['majority'])}; {found['steps']:,} steps, {record['wall_seconds']:.0f} s"
-    )
-
-
-def percent(share: float) -> str:
-    """One decimal, rounded down: 100 is exact.
-
-    >>> percent(1.0), percent(0.99999), percent(0.2)
-    ('100', '99.9', '20.0')
-    """
-    return "100" if share == 1 else f"{math.floor(share * 1000 + 1e-9) / 10:.1f}"
+    return (f"{who(record)}: {percent(found['accuracy'])} % beyond training (best checkpoint "
+            f"{percent(found['best_accuracy'])}), {percent(found['accuracy_seen'])} % at its end; majority "
+            f"{percent(found['majority'])}; {found['steps']:,} steps, {record['wall_seconds']:.0f} s")  # fmt: skip
 
 
 def table(records: Sequence[dict]) -> str:
     """Two tables, kept apart: here, Max / Avg over seeds and every seed; and the paper's."""
-    tasks = [task for task in TASKS if any(record["task"] == task for record in records)]
-    rows = [row for row in ROWS if any(record["row"] == row for record in records)]
-    body = pd.DataFrame([[_cell([r for r in records if (r["task"], r["row"]) == (task, row)]) for row in rows]
-                         for task in tasks], index=tasks, columns=rows)  # fmt: skip
-    body["majority"] = [percent(next(r["metrics"]["majority"] for r in records if r["task"] == task)) for task in tasks]
-    return (
-        "here: percent right beyond the trained lengths, greatest / mean over seeds (every seed)\n"
-        f"{body.to_string()}\n\npaper: greatest / mean over 3 seeds\n{paper_frame(tasks, rows).to_string()}"
-    )
+
+    def cell(found: list[dict]) -> str:
+        shares = [record["metrics"]["accuracy"] for record in sorted(found, key=lambda record: record["seed"])]
+        return f"{percent(max(shares))} / {percent(fmean(shares))} ({' '.join(percent(share) for share in shares)})"
+
+    body = grid(records, TASKS, ROWS, cell, ("task", "row"))
+    printed, tasks = paper_frame(body.index, body.columns).to_string(), by_cell(records, "task")
+    body["majority"] = [percent(tasks[task,][0]["metrics"]["majority"]) for task in body.index]
+    return ("here: percent right beyond the trained lengths, greatest / mean over seeds (every seed)\n"
+            f"{body.to_string()}\n\npaper: greatest / mean over 3 seeds\n{printed}")  # fmt: skip
 
 
-def paper_frame(tasks: Sequence[str], rows: Sequence[str]) -> pd.DataFrame:
+def in_the_paper(row: str, task: str) -> str:
+    """Greatest and mean over the paper's seeds; blank where it has none.
+
+    >>> in_the_paper("rnn", "parity"), in_the_paper("rnn", "modular_arithmetic")
+    ('100.0 / 98.9', '')
+    """
+    return "{:.1f} / {:.1f}".format(*PAPER[task][ROWS.index(row)]) if task in PAPER else ""
+
+
+def paper_frame(tasks: Iterable[str], rows: Iterable[str]) -> pd.DataFrame:
     """The paper's numbers as text, ``max / mean``; blank where it has none.
 
     >>> paper_frame(["parity", "modular_arithmetic"], ["rnn"])["rnn"].tolist()
     ['100.0 / 98.9', '']
     """
-    text = {task: ["{:.1f} / {:.1f}".format(*pair) for pair in pairs] for task, pairs in PAPER.items()}
-    shown = [[text[task][ROWS.index(row)] if task in text else "" for row in rows] for task in tasks]
-    return pd.DataFrame(shown, index=list(tasks), columns=list(rows))
+    rows, tasks = list(rows), list(tasks)
+    return pd.DataFrame([[in_the_paper(row, task) for row in rows] for task in tasks], index=tasks, columns=rows)
 
 
-def _cell(cell: list[dict]) -> str:
-    if not cell:
-        return ""
-    shares = [record["metrics"]["accuracy"] for record in sorted(cell, key=lambda record: record["seed"])]
-    return f"{percent(max(shares))} / {percent(fmean(shares))} ({' '.join(percent(share) for share in shares)})"
+TABLE = Table(
+    "regulargpt/table1", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "regulargpt_c2"},
+    paper=PAPER, score=lambda record: record["metrics"]["accuracy"], printed=in_the_paper,
+)  # fmt: skip

@@ -6,44 +6,28 @@ those of ``regulargpt_table1``, with 32 strings at every 9th length (25th: Trans
 ("we alter the probability used to sample 1s") is that only the strings of the test change.  So every net is also asked
 at the other p, ``elsewhere``.
 
-Recorded, three seeds: C = 2 is right on every string at every p, as in the paper; so is the RNN but for one seed at 0.9
-(98.4 % beyond, 800 steps).  Both, trained at 0.5, are right at every other p too, so for them the readings agree.  The
-Transformer's 150 steps teach it nothing at the trained length either (haste), where the paper's is right on 77 to
-99.8 %.  The tree's lengths grow over up to 1,200 steps, four times as many as in table 1: with table 1's 300 four of
-fifteen runs (p = 0.1, 0.3 and twice 0.9) knew neither length 40 nor any beyond; with 1,200 ten of fifteen end in fewer
-steps than with 300, four in as many and one in more: lengths that come before the shorter ones are known do harm.
-
 Letters: p = P(1), T time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import fmean
 
 import pandas as pd
 
-from lrnnlab.tables.measuring import grid
-from lrnnlab.tables.regulargpt_table1 import (
-    BUDGETS,
-    check_device,
-    line,
-    percent,
-    recipe,
-    score,
-    trained,
-    training_of,
-)
+from lrnnlab.tables.regulargpt_table1 import check_device, line, percent, recipe, score, trained, training_of
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import grid
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.string_tasks import Parity
 
-__all__ = ["ALIASES", "NAME", "PAPER", "ROWS", "TASKS", "line", "measure", "setting", "table"]
+__all__ = ["MEASURES", "PAPER", "ROWS", "TABLE", "TASKS", "measure", "percent", "setting"]
 
-NAME = "regulargpt/table2"
 TASKS = ("0.1", "0.3", "0.5", "0.7", "0.9")
 ROWS = ("regulargpt_c2", "rnn", "transformer")
-ALIASES: dict[str, str] = {"ours": "regulargpt_c2"}
 PAPER = {  # row: percent right at length 40, and at 41..500, by p; means over 3 seeds
     "regulargpt_c2": ((100, 100, 100, 100, 100), (100, 100, 100, 100, 100)),
     "rnn": ((100, 100, 100, 100, 100), (100, 100, 100, 100, 100)),
@@ -54,15 +38,11 @@ MEASURES = {"accuracy_seen": "same length (40)", "accuracy": "extrapolation (42.
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One row at one p (the task, as text).  ValueError for a row, p or budget that is not there.
+    """One row at one p (the task, as text).
 
     >>> setting("rnn", "0.9", "desk")["p"]
     0.9
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "P(1):", NAME)
-    grid([budget], BUDGETS, "budget", NAME)
     found = {"p": float(task), **recipe(row, "parity", budget), "elsewhere": 32 if row == "transformer" else 128}
     if budget == "paper":
         return found
@@ -71,7 +51,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     return {**found, "stride": max(9, found["stride"])}
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """As in table 1; and ``elsewhere``, what the same net answers at lengths 40 and 500 where p is another.
 
     >>> tiny = {**setting("rnn", "0.1", "live"), "stride": 200, "strings": 4}
@@ -80,7 +60,7 @@ def measure(setting: dict, seed: int) -> dict:
     [5, 5, 5]
     """
     check_device(setting)
-    made = trained(setting, seed)
+    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     others = [
         accuracy_at_lengths(
             made.net, Parity(float(p)), (40, 500), strings=setting["elsewhere"], generator=stream(seed, "elsewhere")
@@ -94,30 +74,37 @@ def measure(setting: dict, seed: int) -> dict:
 
 def table(records: Sequence[dict]) -> str:
     """By length: here, mean over seeds (every seed); the paper's; and, for nets trained at p = 1/2, other p."""
-    rows = [row for row in ROWS if any(record["row"] == row for record in records)]
-    tasks = [task for task in TASKS if any(record["task"] == task for record in records)]
-    columns, parts = [f"p = {task}" for task in tasks], []
+    parts = []
     for place, (name, title) in enumerate(MEASURES.items()):
-        ours = [[_cell(records, row, task, name) for task in tasks] for row in rows]
-        printed = [[f"{PAPER[row][place][TASKS.index(task)]:.1f}" for task in tasks] for row in rows]
-        for whose, body in (("here", ours), ("paper", printed)):
-            parts.append(f"{whose}, {title}\n{pd.DataFrame(body, index=rows, columns=columns).to_string()}")
-    return "\n\n".join([*parts, *_elsewhere(records, rows)])
+
+        def cell(found: list[dict], name: str = name) -> str:
+            shares = [record["metrics"][name] for record in found]
+            return f"{percent(fmean(shares))} ({' '.join(percent(share) for share in shares)})"
+
+        ours = grid(records, ROWS, TASKS, cell)
+        printed = [[f"{PAPER[row][place][TASKS.index(task)]:.1f}" for task in ours.columns] for row in ours.index]
+        theirs = pd.DataFrame(printed, index=ours.index, columns=ours.columns)
+        parts += [f"{whose}, {title}\n{body.add_prefix('p = ').to_string()}" for whose, body in (("here", ours), ("paper", theirs))]
+    return "\n\n".join([*parts, *_elsewhere([record for record in records if record["task"] == "0.5"])])
 
 
-def _cell(records: Sequence[dict], row: str, task: str, name: str) -> str:
-    shares = [r["metrics"][name] for r in records if (r["row"], r["task"]) == (row, task)]
-    return f"{percent(fmean(shares))} ({' '.join(percent(share) for share in shares)})" if shares else ""
-
-
-def _elsewhere(records: Sequence[dict], rows: Sequence[str]) -> list[str]:
+def _elsewhere(records: Sequence[dict]) -> list[str]:
     """What nets trained at p = 0.5 answer at every p: the other way to read the table."""
-    halves = {row: [r["elsewhere"] for r in records if (r["row"], r["task"]) == (row, "0.5")] for row in rows}
-    halves = {row: found for row, found in halves.items() if found}
+
+    def mean(cell: list[dict]) -> str:
+        return percent(fmean(r["share"] for r in cell))
+
+    asked = [{**r, "task": p, "at": {length: r["elsewhere"][length][place] for length in ("40", "500")}}
+             for r in records for place, p in enumerate(TASKS)]  # fmt: skip
     return [
-        f"here, trained at p = 0.5 and asked at another, length {length}: mean over seeds\n" + pd.DataFrame(
-            [[percent(fmean(one[length][k] for one in found)) for k in range(len(TASKS))] for found in halves.values()],
-            index=list(halves), columns=[f"p = {task}" for task in TASKS],
-        ).to_string()
-        for length in ("40", "500") if halves
-    ]  # fmt: skip
+        f"here, trained at p = 0.5 and asked at another, length {length}: mean over seeds\n"
+        + grid([{**r, "share": r["at"][length]} for r in asked], ROWS, TASKS, mean).add_prefix("p = ").to_string()
+        for length in ("40", "500") if asked
+    ]
+
+
+TABLE = Table(
+    "regulargpt/table2", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "regulargpt_c2"},
+    paper=PAPER, score=lambda record: record["metrics"]["accuracy"],
+    printed=lambda row, task: f"{PAPER[row][1][TASKS.index(task)]:.1f}",
+)  # fmt: skip

@@ -20,14 +20,6 @@ window is not C^2: each of them looks C - 1 chunks back, so L depths see K (C^L 
 (``reach``), and for C = 8, K = 2 a text of 127 is all in sight of two depths.  So every text is read twice:
 ``perplexity`` with the depth that the model takes by itself, ``trained_depth`` with the two depths of training.
 
-Found at the desk (seeds 0 to 2, 4,000 steps): with the two depths of training every row stays within 5 % of its
-perplexity up to 16 T, on texts that they see whole or only the end of; with the third, perplexity rises at once behind
-C^2: ``c8k1`` to 1.4 to 1.6 times, ``c8k2`` to twice (at 128, which is seen whole but for one character), ``c16k2`` at
-512 to 2.0 to 2.7 times; ``c24k2``, which needs no third depth, stays.  So the cliff is the untrained depth, not the
-reach.  (The paper's is 25 and 39 times, after 50,000 steps of a far larger model.)  With GPT-2's blocks, which only
-add to what is there, it is 5 % at most.  Of the others T5 rises at 512 to 7.6 to 11.0 times, far more than in the paper
-(1.6), ALiBi by less than a fifth, KERPLE not.
-
 The last characters that are asked for are the same at every length.  All numbers are of the last weights.
 
 Letters: B batch, T time, V characters, D width, C chunk, K thickness, L depths.
@@ -38,6 +30,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -46,7 +40,8 @@ from torch.nn import functional as F
 
 from lrnnlab.analysis import cumulative_gradient
 from lrnnlab.tables import character_text
-from lrnnlab.tables.measuring import grid
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import in_order, lines
 from lrnnlab.training.loop import train, with_seed
 from lrnnlab.training.evaluation import PAIRS
 from lrnnlab.models.chunk_masks import depth_count
@@ -54,12 +49,10 @@ from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.training.steady import stream
 
-NAME = "regulargpt/table3"
 TASKS = ("text",)
 CHUNKS = {"c8k1": (8, 1, "post_norm"), "c8k2": (8, 2, "post_norm"), "c8k2_gpt2": (8, 2, "gpt2"),
           "c16k2": (16, 2, "post_norm"), "c24k2": (24, 2, "post_norm")}  # row: C, K, block  # fmt: skip
 ROWS = ("kerple", "t5", "alibi", *CHUNKS)
-ALIASES = {"ours": "c24k2"}
 PAPER_LENGTHS = (512, 1024, 2048, 4096, 8192)
 PAPER = {  # C / K, or the positions: perplexity on OpenWebText2 at PAPER_LENGTHS
     "KERPLE": (24.71, 24.42, 24.21, 24.53, 24.74), "T5": (24.50, 24.38, 25.01, 28.91, 39.08),
@@ -74,15 +67,11 @@ SIZES = {
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One model.  ValueError for a row or task that is not there, and for the budget ``paper``: it wants OpenWebText2.
+    """One model.
 
     >>> setting("c8k2", "text", "desk")["options"]
     {'chunk': 8, 'thickness': 2, 'block': 'post_norm', 'form': 'masks'}
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(SIZES), "budget", NAME)
     if row in CHUNKS:
         options = {**dict(zip(("chunk", "thickness", "block"), CHUNKS[row])), "form": "masks"}
     else:
@@ -100,7 +89,7 @@ def build_net(setting: dict, seed: int) -> nn.Module:
     return with_seed(partial(make, V, V, **sizes, **setting["options"]), seed)
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and test: ``metrics``, ``gradient`` (Fig. 4b: of the last character of 256), ``losses``.
 
     >>> tiny = {**setting("c8k2", "text", "live"), "steps": 1, "warmup": 0, "length": 20, "lengths": [20, 300]}
@@ -109,11 +98,12 @@ def measure(setting: dict, seed: int) -> dict:
     """
     seen, test = character_text.split()
     draw_batch = partial(character_text.draw, seen, setting["batch"], setting["length"])
+    net: Any = build_net(setting, seed)
     made = train(
-        build_net(setting, seed), draw_batch, every_character, generator=stream(seed, "table3/train"), progress=False,
+        net, draw_batch, every_character, generator=stream(seed, "table3/train"), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "warmup")},
     )  # fmt: skip
-    net, ask = made.net, partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))
+    ask = partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))
     losses = {length: last_losses(net, *ask(length)) for length in setting["lengths"]}
     error = float(losses[setting["length"]].std()) / setting["targets"] ** 0.5
     metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(seen, ask(1)[1]), 3),
@@ -122,7 +112,7 @@ def measure(setting: dict, seed: int) -> dict:
         depths = depth_count(setting["length"], net.chunk)
         at_two = {length: last_losses(net, *ask(length), depths) for length in setting["lengths"]}
         metrics |= {"trained_depth": _perplexities(at_two), "depths": depths,
-                    "reach": reach(net.chunk, len(net.layers[0]), depths)}  # fmt: skip
+                    "reach": reach(net.chunk, setting["options"]["thickness"], depths)}  # fmt: skip
     share = cumulative_gradient(net, ask(min(256, max(setting["lengths"])))[0][:8])
     text = {"name": character_text.NAME, "characters": len(seen) + len(test), "digest": character_text.digest()}
     return {
@@ -149,7 +139,7 @@ def reach(chunk: int, thickness: int, depths: int) -> int:
 
 
 @torch.no_grad()
-def last_losses(net: nn.Module, tokens: Tensor, targets: Tensor, depths: int | None = None) -> Tensor:
+def last_losses(net: Any, tokens: Tensor, targets: Tensor, depths: int | None = None) -> Tensor:
     """Minus the log of the probability of targets (B,) after strings (B,T), in nats, (B,).
 
     RegularGPT runs as a tree, which gives the last position what masks give.  ``depths`` : how many depths it uses at
@@ -200,27 +190,28 @@ def line(record: dict) -> str:
 
 def table(records: Sequence[dict]) -> str:
     """Here by length, RegularGPT at both depths, and the paper's numbers, which are of another text, kept apart."""
-    body = []
-    for record in sorted(records, key=lambda r: (ROWS.index(r["row"]), r["seed"])):
-        found = record["metrics"]
-        for name, what in (("perplexity", "as deep as the text needs"), ("trained_depth", "as deep as in training")):
-            if name in found:
-                body.append({
-                    "row": record["row"], "seed": record["seed"], "depth": what if "depths" in found else "",
-                    "C^L": _power(record), "K(C^L-1)": str(found.get("reach", "")), **found[name],
-                })  # fmt: skip
+    depths = {"perplexity": "as deep as the text needs", "trained_depth": "as deep as in training"}
+    body = [
+        {"row": record["row"], "seed": record["seed"], "depth": what if "depths" in found else "",
+         "C^L": _power(record), "K(C^L-1)": str(found.get("reach", "")), **found[name]}
+        for record in in_order(records, ROWS, TASKS) for found in [record["metrics"]]
+        for name, what in depths.items() if name in found
+    ]  # fmt: skip
     errors = [record["metrics"]["error"] for record in records]
     paper = pd.DataFrame(PAPER.values(), index=list(PAPER), columns=PAPER_LENGTHS)
-    return (
-        f"here: perplexity of the last character, {records[0]['text']['name']}, trained on "
-        f"{records[0]['config']['setting']['length']}\n{pd.DataFrame(body).to_string(index=False)}\n"
-        f"guessing by frequency: {records[0]['metrics']['unigram']:.1f}; standard error of the mean loss at the training "
-        f"length: {min(errors):.2f} to {max(errors):.2f} nats; the same characters at every length\n\n"
-        f"paper: perplexity of the last word, OpenWebText2, trained on 512; mean of 3 seeds\n{paper.to_string()}"
-    )
+    title = (f"here: perplexity of the last character, {records[0]['text']['name']}, trained on "
+             f"{records[0]['config']['setting']['length']}")  # fmt: skip
+    return (f"{lines(title, body)}\n"
+            f"guessing by frequency: {records[0]['metrics']['unigram']:.1f}; standard error of the mean loss at the training "
+            f"length: {min(errors):.2f} to {max(errors):.2f} nats; the same characters at every length\n\n"
+            f"paper: perplexity of the last word, OpenWebText2, trained on 512; mean of 3 seeds\n{paper.to_string()}")  # fmt: skip
 
 
 def _power(record: dict) -> str:
     """C^L, as far as the paper says that a model reaches."""
     options, depths = record["config"]["setting"]["options"], record["metrics"].get("depths")
     return str(options["chunk"] ** depths) if depths else ""
+
+
+TABLE = Table("regulargpt/table3", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
+              aliases={"ours": "c24k2"}, paper=PAPER)  # the paper's budget wants OpenWebText2  # fmt: skip

@@ -12,30 +12,23 @@ numbers as state, S4D 64 for each channel.  On Pathfinder all but S4D read in bo
 As in the paper, the score is the accuracy on the test split by the weights of the best validation; the last weights'
 accuracy is kept too.  Seeds change weights and batches, not the data.
 
-Found at the desk (seeds 0 to 2; Pathfinder, minutes a run, is not recorded): RotRNN and the two LRUs are within 3 points
-of each other in every task, as in the paper; the LRUs are ahead on ListOps and Text, RotRNN nowhere by more than seeds
-differ.  S5 and S4D are ahead on Image and on Speech (99 % and more, where the others have 75 to 77), behind on ListOps
-and Text.  That is 300 steps with one recipe, tuned for none.
-
 Letters: B batch, T time, D width, N state size.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from statistics import fmean
+from functools import partial
+from pathlib import Path
 
 import pandas as pd
 
-from lrnnlab.tables.measuring import grid
-from lrnnlab.tables.stand_ins import learn
+from lrnnlab.tables.stand_ins import here, learn, line
+from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.models import LRU, S4D, S5, RotRNN
 
-NAME = "rotrnn/table1"
 TASKS = ("listops", "text", "retrieval", "image", "pathfinder", "speech")
 ROWS = ("rotrnn", "lru_learned", "lru_recomputed", "s5", "s4d")
-ALIASES = {"ours": "rotrnn"}
 MIXERS = {"rotrnn": RotRNN, "lru": LRU, "s5": S5, "s4d": S4D}
 RANGES = {  # Table 3: moduli from .. to, angles up to
     "listops": ((0.5, 0.999), math.pi / 100), "text": ((0.5, 0.8), math.pi / 10),
@@ -60,15 +53,9 @@ PAPER = pd.DataFrame(
 def setting(row: str, task: str, budget: str) -> dict:
     """One model on one stand-in: 300 steps on 2,000 items at the desk; live 2 steps on 16, to see that it runs.
 
-    ValueError for the budget ``paper``, whose data is not here.
-
     >>> setting("lru_learned", "text", "desk")["options"]["modulus"]
     (0.5, 0.8)
     """
-    row = ALIASES.get(row, row)
-    grid([row], ROWS, "row", NAME)
-    grid([task], TASKS, "task", NAME)
-    grid([budget], tuple(STEPS), "budget", NAME)
     ring, angle = RANGES[task]
     both = {"bidirectional": task == "pathfinder"}
     options = {
@@ -84,36 +71,16 @@ def setting(row: str, task: str, budget: str) -> dict:
             "looks": 1 if budget == "live" else 10}  # fmt: skip
 
 
-def measure(setting: dict, seed: int) -> dict:
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
     >>> found = measure(setting("s5", "listops", "live"), seed=0)["metrics"]
     >>> found["steps"], 0 <= found["accuracy"] <= 1
     (2, True)
     """
-    return learn(setting, seed, "table1/train", MIXERS)
+    return learn(setting, seed, "table1/train", MIXERS, progress, checkpoint)
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    return (f"{record['data']} {record['row']} seed {record['seed']}: test {found['accuracy']:.3f} at the best validation "
-            f"({found['best_validation']:.3f}, step {found['best_step']}), {found['accuracy_last']:.3f} at the end")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """Two tables: accuracies on the stand-ins, here; and the paper's, on the original data."""
-    body = []
-    for data, row in dict.fromkeys((record["data"], record["row"]) for record in records):
-        cell = [r["metrics"] for r in records if (r["data"], r["row"]) == (data, row)]
-        body.append({
-            "data": data, "row": row, "runs": len(cell),
-            **{title: "{:.1f} ({:.1f} to {:.1f})".format(*(100 * of([m[name] for m in cell]) for of in (fmean, min, max)))
-               for title, name in (("test", "accuracy"), ("test, last weights", "accuracy_last"))},
-            "guess": f"{100 * cell[0]['majority']:.1f}", "parameters": cell[0]["parameters"],
-        })  # fmt: skip
-    sizes = records[0]["config"]["setting"]
-    return (f"here, stand-ins: {sizes['steps']} steps, {sizes['items']['train']} training items, % right on "
-            f"{sizes['items']['test']} test items (image: 180), mean and range over seeds\n"
-            f"{pd.DataFrame(body).to_string(index=False)}\n\n"
-            f"paper, original data (not comparable with the above), % right\n{PAPER.T.to_string()}")  # fmt: skip
+TABLE = Table("rotrnn/table1", ROWS, TASKS, setting, by_setting(measure), line,
+              partial(here, paper=PAPER, more=" (image: 180)"), ("live", "desk"), aliases={"ours": "rotrnn"}, paper=PAPER,
+              score=lambda record: record["metrics"]["accuracy"], scored="of a stand-in's test items")  # the paper's data is not here  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the tables on stand-ins share (``rotrnn/table1``, ``dlr/table4``): the network, its training and its score.
+"""What the tables on stand-ins share (``rotrnn/table1``, ``dlr/table4``): the network, its training, its score and text.
 
 A setting names ``task``, ``mixer``, ``options`` (of the mixer), ``layers``, ``width``, ``block``, ``items`` of each split,
 ``data_seed``, ``batch``, ``steps``, ``warmup``, ``rate``, ``recurrent_rate``, ``decay`` and ``looks``.
@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from lrnnlab.tables.text import by_cell, lines, spread
 from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.training.steady import stream
@@ -57,7 +61,10 @@ def accuracy(net: nn.Module, data: SequenceData, size: int = 100) -> float:
     return share_right(net, (as_batch(data, some) for some in torch.arange(len(data)).split(size)))
 
 
-def learn(setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable], **options) -> dict:
+def learn(
+    setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable], progress: bool,
+    checkpoint: Path | None, **options: Any,
+) -> dict:  # fmt: skip
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
     purpose : names the stream of batches.    mixers, options : as in :func:`build_net`.
@@ -74,13 +81,38 @@ def learn(setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable]
 
     made = train(
         build_net(setting, data, seed, mixers, **options), draw_batch, F.cross_entropy,
-        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"], progress=False,
+        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"],
+        progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip
     last = accuracy(made.net, splits["test"])
-    made.net.load_state_dict(made.best)
+    made.net.load_state_dict(made.best or {})
     metrics = {"accuracy": accuracy(made.net, splits["test"]), "accuracy_last": last, **made.summary(),
                "chance": data.chance, "majority": splits["test"].majority,
                "parameters": sum(parameter.numel() for parameter in made.net.parameters())}  # fmt: skip
     return {"metrics": metrics, "data": data.name, "losses": made.losses, "validation": made.watched,
             "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
+
+
+def here(records: Sequence[dict], paper: pd.DataFrame, more: str = "") -> str:
+    """Two tables, kept apart: accuracies on the stand-ins with what guessing gets; and the paper's."""
+    body = [
+        {"data": data, "row": row, "runs": len(cell),
+         **{title: spread([r["metrics"][name] for r in cell], scale=100)
+            for title, name in (("test", "accuracy"), ("test, last weights", "accuracy_last"))},
+         "guess": f"{100 * cell[0]['metrics']['majority']:.1f}", "parameters": cell[0]["metrics"]["parameters"]}
+        for (data, row), cell in by_cell(records, "data", "row").items()
+    ]  # fmt: skip
+    sizes = records[0]["config"]["setting"]
+    title = (f"here, stand-ins: {sizes['steps']} steps, {sizes['items']['train']} training items, % right on "
+             f"{sizes['items']['test']} test items{more}, mean and range over seeds")  # fmt: skip
+    return (f"{lines(title, body)}\n\n"
+            f"paper, original data (not comparable with the above), % right\n{paper.T.to_string(na_rep='')}")  # fmt: skip
+
+
+def line(record: dict) -> str:
+    """One record in a few words."""
+    found = record["metrics"]
+    return (f"{record['data']} {record['row']} seed {record['seed']}: test {found['accuracy']:.3f} at the best validation "
+            f"({found['best_validation']:.3f}, step {found['best_step']} of {found['steps']}), {found['accuracy_last']:.3f} at "
+            f"the end; guess {found['majority']:.3f}")  # fmt: skip

@@ -31,6 +31,7 @@ answered 1310; the 2320 printed there is the pair of flags (type 0, type 1) read
 
 import re
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -214,7 +215,7 @@ class BlockWords(OneWord):
         return self.tokens(rng.randint(*window))
 
 
-COUNTER_TASKS = {
+COUNTER_TASKS: dict[str, Callable[[], PositiveTask]] = {
     "parity": PrefixParity,
     "aa": EvenAs,
     "abab": Ababs,

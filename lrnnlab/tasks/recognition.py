@@ -9,6 +9,7 @@ to 40 (D_12 up to 80), begins to score two lengths beyond the training length, a
 ``STRING_TASKS`` has all tasks of Table 1 by name, and Tomita 1, 2 and 7.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -216,7 +217,7 @@ def bounded_dyck(n, uniform: bool = False):
     return Recognition(f"D_{n}", replace(dyck(n), symbols=BITS), holds, partial(nested, n), uniform)
 
 
-STRING_TASKS = {
+STRING_TASKS: dict[str, Callable[[], StringTask]] = {
     "even_pairs": EvenPairs,
     "modular_arithmetic": ModularArithmetic,
     "modular_arithmetic_prefix": partial(ModularArithmetic, prefix=True),

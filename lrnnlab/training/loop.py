@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -38,6 +39,7 @@ from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 SCHEDULES = ("cosine", "constant")
+Made = TypeVar("Made", bound=nn.Module)
 
 
 @dataclass
@@ -288,7 +290,7 @@ def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") 
     return 1.0 if schedule == "constant" else 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
 
 
-def with_seed(make: Callable[[], nn.Module], seed: int) -> nn.Module:
+def with_seed(make: Callable[[], Made], seed: int) -> Made:
     """``make()`` with weights that ``seed`` alone decides; torch's own generator is left as it was.
 
     >>> from functools import partial

@@ -1490,7 +1490,7 @@ print("in the last hundred steps the matrices move least with the plain loss: "
 # %% [markdown]
 # How far a network then *holds* hangs on more: the last two columns part as soon as a processor adds up in another
 # order, and the variants may change places. One seed is an anecdote. Recorded, six seeds each
-# (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 6`):
+# (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 0-5`):
 
 # %%
 rows = []
@@ -1540,7 +1540,7 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 table2 = tables.get("lrnn/table2")
 desk = sorted(
     records.read_all(folder / "lrnn" / "table2" / "desk"),
-    key=lambda r: (table2.TASKS.index(r["task"]), table2.ROWS.index(r["row"]), r["seed"]),
+    key=lambda r: (table2.tasks.index(r["task"]), table2.rows.index(r["row"]), r["seed"]),
 )
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]

@@ -13,7 +13,6 @@ from matplotlib.text import Text
 
 from lrnnlab import show
 from lrnnlab.algebra.constructions import constructions
-from lrnnlab.algebra.evidence import Evidence, Step
 from lrnnlab.algebra.groups import group_cascade
 from lrnnlab.algebra.minimal import TASKS, smallest_models
 from lrnnlab.automata.languages import language
@@ -23,9 +22,6 @@ from lrnnlab.chapters.ch01 import (
     DEPTHS, GATES, LAYERS, SAMPLES, SIZES, block_path, board, cells, channel_path, fit_lights, fit_sentence,
     killer_sentence, killer_walk, layers_run, play, played, refutation, value, word_picture, word_sentence, word_states,
 )  # fmt: skip
-from lrnnlab.show import proof_widgets
-from lrnnlab.show.names import mathematical
-from lrnnlab.show.proof_widgets import steps
 from lrnnlab.show.style import SMALL
 
 COUNTER, DIGITS, SPIRAL = LAYERS
@@ -317,35 +313,3 @@ def test_widgets_draw_over_their_whole_ranges():
     assert not sweep(killer_walk, zero=list(GATES), one="reset", minus=list(GATES), blocks=["b = 1", "b = 2"],
                      samples=2)  # fmt: skip
     assert not sweep(fit_lights, task=list(CHEAP), b=list(SIZES), layers=2, word=["", "01", "☃"], samples=2)
-
-
-# Tables of steps
-
-
-@pytest.mark.parametrize("printed,written", [
-    ("A**2*Bu_0 - A**12*z", "A² Bu₀ - A¹² z"), ("A_-*A_0*Bu_1", "A_- A₀ Bu₁"),
-    ("(aa)* and (abab)*", "(aa)* and (abab)*"),
-    ("S*(1 - a)/n", "S (1 - a)/n"), ("the laws of ``one_layer``", "the laws of one layer"), ("3*(a)", "3 (a)"),
-    ("wrong: {2: 0, 'D_2': 16}", "wrong: 0 for 2, 16 for D₂"),
-    ("differ: [('(aa)*', 2), ('D_2', 3)]", "differ: ((aa)*, 2), (D₂, 3)"),
-    ("beta = [Fraction(1, 1), Fraction(1, 2)]", "β = 1, 1/2"),
-    ("Fraction(1, 3) is np.float64(0.333)", "1/3 is 0.333"),
-    ("{1.5: 25, 1.9: None}", "25 for 1.5, none for 1.9"),
-    ("[False, True] of [0, 1] and {0, 2}", "no, yes of [0, 1] and {0, 2}"),
-    ("rank {3}, coded 2320: [()]", "rank 3, coded 2320: [()]"),
-    ("x' != lambda_i*x, u_t <= s_00", "x' ≠ λᵢ x, uₜ ≤ s₀₀"),
-    ("T*_(N-1) of |w|^-2 in 2^(2N-3) at x^2", "T*_(N-1) of |w|⁻² in 2^(2N-3) at x²"),
-    ("W^3(a) is 2^1.5", "W^3(a) is 2^1.5"),
-    ("ceil(log2(seq_len)) [cut, ['A3", "ceil(log2(seq_len)) [cut, ['A3"),
-    ("merging: ['0', '1']", "merging: 0, 1"),
-])  # fmt: skip
-def test_formulas_are_written_as_by_hand(printed, written):
-    assert mathematical(printed) == written
-
-
-def test_a_step_that_fails_is_shown_as_such(monkeypatch):
-    told = {}
-    monkeypatch.setattr(proof_widgets.show, "table", lambda rows, caption: told.update(rows=rows, caption=caption))
-    steps(Evidence("Lemma", "2 + 2 = 5.", "exact", (Step("a", True, "x**2"), Step("b", False, "y"))))
-    assert [row["holds"] for row in told["rows"]] == ["yes", "NO"] and told["rows"][0]["computed"] == "x²"
-    assert "NOT every step" in told["caption"]

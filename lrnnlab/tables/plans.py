@@ -1,0 +1,64 @@
+"""Which tables there are, and which runs are asked for.
+
+>>> plan("lrnn/table2", tasks=["sum"], rows=["ours"], seeds=[101], budget="live")[0].setting.model
+'block_diagonal'
+>>> plan("lrnn/growth", tasks=["gaussian"], rows=["clip"])[0].setting["rule"]
+'clip'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lrnnlab.tables import (
+    dlr_kernels, dlr_table2, dlr_table4, fwp_negative, fwp_search, fwp_table1, fwp_table2, lrnn_baseline_rates,
+    lrnn_fading, lrnn_fig1, lrnn_growth, lrnn_smoothing, lrnn_speed, lrnn_table2, regulargpt_fig3, regulargpt_fig4,
+    regulargpt_table1, regulargpt_table2, regulargpt_table3, rotrnn_fig3, rotrnn_table1,
+)  # fmt: skip
+from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
+
+TABLES: dict[str, Table] = {
+    module.TABLE.name: module.TABLE
+    for module in (
+        lrnn_table2, lrnn_smoothing, lrnn_fig1, lrnn_growth, lrnn_speed, lrnn_baseline_rates, lrnn_fading,
+        dlr_table2, dlr_kernels, dlr_table4, rotrnn_fig3, rotrnn_table1,
+        regulargpt_table1, regulargpt_table2, regulargpt_fig3, regulargpt_fig4, regulargpt_table3,
+        fwp_table1, fwp_table2, fwp_negative, fwp_search,
+    )
+}  # fmt: skip
+
+
+def get(name: str) -> Table:
+    """The table of that name; ``ValueError`` lists the names."""
+    if name not in TABLES:
+        raise ValueError(f"no experiment {name!r}; there are {', '.join(TABLES)}")
+    return TABLES[name]
+
+
+def plan(
+    name: str,
+    *,
+    tasks: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None,
+    budget: str = "live",
+    protocol: str | None = None,
+) -> list[Run]:
+    """All runs asked for, each once, tasks outermost, seeds innermost.
+
+    The paper's budget has the paper's protocol by default, where there is one.  Without ``seeds``: as many as the table
+    says, from 0 on.
+    """
+    table = get(name)
+    there(budget, BUDGETS, "budget", "lrnnlab")
+    protocol = protocol or ("paper" if budget == "paper" and "paper" in table.protocols else "ours")
+    there(protocol, PROTOCOLS, "protocol", "lrnnlab")
+    there(protocol, table.protocols, "protocol", name)
+    chosen = dict.fromkeys(range(table.seeds) if seeds is None else seeds)
+    cells = [
+        (task, row, table.for_protocol(table.setting(row, task, budget), protocol))
+        for task in dict.fromkeys(tasks or table.tasks)
+        for row in dict.fromkeys(table.aliases.get(row, row) for row in rows or table.rows)
+    ]
+    return [Run(name, task, row, seed, budget, protocol, setting, table.modulus)
+            for task, row, setting in cells for seed in chosen]  # fmt: skip

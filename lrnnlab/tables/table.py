@@ -1,0 +1,177 @@
+"""What a table (or figure) of a paper is, and what one run of it is: the only kind of each.
+
+A module of this folder ends in a ``Table``: its rows, tasks (columns), budgets, the paper's numbers, the setting of a
+cell, and what a run measures.  All else is the same for every table and stands here, in ``plans``, in ``runner`` and in
+``report``: what there is and what not, other names for rows, fingerprints and paths of records, how many runs go at a
+time and where, resuming, and the spread over seeds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lrnnlab import tasks
+from lrnnlab.models import Net, build
+from lrnnlab.training import Recipe
+
+BUDGETS = ("live", "desk", "paper")
+PROTOCOLS = ("ours", "paper")
+NAMED = 40  # at most so many names are listed in a refusal
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A cell of paper 000's tables at one budget: the model, how it is trained, and what ends its training.
+
+    stop : ``"recipe"``: the recipe's own phases and nothing else; ``"watched"``: likewise, with a look at strings of the
+        *test* length every ``check_every`` steps, which changes nothing but is how the best checkpoint is known;
+        ``"snapped"``: as ``"recipe"``, then the snapped model must be perfect on fresh strings of the *training*
+        length, else training starts again; ``"proved"`` (tables say "searched"): likewise, and a search over its states
+        must find it right on *every* string of up to the training length (what it gets wrong is learned, if the recipe
+        can mend; longer strings play no part; whether the run is proved is its record's ``snapped_proved``);
+        ``"long"``: training ends once two checks in a row, on strings of the *test* length from a stream of their own,
+        are perfect, and starts again if the last weights do not pass one.  A row that stops on long strings has seen
+        their length; tables say so.
+    """
+
+    model: str
+    options: dict
+    recipe: Recipe
+    stop: str = "recipe"
+    check_every: int = 50
+
+    def plain(self) -> dict:
+        """As plain data.  What recipes learned late is left out where it is not used, so that earlier records stay good."""
+        plain = asdict(self)
+        recipe = plain["recipe"]
+        for part, late in [(recipe, "mend"), *((phase, "prune") for phase in recipe["phases"])]:
+            if part[late] is None:
+                del part[late]
+        return plain
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell of a table with one seed: what is trained or measured, and then recorded.
+
+    setting : all that decides the outcome besides the seed, as plain data, or a ``Setting``.
+    modulus : of the task, in the tables of paper 000 whose tasks have one.
+    """
+
+    experiment: str
+    task: str
+    row: str
+    seed: int
+    budget: str
+    protocol: str
+    setting: Any
+    modulus: int | None = None
+
+    def config(self) -> dict:
+        """All that decides the outcome, as plain data."""
+        found = {**asdict(self), "setting": getattr(self.setting, "plain", lambda: self.setting)()}
+        if self.modulus is None:
+            del found["modulus"]
+        return json.loads(json.dumps(found, default=list))
+
+    def path(self, data: Path) -> Path:
+        """Where below ``data`` its record is kept."""
+        name = f"{self.task}{self.modulus or ''}-{self.row}-{self.seed}"
+        protocol = "" if self.protocol == "ours" else "-paper-protocol"
+        return data / "records" / self.experiment / self.budget / f"{name}{protocol}.json"
+
+    @property
+    def device(self) -> str:
+        """What the setting asks for: ``cpu``, unless it names another."""
+        return self.setting.get("device", "cpu") if isinstance(self.setting, dict) else "cpu"
+
+    def build_task(self) -> tasks.Task:
+        """The task of a ``Setting``."""
+        return tasks.task(self.task, self.modulus)
+
+    def build_model(self, seed: int | None = None) -> Net:
+        """The untrained model of a ``Setting``, with the weights of ``seed`` (the run's own if absent)."""
+        task, seed = self.build_task(), self.seed if seed is None else seed
+        sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
+        return build(self.setting.model, seed=seed, **sizes, **self.setting.options)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or figure of a paper, declared.
+
+    Parameters
+    ----------
+    name : such as ``"lrnn/table2"``.      rows, tasks, budgets : what there is.
+    configure : ``configure(row, task, budget)``: the setting of a cell that is there; ask :meth:`setting`.
+    measure : ``measure(run, progress, checkpoint)``: what was found, as parts of a record; ``"metrics"`` is one.  It
+        shows bars if ``progress``, and goes on from the file ``checkpoint``, if that is not None, after a kill.
+    line : a record in a few words.      text : records as text, beside the paper's own numbers where it has some.
+    score, scored, printed : the share (of 1) that a record says, what it is a share of, and ``printed(row, task)``, what
+        the paper has there, as text.
+    aliases : other names of rows.      paper : the paper's numbers.
+    extra : tasks that only one budget has, by budget.      seeds : how many a plan has if none are named.
+    protocols, for_protocol : what ``for_protocol(setting, protocol)`` knows.      modulus : of its tasks.
+    clock : True where seconds are the result: then one run goes at a time.
+    """
+
+    name: str
+    rows: tuple[str, ...]
+    tasks: tuple[str, ...]
+    configure: Callable[[str, str, str], Any]
+    measure: Callable[[Run, bool, Path | None], dict]
+    line: Callable[[dict], str]
+    text: Callable[[Sequence[dict]], str]
+    budgets: tuple[str, ...] = BUDGETS
+    score: Callable[[dict], float] | None = None
+    scored: str = "right past the training length"
+    printed: Callable[[str, str], str] | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    paper: Any = None
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    seeds: int = 1
+    protocols: tuple[str, ...] = ("ours",)
+    for_protocol: Callable[[Any, str], Any] = lambda found, protocol: found
+    modulus: int | None = None
+    clock: bool = False
+
+    def setting(self, row: str, task: str, budget: str) -> Any:
+        """The setting of one cell; ``row`` may be an alias.  ``ValueError`` for a row, task or budget that is not there."""
+        row = self.aliases.get(row, row)
+        there(row, self.rows, "row", self.name)
+        there(budget, self.budgets, "budget", self.name)
+        there(task, (*self.tasks, *self.extra.get(budget, ())), f"task at the budget {budget}:", self.name)
+        return self.configure(row, task, budget)
+
+
+def there(found: str, known: Sequence[str], what: str, name: str) -> None:
+    """``ValueError``, with what there is, unless ``found`` is among ``known``.
+
+    >>> there("clip", ["clip", "free"], "row", "lrnn/growth")
+    """
+    if found not in known:
+        shown = [*known[:NAMED], f"... ({len(known):,})"] if len(known) > NAMED else known
+        raise ValueError(f"{name} has no {what} {found!r}; there are {', '.join(shown)}")
+
+
+def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
+    """What a ``Table`` wants, of ``measure(setting, seed, progress=..., checkpoint=...)``.
+
+    >>> by_setting(lambda setting, seed, **how: {"metrics": setting["b"] + seed})(
+    ...     Run("lrnn/fig1", "schedule", "8", 1, "live", "ours", {"b": 2}), False, None)
+    {'metrics': 3}
+    """
+
+    def measured(run: Run, progress: bool, checkpoint: Path | None) -> dict:
+        return measure(run.setting, run.seed, progress=progress, checkpoint=checkpoint)
+
+    return measured
+
+
+def alone(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
+    """What a ``Table`` wants, of ``measure(setting, seed)``, which trains nothing."""
+    return lambda run, progress, checkpoint: measure(run.setting, run.seed)

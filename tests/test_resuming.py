@@ -1,0 +1,75 @@
+"""Every table that trains: a run that is killed on the way goes on from its checkpoint, to the same record."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from lrnnlab import tables
+from lrnnlab.tables import runner
+from lrnnlab.tables.table import Setting
+from lrnnlab.training import Phase, Recipe, steady_arithmetic
+from lrnnlab.training.descent import Checkpoint, Descent
+
+ELMAN = Setting("elman", {"width": 8}, Recipe((Phase(steps=8, lr=1e-2),), batch=8))
+SHORT = {"steps": 8, "warmup": 0, "watch_every": 3}
+STAGES = {"stages": [(3, 8), (5, 10)], "pool": 20, "tests": 5, "watch_every": 3}
+CELLS = {  # table: row, task, and what makes it a matter of a moment
+    "lrnn/table2": ("elman", "sum", ELMAN),
+    "lrnn/smoothing": ("plain", "sum", ELMAN),
+    "lrnn/fading": ("lstm", "sum", {"training": ELMAN.plain(), "strings": 8, "length": 60, "fits": []}),
+    "lrnn/baseline_rates": ("elman-0.01", "sum", {"strings": 8, "phase": asdict(Phase(steps=12, lr=1e-2))}),
+    "dlr/table2": ("dlr_small", "256", {"length": 72, "steps": 8, "looks": 2}),
+    "dlr/kernels": ("dlr_half", "one_hot", {"steps": 8}),
+    "dlr/table4": ("dlr", "listops", {"steps": 8, "warmup": 0, "looks": 2}),
+    "rotrnn/fig3": ("rotrnn", "layers1", {**SHORT, "strings": 8, "length": 24}),
+    "rotrnn/table1": ("lru_learned", "listops", {"steps": 8, "warmup": 0, "looks": 2}),
+    "regulargpt/table1": ("rnn", "even_pairs", {"stride": 200, "strings": 4, "training": {**SHORT, "rate": 1e-3, "growth": 4}}),
+    "regulargpt/table2": ("rnn", "0.9", {"stride": 200, "strings": 4, "training": {**SHORT, "rate": 1e-3}}),
+    "regulargpt/fig3": ("regulargpt_c2", "parity", {"length": 8, "strings": 6, "training": {**SHORT, "rate": 1e-3}}),
+    "regulargpt/fig4": ("rnn", "suffix", {"length": 12, "training": {**SHORT, "rate": 1e-3}}),
+    "regulargpt/table3": ("c8k1", "text", {"steps": 8, "warmup": 0, "length": 20, "lengths": [20, 70]}),
+    "fwp/table1": ("lstm", "aa", STAGES),
+    "fwp/table2": ("deltanet", "dyck_1", STAGES),
+    "fwp/negative": ("beta2_nh2", "sum5", STAGES),
+    "fwp/search": ("lstm-3", "aa", STAGES),
+}
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def test_no_table_that_trains_is_left_out():
+    assert set(tables.TABLES) - set(CELLS) == {"lrnn/fig1", "lrnn/growth", "lrnn/speed"}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_run_that_is_killed_goes_on_to_the_same_record(name, tmp_path, monkeypatch):
+    row, task, changes = CELLS[name]
+    (run,) = tables.plan(name, rows=[row], tasks=[task], seeds=[1])
+    run = replace(run, setting=changes if isinstance(changes, Setting) else {**run.setting, **changes})
+    steps, saves, save = [], [], Checkpoint.save
+    count = Descent._count
+    monkeypatch.setattr(Descent, "_count", lambda self, loss: (steps.append(loss), count(self, loss))[1])
+
+    def performed():
+        steps.clear()
+        with steady_arithmetic():
+            found = runner.perform(run, checkpoint=tmp_path / "run.pt")
+        return {k: v for k, v in json.loads(json.dumps(found, default=list)).items() if "seconds" not in k}, len(steps)
+
+    def killed(self, state):
+        self.seconds = -1.0
+        save(self, state)
+        saves.append(self.path.stat().st_size)
+        if len(saves) == 5:
+            raise Killed
+
+    whole, all_steps = performed()
+    monkeypatch.setattr(Checkpoint, "save", killed)
+    with pytest.raises(Killed):
+        performed()
+    monkeypatch.setattr(Checkpoint, "save", save)
+    again, left = performed()
+    assert left == all_steps - 5 > 0 and again == whole
