@@ -117,12 +117,12 @@ class Search:
 
     def run(self, limit: int, least: np.ndarray | None = None, ballots=None, wanted: int = 1,
             depth: int | None = None) -> Verdict:
-        """Search through the strings, shortest first, until all pairs of states are seen or ``limit`` forbids.
+        """Follow the strings, shortest first, until no new place is reached or more than ``limit`` are seen.
 
         Parameters
         ----------
         limit : int
-            The most states to look at.
+            The most places (see the head of this module).
         least : array, (C, C), optional
             Entry [c, d] is the least that the heads that are not followed add to logit c minus logit d, whatever their
             states.  Needed, with ``ballots``, unless all heads are followed.
@@ -131,7 +131,7 @@ class Search:
         wanted : int
             Search on until so many wrong strings are met.
         depth : int, optional
-            Stop after the strings of so many symbols.
+            Stop when all strings of up to so many symbols have been followed.
         """
         seen = generation = self.start
         tree, wrong_strings = [], []  # of each generation: where each member came from, and by which token
