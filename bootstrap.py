@@ -164,7 +164,7 @@ def verdict(stamp, wanted, found):
 
 def has_nvidia_driver(system):
     """Tell whether an NVIDIA driver is present; torch itself is not installed yet and cannot be asked."""
-    system32 = Path(os.environ.get("SystemRoot", "C:\\Windows")) / "System32"
+    system32 = Path(os.environ.get("SYSTEMROOT", "C:\\Windows")) / "System32"
     if Path("/proc/driver/nvidia/version").exists() or (system == "Windows" and (system32 / "nvcuda.dll").exists()):
         return True
     try:

@@ -13,7 +13,8 @@ class WithData(build_py):
     def run(self):
         super().run()
         if not self.editable_mode:
-            shutil.copytree(Path(__file__).parent / "data", Path(self.build_lib) / "lrnnlab" / "data", dirs_exist_ok=True)
+            inside = Path(self.build_lib) / "lrnnlab" / "data"
+            shutil.copytree(Path(__file__).parent / "data", inside, dirs_exist_ok=True)
 
 
 setup(cmdclass={"build_py": WithData})

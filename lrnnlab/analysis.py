@@ -172,7 +172,7 @@ def within_between(
 
 
 def centre_scores(states: np.ndarray, labels: np.ndarray, C: int) -> np.ndarray:
-    """Scores (B, T, C) whose largest names the nearest centre of a class: 2 x.m - m.m, m the class's mean at position t.
+    """Scores (B, T, C), largest for the class of the nearest centre: 2 x.m - m.m, m the class's mean at position t.
 
     states (B, T, D), labels (B, T) in 0..C-1, or -1.  NaN in the column of a class that no string has at that position.
 
@@ -331,8 +331,8 @@ def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, for
 def parts_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: str = "tree") -> list[np.ndarray]:
     """What each state of ``states_by_depth`` is made of: (B,S,c) tokens at depth 0, then elements of the depth below.
 
-    The earliest comes first; -1 stands for what would lie before the string.  Arguments, numbers and errors are those of
-    ``elements_by_depth``.
+    The earliest comes first; -1 stands for what would lie before the string.  Arguments, numbers and errors are those
+    of ``elements_by_depth``.
 
     >>> from lrnnlab.automata.languages import language
     >>> parity = language("Parity").machine
@@ -441,11 +441,30 @@ def purity(labels: np.ndarray, truth: np.ndarray) -> float:
 def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position: int = -1) -> np.ndarray:
     """(T,) the size of d output[position] / d input[t], averaged over the batch.
 
-    model : inputs (B, T, d_in) -> outputs (B, T', d_out).     position : which of the T' outputs.  The size is the
-    Frobenius norm of the (d_out, d_in) matrix of derivatives; for a linear layer of one channel it is |K_{position-t}|
-    (paper 004, Sec. 2.3: d y_k / d u_{k-j} = K_j).  Strings must not see each other (no batch norm in training).
-    ValueError for inputs of another shape, or a position that the outputs do not have.
+    The size is the Frobenius norm of the (d_out, d_in) matrix of derivatives; for a linear layer of one channel it is
+    |K_{position-t}| (paper 004, Sec. 2.3: d y_k / d u_{k-j} = K_j).
 
+    Parameters
+    ----------
+    model : callable
+        inputs (B, T, d_in) -> outputs (B, T', d_out).  Strings must not see each other (no batch norm in training).
+    inputs : Tensor, (B, T, d_in)
+        Where the derivative is taken.
+    position : int
+        Which of the T' outputs.
+
+    Returns
+    -------
+    array, (T,)
+        The sizes.
+
+    Raises
+    ------
+    ValueError
+        For inputs of another shape, or a position that the outputs do not have.
+
+    Examples
+    --------
     >>> receptive_field(lambda u: u.cumsum(1) * 2, torch.zeros(3, 4, 1), position=2).tolist()
     [2.0, 2.0, 2.0, 0.0]
     """
@@ -466,13 +485,31 @@ def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> n
     """The share of the gradient from each position on, of the answer at ``position``: (position + 1,), from 1 down.
 
     The string is taken to end at ``position``.  Entry t is the sum over positions t ... position of the size of the
-    derivative of all logits by the vector of that token, divided by the sum over all; sizes are means over the batch
-    (B,T).  So a straight line says that every token counts alike.  A network that looks at nothing has 0 everywhere.
+    derivative of all logits by the vector of that token, divided by the sum over all; sizes are means over the batch.
+    So a straight line says that every token counts alike.  A network that looks at nothing has 0 everywhere.  Source:
+    paper 002, Sec. 7.4 and Fig. 4, where zeros are added to the embeddings, by which the derivative is taken, too.
 
-    net : RegularGPT, RelativeTransformer, ReluRNN, or any ``Net``, such as the block-diagonal LRNN.
-    ValueError for a position outside the string.  Source: paper 002, Sec. 7.4 and Fig. 4, where zeros are added to the
-    embeddings, by which the derivative is taken, too.
+    Parameters
+    ----------
+    net : Module
+        RegularGPT, RelativeTransformer, ReluRNN, or any ``Net``, such as the block-diagonal LRNN.
+    tokens : Tensor, (B,T)
+        The strings.
+    position : int
+        Of the answer.
 
+    Returns
+    -------
+    array, (position + 1,)
+        The shares.
+
+    Raises
+    ------
+    ValueError
+        For a position outside the string.
+
+    Examples
+    --------
     >>> from lrnnlab.models import build
     >>> net = build("block_diagonal", vocab_size=2, classes=2)
     >>> found = cumulative_gradient(net, torch.zeros(1, 6, dtype=torch.int64), position=3)

@@ -134,7 +134,8 @@ def scan_backends() -> Iterator[Check]:
         yield _backend(name, scans.linear_scan, (A, b, x0))
     devices = ["cpu"] + ["cuda"] * torch.cuda.is_available()
     long = torch.zeros(1, 100, 1, 2, 2)
-    yield Check("scan auto", True, ", ".join(f"takes {scans.chosen(long.to(device))} on {device}" for device in devices))
+    chosen = ", ".join(f"takes {scans.chosen(long.to(device))} on {device}" for device in devices)
+    yield Check("scan auto", True, chosen)
 
 
 def _backend(name: str, linear_scan, inputs) -> Check:

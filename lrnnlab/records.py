@@ -170,8 +170,14 @@ def write(path: Path, record: dict) -> None:
 def read(path: Path, expected: str | None = None, needs: Mapping[str, type] = RUN) -> dict | None:
     """The record at ``path``, or None (and a line on stderr that says why) if it is missing, damaged or foreign.
 
-    expected : the fingerprint of the configuration that is asked for; any will do if it is absent.
-    needs : what the record must have, ``RUN`` or ``CASE``: names and their types.
+    Parameters
+    ----------
+    path : Path
+        A file.
+    expected : str, optional
+        The fingerprint of the configuration that is asked for; any will do if it is absent.
+    needs : mapping
+        What the record must have, ``RUN`` or ``CASE``: names and their types.
     """
     if not os.path.lexists(path):
         return None

@@ -4,7 +4,7 @@
 kind           what is given, and which gradients are asked for
 =============  ======================================================================================
 ``block``      A (B,T,h,n,n), b (B,T,h,n); dA, db
-``table``      the same recurrence, but A and b are tables of V symbols and the tokens are given; gradients of the tables
+``table``      the same recurrence, but A and b are tables of V symbols and tokens are given; gradients of the tables
 ``constant``   A (h,n,n), b (B,T,h,n); dA, db
 ``real``       A, b (B,T,D); dA, db
 ``complex``    the same in complex64

@@ -21,10 +21,10 @@ from lrnnlab.models import Net, build
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 FORMS = {  # of every model, ours first
-    **{name: ("cpu", "chunkwise", "sequential") for name in ("ult", "deltanet")},
+    **dict.fromkeys(("ult", "deltanet"), ("cpu", "chunkwise", "sequential")),
     "nlt": ("chunkwise", "sequential"),
-    **{name: ("cpu", "loop") for name in ("recurrent_delta", "srwm", "e_lstm")},
-    **{name: ("torch",) for name in ("transformer", "plain_lstm")},
+    **dict.fromkeys(("recurrent_delta", "srwm", "e_lstm"), ("cpu", "loop")),
+    **dict.fromkeys(("transformer", "plain_lstm"), ("torch",)),
 }
 
 

@@ -1,8 +1,13 @@
 """Who scans: our backends, the paper's, and those of other libraries where they are installed.
 
-A peer is a function ``prepare(case, inputs) -> (forward, both)``: two calls without arguments that scan the inputs,
-and that scan them and bring the gradient ``dx`` back to A and b (ours has a third, that way back alone; one that has no gradient has only the first).  Each
-returns what it computed, finished.  All get the same numbers; ``tests/test_bench.py`` holds every one of them against the float64 loop.
+A peer is a function ``prepare(case, inputs)`` that returns up to three calls without arguments:
+
+* ``forward``   scans the inputs
+* ``both``      scans them and takes the gradient ``dx`` back to A and b; a peer without gradients has only ``forward``
+* ``backward``  takes the gradient back alone; only our own backends have it
+
+A call returns what it computed, and only when it is done.  All get the same numbers; ``tests/test_bench.py`` compares
+every one of them with the loop in float64.
 """
 
 from __future__ import annotations

@@ -29,10 +29,24 @@ NAMES = ("scans", "step", "dlr", "tree", "fast_weights")
 class Bench:
     """What is timed and how.
 
-    cases : by name, a call that times the case and returns what it found, as plain data.
-    report : (name of a case, what was found) -> text.
-    limit : of seconds; a call that would take longer is not made.  None where there is no such thing.
-    versions : of the libraries beside which we are timed.
+    Parameters
+    ----------
+    name : str
+        The folder of its records.
+    cases : mapping
+        By name, a call that times the case and returns what it found, as plain data.
+    report : callable
+        (name of a case, what was found) -> text.
+    rounds : int
+        How often every case is timed.
+    threads : int
+        What torch and numba may use.
+    device : str
+        Where it runs.
+    limit : float, optional
+        Of seconds; a call that would take longer is not made.
+    versions : mapping
+        Of the libraries beside which we are timed.
     """
 
     name: str

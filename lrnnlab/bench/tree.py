@@ -1,4 +1,6 @@
-"""How much cheaper RegularGPT's tree is than its masks, for one answer per string: same weights, strings and loss, in turn.
+"""How much cheaper RegularGPT's tree is than its masks, for one answer per string.
+
+Both have the same weights, strings and loss, and are timed in turn.
 
     lrnnlab bench tree        # T = 512, c = 2 and 128
 

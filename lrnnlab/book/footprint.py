@@ -79,7 +79,10 @@ def of_process(pid: int) -> tuple[float, float, float]:
 def parsed(said: str) -> tuple[float, float, float]:
     """(MB now, MB at its highest, seconds of processor time with that of ended children), as proc(5) says them.
 
-    said : what /proc/PID/status holds, then what /proc/PID/stat holds.
+    Parameters
+    ----------
+    said : str
+        What /proc/PID/status holds, then what /proc/PID/stat holds.
     """
     kb = {line.split(":")[0]: int(line.split()[1]) for line in said.splitlines() if line.startswith("Vm")}
     ticks = said.rpartition(")")[2].split()[11:15]  # utime, stime, cutime, cstime

@@ -19,9 +19,22 @@ from lrnnlab.course.judging import UNTRIED, Verdict, judge
 class Exercise:
     """One exercise that can be checked.
 
-    stars, minutes, teaches : as the chapter's text says.   test : raises NotYet or CannotJudge for a wrong answer (see
-    :mod:`lrnnlab.course.judging`).   hints : from faint to strong.   solution : explained, Markdown.   answer : makes
-    an answer that is right.
+    Parameters
+    ----------
+    id : str
+        Chapter and number, such as ``"02.8"``.
+    stars, minutes : int
+        How hard it is and how long it takes, as the chapter's text says.
+    teaches : str
+        What is learned, as the chapter's text says.
+    test : callable
+        Raises NotYet or CannotJudge for a wrong answer (see :mod:`lrnnlab.course.judging`).
+    hints : tuple of str
+        From faint to strong.
+    solution : str
+        Explained, Markdown.
+    answer : callable
+        Makes an answer that is right.
     """
 
     id: str

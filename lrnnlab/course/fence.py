@@ -42,8 +42,8 @@ FORBIDDEN = """
     io_uring_register bpf perf_event_open userfaultfd inotify_init inotify_init1 fanotify_init name_to_handle_at
     open_by_handle_at quotactl quotactl_fd swapon swapoff reboot syslog acct kexec_load init_module finit_module
 """.split()
-_DROP = ("import os, sys; os.setgroups([]); os.setresgid(*[{0}] * 3); os.setresuid(*[{0}] * 3); "
-         "os.execv(sys.argv[1], sys.argv[1:])").format(NOBODY)  # fmt: skip
+_DROP = (f"import os, sys; os.setgroups([]); os.setresgid(*[{NOBODY}] * 3); os.setresuid(*[{NOBODY}] * 3); "
+         "os.execv(sys.argv[1], sys.argv[1:])")  # fmt: skip
 
 
 class NoFence(ValueError):
@@ -81,8 +81,17 @@ class Fence:
     def command(self, code: str, *arguments: str, name: str = "", info: int = -1, calls: int = -1) -> list[str]:
         """The command line that runs a line of Python in the fence.
 
-        name : of the container.   info, calls : open files, where bubblewrap writes the first process's number, and
-        from which it reads the filter of system calls.
+        Parameters
+        ----------
+        code : str
+            The line.
+        *arguments : str
+            What it finds in ``sys.argv``.
+        name : str
+            Of the container.
+        info, calls : int
+            Open files, where bubblewrap writes the first process's number, and from which it reads the filter of system
+            calls.
         """
         python = ["-c", code, *arguments]
         if self.kind == NONE:
@@ -110,8 +119,17 @@ def inside(home: str) -> dict[str, str]:
 def find(image: str = "", unfenced: bool = False, limits: Limits = DEFAULT) -> Fence:
     """The fence of this machine, tried out.  NoFence says in one sentence what is missing.
 
-    image : of Docker or Podman, with Python and lrnnlab's requirements; taken before bubblewrap where it is given.
+    Parameters
+    ----------
+    image : str
+        Of Docker or Podman, with Python and lrnnlab's requirements; taken before bubblewrap where it is given.
+    unfenced : bool
+        Whether to do without a fence.
+    limits : Limits
+        What a submission may use.
 
+    Examples
+    --------
     >>> find(unfenced=True).kind in (BUBBLEWRAP, NONE)
     True
     """
@@ -264,7 +282,8 @@ def _container(fence: Fence, python: Sequence[str], name: str) -> list[str]:
     variables = inside(HOME) | {"PYTHONPATH": place}
     command = [
         fence.program, "run", "--rm", "--interactive", "--init", "--network", "none", "--read-only",
-        "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user, "--pids-limit", str(limits.processes),
+        "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user,
+        "--pids-limit", str(limits.processes),
         "--memory", str(limits.memory + limits.folder), "--memory-swap", str(limits.memory + limits.folder),
         "--ulimit", f"cpu={limits.total + 1}", "--tmpfs", f"{HOME}:rw,mode=1777,size={limits.folder}",
         "--workdir", HOME, "--volume", f"{PACKAGE}:{place}/lrnnlab:ro",

@@ -28,7 +28,14 @@ LATE = 0.5  # seconds: a slider that moves fast tells its last value after the c
 class Prediction(Exercise):
     """An exercise that asks what will come out.  :func:`prediction` makes one.
 
-    question : plain words and $mathematics$.   choices : texts, or numbers in rising order, all different.
+    Parameters
+    ----------
+    id, stars, minutes, teaches, test, hints, solution, answer
+        As for :class:`Exercise`.
+    question : str
+        Plain words and $mathematics$.
+    choices : tuple
+        Texts, or numbers in rising order, all different.
     """
 
     question: str
@@ -119,7 +126,11 @@ class Asked:
         self.says.value = self._status(self._verdict(predicted))
 
     def _late(self) -> None:
-        """Judge the value that the reader saw when committing: nobody reads a verdict and moves in so short a time."""
+        """Judge again if the choice changes less than ``LATE`` seconds after the verdict.
+
+        Such a change is the value that the reader saw when committing, which a fast slider tells too late: nobody reads
+        the verdict and makes another choice in so short a time.
+        """
         if time.monotonic() - self._ended < LATE and self.choice.value is not None:
             self.says.value = self._status(self._verdict(self.choice.value))
 
@@ -135,11 +146,28 @@ class Asked:
 def predict(id: str, live: Callable[[], Any]) -> Asked:
     """Ask the question of the exercise ``id``; run ``live`` when the reader commits, and compare.
 
-    live : returns what came out, one of the exercise's choices, or a pair of that and one line of plain text.
-
     Numbers are chosen on a slider, texts on buttons; the keyboard alone will do.  The reader may choose and commit
-    again.  ValueError where ``id`` is unknown or asks no prediction.
+    again.
 
+    Parameters
+    ----------
+    id : str
+        Of an exercise that asks a prediction.
+    live : callable
+        Returns what came out, one of the exercise's choices, or a pair of that and one line of plain text.
+
+    Returns
+    -------
+    Asked
+        The question, to be shown as the last value of a cell.
+
+    Raises
+    ------
+    ValueError
+        Where ``id`` is unknown or asks no prediction.
+
+    Examples
+    --------
     >>> from lrnnlab.chapters.ch02 import EXERCISES
     >>> asked = predict("02.8", lambda: EXERCISES[-1].answer())
     >>> asked.button.click()
@@ -148,7 +176,7 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
     """
     exercise = find(id)
     if not isinstance(exercise, Prediction):
-        raise ValueError(f"{id} asks for no prediction: answer it with check({id!r}, ...)")  # noqa: TRY004
+        raise ValueError(f"{id} asks for no prediction: answer it with check({id!r}, ...)")
     return Asked(exercise, live)
 
 

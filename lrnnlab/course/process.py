@@ -69,7 +69,9 @@ class Process:
             told, kept["info"] = os.pipe()
             kept["calls"] = calls_filter()
         handles = [handle for handle in kept.values() if handle >= 0]
-        posix: dict[str, Any] = {"pass_fds": handles, "umask": 0o022, "start_new_session": True} if os.name == "posix" else {}
+        posix: dict[str, Any] = {}
+        if os.name == "posix":
+            posix = {"pass_fds": handles, "umask": 0o022, "start_new_session": True}
         try:
             self._process = subprocess.Popen(
                 self.fence.command(_START, json.dumps(asdict(self.limits)), name=self._name, **kept),
@@ -137,10 +139,8 @@ class Process:
             self._closed = True
             self._over.set()
             self._process.stdin.close()
-            try:  # one that ends by itself says how
+            with suppress(subprocess.TimeoutExpired):  # one that ends by itself says how
                 self._process.wait(0.2)
-            except subprocess.TimeoutExpired:
-                pass
             self._kill()
             self._process.wait(ENDING)
             self._watcher.join()

@@ -92,7 +92,7 @@ def leaks(problem_set: ProblemSet, released: str) -> list[str]:
     part of any other text there (an output, metadata).
     """
     data = json.loads(released)
-    texts = [text for text in _texts(data)]
+    texts = list(_texts(data))
     shown = Counter(line.strip() for text in texts for line in text.splitlines())
     open_text, secret = [], []
     for cell in problem_set.notebook.cells:

@@ -18,11 +18,23 @@ if os.name == "posix":
 class Limits:
     """What one submission may use.
 
-    seconds : computing time of one cell or one call.   total : computing time of the whole submission.
-    wall, whole : seconds by the clock, of the same; far more than the above, since others compute beside it.
-    memory : bytes, of all its processes together.   folder : bytes of what it writes.
-    processes : processes and threads at a time.
+    Parameters
+    ----------
+    seconds : int
+        Computing time of one cell or one call.
+    total : int
+        Computing time of the whole submission.
+    wall, whole : float
+        Seconds by the clock, of the same; far more than the above, since others compute beside it.
+    memory : int
+        Bytes, of all its processes together.
+    folder : int
+        Bytes of what it writes.
+    processes : int
+        Processes and threads at a time.
 
+    Examples
+    --------
     >>> Limits(seconds=1).wall
     60
     """

@@ -120,8 +120,8 @@ def build(
     (``NUMBERS``) behind a linear map of the input columns; outputs are those of the mean over time where the task has
     one answer a sequence.  The weights depend on ``seed`` alone: torch's global generator is put back afterwards.
 
-    ``TypeError`` for an option of a wrong kind, ``ValueError`` for a name that is none, a model that cannot read what the
-    task gives, an option that no model can have, or that the memory here is too small for.
+    ``TypeError`` for an option of a wrong kind, ``ValueError`` for a name that is none, a model that cannot read what
+    the task gives, an option that no model can have, or that the memory here is too small for.
 
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks import task

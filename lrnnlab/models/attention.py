@@ -52,15 +52,24 @@ class FeedForward(Module):
 class RotaryAttention(Recurrence):
     """Softmax attention with h heads, rotary positions and one learned temperature; z + GELU(of it).
 
-    Parameters
-    ----------
-    width : D.      heads, head_size : h and d, even; 4 and 32 in the paper.
-    causal : a position attends to itself and what lies before; False, to all (no step form then).
-    ff : hidden channels of two residual feed-forward layers behind the attention ("Attention + 2xFF", Table 6; 2048
-        matches its 1.1M parameters), 0 for none.
-
     The temperature starts at d^-1/2.  The step form keeps all keys and values so far (h T d numbers each).
 
+    Parameters
+    ----------
+    width : int
+        D.
+    heads : int
+        h, 4 in the paper.
+    head_size : int
+        d, the channels of a head; even, 32 in the paper.
+    causal : bool
+        True: a position attends to itself and what lies before; False: to all (no step form then).
+    ff : int
+        Hidden channels of two residual feed-forward layers behind the attention ("Attention + 2xFF", Table 6; 2048
+        matches its 1.1M parameters), 0 for none.
+
+    Examples
+    --------
     >>> RotaryAttention(8, heads=2, head_size=4)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
@@ -121,15 +130,19 @@ class RotaryAttention(Recurrence):
 
 
 class LocalAttention(RotaryAttention):
-    """The same, where a position sees only its own chunk of c positions and the chunk before (if not causal: and after).
-
-    Parameters
-    ----------
-    width, heads, head_size, causal, ff : as for :class:`RotaryAttention`.
-    chunk : c; 1024 in the paper (4096 for images, Sec. 3.4).
+    """The same, where a position sees only its own chunk of c positions and the one before (if not causal: and after).
 
     Time and memory grow as T c.  The step form keeps at most 2c keys and values.
 
+    Parameters
+    ----------
+    width, heads, head_size, causal, ff
+        As for :class:`RotaryAttention`.
+    chunk : int
+        c; 1024 in the paper (4096 for images, Sec. 3.4).
+
+    Examples
+    --------
     >>> LocalAttention(8, heads=2, head_size=4, chunk=3, causal=False)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
@@ -157,7 +170,7 @@ class LocalAttention(RotaryAttention):
         return o.flatten(1, 2)[:, :T].unflatten(0, (B, h))
 
     def _around(self, x: Tensor) -> Tensor:
-        """(Bh,n,c,d) -> (Bh,n,2c,d), each chunk behind the one before it; if not causal (Bh,n,3c,d), the next as well."""
+        """(Bh,n,c,d) -> (Bh,n,2c,d), each chunk behind the one before; if not causal (Bh,n,3c,d), the next as well."""
         parts = [F.pad(x, (0, 0, 0, 0, 1, 0))[:, :-1], x]
         if not self.causal:
             parts.append(F.pad(x, (0, 0, 0, 0, 0, 1))[:, 1:])

@@ -1,10 +1,10 @@
 """What all mixers share: a recurrence and its step form, the linear recurrence itself, and the checks of what comes in.
 
-A *mixer* stands in a block of :mod:`lrnnlab.models.net`.  Where the first block of a net sees nothing but the token, its
-mixer is handed one input per *symbol* and the tokens: what it computes from its input it computes once per symbol.
+A *mixer* stands in a block of :mod:`lrnnlab.models.net`.  Where the first block of a net sees nothing but the token,
+its mixer is handed one input per *symbol* and the tokens: what it computes from its input it computes once per symbol.
 
-Letters: B batch, T time, V vocabulary, D model width, h blocks, n block size (the paper's b); z input of a mixer, y what
-it gives, A transition, b input term, x state.
+Letters: B batch, T time, V vocabulary, D model width, h blocks, n block size (the paper's b); z input of a mixer, y
+what it gives, A transition, b input term, x state.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Module(nn.Module):
 class Recurrence(Module):
     """A mixer with a step form that gives the same numbers: ``mixer(z (B,T,D)) -> y (B,T,D)``.
 
-    A subclass says ``mix``, ``initial`` and ``step``; one that can save work on a table of symbols overrides ``forward``.
-    Its options are checked by their annotations (:func:`lrnnlab.errors.checked`).
+    A subclass says ``mix``, ``initial`` and ``step``; one that can save work on a table of symbols overrides
+    ``forward``.  Its options are checked by their annotations (:func:`lrnnlab.errors.checked`).
     """
 
     _start: tuple[int, Any] | None = None  # (B, what the last state that was checked had to be like)
@@ -65,7 +65,7 @@ class Recurrence(Module):
         return self.mix(z if tokens is None else z[tokens])
 
     def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor | None, Tensor]:
-        """(A, y): the transitions A_t of the given z, one per row of it, beside y; None where there is no such matrix."""
+        """(A, y): the transitions A_t of the given z, one per row, beside y; None where there is no such matrix."""
         return None, self(z, tokens)
 
     def mix(self, z: Tensor) -> Tensor:

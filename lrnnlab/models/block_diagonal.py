@@ -82,12 +82,24 @@ class BlockDiagonal(LinearRecurrence):
 
     Parameters
     ----------
-    h, b : number of blocks and block size; the width is h * b.
-    rule, p : the column rule (see the module) and its norm.
-    hidden : width of g's hidden layer; g is Linear, ReLU, Linear.
-    drive : the input term: ``"mlp"`` (released), ``"linear"`` (the paper's B u), ``"none"`` (b_t = 0).
-    start : x_0: ``"learned"`` (released) or ``"first"``, fixed at the first basis vector of every block.
-    gain, stay : at initialisation multiply g's output by ``gain`` and add ``stay`` to the diagonal of every block.
+    h : int
+        Number of blocks.
+    b : int
+        Block size n; the width is h * b.
+    rule : str
+        The column rule, a name of the table at the head of this module.
+    p : float
+        The norm of the column rule.
+    hidden : int
+        Width of g's hidden layer; g is Linear, ReLU, Linear.
+    drive : str
+        The input term: ``"mlp"`` (released), ``"linear"`` (the paper's B u), ``"none"`` (it is 0).
+    start : str
+        x_0: ``"learned"`` (released) or ``"first"``, fixed at the first basis vector of every block.
+    gain : float
+        What g's output is multiplied by at initialisation.
+    stay : float
+        What is added to the diagonal of every block at initialisation.
     """
 
     generator: Any
@@ -151,7 +163,8 @@ class BlockDiagonal(LinearRecurrence):
         return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}, start={start!r}"
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        """z (..., D) -> A (..., h, b, b), the paper's A_t, and b (..., h, b), the paper's B u_t."""
+        """A_t (..., h, n, n), the blocks of one step, and the input term B u_t (..., h, n), both made from z (..., D).
+        """
         A = self._blocks(z)
         if self.frozen.any():
             stay = torch.eye(self.b, dtype=A.dtype, device=A.device)

@@ -8,8 +8,8 @@ row, where the c positions seen stand side by side: ``window_attention``, about 
 last position is asked for, depth l + 1 reads but every c-th position of depth l: ``chunk_attention``, T scores; the
 released code.
 
-Letters: B batch, T time, h heads, d size of a head, c chunk (the paper's C), l depth, s residue classes (c^l of them, or
-1 in the tree), S positions of one class; q, k, v queries, keys and values, r_j the learned bias of distance j.
+Letters: B batch, T time, h heads, d size of a head, c chunk (the paper's C), l depth, s residue classes (c^l of them,
+or 1 in the tree), S positions of one class; q, k, v queries, keys and values, r_j the learned bias of distance j.
 """
 
 from __future__ import annotations
@@ -52,8 +52,22 @@ def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -
 
     Parameters
     ----------
-    r : biases (..., c), one row per head; zeros if not given.
+    length : int
+        T.
+    chunk : int
+        c.
+    depth : int
+        l.
+    r : Tensor, (..., c), optional
+        Biases, one row per head; zeros if not given.
 
+    Returns
+    -------
+    Tensor
+        The mask, (..., T, T).
+
+    Examples
+    --------
     >>> dilated_mask(4, 2, 1, torch.tensor([5.0, 7.0])).tolist()[3]
     [-inf, 7.0, -inf, 5.0]
     """

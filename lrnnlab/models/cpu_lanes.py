@@ -125,7 +125,7 @@ def features(kind, x, i, n, out, o, scale, c, size):
     if kind != UNIT:
         for j in range(0, n * L, L):
             exp(out, o + j, out, o + j, size)
-    if kind == ELU or kind == ELU_SUM:
+    if kind == ELU or kind == ELU_SUM:  # noqa: SIM109  numba compiles it
         for j in range(n * L):
             if x[i + j] > 0:
                 out[o + j] = x[i + j] + one

@@ -5,8 +5,8 @@ Without feedback (m = 0) it is DeltaNet, without feedback and removal the unnorm
 Sixteen strings at a time (:mod:`lrnnlab.models.cpu_lanes`).  The way back works on what the way there has kept: every
 W_t, so 4 T h n^2 bytes a string in single precision.
 
-Letters: B batch, T time, h heads, n size of a head, m what a head sees of y (n, h n or 0), L lanes; W fast weights, u what a step
-writes along its key, g gradients: gW what arrives at W, gy at y.
+Letters: B batch, T time, h heads, n size of a head, m what a head sees of y (n, h n or 0), L lanes; W fast weights, u
+what a step writes along its key, g gradients: gW what arrives at W, gy at y.
 """
 
 from __future__ import annotations
@@ -165,4 +165,5 @@ class RecurrentDeltaLoop(torch.autograd.Function):
         dslow, dR = room(dy, len(dy), T, h, 3 * n + 1), torch.zeros_like(wide)
         for *kept_, dy_, gW_, gy_, dslow_ in zip(*kept, dy, gW, gy, dslow):
             backward(*flat(wide, *kept_, dy_, gW_, gy_, dslow_, dR), *ctx.sizes)
-        return unpack(dslow, B), dR.sum(-1) if wide.numel() else None, unpack(gW, B), unpack(gy, B), None, None, None, None
+        dR = dR.sum(-1) if wide.numel() else None
+        return unpack(dslow, B), dR, unpack(gW, B), unpack(gy, B), None, None, None, None

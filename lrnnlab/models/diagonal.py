@@ -36,13 +36,19 @@ class Diagonal(LinearRecurrence):
 
     Parameters
     ----------
-    width : D; even for complex kinds.
-    kind : see the module.
-    start : x_0, ``"learned"`` or ``"zero"``.
-    modulus : (low, high); at the start and at z = 0 the moduli |v| are spread evenly over it (``signed``: signs at
-        random).  An affine f left at torch's own start would have |v| near 1/2 or 0, a memory of a few letters.
-        Angles, where there are any, are spread evenly over the circle.  Ours: the paper says nothing of it.
+    width : int
+        D; even for complex kinds.
+    kind : str
+        What v may be, a name of the table at the head of this module.
+    start : str
+        x_0, ``"learned"`` or ``"zero"``.
+    modulus : (float, float)
+        (low, high); at the start and at z = 0 the moduli |v| are spread evenly over it (``signed``: signs at random).
+        An affine f left at torch's own start would have |v| near 1/2 or 0, a memory of a few letters.  Angles, where
+        there are any, are spread evenly over the circle.  Ours: the paper does not say how v starts.
 
+    Examples
+    --------
     >>> import torch
     >>> layer = Diagonal(4, kind="unit")
     >>> A, b = layer.transition(torch.zeros(3, 4))

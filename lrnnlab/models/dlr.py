@@ -31,15 +31,18 @@ INITS = ("dft", "half_circle")
 class KernelMixer(Recurrence):
     """y = K * z + skip * z, one kernel per channel: subclasses say what K is, and which modes it is a sum of.
 
+    The step form holds the modes x (B, D, modes), in double precision; with ``max_kernel`` it holds the last inputs
+    instead, (B, D, max_kernel), and the kernel.
+
     Parameters
     ----------
-    width : D.
-    bidirectional : two kernels per channel; y_k = sum_{j<=k} K_{k-j} z_j + sum_{j>k} K'_{j-k-1} z_j (Eq. 6).  Such a
-        layer needs the whole string, so it has no step form.
-    max_kernel : K_j is taken to be 0 from this lag on (the paper's "kernel size", Table 8); None for never.
-
-    The step form holds the modes x (B, D, modes), in double precision; with ``max_kernel`` it holds the last
-    inputs instead, (B, D, max_kernel), and the kernel.
+    width : int
+        D.
+    bidirectional : bool
+        Two kernels per channel; y_k = sum_{j<=k} K_{k-j} z_j + sum_{j>k} K'_{j-k-1} z_j (Eq. 6).  Such a layer needs
+        the whole string, so it has no step form.
+    max_kernel : int or None
+        K_j is taken to be 0 from this lag on (the paper's "kernel size", Table 8); None for never.
     """
 
     recurrent_parameters: tuple[str, ...]  # names of the parameters that weight decay shall leave alone (Sec. 2.3)
@@ -97,21 +100,33 @@ class KernelMixer(Recurrence):
 class DLR(KernelMixer):
     """One DLR layer (Sec. 2.3): lambda = exp(-root_decay^2 + i frequency), shared by all channels; W (D, N) complex.
 
+    Re and Im of W start normal with standard deviation 1/N.  Products have N (N+1) / 2 modes, so their step form is for
+    small N.
+
     Parameters
     ----------
-    width : D.      state : N.
-    kind : how the complex kernel becomes real: ``"real"`` (the paper), ``"imag"``, ``"sum"`` of both parts, ``"prod"``,
+    width : int
+        D.
+    state : int
+        N.
+    kind : str
+        How the complex kernel becomes real: ``"real"`` (the paper), ``"imag"``, ``"sum"`` of both parts, ``"prod"``,
         Re K Im K (DLR-prod, Sec. 2.1), or ``"real_prod"``, one half of the channels each, as in the released code.
-    eigenvalues : ``"complex"``, or ``"real"`` for DLR-R (Sec. 3.3): lambda in (0, 1] and W real, so only ``"real"``.
-    init : angles at the start: ``"dft"``, 2 pi n / N (the paper), or ``"half_circle"``, pi (2n + 1) / (2N).  As only
-        the real part is kept, the roots of x^(2N) = -1 with positive imaginary part give every real kernel of length
-        2N, with a perfectly conditioned system; the full circle spans only N (ours, not the paper's).
-    dt : (low, high): |lambda| = exp(-dt/2) with dt log-uniform between them.  Table 7 has (1e-5, 1e-5).
-    bidirectional, max_kernel : see :class:`KernelMixer`; both directions have the same lambda.
+    eigenvalues : str
+        ``"complex"``, or ``"real"`` for DLR-R (Sec. 3.3): lambda in (0, 1] and W real, so only ``"real"``.
+    init : str
+        Angles at the start: ``"dft"``, 2 pi n / N (the paper), or ``"half_circle"``, pi (2n + 1) / (2N).  As only the
+        real part is kept, the roots of x^(2N) = -1 with positive imaginary part give every real kernel of length 2N,
+        with a perfectly conditioned system; the full circle spans only N (ours, not the paper's).
+    dt : (float, float)
+        (low, high): |lambda| = exp(-dt/2) with dt log-uniform between them.  Table 7 has (1e-5, 1e-5).
+    bidirectional : bool
+        As for :class:`KernelMixer`; both directions have the same lambda.
+    max_kernel : int or None
+        As for :class:`KernelMixer`.
 
-    Re and Im of W start normal with standard deviation 1/N.  Products have N (N+1) / 2 modes, so their step form is
-    for small N.
-
+    Examples
+    --------
     >>> import torch
     >>> DLR(3, state=8).kernel(10).shape
     torch.Size([3, 10])

@@ -25,16 +25,26 @@ SPACING = {"lin": math.pi, "two_pi": 2 * math.pi}
 class DSS(KernelMixer):
     """One DSS_exp layer: Lambda = -exp(log_decay) + i frequency (N,), log_dt (D,), W (D, N) complex.
 
-    Parameters
-    ----------
-    width : D.      state : N.
-    init : Lambda_n at the start is -1/2 + i pi n (``"lin"``, the released code) or -1/2 + 2 pi i n (``"two_pi"``,
-        the paper, App. A.6).
-    dt : (low, high), the step sizes are log-uniform between them.  Table 7 has (1e-4, 1e-2).
-    bidirectional, max_kernel : see :class:`lrnnlab.models.dlr.KernelMixer`; both directions share Lambda and dt.
-
     Re and Im of W start standard normal (released code).
 
+    Parameters
+    ----------
+    width : int
+        D.
+    state : int
+        N.
+    init : str
+        Lambda_n at the start is -1/2 + i pi n (``"lin"``, the released code) or -1/2 + 2 pi i n (``"two_pi"``, the
+        paper, App. A.6).
+    dt : (float, float)
+        (low, high), the step sizes are log-uniform between them.  Table 7 has (1e-4, 1e-2).
+    bidirectional : bool
+        As for :class:`lrnnlab.models.dlr.KernelMixer`; both directions share Lambda and dt.
+    max_kernel : int or None
+        As for :class:`lrnnlab.models.dlr.KernelMixer`.
+
+    Examples
+    --------
     >>> DSS(3, state=8).kernel(10).shape
     torch.Size([3, 10])
     """

@@ -51,13 +51,20 @@ def _loop(s: Tensor, w: Tensor, c: Tensor) -> Tensor:
 class ElementWiseLSTM(Recurrence):
     """One e-LSTM layer: inputs (B,T,E) -> h (B,T,D).
 
-    Parameters
-    ----------
-    width : D.      inputs : E, D if not given.      form : see :func:`element_wise`; may be changed on a finished layer.
-
     They start as released: F, Z, w_f, w_z, b_f and b_z normal with deviation 0.1; O, W_o and b_o as torch's one linear
     map of [x; c] would, uniform up to (E + D)^-1/2.
 
+    Parameters
+    ----------
+    width : int
+        D.
+    inputs : int, optional
+        E, D if not given.
+    form : str
+        As for :func:`element_wise`; may be changed on a finished layer.
+
+    Examples
+    --------
     >>> ElementWiseLSTM(5, inputs=3)(torch.zeros(2, 7, 3)).shape
     torch.Size([2, 7, 5])
     """

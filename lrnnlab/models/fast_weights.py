@@ -39,16 +39,32 @@ class FastWeights(Recurrence):
 
     Parameters
     ----------
-    width : D.      heads : h.
-    rule : ``"sum"`` (ULT), ``"normalised"`` (NLT) or ``"delta"`` (DeltaNet).
-    feature_map : phi, a name in ``FEATURE_MAPS``; if not given the released code's: elu, or elu_sum for delta.
-    allow_negative_eigenvalues : beta in (0, 2) instead of (0, 1).      householders : H.  Both are for the delta rule.
-    form : how it runs; may be changed on a finished layer.  ``"sequential"``, ``"chunkwise"`` (with ``chunk`` steps a
-        chunk) and ``"fla"`` as in :func:`lrnnlab.scans.delta.delta_rule`; ``"cpu"``, one compiled pass, not for the
-        normalised rule; ``"auto"``, that one where it can run, else chunkwise.
+    width : int
+        D.
+    heads : int
+        h.
+    rule : str
+        ``"sum"`` (ULT), ``"normalised"`` (NLT) or ``"delta"`` (DeltaNet).
+    feature_map : str, optional
+        phi, a name in ``FEATURE_MAPS``; if not given the released code's: elu, or elu_sum for delta.
+    allow_negative_eigenvalues : bool
+        beta in (0, 2) instead of (0, 1); for the delta rule.
+    householders : int
+        n_h, the writes per token; for the delta rule.
+    form : str
+        How it runs; may be changed on a finished layer.  ``"sequential"``, ``"chunkwise"`` and ``"fla"`` as in
+        :func:`lrnnlab.scans.delta.delta_rule`; ``"cpu"``, one compiled pass, not for the normalised rule; ``"auto"``,
+        that one where it can run, else chunkwise.
+    chunk : int
+        Steps a chunk, for ``"chunkwise"``.
 
-    A wrong option is a ``ValueError`` that shows it.
+    Raises
+    ------
+    ValueError
+        For a wrong option, showing it.
 
+    Examples
+    --------
     >>> FastWeights(8, heads=2, householders=2, allow_negative_eigenvalues=True)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """

@@ -36,11 +36,18 @@ class LiquidS4(LinearRecurrence):
 
     Parameters
     ----------
-    width : D.      state : N, small, because A is a dense N x N matrix in every channel.
-    dt : (low, high), the step sizes are log-uniform between them, as in S4.
-    share : r at the start, between 0 and 1: the part of the norm that the input may have.  It has a price: what is left
-        to A fades by 1 - r a letter, so memory at rest is about 1/r letters, whatever dt is.
+    width : int
+        D.
+    state : int
+        N, small, because A is a dense N x N matrix in every channel.
+    dt : (float, float)
+        (low, high), the step sizes are log-uniform between them, as in S4.
+    share : float
+        r at the start, between 0 and 1: the part of the norm that the input may have.  It has a price: what is left to
+        A fades by 1 - r a letter, so memory at rest is about 1/r letters, whatever dt is.
 
+    Examples
+    --------
     >>> import torch
     >>> layer = LiquidS4(6, state=4)
     >>> A, b = layer.transition(100 * torch.randn(50, 6))

@@ -176,13 +176,23 @@ class LRU(ModalRecurrence):
 
     Parameters
     ----------
-    width : D.      state : N = K, the number of complex eigenvalues.
-    modulus : (low, high), eigenvalues start uniformly on that ring.      phase : at angles uniform in (0, phase).
-    normaliser : what stands for e^gamma: ``"learned"``, a parameter that starts at sqrt(1 - |lambda|^2) (Orvieto et al.
-        2023); ``"recomputed"``, that number at every pass (the LRU released with paper 001, for all that its Sec. 2.3
-        says of learning); ``"none"``, 1.
-    bidirectional : see :class:`ModalRecurrence`.
+    width : int
+        D.
+    state : int
+        N = K, the number of complex eigenvalues.
+    modulus : (float, float)
+        (low, high), eigenvalues start uniformly on that ring.
+    phase : float
+        Their angles start uniformly in (0, phase), in radians.
+    normaliser : str
+        What stands for e^gamma: ``"learned"``, a parameter that starts at sqrt(1 - |lambda|^2) (Orvieto et al. 2023);
+        ``"recomputed"``, that number at every pass (the LRU released with paper 001, for all that its Sec. 2.3 says of
+        learning); ``"none"``, 1.
+    bidirectional : bool
+        As for :class:`ModalRecurrence`.
 
+    Examples
+    --------
     >>> import torch
     >>> layer = LRU(3, state=4)
     >>> layer.hidden(torch.zeros(2, 5, 3)).shape, layer.kernel(10).shape

@@ -135,14 +135,34 @@ class Block(Module):
 
     Parameters
     ----------
-    mixer : ``mixer(z (B,T,D)) -> y (B,T,D)``; None where another module mixes between ``before`` and ``after``.
-    width : D.      norm, place : names of ``NORMS`` and ``PLACES``.      residual : False leaves x out of the sum.
-    gate, activation, dropout, gate_map : see :class:`Gate`; ``gate_map(D, D)`` makes its maps.
-    ff, ff_activation, ff_map : width of the feed-forward part in units of D (0 for none), and how it is made.
-    epsilon : of layer norm; App. C.1 of paper 003 needs 0.
-    momentum : how much of batch norm's running mean stays at a step: 0.95 in the code released with paper 001 (torch's
-        own momentum is one minus this).
+    mixer : Module or None
+        ``mixer(z (B,T,D)) -> y (B,T,D)``; None where another module mixes between ``before`` and ``after``.
+    width : int
+        D.
+    norm, place : str
+        Names of ``NORMS`` and ``PLACES``.
+    residual : bool
+        False leaves x out of the sum.
+    gate, activation : str
+        Names of ``GATES`` and ``ACTIVATIONS``, for :class:`Gate`.
+    dropout : float
+        The part of the channels that :class:`Gate` drops in training.
+    gate_map : callable
+        ``gate_map(D, D)`` makes the maps of the gate.
+    ff : int
+        Width of the feed-forward part in units of D, 0 for none.
+    ff_activation : str
+        The nonlinearity of the feed-forward part.
+    ff_map : callable
+        ``ff_map(inputs, outputs)`` makes its maps.
+    epsilon : float
+        Of layer norm; App. C.1 of paper 003 needs 0.
+    momentum : float
+        How much of batch norm's running mean stays at a step: 0.95 in the code released with paper 001 (torch's own
+        momentum is one minus this).
 
+    Examples
+    --------
     >>> from lrnnlab.models import Vanilla
     >>> Block(Vanilla(4), 4, gate="full_glu", ff=2)(torch.zeros(2, 7, 4)).shape
     torch.Size([2, 7, 4])
@@ -210,7 +230,7 @@ class Block(Module):
         return a + self.ff(normalise(self.ff_norm, a, mask))
 
     def forward(self, x: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None) -> Tensor:
-        """x (B,T,D) with mask (B,T), true at true positions; or tokens (B,T) and a table x (V,D) of what they stand for."""
+        """x (B,T,D) with mask (B,T), true at true positions; or tokens (B,T) and the table x (V,D) that they index."""
         y = self.mixer(self.before(x, mask)) if tokens is None else self.mixer(self.before(x), tokens)
         return self.after(self._stream(x, tokens), y, mask)
 
@@ -269,19 +289,40 @@ class Net(Module):
 
     Parameters
     ----------
-    blocks : the blocks, first to last; the first may have another width of input than of output.
-    outputs : C, None for a net without a readout, whose output is the vector(s) that it would read.
-    vocab_size : V, for tokens (B,T); or ``columns`` : for numbers (B,T,columns).
-    width : D, of the last block's output.      inputs : width of what the first block reads, D if not given.
-    encoder : ``"embedding"``, or ``"linear"``: Linear of numbers, or of one-hot vectors.
-    by_symbol : whether the first mixer makes of an embedding what it can once a symbol; False: once a position.
-    final_norm : whether a LayerNorm stands before the pool; ``epsilon`` is its.
-    pool : over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
-    last_outputs : L', with ``pool="none"``: only the last L' positions (paper 004).
-    head : the readout: ``"linear"``, ``"mlp"`` (Linear, ReLU, Linear) or ``"mlp_gelu"`` (Linear, GELU, Linear).
+    blocks : sequence of Block
+        First to last; the first may have another width of input than of output.
+    outputs : int or None
+        C, None for a net without a readout, whose output is the vector(s) that it would read.
+    width : int
+        D, of the last block's output.
+    vocab_size : int, optional
+        V, for tokens (B,T).
+    columns : int, optional
+        For numbers (B,T,columns), in place of ``vocab_size``.
+    inputs : int, optional
+        Width of what the first block reads, D if not given.
+    encoder : str
+        ``"embedding"``, or ``"linear"``: Linear of numbers, or of one-hot vectors.
+    by_symbol : bool
+        Whether the first mixer computes what it can from an embedding once per symbol; False: once per position.
+    final_norm : bool
+        Whether a LayerNorm stands before the pool.
+    epsilon : float
+        Of that LayerNorm.
+    pool : str
+        Over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
+    last_outputs : int, optional
+        L', with ``pool="none"``: only the last L' positions (paper 004).
+    head : str
+        The readout: ``"linear"``, ``"mlp"`` (Linear, ReLU, Linear) or ``"mlp_gelu"`` (Linear, GELU, Linear).
 
-    ValueError for options that do not fit, tokens outside the vocabulary, inputs or states of another shape or type.
+    Raises
+    ------
+    ValueError
+        For options that do not fit, tokens outside the vocabulary, inputs or states of another shape or type.
 
+    Examples
+    --------
     >>> from lrnnlab.models import build
     >>> net = build("block_diagonal", vocab_size=5, classes=5, seed=0)
     >>> net(torch.zeros(2, 7, dtype=torch.int64)).shape
@@ -324,7 +365,8 @@ class Net(Module):
         self.pool, self.last_outputs = pool, last_outputs
         self.blocks = nn.ModuleList(blocks)
         embeds = vocab_size is not None and encoder == "embedding"
-        self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)  # that counts positions
+        # batch norm counts positions, so it cannot work on the table of symbols
+        self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)
         rows = vocab_size or columns or 0
         self.encoder = nn.Embedding(rows, inputs or width) if embeds else nn.Linear(rows, inputs or width)
         self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
@@ -443,7 +485,9 @@ class Net(Module):
         return self._encoded(inputs), None
 
     def _table(self) -> Tensor:
-        return self.encoder.weight if isinstance(self.encoder, nn.Embedding) else self.encoder.weight.mT + self.encoder.bias
+        if isinstance(self.encoder, nn.Embedding):
+            return self.encoder.weight
+        return self.encoder.weight.mT + self.encoder.bias
 
     def _encoded(self, inputs: Tensor) -> Tensor:
         if self.vocab_size is None or isinstance(self.encoder, nn.Embedding):
@@ -550,11 +594,34 @@ def network(
 
     Parameters
     ----------
-    vocab_size, outputs, columns, width, final_norm, head : see :class:`Net`; ``vocab_size`` None for numbers.
-    inputs : width of what the first block reads, whose mixer is made with ``inputs=inputs``; D if not given.
-    last_residual : False leaves x out of the last block's sum.
-    options : the mixer's own, else those of :class:`Block` and :class:`Net`.
+    mixer : callable
+        ``mixer(width, **options)`` makes the mixer of one block.
+    vocab_size, outputs, columns : int or None
+        As for :class:`Net`; ``vocab_size`` None for numbers.
+    width : int
+        D.
+    layers : int
+        How many blocks.
+    inputs : int, optional
+        Width of what the first block reads, whose mixer is made with ``inputs=inputs``; D if not given.
+    residual : bool
+        False leaves x out of the sum of every block.
+    last_residual : bool
+        False leaves x out of the sum of the last block.
+    final_norm : bool
+        As for :class:`Net`.
+    head : str
+        As for :class:`Net`.
+    **options
+        The mixer's own, else those of :class:`Block` and :class:`Net`.
 
+    Returns
+    -------
+    Net
+        The network, its weights drawn from torch's own generator.
+
+    Examples
+    --------
     >>> from lrnnlab.models import Vanilla
     >>> net = network(Vanilla, 5, 2, width=8, layers=3, start="zero", dropout=0.1)
     >>> net.width, net.blocks[1].gate.dropout.share

@@ -14,8 +14,15 @@ class Nonlinear(Recurrence):
 
     Parameters
     ----------
-    width : D.      cell : a name in ``CELLS``.      inputs : width of what it reads, D if not given.
+    width : int
+        D.
+    cell : str
+        A name in ``CELLS``.
+    inputs : int, optional
+        Width of what it reads, D if not given.
 
+    Examples
+    --------
     >>> import torch
     >>> Nonlinear(5, cell="lstm", inputs=3)(torch.zeros(2, 7, 3)).shape
     torch.Size([2, 7, 5])

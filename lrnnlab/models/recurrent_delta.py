@@ -34,19 +34,41 @@ def recurrent_delta(
     removal: bool = True,
     form: str = "auto",
 ) -> tuple[Tensor, Tensor]:
-    """(y (B,T,h,n), W_T (B,h,n,n)) of Eq. 7-9.
+    """The outputs and the last memory of Eq. 7-9.
 
     Parameters
     ----------
-    slow : W_slow z, (B,T,h,3n+1): q, k, v and b of every head.
-    R : (h,3n+1,n), or (h,3n+1,hn); None for no feedback, which is DeltaNet.
-    W0, y0 : where to start, (B,h,n,n) and (B,h,n); zero if absent.
-    greatest : beta = greatest * sigmoid(b).
-    removal : False for the additive rule of Eq. 2, W_t = W_{t-1} + v phi(k)^T, which does not look at b.
-    form : one of ``lrnnlab.models.forms.FORMS``.
+    slow : Tensor, (B,T,h,3n+1)
+        W_slow z: q, k, v and b of every head.
+    R : Tensor, (h,3n+1,n) or (h,3n+1,hn), or None
+        The feedback; None for no feedback, which is DeltaNet.
+    W0 : Tensor, (B,h,n,n), optional
+        The memory to start with, zero if absent.
+    y0 : Tensor, (B,h,n), optional
+        The output to start with, zero if absent.
+    feature_map : str
+        phi, a name in ``FEATURE_MAPS``.
+    greatest : float
+        beta = greatest * sigmoid(b).
+    removal : bool
+        False for the additive rule of Eq. 2, W_t = W_{t-1} + v phi(k)^T, which does not look at b.
+    form : str
+        One of ``lrnnlab.models.forms.FORMS``.
 
-    Raises ``ValueError`` on shapes or options that do not fit.
+    Returns
+    -------
+    y : Tensor, (B,T,h,n)
+        The outputs.
+    W_T : Tensor, (B,h,n,n)
+        The memory after the last step.
 
+    Raises
+    ------
+    ValueError
+        For shapes or options that do not fit.
+
+    Examples
+    --------
     >>> slow = torch.tensor([0.0, 0.0, 0.5, 40.0]).expand(1, 4, 1, 4)      # one head of size 1: q, k, v, b
     >>> recurrent_delta(slow, torch.zeros(1, 4, 1), greatest=2.0)[0].flatten().tolist()
     [1.0, 0.0, 1.0, 0.0]
@@ -96,16 +118,30 @@ def _feedback(R: Tensor, y: Tensor) -> Tensor:
 class RecurrentDelta(Recurrence):
     """One layer: inputs (B,T,D) -> y (B,T,D), the heads side by side.
 
+    R starts normal with variance 1/m (m = n in the released code).
+
     Parameters
     ----------
-    width : D.      heads : h.
-    feature_map : phi, a name in ``FEATURE_MAPS``; the released code has softmax here.
-    recurrence : ``"head"`` as released, ``"full"`` as in Eq. 9.
-    allow_negative_eigenvalues : beta in (0, 2) instead of (0, 1).
-    form : as there; may be changed on a finished layer.
+    width : int
+        D.
+    heads : int
+        h.
+    feature_map : str
+        phi, a name in ``FEATURE_MAPS``; the released code has softmax here.
+    recurrence : str
+        ``"head"`` as released, ``"full"`` as in Eq. 9.
+    allow_negative_eigenvalues : bool
+        beta in (0, 2) instead of (0, 1).
+    form : str
+        How it runs, one of ``lrnnlab.models.forms.FORMS``; may be changed on a finished layer.
 
-    R starts normal with variance 1/m (m = n in the released code).  A wrong option is a ``ValueError``.
+    Raises
+    ------
+    ValueError
+        For a wrong option.
 
+    Examples
+    --------
     >>> RecurrentDelta(8, heads=2)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """

@@ -67,19 +67,35 @@ class RegularGPT(Module):
 
     Parameters
     ----------
-    vocab_size, classes : V and C.      width : D.      heads : h, a divisor of D.
-    chunk : c, at least 2.
-    thickness : K layers per depth.  In the tree they slide over all positions of a depth before it is thinned out.
-    depths : None shares one set of weights between all depths, at any length; a number gives so many depths weights of
-        their own, and strings longer than c^depths are refused.
-    form : may be changed on a finished model.
-    padding : what stands before the first symbol where a chunk is not full.  ``"learned"``: one learned vector, raw
-        again at every depth; ``"masked"``: nothing.  If not given, that of the form: learned in the tree, masked with
-        masks.  Learned padding in the form of masks fills every class to a multiple of c: slow where c^2 is above T.
-    block : ``"post_norm"``, as released, or ``"gpt2"``, as in the text.
+    vocab_size, classes : int
+        V and C.
+    chunk : int
+        c, at least 2.
+    width : int
+        D.
+    heads : int
+        h, a divisor of D.
+    thickness : int
+        K layers per depth.  In the tree they slide over all positions of a depth before it is thinned out.
+    depths : int, optional
+        None shares one set of weights between all depths, at any length; a number gives so many depths weights of their
+        own, and strings longer than c^depths are refused.
+    form : str
+        ``"tree"`` or ``"masks"``; may be changed on a finished model.
+    padding : str, optional
+        What stands before the first symbol where a chunk is not full.  ``"learned"``: one learned vector, raw again at
+        every depth; ``"masked"``: nothing.  If not given, that of the form: learned in the tree, masked with masks.
+        Learned padding in the form of masks fills every class to a multiple of c: slow where c^2 is above T.
+    block : str
+        ``"post_norm"``, as released, or ``"gpt2"``, as in the text.
 
-    A wrong option, an empty string or an unknown symbol is a ValueError.
+    Raises
+    ------
+    ValueError
+        For a wrong option, an empty string or an unknown symbol.
 
+    Examples
+    --------
     >>> model = RegularGPT(2, 2, width=16, heads=4)
     >>> tokens = torch.randint(2, (3, 11))
     >>> model(tokens).shape, [tuple(h.shape) for h in model.hidden(tokens)]
@@ -177,7 +193,7 @@ class RegularGPT(Module):
         return h.transpose(1, 2).flatten(1, 2)[:, -T:]
 
     def _fill(self, h: Tensor, multiple: int) -> tuple[Tensor, Tensor]:
-        """h (B,T,D) behind pad vectors, so many that ``multiple`` divides its length; which positions are to be seen."""
+        """h (B,T,D) behind pad vectors, so that ``multiple`` divides its length; and which positions are to be seen."""
         B, T, D = h.shape
         missing = -T % multiple
         positions = torch.arange(missing + T, device=h.device)

@@ -5,11 +5,11 @@
     t5       q k + b_bucket(m-n)                        T5 (Raffel et al. 2020); Table 3
     alibi    q k - 2^(-8 i/h) (m-n), head i             ALiBi (Press et al. 2022); Table 3
 
-``xl`` is an encoder, as in the code that paper 002 builds on (Deletang et al. 2023): every position sees all, one answer
-at the last.  The others are causal and answer at every position.  Scores without biases are divided by sqrt(d).
+``xl`` is an encoder, as in the code that paper 002 builds on (Deletang et al. 2023): every position sees all, one
+answer at the last.  The others are causal and answer at every position.  Scores without biases are divided by sqrt(d).
 
-Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head; m position of a query, n of a key;
-q, k queries and keys, u and v learned vectors, R sinusoids.
+Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head; m position of a query, n of a
+key; q, k queries and keys, u and v learned vectors, R sinusoids.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class BiasedLayer(AttentionLayer):
 class Kerple(Module):
     """Distances m - n (T,T) -> -r_1 log(1 + r_2 (m - n)), (h,T,T); r_1 from U(0,2), r_2 from U(0,1) at the start.
 
-    Both are at least 0.01.  The released code cuts the weights themselves; here the forward pass cuts, and a weight that
-    has fallen below is still told which way is up.
+    Both are at least 0.01.  The released code cuts the weights themselves; here the forward pass cuts, and a weight
+    that has fallen below is still told which way is up.
 
     >>> Kerple(3)(torch.tensor([[0, 0], [1, 0]])).shape
     torch.Size([3, 2, 2])
@@ -166,16 +166,31 @@ POSITIONS = {"xl": None, "kerple": Kerple, "t5": T5, "alibi": Alibi}
 class RelativeTransformer(Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position (``xl``) or (B,T,C) (the causal ones).
 
+    Time and memory grow as T^2.
+
     Parameters
     ----------
-    vocab_size, classes : V and C.      width : D.      heads : h, a divisor of D.
-    layers : 5 in paper 002, each with weights of its own.
-    position : a name in ``POSITIONS``.  ``kerple`` and ``t5`` learn one bias for all layers, as their papers say; the
-        paper's own code for Table 3 is not released.
-    block : as for :class:`lrnnlab.models.regular_gpt.RegularGPT`.
+    vocab_size, classes : int
+        V and C.
+    width : int
+        D.
+    heads : int
+        h, a divisor of D.
+    layers : int
+        5 in paper 002, each with weights of its own.
+    position : str
+        A name in ``POSITIONS``.  ``kerple`` and ``t5`` learn one bias for all layers, as their papers say; the paper's
+        own code for Table 3 is not released.
+    block : str
+        As for :class:`lrnnlab.models.regular_gpt.RegularGPT`.
 
-    Time and memory grow as T^2.  A wrong option, an empty string or an unknown symbol is a ValueError.
+    Raises
+    ------
+    ValueError
+        For a wrong option, an empty string or an unknown symbol.
 
+    Examples
+    --------
     >>> RelativeTransformer(2, 2, width=16, heads=4, layers=2)(torch.zeros(3, 7, dtype=torch.int64)).shape
     torch.Size([3, 2])
     >>> RelativeTransformer(9, 9, width=16, heads=4, position="alibi")(torch.zeros(3, 7, dtype=torch.int64)).shape

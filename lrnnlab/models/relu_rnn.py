@@ -20,17 +20,26 @@ from lrnnlab.models.transformer_blocks import cut_normal_, linear
 class ReluRNN(Module):
     """``model(tokens (B,T))`` -> logits (B,C) at the last position, as the paper asks, or with ``every`` (B,T,C).
 
-    ``step`` gives the same one token at a time.
+    ``step`` gives the same one token at a time.  Weights start normal, cut at two deviations of (inputs)^-1/2, biases
+    at 0.
 
     Parameters
     ----------
-    vocab_size, classes : V and C.  The one-hot input has a column more that no symbol uses, which counts in the paper's
-        number of parameters.
-    width : D.      every : whether it answers at every position.
+    vocab_size, classes : int
+        V and C.  The one-hot input has a column more that no symbol uses, which counts in the paper's number of
+        parameters.
+    width : int
+        D.
+    every : bool
+        Whether it answers at every position.
 
-    Weights start normal, cut at two deviations of (inputs)^-1/2, biases at 0.  A wrong size, an empty string or an
-    unknown symbol is a ValueError.
+    Raises
+    ------
+    ValueError
+        For a wrong size, an empty string or an unknown symbol.
 
+    Examples
+    --------
     >>> import torch
     >>> model = ReluRNN(2, 5, width=8)
     >>> model(torch.tensor([[0, 1, 1], [1, 0, 0]])).shape

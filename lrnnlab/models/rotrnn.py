@@ -31,24 +31,37 @@ from lrnnlab.models.lru import LRU, ModalRecurrence, Modes, check_modulus, real_
 class RotRNN(ModalRecurrence):
     """One RotRNN layer.
 
-    Parameters
-    ----------
-    width : D, numbers in an input and in an output.
-    state : N, real numbers in the state of all heads together.
-    heads : h, recurrences side by side; N/h, the size of a head, is even.
-    init : ``"paper"`` (App. C: gamma^2 uniform, B and C of variance 1/D and 1/N) or ``"released"`` (log(-log gamma)
-        uniform, B and C of variance 1/(D + N)).  xi cancels the size of B, so its variance only sets its pace.
-    gamma : (low, high), the range that the decays start in.
-    theta : the angles start uniformly in (0, theta), in radians.
-    rotation : ``"expm"``, P = expm(M - M^T) with M learned, or ``"absorbed"``, no P.
-    normaliser : xi = sqrt(c (1 - gamma^2) / Tr(B^T B)) (``"corrected"``), sqrt((1 - c gamma^2) / Tr(B^T B))
-        (``"paper"``, Eq. 11), or 1 (``"none"``).  The first two are the same at c = 1.
-    c : what E|x_t|^2 of a head shall be.
-    start : x_0, ``"zero"`` (released) or ``"random"``: in each head a direction drawn once and kept, |x_0|^2 = c.
-    bidirectional : P, Theta, gamma and B shared, a second C (App. B.2); starts at zero.
-
     Table 3 of the paper has ranges of gamma and theta for every task; the defaults are those of Retrieval.
 
+    Parameters
+    ----------
+    width : int
+        D, the numbers in an input and in an output.
+    state : int
+        N, the real numbers in the state of all heads together.
+    heads : int
+        h, the recurrences side by side; N/h, the size of a head, is even.
+    init : str
+        ``"paper"`` (App. C: gamma^2 uniform, B and C of variance 1/D and 1/N) or ``"released"`` (log(-log gamma)
+        uniform, B and C of variance 1/(D + N)).  xi cancels the size of B, so its variance only sets its pace.
+    gamma : (float, float)
+        (low, high), the range that the decays start in.
+    theta : float
+        The angles start uniformly in (0, theta), in radians.
+    rotation : str
+        ``"expm"``, P = expm(M - M^T) with M learned, or ``"absorbed"``, no P.
+    normaliser : str
+        xi = sqrt(c (1 - gamma^2) / Tr(B^T B)) (``"corrected"``), sqrt((1 - c gamma^2) / Tr(B^T B)) (``"paper"``, Eq.
+        11), or 1 (``"none"``).  The first two are the same at c = 1.
+    c : float
+        What E|x_t|^2 of a head shall be.
+    start : str
+        x_0, ``"zero"`` (released) or ``"random"``: in each head a direction drawn once and kept, |x_0|^2 = c.
+    bidirectional : bool
+        P, Theta, gamma and B shared, a second C (App. B.2); starts at zero.
+
+    Examples
+    --------
     >>> import torch
     >>> layer = RotRNN(3, state=8, heads=2)
     >>> layer.hidden(torch.zeros(2, 5, 3)).shape, layer.kernel(10).shape

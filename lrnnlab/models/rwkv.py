@@ -61,8 +61,13 @@ class RWKV(Recurrence):
 
     Parameters
     ----------
-    width : D.      expand : E / D, 4 in RWKV-4.
+    width : int
+        D.
+    expand : int
+        E / D, 4 in RWKV-4.
 
+    Examples
+    --------
     >>> import torch
     >>> RWKV(8)(torch.zeros(2, 5, 8)).shape
     torch.Size([2, 5, 8])

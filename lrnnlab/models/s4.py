@@ -48,14 +48,20 @@ def _inverse_of_pairs(g: Tensor, eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
 class S4(ConvolutionalSystem):
     """One S4 layer: lambda, P and B shared by all channels (as in the released code), C, dt and skip one per channel.
 
-    Parameters
-    ----------
-    width : D.      state : N, even.
-    dt : (low, high), the step sizes are log-uniform between them.
-
     P P* is positive semi-definite and Re lambda = -exp(..) < 0, so A is dissipative and its bilinear transform has
     2-norm below 1 whatever the weights: no state can explode.
 
+    Parameters
+    ----------
+    width : int
+        D.
+    state : int
+        N, even.
+    dt : (float, float)
+        (low, high), the step sizes are log-uniform between them.
+
+    Examples
+    --------
     >>> import torch
     >>> S4(3, state=4).kernel(10).shape
     torch.Size([3, 10])
@@ -128,9 +134,17 @@ class S4D(ConvolutionalSystem):
 
     Parameters
     ----------
-    width : D.      state : N, even.      dt : as for :class:`S4`.
-    init : eigenvalues at the start, ``"lin"``, ``"inv"`` or ``"legs"`` (:func:`lrnnlab.models.hippo.diagonal_start`).
+    width : int
+        D.
+    state : int
+        N, even.
+    init : str
+        Eigenvalues at the start, ``"lin"``, ``"inv"`` or ``"legs"`` (:func:`lrnnlab.models.hippo.diagonal_start`).
+    dt : (float, float)
+        As for :class:`S4`.
 
+    Examples
+    --------
     >>> S4D(3, state=4, init="inv").kernel(10).shape
     torch.Size([3, 10])
     """

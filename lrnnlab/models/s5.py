@@ -28,12 +28,24 @@ class S5(ModalRecurrence):
 
     Parameters
     ----------
-    width : D.      state : N, of which N/2 are kept.      blocks : J; N/J is even.
-    dt : (low, high), the step sizes are log-uniform between them.
-    C_init : ``"trunc_standard_normal"`` (variance 1/N) or ``"lecun_normal"`` (variance 1/(N D): the release counts the
-        rows of a 3-way array as well), both turned into the eigenbasis; ``"complex_normal"``, N(0, 1/2) as it is.
-    clip : keep Re Lambda <= -1e-4, so that no mode can grow.      bidirectional : a second C.
+    width : int
+        D.
+    state : int
+        N, of which N/2 are kept.
+    blocks : int
+        J; N/J is even.
+    dt : (float, float)
+        (low, high), the step sizes are log-uniform between them.
+    C_init : str
+        ``"trunc_standard_normal"`` (variance 1/N) or ``"lecun_normal"`` (variance 1/(N D): the release counts the rows
+        of a 3-way array as well), both turned into the eigenbasis; ``"complex_normal"``, N(0, 1/2) as it is.
+    clip : bool
+        Keep Re Lambda <= -1e-4, so that no mode can grow.
+    bidirectional : bool
+        Whether a second C reads the states of the string run backwards.
 
+    Examples
+    --------
     >>> import torch
     >>> layer = S5(3, state=8, blocks=2)
     >>> layer.hidden(torch.zeros(2, 5, 3)).shape, layer.Lambda_re.tolist()

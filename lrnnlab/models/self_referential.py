@@ -28,15 +28,35 @@ RATES = (1, 4)
 def self_referential(
     x: Tensor, W0: Tensor, *, rates: int = 4, feature_map: str = "softmax", form: str = "auto"
 ) -> tuple[Tensor, Tensor]:
-    """(y (B,T,h,n), W_T (B,h,r,n)) of Eq. 10-12; y_t sees W_{t-1}, not step t's own write.
+    """The outputs and the last weights of Eq. 10-12; y_t sees W_{t-1}, not step t's own write.
 
     Parameters
     ----------
-    x : (B,T,h,n).      W0 : (B,h,3n+rates,n), rows that make y, q, k and b.
-    rates : 1 as in Eq. 10, 4 as released.      form : one of ``lrnnlab.models.forms.FORMS``.
+    x : Tensor, (B,T,h,n)
+        The inputs.
+    W0 : Tensor, (B,h,3n+rates,n)
+        The weights to start with: rows that make y, q, k and b.
+    rates : int
+        1 as in Eq. 10, 4 as released.
+    feature_map : str
+        phi, a name in ``FEATURE_MAPS``.
+    form : str
+        One of ``lrnnlab.models.forms.FORMS``.
 
-    Raises ``ValueError`` on shapes or options that do not fit.
+    Returns
+    -------
+    y : Tensor, (B,T,h,n)
+        The outputs.
+    W_T : Tensor, (B,h,3n+rates,n)
+        The weights after the last step.
 
+    Raises
+    ------
+    ValueError
+        For shapes or options that do not fit.
+
+    Examples
+    --------
     >>> y, W = self_referential(torch.ones(2, 5, 3, 4), torch.zeros(2, 3, 16, 4))
     >>> y.shape, W.shape
     (torch.Size([2, 5, 3, 4]), torch.Size([2, 3, 16, 4]))
@@ -85,15 +105,30 @@ def rate_of_row(n: int, rates: int, device: torch.device | None = None) -> Tenso
 class SelfReferential(Recurrence):
     """One layer: inputs (B,T,D) -> y (B,T,D), the heads side by side.
 
+    W_0 starts normal with deviation n^-1/2, the rows that make q with 0.01 of it (App. C.2).
+
     Parameters
     ----------
-    width : D.      heads : h.      rates : 4 as released, 1 as in Eq. 10.
-    feature_map : phi, a name in ``FEATURE_MAPS``.      form : as there; may be changed on a finished layer.
-    rate_start : the mean of the rows that make b, at the start: -1 as released for paper 003.
+    width : int
+        D.
+    heads : int
+        h.
+    rates : int
+        4 as released, 1 as in Eq. 10.
+    feature_map : str
+        phi, a name in ``FEATURE_MAPS``.
+    rate_start : float
+        The mean of the rows that make b, at the start: -1 as released for paper 003.
+    form : str
+        How it runs, one of ``lrnnlab.models.forms.FORMS``; may be changed on a finished layer.
 
-    W_0 starts normal with deviation n^-1/2, the rows that make q with 0.01 of it (App. C.2).  A wrong option is a
-    ``ValueError``.
+    Raises
+    ------
+    ValueError
+        For a wrong option.
 
+    Examples
+    --------
     >>> SelfReferential(8, heads=2, rates=1)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """

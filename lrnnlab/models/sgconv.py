@@ -23,19 +23,26 @@ from lrnnlab.models.dlr import KernelMixer
 class SGConv(KernelMixer):
     """One SGConv layer: n pieces of d weights per channel and direction, alpha one per channel and direction.
 
-    Parameters
-    ----------
-    width : D.
-    length : the longest lag plus one that the kernel must reach.  n is 1 + ceil(log2(length / d)), at least 1: "the
-        resulting kernel is at least as long as the input" (paper 004, App. A.6); it is 0 further on.
-    piece : d, the "kernel dimension"; 4096 in the paper.
-    alpha : (low, high) at the start, uniform.  The text says 1e-5 "to avoid signal decay", which would let it decay at
-        once; the released command has 1, as here.
-    bidirectional : see :class:`lrnnlab.models.dlr.KernelMixer`.
-
     Weights start normal with standard deviation 1/d; kernels are divided by the 2-norm they have then.  The step form
     holds the last d 2^(n-1) inputs.
 
+    Parameters
+    ----------
+    width : int
+        D.
+    length : int
+        The longest lag plus one that the kernel must reach.  n is 1 + ceil(log2(length / d)), at least 1: "the
+        resulting kernel is at least as long as the input" (paper 004, App. A.6); it is 0 further on.
+    piece : int
+        d, the "kernel dimension"; 4096 in the paper.
+    alpha : (float, float)
+        (low, high) at the start, uniform.  The text says 1e-5 "to avoid signal decay", which would let it decay at
+        once; the released command has 1, as here.
+    bidirectional : bool
+        As for :class:`lrnnlab.models.dlr.KernelMixer`.
+
+    Examples
+    --------
     >>> layer = SGConv(3, length=50, piece=8)
     >>> tuple(layer.pieces.shape), layer.kernel(40).shape, layer.kernel(99).shape
     ((4, 3, 8), torch.Size([3, 40]), torch.Size([3, 64]))

@@ -1,6 +1,6 @@
 """What the Transformers of paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023) are made of.
 
-    post_norm   a = LN(h + attention(h))     out = LN(a + W2 relu(W1 a))     the released code, after Deletang et al. 2023
+    post_norm   a = LN(h + attention(h))     out = LN(a + W2 relu(W1 a))     the released code (Deletang et al. 2023)
     gpt2        a = h + attention(LN(h))     out = a + W2 gelu(W1 LN(a))     the text: "all the other details of GPT2"
 
 Attention itself is left to the layers that are built on :class:`AttentionLayer`.  Weights start as in the released
@@ -73,9 +73,15 @@ class AttentionLayer(Module):
 
     Parameters
     ----------
-    width : D.      heads : h, a divisor of D.
-    block : a name in ``BLOCKS``.  Only ``"gpt2"`` has biases in the maps.
+    width : int
+        D.
+    heads : int
+        h, a divisor of D.
+    block : str
+        A name in ``BLOCKS``.  Only ``"gpt2"`` has biases in the maps.
 
+    Examples
+    --------
     >>> q, k, v = AttentionLayer(8, 2, "gpt2").project(torch.zeros(3, 1, 8), torch.zeros(3, 5, 8))
     >>> q.shape, v.shape
     (torch.Size([3, 2, 1, 4]), torch.Size([3, 2, 5, 4]))

@@ -27,16 +27,21 @@ def add_start(layer: nn.Module, start: str, width: int) -> None:
 class Vanilla(LinearRecurrence):
     """One layer of Eq. 2.
 
-    Parameters
-    ----------
-    width : D.
-    init : A at the start: ``"orthogonal"`` (uniform, every singular value 1) or ``"gaussian"`` (entries N(0, 1/D),
-        largest eigenvalue near 1).  The paper does not say which it used.
-    start : x_0, ``"learned"`` or ``"zero"``.
-
     ``forward`` is a loop of T products with the one matrix A.  The scans of :mod:`lrnnlab.scans` want one matrix per
     position or symbol; log T rounds of doubling (x += A^k x shifted by k) do six times the arithmetic at T = 40.
 
+    Parameters
+    ----------
+    width : int
+        D.
+    init : str
+        A at the start: ``"orthogonal"`` (uniform, every singular value 1) or ``"gaussian"`` (entries N(0, 1/D), largest
+        eigenvalue near 1).  The paper does not say which it used.
+    start : str
+        x_0, ``"learned"`` or ``"zero"``.
+
+    Examples
+    --------
     >>> import torch
     >>> layer = Vanilla(2, start="zero")
     >>> _ = layer.A.data.copy_(torch.tensor([[0., 1.], [1., 0.]])), layer.drive.weight.data.copy_(torch.eye(2))

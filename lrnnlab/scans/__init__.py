@@ -74,19 +74,30 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
 
     Parameters
     ----------
-    A : diagonal (B, T, D), real or complex; or block-diagonal (B, T, h, n, n), element [i, j] takes x_j to x_i.
+    A : Tensor
+        Diagonal, (B, T, D), real or complex; or block-diagonal, (B, T, h, n, n), where element [i, j] takes x_j to x_i.
         (D,) or (h, n, n) where every step has the same transition (constant coefficients).
-    b : (B, T, D) or (B, T, h, n).
-    x0 : (B, D) or (B, h, n); zero if absent.
-    backend : one of ``BACKENDS``, or ``"auto"``.
+    b : Tensor, (B, T, D) or (B, T, h, n)
+        The input terms.
+    x0 : Tensor, (B, D) or (B, h, n), optional
+        The state before the first step, zero if absent.
+    backend : str
+        One of ``BACKENDS``, or ``"auto"``.
 
     Returns
     -------
-    x : of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0.
+    Tensor
+        x, of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0.
 
-    Raises ``ValueError`` on shapes, types or devices that do not fit, showing them; ``TypeError`` for what is no dense
-    tensor.
+    Raises
+    ------
+    ValueError
+        For shapes, types or devices that do not fit, showing them.
+    TypeError
+        For what is no dense tensor.
 
+    Examples
+    --------
     >>> import torch
     >>> linear_scan(torch.full((1, 3, 1), 0.5), torch.ones(1, 3, 1)).flatten().tolist()
     [1.0, 1.5, 1.75]
@@ -113,14 +124,29 @@ def token_scan(
 ) -> Tensor:
     """:func:`linear_scan` with A_t = A_table[token_t] and b_t = b_table[token_t].
 
-    Parameters
-    ----------
-    A_table : (V, D) or (V, h, n, n).      b_table : (V, D) or (V, h, n).
-    tokens : (B, T) integers in 0..V-1.    x0 : (B, D) or (B, h, n); zero if absent.
-
     Where there are few distinct tokens this is the fast road: the ``cpu`` backend never builds the (B, T, h, n, n)
     tensors of transitions and of their gradients.
 
+    Parameters
+    ----------
+    A_table : Tensor, (V, D) or (V, h, n, n)
+        The transition of each token.
+    b_table : Tensor, (V, D) or (V, h, n)
+        The input term of each token.
+    tokens : Tensor, (B, T)
+        Integers in 0..V-1.
+    x0 : Tensor, (B, D) or (B, h, n), optional
+        The state before the first token, zero if absent.
+    backend : str
+        As for :func:`linear_scan`.
+
+    Returns
+    -------
+    Tensor
+        x, (B, T, D) or (B, T, h, n).  Differentiable in both tables and x0.
+
+    Examples
+    --------
     >>> import torch
     >>> swap, stay = torch.tensor([[0., 1.], [1., 0.]]), torch.eye(2)
     >>> A = torch.stack([stay, swap])[:, None]                       # token 1 swaps: parity
@@ -151,19 +177,27 @@ def token_scan(
 def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's.
 
-    Parameters
-    ----------
-    raw : (B, T, row, h, column): laid out so, a softmax over rows runs over long stretches of memory.
-    x0 : (B, h, n); zero if absent.
-
-    Returns
-    -------
-    A : of raw's shape (``A.transpose(2, 3)`` is what :func:`linear_scan` takes).
-    x : (B, T, h, n).  Both are differentiable in raw and x0.
-
     The ``cpu`` backend makes both in one pass, and never builds the gradient in A; the others, and ``torch.compile``,
     take softmax and scan one after the other.
 
+    Parameters
+    ----------
+    raw : Tensor, (B, T, row, h, column)
+        What the softmax is taken of: laid out so, a softmax over rows runs over long stretches of memory.
+    x0 : Tensor, (B, h, n), optional
+        The state before the first step, zero if absent.
+    backend : str
+        As for :func:`linear_scan`.
+
+    Returns
+    -------
+    A : Tensor
+        Of raw's shape (``A.transpose(2, 3)`` is what :func:`linear_scan` takes).  Differentiable in raw.
+    x : Tensor, (B, T, h, n)
+        Differentiable in raw and x0.
+
+    Examples
+    --------
     >>> import torch
     >>> A, x = softmax_scan(torch.zeros(1, 3, 2, 1, 2), torch.tensor([[[1., 0.]]]))
     >>> x[0, :, 0].tolist()

@@ -32,20 +32,35 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
 
     Parameters
     ----------
-    u : (B, L, H).      kernel : (H, L') of any L'; what lies beyond L is never met.
-    D : (H,), the skip weight.      future : (H, L''), the other direction of a bidirectional layer as in paper 004:
-    ``future_0`` meets the next input, so u_t is counted once.  (Where both directions shall see u_t, the first tap of
-    the second belongs to D.)
+    u : Tensor, (B, L, H)
+        The inputs.  This and the others are real: the papers take the real part of a complex kernel, as
+        :func:`vandermonde` does.
+    kernel : Tensor, (H, L')
+        Of any length L'; what lies beyond L is never met.
+    D : Tensor, (H,), optional
+        The skip weight.
+    future : Tensor, (H, L''), optional
+        The other direction of a bidirectional layer as in paper 004: ``future_0`` meets the next input, so u_t is
+        counted once.  (Where both directions shall see u_t, the first tap of the second belongs to D.)
 
-    Returns y (B, L, H), of u's type.  Differentiable in everything.
+    Returns
+    -------
+    Tensor
+        y, (B, L, H), of u's type.  Differentiable in everything.
 
+    Raises
+    ------
+    ValueError
+        For shapes, types or devices that do not fit, showing them.
+
+    Notes
+    -----
     The FFT runs over so many zeros that the end does not wrap around to the beginning.  Its rounding errors are small
     against |K| |u| (norms), not against each y_t, and flow back in time; up to L = 64 a dense product is taken instead,
     and y_t then is a function of u_1 ... u_t to the last bit.
 
-    Raises ``ValueError`` on shapes, types or devices that do not fit, showing them.  All tensors are real: the papers
-    take the real part of a complex kernel (:func:`vandermonde` does).
-
+    Examples
+    --------
     >>> import torch
     >>> long_conv(torch.tensor([[[1.], [0.], [1.]]]), torch.tensor([[1., 2., 4.]])).flatten().tolist()
     [1.0, 2.0, 5.0]
@@ -158,16 +173,35 @@ def vandermonde(
 ) -> Tensor:
     """The kernel K[h, l] = sum_n C[h, n] exp(log_lambda[h, n] l), l = 0 ... L-1, of diagonal recurrences.
 
+    A state x_0 before the first input adds the same kernel with C lambda x_0 in C's place.
+
     Parameters
     ----------
-    log_lambda : (H, N), or (N,) where all channels share their modes (DLR, paper 004, Sec. 2.3); real or complex.  A
-    real negative lambda is log |lambda| + pi i; lambda = 0 has no logarithm.      C : (H, N), real or complex.
-    part : ``"real"``, Re of the sum (DLR, DSS); ``"pairs"``, 2 Re, for modes of which one of each conjugate pair is
-    kept (S4D); ``"complex"``, the sum itself (DLR-prod is its real times its imaginary part).
-    dtype : float32 or float64, what K is computed in; by default the precision of C.
+    log_lambda : Tensor, (H, N) or (N,)
+        Real or complex; (N,) where all channels share their modes (DLR, paper 004, Sec. 2.3).  A real negative lambda
+        is log |lambda| + pi i; lambda = 0 has no logarithm.
+    C : Tensor, (H, N)
+        Real or complex.
+    L : int
+        The length of the kernel.
+    part : str
+        ``"real"``, Re of the sum (DLR, DSS); ``"pairs"``, 2 Re, for modes of which one of each conjugate pair is kept
+        (S4D); ``"complex"``, the sum itself (DLR-prod is its real times its imaginary part).
+    dtype : torch.dtype, optional
+        float32 or float64, what K is computed in; by default the precision of C.
 
-    Returns K (H, L), real, or complex for ``part="complex"``.  Differentiable in log_lambda and C.
+    Returns
+    -------
+    Tensor
+        K, (H, L), real, or complex for ``part="complex"``.  Differentiable in log_lambda and C.
 
+    Raises
+    ------
+    ValueError
+        For shapes, types or options that do not fit, showing them.
+
+    Notes
+    -----
     exp(log_lambda l) in single precision loses its phase long before l = 10,000.  Written as l = m i + j, it is
     exp(log_lambda m i) exp(log_lambda j): two tables of about sqrt(L) powers, worked out in double precision whatever
     the weights are, then cast, and one matrix product.  Taking log_lambda as it is given, a single-precision K is then
@@ -176,10 +210,8 @@ def vandermonde(
     sum_l |g_l| |lambda|^l, and that by log_lambda, where lag l counts l times, to 1e-6 of sum_l l |g_l| |C| |lambda|^l:
     for a slow mode the late lags decide it.
 
-    A state x_0 before the first input adds the same kernel with C lambda x_0 in C's place.
-
-    Raises ``ValueError`` on shapes, types or options that do not fit, showing them.
-
+    Examples
+    --------
     >>> import torch
     >>> vandermonde(torch.tensor([0.5]).log(), torch.tensor([[8.0]]), 4).tolist()
     [[8.0, 4.0, 2.0, 1.0]]

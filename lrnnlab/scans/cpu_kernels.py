@@ -14,7 +14,9 @@ import numpy as np
 
 from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, prefetch, times
 
-AHEAD = 1024  # numbers: so long before they are needed the transitions are asked for, or every page would begin with a wait
+# How many numbers before their use the transitions are fetched into the cache.  Without that, the first read of every
+# page of memory waits: the processor's own prefetching stops at the end of a page.
+AHEAD = 1024
 
 
 @compiled

@@ -60,7 +60,8 @@ def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) 
 
     A_table (V,h,n,n), b_table (V,h,n), tokens (B,T) integers in 0..V-1, x0 (B,h,n) -> x (B,T,h,n).
     """
-    return _forward(A_table, b_table, x0, tokens.contiguous(), torch.Size((*tokens.shape, *b_table.shape[1:])), "tokens")
+    shape = torch.Size((*tokens.shape, *b_table.shape[1:]))
+    return _forward(A_table, b_table, x0, tokens.contiguous(), shape, "tokens")
 
 
 def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Training: one loop (``train``), what begins again until a model is accepted (``fit``), and how often a model is right.
+"""Training: one loop (``train``), beginning again until a model is accepted (``fit``), and how often a model is right.
 
 The same numbers every time: all randomness comes from generators, and all runs on one thread (``steady``).
 """
@@ -10,6 +10,6 @@ from lrnnlab.training.recipes import Mend, Phase, Recipe
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 __all__ = [
-    "Fit", "Mend", "Phase", "Recipe", "Trained", "evaluate", "fit", "impurity", "settled", "share_right", "steady_arithmetic",
-    "stream", "train", "with_seed",
+    "Fit", "Mend", "Phase", "Recipe", "Trained", "evaluate", "fit", "impurity", "settled", "share_right",
+    "steady_arithmetic", "stream", "train", "with_seed",
 ]  # fmt: skip

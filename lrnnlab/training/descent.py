@@ -23,15 +23,20 @@ WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 class Descent:
     """A model, its optimiser and what happened so far; ``state`` and ``load`` carry all of it over a kill.
 
-    Parameters
-    ----------
-    model, optimiser : what is trained, and by what.
-    clip : a gradient whose norm is greater is scaled down to it.
-    average : decay of an exponential moving average of the weights, which then is ``current``; 0 for none.
-
     ``steps`` counts all steps, ``here`` those of the running stretch; ``losses`` has (step, mean loss since the entry
     before), ``running`` is their running mean; ``failed`` is set where a loss was no number.  ``looks`` holds what was
     seen on the way, ``best`` the weights of the look with the greatest score, at ``best_step``.
+
+    Parameters
+    ----------
+    model : Module
+        What is trained.
+    optimiser : Optimizer
+        By what it is trained.
+    clip : float, optional
+        A gradient whose norm is greater is scaled down to it.
+    average : float
+        Decay of an exponential moving average of the weights, which then is ``current``; 0 for none.
     """
 
     KEPT = ("steps", "here", "running", "losses", "window", "failed", "looks", "best", "best_step", "best_score")
@@ -66,9 +71,18 @@ class Descent:
     ) -> None:
         """A stretch of at most ``steps`` steps, ``here`` of which are done.
 
-        loss : ``loss(part)`` of fresh data, part from 0 to 1, and what is added to it that does not count as loss.
-        heights : ``heights(here)``, the settings of every group of the optimiser at a step (``lr``, ``weight_decay``).
-        enough : asked before every step.      after : called after every step.
+        Parameters
+        ----------
+        loss : callable
+            ``loss(part)`` of fresh data, part from 0 to 1, and what is added to it that does not count as loss.
+        steps : int
+            The length of the stretch.
+        heights : callable
+            ``heights(here)``, the settings of every group of the optimiser at a step (``lr``, ``weight_decay``).
+        enough : callable, optional
+            Asked before every step; the stretch ends when it says yes.
+        after : callable, optional
+            Called after every step.
         """
         while self.here < steps and not self.failed and not (enough and enough()):
             for group, setting in zip(self.optimiser.param_groups, heights(self.here)):

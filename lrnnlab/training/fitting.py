@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -65,19 +66,45 @@ def fit(
 ) -> Fit:
     """Train ``make_model(seed)`` on fresh strings of ``task`` at the training length; every labelled prefix counts.
 
-    Parameters
-    ----------
-    accept : asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again
-        from other weights and other strings.  It should look at training lengths only.  It may answer with strings
-        that the model gets wrong: if the recipe can mend, those of at most the training length are learned first.
-    check, check_every : ``check(model, step)`` returns a dict, at least ``score``; ``stop: True`` in ``confirm``
-        checks in a row ends training.  The model with the highest score is kept as ``best``.
-    checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the
-        same numbers as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored;
-        where it cannot be written, that is said and training goes on.
-
     Everything random comes from ``seed``; runs on one thread (see :func:`steady_arithmetic`).
 
+    Parameters
+    ----------
+    make_model : callable
+        ``make_model(seed)``, a new model with the weights of that seed.
+    task : Task
+        What is learned.
+    recipe : Recipe
+        How to train.
+    seed : int
+        Where all chance comes from.
+    accept : callable, optional
+        Asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again from other
+        weights and other strings.  It should look at training lengths only.  It may answer with strings that the model
+        gets wrong: if the recipe can mend, those of at most the training length are learned first.
+    check : callable, optional
+        ``check(model, step)`` returns a dict, at least ``score``.  The model with the highest score is kept as
+        ``best``.
+    check_every : int
+        Steps between two checks, 0 for none.
+    confirm : int
+        Training ends after so many checks in a row with ``stop: True``.
+    checkpoint : path, optional
+        A file written every ``save_seconds``; if it is there, training resumes from it and ends with the same numbers
+        as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored; where it
+        cannot be written, that is said and training goes on.
+    save_seconds : float
+        Seconds between two checkpoints.
+    progress : bool
+        Whether to show a bar.
+
+    Returns
+    -------
+    Fit
+        The model and how it was trained.
+
+    Examples
+    --------
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks import Sum
     >>> task = Sum(2)
@@ -148,7 +175,7 @@ def impurity(model: Net, trace, tokens: Tensor) -> Tensor:
 
 
 class Attempts:
-    """The attempts at one model, each a :class:`Descent` through the recipe's phases; all of it goes into a checkpoint."""
+    """The attempts at one model, each a :class:`Descent` through the recipe's phases; a checkpoint holds all of it."""
 
     KEPT = ("attempt", "phase", "total_steps", "stopped", "lessons", "rounds")
 
@@ -203,10 +230,10 @@ class Attempts:
         while self.phase < len(self.phases) and not self.stopped:
             phase = self.phases[self.phase]
 
-            def reached() -> bool:
+            def reached(phase: Phase = phase) -> bool:
                 return descent.here > 0 and phase.until is not None and descent.running < phase.until
 
-            descent.run(lambda part: self._loss(phase, part), phase.steps, heights=lambda here: _heights(phase, here),
+            descent.run(partial(self._loss, phase), phase.steps, heights=partial(_heights, phase),
                         enough=lambda: self.stopped or reached(), after=after)  # fmt: skip
             ended = descent.here >= phase.steps or reached()
             if descent.failed or (ended and phase.until is not None and not reached()):

@@ -1,4 +1,4 @@
-"""Training on strings of many lengths, one length a batch, which may grow (paper 002: Chi, Fan, Rudnicky, Ramadge 2023).
+"""Training on strings of many lengths, one length a batch, which may grow (paper 002: Chi et al. 2023).
 
 The paper trains on strings of up to 40 symbols (each batch of one length, uniform in 1..40), with Adam at a constant
 rate and the gradient cut to norm 1, and scores on longer ones.  ``train_strings`` does that, for any task that gives
@@ -59,17 +59,52 @@ def train_strings(
 
     Parameters
     ----------
-    rate, warmup, schedule, decay, clip, checkpoint : as in :func:`lrnnlab.training.loop.train`.
-    longest, growth, gate : lengths, see :class:`Curriculum`; ``longest`` is the task's training length if absent.
-    watch_every : how often held-out strings of the 8 longest lengths are answered; 0 for never.  ``watched`` then has
+    net : Module
+        What is trained.
+    task : BaseTask
+        What is learned; it gives tokens.
+    steps : int
+        The most batches.
+    rate : float
+        The learning rate, as in :func:`lrnnlab.training.loop.train`.
+    generator : torch.Generator
+        Where all chance comes from.
+    batch : int
+        Strings a batch.
+    longest : int, optional
+        The longest strings; the task's training length if absent.
+    growth : int
+        The batches in which the lengths grow evenly, see :class:`Curriculum`.
+    gate : float
+        The loss, in nats, below which the lengths double, see :class:`Curriculum`.
+    warmup, schedule, decay, clip
+        As in :func:`lrnnlab.training.loop.train`.
+    watch_every : int
+        How often held-out strings of the 8 longest lengths are answered; 0 for never.  ``watched`` then has
         ``validation``, minus their cross-entropy, which decides what is ``best``, and ``right``, the share of right
         answers.
-    patience, sure : training ends after so many looks in a row, since all lengths are drawn, that find every answer
-        right and a cross-entropy below ``sure`` nats (0: never before ``steps``).
+    patience : int
+        Training ends after so many looks in a row, since all lengths are drawn, that find every answer right and a
+        cross-entropy below ``sure``; 0: never before ``steps``.
+    sure : float
+        In nats.
+    checkpoint : path, optional
+        As in :func:`lrnnlab.training.loop.train`.
+    progress : bool
+        Whether to show a bar.
 
-    All randomness comes from ``generator``.  ``ValueError`` for a task that gives no tokens, a batch below 1, lengths
-    that it has not, or numbers that make no schedule.
+    Returns
+    -------
+    Trained
+        What was trained, and what was seen on the way.
 
+    Raises
+    ------
+    ValueError
+        For a task that gives no tokens, a batch below 1, lengths that it has not, or numbers that make no schedule.
+
+    Examples
+    --------
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks.string_tasks import EvenPairs
     >>> task = EvenPairs()
@@ -96,12 +131,38 @@ def train_strings(
 
 @dataclass
 class Curriculum:
-    """Batches of strings of one length, uniform in 1..``reach``, which grows to ``longest`` in two ways.
+    """Batches of strings of one length, uniform in 1..``reach``; ``reach`` grows to ``longest`` in two ways.
 
-    It grows evenly, within ``growth`` batches (0: it is ``longest`` from the start).  And it doubles, from 2 on, after
-    every batch of its longer half whose loss is below ``gate`` nats, if that has two classes or more; so a tree of
-    chunks of 2 learns depth by depth.  ``drawn`` counts the batches, ``full`` those before the first of full reach.
+    It grows evenly: it is at least ``longest`` times the part of the first ``growth`` batches that were drawn.  And it
+    doubles whenever the net has learned the present lengths: after a batch longer than half of ``reach`` whose loss is
+    below ``gate`` nats, if the answers of that batch are not all the same.  So a tree of chunks of 2 learns depth by
+    depth.
 
+    Parameters
+    ----------
+    task : BaseTask
+        What the strings are of.
+    batch : int
+        Strings a batch.
+    longest : int
+        The greatest reach.
+    generator : torch.Generator
+        Of lengths and strings.
+    growth : int
+        The batches in which the reach grows evenly to ``longest``; 0: it is ``longest`` from the start.
+    gate : float
+        The loss, in nats, below which the reach doubles; 0: it never does.
+    device : torch.device or str
+        Where the batches go.
+    reach : int
+        The longest length drawn at present, 2 at first.
+    drawn : int
+        How many batches were drawn.
+    full : float
+        How many were drawn before the first of full reach.
+
+    Examples
+    --------
     >>> from lrnnlab.tasks.string_tasks import Parity
     >>> course = Curriculum(Parity(), 8, 40, torch.Generator().manual_seed(0), growth=4)
     >>> [(course().inputs.shape[1], course.reach) for _ in range(5)], course.full

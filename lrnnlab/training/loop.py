@@ -97,22 +97,66 @@ def train(
 
     Parameters
     ----------
-    source : a task, whose ``training_batch`` gives ``batch`` inputs a step, or what draws batches: see the module.
-    loss : of ``net(*inputs)`` and the targets; if not given, that of the ``Batch``.
-    rate, recurrent_rate, decay : see ``parameter_groups``; the recurrent rate is ``rate`` if absent.
-    betas, epsilon : AdamW's.      clip : a gradient whose norm is greater is scaled down to it.
-    warmup : steps of the linear rise.      schedule : what follows, ``"cosine"`` to 0, or ``"constant"``.
-    generator : of the batches and of dropout, that of ``seed`` if absent; torch's own is left as it was.
-    watch, watch_every : ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the
-        last, without gradients, ``net`` in evaluation mode.  If the dict has ``"validation"`` (higher is better), its
-        last and best values are kept, with the weights of the best.  It must not draw from torch's own generator.
-    until : asked before every step whether what was found so far is enough; :func:`settled` is the usual answer.
-    checkpoint : a file written every ``save_seconds``; if it is there, training resumes from it and ends with the same
-        numbers as if it had never been interrupted.  A source with a memory has ``state()`` and ``load(state)``.
+    net : Module
+        What is trained; it keeps its last weights.
+    source : BaseTask or callable
+        A task, whose ``training_batch`` gives ``batch`` inputs a step, or what draws batches, ``source(generator)``:
+        see the head of this module.  A source with a memory has ``state()`` and ``load(state)``.
+    loss : callable, optional
+        Of ``net(*inputs)`` and the targets; if not given, that of the ``Batch``.
+    steps : int
+        The most batches.
+    rate : float
+        The learning rate, see ``parameter_groups``.
+    batch : int
+        Inputs a step, where the source is a task.
+    seed : int
+        Of batches and dropout, where no generator is given.
+    generator : torch.Generator, optional
+        Of batches and dropout; torch's own is left as it was.
+    recurrent_rate : float, optional
+        The learning rate of the recurrent parameters, ``rate`` if absent; see ``parameter_groups``.
+    decay : float
+        Weight decay, see ``parameter_groups``.
+    betas : (float, float)
+        AdamW's.
+    epsilon : float
+        AdamW's.
+    clip : float, optional
+        A gradient whose norm is greater is scaled down to it.
+    warmup : int
+        Steps of the linear rise of the learning rate.
+    schedule : str
+        What follows the rise, ``"cosine"`` to 0, or ``"constant"``.
+    watch : callable, optional
+        ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the last, without
+        gradients, ``net`` in evaluation mode.  If the dict has ``"validation"`` (higher is better), its last and best
+        values are kept, with the weights of the best.  It must not draw from torch's own generator.
+    watch_every : int
+        Steps between two looks.
+    until : callable, optional
+        Asked before every step whether what was found so far is enough; :func:`settled` is the usual answer.
+    checkpoint : path, optional
+        A file written every ``save_seconds``; if it is there, training resumes from it and ends with the same numbers
+        as if it had never been interrupted.
+    save_seconds : float
+        Seconds between two checkpoints.
+    progress : bool
+        Whether to show a bar.
 
-    ``ValueError`` for steps below 1, a warm-up outside 0..steps-1, an unknown schedule, a clip that is not above 0, or
-    one of watch and watch_every without the other.
+    Returns
+    -------
+    Trained
+        What was trained, and what was seen on the way.
 
+    Raises
+    ------
+    ValueError
+        For steps below 1, a warm-up outside 0..steps-1, an unknown schedule, a clip that is not above 0, or one of
+        watch and watch_every without the other.
+
+    Examples
+    --------
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks import task
     >>> parity = task("parity")

@@ -37,9 +37,10 @@ def take(strings: Batch, which: Tensor) -> Batch:
 
 
 class Pools:
-    """Endless batches of ``size`` strings: ``stages`` are (steps, strings), one after the other; an epoch has each string once.
+    """Endless batches of ``size`` strings, from ``stages``, pairs of (steps, strings), one after the other.
 
-    An epoch's last batch may be smaller; a stage begins with an epoch.  All randomness comes from ``generator``.
+    An epoch has each string once.  Its last batch may be smaller; a stage begins with an epoch.  All randomness comes
+    from ``generator``.
 
     >>> labels = torch.arange(5).view(5, 1)
     >>> pool = Batch(torch.zeros_like(labels), labels, labels >= 0)
@@ -117,32 +118,62 @@ def train_pools(
 
     Parameters
     ----------
-    pools : (steps, strings), one stage after the other: so many batches of these strings.
-    rate, schedule : of Adam; ``"constant"`` as released, or ``"cosine"``, falling to 0 over all steps.
-    watch, watch_every : ``watch(net, step) -> dict`` before the first step, every so many steps and after the last,
-        without gradients; its ``"validation"`` (higher is better) says which weights are ``best``.
-    stop, patience, sure : training ends as soon as ``patience`` looks in a row, all in the last stage, say so: with
-        ``"held_out"`` those whose ``"held_out"`` is 1 and whose ``"validation"`` is above minus ``sure`` (nats a
-        position: a net that knows its answers), with ``"test"`` those whose ``"test"`` is 1.
+    net : Module
+        What is trained.
+    pools : sequence of (int, Batch)
+        (steps, strings), one stage after the other: so many batches of these strings.
+    batch : int
+        Strings a batch.
+    rate : float
+        Of Adam.
+    generator : torch.Generator
+        Where all chance comes from.
+    watch : callable
+        ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the last, without
+        gradients; its ``"validation"`` (higher is better) says which weights are ``best``.
+    watch_every : int
+        Steps between two looks.
+    stop : str
+        Training ends as soon as ``patience`` looks in a row, all in the last stage, say so: with ``"held_out"`` those
+        whose ``"held_out"`` is 1 and whose ``"validation"`` is above minus ``sure``, with ``"test"`` those whose
+        ``"test"`` is 1.
+    patience : int
+        How many looks in a row.
+    sure : float
+        In nats a position: a net below that knows its answers.
+    schedule : str
+        Of the rate; ``"constant"`` as released, or ``"cosine"``, falling to 0 over all steps.
+    checkpoint : path, optional
+        As in :func:`lrnnlab.training.loop.train`.
+    progress : bool
+        Whether to show a bar.
 
-    checkpoint : as in :func:`lrnnlab.training.loop.train`.
+    Returns
+    -------
+    Trained
+        What was trained, and what was seen on the way.
 
-    ``ValueError`` for steps, ``watch_every`` or ``patience`` below 1, or another ``stop`` or ``schedule``.
+    Raises
+    ------
+    ValueError
+        For steps, ``watch_every`` or ``patience`` below 1, or another ``stop`` or ``schedule``.
 
+    Examples
+    --------
     >>> from lrnnlab.tasks import whole_string_accuracy
     >>> one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
     >>> net = nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2))
     >>> def watch(net, step):
     ...     found, loss = answers(net, one)
     ...     return {"validation": -loss, "held_out": whole_string_accuracy(found, one)}
-    >>> made = train_pools(net, [(500, one)], batch=1, rate=0.1, generator=torch.Generator().manual_seed(0), watch=watch,
-    ...              watch_every=10)
+    >>> made = train_pools(net, [(500, one)], batch=1, rate=0.1, generator=torch.Generator().manual_seed(0),
+    ...                    watch=watch, watch_every=10)
     >>> made.steps < 500, made.watched[-1]["held_out"]
     (True, 1.0)
     """
     if not pools or min(watch_every, patience, *(steps for steps, _ in pools)) < 1:
-        raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got stages of "
-                         f"{[steps for steps, _ in pools]}, watch_every={watch_every}, patience={patience}")  # fmt: skip
+        raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got "
+                         f"stages of {[steps for steps, _ in pools]}, {watch_every=}, {patience=}")  # fmt: skip
     if stop not in STOPS:
         raise ValueError(f"stop is one of {', '.join(STOPS)}, got {stop!r}")
     dropout = generator.clone_state()  # what dropout draws must not change the batches

@@ -12,18 +12,34 @@ from lrnnlab.errors import checked, number, whole_number
 class Phase:
     """A stretch of training.
 
-    steps : how many.            until : end sooner, once the running mean of the loss is below this.
-    lr, final_lr : constant, or a cosine from lr to final_lr.      warmup : linear ramp over so many steps.
-    weight_decay : decoupled, on matrices only.
-    loss : ``"cross_entropy"``, or ``"squared"``: logits regress on the one-hot of the answer.
-    smoothing : of the labels; for cross-entropy.
-    noise : standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
-    purity : weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that
-        are in use are from one-hot.
-    prune : when the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch
-        stays under this, or under twice what it was (see :mod:`lrnnlab.training.pruning`).
-
     A number that trains nothing, or the wrong way (negative, NaN, infinite), is a ``ValueError`` or ``TypeError``.
+
+    Parameters
+    ----------
+    steps : int
+        How many.
+    lr : float
+        The learning rate, constant unless ``final_lr`` is given.
+    final_lr : float, optional
+        Where a cosine from ``lr`` ends.
+    warmup : int
+        Steps of a linear rise of the learning rate.
+    weight_decay : float
+        Decoupled, on matrices only.
+    loss : str
+        ``"cross_entropy"``, or ``"squared"``: logits regress on the one-hot of the answer.
+    smoothing : float
+        Of the labels; for cross-entropy.
+    noise : float
+        Standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
+    purity : float
+        Weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that are in
+        use are from one-hot.
+    until : float, optional
+        End sooner, once the running mean of the loss is below this.
+    prune : float, optional
+        When the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch stays
+        under this, or under twice what it was (see :mod:`lrnnlab.training.pruning`).
     """
 
     steps: int
@@ -69,11 +85,26 @@ class Mend:
 class Recipe:
     """How to train: the phases, one after the other, and what they share.
 
-    optimiser : ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
-    average : decay of an exponential moving average of the weights, which then is the model; 0 for none.
-    attempts : how often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
-    length : of the training strings; the task's own if absent.
-    mend : learn the strings that ``accept`` names, before starting again.
+    Parameters
+    ----------
+    phases : tuple of Phase
+        One after the other.
+    batch : int
+        Strings a step.
+    optimiser : str
+        ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
+    betas : (float, float)
+        The optimiser's.
+    clip : float, optional
+        A gradient whose norm is greater is scaled down to it.
+    average : float
+        Decay of an exponential moving average of the weights, which then is the model; 0 for none.
+    attempts : int
+        How often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
+    length : int, optional
+        Of the training strings; the task's own if absent.
+    mend : Mend, optional
+        Learn the strings that ``accept`` names, before starting again.
     """
 
     phases: tuple[Phase, ...]

@@ -11,7 +11,7 @@ with it, and so is how much of a lead rounding could take.
 
 Strings that the task can never ask about (two numbers in a row) are not followed: a ``live`` machine says which ones.
 
-Letters: R lower states, V vocabulary, L layers, h heads, n states of a head; a lower state is a row of (L-1) h integers.
+Letters: R lower states, V vocabulary, L layers, h heads, n states of a head; a lower state: a row of (L-1) h integers.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Breadth-first search over (lower state, states of some last-layer heads, state of the task's automaton).
 
-With all heads followed the search is the network itself, and a wrong answer is a counter-example.  With a linear readout
-fewer may do: LayerNorm on a tuple of one-hots is one fixed affine map, so every head adds its own term to the logits,
-and the heads that are not followed can take away no more than a known amount.  If the followed ones win by more than
-that everywhere, the proof is done; the others only make noise.
+With all heads followed the search is the network itself, and a wrong answer is a counter-example.  With a linear
+readout fewer may do: LayerNorm on a tuple of one-hots is one fixed affine map, so every head adds its own term to the
+logits, and the heads that are not followed can take away no more than a known amount.  If the followed ones win by more
+than that everywhere, the proof is done; the others only make noise.
 
 A place is packed into 64 bits where all places fit into them, and into Python's integers, which have no limit, where
 they do not.
 
-Letters: V vocabulary, C classes, Q states of the automaton, h heads, n states of a head, K heads followed, R lower states;
-a *place* is one number for (lower state, head states, automaton state).
+Letters: V vocabulary, C classes, Q states of the automaton, h heads, n states of a head, K heads followed, R lower
+states; a *place* is one number for (lower state, head states, automaton state).
 """
 
 from __future__ import annotations
@@ -117,9 +117,22 @@ class Search:
 
     def run(self, limit: int, least: np.ndarray | None = None, ballots=None, wanted: int = 1,
             depth: int | None = None) -> Verdict:
-        """``ballots`` = :func:`votes` and ``least`` (C, C), what the others add at least to logit c minus logit d,
-        are needed unless all heads are followed; ``wanted``: search on until so many wrong strings are met, or
-        all of ``depth`` symbols have been seen."""
+        """Follow the strings, shortest first, until no new place is reached or more than ``limit`` are seen.
+
+        Parameters
+        ----------
+        limit : int
+            The most places (see the head of this module).
+        least : array, (C, C), optional
+            Entry [c, d] is the least that the heads that are not followed add to logit c minus logit d, whatever their
+            states.  Needed, with ``ballots``, unless all heads are followed.
+        ballots : optional
+            What :func:`votes` returns.
+        wanted : int
+            Search on until so many wrong strings are met.
+        depth : int, optional
+            Stop when all strings of up to so many symbols have been followed.
+        """
         seen = generation = self.start
         tree, wrong_strings = [], []  # of each generation: where each member came from, and by which token
         while len(generation) and (depth is None or len(tree) < depth):
@@ -219,7 +232,7 @@ def absent(places: np.ndarray, among: np.ndarray) -> np.ndarray:
 
 
 def reachable(model: Net, below: Below, head: int) -> np.ndarray:
-    """The states (sorted) that one head of the last layer can ever be in; all of them, if rounding could change which."""
+    """The states (sorted) that one head of the last layer can ever be in; all of them, if rounding could matter."""
     small, layer = quotient(below, np.array([head])), model.layers[-1]
     n, seen = layer.b, np.array([int(layer.x0[head].argmax())])
     edge = seen

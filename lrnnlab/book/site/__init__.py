@@ -2,8 +2,8 @@
 
 ``lrnnlab book site --out DIR`` writes one page a chapter, an index and one style sheet.  The text and all outputs are
 those of the committed notebooks; nothing is executed but the cells that the widgets need, whose pictures over the
-values of one control become a flipbook (:mod:`lrnnlab.book.site.flipbooks`).  Where pdoc is installed, the package's own
-pages stand beside the chapters.  :func:`faults` checks what was written.
+values of one control become a flipbook (:mod:`lrnnlab.book.site.flipbooks`).  Where pdoc is installed, the package's
+own pages stand beside the chapters.  :func:`faults` checks what was written.
 """
 
 from lrnnlab.book.site.building import build

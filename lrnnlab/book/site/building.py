@@ -14,12 +14,12 @@ from nbformat.v4 import new_output
 from lrnnlab.book.drifting import read_twin, source_of
 from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
-from lrnnlab.book.slicing import widget_cells, widgets
-from lrnnlab.book.text import WIDGET
 from lrnnlab.book.site.flipbooks import SCRIPT, book_html, flipbook
 from lrnnlab.book.site.pages import Place, body, framed, lead, title
 from lrnnlab.book.site.reference import reference
 from lrnnlab.book.site.style import sheet
+from lrnnlab.book.slicing import widget_cells, widgets
+from lrnnlab.book.text import WIDGET
 from lrnnlab.show.output import few_colours
 
 MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
@@ -36,14 +36,35 @@ def build(
 ) -> list[Path]:
     """Write the pages of ``notebooks`` (committed, in the order of the book) into ``out``; return their paths.
 
-    books : make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
-    api : write the pages of the package's functions too (needs pdoc); the index links them.
-
     A link to a chapter that is not among ``notebooks`` becomes plain text.  The site is made beside ``out`` and takes
-    its place at the end, so what was there stays as it was where this is stopped or the disk is full.  BookError for a
-    damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, and an ``out``
-    that holds something we did not make; then nothing is written.
+    its place at the end, so what was there stays as it was where this is stopped or the disk is full.
 
+    Parameters
+    ----------
+    notebooks : sequence of Path
+        The chapters.
+    out : Path
+        The folder of the site.
+    books : bool
+        Make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
+    api : bool
+        Write the pages of the package's functions too (needs pdoc); the index links them.
+    say : callable, optional
+        Called with a line of text on every step.
+
+    Returns
+    -------
+    list of Path
+        The pages.
+
+    Raises
+    ------
+    BookError
+        For a damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, and
+        an ``out`` that holds something we did not make; then nothing is written.
+
+    Examples
+    --------
     >>> build([Path("notebooks/00_start_here.ipynb")], Path("build/site"))  # doctest: +SKIP
     [PosixPath('build/site/00_start_here.html')]
     """

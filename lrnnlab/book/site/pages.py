@@ -50,8 +50,15 @@ class Place:
 def mathml(latex: str, display: str = "inline") -> str:
     r"""A formula as MathML, with its LaTeX as ``alttext``; BookError for one that cannot be converted.
 
-    display : "inline" or "block".
+    Parameters
+    ----------
+    latex : str
+        The formula.
+    display : str
+        ``"inline"`` or ``"block"``.
 
+    Examples
+    --------
     >>> mathml(r"\lambda^2").partition("<mrow>")[2]
     '<msup><mi>&#x003BB;</mi><mn>2</mn></msup></mrow></math>'
     >>> mathml(r"\nosuchthing")
@@ -119,8 +126,15 @@ class _Exporter(HTMLExporter):
 def body(notebook: NotebookNode, pages: frozenset[str] | None = None) -> str:
     """What stands on the page between head and foot; BookError for a formula that cannot be converted.
 
-    pages : the files of the site; a link to another chapter becomes plain text.  None: every chapter has its page.
+    Parameters
+    ----------
+    notebook : NotebookNode
+        A chapter.
+    pages : set of str, optional
+        The files of the site; a link to another chapter becomes plain text.  None: every chapter has its page.
 
+    Examples
+    --------
     >>> from nbformat.v4 import new_markdown_cell, new_notebook
     >>> "<mi>x</mi>" in body(new_notebook(cells=[new_markdown_cell("Take $x$ from [02](02_b.ipynb).")]))
     True
