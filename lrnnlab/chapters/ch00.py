@@ -48,7 +48,7 @@ def _leaning(answer) -> None:
 # Of each name of a registry: how the chapters call it, what it does, and the chapter where it lives ("10": the ladder of
 # all models and tasks, "07": the long-range suite; both are being written).  The rows themselves are the registries'.
 MODEL_HOMES = {
-    "block_diagonal": ("block-diagonal", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ blocks made from the input, their columns held by a rule", "02"),
+    "block_diagonal": ("block-diagonal", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ blocks made from the input, columns held by a rule", "02"),
     "lstm": ("LSTM", "a gated network, not linear in its state", "02"),
     "elman": ("Elman", "xₜ = tanh(A xₜ₋₁ + B uₜ)", "02"),
     "vanilla": ("vanilla", "xₜ = A xₜ₋₁ + B uₜ with one full matrix A", "02"),

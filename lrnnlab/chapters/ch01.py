@@ -32,7 +32,16 @@ from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import (
-    DIVERGING, FAINT, INK, PAGE, SMALL, ink_on, new_figure, styled, typeset, value_colour,
+    DIVERGING,
+    FAINT,
+    INK,
+    PAGE,
+    SMALL,
+    ink_on,
+    new_figure,
+    styled,
+    typeset,
+    value_colour,
 )  # fmt: skip
 
 M = 5
@@ -458,7 +467,7 @@ def _lights(axes: Axes, task: str, b: int, layers: int):
     axes.set_yticks(range(len(DEPTHS)), ["1 layer", "2 layers", "3 layers"])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    for place, (colour, sign, says) in enumerate(LIGHTS.values()):
+    for place, (_, sign, says) in enumerate(LIGHTS.values()):
         axes.annotate(f"{sign} {says.replace('an exact model ', 'a model ')}", (1.02, 0.85 - 0.33 * place),
                       xycoords="axes fraction", fontsize=SMALL, va="center")  # fmt: skip
 

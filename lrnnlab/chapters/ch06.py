@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import log10, log2, pi, sqrt
+from math import log2, log10, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +23,8 @@ from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit
 from lrnnlab.algebra.modes import kernel
 from lrnnlab.algebra.shifts import (
     INTERVALS,
-    check_shift,
     chebyshev_nodes,
+    check_shift,
     exact_weights,
     extremal_nodes,
     needed_modes,

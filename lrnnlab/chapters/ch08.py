@@ -471,8 +471,11 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
     """What was found at a depth beside what the algebra says, as HTML.
 
     >>> at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 1.0, "points": 120}
-    >>> gathering_sentence(Seen("s_3", "recorded", {"depths": [at]}), 0)
-    'Depth 0, words of 8 letters: <b>6 clusters</b> among 120 states, the algebra predicts <b>6</b>. Clusters and elements are the same.'
+    >>> said = gathering_sentence(Seen("s_3", "recorded", {"depths": [at]}), 0)
+    >>> said.partition(". ")[0]
+    'Depth 0, words of 8 letters: <b>6 clusters</b> among 120 states, the algebra predicts <b>6</b>'
+    >>> said.partition(". ")[2]
+    'Clusters and elements are the same.'
     """
     at = seen.found["depths"][depth]
     start = (f"Depth {depth}, words of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
@@ -821,8 +824,8 @@ EXERCISES = (
     Exercise(
         "08.12", 1, 10, "how the errors of zeros add up", _zeros,
         ("Divide by $2^\\ell$: what is added in each layer?", "$z_{\\ell+1}/2^{\\ell+1} = z_\\ell/2^\\ell + 1$."),
-        "With $y_\\ell = z_\\ell / 2^\\ell$ the rule is $y_{\\ell+1} = y_\\ell + 1$, $y_0 = 1$. So $z_\\ell = (\\ell + 1)\\,2^\\ell$: the "
-        "error of a zero is $(\\ell+1)\\,2^\\ell e$ after $\\ell$ layers, as long as it was at most $\\frac12$ before.",
+        "With $y_\\ell = z_\\ell / 2^\\ell$ the rule is $y_{\\ell+1} = y_\\ell + 1$, $y_0 = 1$. "
+        "So $z_\\ell = (\\ell + 1)\\,2^\\ell$: the error of a zero is $(\\ell+1)\\,2^\\ell e$ after $\\ell$ layers, as long as it was at most $\\frac12$ before.",
         lambda: lambda layers: (layers + 1) * 2**layers,
     ),
     Exercise(

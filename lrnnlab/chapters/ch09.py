@@ -441,7 +441,7 @@ def reset_picture(text: str, over: int, added: int) -> Figure:
     above.set(xlim=(0.5, len(text) + 0.5), ylabel="counter")
     label_ends(above, [(float(y[-1]), name, colours[name]) for name, y in found.items()])
     truth = found["depth"] > 0.5
-    for row, (name, y) in enumerate(found.items()):
+    for row, y in enumerate(found.values()):
         says = y > 0.5
         good, bad = says == truth, says != truth
         below.scatter(t[good], np.full(good.sum(), row), s=60, c=np.where(says[good], INK, "white"), edgecolors=INK, lw=1)

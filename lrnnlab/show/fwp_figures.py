@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from lrnnlab.tables import fwp_negative, fwp_table1, fwp_table2
 from lrnnlab.show.names import named
 from lrnnlab.show.style import FAINT, INK, LIVE, PAPER, RECORDED, SMALL, Look, new_figure, styled
+from lrnnlab.tables import fwp_negative, fwp_table1, fwp_table2
 
 ROWS = {row: named(row) for row in fwp_table1.ROWS} | {"linear": "linear (ULT)", "transformer": "Transformer"}
 LOOKS = {  # of fwp/negative: orange for beta in (0, 1), green for (0, 2); one write dashed, two solid

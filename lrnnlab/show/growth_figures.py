@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from lrnnlab.analysis import FLOAT32_MAX
-from lrnnlab.tables.lrnn_growth import bound
 from lrnnlab.show.style import FAINT, FAMILIES, INK, SMALL, Look, label_ends, new_figure, styled
+from lrnnlab.tables.lrnn_growth import bound
 
 FREE = Look("#000000", (0, (1, 1.5)))  # no rule
 REACH = 300  # powers of ten shown up and down

@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from lrnnlab.records import put
 from lrnnlab.show.names import renamed
 from lrnnlab.show.style import DPI, styled
-from lrnnlab.records import put
 
 LARGEST = 150_000  # bytes of a committed picture
 CSS_DPI = 96  # a CSS pixel is 1/96 inch by definition

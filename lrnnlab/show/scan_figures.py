@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, RECORDED, SMALL, SOURCES, new_figure, styled
 from lrnnlab.tables.lrnn_fig1 import schedule
 from lrnnlab.tables.lrnn_speed import PAPER
-from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, RECORDED, SMALL, SOURCES, new_figure, styled
 
 DONE, CARRIED = RECORDED, LIVE  # a state that is right; what a level carries over
 SHORTEST = 0.42  # inches between two positions

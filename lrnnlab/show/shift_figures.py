@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from lrnnlab.training.evaluation import summary
-from lrnnlab.tables import dlr_table2
 from lrnnlab.show.style import FAINT, INK, PAPER, SMALL, Look, label_ends, new_figure, styled
+from lrnnlab.tables import dlr_table2
 from lrnnlab.tasks.atomic_levels import shift_level
+from lrnnlab.training.evaluation import summary
 
 ROWS = {
     "dlr": ("DLR", Look("#0B6E4F", "-", "o")),

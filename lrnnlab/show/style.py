@@ -137,7 +137,8 @@ def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, colum
     """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels.
 
     The margins are fixed, not fitted, so the axes of a picture under a slider stay where they are.  ``subplots`` goes
-    to ``Figure.subplots``, ``kind`` makes the figure.  It is unknown to pyplot: nothing shows it by itself and nothing has to close it.
+    to ``Figure.subplots``, ``kind`` makes the figure.  It is unknown to pyplot: nothing shows it by itself and nothing
+    has to close it.
 
     >>> figure, axes = new_figure(2.0)
     >>> figure.get_size_inches().tolist()

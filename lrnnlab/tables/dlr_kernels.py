@@ -33,16 +33,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.algebra.kernel_fits import best_fit, targets
+from lrnnlab.models.dlr import KernelMixer
+from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tables import dlr_table2
 from lrnnlab.tables.dlr_table2 import CIRCLE, MIXERS
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import lines, who
-from lrnnlab.training.loop import train, with_seed
-from lrnnlab.models.dlr import KernelMixer
-from lrnnlab.models.sgconv import SGConv
-from lrnnlab.algebra.kernel_fits import best_fit, targets
-from lrnnlab.training.steady import stream
 from lrnnlab.tasks.atomic import Shift
+from lrnnlab.training.loop import train, with_seed
+from lrnnlab.training.steady import stream
 
 TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}
 TASKS = ("shift", *TARGETS)

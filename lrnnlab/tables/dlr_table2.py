@@ -44,17 +44,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import grid, spread, who
-from lrnnlab.training.loop import Trained, train, with_seed
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
-from lrnnlab.training.steady import stream
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import grid, spread, who
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.tasks.continuous import r_squared
+from lrnnlab.training.loop import Trained, train, with_seed
+from lrnnlab.training.steady import stream
 
 TASKS = ("256", "1024", "4096", "16384")
 LONG = ("65536", "262144", "1048576")  # for the budget paper only

@@ -34,9 +34,9 @@ from torch import nn
 from lrnnlab.tables import fwp_training
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, lines, spread, who
+from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task
 from lrnnlab.training.pools import answers
 from lrnnlab.training.steady import stream
-from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task
 
 ROWS = ("beta1_nh1", "beta2_nh1", "beta1_nh2", "beta2_nh2")
 FAR, FAR_STRINGS, BLOCK = 400, 100, 10  # tokens, strings, and positions that are averaged

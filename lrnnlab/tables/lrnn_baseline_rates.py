@@ -21,11 +21,11 @@ from statistics import fmean
 import pandas as pd
 
 from lrnnlab import tasks
-from lrnnlab.training.evaluation import evaluate
-from lrnnlab.tables import lrnn_baselines
 from lrnnlab.models import build
+from lrnnlab.tables import lrnn_baselines
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.training import Phase, Recipe, fit
+from lrnnlab.training.evaluation import evaluate
 
 TASKS = tuple(lrnn_baselines.RATES)
 CANDIDATES = (1e-3, 3e-3, 1e-2, 3e-2)

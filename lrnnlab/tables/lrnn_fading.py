@@ -46,8 +46,8 @@ from lrnnlab.tables.lrnn_training import train
 from lrnnlab.tables.table import Run, Setting, Table, by_setting
 from lrnnlab.tables.text import lines, who
 from lrnnlab.tasks.base import answered
-from lrnnlab.training.steady import stream
 from lrnnlab.training import Phase, Recipe
+from lrnnlab.training.steady import stream
 
 ROWS = ("release", "clip", "softmax", "lstm")
 SIZES = {"live": (64, 1000), "desk": (256, 2000)}  # strings, length

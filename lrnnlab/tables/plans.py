@@ -11,9 +11,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lrnnlab.tables import (
-    dlr_kernels, dlr_table2, dlr_table4, fwp_negative, fwp_search, fwp_table1, fwp_table2, lrnn_baseline_rates,
-    lrnn_fading, lrnn_fig1, lrnn_growth, lrnn_smoothing, lrnn_speed, lrnn_table2, regulargpt_fig3, regulargpt_fig4,
-    regulargpt_table1, regulargpt_table2, regulargpt_table3, rotrnn_fig3, rotrnn_table1,
+    dlr_kernels,
+    dlr_table2,
+    dlr_table4,
+    fwp_negative,
+    fwp_search,
+    fwp_table1,
+    fwp_table2,
+    lrnn_baseline_rates,
+    lrnn_fading,
+    lrnn_fig1,
+    lrnn_growth,
+    lrnn_smoothing,
+    lrnn_speed,
+    lrnn_table2,
+    regulargpt_fig3,
+    regulargpt_fig4,
+    regulargpt_table1,
+    regulargpt_table2,
+    regulargpt_table3,
+    rotrnn_fig3,
+    rotrnn_table1,
 )  # fmt: skip
 from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
 

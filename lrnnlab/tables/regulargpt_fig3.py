@@ -37,6 +37,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lrnnlab.algebra.clusters import cluster_count
 from lrnnlab.analysis import (
     clusters_found,
     elements_by_depth,
@@ -45,17 +46,16 @@ from lrnnlab.analysis import (
     purity,
     states_by_depth,
 )
+from lrnnlab.automata.languages import language
+from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.tables.regulargpt_table1 import make_network, training_of
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import in_order, lines, percent, who
-from lrnnlab.training.evaluation import accuracy_at_lengths
-from lrnnlab.training.lengths import train_strings
-from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.algebra.clusters import cluster_count
-from lrnnlab.automata.languages import language
-from lrnnlab.training.steady import stream
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.lengths import train_strings
+from lrnnlab.training.steady import stream
 
 TASKS = ("parity", "cycle_navigation", "s_3")
 ROWS = ("regulargpt_c2", "untrained")

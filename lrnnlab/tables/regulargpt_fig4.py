@@ -35,12 +35,12 @@ from lrnnlab.models import build
 from lrnnlab.tables.regulargpt_table1 import NETWORKS, make_network, training_of
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import in_order, lines, percent, who
-from lrnnlab.training.evaluation import accuracy_at_lengths
-from lrnnlab.training.lengths import train_strings
-from lrnnlab.training.steady import stream
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
 from lrnnlab.tasks.string_tasks import BITS
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from lrnnlab.training.lengths import train_strings
+from lrnnlab.training.steady import stream
 
 TASKS = ("parity", "even_pairs", "suffix")
 ROWS = (*(row for row in NETWORKS if row != "regulargpt_c3"), "lrnn")

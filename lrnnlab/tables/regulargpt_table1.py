@@ -45,17 +45,17 @@ import pandas as pd
 import torch
 from torch import nn
 
+from lrnnlab.models import build
 from lrnnlab.tables.table import Table, by_setting, there
 from lrnnlab.tables.text import by_cell, grid, percent, who
-from lrnnlab.training.loop import Trained
-from lrnnlab.models import build
-from lrnnlab.training.evaluation import accuracy_at_lengths, levels
-from lrnnlab.training.lengths import train_strings
-from lrnnlab.training.steady import stream
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.recognition import STRING_TASKS
 from lrnnlab.tasks.string_base import StringTask
 from lrnnlab.tasks.string_tasks import Parity
+from lrnnlab.training.evaluation import accuracy_at_lengths, levels
+from lrnnlab.training.lengths import train_strings
+from lrnnlab.training.loop import Trained
+from lrnnlab.training.steady import stream
 
 NETWORKS = {  # row: the model's name and options
     "rnn": ("relu_rnn", {}),
@@ -145,7 +145,8 @@ def recipe(row: str, task: str, budget: str) -> dict:
             "device": "cuda",
         }
     steps = STEPS[row].get(task, STEPS[row]["other"])
-    training = {"steps": steps, "rate": FAST if task in FAST_TASKS[row] else SLOW, "batch": 64, "warmup": 20, "growth": steps // 2,
+    rate = FAST if task in FAST_TASKS[row] else SLOW
+    training = {"steps": steps, "rate": rate, "batch": 64, "warmup": 20, "growth": steps // 2,
                 "gate": 0.3, "watch_every": 25, "patience": 3, "sure": 5e-4}  # fmt: skip
     every = budget == "desk" and row == "regulargpt_c2" and task in EVERY_LENGTH
     stride = 1 if every else 3 if task in RECOGNISED else 25 if row == "transformer" else 9

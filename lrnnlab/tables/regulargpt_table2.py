@@ -20,9 +20,9 @@ import pandas as pd
 from lrnnlab.tables.regulargpt_table1 import check_device, line, percent, recipe, score, trained, training_of
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import grid
+from lrnnlab.tasks.string_tasks import Parity
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.steady import stream
-from lrnnlab.tasks.string_tasks import Parity
 
 __all__ = ["MEASURES", "PAPER", "ROWS", "TABLE", "TASKS", "measure", "percent", "setting"]
 
@@ -84,7 +84,8 @@ def table(records: Sequence[dict]) -> str:
         ours = grid(records, ROWS, TASKS, cell)
         printed = [[f"{PAPER[row][place][TASKS.index(task)]:.1f}" for task in ours.columns] for row in ours.index]
         theirs = pd.DataFrame(printed, index=ours.index, columns=ours.columns)
-        parts += [f"{whose}, {title}\n{body.add_prefix('p = ').to_string()}" for whose, body in (("here", ours), ("paper", theirs))]
+        for whose, body in (("here", ours), ("paper", theirs)):
+            parts.append(f"{whose}, {title}\n{body.add_prefix('p = ').to_string()}")
     return "\n\n".join([*parts, *_elsewhere([record for record in records if record["task"] == "0.5"])])
 
 

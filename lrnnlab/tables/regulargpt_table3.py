@@ -39,14 +39,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.analysis import cumulative_gradient
-from lrnnlab.tables import character_text
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import in_order, lines
-from lrnnlab.training.loop import train, with_seed
-from lrnnlab.training.evaluation import PAIRS
 from lrnnlab.models.chunk_masks import depth_count
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
+from lrnnlab.tables import character_text
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import in_order, lines
+from lrnnlab.training.evaluation import PAIRS
+from lrnnlab.training.loop import train, with_seed
 from lrnnlab.training.steady import stream
 
 TASKS = ("text",)
@@ -204,7 +204,8 @@ def table(records: Sequence[dict]) -> str:
     return (f"{lines(title, body)}\n"
             f"guessing by frequency: {records[0]['metrics']['unigram']:.1f}; standard error of the mean loss at the training "
             f"length: {min(errors):.2f} to {max(errors):.2f} nats; the same characters at every length\n\n"
-            f"paper: perplexity of the last word, OpenWebText2, trained on 512; mean of 3 seeds\n{paper.to_string()}")  # fmt: skip
+            f"paper: perplexity of the last word, OpenWebText2, trained on 512; mean of 3 seeds\n"
+            f"{paper.to_string()}")  # fmt: skip
 
 
 def _power(record: dict) -> str:

@@ -43,14 +43,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lrnnlab.models.lru import LRU, ModalRecurrence
+from lrnnlab.models.net import PAPER_001, Net, blocks
+from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, lines, spread, who
-from lrnnlab.training.loop import share_right, train, with_seed
-from lrnnlab.models.lru import LRU, ModalRecurrence
-from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.models.net import PAPER_001, Net, blocks
-from lrnnlab.training.steady import stream
 from lrnnlab.tasks.listops import ListOps
+from lrnnlab.training.loop import share_right, train, with_seed
+from lrnnlab.training.steady import stream
 
 TASKS = ("layers1", "layers4")
 ROWS = ("rotrnn", "rotrnn_pairs", "lru_learned", "lru_recomputed")

@@ -18,11 +18,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.tables.text import by_cell, lines, spread
-from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
-from lrnnlab.training.steady import stream
+from lrnnlab.tables.text import by_cell, lines, spread
 from lrnnlab.tasks.long_range import SequenceData, stand_in
+from lrnnlab.training.loop import share_right, train, with_seed
+from lrnnlab.training.steady import stream
 
 
 def build_net(setting: dict, data: SequenceData, seed: int, mixers: Mapping[str, Callable], **options) -> nn.Module:
