@@ -17,9 +17,9 @@ from lrnnlab import models
 from lrnnlab.automata import build
 from lrnnlab.automata.languages import dyck, language, tomita_3
 from lrnnlab.tasks.base import Task
-from lrnnlab.tasks.recognition import STRING_TASKS, Recognition, bounded_dyck, tomita
-from lrnnlab.tasks.string_base import StringTask
-from lrnnlab.tasks.string_tasks import CycleNavigation, EvenPairs, ModularArithmetic, Parity
+from lrnnlab.tasks.string_tasks import (
+    STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity, Recognition, StringTask, bounded_dyck, tomita,
+)  # fmt: skip
 from lrnnlab.tasks.uniform_strings import UniformStrings, distinct
 from lrnnlab.training import Phase, Recipe, fit
 

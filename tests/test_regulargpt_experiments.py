@@ -21,8 +21,8 @@ from lrnnlab.show.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_tas
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.seeds import draw_seed
+from lrnnlab.tasks.string_tasks import STRING_TASKS
+from lrnnlab.tasks.base import draw_seed
 from lrnnlab.tasks.string_tasks import CycleNavigation, EvenPairs, ModularArithmetic, Parity
 
 RECORDS = records.data_folder() / "records" / "regulargpt"

@@ -62,8 +62,7 @@ from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.algebra.clusters import cluster_count
 from lrnnlab.automata.languages import language
 from lrnnlab.training.steady import stream
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.string_base import StringTask
+from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask
 
 NAME = "regulargpt/fig3"
 TASKS = ("parity", "cycle_navigation", "s_3")

@@ -45,9 +45,7 @@ from lrnnlab.tables.regulargpt_table1 import NETWORKS, make_network
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.string_base import StringTask
-from lrnnlab.tasks.string_tasks import BITS
+from lrnnlab.tasks.string_tasks import BITS, STRING_TASKS, StringTask
 
 NAME = "regulargpt/fig4"
 TASKS = ("parity", "even_pairs", "suffix")

@@ -62,9 +62,7 @@ from lrnnlab.training.evaluation import accuracy_at_lengths, levels
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream
 from lrnnlab.tasks.base import BaseTask
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.string_base import StringTask
-from lrnnlab.tasks.string_tasks import Parity
+from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity, StringTask
 
 NETWORKS = {  # row: the model's name and options
     "rnn": ("relu_rnn", {}),

@@ -28,7 +28,7 @@ import torch
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.base import BaseTask, Batch, is_dense
-from lrnnlab.tasks.seeds import python_random
+from lrnnlab.tasks.base import python_random
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")
 SYMBOLS = (*"0123456789", *OPERATORS, "]")  # tokens 0..9 are the digits themselves, so a label is a token as well
@@ -175,7 +175,7 @@ class ListOps(BaseTask):
     """
 
     symbols, classes, pad = (*SYMBOLS, "_"), 10, PAD
-    vocab_size, chance = len(SYMBOLS) + 1, 0.1
+    vocab_size, least = len(SYMBOLS) + 1, 16  # tokens with padding
     answers, padded = "places", True
     train_length = test_length = 64
 
@@ -183,20 +183,6 @@ class ListOps(BaseTask):
         self.max_depth = whole_number(max_depth, 2, "the largest depth")
         self.max_args = whole_number(max_args, 2, "the largest number of arguments")
         self.shortest = number(shortest, "the shortest expression, a share of the length,", 0, 1)
-
-    @property
-    def name(self):
-        return type(self).__name__
-
-    def levels(self, length):
-        return {"chance": self.chance, "majority": self.majority(length)}
-
-    def check_length(self, length):
-        """``length`` (T, with padding) if it is at least 16, else ValueError."""
-        return whole_number(length, 16, f"{self}: a length")
-
-    def __repr__(self):
-        return self.name
 
     def labelled(self, tokens):
         """(position, value) of every label due in one expression."""

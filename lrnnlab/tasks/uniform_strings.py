@@ -20,7 +20,7 @@ import torch
 from lrnnlab.automata import MooreMachine
 from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks.base import is_dense
-from lrnnlab.tasks.seeds import python_random
+from lrnnlab.tasks.base import python_random
 
 
 class UniformStrings:

@@ -13,7 +13,7 @@ import torch
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
 from lrnnlab.models import Net
 from lrnnlab.training import steady_arithmetic
-from lrnnlab.automata.partition import coarsest
+from lrnnlab.automata.machines import coarsest
 from lrnnlab.verification.below import check_snapped, live_part, reach
 from lrnnlab.verification.search import Search, absent, votes
 
