@@ -215,7 +215,6 @@ def task_calls():
         ("UniformStrings.count", strings.count, {"length": 4}),
         ("UniformStrings.string", strings.string, {"length": 4, "rank": 0}),
         ("UniformStrings.sample", strings.sample, {"length": 4, "count": 2, "generator": generator()}),
-        ("uniform_strings.distinct", uniform_strings.distinct, {"strings": TOKENS}),
     ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.tasks import COUNTER_TASKS, PositiveTask, Task, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.counter_languages import (
-    Ababs, BlockWords, Dyck1, EvenAs, PrefixParity, ResetDyck1, Shuffle2, bin_sizes, catalan, grammar,
+    Ababs, BlockWords, Dyck1, EvenAs, PrefixParity, ResetDyck1, Shuffle2, catalan, grammar,
 )  # fmt: skip
 
 ALL = {name: make() for name, make in COUNTER_TASKS.items()}
@@ -160,7 +160,7 @@ def test_wrong_rules_are_found(wrong, first):
 
 
 def test_few_strings_in_a_bin():
-    few = {row["task"]: (row["Bin0"], row["Bin1"]) for row in bin_sizes()}
+    few = {task.name: (task.count(task.bin(0)), task.count(task.bin(1))) for task in ALL.values()}
     assert few["(aa)*"] == (25, 25) and few["(abab)*"] == (12, 13)
     assert few["a^n b^n"] == few["a^n b^n c^n"] == (50, 50)
     assert few["Parity of prefixes"] == (2**50 - 2, 2**100 - 2**50)

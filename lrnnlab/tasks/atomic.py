@@ -9,6 +9,7 @@ Their targets are functions of the input too, also where the paper draws the ans
 stands in the first two numbers, in ``Solve`` the system has one solution.  ``ATOMIC`` has all eleven by name.
 """
 
+from collections.abc import Callable
 from math import isqrt, pi
 
 import torch
@@ -303,6 +304,6 @@ class SolveFixed(Solve):
         return super().matrices(1, size, torch.Generator().manual_seed(0)).to(generator.device).expand(batch, -1, -1)
 
 
-ATOMIC = {"shift": Shift, "cumsum": CumSum, "cummax": CumMax, "reverse": Reverse, "sort": Sort, "select": Select,
+ATOMIC: dict[str, Callable[..., ContinuousTask]] = {"shift": Shift, "cumsum": CumSum, "cummax": CumMax, "reverse": Reverse, "sort": Sort, "select": Select,
           "select_fixed": SelectFixed, "mips": MIPS, "context_shift": ContextShift, "solve": Solve,
           "solve_fixed": SolveFixed}

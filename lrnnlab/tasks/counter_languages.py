@@ -31,10 +31,12 @@ answered 1310; the 2320 printed there is the pair of flags (type 0, type 1) read
 
 import re
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import comb
 
+import numpy as np
 import torch
 
 from lrnnlab.automata.languages import counter, prefixes, repeats
@@ -54,15 +56,14 @@ class PrefixParity(Regular, CountedTask):
     """
 
     name, symbols, meanings = "Parity of prefixes", ("0", "1"), ("F", "T")
-    rule = replace(counter(2), outputs=[1, 0])
+    rule = replace(counter(2), outputs=np.array([1, 0]))
     shared_pool = True
 
     def accepts(self, state):
         return self.output(state) == 1
 
-    def answer(self, tokens):
-        text = self.write(tokens)
-        return [int(text[:end].count("1") % 2 == 0) for end in range(1, len(text) + 1)]
+    def says(self, text):
+        return int(self.holds(text))
 
     def holds(self, text):
         return text.count("1") % 2 == 0
@@ -124,9 +125,8 @@ class EvenAs(Regular, OneWord):
     def period(self):
         return len(self.repeated)
 
-    def answer(self, tokens):
-        text = self.write(tokens)
-        return [int(re.fullmatch(f"({self.repeated})*", text[:end]) is not None) for end in range(1, len(text) + 1)]
+    def says(self, text):
+        return int(re.fullmatch(f"({self.repeated})*", text) is not None)
 
     def word(self, n):
         return self.repeated * n
@@ -188,11 +188,9 @@ class BlockWords(OneWord):
         _, letter, left = state
         return letter + (left == 0) if letter else 0  # the letter itself, or the next one, or S
 
-    def answer(self, tokens):
-        text = self.write(tokens)
-        following = self.word(text.count("a")) + "S"
-        nexts = ["N" if set(text[:end]) == {"a"} else following[end] for end in range(1, len(text) + 1)]
-        return [self.meanings.index(symbol) for symbol in nexts]
+    def says(self, text):
+        whole = self.word(text.count("a")) + "S"
+        return self.meanings.index("N" if set(text) == {"a"} else whole[len(text)])
 
     def word(self, n):
         return "".join(letter * n for letter in self.symbols)
@@ -228,7 +226,45 @@ def catalan(n):
     return comb(2 * n, n) // (n + 1)
 
 
-class Dyck1(CountedTask):
+class Brackets(CountedTask):
+    """Brackets of some kinds, each kind balanced: the state is their depths, and bit k of the class says: k is open."""
+
+    def step(self, state, token):
+        depths = list(state)
+        depths[token // 2] += 1 - 2 * (token % 2)
+        return None if min(depths) < 0 else tuple(depths)
+
+    def output(self, state):
+        return sum((depth > 0) << kind for kind, depth in enumerate(state))
+
+    def accepts(self, state):
+        return not any(state)
+
+    def through(self, state):
+        return 2 * sum(state)
+
+    def pairs(self):
+        return ["".join(pair) for pair in zip(self.symbols[::2], self.symbols[1::2])]
+
+    def says(self, text):
+        return sum((text.count(pair[0]) > text.count(pair[1])) << kind for kind, pair in enumerate(self.pairs()))
+
+    def holds(self, text):
+        left = [what_is_left("".join(char for char in text if char in pair), pair) for pair in self.pairs()]
+        return set(text) <= set(self.symbols) and not any(left)
+
+    def one(self, most, rng):
+        """A string of at most about ``most`` tokens as the published generator draws it, perhaps too short."""
+        return grammar(most, rng)
+
+    def published(self, window, rng):
+        while True:
+            word = self.one(window[1], rng)
+            if window[0] <= len(word) <= window[1]:
+                return word
+
+
+class Dyck1(Brackets):
     """Balanced brackets of one kind: 1 where one is open (003, Table 2).
 
     >>> task = Dyck1()
@@ -236,32 +272,7 @@ class Dyck1(CountedTask):
     ['1110', '1010', '111110']
     """
 
-    name, symbols, meanings, initial = "Dyck-1", ("(", ")"), ("0", "1"), 0
-
-    def step(self, state, token):
-        return None if token == CLOSE and state == 0 else state + 1 - 2 * token
-
-    def output(self, state):
-        return int(state > 0)
-
-    def accepts(self, state):
-        return state == 0
-
-    def through(self, state):
-        return 2 * state
-
-    def answer(self, tokens):
-        text = self.write(tokens)
-        return [int(text[:end].count("(") > text[:end].count(")")) for end in range(1, len(text) + 1)]
-
-    def holds(self, text):
-        return what_is_left(text, "()") == ""
-
-    def published(self, window, rng):
-        while True:
-            word = grammar(window[1], rng)
-            if len(word) >= window[0]:
-                return word
+    name, symbols, meanings, initial = "Dyck-1", ("(", ")"), ("0", "1"), (0,)
 
 
 class ResetDyck1(CountedTask):
@@ -293,10 +304,9 @@ class ResetDyck1(CountedTask):
         after, depth = state
         return 1 + (2 * depth if after else depth)
 
-    def answer(self, tokens):
-        text = self.write(tokens)
-        since = [text[:end].rpartition("1")[2] for end in range(1, len(text) + 1)]
-        return [int(part.count("(") > part.count(")")) for part in since]
+    def says(self, text):
+        since = text.rpartition("1")[2]
+        return int(since.count("(") > since.count(")"))
 
     def holds(self, text):
         first, reset, second = text.partition("1")
@@ -332,7 +342,7 @@ class ResetDyck1(CountedTask):
                 return word
 
 
-class Shuffle2(CountedTask):
+class Shuffle2(Brackets):
     """Two kinds of brackets, each balanced: which are open, 0 none, 1 type 0 (, 2 type 1 [, 3 both (003, Table 1).
 
     ``nested=True`` has the strings of the published generator, all of them nested; with ``False`` two Dyck-1 strings of
@@ -353,30 +363,8 @@ class Shuffle2(CountedTask):
         self.nested, self._shapes = bool(nested), Dyck1()
         self.name = "Shuffle-2" if self.nested else "Shuffle-2 (true shuffles)"
 
-    def step(self, state, token):
-        depths = list(state)
-        depths[token // 2] += 1 - 2 * (token % 2)
-        return None if min(depths) < 0 else tuple(depths)
-
-    def output(self, state):
-        return (state[0] > 0) + 2 * (state[1] > 0)
-
-    def accepts(self, state):
-        return state == (0, 0)
-
-    def through(self, state):
-        return 2 * sum(state)
-
-    def answer(self, tokens):
-        text = self.write(tokens)
-        prefixes = [text[:end] for end in range(1, len(text) + 1)]
-        return [int(p.count("(") > p.count(")")) + 2 * int(p.count("[") > p.count("]")) for p in prefixes]
-
     def holds(self, text):
-        if self.nested:
-            return what_is_left(text, "()", "[]") == ""
-        kinds = [("()", re.sub(r"[^()]", "", text)), ("[]", re.sub(r"[^][]", "", text))]
-        return not any(what_is_left(part, pair) for pair, part in kinds)
+        return what_is_left(text, *self.pairs()) == "" if self.nested else super().holds(text)
 
     def number(self, length):
         n = whole_number(length, 0, f"{self}: a length") // 2
@@ -404,15 +392,10 @@ class Shuffle2(CountedTask):
             return super().listed(window)
         return [word for word in Shuffle2(nested=False).listed(window) if self.holds(self.write(word))]
 
-    def published(self, window, rng):
-        while True:
-            word = grammar(window[1], rng, ((0, 1), (2, 3))) if self.nested else self._shuffled(window[1], rng)
-            if window[0] <= len(word) <= window[1]:
-                return word
-
-    @staticmethod
-    def _shuffled(most, rng):
-        """Two strings of the grammar, shuffled: the places of the first are any set of places of its size."""
+    def one(self, most, rng):
+        """Nested; or two strings shuffled: the places of the first are any set of places of its size."""
+        if self.nested:
+            return grammar(most, rng, ((0, 1), (2, 3)))
         parts = [[token + shift for token in grammar(most, rng)] for shift in (0, 2)]
         places = [0] * len(parts[0]) + [1] * len(parts[1])
         rng.shuffle(places)
@@ -420,7 +403,7 @@ class Shuffle2(CountedTask):
         return [next(queues[place]) for place in places]
 
 
-COUNTER_TASKS = {
+COUNTER_TASKS: dict[str, Callable[..., PositiveTask]] = {
     "parity": PrefixParity,
     "aa": EvenAs,
     "abab": Ababs,
@@ -431,17 +414,3 @@ COUNTER_TASKS = {
     "dyck_1": Dyck1,
     "reset_dyck_1": ResetDyck1,
 }
-
-
-def bin_sizes():
-    """How many different strings the two bins of each task have: rows for a table.
-
-    >>> for row in bin_sizes()[1:5]:
-    ...     print(*row.values())
-    (aa)* 25 25
-    (abab)* 12 13
-    a^n b^n 50 50
-    a^n b^n c^n 50 50
-    """
-    tasks = [make() for make in COUNTER_TASKS.values()]
-    return [{"task": task.name, **{f"Bin{k}": task.count(task.bin(k)) for k in (0, 1)}} for task in tasks]

@@ -145,22 +145,6 @@ def draw_expression(rng, shortest, longest, max_depth, max_args):
     return tokens if len(tokens) >= shortest else None
 
 
-def distinct(expressions, by_template=False):
-    """The expressions of a stream that have not come before, or whose template has not: the digits made equal.
-
-    Paper 004's data has no expression and no template twice; the Arena's no expression.
-
-    >>> [len(list(distinct([[13, 1, 2, 14], [13, 1, 3, 14], [13, 1, 2, 14]], by))) for by in (False, True)]
-    [2, 1]
-    """
-    seen = set()
-    for tokens in expressions:
-        key = bytes(token if token > 9 else 0 for token in tokens) if by_template else bytes(tokens)
-        if key not in seen:
-            seen.add(key)
-            yield tokens
-
-
 class ListOps(BaseTask):
     """The value of a whole expression, asked for at its last token (the Long Range Arena's ListOps).
 

@@ -38,8 +38,8 @@ LISTED = 100_000  # a window with more strings is not listed
 class PositiveTask(Task):
     """The strings of a language, with a class after every token; see the module's head.
 
-    A language needs, besides ``name``, ``symbols``, ``initial``, ``step``, ``output`` and the slow ``answer``:
-    ``meanings`` (C,), the paper's names of the classes; ``holds``; ``number``, ``listed`` and ``draw``, which
+    A language needs, besides ``name``, ``symbols``, ``initial``, ``step`` and ``output``: ``meanings`` (C,), the
+    paper's names of the classes; the slow oracles ``says`` and ``holds``; ``number``, ``listed`` and ``draw``, which
     ``CountedTask`` has ready; and ``published``.  ``step`` gives None where no string of the language goes on; states
     need not be finite in number: where they are, ``Regular`` takes them from a machine.  A window (least, most) bounds
     the *size* of a string: its length, or, where ``tokens_per_size`` is more than 1, the n of a^n b^n.
@@ -81,6 +81,14 @@ class PositiveTask(Task):
         window = self.bin(int(length > self.train_length))
         found = blind_levels(self.batch(self.test_strings(500, window, torch.Generator().manual_seed(0))), self.classes)
         return {"chance": found["whole_chance"], "majority": found["whole_majority"]}
+
+    @abstractmethod
+    def says(self, text):
+        """The class after a written text that the language may begin with; an independent definition."""
+
+    def answer(self, tokens):
+        text = self.write(tokens)
+        return [self.says(text[:end]) for end in range(1, len(text) + 1)]
 
     @abstractmethod
     def holds(self, text):

@@ -26,7 +26,7 @@ to 80), begins to score two lengths beyond the training length, and goes up to 5
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -319,8 +319,8 @@ class Recognition(StringTask):
         if set(dfa.outputs.tolist()) - {0, 1}:
             raise ValueError(f"{name}: a DFA shows 0 or 1, got the classes {sorted(set(dfa.outputs.tolist()))}")
         self.name = f"{name} (uniform)" if uniform else name
-        self.dfa, self.holds, self.published, self.uniform = dfa, holds, published, uniform
-        self.rule, self.symbols = dfa, dfa.symbols
+        self.rule, self.symbols, self.holds = dfa, dfa.symbols, holds
+        self.published, self.uniform = published, uniform
 
     def answer(self, tokens):
         """1 or 0 for ONE string, by ``holds`` on its text."""
@@ -460,7 +460,7 @@ def expression(pattern, symbols=None):
     return Recognition(pattern, machine, lambda text: accepts.fullmatch(text) is not None)
 
 
-STRING_TASKS = {
+STRING_TASKS: dict[str, Callable[..., StringTask]] = {
     "even_pairs": EvenPairs,
     "modular_arithmetic": ModularArithmetic,
     "modular_arithmetic_prefix": partial(ModularArithmetic, prefix=True),
