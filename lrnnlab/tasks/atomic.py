@@ -304,6 +304,7 @@ class SolveFixed(Solve):
         return super().matrices(1, size, torch.Generator().manual_seed(0)).to(generator.device).expand(batch, -1, -1)
 
 
-ATOMIC: dict[str, Callable[..., ContinuousTask]] = {"shift": Shift, "cumsum": CumSum, "cummax": CumMax, "reverse": Reverse, "sort": Sort, "select": Select,
-          "select_fixed": SelectFixed, "mips": MIPS, "context_shift": ContextShift, "solve": Solve,
-          "solve_fixed": SolveFixed}
+ATOMIC: dict[str, Callable[..., ContinuousTask]] = {
+    "shift": Shift, "cumsum": CumSum, "cummax": CumMax, "reverse": Reverse, "sort": Sort, "select": Select,
+    "select_fixed": SelectFixed, "mips": MIPS, "context_shift": ContextShift, "solve": Solve, "solve_fixed": SolveFixed,
+}  # fmt: skip

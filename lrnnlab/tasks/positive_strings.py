@@ -317,7 +317,7 @@ class Regular:
     initial = 0
 
     def step(self, state, token):
-        return int(self.rule.transitions[token, state])
+        return int(self.rule.transitions[int(token), state])
 
     def output(self, state):
         return int(self.rule.outputs[state])
