@@ -16,14 +16,14 @@ import torch
 from lrnnlab import automata, records, scans, tasks, training, verification
 from lrnnlab.models import MODELS, block_diagonal, build, exact_model, reads_numbers, snap, symbol_transitions
 from lrnnlab.models.lru import LRU
+from lrnnlab.models.net import Block, Net, PairClassifier, blocks, network
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.models.net import Block, Net, PairClassifier, blocks, network
-from lrnnlab.training.recipes import Mend, Phase, Recipe
 from lrnnlab.scans import convolution, delta
-from lrnnlab.tasks import atomic_levels, continuous, levels, listops, string_base, uniform_strings, whole_strings
-from lrnnlab.tasks.recognition import bounded_dyck, tomita
+from lrnnlab.tasks import atomic_levels, continuous, levels, listops, string_tasks, uniform_strings
+from lrnnlab.tasks.string_tasks import bounded_dyck, tomita
+from lrnnlab.training.recipes import Mend, Phase, Recipe
 
 
 class Call(NamedTuple):
@@ -199,8 +199,8 @@ def task_calls():
         ("MIPS()", tasks.ATOMIC["mips"], {"width": 2}),
         ("ListOps()", tasks.ListOps, {"max_depth": 3, "max_args": 3, "shortest": 0.5}),
         ("best_of_checks", levels.best_of_checks, {"level": 0.5, "checks": 3, "strings": 4}),
-        ("blind_levels", whole_strings.blind_levels, {"batch": batch, "classes": 3}),
-        ("whole_string_accuracy", whole_strings.whole_string_accuracy, {"predicted": batch.targets, "batch": batch}),
+        ("blind_levels", levels.blind_levels, {"batch": batch, "classes": 3}),
+        ("whole_string_accuracy", levels.whole_string_accuracy, {"predicted": batch.targets, "batch": batch}),
         ("r_squared", continuous.r_squared, {"prediction": numbers, "target": numbers}),
         ("position_features", continuous.position_features, {"length": 4}),
         ("shift_level", atomic_levels.shift_level, {"copies": 8}),
@@ -210,12 +210,11 @@ def task_calls():
         ("trivial_level", atomic_levels.trivial_level, {"task": tasks.ATOMIC["cummax"](), "length": 8}),
         ("listops.evaluate", listops.evaluate, {"text": "[MAX 1 2 ]"}),
         ("listops.nodes", listops.nodes, {"tokens": [11, 1, 2, 14]}),
-        ("refuse", string_base.refuse, {"task": tasks.Sum(3)}),
+        ("refuse", string_tasks.refuse, {"task": tasks.Sum(3)}),
         ("UniformStrings", uniform_strings.UniformStrings, {"machine": parity(), "label": 1, "weights": None}),
         ("UniformStrings.count", strings.count, {"length": 4}),
         ("UniformStrings.string", strings.string, {"length": 4, "rank": 0}),
         ("UniformStrings.sample", strings.sample, {"length": 4, "count": 2, "generator": generator()}),
-        ("uniform_strings.distinct", uniform_strings.distinct, {"strings": TOKENS}),
     ]  # fmt: skip
 
 

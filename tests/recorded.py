@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lrnnlab import tables, records
+from lrnnlab import records, tables
 from lrnnlab.tables import report
 
 

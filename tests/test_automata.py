@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import (
-    MooreMachine, build, classify, equivalent, minimise, monoids, one_hot_transitions, transition_monoid,
+    MooreMachine,
+    build,
+    classify,
+    equivalent,
+    minimise,
+    monoids,
+    one_hot_transitions,
+    transition_monoid,
 )  # fmt: skip
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
@@ -154,7 +161,7 @@ def test_monoid_words_and_composition():
             state = machine.transitions[token, state]
         shortest.setdefault(tuple(state), word)
     assert {tuple(e): w for e, w in zip(monoid.elements.tolist(), monoid.words)} == shortest
-    act = {word: element for word, element in zip(monoid.words, monoid.elements)}
+    act = dict(zip(monoid.words, monoid.elements))
     u, v = (0,), (0, 1, 1)
     assert (act[v][act[u]] == machine.transitions[1, machine.transitions[1, machine.transitions[0, act[u]]]]).all()
 

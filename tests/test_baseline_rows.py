@@ -7,12 +7,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab import tables, records, tasks
+from lrnnlab import records, tables, tasks
+from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla
+from lrnnlab.models.recurrent import Nonlinear
 from lrnnlab.tables import lrnn_baseline_rates as rates
 from lrnnlab.tables import lrnn_baselines as baselines
 from lrnnlab.tables import lrnn_table2, report
-from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla
-from lrnnlab.models.recurrent import Nonlinear
 
 TRAIN_LENGTH = {"sum": 40, "evenpair": 40, "modarith": 39}  # Table 1 of the paper
 DESK = records.data_folder() / "records" / "lrnn" / "table2" / "desk"

@@ -388,7 +388,7 @@ def test_a_venv_made_by_somebody_else_is_kept_aside(machine, capsys):
     machine.venv.mkdir()
     (machine.venv / "precious").write_text("mine")
     assert machine.start("env") == 0
-    aside = [path for path in machine.root.glob(".venv-*")]
+    aside = list(machine.root.glob(".venv-*"))
     assert (aside[0] / "precious").read_text() == "mine"
     assert aside[0].name in capsys.readouterr().out
 

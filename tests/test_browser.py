@@ -38,12 +38,12 @@ from lrnnlab.book import Run, compare
 from lrnnlab.book.drifting import read_source
 from lrnnlab.book.running import KERNEL, cleared
 from lrnnlab.book.serving import jupyter_lab
-from lrnnlab.book.slicing import widget_cells
-from lrnnlab.course import exercises
-from lrnnlab.chapters.ch02 import growth
-from lrnnlab.show.widgets import explore
 from lrnnlab.book.site import build
 from lrnnlab.book.site.flipbooks import book_html, flipbook
+from lrnnlab.book.slicing import widget_cells
+from lrnnlab.chapters.ch02 import growth
+from lrnnlab.course import exercises
+from lrnnlab.show.widgets import explore
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

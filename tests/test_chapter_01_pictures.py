@@ -19,8 +19,27 @@ from lrnnlab.automata.languages import language
 from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch01
 from lrnnlab.chapters.ch01 import (
-    DEPTHS, GATES, LAYERS, SAMPLES, SIZES, block_path, board, cells, channel_path, fit_lights, fit_sentence,
-    killer_sentence, killer_walk, layers_run, play, played, refutation, value, word_picture, word_sentence, word_states,
+    DEPTHS,
+    GATES,
+    LAYERS,
+    SAMPLES,
+    SIZES,
+    block_path,
+    board,
+    cells,
+    channel_path,
+    fit_lights,
+    fit_sentence,
+    killer_sentence,
+    killer_walk,
+    layers_run,
+    play,
+    played,
+    refutation,
+    value,
+    word_picture,
+    word_sentence,
+    word_states,
 )  # fmt: skip
 from lrnnlab.show.style import SMALL
 

@@ -7,8 +7,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.tasks.atomic import ATOMIC, CumMax, CumSum, Reverse, Select, SelectFixed, Shift, Sort
-from lrnnlab.tasks.atomic_context import MIPS, ContextShift, Solve, SolveFixed, unknowns
+from lrnnlab.tasks.atomic import (
+    ATOMIC,
+    MIPS,
+    ContextShift,
+    CumMax,
+    CumSum,
+    Reverse,
+    Select,
+    SelectFixed,
+    Shift,
+    Solve,
+    SolveFixed,
+    Sort,
+    unknowns,
+)  # fmt: skip
 from lrnnlab.tasks.atomic_levels import cummax_level, shift_level, sort_level, trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask, position_features, r_squared
 

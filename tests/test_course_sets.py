@@ -95,7 +95,7 @@ def test_the_stub_is_contained_in_the_solution(handouts, name):
     for cell, source in zip(handout.released.cells, handout.problem_set.notebook.cells, strict=True):
         if cell.metadata.get("nbgrader", {}).get("solution"):
             kept = [line for line in cell.source.splitlines() if line.strip() != STUB]
-            assert kept == [line for line in without(source.source, SOLUTION).splitlines()]
+            assert kept == without(source.source, SOLUTION).splitlines()
             assert cell.source.count(STUB) == source.source.count("### BEGIN SOLUTION") >= 1
 
 
@@ -193,14 +193,14 @@ def test_the_source_and_the_release_run_as_notebooks(handouts, name):
     names = {}
     for cell in handouts[name].problem_set.notebook.cells:
         if cell.cell_type == "code":
-            exec(cell.source, names)  # noqa: S102
+            exec(cell.source, names)
     names = {}
     for cell in handouts[name].released.cells:
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade") and "print(" in cell.source:
             with pytest.raises(CannotJudge, match="^not attempted$"):
-                exec(cell.source, names)  # noqa: S102
+                exec(cell.source, names)
         elif cell.cell_type == "code":
-            exec(cell.source, names)  # noqa: S102
+            exec(cell.source, names)
 
 
 @every_set

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from recorded import belonging, found, planned
 from torch import nn
 
-from lrnnlab import tables, records
-from lrnnlab.tables import dlr_kernels, dlr_table2, dlr_table4, report
-from lrnnlab.tables.stand_ins import build_net
-from lrnnlab.show.shift_figures import shift_by_length, shift_kernels
-from lrnnlab.show.output import LARGEST, png
+from lrnnlab import records, tables
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.scans.convolution import long_conv
-from lrnnlab.training.steady import steady_arithmetic
+from lrnnlab.show.output import LARGEST, png
+from lrnnlab.show.shift_figures import shift_by_length, shift_kernels
+from lrnnlab.tables import dlr_kernels, dlr_table2, dlr_table4, report
+from lrnnlab.tables.stand_ins import build_net
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.long_range import stand_in
+from lrnnlab.training.steady import steady_arithmetic
 
 DATA = records.data_folder()
 NAMES = ("dlr/table2", "dlr/kernels", "dlr/table4")

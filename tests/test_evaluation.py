@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from lrnnlab.training.evaluation import Evaluation, evaluate, summary
 from lrnnlab.models import build, exact_model
 from lrnnlab.tasks import EvenPair, ListOps, ModArith, Sum
+from lrnnlab.training.evaluation import Evaluation, evaluate, summary
 
 TASKS = [kind(M) for kind in (Sum, EvenPair, ModArith) for M in (2, 5)]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from lrnnlab import cli, tables, records
+from lrnnlab import cli, records, tables
+from lrnnlab.models import build
 from lrnnlab.tables import lrnn_training, plans, report, runner
 from lrnnlab.tables.report import frame, table
 from lrnnlab.tables.table import Run, Setting
 from lrnnlab.tables.text import range_in_percent
-from lrnnlab.models import build
 from lrnnlab.training import Phase, Recipe
 
 TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch=8))
@@ -153,7 +153,7 @@ def test_where_a_record_comes_from_is_known_before_training_begins(monkeypatch):
 def test_a_checkpoint_that_cannot_be_written_does_not_end_training(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     run, said = tiny(), "training goes on"
-    model = lambda seed: run.build_model(seed)  # noqa: E731
+    model = lambda seed: run.build_model(seed)
     fit = lrnn_training.fit(model, run.build_task(), TINY.recipe, 0, checkpoint=tmp_path / "file" / "run.pt", save_seconds=0.0,
                      progress=False)  # fmt: skip
     assert fit.steps == 20 and said in capsys.readouterr().err

@@ -17,13 +17,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
+from lrnnlab import show
 from lrnnlab.analysis import eigenvalues, log10_products, random_blocks
 from lrnnlab.automata import MooreMachine, build
-from lrnnlab import show
-from lrnnlab.show import automaton_figures, graph_layout, output, style, training_figures
-from lrnnlab.show.automaton_figures import snapped_heads, state_diagram, walk
-from lrnnlab.show.table_figures import holds
-from lrnnlab.show.training_figures import accuracy_by_length, loss_curve, spread
 from lrnnlab.chapters import ch02
 from lrnnlab.chapters.ch02 import (
     before_after,
@@ -34,6 +30,10 @@ from lrnnlab.chapters.ch02 import (
     transition_grid,
 )
 from lrnnlab.models import COLUMN_RULES
+from lrnnlab.show import automaton_figures, graph_layout, output, style, training_figures
+from lrnnlab.show.automaton_figures import snapped_heads, state_diagram, walk
+from lrnnlab.show.table_figures import holds
+from lrnnlab.show.training_figures import accuracy_by_length, loss_curve, spread
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 A = np.random.default_rng(0).normal(size=(3, 2, 4, 4))
@@ -639,7 +639,7 @@ def test_a_widget_that_cannot_open_raises_even_beside_a_text_box():
 
 @pytest.mark.parametrize(("controls", "options", "message"), [
     ({}, {}, "1 to 4 controls, got 0"),
-    (dict.fromkeys("abcde", [1]), {}, "1 to 4 controls, got 5"),
+    ({name: [1] for name in "abcde"}, {}, "1 to 4 controls, got 5"),
     ({"k": []}, {}, "'k' has nothing to choose from"),
     ({"k": [1, 2]}, {"initial": {"k": 3}}, "k opens on 3"),
     ({"k": [1, 2]}, {"initial": {"q": 3}}, "'q', but the controls are k"),

@@ -10,13 +10,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab import tables, records
+from lrnnlab import records, tables
 from lrnnlab.analysis import centre_scores, crossing, way_to_error, within_between
-from lrnnlab.tables import lrnn_fading, report
+from lrnnlab.models import exact_model
 from lrnnlab.show import pictures
 from lrnnlab.show.fading_figures import fading
 from lrnnlab.show.output import LARGEST
-from lrnnlab.models import exact_model
+from lrnnlab.tables import lrnn_fading, report
 from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe
 

@@ -17,9 +17,9 @@ from lrnnlab.models import (
     FastWeights,
     RecurrentDelta,
     SelfReferential,
+    _unbiased,
     build,
     cpu_lanes,
-    _unbiased,
 )
 from lrnnlab.models.e_lstm import element_wise
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
@@ -384,7 +384,7 @@ def both_ways(rule, inputs, forms, dtype):
     found = []
     for form in forms:
         leaves = [x.to(dtype).clone().requires_grad_() for x in inputs]
-        out = [x for x in rule(form, *leaves)]
+        out = list(rule(form, *leaves))
         score = sum((x * normal(*x.shape, seed=5, dtype=dtype)).sum() for x in out)
         found.append([*(x.detach() for x in out), *torch.autograd.grad(score, leaves)])
     return found

@@ -11,12 +11,12 @@ from recorded import belonging, planned
 from torch import nn
 
 from lrnnlab import cli, records
-from lrnnlab.tables import fwp_negative, fwp_search, fwp_table1, fwp_table2, fwp_training
-from lrnnlab.training import pools as pooled
 from lrnnlab.show.fwp_figures import ROWS, fwp_tables, negative_by_position
 from lrnnlab.show.output import LARGEST, png
-from lrnnlab.training.steady import steady_arithmetic
+from lrnnlab.tables import fwp_negative, fwp_search, fwp_table1, fwp_table2, fwp_training
 from lrnnlab.tasks import COUNTER_TASKS, Batch, Sum
+from lrnnlab.training import pools as pooled
+from lrnnlab.training.steady import steady_arithmetic
 
 DATA = records.data_folder()
 NAMES = ("fwp/table1", "fwp/table2", "fwp/negative")

@@ -31,7 +31,7 @@ def test_kernel_is_its_definition(pairs, L):
 @given(st.dictionaries(small, small.filter(bool), min_size=1, max_size=5))
 def test_the_recurrence_of_a_dlr_has_its_nodes_for_simple_roots(terms):
     found = modes.recurrence(modes.kernel(list(terms), list(terms.values()), 2 * len(terms) + 1))
-    assert sp.roots(found) == {node: 1 for node in terms} and found.is_sqf
+    assert sp.roots(found) == dict.fromkeys(terms, 1) and found.is_sqf
 
 
 @settings(max_examples=25, deadline=None)

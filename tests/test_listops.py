@@ -17,7 +17,6 @@ from lrnnlab.tasks.listops import (
     SYMBOLS,
     ListOps,
     ListOpsSubTrees,
-    distinct,
     draw_expression,
     evaluate,
     nodes,
@@ -128,8 +127,8 @@ def test_levels():
 def test_distinct_expressions_and_templates():
     stream = ListOps(2, 2).expressions(random.Random(0), 4, 4)  # [OP a b ]: 400 expressions, 4 templates
     some = [next(stream) for _ in range(3000)]
-    assert len(list(distinct(some, by_template=True))) == 4
-    assert 380 < len(list(distinct(some))) == len({tuple(tokens) for tokens in some}) <= 400
+    assert len({tuple(token if token > 9 else 0 for token in tokens) for tokens in some}) == 4
+    assert 380 < len({tuple(tokens) for tokens in some}) <= 400
 
 
 def test_a_wrong_rule_is_seen(monkeypatch):

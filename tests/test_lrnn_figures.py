@@ -14,17 +14,17 @@ from matplotlib.text import Text
 from scipy.special import digamma
 from torch.overrides import TorchFunctionMode
 
-from lrnnlab import cli, tables, records
+from lrnnlab import cli, records, tables
 from lrnnlab.analysis import FLOAT32_MAX, log10_products, overflow_observed, random_blocks
-from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, plans, report
-from lrnnlab.tables.lrnn_fig1 import schedule, spell
-from lrnnlab.show import pictures
-from lrnnlab.show.growth_figures import growth_by_rule
 from lrnnlab.chapters.ch03 import schedule_sentence
-from lrnnlab.show.scan_figures import product_text, scan_schedule, speed_ratios
-from lrnnlab.show.output import LARGEST
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.scans import paper
+from lrnnlab.show import pictures
+from lrnnlab.show.growth_figures import growth_by_rule
+from lrnnlab.show.output import LARGEST
+from lrnnlab.show.scan_figures import product_text, scan_schedule, speed_ratios
+from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, plans, report
+from lrnnlab.tables.lrnn_fig1 import schedule, spell
 
 EQ6 = ("clip", "release", "centred", "block", "unit")  # the rules that leave no column with a p-norm above 1
 

@@ -13,8 +13,6 @@ from torch.func import functional_call
 
 from lrnnlab.models import MODELS, NUMBERS, S4D, Nonlinear, Vanilla, build, reads_numbers
 from lrnnlab.models.lru import LRU
-from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.models.s5 import S5
 from lrnnlab.models.net import (
     GATES,
     PAPER_001,
@@ -27,6 +25,8 @@ from lrnnlab.models.net import (
     network,
     normalise,
 )
+from lrnnlab.models.rotrnn import RotRNN
+from lrnnlab.models.s5 import S5
 from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3

@@ -7,8 +7,18 @@ import pytest
 import torch
 from scipy import ndimage
 
-from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation, draw, ink, segment
-from lrnnlab.tasks.pathfinder_scene import ARENA_32, SEGMENTATION, Grower, draw_scene, tips
+from lrnnlab.tasks.pathfinder import (
+    ARENA_32,
+    SEGMENTATION,
+    Grower,
+    Pathfinder,
+    PathfinderSegmentation,
+    draw,
+    draw_scene,
+    ink,
+    segment,
+    tips,
+)  # fmt: skip
 
 
 def scenes(side, count):
@@ -152,7 +162,7 @@ def test_segmentation_task():
     batch = task.sample(3, 1024, torch.Generator().manual_seed(0))
     inputs, targets = batch.inputs, batch.targets
     assert inputs.shape == (3, 1024, 1) and targets.shape == (3, 1024) and set(targets.unique().tolist()) <= {0, 1, 2}
-    assert 0.7 < task.majority < 0.95 and task.chance == pytest.approx(1 / 3)
+    assert 0.7 < task.majority(1024) < 0.95 and task.chance == pytest.approx(1 / 3)
 
 
 def test_planted_faults_are_seen(monkeypatch):

@@ -8,11 +8,10 @@ import torch
 from torch.nn import functional as F
 from tqdm.notebook import tqdm as notebook_bar
 
-from lrnnlab.training import progress
-from lrnnlab.training.loop import train
 from lrnnlab.models import build
 from lrnnlab.tasks import Sum
-from lrnnlab.training import Phase, Recipe, fit
+from lrnnlab.training import Phase, Recipe, fit, progress
+from lrnnlab.training.loop import train
 
 
 @pytest.fixture

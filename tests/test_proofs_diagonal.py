@@ -19,7 +19,7 @@ from lrnnlab.automata.languages import GROUPS, LANGUAGES, language, permuting, r
 from lrnnlab.chapters.ch01 import play
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
-POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3}  # proofs.md A2: and nothing else
+POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3, "Tomita 1": 1}  # proofs.md A2: and nothing else
 
 # task: |Q|, |monoid|, pre-period, derived length, b needed, b found, smallest within Eq. 6
 TABLE = {

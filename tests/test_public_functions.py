@@ -105,7 +105,7 @@ def verdict(call, name, value):
         if ours and shows(str(error), call.arguments(), value):
             return "clear"
         return f"{type(error).__name__}{' of ours' * ours}: {str(error)[:150]}"
-    except Exception as error:  # whatever it is, it is not clear
+    except Exception as error:  # noqa: BLE001  whatever it is, it is not clear
         return f"{type(error).__name__}: {str(error)[:150]}"
 
 

@@ -17,10 +17,18 @@ from lrnnlab import models
 from lrnnlab.automata import build
 from lrnnlab.automata.languages import dyck, language, tomita_3
 from lrnnlab.tasks.base import Task
-from lrnnlab.tasks.recognition import STRING_TASKS, Recognition, bounded_dyck, tomita
-from lrnnlab.tasks.string_base import StringTask
-from lrnnlab.tasks.string_tasks import CycleNavigation, EvenPairs, ModularArithmetic, Parity
-from lrnnlab.tasks.uniform_strings import UniformStrings, distinct
+from lrnnlab.tasks.string_tasks import (
+    STRING_TASKS,
+    CycleNavigation,
+    EvenPairs,
+    ModularArithmetic,
+    Parity,
+    Recognition,
+    StringTask,
+    bounded_dyck,
+    tomita,
+)  # fmt: skip
+from lrnnlab.tasks.uniform_strings import UniformStrings
 from lrnnlab.training import Phase, Recipe, fit
 
 ALL = {name: make() for name, make in STRING_TASKS.items()}
@@ -33,6 +41,11 @@ TABLE_1 += ["tomita_3", "tomita_4", "tomita_5", "tomita_6"]
 
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
+
+
+def distinct(strings):
+    """How many different rows (B, T) has."""
+    return len(torch.unique(strings, dim=0))
 
 
 def legal_strings(task, length):
@@ -119,7 +132,7 @@ def test_wrong_machines_are_found():
     later = Recognition("later", tomita_3(later=True), right.holds)
     assert disagreement(later, 9) == "100110"
     assert disagreement(Recognition("deeper", replace(dyck(4), symbols=("0", "1")), deep.holds), 9) == "00001111"
-    swapped = Recognition("swapped", replace(right.dfa, symbols=("1", "0")), right.holds)
+    swapped = Recognition("swapped", replace(right.rule, symbols=("1", "0")), right.holds)
     assert disagreement(swapped, 9) is not None
 
 
@@ -265,7 +278,7 @@ def test_majority_levels_of_table_1():
 @every_language
 @pytest.mark.parametrize("label", (0, 1))
 def test_the_ranks_are_the_strings_in_dictionary_order(task, label):
-    strings = UniformStrings(task.dfa, label)
+    strings = UniformStrings(task.rule, label)
     for length in (1, 2, 5, 8):
         wanted = [list(word) for word in product((0, 1), repeat=length) if task.answer(word) == label]
         assert [strings.string(length, rank) for rank in range(strings.count(length))] == wanted

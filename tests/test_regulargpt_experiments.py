@@ -11,19 +11,17 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab import tables, records
+from lrnnlab import records, tables
+from lrnnlab.show.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
 from lrnnlab.tables import regulargpt_table1, regulargpt_table2, report
-from lrnnlab.training.loop import with_seed
 from lrnnlab.tables.regulargpt_table1 import NETWORKS, SIZES, make_network
+from lrnnlab.tasks.atomic import Shift
+from lrnnlab.tasks.base import Batch, draw_seed
+from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
 from lrnnlab.training.evaluation import accuracy_at_lengths, levels
 from lrnnlab.training.lengths import Curriculum, held_out, longest_at, train_strings
-from lrnnlab.show.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
+from lrnnlab.training.loop import with_seed
 from lrnnlab.training.steady import stream
-from lrnnlab.tasks.atomic import Shift
-from lrnnlab.tasks.base import Batch
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.seeds import draw_seed
-from lrnnlab.tasks.string_tasks import CycleNavigation, EvenPairs, ModularArithmetic, Parity
 
 RECORDS = records.data_folder() / "records" / "regulargpt"
 SMALL = {"rnn": {"width": 6}, "transformer": {"width": 8, "heads": 2, "layers": 1}}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recorded import found as said
 from recorded import planned
 
-from lrnnlab import analysis, tables, records
+from lrnnlab import analysis, records, tables
 from lrnnlab.analysis import (
     clusters_found,
     cumulative_gradient,
@@ -21,14 +21,14 @@ from lrnnlab.analysis import (
     states_by_depth,
 )
 from lrnnlab.automata import MooreMachine, transition_monoid
-from lrnnlab.tables import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
-from lrnnlab.show.regulargpt_figures import clusters_of_tasks, gradients, perplexity_by_length
-from lrnnlab.show.output import LARGEST, png
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import kept_positions
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
+from lrnnlab.show.output import LARGEST, png
+from lrnnlab.show.regulargpt_figures import clusters_of_tasks, gradients, perplexity_by_length
+from lrnnlab.tables import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
 
 DATA = records.data_folder()
 NAMES = ("regulargpt/fig3", "regulargpt/fig4", "regulargpt/table3")

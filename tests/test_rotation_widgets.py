@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.patches import Circle
 
-from lrnnlab.book.sweeping import sweep
-from lrnnlab.course import check
 from lrnnlab.algebra.rotations import Head, absorb
+from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch04
 from lrnnlab.chapters.ch04 import (
     ANGLES,
@@ -45,6 +44,7 @@ from lrnnlab.chapters.ch04 import (
     turning_head,
     turning_sentence,
 )
+from lrnnlab.course import check
 from lrnnlab.models.net import Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 

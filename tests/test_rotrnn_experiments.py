@@ -3,7 +3,6 @@
 import copy
 import json
 import math
-
 from functools import partial
 
 import numpy as np
@@ -15,9 +14,16 @@ from recorded import belonging, found
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab import tables, records
+from lrnnlab import records, tables
+from lrnnlab.algebra.rotations import norm_over_time
+from lrnnlab.chapters.ch04 import norm_along_time
+from lrnnlab.models import LRU, S5, RotRNN
+from lrnnlab.models.net import PAPER_001, Net, blocks
+from lrnnlab.show.norm_figures import LOOKS, NAMES, norm_through_training
 from lrnnlab.tables import report, rotrnn_fig3, rotrnn_table1, stand_ins
 from lrnnlab.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
+from lrnnlab.tasks.listops import ListOps
+from lrnnlab.tasks.long_range import stand_in
 from lrnnlab.training.loop import (
     SCHEDULES,
     Trained,
@@ -26,14 +32,7 @@ from lrnnlab.training.loop import (
     share_right,
     train,
 )
-from lrnnlab.chapters.ch04 import norm_along_time
-from lrnnlab.show.norm_figures import LOOKS, NAMES, norm_through_training
-from lrnnlab.models import LRU, S5, RotRNN
-from lrnnlab.models.net import PAPER_001, Net, blocks
-from lrnnlab.algebra.rotations import norm_over_time
 from lrnnlab.training.steady import stream
-from lrnnlab.tasks.listops import ListOps
-from lrnnlab.tasks.long_range import stand_in
 
 TABLE_1 = found("rotrnn/table1")
 DESK = records.data_folder() / "records" / "rotrnn" / "fig3" / "desk"

@@ -18,15 +18,15 @@ from PIL import Image
 
 from lrnnlab.book import BookError, main
 from lrnnlab.book.outputs import WIDGET_VIEW
-from lrnnlab.book.slicing import names, needed, widget_cells, widgets
-from lrnnlab.show.output import few_colours
-from lrnnlab.chapters.ch02 import growth, growth_sentence
-from lrnnlab.show.widgets import explore
 from lrnnlab.book.site import build, building, faults
 from lrnnlab.book.site.faults import read
 from lrnnlab.book.site.flipbooks import book_html, flipbook
 from lrnnlab.book.site.pages import Place, body, framed, mathml
 from lrnnlab.book.site.style import sheet
+from lrnnlab.book.slicing import names, needed, widget_cells, widgets
+from lrnnlab.chapters.ch02 import growth, growth_sentence
+from lrnnlab.show.output import few_colours
+from lrnnlab.show.widgets import explore
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

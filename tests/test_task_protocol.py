@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, classify
-from lrnnlab.automata.languages import LANGUAGES, acceptor
+from lrnnlab.automata.languages import GROUPS, LANGUAGES, acceptor
 from lrnnlab.automata.languages import read as read_word
-from lrnnlab.tasks import TASKS, BaseTask, Batch, MachineTask, Sum, WordProblem, expression, group, task
+from lrnnlab.tasks import TASKS, BaseTask, Batch, MachineTask, Sum, Task, WordProblem, expression, group, task
+from lrnnlab.tasks.positive_strings import Regular
 
 NAMES = [name for name in TASKS if not name.startswith("pathfinder")]  # pictures have no oracle but their geometry
 
@@ -90,6 +91,26 @@ def test_a_language_of_the_book_is_a_task(name):
         said = [language.oracle(text[:end]) for end in range(1, 10)]
         assert targets[mask].tolist() == [label for label in said if label >= 0]
         assert read_word(language.machine, text) == tuple(tokens.tolist())
+
+
+REGULAR = ["sum", "evenpair", "modarith", "even_pairs", "parity", "cycle_navigation", "modular_arithmetic", "prefix_parity",
+           "aa", "abab", "d_2", "d_12", *(f"tomita_{number}" for number in range(1, 8)), *map(str.lower, GROUPS)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_a_known_language_has_its_machine_from_automata_alone(name):
+    assert type(task(name)).step in (Task.step, Regular.step) and type(task(name)).output in (Task.output, Regular.output)
+
+
+def test_a_task_without_a_machine_says_what_it_lacks():
+    class Bare(Task):
+        symbols, classes = ("a", "b"), 2
+
+        def answer(self, tokens):
+            return [0 for _ in tokens]
+
+    with pytest.raises(NotImplementedError, match="Bare: a task has initial, step and output, or else rule"):
+        _ = Bare().machine
 
 
 def test_groups_are_the_groups_they_are_called():

@@ -13,10 +13,10 @@ import torch
 from torch.nn import functional as F
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from lrnnlab.training.evaluation import evaluate
 from lrnnlab.models import build, exact_model, snap
 from lrnnlab.tasks import ListOps, ModArith, Sum
 from lrnnlab.training import Phase, Recipe, fit, fitting, impurity, steady_arithmetic, stream
+from lrnnlab.training.evaluation import evaluate
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
 
@@ -759,7 +759,7 @@ def test_a_process_that_is_killed_outright(tmp_path):
         *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: value}), f"{name}.* must be .*got {shown}")
           for name in ("lr", "final_lr", "weight_decay", "smoothing", "noise", "purity", "until", "prune", "warmup")
           for value, shown in ((-1, "-1"), (math.nan, "nan"))),
-        *((partial(Phase, **{"steps": value, "lr": 1e-2}), f"steps.* must be .*got {shown}")
+        *((partial(Phase, steps=value, lr=1e-2), f"steps.* must be .*got {shown}")
           for value, shown in ((math.nan, "nan"), (math.inf, "inf"), (1.5, "1.5"), (-1, "-1"))),
         (lambda: Phase(1, lr=1e-2, smoothing=1.5), "smoothing must be .* got 1.5"),
         (lambda: recipe(Phase(1, lr=1e-2), clip=-1.0), "clip must be .* got -1.0"),

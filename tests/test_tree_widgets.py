@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
+from lrnnlab.algebra.clusters import machine_of
+from lrnnlab.algebra.composition import recursion, row_transitions
 from lrnnlab.analysis import elements_by_depth
 from lrnnlab.automata import transition_monoid
 from lrnnlab.book.sweeping import sweep
-from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4
-from lrnnlab.tables.regulargpt_table1 import make_network
 from lrnnlab.chapters import ch08
 from lrnnlab.chapters.ch08 import (
     CHUNKS,
@@ -38,11 +38,11 @@ from lrnnlab.chapters.ch08 import (
     noisy_run,
     tree_sentence,
 )
+from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.show.regulargpt_figures import READERS, element_colours, element_names
 from lrnnlab.show.style import INK, LIVE, SOURCES, value_colour
-from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
-from lrnnlab.algebra.clusters import machine_of
-from lrnnlab.algebra.composition import recursion, row_transitions
+from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4
+from lrnnlab.tables.regulargpt_table1 import make_network
 
 TASKS = st.sampled_from(list(WORDS))
 

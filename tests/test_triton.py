@@ -32,7 +32,7 @@ SHARED_MEMORY = 227 << 10  # of one program on a Hopper GPU
 
 def test_kernels_in_the_interpreter():
     """Values and gradients of every kernel; the tests that failed stand in this one's message."""
-    done = subprocess.run(  # noqa: PLW1510 (what failed is told below)
+    done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", HERE / "triton_interpreted.py"],
         env={**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
         cwd=HERE.parent,

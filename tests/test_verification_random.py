@@ -138,7 +138,7 @@ def specified(rng, transitions, outputs, asks, V):
         outputs = np.where(rng.random(len(outputs)) < 0.5, -1, outputs)
     if asks == "grammar":  # after token i, token j may follow or not; else nothing is ever asked again
         legal, Q = rng.random((V + 1, V)) < 0.7, len(outputs)
-        number = lambda q, last: q * (V + 1) + last  # noqa: E731
+        number = lambda q, last: q * (V + 1) + last
         dead = Q * (V + 1)
         table, shown = np.full((V, dead + 1), dead), np.full(dead + 1, -1)
         for q in range(Q):

@@ -64,19 +64,19 @@ def digits(M: int) -> tuple[str, ...]:
     return tuple(map(str, range(M)))
 
 
-def counter(M: int, symbols=None) -> MooreMachine:
-    """Token k adds k, mod M: Sum(M) of paper 000, section 4.1; Sum(2) is Parity."""
-    return build(0, symbols or digits(M), lambda s, v: (s + v) % M, lambda s: s)
+def counter(M: int, symbols=None, adds=None) -> MooreMachine:
+    """Token k adds k (or ``adds[k]``), mod M: Sum(M) of paper 000, section 4.1; Sum(2) is Parity."""
+    return build(0, symbols or digits(M), lambda s, v: (s + (adds[v] if adds else v)) % M, lambda s: s)
 
 
-def even_pair(M: int) -> MooreMachine:
+def even_pair(M: int, symbols=None) -> MooreMachine:
     """Is the last symbol the first one?  2M + 1 states (paper 000, section 4.1); no label before the first."""
 
     def step(state, token):
         first = token if state is None else state[0]
         return first, int(token == first)
 
-    return build(None, digits(M), step, lambda s: NO_LABEL if s is None else s[1])
+    return build(None, symbols or digits(M), step, lambda s: NO_LABEL if s is None else s[1])
 
 
 def subtraction(M: int) -> MooreMachine:
@@ -89,8 +89,12 @@ def subtraction(M: int) -> MooreMachine:
     return build((0, 1), (*digits(M), "-"), step, lambda s: s[0])
 
 
-def mod_arith(M: int) -> MooreMachine:
-    """(a, c): a the sum of the finished terms, c the signed term that grows; M^2 states (paper 000, section 4.1)."""
+def mod_arith(M: int, symbols=None, initial=(0, 1)) -> MooreMachine:
+    """(a, c): a the sum of the finished terms, c the signed term that grows; M^2 states (paper 000, section 4.1).
+
+    A number n takes (a, c) to (a, cn); + and - to (a + c, 1) and (a + c, -1); × does nothing.  The value is a + c.  It
+    runs on every token string; at an operator, or after a malformed string, its output means nothing.
+    """
 
     def step(state, token):
         a, c = state
@@ -98,34 +102,55 @@ def mod_arith(M: int) -> MooreMachine:
             return a, c * token % M
         return (a, c) if token == M + 2 else ((a + c) % M, 1 if token == M else M - 1)
 
-    return build((0, 1), (*digits(M), "+", "-", "×"), step, lambda s: sum(s) % M)
+    return build(initial, symbols or (*digits(M), "+", "-", "×"), step, lambda s: sum(s) % M)
 
 
-def expressions(machine: MooreMachine) -> MooreMachine:
-    """The same answers where they mean something: after a number of a well-formed expression; elsewhere -1."""
+def expressions(machine: MooreMachine, first: str = "") -> MooreMachine:
+    """The same answers where they mean something: after a number of a well-formed expression; elsewhere -1.
+
+    ``first``: a symbol that must stand before the expression.
+    """
 
     def step(state, token):
-        number = machine.symbols[token].isdigit()
-        if state is None or number == (state[1] == "number"):
+        symbol = machine.symbols[token]
+        kind = "number" if symbol.isdigit() else "operator"
+        if state is None or kind == state[1] or (state[1] == "start" and symbol != first):
             return None  # two numbers or two operators in a row: nothing is asked any more
-        return int(machine.transitions[token, state[0]]), "number" if number else "operator"
+        return int(machine.transitions[token, state[0]]), kind
 
     return build(
-        (machine.initial, "operator"),
+        (machine.initial, "start" if first else "operator"),
         machine.symbols,
         step,
         lambda s: int(machine.outputs[s[0]]) if s is not None and s[1] == "number" else NO_LABEL,
     )
 
 
-def dyck(n: int) -> MooreMachine:
+def repeats(word: str, symbols) -> MooreMachine:
+    """word, any number of times: the state is how much of it has been read, None what is no beginning of any."""
+
+    def step(read, token):
+        return None if read is None or symbols[token] != word[read] else (read + 1) % len(word)
+
+    return build(0, symbols, step, lambda read: int(read == 0))
+
+
+def prefixes(machine: MooreMachine) -> MooreMachine:
+    """The same answers to beginnings of strings of the language; -1 where none of it (class 1) goes on."""
+    on, before = machine.outputs == 1, None
+    while not np.array_equal(on, before):
+        on, before = on | on[machine.transitions].any(0), on
+    return replace(machine, outputs=np.where(on, machine.outputs, NO_LABEL))
+
+
+def dyck(n: int, symbols="ab") -> MooreMachine:
     """D_n = (a D_{n-1} b)*: a opens, b closes, depth at most n, and a sink; n + 2 states (paper 002)."""
 
     def step(depth, token):
         depth = None if depth is None else depth + 1 - 2 * token
         return depth if depth is not None and 0 <= depth <= n else None
 
-    return build(0, "ab", step, lambda depth: int(depth == 0))
+    return build(0, symbols, step, lambda depth: int(depth == 0))
 
 
 def tomita_3(later: bool = False) -> MooreMachine:
@@ -206,89 +231,42 @@ def _element(name: str) -> Callable[[str], int]:
 LANGUAGES = {
     found.name: found
     for found in (
-        Language("Parity", "how many 1s, mod 2", lambda: counter(2), lambda text: text.count("1") % 2),
-        Language(
-            "(aa)*",
-            "an even number of a",
-            lambda: build(0, "a", lambda s, v: 1 - s, lambda s: 1 - s),
-            oracles.full("(aa)*"),
-        ),
-        Language("Sum(5)", "the sum, mod 5", lambda: counter(5), lambda text: sum(map(int, text)) % 5),
-        Language(
-            "(abab)*",
-            "abab, any number of times",
-            lambda: build(
-                0, "ab", lambda s, v: None if s is None or v != s % 2 else (s + 1) % 4, lambda s: int(s == 0)
-            ),
-            oracles.full("(abab)*"),
-        ),
-        *(
-            Language(f"EvenPair({M})", "is the last symbol the first one?", partial(even_pair, M), oracles.pair)
-            for M in (2, 5)
-        ),
-        Language(
-            "a-b-c mod 5",
-            "numbers before the first minus less numbers after it",
-            lambda: subtraction(5),
-            lambda text: oracles.after_minus(text) % 5,
-        ),
-        Language(
-            "a-b-c mod 5, expressions",
-            "the same, asked after a number of a written expression",
-            lambda: expressions(subtraction(5)),
-            oracles.python,
-        ),
-        Language(
-            "ModArith(5)", "sum of signed products, mod 5", lambda: mod_arith(5), lambda text: oracles.terms(text) % 5
-        ),
-        Language(
-            "ModArith(5), expressions",
-            "the same, asked after a number of a written expression",
-            lambda: expressions(mod_arith(5)),
-            oracles.python,
-        ),
-        *(
-            Language(
-                f"D_{n}",
-                f"brackets a, b balanced, depth at most {n}",
-                partial(dyck, n),
-                oracles.full(oracles.nested(n)),
-            )
-            for n in (2, 3, 4, 12)
-        ),
-        Language(
-            "Tomita 3",
-            "no odd block of 1s directly before an odd block of 0s",
-            tomita_3,
-            oracles.without(oracles.ODD_ONES + oracles.ODD_ZEROS),
-        ),
-        Language(
-            "Tomita 3, as written",
-            "no odd block of 1s at any time before an odd block of 0s",
-            lambda: tomita_3(later=True),
-            oracles.without(f"{oracles.ODD_ONES}.*?{oracles.ODD_ZEROS}"),
-        ),
-        Language(
-            "Tomita 4",
-            "no 000",
-            lambda: build(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
-            oracles.without("000"),
-        ),
-        Language(
-            "Tomita 5",
-            "an even number of 0s and of 1s",
-            lambda: build((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)), lambda s: int(s == (0, 0))),
-            lambda text: int(text.count("0") % 2 == text.count("1") % 2 == 0),
-        ),
-        Language(
-            "Tomita 6",
-            "as many 0s as 1s, mod 3",
-            lambda: build(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
-            lambda text: int((text.count("0") - text.count("1")) % 3 == 0),
-        ),
-        *(
-            Language(name, "which element of the group", partial(permuting, "".join(g), *g.values()), _element(name))
-            for name, g in GROUPS.items()
-        ),
+        Language("Parity", "how many 1s, mod 2", partial(counter, 2), lambda text: text.count("1") % 2),
+        Language("(aa)*", "an even number of a", partial(repeats, "aa", "a"), oracles.full("(aa)*")),
+        Language("Sum(5)", "the sum, mod 5", partial(counter, 5), lambda text: sum(map(int, text)) % 5),
+        Language("(abab)*", "abab, any number of times", partial(repeats, "abab", "ab"), oracles.full("(abab)*")),
+        *(Language(f"EvenPair({M})", "is the last symbol the first one?", partial(even_pair, M), oracles.pair)
+          for M in (2, 5)),
+        Language("a-b-c mod 5", "numbers before the first minus less numbers after it", partial(subtraction, 5),
+                 lambda text: oracles.after_minus(text) % 5),
+        Language("a-b-c mod 5, expressions", "the same, asked after a number of a written expression",
+                 lambda: expressions(subtraction(5)), oracles.python),
+        Language("ModArith(5)", "sum of signed products, mod 5", partial(mod_arith, 5),
+                 lambda text: oracles.terms(text) % 5),
+        Language("ModArith(5), expressions", "the same, asked after a number of a written expression",
+                 lambda: expressions(mod_arith(5)), oracles.python),
+        *(Language(f"D_{n}", f"brackets a, b balanced, depth at most {n}", partial(dyck, n),
+                   oracles.full(oracles.nested(n))) for n in (2, 3, 4, 12)),
+        Language("Tomita 1", "only 1s", partial(repeats, "1", "01"), oracles.without("0")),
+        Language("Tomita 2", "10, any number of times", partial(repeats, "10", "01"), oracles.full("(10)*")),
+        Language("Tomita 3", "no odd block of 1s directly before an odd block of 0s", tomita_3,
+                 oracles.without(oracles.ODD_ONES + oracles.ODD_ZEROS)),
+        Language("Tomita 3, as written", "no odd block of 1s at any time before an odd block of 0s",
+                 partial(tomita_3, later=True), oracles.without(f"{oracles.ODD_ONES}.*?{oracles.ODD_ZEROS}")),
+        Language("Tomita 4", "no 000",
+                 lambda: build(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
+                 oracles.without("000")),
+        Language("Tomita 5", "an even number of 0s and of 1s",
+                 lambda: build((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)),
+                               lambda s: int(s == (0, 0))),
+                 lambda text: int(text.count("0") % 2 == text.count("1") % 2 == 0)),
+        Language("Tomita 6", "as many 0s as 1s, mod 3",
+                 lambda: build(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
+                 lambda text: int((text.count("0") - text.count("1")) % 3 == 0)),
+        Language("Tomita 7", "0*1*0*1*: 10 once at the most",
+                 lambda: build(0, "01", lambda s, v: min(4, s + (v != s % 2)), lambda s: int(s < 4)),
+                 oracles.full("0*1*0*1*")),
+        *(Language(name, "which element of the group", partial(permuting, "".join(g), *g.values()), _element(name))
+          for name, g in GROUPS.items()),
     )
-}
+}  # fmt: skip

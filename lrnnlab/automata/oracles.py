@@ -6,7 +6,7 @@ Letters: n depth of D_n or number of points; texts are words with one character 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from lrnnlab.automata.machines import NO_LABEL
@@ -83,8 +83,8 @@ def python(text: str) -> int:
     return eval(text.replace("×", "*"), {"__builtins__": {}}) % 5  # the text holds checked numbers and operators only
 
 
-def carried(generators: Mapping[str, tuple[int, ...]], text: str) -> str:
-    """Where each point ends that goes through the permutations of the text, one after another.
+def carried(generators: Mapping[str, tuple[int, ...]], text: Sequence[str]) -> str:
+    """Where each point ends that goes through the permutations of the text (or of symbols), one after another.
 
     >>> carried({"s": (1, 0, 2), "t": (1, 2, 0)}, "st")
     '210'
@@ -95,3 +95,19 @@ def carried(generators: Mapping[str, tuple[int, ...]], text: str) -> str:
             point = generators[char][point]
         reached.append(str(point))
     return "".join(reached)
+
+
+def what_is_left(text: str, *pairs: str, times: int | None = None) -> str:
+    """What is left when the pairs are taken out, again and again (or so many times): nothing of balanced brackets.
+
+    >>> what_is_left("([])", "()", "[]"), what_is_left("([)]", "()", "[]"), what_is_left("(()(", "()")
+    ('', '([)]', '((')
+    >>> what_is_left("((()))", "()", times=2)
+    '()'
+    """
+    before = None
+    while text != before and times != 0:
+        before, times = text, None if times is None else times - 1
+        for pair in pairs:
+            text = text.replace(pair, "")
+    return text

@@ -825,7 +825,8 @@ EXERCISES = (
         "08.12", 1, 10, "how the errors of zeros add up", _zeros,
         ("Divide by $2^\\ell$: what is added in each layer?", "$z_{\\ell+1}/2^{\\ell+1} = z_\\ell/2^\\ell + 1$."),
         "With $y_\\ell = z_\\ell / 2^\\ell$ the rule is $y_{\\ell+1} = y_\\ell + 1$, $y_0 = 1$. "
-        "So $z_\\ell = (\\ell + 1)\\,2^\\ell$: the error of a zero is $(\\ell+1)\\,2^\\ell e$ after $\\ell$ layers, as long as it was at most $\\frac12$ before.",
+        "So $z_\\ell = (\\ell + 1)\\,2^\\ell$: the error of a zero is "
+        "$(\\ell+1)\\,2^\\ell e$ after $\\ell$ layers, as long as it was at most $\\frac12$ before.",
         lambda: lambda layers: (layers + 1) * 2**layers,
     ),
     Exercise(

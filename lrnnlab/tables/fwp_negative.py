@@ -87,8 +87,8 @@ class MixedLengths(BaseTask):
     def sample(self, batch, length, generator):
         return self.task.sample(batch, length, generator)
 
-    def levels(self, length):
-        return self.task.levels(length)
+    def majority(self, length):
+        return self.task.majority(length)
 
     def check_length(self, length):
         return self.task.check_length(length)

@@ -35,9 +35,7 @@ from lrnnlab.models import build
 from lrnnlab.tables.regulargpt_table1 import NETWORKS, make_network, training_of
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import in_order, lines, percent, who
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.string_base import StringTask
-from lrnnlab.tasks.string_tasks import BITS
+from lrnnlab.tasks.string_tasks import BITS, STRING_TASKS, StringTask
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream

@@ -49,9 +49,7 @@ from lrnnlab.models import build
 from lrnnlab.tables.table import Table, by_setting, there
 from lrnnlab.tables.text import by_cell, grid, percent, who
 from lrnnlab.tasks.base import BaseTask
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.string_base import StringTask
-from lrnnlab.tasks.string_tasks import Parity
+from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity, StringTask
 from lrnnlab.training.evaluation import accuracy_at_lengths, levels
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.loop import Trained

@@ -22,14 +22,12 @@ from lrnnlab.tasks.atomic import ATOMIC
 from lrnnlab.tasks.base import BaseTask, Batch, Task
 from lrnnlab.tasks.continuous import ContinuousTask
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
-from lrnnlab.tasks.levels import best_of_checks
+from lrnnlab.tasks.levels import best_of_checks, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.listops import ListOps, ListOpsSubTrees
-from lrnnlab.tasks.machine_tasks import MachineTask, WordProblem, expression, group
+from lrnnlab.tasks.machine_tasks import MachineTask, WordProblem, group
 from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
 from lrnnlab.tasks.positive_strings import PositiveTask
-from lrnnlab.tasks.recognition import STRING_TASKS
-from lrnnlab.tasks.string_base import StringTask
-from lrnnlab.tasks.whole_strings import blind_levels, whole_string_accuracy
+from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask, expression
 
 __all__ = [
     "ATOMIC", "COUNTER_TASKS", "STRING_TASKS", "TASKS", "BaseTask", "Batch", "ContinuousTask", "EvenPair", "ListOps",

@@ -11,12 +11,9 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from lrnnlab.automata import NO_LABEL, build, minimise
+from lrnnlab.automata import NO_LABEL, languages, minimise
 from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.base import Task
-
-STATES = 10_000  # a machine with more is not built
-
 
 STATES = 10_000  # a machine with more is not built
 
@@ -26,6 +23,7 @@ class ModularTask(Task):
 
     def __init__(self, modulus=5):
         self.modulus = self.classes = whole_number(modulus, 2, f"{type(self).__name__}: the modulus", STATES)
+        self.name = f"{type(self).__name__}({self.modulus})"
         self.symbols = tuple(str(number) for number in range(self.modulus))
 
     def draw(self, batch, length, generator):
@@ -42,13 +40,9 @@ class Sum(ModularTask):
     [[0, 3, 0, 4], [4, 3, 2, 1], [1, 1, 0]]
     """
 
-    initial = 0
-
-    def step(self, state, token):
-        return (state + token) % self.modulus
-
-    def output(self, state):
-        return state
+    @cached_property
+    def rule(self):
+        return languages.counter(self.modulus, self.symbols)
 
     def label(self, tokens):
         return tokens.cumsum(1) % self.modulus
@@ -70,18 +64,13 @@ class EvenPair(ModularTask):
     [[1, 0, 0, 1], [1, 1, 0, 1, 1], [1, 0]]
     """
 
-    initial = None
-
     def __init__(self, modulus=5):
         super().__init__(modulus)
         self.classes = 2
 
-    def step(self, state, token):
-        first = token if state is None else state[0]
-        return first, int(token == first)
-
-    def output(self, state):
-        return NO_LABEL if state is None else state[1]
+    @cached_property
+    def rule(self):
+        return languages.even_pair(self.modulus, self.symbols)
 
     def label(self, tokens):
         return (tokens == tokens[:, :1]).long()
@@ -97,16 +86,14 @@ class ModArith(ModularTask):
     × binds tighter than + and -, equals are done from the left; numbers and operators uniform (paper 000, section
     4.1).  Tokens 0..M-1 are the numbers, M is +, M + 1 is -, M + 2 is ×; lengths are odd.
 
-    The state is (a, c): the sum a of the finished terms and the signed product c of the current one, so M^2 states.
-    A number n takes (a, c) to (a, cn); + and - to (a + c, 1) and (a + c, -1); × does nothing.  The value is a + c.
-    The machine runs on every token string; at an operator, or after a malformed string, its output means nothing.
+    The state of its machine (``languages.mod_arith``) is (a, c): the sum a of the finished terms and the signed product
+    c of the current one, so M^2 states.  At an operator, or after a malformed string, its output means nothing.
 
     >>> task = ModArith(5)
     >>> [task.answer(task.read(text)) for text in ("1+2-3×4", "0-4*4-3", "4x2-3+4")]
     [[1, 3, 0, 1], [0, 1, 4, 1], [4, 3, 0, 4]]
     """
 
-    initial = (0, 1)
     answers = "places"
     train_length, test_length = 39, 499
 
@@ -114,28 +101,13 @@ class ModArith(ModularTask):
         super().__init__(modulus)
         self.symbols += ("+", "-", "×")
 
-    def step(self, state, token):
-        (a, c), M = state, self.modulus
-        if token < M:
-            return a, c * token % M
-        if token == M + 2:
-            return a, c
-        return (a + c) % M, 1 if token == M else M - 1
-
-    def output(self, state):
-        return sum(state) % self.modulus
+    @cached_property
+    def rule(self):
+        return languages.mod_arith(self.modulus, self.symbols)
 
     @cached_property
     def specification(self):
-        inner, M = self.machine, self.modulus
-
-        def step(state, token):  # None: malformed (two numbers or two operators in a row), nothing is asked any more
-            if state is None or (token < M) == (state[1] == "number"):
-                return None
-            return int(inner.transitions[token, state[0]]), "number" if token < M else "operator"
-
-        return minimise(build((inner.initial, "operator"), self.symbols, step, lambda state: (
-            int(inner.outputs[state[0]]) if state is not None and state[1] == "number" else NO_LABEL)))
+        return minimise(languages.expressions(self.machine))
 
     def mask(self, length):
         return torch.arange(self.check_length(length)) % 2 == 0

@@ -4,7 +4,8 @@ Letters: B batch, T time, V tokens, C classes.  Positions count from 0.
 
 A regular task needs five things: ``symbols`` and ``classes``, the machine as a rule (``initial``, ``step``, ``output``)
 and the slow oracle ``answer``.  Targets, exact label frequencies, sampling and reading and writing then come from here;
-override one for speed, or where the default does not hold::
+override one for speed, or where the default does not hold.  A task that asks about a language of ``lrnnlab.automata``
+takes its machine from there: it gives ``rule`` instead of ``initial``, ``step`` and ``output``::
 
     class Parity(Task):
         symbols, classes, initial = ("a", "b"), 2, 0
@@ -20,6 +21,7 @@ override one for speed, or where the default does not hold::
             return [tokens[:k].count(1) % 2 for k in range(1, len(tokens) + 1)]
 """
 
+import random
 import re
 import warnings
 from abc import ABC, abstractmethod
@@ -31,8 +33,33 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from lrnnlab.automata import NO_LABEL, build, equivalent, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent, minimise
 from lrnnlab.errors import checked, shown, whole_number
+
+
+@checked
+def draw_seed(generator: torch.Generator):
+    """A whole number below 2^62 from a ``torch.Generator``, which moves on: a seed for another source of chance."""
+    return int(torch.randint(2**62, (1,), generator=generator, device=generator.device))
+
+
+def python_random(generator):
+    """A ``random.Random`` that is decided by the state of ``generator``.
+
+    >>> first, second = (python_random(torch.Generator().manual_seed(3)).random() for _ in range(2))
+    >>> first == second
+    True
+    """
+    return random.Random(draw_seed(generator))
+
+
+def numpy_random(*numbers):
+    """A ``numpy.random.Generator`` decided by whole numbers: a seed, and what it is for (a split, an index).
+
+    >>> int(numpy_random(0, 5).integers(100)) == int(numpy_random(0, 5).integers(100))
+    True
+    """
+    return np.random.default_rng(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +174,18 @@ class BaseTask(ABC):
     """
 
     reads, answers, padded = "tokens", "every", False
-    name: str
+    name: str  # the class's, unless it or an instance has another
     classes: int | None = None  # None where numbers are asked for
     train_length: int
     test_length: int
+    least = 1  # the shortest length that may be asked for
     score = "accuracy"
+
+    def __init_subclass__(cls):
+        cls.name = vars(cls).get("name", cls.__name__)
+
+    def __repr__(self):
+        return self.name
 
     @property
     def input_size(self):
@@ -167,17 +201,26 @@ class BaseTask(ABC):
     def sample(self, batch, length, generator):
         """``batch`` fresh inputs of ``length`` with their answers, a ``Batch`` on the generator's device."""
 
+    @property
+    def chance(self):
+        """Accuracy of a uniform guess, 1/C.  A constant answer can do better: see ``majority``."""
+        return 1 / self.classes if self.classes else 0.0
+
     @abstractmethod
+    def majority(self, length):
+        """What the best constant answer scores at ``length``."""
+
     def levels(self, length):
         """What a guesser scores at ``length``: a dict with ``chance`` and ``majority``."""
+        return {"chance": self.chance, "majority": self.majority(length)}
 
     def training_batch(self, batch, generator, longest=None):
         """A batch as the paper trains, on inputs of length ``longest`` (the training length), or up to it."""
         return self.sample(batch, self.train_length if longest is None else longest, generator)
 
-    @abstractmethod
     def check_length(self, length):
         """``length`` if inputs of this length exist, else ValueError."""
+        return whole_number(length, self.least, f"{self}: a length")
 
     def near(self, length):
         """The greatest length up to ``length`` that the task has; ValueError if there is none."""
@@ -229,38 +272,31 @@ class Task(BaseTask):
     classes: int
     initial: Any = None
 
-    @abstractmethod
     def step(self, state, token):
         """The state (any hashable) after reading ``token`` in ``state``."""
+        raise NotImplementedError(f"{self}: a task has initial, step and output, or else rule")
 
-    @abstractmethod
     def output(self, state):
         """The class shown in ``state``; -1 if it has none (allowed only where no label is asked for)."""
+        raise NotImplementedError(f"{self}: a task has initial, step and output, or else rule")
+
+    @cached_property
+    def rule(self) -> MooreMachine:
+        """A machine with the task's answers, as it was written down: that of ``initial``, ``step`` and ``output``."""
+        return build(self.initial, self.symbols, self.step, self.output)
 
     @abstractmethod
     def answer(self, tokens):
         """The oracle: one answer per labelled position of ONE string, by a route that shares nothing with the rest."""
 
     @property
-    def name(self):
-        return type(self).__name__ + ("" if self.modulus is None else f"({self.modulus})")
-
-    def __repr__(self):
-        return self.name
-
-    @property
     def vocab_size(self):
         return len(self.symbols)
-
-    @property
-    def chance(self):
-        """Accuracy of a uniform guess, 1/C.  A constant answer can do better: see ``majority``."""
-        return 1 / self.classes
 
     @cached_property
     def machine(self):
         """The smallest ``MooreMachine`` with the task's answers (read them at labelled positions of legal strings)."""
-        rule = build(self.initial, self.symbols, self.step, self.output)
+        rule = self.rule
         if rule.outputs.max() >= self.classes:
             raise ValueError(f"{self}: output shows class {rule.outputs.max()}, but the classes are "
                              f"0..{self.classes - 1}")
@@ -351,9 +387,6 @@ class Task(BaseTask):
         """Accuracy at the last position of strings of ``length`` for the best constant answer."""
         return float(self.label_distribution(self.check_length(length) - 1).max())
 
-    def levels(self, length):
-        return {"chance": self.chance, "majority": self.majority(length)}
-
     def write(self, tokens):
         """One string as text: symbols side by side, or with spaces between if some symbol has two or more characters.
 
@@ -378,10 +411,6 @@ class Task(BaseTask):
             if part not in self.symbols:
                 raise ValueError(f"{self}: {part!r} at position {position} of {text!r} is none of {self.symbols}")
         return torch.tensor(self.check_string([self.symbols.index(part) for part in parts]))
-
-    def check_length(self, length):
-        """``length`` if strings of this length exist, else ValueError."""
-        return whole_number(length, 1, f"{self}: a length")
 
     def check_tokens(self, tokens):
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""

@@ -65,7 +65,6 @@ class ContinuousTask(BaseTask):
 
     reads, answers, score = "numbers", "places", "R2"
     columns, d_out = 1, 1
-    least = 1  # the shortest length L
     train_length = test_length = 64
 
     @abstractmethod
@@ -81,29 +80,18 @@ class ContinuousTask(BaseTask):
         """The oracle: targets of ONE input (T, columns) as T' rows of d_out floats, by a slow and obvious route."""
 
     @property
-    def name(self):
-        return type(self).__name__
-
-    def __repr__(self):
-        return self.name
-
-    @property
     def d_in(self):
         return self.columns + 2
 
-    def levels(self, length):
-        """R2 of one number for the whole batch, 0, and of the best answer known that learns no skill."""
+    def majority(self, length):
+        """R2 of the best answer known that learns no skill; that of one number for the whole batch is ``chance``, 0."""
         from lrnnlab.tasks.atomic_levels import trivial_level  # loads scipy.stats: a second
 
-        return {"chance": 0.0, "majority": trivial_level(self, length)}
+        return trivial_level(self, length)
 
     def input_length(self, length):
         """T for a checked length L."""
         return length
-
-    def check_length(self, length):
-        """``length`` if the task exists at this length, else ValueError."""
-        return whole_number(length, self.least, f"{self}: a length")
 
     @checked
     def sample(self, batch, length, generator: torch.Generator):

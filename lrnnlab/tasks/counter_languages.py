@@ -1,7 +1,7 @@
 """The eight languages of paper 003 (Irie, Csordas and Schmidhuber 2023, "Practical Computational Power of Linear
 Transformers and Their Recurrent and Self-Referential Extensions", Sec. 4.1, App. C.2, Tables 1 and 2).
 
-Letters: n the size of a string, C classes.
+Letters: n the size of a string, or pairs of brackets, V tokens, C classes, d depth: how many brackets are open.
 
 ========================  ============================================================  ==========================
 task                      the answer after each token                                   sizes in Bin0, Bin1
@@ -32,17 +32,22 @@ answered 1310; the 2320 printed there is the pair of flags (type 0, type 1) read
 import re
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from math import comb
 
+import numpy as np
 import torch
 
-from lrnnlab.errors import whole_number
-from lrnnlab.tasks.bracket_languages import Dyck1, ResetDyck1, Shuffle2
-from lrnnlab.tasks.counted_strings import CountedTask
-from lrnnlab.tasks.positive_strings import PositiveTask
+from lrnnlab.automata.languages import counter, prefixes, repeats
+from lrnnlab.automata.oracles import what_is_left
+from lrnnlab.errors import checked, whole_number
+from lrnnlab.tasks.positive_strings import CountedTask, PositiveTask, Regular
+
+OPEN, CLOSE, RESET = 0, 1, 2
 
 
-class PrefixParity(CountedTask):
+class PrefixParity(Regular, CountedTask):
     """T where the number of 1s so far is even, else F; strings have an even number of them (003, Table 1).
 
     >>> task = PrefixParity()
@@ -50,24 +55,15 @@ class PrefixParity(CountedTask):
     ['TFTT', 'TFFF', 'FFFT']
     """
 
-    title, symbols, meanings, initial = "Parity of prefixes", ("0", "1"), ("F", "T"), 0
+    name, symbols, meanings = "Parity of prefixes", ("0", "1"), ("F", "T")
+    rule = replace(counter(2), outputs=np.array([1, 0]))
     shared_pool = True
 
-    def step(self, state, token):
-        return (state + token) % 2
-
-    def output(self, state):
-        return 1 - state
-
     def accepts(self, state):
-        return state == 0
+        return self.output(state) == 1
 
-    def through(self, state):
-        return state
-
-    def answer(self, tokens):
-        text = self.write(tokens)
-        return [int(text[:end].count("1") % 2 == 0) for end in range(1, len(text) + 1)]
+    def says(self, text):
+        return int(self.holds(text))
 
     def holds(self, text):
         return text.count("1") % 2 == 0
@@ -114,7 +110,7 @@ class OneWord(PositiveTask):
         return torch.tensor(self.tokens(length // self.period), device=generator.device).repeat(batch, 1)
 
 
-class EvenAs(OneWord):
+class EvenAs(Regular, OneWord):
     """(aa)*: 1 where the length so far is even (003, Table 1).
 
     >>> task = EvenAs()
@@ -122,22 +118,15 @@ class EvenAs(OneWord):
     ['01', '0101']
     """
 
-    title, symbols, meanings, initial = "(aa)*", ("a",), ("0", "1"), 0
-    repeated = "aa"
+    name, symbols, meanings, repeated = "(aa)*", ("a",), ("0", "1"), "aa"
+    rule = repeats(repeated, symbols)
 
     @property
     def period(self):
         return len(self.repeated)
 
-    def step(self, state, token):
-        return (state + 1) % self.period
-
-    def output(self, state):
-        return int(state == 0)
-
-    def answer(self, tokens):
-        text = self.write(tokens)
-        return [int(re.fullmatch(f"({self.repeated})*", text[:end]) is not None) for end in range(1, len(text) + 1)]
+    def says(self, text):
+        return int(re.fullmatch(f"({self.repeated})*", text) is not None)
 
     def word(self, n):
         return self.repeated * n
@@ -161,14 +150,12 @@ class Ababs(EvenAs):
     '00010001'
     """
 
-    title, symbols, repeated = "(abab)*", ("a", "b"), "abab"  # type: ignore[assignment]
-
-    def step(self, state, token):
-        return super().step(state, token) if token == state % 2 else None
+    name, symbols, repeated = "(abab)*", ("a", "b"), "abab"  # type: ignore[assignment]
+    rule = prefixes(repeats(repeated, symbols))
 
 
 class BlockWords(OneWord):
-    """a^n b^n (``letters`` 2) or a^n b^n c^n (3): the next symbol, N where a or b may come, S at the end (003, Table 1).
+    """a^n b^n (``letters`` 2) or a^n b^n c^n (3): the next symbol, N where a or b may come, S at the end (Table 1).
 
     The state is (n, the letter last read, how many of it are left).  ValueError unless there are 2 or 3 letters.
 
@@ -185,7 +172,7 @@ class BlockWords(OneWord):
         if letters not in (2, 3):
             raise ValueError(f"a^n b^n has 2 letters and a^n b^n c^n has 3, got letters={letters!r}")
         self.symbols = tuple("abc"[:letters])
-        self.title = " ".join(f"{letter}^n" for letter in self.symbols)
+        self.name = " ".join(f"{letter}^n" for letter in self.symbols)
         self.meanings = ("N", *self.symbols[1:], "S")
         self.tokens_per_size = self.period = letters
 
@@ -201,11 +188,9 @@ class BlockWords(OneWord):
         _, letter, left = state
         return letter + (left == 0) if letter else 0  # the letter itself, or the next one, or S
 
-    def answer(self, tokens):
-        text = self.write(tokens)
-        following = self.word(text.count("a")) + "S"
-        nexts = ["N" if set(text[:end]) == {"a"} else following[end] for end in range(1, len(text) + 1)]
-        return [self.meanings.index(symbol) for symbol in nexts]
+    def says(self, text):
+        whole = self.word(text.count("a")) + "S"
+        return self.meanings.index("N" if set(text) == {"a"} else whole[len(text)])
 
     def word(self, n):
         return "".join(letter * n for letter in self.symbols)
@@ -215,7 +200,210 @@ class BlockWords(OneWord):
         return self.tokens(rng.randint(*window))
 
 
-COUNTER_TASKS: dict[str, Callable[[], PositiveTask]] = {
+def grammar(most, rng, pairs=((OPEN, CLOSE),), size=0):
+    """A string of S -> ( S ) with probability 1/2, S S with 1/4, nothing with 1/4; a list of tokens, maybe empty.
+
+    A bracket is of a random pair.  ``size`` counts the tokens of the brackets around: at ``most`` nothing is added, and
+    a part that comes out longer than ``most`` is dropped, as in the published generator.
+    """
+    if size >= most:
+        return []
+    choice, word = rng.random(), []
+    if choice < 0.5:
+        opening, closing = rng.choice(pairs)
+        word = [opening, *grammar(most, rng, pairs, size + 2), closing]
+    elif choice < 0.75:
+        word = grammar(most, rng, pairs, size) + grammar(most, rng, pairs, size)
+    return word if len(word) <= most else []
+
+
+def catalan(n):
+    """How many strings of n pairs of brackets are balanced.
+
+    >>> [catalan(n) for n in range(6)]
+    [1, 1, 2, 5, 14, 42]
+    """
+    return comb(2 * n, n) // (n + 1)
+
+
+class Brackets(CountedTask):
+    """Brackets of some kinds, each kind balanced: the state is their depths, and bit k of the class says: k is open."""
+
+    def step(self, state, token):
+        depths = list(state)
+        depths[token // 2] += 1 - 2 * (token % 2)
+        return None if min(depths) < 0 else tuple(depths)
+
+    def output(self, state):
+        return sum((depth > 0) << kind for kind, depth in enumerate(state))
+
+    def accepts(self, state):
+        return not any(state)
+
+    def through(self, state):
+        return 2 * sum(state)
+
+    def pairs(self):
+        return ["".join(pair) for pair in zip(self.symbols[::2], self.symbols[1::2])]
+
+    def says(self, text):
+        return sum((text.count(pair[0]) > text.count(pair[1])) << kind for kind, pair in enumerate(self.pairs()))
+
+    def holds(self, text):
+        left = [what_is_left("".join(char for char in text if char in pair), pair) for pair in self.pairs()]
+        return set(text) <= set(self.symbols) and not any(left)
+
+    def one(self, most, rng):
+        """A string of at most about ``most`` tokens as the published generator draws it, perhaps too short."""
+        return grammar(most, rng)
+
+    def published(self, window, rng):
+        while True:
+            word = self.one(window[1], rng)
+            if window[0] <= len(word) <= window[1]:
+                return word
+
+
+class Dyck1(Brackets):
+    """Balanced brackets of one kind: 1 where one is open (003, Table 2).
+
+    >>> task = Dyck1()
+    >>> [task.show_answers(text) for text in ("(())", "()()", "(()())")]
+    ['1110', '1010', '111110']
+    """
+
+    name, symbols, meanings, initial = "Dyck-1", ("(", ")"), ("0", "1"), (0,)
+
+
+class ResetDyck1(CountedTask):
+    """The beginning of a Dyck-1 string, 1, a Dyck-1 string: 1 where a bracket is open since the reset (003, Table 2).
+
+    The state is (whether the reset has been read, depth).
+
+    >>> task = ResetDyck1()
+    >>> [task.show_answers(text) for text in ("((1()", "1()", "(()1(())")]
+    ['11010', '010', '11101110']
+    """
+
+    name, symbols, meanings, initial = "reset Dyck-1", ("(", ")", "1"), ("0", "1"), (False, 0)
+    shared_pool = True
+
+    def step(self, state, token):
+        after, depth = state
+        if token == RESET:
+            return None if after else (True, 0)
+        return None if token == CLOSE and depth == 0 else (after, depth + 1 - 2 * token)
+
+    def output(self, state):
+        return int(state[1] > 0)
+
+    def accepts(self, state):
+        return state == (True, 0)
+
+    def through(self, state):
+        after, depth = state
+        return 1 + (2 * depth if after else depth)
+
+    def says(self, text):
+        since = text.rpartition("1")[2]
+        return int(since.count("(") > since.count(")"))
+
+    def holds(self, text):
+        first, reset, second = text.partition("1")
+        open_brackets = set(what_is_left(first, "()")) <= {"("}
+        return bool(reset) and open_brackets and what_is_left(second, "()") == ""
+
+    def lengths(self, window):
+        least, most = self.check_window(window)
+        return range(least, 2 * most + 2)
+
+    @checked
+    def in_window(self, text: str, window):
+        window = self.check_window(window)
+        first, _, second = text.partition("1")
+        needed = max(len(first) + len(what_is_left(first, "()")), len(second))
+        return self.holds(text) and needed <= window[1] and len(text) >= window[0]
+
+    def count(self, window):
+        """See ``PositiveTask.count``.  A beginning of i tokens and depth d needs d more: i + d is bounded, not i."""
+        least, most = self.check_window(window)
+        walks = [sum((d + 1) * comb(i + 1, (i - d) // 2) // (i + 1) for d in range(i % 2, min(i, most - i) + 1, 2))
+                 for i in range(most + 1)]  # fmt: skip
+        tails = [catalan(j // 2) if j % 2 == 0 else 0 for j in range(most + 1)]
+        return sum(walk * tail for i, walk in enumerate(walks) for j, tail in enumerate(tails) if i + 1 + j >= least)
+
+    def published(self, window, rng):
+        """A string of the grammar, cut anywhere, 1, another one; drawn again if the whole is too short."""
+        least, most = window
+        while True:
+            first, second = grammar(most, rng), grammar(most, rng)
+            word = [*first[: rng.randrange(len(first) + 1)], RESET, *second]
+            if len(word) >= least:
+                return word
+
+
+class Shuffle2(Brackets):
+    """Two kinds of brackets, each balanced: which are open, 0 none, 1 type 0 (, 2 type 1 [, 3 both (003, Table 1).
+
+    ``nested=True`` has the strings of the published generator, all of them nested; with ``False`` two Dyck-1 strings of
+    the grammar are shuffled, all ways alike.  The answers depend on the two depths alone, in either case, and are given
+    for every string whose depths are never negative.
+
+    >>> task = Shuffle2()
+    >>> [task.show_answers(text) for text in ("([])", "[()]", "(())[]")]
+    ['1310', '2320', '111020']
+    >>> task.holds("([)]"), Shuffle2(nested=False).holds("([)]")
+    (False, True)
+    """
+
+    symbols, meanings, initial = ("(", ")", "[", "]"), ("0", "1", "2", "3"), (0, 0)
+
+    def __init__(self, nested=True):
+        super().__init__()
+        self.nested, self._shapes = bool(nested), Dyck1()
+        self.name = "Shuffle-2" if self.nested else "Shuffle-2 (true shuffles)"
+
+    def holds(self, text):
+        return what_is_left(text, *self.pairs()) == "" if self.nested else super().holds(text)
+
+    def number(self, length):
+        n = whole_number(length, 0, f"{self}: a length") // 2
+        return 0 if length % 2 else catalan(n) * (2**n if self.nested else catalan(n + 1))
+
+    def draw(self, batch, length, generator):
+        if not self.nested:
+            return super().draw(batch, length, generator)
+        kinds = torch.randint(2, (batch, length), generator=generator, device=generator.device).tolist()
+        shapes = self._shapes.draw(batch, length, generator).tolist()
+        return torch.tensor([self._dress(*both) for both in zip(shapes, kinds)], device=generator.device)
+
+    @staticmethod
+    def _dress(row, kinds):
+        """A Dyck-1 string whose opening brackets, and the closing ones with them, become of the given kinds."""
+        opened, word = [], []
+        for token, kind in zip(row, kinds):
+            if token == OPEN:
+                opened.append(kind)
+            word.append(2 * (kind if token == OPEN else opened.pop()) + token)
+        return word
+
+    def listed(self, window):
+        if not self.nested:
+            return super().listed(window)
+        return [word for word in Shuffle2(nested=False).listed(window) if self.holds(self.write(word))]
+
+    def one(self, most, rng):
+        """Nested; or two strings shuffled: the places of the first are any set of places of its size."""
+        if self.nested:
+            return grammar(most, rng, ((0, 1), (2, 3)))
+        parts = [[token + shift for token in grammar(most, rng)] for shift in (0, 2)]
+        places = [0] * len(parts[0]) + [1] * len(parts[1])
+        rng.shuffle(places)
+        queues = [iter(part) for part in parts]
+        return [next(queues[place]) for place in places]
+
+
+COUNTER_TASKS: dict[str, Callable[..., PositiveTask]] = {
     "parity": PrefixParity,
     "aa": EvenAs,
     "abab": Ababs,
@@ -226,17 +414,3 @@ COUNTER_TASKS: dict[str, Callable[[], PositiveTask]] = {
     "dyck_1": Dyck1,
     "reset_dyck_1": ResetDyck1,
 }
-
-
-def bin_sizes():
-    """How many different strings the two bins of each task have: rows for a table.
-
-    >>> for row in bin_sizes()[1:5]:
-    ...     print(*row.values())
-    (aa)* 25 25
-    (abab)* 12 13
-    a^n b^n 50 50
-    a^n b^n c^n 50 50
-    """
-    tasks = [make() for make in COUNTER_TASKS.values()]
-    return [{"task": task.name, **{f"Bin{k}": task.count(task.bin(k)) for k in (0, 1)}} for task in tasks]

@@ -27,8 +27,7 @@ import torch
 
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.errors import checked, number, shown, whole_number
-from lrnnlab.tasks.base import BaseTask, Batch, is_dense
-from lrnnlab.tasks.seeds import python_random
+from lrnnlab.tasks.base import BaseTask, Batch, is_dense, python_random
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")
 SYMBOLS = (*"0123456789", *OPERATORS, "]")  # tokens 0..9 are the digits themselves, so a label is a token as well
@@ -145,22 +144,6 @@ def draw_expression(rng, shortest, longest, max_depth, max_args):
     return tokens if len(tokens) >= shortest else None
 
 
-def distinct(expressions, by_template=False):
-    """The expressions of a stream that have not come before, or whose template has not: the digits made equal.
-
-    Paper 004's data has no expression and no template twice; the Arena's no expression.
-
-    >>> [len(list(distinct([[13, 1, 2, 14], [13, 1, 3, 14], [13, 1, 2, 14]], by))) for by in (False, True)]
-    [2, 1]
-    """
-    seen = set()
-    for tokens in expressions:
-        key = bytes(token if token > 9 else 0 for token in tokens) if by_template else bytes(tokens)
-        if key not in seen:
-            seen.add(key)
-            yield tokens
-
-
 class ListOps(BaseTask):
     """The value of a whole expression, asked for at its last token (the Long Range Arena's ListOps).
 
@@ -175,7 +158,7 @@ class ListOps(BaseTask):
     """
 
     symbols, classes, pad = (*SYMBOLS, "_"), 10, PAD
-    vocab_size, chance = len(SYMBOLS) + 1, 0.1
+    vocab_size, least = len(SYMBOLS) + 1, 16  # tokens with padding
     answers, padded = "places", True
     train_length = test_length = 64
 
@@ -183,20 +166,6 @@ class ListOps(BaseTask):
         self.max_depth = whole_number(max_depth, 2, "the largest depth")
         self.max_args = whole_number(max_args, 2, "the largest number of arguments")
         self.shortest = number(shortest, "the shortest expression, a share of the length,", 0, 1)
-
-    @property
-    def name(self):
-        return type(self).__name__
-
-    def levels(self, length):
-        return {"chance": self.chance, "majority": self.majority(length)}
-
-    def check_length(self, length):
-        """``length`` (T, with padding) if it is at least 16, else ValueError."""
-        return whole_number(length, 16, f"{self}: a length")
-
-    def __repr__(self):
-        return self.name
 
     def labelled(self, tokens):
         """(position, value) of every label due in one expression."""

@@ -1,4 +1,4 @@
-"""Tasks without a name of their own: any finite machine, the word problem of any group, any regular expression.
+"""Tasks without a name of their own: any finite machine, the word problem of any group.
 
 Letters: B batch, T time, V tokens, Q states, n elements of a group.
 """
@@ -9,16 +9,16 @@ from functools import cached_property
 import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
-from lrnnlab.automata.languages import GROUPS, acceptor, permuting
+from lrnnlab.automata.languages import GROUPS, permuting
+from lrnnlab.automata.oracles import carried
 from lrnnlab.tasks.base import Batch, Task
-from lrnnlab.tasks.recognition import Recognition
 
 
 class MachineTask(Task):
     """The answers of ``machine`` (a ``MooreMachine``) to uniformly random strings, wherever it shows a class.
 
-    ``given``: its arrows as the reader wrote them; the oracle follows these one by one.  ValueError unless the machine
-    shows the classes 0..C-1, at least two of them.
+    ``rule`` is that machine, its arrows as the reader wrote them; the oracle follows these one by one.  ValueError
+    unless the machine shows the classes 0..C-1, at least two of them.
 
     >>> flip_flop = MooreMachine([[0, 0], [1, 1], [0, 1]], [0, 1], 0, ("off", "on", "-"))
     >>> task = MachineTask(flip_flop, "flip-flop")
@@ -32,30 +32,20 @@ class MachineTask(Task):
         shown = sorted(set(machine.outputs[machine.reachable()].tolist()) - {NO_LABEL})
         if shown != list(range(len(shown))) or len(shown) < 2:
             raise ValueError(f"{name}: a task's classes are 0, 1, ..., at least two; this machine shows {shown}")
-        self.given, self._name = machine, name
-        self.symbols, self.classes, self.initial = machine.symbols, len(shown), machine.initial
+        self.rule, self.name = machine, name
+        self.symbols, self.classes = machine.symbols, len(shown)
         self.answers = "places" if NO_LABEL in machine.outputs.tolist() else "every"
 
-    @property
-    def name(self):
-        return self._name
-
-    def step(self, state, token):
-        return int(self.given.transitions[token, state])
-
-    def output(self, state):
-        return int(self.given.outputs[state])
-
     def answer(self, tokens):
-        arrows, state, answers = self.given.transitions.tolist(), self.given.initial, []
+        arrows, state, answers = self.rule.transitions.tolist(), self.rule.initial, []
         for token in self.check_string(tokens):
             state = arrows[token][state]
-            answers.append(int(self.given.outputs[state]))
+            answers.append(int(self.rule.outputs[state]))
         return [label for label in answers if label != NO_LABEL]
 
     @cached_property
     def specification(self):
-        return super().specification if self.answers == "every" else minimise(self.given)
+        return super().specification if self.answers == "every" else minimise(self.rule)
 
     def _labelled(self, tokens):
         targets = self.label(tokens)
@@ -63,9 +53,8 @@ class MachineTask(Task):
 
     def majority(self, length):
         """Accuracy of the best constant answer at the last position, among the strings that have a label there."""
-        return super().majority(length) if self.answers == "every" else self._share_of_the_commonest(length)
-
-    def _share_of_the_commonest(self, length):
+        if self.answers == "every":
+            return super().majority(length)
         targets = self.sample(4096, length, torch.Generator().manual_seed(0)).targets[:, -1]
         counts = targets[targets != NO_LABEL].bincount()
         return float(counts.max() / counts.sum()) if len(counts) else 1.0
@@ -89,17 +78,8 @@ class WordProblem(MachineTask):
         super().__init__(permuting(tuple(generators), *generators.values()), name)
 
     def answer(self, tokens):
-        symbols, points, answers = list(self.generators), [], []
-        word = [self.generators[symbols[token]] for token in self.check_string(tokens)]
-        numbers = {name: number for number, name in enumerate(self.given.names)}
-        for end in range(1, len(word) + 1):
-            points = []
-            for point in range(len(word[0])):
-                for permutation in word[:end]:
-                    point = permutation[point]
-                points.append(str(point))
-            answers.append(numbers["".join(points)])
-        return answers
+        word = [self.symbols[token] for token in self.check_string(tokens)]
+        return [self.rule.names.index(carried(self.generators, word[:end])) for end in range(1, len(word) + 1)]
 
 
 def group(name):
@@ -116,20 +96,3 @@ def group(name):
         order = int(found[1])
         return WordProblem({"0": tuple(range(order)), "1": (*range(1, order), 0)}, proper)
     raise ValueError(f"no group is called {name!r}; there are {', '.join(g.lower() for g in GROUPS)}, and z_M, M >= 2")
-
-
-def expression(pattern, symbols=None):
-    """Is the string in the language of a regular expression?  A ``Recognition`` task; Python's ``re`` is its oracle.
-
-    ``pattern`` has letters, ``|``, ``*``, ``+``, ``?`` and parentheses; ``symbols`` are its letters if not given.
-    ValueError for a pattern that is none, or a language that has all strings, or none.
-
-    >>> task = expression("(ab|ba)*")
-    >>> task.label_counts(4)
-    [12, 4]
-    """
-    machine = acceptor(pattern, symbols)
-    if len(set(machine.outputs.tolist())) == 1:
-        raise ValueError(f"{pattern!r} accepts {'every' if machine.outputs[0] else 'no'} string: nothing to recognise")
-    accepts = re.compile(pattern)
-    return Recognition(pattern, machine, lambda text: accepts.fullmatch(text) is not None)

@@ -11,7 +11,7 @@ only if every position is.  So what is new here is
   uses), repeated or distinct; ``test_strings``: all of a small window, else distinct ones; ``splits``;
 * ``batch``: strings of many lengths side by side, filled up with token 0 behind their ends, where ``mask`` is False:
   a causal model never sees that, and neither loss nor score counts it;
-* ``whole_strings``: the score, and what a constant answer scores.
+* ``levels``: the score, and what a constant answer scores.
 
 ``sample(batch, length, generator)`` is the contract of all tasks: strings of one length, each as likely as any other.
 """
@@ -25,33 +25,30 @@ from numbers import Integral
 import numpy as np
 import torch
 
-from lrnnlab.automata import NO_LABEL, build, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
 from lrnnlab.errors import checked, shown, whole_number
-from lrnnlab.tasks.base import Batch, Task, is_dense
-from lrnnlab.tasks.seeds import python_random
-from lrnnlab.tasks.whole_strings import blind_levels
+from lrnnlab.tasks.base import Batch, Task, is_dense, python_random
+from lrnnlab.tasks.levels import blind_levels
+from lrnnlab.tasks.uniform_strings import UniformStrings
 
 BIN = 50  # sizes in one bin
+LISTED = 100_000  # a window with more strings is not listed
 
 
 class PositiveTask(Task):
     """The strings of a language, with a class after every token; see the module's head.
 
-    A language needs, besides ``symbols``, ``initial``, ``step``, ``output`` and the slow ``answer`` of ``Task``:
-    ``meanings`` (C,), the paper's names of the classes; ``holds``; ``number``, ``listed`` and ``draw``, which
+    A language needs, besides ``name``, ``symbols``, ``initial``, ``step`` and ``output``: ``meanings`` (C,), the
+    paper's names of the classes; the slow oracles ``says`` and ``holds``; ``number``, ``listed`` and ``draw``, which
     ``CountedTask`` has ready; and ``published``.  ``step`` gives None where no string of the language goes on; states
-    need not be finite in number.  A window (least, most) bounds the *size* of a string: its length, or, where
-    ``tokens_per_size`` is more than 1, the n of a^n b^n.  ``least_size`` is the smallest one trained on.
+    need not be finite in number: where they are, ``Regular`` takes them from a machine.  A window (least, most) bounds
+    the *size* of a string: its length, or, where ``tokens_per_size`` is more than 1, the n of a^n b^n.
+    ``least_size`` is the smallest one trained on.
     """
 
-    title: str
     meanings: tuple
     least_size, tokens_per_size = 2, 1
     shared_pool = False  # are the published Bin0 test strings kept apart from the training strings?
-
-    @property
-    def name(self):
-        return self.title
 
     @property
     def classes(self):
@@ -84,6 +81,14 @@ class PositiveTask(Task):
         window = self.bin(int(length > self.train_length))
         found = blind_levels(self.batch(self.test_strings(500, window, torch.Generator().manual_seed(0))), self.classes)
         return {"chance": found["whole_chance"], "majority": found["whole_majority"]}
+
+    @abstractmethod
+    def says(self, text):
+        """The class after a written text that the language may begin with; an independent definition."""
+
+    def answer(self, tokens):
+        text = self.write(tokens)
+        return [self.says(text[:end]) for end in range(1, len(text) + 1)]
 
     @abstractmethod
     def holds(self, text):
@@ -243,9 +248,13 @@ class PositiveTask(Task):
     # --- labels ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def machine(self):
+    def rule(self):
         """As in ``Task``, -1 where no string of the language goes on; ValueError if it has no finite machine."""
-        return minimise(build(self.initial, self.symbols, self.onward, self.shown))
+        return build(self.initial, self.symbols, self.onward, self.shown)
+
+    @cached_property
+    def machine(self):
+        return minimise(self.rule)
 
     def onward(self, state, token):
         """``step``, and None for ever where the language is left."""
@@ -269,7 +278,7 @@ class PositiveTask(Task):
     def label_distribution(self, position):
         """(C,) probabilities of the last label of the strings with ``position`` + 1 tokens: all end alike.
 
-        A string of the language ends where the language says so; the levels to compare a score with are ``blind_levels``.
+        A string of the language ends where the language says so; levels to compare a score with are ``blind_levels``.
         """
         length = whole_number(position, 0, f"{self}: a position") + 1
         if not self.number(length):
@@ -299,3 +308,66 @@ class PositiveTask(Task):
         'NNNbbS'
         """
         return "".join(self.meanings[label] for label in self.answer(self.read(re.sub(r"\s", "", text))))
+
+
+class Regular:
+    """A ``PositiveTask`` whose labels a machine shows, ``rule``: -1 from where no string of the language goes on."""
+
+    rule: MooreMachine
+    initial = 0
+
+    def step(self, state, token):
+        return int(self.rule.transitions[int(token), state])
+
+    def output(self, state):
+        return int(self.rule.outputs[state])
+
+
+class CountedTask(PositiveTask):
+    """A ``PositiveTask`` whose strings are counted, listed and drawn uniformly by its own rule, ``step``.
+
+    It needs ``accepts`` besides, and ``through`` unless its states are finite in number: they make a finite machine,
+    right for strings up to a length.
+    """
+
+    def __init__(self):
+        self._uniform = {}  # the greatest length counted so far: its strings
+
+    @abstractmethod
+    def accepts(self, state):
+        """Whether a string that ends in ``state`` is in the language."""
+
+    def through(self, state):
+        """The length of the shortest string of the language that passes through ``state``, or anything below it."""
+        return 0
+
+    def uniform(self, length):
+        """``UniformStrings`` of the language, right for all lengths up to ``length``."""
+        longest = max([length, *self._uniform])
+        if longest not in self._uniform:
+
+            def step(state, token):
+                follower = self.onward(state, token)
+                return None if follower is None or self.through(follower) > longest else follower
+
+            acceptor = build(self.initial, self.symbols, step, lambda s: int(s is not None and self.accepts(s)))
+            self._uniform = {longest: UniformStrings(acceptor)}
+        return self._uniform[longest]
+
+    def number(self, length):
+        return self.uniform(length).count(length)
+
+    def listed(self, window):
+        """All strings of a window as lists of tokens; ValueError if there are more than 100,000."""
+        total = self.count(window)
+        if total > LISTED:
+            raise ValueError(f"{self}: window {window} has {total} strings; at most {LISTED} are listed")
+        lengths = self.lengths(window)
+        strings = self.uniform(lengths[-1])
+        words = [strings.string(length, rank) for length in lengths for rank in range(strings.count(length))]
+        return [word for word in words if self.in_window(self.write(word), window)]
+
+    def draw(self, batch, length, generator):
+        if not self.number(length):
+            raise ValueError(f"{self}: no string has length {length}")
+        return self.uniform(length).sample(length, batch, generator)

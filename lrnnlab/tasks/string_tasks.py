@@ -1,24 +1,159 @@
-"""The four tasks of paper 002 (Chi, Fan, Rudnicky and Ramadge 2023, "Transformer Working Memory Enables Regular
-Language Reasoning and Natural Language Length Extrapolation", Table 1, part 1) that come from Deletang et al. (2023).
+"""The tasks of paper 002 (Chi, Fan, Rudnicky and Ramadge 2023, "Transformer Working Memory Enables Regular Language
+Reasoning and Natural Language Length Extrapolation", Table 1): they ask once, after the last token of a string.
 
-Letters: B batch, T time, V tokens, M modulus.
+Letters: B batch, T time, V tokens, C classes, M modulus, D_n the balanced brackets of depth at most n.
 
-The paper trains on lengths up to 40 and scores on 41..500 (its code: 42..500).  Beware of a name: EvenPair(2) of paper
-000 has the two labels of ``EvenPairs`` the other way round.
+``StringTask`` is the sibling of ``Task`` for one label a string.  Strings, machine, reading and writing are those of
+``Task``; what differs is
+
+* ``sample`` and ``targets``: targets (B,), and a mask (B, T) that is True in the last column alone, so that
+  ``logits[batch.mask]`` (B, C) stands beside ``batch.targets``; ``answer`` is one number;
+* the levels: ``label_counts`` counts strings with whole numbers; ``majority`` and ``average_majority`` follow;
+* ``sample_up_to``: training batches of one length each, uniform in 1..L.
+
+What fits and scores models at every position (``lrnnlab.training``) wants a ``Task``, and says so (``refuse``).
+
+Table 1 has two parts.  The four tasks of the first come from Deletang et al. (2023); the paper trains on lengths up to
+40 and scores on 41..500 (its code: 42..500).  Beware of a name: EvenPair(2) of paper 000 has the two labels of
+``EvenPairs`` the other way round.
+
+The second part asks whether the string is in a language: D_n and Tomita's languages (``Recognition``).  The paper names
+Bhattamishra et al. (2020), who ask for the legal next symbols; it asks for one label a string, 1 in the language and 0
+outside.  Its text trains up to length 50 and scores on 51..100.  Its released code trains these tasks up to 40 (D_12 up
+to 80), begins to score two lengths beyond the training length, and goes up to 500 with D_n.
+
+``STRING_TASKS`` has all tasks of Table 1 by name, and Tomita 1, 2 and 7.
 """
 
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from statistics import fmean
 
 import numpy as np
 import torch
 
-from lrnnlab.automata import NO_LABEL, build, minimise
-from lrnnlab.errors import checked, number, whole_number
+from lrnnlab.automata import NO_LABEL, languages, minimise
+from lrnnlab.automata.oracles import what_is_left
+from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.arithmetic import ModArith
-from lrnnlab.tasks.string_base import StringTask
+from lrnnlab.tasks.base import Batch, Task, python_random
+from lrnnlab.tasks.uniform_strings import UniformStrings
 
 BITS = ("0", "1")
+RARE = 64  # a class with fewer than one string in so many is not drawn by trying
+
+
+class StringTask(Task):
+    """A ``Task`` whose only label stands at the last position of a string; see the module's head.
+
+    ``step``, ``output`` and ``answer`` are as in ``Task``, but ``answer`` gives ONE class, of the whole string.
+    ``weights`` (V,) whole numbers are the odds of the tokens, None for equal odds.  ``train_length`` and
+    ``test_length``: trained on lengths 1..train_length, scored beyond, up to test_length.
+    """
+
+    weights = None
+    answers, score = "last", "accuracy, the mean over lengths beyond training"
+
+    def mask(self, length):
+        """(T,) bool, True at the last position alone."""
+        return torch.arange(self.check_length(length)) == length - 1
+
+    def label(self, tokens):
+        """The class (B,) of each whole string, by the machine."""
+        states = self.machine.run(tokens.cpu().numpy())[:, -1]
+        return torch.from_numpy(self.machine.outputs[states]).to(tokens.device)
+
+    def _labelled(self, tokens):
+        mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
+        return Batch(tokens, self.label(tokens), mask)
+
+    def string_length(self, length):
+        """How many tokens a string has when ``length`` are asked for; the same, unless a task says otherwise."""
+        return self.check_length(length)
+
+    def sample(self, batch, length, generator):
+        """``batch`` random strings (B, T) with their classes (B,), as a ``Batch`` on the generator's device.
+
+        All randomness comes from ``generator`` (``torch.Generator``).  ValueError for a batch below 1, or a length
+        that the task does not have.
+
+        >>> from lrnnlab.tasks.string_tasks import Parity
+        >>> batch = Parity().sample(128, 40, torch.Generator().manual_seed(0))
+        >>> batch.tokens.shape, batch.targets.shape, batch.mask.sum().item()
+        (torch.Size([128, 40]), torch.Size([128]), 128)
+        """
+        return super().sample(batch, self.string_length(length), generator)
+
+    def sample_near(self, batch, length, generator):
+        return self.sample(batch, length, generator)  # any length may be asked for: see ``string_length``
+
+    @property
+    def least_length(self):
+        return 1
+
+    def training_batch(self, batch, generator, longest=None):
+        """A batch of one random length, uniform in 1..``longest`` (the training length)."""
+        return self.sample_up_to(batch, self.train_length if longest is None else longest, generator)
+
+    @cached_property
+    def by_class(self):
+        """C ``UniformStrings``, one a class: all legal strings with this label, to be counted and drawn."""
+        return tuple(UniformStrings(self.specification, label, self.weights) for label in range(self.classes))
+
+    def label_counts(self, length):
+        """How many legal strings of ``length`` tokens have each class: C Python integers (weighted by ``weights``).
+
+        >>> from lrnnlab.tasks.string_tasks import tomita
+        >>> tomita(4).label_counts(5)
+        [8, 24]
+        """
+        length = self.check_length(length)
+        return [strings.count(length) for strings in self.by_class]
+
+    def label_shares(self, length):
+        """C Fractions, exact: how often each class is drawn by ``sample``, in strings of ``length`` tokens."""
+        counts = self.label_counts(length)
+        return [Fraction(count, sum(counts)) for count in counts]
+
+    def label_distribution(self, position):
+        """(C,) probabilities of the class of a sampled string whose last token stands at ``position``."""
+        position = whole_number(position, 0, f"{self}: a position")
+        return np.array(self.label_shares(position + 1), dtype=np.float64)
+
+    def majority(self, length):
+        """Accuracy of the best answer that looks at nothing but the length, exact up to the last rounding."""
+        return float(max(self.label_shares(self.string_length(length))))
+
+    @checked
+    def average_majority(self, lengths: Iterable):
+        """Mean of ``majority`` over ``lengths``: what paper 002's score gives to one who looks at the length alone.
+
+        The paper's score is the mean accuracy over the lengths that were not trained on.  Its text says 51..100 for
+        Tomita 5, its code leaves out the first; the Transformer's 74.5 of Table 1 is this level, and nothing more:
+
+        >>> from lrnnlab.tasks.string_tasks import tomita
+        >>> tomita(5).average_majority(range(51, 101)), round(tomita(5).average_majority(range(52, 101)), 3)
+        (0.75, 0.745)
+        """
+        lengths = list(lengths)
+        if not lengths:
+            raise ValueError(f"{self}: an average needs at least one length, got lengths={lengths}")
+        return fmean(self.majority(length) for length in lengths)
+
+
+def refuse(task):
+    """ValueError if ``task`` asks only once a string, TypeError if it is none of ours.
+
+    >>> from lrnnlab.tasks.arithmetic import Sum
+    >>> refuse(Sum(5))
+    """
+    if not isinstance(task, Task):
+        raise TypeError(f"task must be a Task, strings with an answer at every position, got {shown(task)}")
+    if isinstance(task, StringTask):
+        raise ValueError(f"this wants an answer at every position; {task.name} has one a string")
 
 
 class EvenPairs(StringTask):
@@ -31,13 +166,12 @@ class EvenPairs(StringTask):
     [1, 0, 1]
     """
 
-    symbols, classes, initial = BITS, 2, None
+    symbols, classes = BITS, 2
 
-    def step(self, state, token):
-        return (token if state is None else state[0]), token
-
-    def output(self, state):
-        return NO_LABEL if state is None else int(state[0] != state[1])
+    @cached_property
+    def rule(self):
+        same = languages.even_pair(2, BITS)
+        return replace(same, outputs=np.where(same.outputs == NO_LABEL, NO_LABEL, 1 - same.outputs))
 
     def answer(self, tokens):
         text = self.write(tokens)
@@ -56,21 +190,13 @@ class Parity(StringTask):
     [Fraction(41, 50), Fraction(9, 50)]
     """
 
-    symbols, classes, initial = BITS, 2, 0
+    symbols, classes = BITS, 2
+    rule = languages.counter(2, BITS)
 
     def __init__(self, p=0.5):
         self.p = Fraction(str(number(p, "Parity: p, a probability,", 0, 1)))
         self.weights = (self.p.denominator - self.p.numerator, self.p.numerator)
-
-    @property
-    def name(self):
-        return f"Parity({float(self.p):g})"
-
-    def step(self, state, token):
-        return (state + token) % 2
-
-    def output(self, state):
-        return state
+        self.name = f"Parity({float(self.p):g})"
 
     def token_distribution(self, position):
         return np.array([1 - self.p, self.p], dtype=np.float64)
@@ -87,13 +213,8 @@ class CycleNavigation(StringTask):
     [1, 0, 0]
     """
 
-    symbols, classes, initial = ("0", "1", "2"), 5, 0
-
-    def step(self, state, token):
-        return (state + token - 1) % 5
-
-    def output(self, state):
-        return state
+    symbols, classes = ("0", "1", "2"), 5
+    rule = languages.counter(5, symbols, adds=(-1, 0, 1))
 
     def answer(self, tokens):
         text = self.write(tokens)
@@ -119,17 +240,11 @@ class ModularArithmetic(StringTask):
         self.expression, self.prefix = ModArith(modulus), bool(prefix)
         self.modulus = self.classes = self.expression.modulus
         self.symbols = self.expression.symbols
-        self.initial = (0, 0) if prefix else (0, 1)  # (sum of the finished terms, the current one); + begins a term
+        self.name = f"ModularArithmetic({self.modulus}{', prefix' if self.prefix else ''})"
 
-    @property
-    def name(self):
-        return f"ModularArithmetic({self.modulus}{', prefix' if self.prefix else ''})"
-
-    def step(self, state, token):
-        return self.expression.step(state, token)
-
-    def output(self, state):
-        return self.expression.output(state)
+    @cached_property
+    def rule(self):
+        return languages.mod_arith(self.modulus, self.symbols, (0, 0) if self.prefix else (0, 1))  # + begins a term
 
     def label(self, tokens):
         return self.expression.label(tokens[:, self.prefix :])[:, -1]
@@ -150,17 +265,7 @@ class ModularArithmetic(StringTask):
 
     @cached_property
     def specification(self):
-        inner, M = self.machine, self.modulus
-
-        def step(state, token):  # None: malformed, for good; else the inner state and what must come next
-            kind = "number" if token < M else "operator"
-            if state is None or state[1] not in (kind, self.symbols[token]):
-                return None
-            return int(inner.transitions[token, state[0]]), "operator" if kind == "number" else "number"
-
-        start = (inner.initial, "+" if self.prefix else "number")
-        return minimise(build(start, self.symbols, step, lambda state: (
-            int(inner.outputs[state[0]]) if state is not None and state[1] == "operator" else NO_LABEL)))  # fmt: skip
+        return minimise(languages.expressions(self.machine, "+" if self.prefix else ""))
 
     def string_length(self, length):
         length = whole_number(length, 1, f"{self}: a length")
@@ -186,3 +291,181 @@ class ModularArithmetic(StringTask):
     def read(self, text: str):
         """The tokens (T,) of a text; × may be typed x or *.  ValueError if it is no expression."""
         return super().read(text.replace("*", "×").replace("x", "×"))
+
+
+class Recognition(StringTask):
+    """1 for strings of a language, 0 for others; half of a batch is drawn from each (paper 002, Table 1, part 2).
+
+    ``dfa`` is a ``MooreMachine`` that shows 1 where it accepts; ``holds(text)`` says independently whether a written
+    string is in the language.  ``published(length, rng)`` is the generator of strings of the language, as lists of
+    tokens, that came with the paper (``rng`` a ``random.Random``); without it, or with ``uniform=True``, each string of
+    the length is as likely as any other.  Strings outside the language are uniform in either case.
+
+    In a batch the strings of the language come first; of an odd one the last seat goes to either class by a coin.
+    Where a length has strings of one class only, the whole batch is of that class.
+
+    >>> from lrnnlab.automata.languages import dyck
+    >>> task = Recognition("pairs", dyck(1), lambda text: text == "ab" * (len(text) // 2))
+    >>> task.sample(4, 6, torch.Generator().manual_seed(0)).targets
+    tensor([1, 1, 0, 0])
+    >>> [task.majority(length) for length in (5, 6)]
+    [1.0, 0.5]
+    """
+
+    classes = 2
+    train_length, test_length = 50, 100
+
+    def __init__(self, name, dfa, holds, published=None, uniform=False):
+        if set(dfa.outputs.tolist()) - {0, 1}:
+            raise ValueError(f"{name}: a DFA shows 0 or 1, got the classes {sorted(set(dfa.outputs.tolist()))}")
+        self.name = f"{name} (uniform)" if uniform else name
+        self.rule, self.symbols, self.holds = dfa, dfa.symbols, holds
+        self.published, self.uniform = published, uniform
+
+    def answer(self, tokens):
+        """1 or 0 for ONE string, by ``holds`` on its text."""
+        return int(self.holds(self.write(tokens)))
+
+    def label_shares(self, length):
+        counts = self.label_counts(length)
+        return [Fraction(1, 2) if all(counts) else Fraction(int(count > 0)) for count in counts]
+
+    def draw(self, batch, length, generator):
+        coin = int(torch.randint(2, (), generator=generator, device=generator.device))
+        negative, positive = self.label_counts(length)
+        positives = (batch + coin) // 2 if negative and positive else batch * (positive > 0)
+        outside = self.of_class(0, batch - positives, length, generator)
+        return torch.cat([self.positives(positives, length, generator), outside])
+
+    def positives(self, count, length, generator):
+        """``count`` strings of the language (count, T), as a batch has them; see the class."""
+        if self.published is None or self.uniform or not self.by_class[1].count(length):
+            return self.of_class(1, count, length, generator)
+        rng = python_random(generator)
+        words = [self.published(length, rng) for _ in range(count)]
+        return torch.tensor(words, dtype=torch.int64, device=generator.device).reshape(count, length)
+
+    def of_class(self, label, count, length, generator):
+        """``count`` strings (count, T), uniform among those of class ``label``.
+
+        By trying random strings where the class is common, else by ``UniformStrings``: the chances are the same.
+        ValueError if no string of the length has the class.
+        """
+        strings = self.by_class[label]
+        if strings.count(length) * RARE < self.vocab_size**length:
+            return strings.sample(length, count, generator)
+        kept = torch.empty(0, length, dtype=torch.int64, device=generator.device)
+        while len(kept) < count:
+            tokens = torch.randint(self.vocab_size, (count, length), generator=generator, device=generator.device)
+            kept = torch.cat([kept, tokens[self.label(tokens) == label]])
+        return kept[:count]
+
+
+def nested(n, length, rng):
+    """A string of D_n of even ``length`` as paper 002's code makes it: 0 w 1, again and again, until it is long enough.
+
+    w is one of D_{n-1}, about three quarters as long as there is room: its length is normal, with a standard deviation
+    of a tenth of its mean, made even.  So most strings begin alike, and few are deep: 500 strings of D_12 reach depth
+    5 at length 20, 8 at 50, 11 at 100.
+    """
+    word = []
+    while n and len(word) < length:
+        room = length - len(word) - 2
+        inner = min(room, int(rng.gauss(0.75 * room, 0.075 * room)) // 2 * 2)
+        word += [0, *nested(n - 1, inner, rng), 1]
+    return word
+
+
+def blocks_of_tomita_3(length, rng):
+    """Blocks of a random bit, each of uniform length 0..what is left; after an odd block of 1s of even length."""
+    word, ones = [], 0  # ones: how long the last block of 1s is
+    while len(word) < length:
+        bit = rng.randrange(2)
+        count = rng.randrange(0, length - len(word) + 1, 2 if bit == 0 and ones % 2 else 1)
+        if bit and count:
+            ones = count + (ones if word[-1:] == [1] else 0)
+        word += [bit] * count
+    return word
+
+
+def bits_of_tomita_4(length, rng):
+    """Fair bits, but always 1 after 00."""
+    word = []
+    for _ in range(length):
+        word.append(1 if word[-2:] == [0, 0] else rng.randrange(2))
+    return word
+
+
+def blocks_of_tomita_7(length, rng):
+    """Three blocks 0, 1, 0, each of uniform length 0..what is left, then 1s."""
+    word = []
+    for bit in (0, 1, 0):
+        word += [bit] * rng.randrange(length - len(word) + 1)
+    return word + [1] * (length - len(word))
+
+
+PUBLISHED = {3: blocks_of_tomita_3, 4: bits_of_tomita_4, 7: blocks_of_tomita_7}  # the others are uniform
+
+
+@checked
+def tomita(number: int, uniform: bool = False):
+    """Tomita's language ``number``, 1..7, as a ``Recognition`` task; 3 to 6 are in paper 002, Table 1.
+
+    1: only 1s; 2: (10)*; 3: no odd block of 1s directly before an odd block of 0s; 4: no 000; 5: an even number of 0s
+    and of 1s; 6: as many 0s as 1s, mod 3; 7: 0*1*0*1*.
+
+    Positives of 5 and 6 are uniform in the paper too; 3, 4, 7 have generators; ``uniform=True`` leaves these aside.
+    The released code has no Tomita 2, takes only 0s for Tomita 1, and misses the one negative of Tomita 7 at length 4,
+    1010.  ValueError for another number.
+
+    >>> [(tomita(k).name, tomita(k).label_counts(10)[1]) for k in (1, 2, 3)]
+    [('Tomita 1', 1), ('Tomita 2', 1), ('Tomita 3', 312)]
+    """
+    if number not in range(1, 8):
+        raise ValueError(f"Tomita's languages are 1..7, got {number!r}")
+    found = languages.language(f"Tomita {int(number)}")
+    return Recognition(found.name, found.machine, found.oracle, PUBLISHED.get(number), uniform)
+
+
+@checked
+def bounded_dyck(n, uniform: bool = False):
+    """D_n = (0 D_{n-1} 1)*, brackets 0 and 1 of depth at most n, as a ``Recognition`` task (002, Table 1).
+
+    The independent definition: taking all 01 out, n times over, leaves nothing.  ValueError for n below 1.
+
+    >>> task = bounded_dyck(2)
+    >>> [task.answer(task.read(text)) for text in ("00101101", "00010110", "01111010")]
+    [1, 0, 0]
+    """
+    n = whole_number(n, 1, "D_n: the depth")
+
+    holds = lambda text: what_is_left(text, "01", times=n) == ""
+    return Recognition(f"D_{n}", languages.dyck(n, BITS), holds, partial(nested, n), uniform)
+
+
+def expression(pattern, symbols=None):
+    """Is the string in the language of a regular expression?  A ``Recognition`` task; Python's ``re`` is its oracle.
+
+    ``pattern`` has letters, ``|``, ``*``, ``+``, ``?`` and parentheses; ``symbols`` are its letters if not given.
+    ValueError for a pattern that is none, or a language that has all strings, or none.
+
+    >>> task = expression("(ab|ba)*")
+    >>> task.label_counts(4)
+    [12, 4]
+    """
+    machine = languages.acceptor(pattern, symbols)
+    if len(set(machine.outputs.tolist())) == 1:
+        raise ValueError(f"{pattern!r} accepts {'every' if machine.outputs[0] else 'no'} string: nothing to recognise")
+    accepts = re.compile(pattern)
+    return Recognition(pattern, machine, lambda text: accepts.fullmatch(text) is not None)
+
+
+STRING_TASKS: dict[str, Callable[..., StringTask]] = {
+    "even_pairs": EvenPairs,
+    "modular_arithmetic": ModularArithmetic,
+    "modular_arithmetic_prefix": partial(ModularArithmetic, prefix=True),
+    "parity": Parity,
+    "cycle_navigation": CycleNavigation,
+    **{f"d_{n}": partial(bounded_dyck, n) for n in (2, 3, 4, 12)},
+    **{f"tomita_{number}": partial(tomita, number) for number in range(1, 8)},
+}

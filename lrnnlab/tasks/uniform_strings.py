@@ -9,7 +9,7 @@ are Python integers, exact at any length (there are 2^499 strings in Tomita 5 at
 a uniform string, whatever N is.
 
 The generators released with paper 002 are far from this: of 500 strings that they draw from D_2 at length 20, 6 or 7
-are distinct, where the language has 512 (``distinct`` counts them).
+are distinct, where the language has 512.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,8 @@ from numbers import Integral
 import torch
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.errors import checked, shown, whole_number
-from lrnnlab.tasks.base import is_dense
-from lrnnlab.tasks.seeds import python_random
+from lrnnlab.errors import checked, whole_number
+from lrnnlab.tasks.base import python_random
 
 
 class UniformStrings:
@@ -98,15 +97,3 @@ class UniformStrings:
             raise ValueError(f"no string of length {length} shows class {self.label}")
         words = [self.string(length, rng.randrange(total)) for _ in range(count)]
         return torch.tensor(words, dtype=torch.int64, device=generator.device).reshape(count, length)
-
-
-@checked
-def distinct(strings: torch.Tensor) -> int:
-    """How many different rows ``strings`` (B, T) has.
-
-    >>> distinct(torch.tensor([[0, 1], [1, 0], [0, 1]]))
-    2
-    """
-    if strings.ndim != 2 or strings.is_complex() or not is_dense(strings):
-        raise ValueError(f"strings must be (B, T) integers, got {shown(strings)}")
-    return len(torch.unique(strings, dim=0))

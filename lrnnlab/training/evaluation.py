@@ -166,7 +166,7 @@ def accuracy_at_lengths(
 def levels(task: StringTask, lengths: Iterable) -> dict[str, float]:
     """What is right without reading: ``chance``, 1/C, and ``majority``, the commonest label of each length, averaged.
 
-    >>> from lrnnlab.tasks.recognition import tomita
+    >>> from lrnnlab.tasks.string_tasks import tomita
     >>> levels(tomita(5), range(51, 101))
     {'chance': 0.5, 'majority': 0.75}
     """

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from lrnnlab.errors import checked, whole_number
 from lrnnlab.models import Net
 from lrnnlab.tasks import Task
-from lrnnlab.tasks.string_base import refuse
+from lrnnlab.tasks.string_tasks import refuse
 from lrnnlab.training.descent import Checkpoint, Descent
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.pruning import freeze_idle

@@ -27,8 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import whole_number
-from lrnnlab.tasks.base import BaseTask, Batch
-from lrnnlab.tasks.seeds import draw_seed
+from lrnnlab.tasks.base import BaseTask, Batch, draw_seed
 from lrnnlab.training.loop import Trained, settled, train
 
 HELD_LENGTHS = 8  # held-out strings have the longest training lengths: with them the tree has all its depths

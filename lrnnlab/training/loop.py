@@ -32,8 +32,7 @@ from torch import Tensor, nn
 
 from lrnnlab.errors import number
 from lrnnlab.tasks import BaseTask, Batch
-from lrnnlab.tasks.base import answered
-from lrnnlab.tasks.seeds import draw_seed
+from lrnnlab.tasks.base import answered, draw_seed
 from lrnnlab.training.descent import Checkpoint, Descent
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.steady import steady_arithmetic, stream

@@ -23,7 +23,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
-from lrnnlab.automata.partition import coarsest, equal_rows
+from lrnnlab.automata.machines import coarsest, equal_rows
 from lrnnlab.models import Net, obstacle
 from lrnnlab.verification.rounding import Rounded, exact, through, unit
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
-from lrnnlab.automata.partition import coarsest
+from lrnnlab.automata.machines import coarsest
 from lrnnlab.models import Net
 from lrnnlab.training import steady_arithmetic
 from lrnnlab.verification.below import check_snapped, live_part, reach
