@@ -999,7 +999,7 @@ print(f"a S + n b = S gives b = {drive}, and a (S/n) + b = S/n")
 # leaves the sum $V = \sum_R |x - c|^2$ as it is, so $V = |a|^2 V$. If $R$ has more than one point, $V$ is positive, and
 # $|a| = 1$: the letter is a **turn** about $c$. (If $R$ is one point, every letter does nothing to it.)
 #
-# The cell also looks for a counter-example: it takes all sets of two to four points of a grid in the complex plane and
+# The cell also looks for a counterexample: it takes all sets of two to four points of a grid in the complex plane and
 # *all* maps $x \mapsto ax + b$ that permute them, in whole numbers. Each has $|a| = 1$.
 
 # %% tags=["proof-theorem_d"]
