@@ -126,7 +126,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **prune** | Switch off the parts of a network that the loss can spare. | 02 |
 # | **mend** | Our name for training on with the strings that a search has found to be answered wrongly. | 02 |
 # | **label smoothing** | Ask for 0.9, say, in place of 1 for the right answer, so that the loss never stops asking. | 02 |
-# | **purity** | How much a state looks like one basis vector; a term of the loss may ask for it. | 02 |
+# | **pure** | Of a column or a state: one entry has nearly all of it, so it looks like a basis vector; a term of the loss may ask for it. | 02 |
 # | **LayerNorm** | Subtract from a vector its mean and divide by its standard deviation. | 02 |
 # | **residual** | A way past a layer: its input is added to its output. | 05 |
 # | **proof** and **verify** | A search over all states that all strings together can reach; it ends with "right on every string" or with a shortest wrong one. It speaks of the snapped network. | 00 |
