@@ -458,6 +458,7 @@ def test_an_arithmetic_takes_effect(name):
 
 def test_a_setting_takes_effect_within_another(monkeypatch):
     """The suite may itself run with another arithmetic; ``plain`` must then still switch off all that there is."""
+    monkeypatch.delenv("NPY_DISABLE_CPU_FEATURES", raising=False)
     code = "import json; from lrnnlab.book import arithmetic as a; print(json.dumps(a._dispatched()))"
     found = said_under("native", code)
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", " ".join(json.loads(found)))
