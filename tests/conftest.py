@@ -22,11 +22,11 @@ def one_thread():
 
 # Files whose tests start kernels, browsers, servers, fences or other processes, or train and search for long.
 SLOW = {
-    "test_bench", "test_book", "test_bootstrap", "test_browser", "test_composition", "test_course_grading",
-    "test_course_marks", "test_course_sets", "test_docs", "test_engines", "test_experiments", "test_fence",
-    "test_first_hour", "test_lab",
-    "test_lint", "test_notebooks", "test_pictures", "test_proof_cells", "test_public_functions", "test_site",
-    "test_triton", "test_verification_random", "test_wheel",
+    "test_baseline_rows", "test_bench", "test_bench_dlr", "test_bench_figures", "test_book", "test_bootstrap",
+    "test_browser", "test_cli", "test_composition", "test_course_grading", "test_course_marks", "test_course_sets",
+    "test_docs", "test_engines", "test_experiments", "test_explore", "test_fence", "test_first_hour", "test_lab",
+    "test_lint", "test_notebooks", "test_pictures", "test_proof_cells", "test_public_functions", "test_records",
+    "test_resuming", "test_site", "test_triton", "test_verification_random", "test_wheel",
 }  # fmt: skip
 
 
