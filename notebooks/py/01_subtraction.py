@@ -82,11 +82,11 @@ def printed(a, b, x):
 
 one = {"0": A, "1": A, "-": A}  # one transition for all letters
 assert all(state(f"{a}-{b}", z, one) == printed(a, b, z) for a, b in ("01", "10")), (
-    "step 1"
+    "step 1: the two sums as printed"
 )
 after = state("0-", z, one)
 assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after) for a, b in ("01", "10")), (
-    "step 2"
+    "step 2: the same sums from x(0-)"
 )
 print("x(0-1) =", state("0-1", z, one), "    x(0-) =", after)
 
@@ -122,14 +122,16 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 # ### Break a hypothesis: a matrix for each letter
 #
 # The algebra needs that the letters share one $A$. Give each letter its own, $A_0, A_1, A_-$, and step 3 breaks: the
-# start $z$ does not cancel any more.
+# start $z$ does not cancel any more. Do it by hand first: in the cell of step 3 put
+# `{**one, "0": sp.Symbol("A_0", commutative=False)}` for `one` in `differences(one)`, run it, and change it back. (If
+# you change `one` itself, in the cell before, step 1 fails already: its printed sums have one $A$.)
 
 # %% tags=["proof-proposition_1"]
 with show.fails("step 3"):
     own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
     short, long = differences(own)
     assert short == long and not short.has(z), (
-        "step 3: one expression is left, and no start in it"
+        "step 3: two expressions are left, and the start z is in the first"
     )
 print("x(0-1) - x(1-0) =", short)
 
@@ -191,10 +193,11 @@ assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
 print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers: all right")
 
 # %% [markdown]
-# **Step 3.** This is how it escapes step 4 of the proposition: `0-0-1` and `0-1-0` have one value and two states.
+# **Step 3.** This is how the layer escapes step 4 of the proposition: `0-0-1` and `0-1-0` have one value and two
+# states.
 #
-# **Step 4.** It pays in bits. The state of 119 numbers takes many more than the $119 \log_2 5$ that are needed to tell
-# the expressions apart.
+# **Step 4.** The layer pays in bits. The state of 119 numbers takes many more than the $119 \log_2 5$ that are needed
+# to tell the expressions apart.
 
 # %% tags=["proof-digits"]
 first, second = run((0, 0, 1)), run((0, 1, 0))
@@ -212,9 +215,8 @@ print(f"the state of 119 numbers: {bits} bits; needed at least: {needed}")
 # %% tags=["proof-digits"]
 with show.fails("step 2"):
     BASE = 6
-    assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
-        "step 2: the readout is right"
-    )
+    wrong = [word for word in tried if h(run(word)) != (word[0] - sum(word[1:])) % 5]
+    assert not wrong, f"step 2: {len(wrong)} of {len(tried)} expressions are answered wrong"
 BASE = 7
 
 # %% [markdown]
@@ -302,7 +304,8 @@ assert 0 < collide == refuted, (
 digits = np.array([[7]]), np.arange(1, 6)[:, None], np.array([6])
 kept = {state(w, *digits) for w in product(range(5), repeat=4)}
 assert len(kept) == 5**4, "step 5: a state that keeps all expressions apart"
-print(f"{collide} of 300 random layers have a collision; {refuted} of these are refuted; base 7: {len(kept)} states")
+print(f"{collide} of 300 random layers have a collision; {refuted} of these are refuted")
+print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
 # ### Your step
@@ -319,13 +322,13 @@ check("01.13", my_refutation)
 if my_refutation is not None:
     left, right = my_refutation((1, 0, 2), (3, 1, 3))
     same_front = left[:-3] == right[:-3] and left[-3:] == (1, 0, 2) and right[-3:] == (3, 1, 3)
-    assert same_front and value(left) != value(right), "one state (by step 1), different values"
+    assert same_front and value(left) != value(right), "your line: one state (by step 1), different values"
     print(f"{left} and {right} share a state, and their values are {value(left)} and {value(right)}")
 
 # %% [markdown]
 # ### Break a hypothesis: an odd modulus
 #
-# *M odd* is needed where we divide by 2. For $M = 4$ the line above fails.
+# That $M$ is odd is needed where we divide by 2. For $M = 4$ step 3 fails.
 
 # %% tags=["proof-theorem_a"]
 with show.fails("step 3"):
@@ -347,7 +350,7 @@ assert all(sum(w) % M == (w[0] - sum(w[1:])) % M for w in words), (
 )
 states = {sum(w) for w in words}
 assert len(states) == n + 1 < len(words), "step 3: with few states"
-print(f"modulo {M} the counter is right on {len(words)} expressions of {n} numbers, with {len(states)} states")
+print(f"modulo {M}: right on {len(words)} expressions of {n} numbers, with {len(states)} states")
 
 # %% [markdown]
 # ### Theorem A with a margin

@@ -413,10 +413,11 @@ with show.fails("step 1"):
 #
 # **Your step.** Let $A = P\Theta P^\top$ with $\det P = -1$. We look for a matrix $D$ with $DD = I$ and $\det D = -1$
 # for which $D\,R(\theta)\,D$ is again a rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$, and
-# $\det PD = 1$. Which $D$ does that, for every $\theta$? This is exercise 9; the next cell has one answer.
+# $\det PD = 1$. Which $D$ does that, for every $\theta$? This is exercise 9: put two rows of numbers for `None` before
+# you read step 1, which gives one answer.
 
 # %%
-my_D = None  # exercise 9: two rows of two numbers
+my_D = None  # exercise 9: two rows of two numbers, for example [[1, 0], [0, 1]]
 check("04.9", my_D)
 
 # %% [markdown]
@@ -603,8 +604,10 @@ turning_widget
 # $u = u_t$ are free symbols.
 #
 # **Step 1** (Eq. 7). The square, multiplied out, has three parts:
-# $\|\gamma Ax + Bu\|^2 = \gamma^2\|x\|^2 + u^\top B^\top B\,u + 2\gamma\,x^\top A^\top B\,u$. The first needs
-# $A^\top A = I$: a rotation keeps the length of $x$.
+#
+# $$\|\gamma Ax + Bu\|^2 = \gamma^2\|x\|^2 + u^\top B^\top B\,u + 2\gamma\,x^\top A^\top B\,u .$$
+#
+# The first needs $A^\top A = I$: a rotation keeps the length of $x$, so there is no $A$ left in it.
 
 # %% tags=["proof-lemma_3"]
 gamma, theta = sp.Symbol("gamma", positive=True), sp.Symbol("theta", real=True)
@@ -617,7 +620,7 @@ for A in (R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6))):
     parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
     assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "step 1: Eq. 7"
     layers.append((B, x, u, parts))
-    print(f"width {N}: the square is the sum of these three parts")
+    print(f"width {N}: the square is the sum of three parts; the first is", parts[0])
 
 
 # %% [markdown]
@@ -643,7 +646,8 @@ def mean(form, x, u, xu=0, uu=sp.eye(2)):
 
 for B, x, u, (own, driven, crossed) in layers:
     assert mean(crossed, x, u) == 0, "step 2: Eq. 8"
-print("2 gamma E x^T A^T B u = 0")
+print("the mean of the third part:", mean(crossed, x, u))
+print("of the first, which is left as it is:", mean(own, x, u))
 
 # %% [markdown]
 # **Step 3** (Eq. 9). The mean of the second part is $\mathbb{E}\,u^\top B^\top B\,u = \mathrm{Tr}\,B^\top B$. So
@@ -654,7 +658,7 @@ for B, x, u, (own, driven, crossed) in layers:
     assert mean(driven, x, u) == sp.expand((B.T * B).trace()), "step 3: Eq. 9"
     whole, before = mean(own + driven + crossed, x, u), mean(x.dot(x), x, u)
     assert sp.expand(whole - gamma**2 * before - (B.T * B).trace()) == 0, "step 3: the three parts"
-print("E||x_t||^2 = alpha^2 (gamma^2 E||x_(t-1)||^2 + Tr B^T B)")
+print("the mean of the second part:", mean(driven, x, u))
 
 # %% [markdown]
 # So far the paper is right. Its last line puts $\mathbb{E}\|x_{t-1}\|^2 = c$ and the printed $\alpha$ in, and says
@@ -686,9 +690,10 @@ assert sp.solve(numerator, c) == [1], "step 5: when it is c"
 print("E||x||^2 tends to", settled, "and that minus c has the numerator", numerator)
 
 # %% [markdown]
-# **Break it.** Each step uses one hypothesis. Take them away one by one, and another step fails: a transition that is
-# no rotation (it stretches one direction by 2); inputs that are correlated with the state; inputs whose variance is
-# not $I$.
+# **Break it.** Each of steps 1 to 3 uses one hypothesis; take it away, and that step fails. Do it by hand first: in the
+# cell of step 1 put `R(theta) * sp.diag(2, 1)` for `R(theta)`, run it, and change it back. The cell below takes away
+# all three, one after the other: a transition that is no rotation (it stretches one direction by 2); inputs that are
+# correlated with the state; inputs whose variance is not $I$.
 
 # %% tags=["proof-lemma_3"]
 B, x, u, (own, driven, crossed) = layers[0]
@@ -707,9 +712,9 @@ with show.fails("step 3"):
 # > **Put right.** Lemma 3 holds for every $c$ with $\alpha = \sqrt{\frac{c}{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$, and
 # > with no other positive $\alpha$.
 #
-# **Step 1.** By step 3 above, with this $\alpha$: from $c$ to $c$.
+# **Step 1.** By step 3 of the lemma, with this $\alpha$, a mean square of $c$ is $c$ again one step later.
 #
-# **Step 2.** There is no other: solve for $\alpha^2$.
+# **Step 2.** No other positive $\alpha$ does that: the cell solves for $\alpha^2$.
 
 # %% tags=["proof-lemma_3_repaired"]
 c, gamma, Tr, alpha2 = sp.symbols("c gamma Tr alpha2", positive=True)
@@ -724,7 +729,8 @@ print("alpha^2 =", right)
 # %% tags=["proof-lemma_3_repaired"]
 with show.fails("step 1"):
     right = 1 / (c * gamma**2 + Tr)
-    assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "step 1"
+    after = sp.simplify(right * (gamma**2 * c + Tr))
+    assert after == c, f"step 1: from c to {after}"
 
 # %% [markdown]
 # ### Eq. 11 inherits the error

@@ -153,9 +153,8 @@ print("y =", sums)
 X = sp.Symbol("X")
 
 
-def ring(
-    K, k, n, free=0
-):  # what looks back from place 0 upwards, what looks ahead from place n - 1 downwards
+# what looks back stands from place 0 upwards, what looks ahead from place n - 1 downwards
+def ring(K, k, n, free=0):
     found = [None] * n
     for place, tap in [*enumerate(K), *((-1 - j, tap) for j, tap in enumerate(k[:-1]))]:
         here = found[place % n]
@@ -243,7 +242,7 @@ B, C = sp.Matrix(sp.symbols("B1 B2")), sp.Matrix([sp.symbols("C1 C2")])
 A = V * Lam * V.inv()
 for j in range(4):
     assert sp.simplify(A**j - V * Lam**j * V.inv()) == sp.zeros(2), "step 1"
-print("A^2 = V diag(lambda1^2, lambda2^2) V^-1, for every V that has an inverse")
+print("V^-1 A^2 V =", sp.simplify(V.inv() * A**2 * V))
 
 # %% [markdown]
 # **Step 2 (read off the weights).** A row times a diagonal times a column is $\sum_n (CV)_n \lambda_n^{\,j} (V^{-1}B)_n$. So $w_n = (CV)_n (V^{-1}B)_n$. $\blacksquare$

@@ -128,12 +128,8 @@ for N in (2, 3, 4):
     kernel = powers(x[:N], range(N)) * sp.Matrix(weights(x[:N]))
     assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], f"step 2: {N} nodes"
 three = [sp.S(0), sp.Rational(1, 2), sp.S(1)]
-print(
-    "nodes 0, 1/2, 1: weights",
-    weights(three),
-    "kernel",
-    list(powers(three, range(3)) * sp.Matrix(weights(three))),
-)
+kernel = list(powers(three, range(3)) * sp.Matrix(weights(three)))
+print(f"nodes 0, 1/2, 1: weights {weights(three)}, kernel {kernel}")
 
 
 # %% [markdown]
@@ -157,7 +153,9 @@ for N in (2, 3, 4):
     divided = [w / node for w, node in zip(weights(x[:N]), x)]
     kernel = powers(x[:N], range(1, N + 1)) * sp.Matrix(divided)
     assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], "step 4"
-print("lags 1 to N: w_i / lambda_i")
+some = [sp.S(1) / 4, sp.S(1) / 2, sp.S(1)]
+later = [w / node for w, node in zip(weights(some), some)]
+print(f"nodes 1/4, 1/2, 1: {weights(some)}; for lags 1 to 3: {later}")
 
 # %% [markdown]
 # **Step 5 (the largest is at least the geometric mean).** In $\prod_i |w_i|$ every pair of nodes stands twice, so
@@ -167,7 +165,9 @@ print("lags 1 to N: w_i / lambda_i")
 # %% tags=["proof-claim_1"]
 for N in (2, 3, 4):
     assert sp.cancel(sp.prod(weights(x[:N])) ** 2 * gaps(x[:N]) ** 4) == 1, "step 5"
-print("(product of the weights)^2 = (product of the differences)^-4")
+sizes = [abs(w) for w in weights(three)]
+mean = float(sp.prod(sizes)) ** (1 / 3)
+print(f"nodes 0, 1/2, 1: the largest weight is {max(sizes)}, the geometric mean {mean:.2f}")
 
 # %% [markdown]
 # **Step 6 (the product as a determinant of Chebyshev polynomials).** The paper quotes a bound for that product. A shorter way: the polynomial
@@ -195,22 +195,19 @@ exponent = sp.expand(-2 / n * (-((n - 1) ** 2) + n / 2 * sp.log(n, 2)))
 assert sp.simplify(exponent - (2 * n - 4 + 2 / n - sp.log(n, 2))) == 0, "step 7: the exponent"
 for N in range(2, 25):
     even = [Fraction(k, N - 1) for k in range(N)]
-    largest = [
-        max(map(abs, shifts.exact_weights(nodes)))
-        for nodes in (even, shifts.chebyshev_nodes(N))
-    ]
+    largest = [max(map(abs, shifts.exact_weights(a))) for a in (even, shifts.chebyshev_nodes(N))]
     assert min(largest) >= 2 ** (2 * N - 4 + 2 / N) / N, "step 7: the bound"
-print(
-    "log2 of the bound:",
-    exponent,
-    "; N = 24: bound 2^%.1f, two node sets 2^%.1f, 2^%.1f"
-    % (2 * 24 - 4 + 2 / 24 - math.log2(24), *map(math.log2, largest)),
-)
+print("log2 of the bound:", exponent)
+bound, spaced, best = float(exponent.subs(n, N)), *map(math.log2, largest)
+print(f"N = {N}: bound 2^{bound:.1f}, evenly spaced 2^{spaced:.1f}, Chebyshev 2^{best:.1f}")
 
 # %% [markdown]
 # ### Break a hypothesis: the formula, the index
 #
-# The same lines as in step 2, first with the printed formula, then with the one-hot at "position $N$" taken literally (columns $1, \dots, N$):
+# The same lines as in step 2, first with the printed formula, then with the one-hot at "position $N$" taken literally
+# (columns $1, \dots, N$). You may do it by hand as well: in the cell of step 2 put `-1 / sp.prod(b - a` for
+# `1 / sp.prod(a - b`, or `range(1, N + 1)` for `range(N)`, run it, and change it back. The printed formula holds for
+# two nodes and fails for three, since the sign depends on $N$.
 
 # %% tags=["proof-claim_1"]
 with show.fails("step 2"):
@@ -266,7 +263,8 @@ for N in (2, 3, 4, 5, 6):
     kernel = [sum(w[i] * node[i] ** k for i in range(N)) for k in range(N)]
     paired = sum(w[i] * sum(p[k] * node[i] ** k for k in range(N)) for i in range(N))
     assert sp.expand(paired - sum(p[k] * kernel[k] for k in range(N))) == 0, "step 1"
-print("sum_i w_i p(x_i) = sum_k p_k K_k, for free w, x, p")
+terms = len(sp.Add.make_args(sp.expand(paired)))
+print(f"N = {N}: the same {terms} products w_i p_k x_i^k on both sides")
 
 # %% [markdown]
 # Which polynomial within $\pm1$ has the largest leading coefficient? Chebyshev's, moved to $[0, 1]$: $T^*(x) = T_{N-1}(2x - 1)$.
@@ -314,20 +312,25 @@ for n in range(1, 13):
     assert q.diff(X) == sp.Poly(X, X) * U[n - 1] + n * T[n], "step 5: the derivative"
     assert all(q.diff(X)(end) == 2 * n * T[n](end) for end in (-1, 1)), "step 5: the ends"
     assert q.LC() == 2 ** (n - 1), "step 5: in front"
-print("q' is n T_n inside and 2 n T_n at the ends, and q begins with 2^(n-1)")
+half, slope = sp.Rational(1, 2), (sp.Poly(X**2 - 1, X) * U[2]).diff(X)
+for name, polynomial in (("q'", slope), ("T_3", T[3])):
+    print(f"n = 3: {name} at -1, -1/2, 1/2, 1 is", [polynomial(y) for y in (-1, -half, half, 1)])
 
 # %% [markdown]
-# **Step 6 (the weights): this line is yours.** The derivative of $\prod_j (y - y_j)$ at $y_k$ is $\prod_{j\ne k}(y_k - y_j)$. With step 5 you know it for the nodes $y_k = -\cos\frac{\pi k}{n}$ on $[-1, 1]$; the nodes on $[0, 1]$ are half as far apart. So what is $w_k$, as a function of $N$ and $k$? (Exercise 11. As long as
-# `None` stands here the chapter goes on with step 7, which does not need it.)
+# **Step 6 (the weights): this line is yours.** The derivative of $\prod_j (y - y_j)$ at $y_k$ is $\prod_{j\ne k}(y_k - y_j)$. With step 5 you know it for the nodes $y_k = -\cos\frac{\pi k}{n}$ on $[-1, 1]$; the nodes on $[0, 1]$ are half as far apart. So what is $w_k$,
+# the weight of the $k$-th of the best nodes, $k = 0, \dots, N-1$? (Exercise 11. As long as `None` stands here the
+# chapter goes on with step 7, which does not need it. The second cell adds your sizes up, as Theorem 1 asks.)
 
 # %%
-my_weight = (
-    None  # a function of (N, k), k = 0 ... N-1: the weight of the k-th of the best nodes
-)
+my_weight = None  # exercise 11: a function of N and k, such as lambda N, k: (-1) ** k * N
+check("06.11", my_weight)
+
+# %%
 if my_weight is not None:
     for N in range(2, 13):
-        assert sum(abs(my_weight(N, k)) for k in range(N)) == 2 ** (2 * N - 3), "step 6"
-check("06.11", my_weight)
+        total, due = sum(abs(my_weight(N, k)) for k in range(N)), 2 ** (2 * N - 3)
+        assert abs(total / due - 1) < 1e-9, f"step 6: N = {N}: the sizes add up to {total}, not {due}"
+    print(f"N = 2 to 12: your sizes add up to 2^(2N-3); for N = {N} to {total:,.0f}")
 
 # %% [markdown]
 # **Step 7 (the bound is reached).** The weights at these nodes, solved for exactly (the nodes rounded to 240 binary digits): they alternate in sign and their sizes add up to $2^{2N-3}$, to 30 digits. $\blacksquare$
@@ -337,15 +340,12 @@ for N in range(2, 13):
     w = shifts.exact_weights(shifts.chebyshev_nodes(N))
     assert all(a * b < 0 for a, b in zip(w, w[1:])), "step 7: the signs"
     assert abs(sum(map(abs, w)) / 2 ** (2 * N - 3) - 1) < Fraction(1, 10**30), "step 7: the sum"
-print(
-    "N = 12:",
-    ", ".join(f"{float(a):,.0f}" for a in w),
-    "add up to",
-    f"{float(sum(map(abs, w))):,.0f}",
-)
+print("N = 12:", " ".join(f"{float(a):,.0f}" for a in w))
+print(f"the sizes add up to {float(sum(map(abs, w))):,.0f} = 2^21")
 
 # %% [markdown]
-# **Step 8 (a look at other nodes).** Ten random sets of fractions for each $N$; all are larger. (Samples: the proof is steps 1 to 3.)
+# **Step 8 (a look at other nodes).** Ten random sets of fractions for each $N$: all have a larger $\|w\|_1$. (These are
+# samples; the proof is steps 1 to 3.)
 
 # %% tags=["proof-theorem_1"]
 draw, least = np.random.default_rng(0), Fraction(10**9)
@@ -373,14 +373,15 @@ show.figure(
 # %% tags=["proof-theorem_1"]
 with show.fails("step 3"):
     for N in range(2, 13):
-        assert leading[N] == 2 ** (2 * N - 2), "step 3: the leading coefficient"
+        wrong = 2 ** (2 * N - 2)
+        assert leading[N] == wrong, f"step 3: for N = {N} it is {leading[N]}, not {wrong}"
 with show.fails("step 7"):
     for N in range(2, 13):
         w = shifts.exact_weights([Fraction(k, N - 1) for k in range(N)])
         assert all(a * b < 0 for a, b in zip(w, w[1:])), "step 7: the signs"
-        assert abs(sum(map(abs, w)) / 2 ** (2 * N - 3) - 1) < Fraction(1, 10**30), (
-            "step 7: the sum"
-        )
+        times = sum(map(abs, w)) / 2 ** (2 * N - 3)
+        said = f"for N = {N} the sum is {float(times):.3f} times the least"
+        assert abs(times - 1) < Fraction(1, 10**30), f"step 7: {said}"
 
 # %%
 for N in (4, 8, 16, 32):

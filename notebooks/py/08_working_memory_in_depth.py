@@ -129,7 +129,7 @@ for C in range(2, 9):
     for depth in range(1, 4):
         ways = routes(C, [C**level for level in range(depth + 1)])
         assert ways == Counter(range(C ** (depth + 1))), "step 2"
-print("C = 2 to 8, four depths: every letter of the last C^(depth + 1) comes by one route")
+print(f"C = {C}, {depth + 1} depths: distances 0 to {max(ways):,}, routes to each: {set(ways.values())}")
 
 # %% [markdown]
 # Said otherwise: *a distance has one way to be written in base $C$*, and digit $\ell$ says how many steps it takes at depth

@@ -685,13 +685,13 @@ print("n = 4:", claimed)
 # **Step 2.** If $k \ge 0$ sums to one, $1/n \le |k|^2 \le 1$: what is missing on the left is $\sum (k_i - \frac1n)^2$, and on the right $2\sum_{i<j} k_ik_j$; neither is negative. (Free symbols, $n = 2$ to 5.)
 
 # %% tags=["proof-spectrum"]
-for n in (2, 3, 4, 5):
+for n in (5, 4, 3, 2):
     k = list(sp.symbols(f"k:{n - 1}"))
     k.append(1 - sum(k))  # they sum to one
     size, mixed = sum(a * a for a in k), sum(k[i] * k[j] for i in range(n) for j in range(i))
     assert sp.expand(size - sp.Rational(1, n) - sum((a - sp.Rational(1, n)) ** 2 for a in k)) == 0, "step 2: left"
     assert sp.expand(1 - size - 2 * mixed) == 0, "step 2: right"
-print("|k|^2 - 1/n is a sum of squares, 1 - |k|^2 a sum of products: both at least 0")
+print(f"n = {n}: |k|^2 - 1/{n} =", sp.factor(size - sp.Rational(1, n)), "  1 - |k|^2 =", sp.factor(1 - size))
 
 # %% [markdown]
 # **Step 3.** So the eigenvalue $1 - \beta|k|^2$ lies between $1-\beta$ and $1-\beta/n$. (5,000 keys of 8 numbers, soft ones and hard ones, by softmax and by the released code's $\mathrm{elu}+1$ over its sum.)
@@ -762,7 +762,7 @@ print(f"the least eigenvalue is below -1: {least < -1}")
 assert least < -1, "step 3: elu + 1 is unstable (sampled)"
 
 # %% [markdown]
-# **Break it:**
+# **Break it:** at $s = 2.1$ what the memory says is not bounded any more.
 
 # %% tags=["proof-stability"]
 with show.fails("step 2"):
@@ -1153,7 +1153,7 @@ for _ in range(2):
 steps_of_W = (W[1] - W[0], W[2] - W[1])
 assert (steps_of_W[1] - (1 - s) * steps_of_W[0]).applyfunc(sp.simplify) == sp.zeros(2, 2), "step 2: by 1 - s"
 assert (W[2] - W[0]).subs(s, 2).applyfunc(sp.simplify) == sp.zeros(2, 2), "step 2: a reflection comes back"
-print("W_2 - W_1 = (1 - s)(W_1 - W_0), and W_2 = W_0 at s = 2")
+print("(W_2 - W_1) / (W_1 - W_0), entry by entry:", *{sp.cancel(b / a) for a, b in zip(*steps_of_W)})
 
 # %% [markdown]
 # **Step 3.** No later token takes two states apart: a write multiplies a row $x$ of their difference by $I - \beta kk^\top$, and $|x|^2$ falls by $s\,(2-s)\,(x\cdot u)^2 \ge 0$, with $u$ the unit vector along $k$.
