@@ -5,13 +5,16 @@ The paper takes M = 5, trains at 40 symbols and tests at 500 (39 and 499 for Mod
 string; its released code labels every prefix (in ModArith every number), and so do we.
 """
 
+from __future__ import annotations
+
 import re
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 
-from lrnnlab.automata import NO_LABEL, languages, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
 from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.base import Task
 
@@ -26,7 +29,7 @@ class ModularTask(Task):
         self.name = f"{type(self).__name__}({self.modulus})"
         self.symbols = tuple(str(number) for number in range(self.modulus))
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         return torch.randint(self.vocab_size, (batch, length), generator=generator, device=generator.device)
 
 
@@ -41,13 +44,13 @@ class Sum(ModularTask):
     """
 
     @cached_property
-    def rule(self):
+    def rule(self) -> MooreMachine:
         return languages.counter(self.modulus, self.symbols)
 
-    def label(self, tokens):
+    def label(self, tokens: torch.Tensor) -> torch.Tensor:
         return tokens.cumsum(1) % self.modulus
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         tokens = self.check_string(tokens)
         return [sum(tokens[:end]) % self.modulus for end in range(1, len(tokens) + 1)]
 
@@ -69,13 +72,13 @@ class EvenPair(ModularTask):
         self.classes = 2
 
     @cached_property
-    def rule(self):
+    def rule(self) -> MooreMachine:
         return languages.even_pair(self.modulus, self.symbols)
 
-    def label(self, tokens):
+    def label(self, tokens: torch.Tensor) -> torch.Tensor:
         return (tokens == tokens[:, :1]).long()
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         tokens = self.check_string(tokens)
         return [1 if token == tokens[0] else 0 for token in tokens]
 
@@ -102,32 +105,32 @@ class ModArith(ModularTask):
         self.symbols += ("+", "-", "×")
 
     @cached_property
-    def rule(self):
+    def rule(self) -> MooreMachine:
         return languages.mod_arith(self.modulus, self.symbols)
 
     @cached_property
-    def specification(self):
+    def specification(self) -> MooreMachine:
         return minimise(languages.expressions(self.machine))
 
-    def mask(self, length):
+    def mask(self, length: int) -> torch.Tensor:
         return torch.arange(self.check_length(length)) % 2 == 0
 
-    def token_distribution(self, position):
+    def token_distribution(self, position: int) -> np.ndarray:
         position, numbers = whole_number(position, 0, f"{self}: a position"), np.arange(self.vocab_size) < self.modulus
         return numbers / self.modulus if position % 2 == 0 else ~numbers / 3
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         tokens = torch.empty(batch, length, dtype=torch.int64, device=generator.device)
         tokens[:, ::2].random_(0, self.modulus, generator=generator)
         tokens[:, 1::2].random_(self.modulus, self.vocab_size, generator=generator)
         return tokens
 
-    def label(self, tokens):
+    def label(self, tokens: torch.Tensor) -> torch.Tensor:
         M, numbers, operators = self.modulus, tokens[:, ::2], tokens[:, 1::2]  # (B, N) and (B, N-1), N = (T+1)/2
         times, signed = operators == M + 2, torch.where(operators == M + 1, -numbers[:, 1:], numbers[:, 1:])
         # the current term obeys this book's own sentence, x_t = A_t x_{t-1} + b_t: × scales it, + and - begin anew
         A, b = numbers[:, 1:] * times, signed * ~times
-        terms = [numbers[:, 0]]
+        terms: Any = [numbers[:, 0]]
         for A_t, b_t in zip(A.unbind(1), b.unbind(1)):
             terms.append((A_t * terms[-1] + b_t) % M)
         terms = torch.stack(terms, dim=1)  # (B, N)
@@ -137,29 +140,29 @@ class ModArith(ModularTask):
         labels[:, ::2] = values % M
         return labels
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         """Python's own arithmetic on the written prefixes: the text holds checked numbers and operators only."""
         text = self.write(tokens).replace("×", "*")
         ends = [found.end() for found in re.finditer(r"\d+", text)]
         return [eval(text[:end], {"__builtins__": {}}) % self.modulus for end in ends]
 
-    def write(self, tokens):
+    def write(self, tokens: Any) -> str:
         """As in "1+2-3×4"; a number above 9 needs no separator, since operators stand on both sides of it."""
         return "".join(self.symbols[token] for token in self.check_string(tokens))
 
     @checked
-    def read(self, text: str):
+    def read(self, text: str) -> torch.Tensor:
         """The tokens (T,) of an expression; × may be typed x or *.  ValueError names what does not belong."""
         parts = ["×" if part in "x*" else part for part in re.findall(r"[0-9]+|\S", text)]
         return self.read_parts(parts, text)
 
-    def check_length(self, length):
+    def check_length(self, length: int) -> int:
         length = super().check_length(length)
         if length % 2 == 0:
             raise ValueError(f"{self}: an expression has odd length (numbers with operators between), got {length}")
         return length
 
-    def check_tokens(self, tokens):
+    def check_tokens(self, tokens: Any) -> torch.Tensor:
         tokens = super().check_tokens(tokens)
         odd = torch.arange(tokens.shape[1], device=tokens.device) % 2 == 1
         wrong = ((tokens >= self.modulus) != odd).nonzero()

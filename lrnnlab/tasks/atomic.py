@@ -9,8 +9,11 @@ Their targets are functions of the input too, also where the paper draws the ans
 stands in the first two numbers, in ``Solve`` the system has one solution.  ``ATOMIC`` has all eleven by name.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from math import isqrt, pi
+from typing import Any
 
 import torch
 
@@ -21,17 +24,17 @@ from lrnnlab.tasks.continuous import ContinuousTask, normal_sequences
 class Sequence(ContinuousTask):
     """x of length L: standard normals divided by their largest absolute value."""
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         return normal_sequences(batch, length, generator)[..., None]
 
 
 class PaddedSequence(Sequence):
     """The same with L zeros behind it (T = 2L): the answer may be written after all of x has been read."""
 
-    def input_length(self, length):
+    def input_length(self, length: int) -> int:
         return 2 * length
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         x = super().draw(batch, length, generator)
         return torch.cat([x, torch.zeros_like(x)], dim=1)
 
@@ -47,18 +50,18 @@ class Shift(Sequence):
     def __init__(self, copies=8):
         self.copies = self.d_out = self.least = whole_number(copies, 1, "Shift: the number of copies")
 
-    def check_length(self, length):
+    def check_length(self, length: int) -> int:
         length = super().check_length(length)
         if length % self.copies:
             raise ValueError(f"{self}: a length must be a multiple of {self.copies}, got {length}")
         return length
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         length = self.check_length(values.shape[1])
         x, step = values[..., 0], length // self.copies
         return torch.stack([torch.nn.functional.pad(x, (j * step, 0))[:, :length] for j in range(self.copies)], -1)
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         x = [row[0] for row in self.floats(values)]
         step = len(x) // self.copies
         return [[x[i - j * step] if i >= j * step else 0.0 for j in range(self.copies)] for i in range(len(x))]
@@ -71,11 +74,11 @@ class CumSum(Sequence):
     [1.0, 1.4140000343322754, 1.7319999933242798, 2.0]
     """
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         count = torch.arange(1, values.shape[1] + 1, device=values.device, dtype=values.dtype)
         return values.cumsum(1) / count.sqrt()[:, None]
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         x = [row[0] for row in self.floats(values)]
         return [[sum(x[:i + 1]) / (i + 1) ** 0.5] for i in range(len(x))]
 
@@ -87,10 +90,10 @@ class CumMax(Sequence):
     [0.0, 0.0, 0.5, 0.5, 1.0]
     """
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         return values.cummax(1).values
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         x = [row[0] for row in self.floats(values)]
         return [[max(x[:i + 1])] for i in range(len(x))]
 
@@ -102,10 +105,10 @@ class Reverse(PaddedSequence):
     [3.0, 2.0, 1.0]
     """
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         return values[:, :values.shape[1] // 2].flip(1)
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         x = self.floats(values)
         x = x[:len(x) // 2]
         return [x[-1 - i] for i in range(len(x))]
@@ -118,11 +121,11 @@ class Sort(PaddedSequence):
     tensor([ 0.1000,  0.1500, -0.2000,  0.9000])
     """
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         x = values[:, :values.shape[1] // 2]
         return x.gather(1, (x - x[:, :1]).abs().argsort(dim=1, stable=True))
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         x = [row[0] for row in self.floats(values)]
         return [[number] for number in sorted(x[:len(x) // 2], key=lambda number: abs(number - x[0]))]
 
@@ -142,27 +145,27 @@ class Select(ContinuousTask):
     def __init__(self, chosen=32):
         self.chosen = whole_number(chosen, 1, f"{self}: the number of chosen values")
 
-    def input_length(self, length):
+    def input_length(self, length: int) -> int:
         return length + 2 * self.chosen
 
-    def positions(self, batch, length, generator):
+    def positions(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         """(B, M) the chosen positions, growing, uniform without replacement among the first M + L."""
         order = torch.rand(batch, length + self.chosen, generator=generator, device=generator.device).argsort(1)
         return order[:, :self.chosen].sort(1).values
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         values = torch.zeros(batch, self.input_length(length), 2, device=generator.device)
         values[:, :length + self.chosen, 0] = normal_sequences(batch, length + self.chosen, generator)
         values[:, :, 1].scatter_(1, self.positions(batch, length, generator), 1)
         return values
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         marked = values[..., 1] == 1
         if (marked.sum(1) != self.chosen).any():
             raise ValueError(f"{self}: values must have {self.chosen} positions marked, got {marked.sum(1).tolist()}")
         return values[..., 0][marked].reshape(len(values), self.chosen, 1)
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         return [[number] for number, mark in self.floats(values) if mark == 1]
 
 
@@ -175,7 +178,7 @@ class SelectFixed(Select):
     [[2, 3, 12, 13], [2, 3, 12, 13]]
     """
 
-    def positions(self, batch, length, generator):
+    def positions(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         return super().positions(1, length, torch.Generator().manual_seed(0)).to(generator.device).expand(batch, -1)
 
 
@@ -193,11 +196,11 @@ class MIPS(ContinuousTask):
         self.d_out = whole_number(width, 1, f"{self}: the width")
         self.columns = 3 * self.d_out
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         vectors = torch.randn(batch, length, 3, self.d_out, generator=generator, device=generator.device)
         return torch.nn.functional.normalize(vectors, dim=-1).flatten(2)
 
-    def label(self, values, block=512):
+    def label(self, values: torch.Tensor, block: int = 512) -> torch.Tensor:
         q, k, v = values.split(self.d_out, dim=-1)
         best = []
         for start in range(0, q.shape[1], block):  # blocks of queries: T x T scores of a long input fill the memory
@@ -206,7 +209,7 @@ class MIPS(ContinuousTask):
             best.append(scores.masked_fill(future, -torch.inf).argmax(-1))
         return v.gather(1, torch.cat(best, dim=1)[..., None].expand(-1, -1, self.d_out))
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         D, answers = self.d_out, []
         rows = self.floats(values)
         for i, row in enumerate(rows):
@@ -227,27 +230,27 @@ class ContextShift(ContinuousTask):
 
     least = 3
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         x = normal_sequences(batch, length - 2, generator)
         shift = torch.randint(length - 2, (batch, 1), generator=generator, device=generator.device)
         angle = shift.double() * (2 * pi / length)
         return torch.cat([angle.cos().float(), angle.sin().float(), x], dim=1)[..., None]
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         x, length = values[..., 0], values.shape[1]
         turn = torch.atan2(x[:, 1].double(), x[:, 0].double()) / (2 * pi)
         start = (turn * length).round().long()[:, None] % length
         source = torch.arange(length, device=x.device) - start
         return (x.gather(1, source.clamp_min(0)) * (source >= 0))[..., None]
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         x = [row[0] for row in self.floats(values)]
         angles = torch.arange(len(x), dtype=torch.float64) * (2 * pi / len(x))
         start = int(((angles.cos() - x[0]) ** 2 + (angles.sin() - x[1]) ** 2).argmin())  # the s whose point it is
         return [[number] for number in ([0.0] * start + x)[:len(x)]]
 
 
-def unknowns(length):
+def unknowns(length: int) -> int:
     """N, the largest whole number with L - N^2 - N >= N: 63 at L = 4096, 21 at 512."""
     return isqrt(length + 1) - 1
 
@@ -264,25 +267,25 @@ class Solve(ContinuousTask):
 
     least = 3
 
-    def matrices(self, batch, size, generator):
+    def matrices(self, batch: int, size: int, generator: torch.Generator) -> torch.Tensor:
         """(B, N, N) orthogonal."""
         gaussian = torch.randn(batch, size, size, generator=generator, device=generator.device)
         u, _, vh = torch.linalg.svd(gaussian)
         return u @ vh
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         size = unknowns(length)
         A = self.matrices(batch, size, generator)
         X = torch.randn(batch, size, 1, generator=generator, device=generator.device)
         rows = torch.cat([A, A @ torch.nn.functional.normalize(X, dim=1)], dim=2).flatten(1)  # (B, N (N + 1))
         return torch.nn.functional.pad(rows, (0, length - rows.shape[1]))[..., None]
 
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         size = unknowns(values.shape[1])
         rows = values[:, :size * (size + 1), 0].reshape(len(values), size, size + 1)
         return rows[:, :, :size].transpose(1, 2) @ rows[:, :, size:]  # A^T b: A is orthogonal
 
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         rows = torch.tensor(self.floats(values), dtype=torch.float64)
         size = unknowns(len(rows))
         rows = rows[:size * (size + 1)].reshape(size, size + 1)
@@ -300,7 +303,7 @@ class SolveFixed(Solve):
     True
     """
 
-    def matrices(self, batch, size, generator):
+    def matrices(self, batch: int, size: int, generator: torch.Generator) -> torch.Tensor:
         return super().matrices(1, size, torch.Generator().manual_seed(0)).to(generator.device).expand(batch, -1, -1)
 
 

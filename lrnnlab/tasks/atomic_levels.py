@@ -7,6 +7,10 @@ some numbers in the paper's tables 1 and 2 are just these levels: .22 for Shift,
 Sort, .01 for MIPS.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import beta, norm
@@ -15,14 +19,14 @@ from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.base import BaseTask
 
 
-def largest_of_normals(length, points):
+def largest_of_normals(length: int, points: int) -> np.ndarray:
     """(points,) values of a = max |x_i| of ``length`` standard normals, at equally probable quantiles."""
     points = whole_number(points, 1, "points")
     quantile = (np.arange(points) + 0.5) / points
     return norm.isf((1 - quantile ** (1 / length)) / 2)
 
 
-def shift_level(copies=8):
+def shift_level(copies: int = 8) -> float:
     """R2 of copying the input into column j = 0 and answering 0 in the others: 2 / (C + 1).
 
     Column j holds L - jL/C numbers of one variance, the rest zeros: in all the variance of L (C + 1) / 2 numbers, of
@@ -34,7 +38,7 @@ def shift_level(copies=8):
     return 2 / (whole_number(copies, 1, "the number of copies") + 1)
 
 
-def cummax_level(length, points=32):
+def cummax_level(length: int, points: int = 32) -> float:
     """R2 of answering the mean of each position, whatever the input: y_i = E[max(x_0..x_i) / max|x|].
 
     Given a, one of the L numbers (each as likely) has absolute value a, the others are normals cut off at +-a; so the
@@ -60,7 +64,7 @@ def cummax_level(length, points=32):
     return float(1 - (square - mean**2).mean() / (square.mean() - mean.mean() ** 2))
 
 
-def sort_level(length, points=16):
+def sort_level(length: int, points: int = 16) -> float:
     """R2 of E[y_i | x_0, i] for Sort: the answer that knows the first number and the position, and sorts nothing.
 
     Given a, one of the L numbers is +-1, the others are normals cut off at +-a.  Of those, the nearest share u to x_0
@@ -112,7 +116,7 @@ def sort_level(length, points=16):
     return float(explained / variance)  # the mean of all numbers is 0
 
 
-def mips_level(length):
+def mips_level(length: int) -> float:
     """R2 of answering the mean of v_0 ... v_i in MIPS, whatever is asked: (1 + 1/2 + ... + 1/L) / L.
 
     y_i is one of the i + 1 vectors, each as likely, all of norm 1 and uncorrelated; so 1/(i + 1) of it is explained.
@@ -125,7 +129,7 @@ def mips_level(length):
 
 
 @checked
-def trivial_level(task: BaseTask, length):
+def trivial_level(task: BaseTask, length: Any) -> float:
     """R2 on ``task`` (one of ``ATOMIC``'s) at ``length`` of the best answer known here that learns no skill, else 0.
 
     0 is what one number for the whole batch scores; that nothing simple does better on the other tasks is not proved.

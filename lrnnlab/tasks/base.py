@@ -21,10 +21,13 @@ takes its machine from there: it gives ``rule`` instead of ``initial``, ``step``
             return [tokens[:k].count(1) % 2 for k in range(1, len(tokens) + 1)]
 """
 
+from __future__ import annotations
+
 import random
 import re
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,12 +41,12 @@ from lrnnlab.errors import checked, shown, whole_number
 
 
 @checked
-def draw_seed(generator: torch.Generator):
+def draw_seed(generator: torch.Generator) -> int:
     """A whole number below 2^62 from a ``torch.Generator``, which moves on: a seed for another source of chance."""
     return int(torch.randint(2**62, (1,), generator=generator, device=generator.device))
 
 
-def python_random(generator):
+def python_random(generator: torch.Generator) -> random.Random:
     """A ``random.Random`` that is decided by the state of ``generator``.
 
     >>> first, second = (python_random(torch.Generator().manual_seed(3)).random() for _ in range(2))
@@ -53,7 +56,7 @@ def python_random(generator):
     return random.Random(draw_seed(generator))
 
 
-def numpy_random(*numbers):
+def numpy_random(*numbers: int) -> np.random.Generator:
     """A ``numpy.random.Generator`` decided by whole numbers: a seed, and what it is for (a split, an index).
 
     >>> int(numpy_random(0, 5).integers(100)) == int(numpy_random(0, 5).integers(100))
@@ -79,18 +82,18 @@ class Batch:
     mask: torch.Tensor | None = None
 
     @property
-    def tokens(self):
+    def tokens(self) -> torch.Tensor:
         """``inputs`` by the name they have where they are tokens."""
         return self.inputs
 
     def __len__(self):
         return len(self.inputs)
 
-    def to(self, device):
+    def to(self, device: Any) -> Batch:
         """The same batch on another device."""
         return Batch(*(part if part is None else part.to(device) for part in (self.inputs, self.targets, self.mask)))
 
-    def asked(self, outputs):
+    def asked(self, outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The outputs where an answer is asked for, and the targets there: (N, C) and (N,), or twice (B, T', d_out).
 
         ``outputs``: (B, T, C), one a position, or (B, C) of a network that answers once, at the last position.
@@ -116,18 +119,18 @@ class Batch:
                              f"{int((~self.mask[:, -1]).nonzero()[0])} is asked for nothing")
         return outputs, self.targets[:, -1]
 
-    def loss(self, outputs):
+    def loss(self, outputs: torch.Tensor) -> torch.Tensor:
         """The mean cross-entropy over all answers that are asked for, in nats; for numbers the mean squared error."""
         given, wanted = self.asked(outputs)
         return (F.mse_loss if wanted.is_floating_point() else F.cross_entropy)(given, wanted)
 
-    def right(self, outputs):
+    def right(self, outputs: torch.Tensor) -> torch.Tensor:
         """(N,) bool: which answers are right, the largest logit's class; NaN is no answer."""
         given, wanted = self.asked(outputs)
         return answered(given) == wanted
 
 
-def is_dense(x):
+def is_dense(x: Any) -> bool:
     """Whether x is a tensor that holds numbers, neither sparse nor of the device that holds none."""
     return isinstance(x, torch.Tensor) and x.layout is torch.strided and x.device.type != "meta"
 
@@ -135,7 +138,7 @@ def is_dense(x):
 NO_ANSWER = -2  # what is never right, not even where no label is due
 
 
-def answered(logits, classes=None):
+def answered(logits: torch.Tensor, classes: int | None = None) -> torch.Tensor:
     """The classes (...) that logits (..., C) answer with: the largest.  NaN is no answer, ``NO_ANSWER``.
 
     Some NaN is what a state leaves that has overflowed; where there is no other answer at all, a warning says so.
@@ -188,64 +191,64 @@ class BaseTask(ABC):
         return self.name
 
     @property
-    def input_size(self):
+    def input_size(self) -> int:
         """V symbols, or d_in columns."""
-        return self.vocab_size if self.reads == "tokens" else self.d_in
+        return self.vocab_size if self.reads == "tokens" else self.d_in  # type: ignore[attr-defined]
 
     @property
-    def output_size(self):
+    def output_size(self) -> int:
         """C classes, or d_out columns."""
-        return self.d_out if self.classes is None else self.classes
+        return self.d_out if self.classes is None else self.classes  # type: ignore[attr-defined]
 
     @abstractmethod
-    def sample(self, batch, length, generator):
+    def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         """``batch`` fresh inputs of ``length`` with their answers, a ``Batch`` on the generator's device."""
 
     @property
-    def chance(self):
+    def chance(self) -> float:
         """Accuracy of a uniform guess, 1/C.  A constant answer can do better: see ``majority``."""
         return 1 / self.classes if self.classes else 0.0
 
     @abstractmethod
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         """What the best constant answer scores at ``length``."""
 
-    def levels(self, length):
+    def levels(self, length: int) -> dict[str, float]:
         """What a guesser scores at ``length``: a dict with ``chance`` and ``majority``."""
         return {"chance": self.chance, "majority": self.majority(length)}
 
-    def training_batch(self, batch, generator, longest=None):
+    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
         """A batch as the paper trains, on inputs of length ``longest`` (the training length), or up to it."""
         return self.sample(batch, self.train_length if longest is None else longest, generator)
 
-    def check_length(self, length):
+    def check_length(self, length: int) -> int:
         """``length`` if inputs of this length exist, else ValueError."""
         return whole_number(length, self.least, f"{self}: a length")
 
-    def near(self, length):
+    def near(self, length: int) -> int:
         """The greatest length up to ``length`` that the task has; ValueError if there is none."""
         for shorter in range(whole_number(length, 1, f"{self}: a length"), 0, -1):
             if self.has_length(shorter):
                 return shorter
         raise ValueError(f"{self}: there is no length up to {length}")
 
-    def sample_near(self, batch, length, generator):
+    def sample_near(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         """``sample`` at the greatest length up to ``length`` that the task has."""
         return self.sample(batch, self.near(length), generator)
 
     @checked
-    def sample_up_to(self, batch, longest, generator: torch.Generator):
+    def sample_up_to(self, batch: Any, longest: Any, generator: torch.Generator) -> Batch:
         """A batch of one random length, uniform in 1..``longest`` (or the next shorter one that the task has)."""
         longest = whole_number(longest, 1, f"{self}: the longest length")
         length = int(torch.randint(1, longest + 1, (), generator=generator, device=generator.device))
         return self.sample_near(batch, max(length, self.least_length), generator)
 
     @property
-    def least_length(self):
+    def least_length(self) -> int:
         """The shortest length that the task has."""
         return next(length for length in range(1, 10_000) if self.has_length(length))
 
-    def has_length(self, length):
+    def has_length(self, length: int) -> bool:
         """Whether the task has inputs of this length."""
         try:
             self.check_length(length)
@@ -253,7 +256,7 @@ class BaseTask(ABC):
             return False
         return True
 
-    def with_length(self, length):
+    def with_length(self, length: int) -> BaseTask:
         """This task with another training length; ValueError if it does not exist at that length."""
         self.train_length = self.check_length(length)
         return self
@@ -265,18 +268,18 @@ class Task(BaseTask):
     ``modulus`` is None for tasks that have none; ``train_length`` and ``test_length`` are the paper's.
     """
 
-    modulus = None
+    modulus: int | None = None
     train_length, test_length = 40, 500
 
     symbols: tuple
     classes: int
     initial: Any = None
 
-    def step(self, state, token):
+    def step(self, state: Any, token: int) -> Any:
         """The state (any hashable) after reading ``token`` in ``state``."""
         raise NotImplementedError(f"{self}: a task has initial, step and output, or else rule")
 
-    def output(self, state):
+    def output(self, state: Any) -> int:
         """The class shown in ``state``; -1 if it has none (allowed only where no label is asked for)."""
         raise NotImplementedError(f"{self}: a task has initial, step and output, or else rule")
 
@@ -286,15 +289,15 @@ class Task(BaseTask):
         return build(self.initial, self.symbols, self.step, self.output)
 
     @abstractmethod
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> Any:
         """The oracle: one answer per labelled position of ONE string, by a route that shares nothing with the rest."""
 
     @property
-    def vocab_size(self):
+    def vocab_size(self) -> int:
         return len(self.symbols)
 
     @cached_property
-    def machine(self):
+    def machine(self) -> MooreMachine:
         """The smallest ``MooreMachine`` with the task's answers (read them at labelled positions of legal strings)."""
         rule = self.rule
         if rule.outputs.max() >= self.classes:
@@ -307,7 +310,7 @@ class Task(BaseTask):
         return smallest
 
     @cached_property
-    def specification(self):
+    def specification(self) -> MooreMachine:
         """What is asked, and no more: ``machine`` with -1 before the first token, and wherever no label is due.
 
         ``equivalent(task.specification, other, where_labelled=True)`` is the test a trained model must pass.
@@ -317,29 +320,29 @@ class Task(BaseTask):
                               lambda state, token: (int(inner.transitions[token, state[0]]), True),
                               lambda state: int(inner.outputs[state[0]]) if state[1] else NO_LABEL))
 
-    def mask(self, length):
+    def mask(self, length: int) -> torch.Tensor:
         """(T,) bool: the positions that carry a label; all of them unless a task says otherwise."""
         return torch.ones(self.check_length(length), dtype=torch.bool)
 
-    def token_distribution(self, position):
+    def token_distribution(self, position: int) -> np.ndarray:
         """(V,) probabilities of the tokens at ``position``; tokens at different positions are independent."""
         return np.full(self.vocab_size, 1 / self.vocab_size)
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         """Random strings (B, T) int64 after ``token_distribution``, on the generator's device."""
         rows = np.stack([self.token_distribution(t) for t in range(length)])
-        edges = rows.cumsum(1)[:, :-1]  # (T, V-1): token v lies between edges v-1 and v
+        edges: Any = rows.cumsum(1)[:, :-1]  # (T, V-1): token v lies between edges v-1 and v
         edges[edges > 1 - 1e-12] = 2  # rounding must not make an impossible last token possible
         edges = torch.from_numpy(edges).to(generator.device)
         uniform = torch.rand(batch, length, 1, dtype=torch.float64, generator=generator, device=generator.device)
         return (uniform >= edges).sum(-1)
 
-    def label(self, tokens):
+    def label(self, tokens: torch.Tensor) -> torch.Tensor:
         """Answers (B, T) at every position of checked ``tokens``: the fast path.  Here: run the machine."""
         return torch.from_numpy(self.machine.answer(tokens.cpu().numpy())).to(tokens.device)
 
     @checked
-    def sample(self, batch, length, generator: torch.Generator):
+    def sample(self, batch: Any, length: Any, generator: torch.Generator) -> Batch:
         """``batch`` random strings of ``length`` with their answers, as a ``Batch`` on the generator's device.
 
         All randomness comes from ``generator`` (``torch.Generator``).  ValueError for a batch below 1, or a length
@@ -352,7 +355,7 @@ class Task(BaseTask):
         batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
         return self._labelled(self.draw(batch, length, generator))
 
-    def targets(self, tokens):
+    def targets(self, tokens: Any) -> torch.Tensor:
         """Answers (B, T) int64 to ``tokens`` (B, T), -1 where no label is due; ValueError names an illegal token."""
         return self._labelled(self.check_tokens(tokens)).targets
 
@@ -360,7 +363,7 @@ class Task(BaseTask):
         mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
         return Batch(tokens, self.label(tokens).masked_fill(~mask, NO_LABEL), mask)
 
-    def label_distribution(self, position):
+    def label_distribution(self, position: int) -> np.ndarray:
         """(C,) exact probabilities of the label at ``position`` of a sampled string (float64, no sampling involved).
 
         The token probabilities are pushed through the machine: p_t = (sum_v P_t(v) A_v) p_{t-1}.
@@ -372,6 +375,7 @@ class Task(BaseTask):
         position = whole_number(position, 0, f"{self}: a position")
         if not self.mask(position + 1)[position]:
             raise ValueError(f"{self}: position {position} carries no label")
+        p: np.ndarray
         machine, p = self.machine, np.zeros(self.machine.num_states)
         p[machine.initial] = 1
         for t in range(position + 1):
@@ -383,11 +387,11 @@ class Task(BaseTask):
                              f"at position {position}, which carries a label")
         return np.bincount(machine.outputs[~unlabelled], weights=p[~unlabelled], minlength=self.classes)
 
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         """Accuracy at the last position of strings of ``length`` for the best constant answer."""
         return float(self.label_distribution(self.check_length(length) - 1).max())
 
-    def write(self, tokens):
+    def write(self, tokens: Any) -> str:
         """One string as text: symbols side by side, or with spaces between if some symbol has two or more characters.
 
         >>> from lrnnlab.tasks import Sum
@@ -398,12 +402,12 @@ class Task(BaseTask):
         return separator.join(self.symbols[token] for token in self.check_string(tokens))
 
     @checked
-    def read(self, text: str):
+    def read(self, text: str) -> torch.Tensor:
         """The tokens (T,) int64 of a text as ``write`` makes it; more spaces do no harm.  ValueError if one is bad."""
         single = all(len(symbol) == 1 for symbol in self.symbols)
         return self.read_parts(re.findall(r"\S", text) if single else text.split(), text)
 
-    def read_parts(self, parts, text):
+    def read_parts(self, parts: Sequence[str], text: str) -> torch.Tensor:
         """The tokens of a text already cut into symbols."""
         if not parts:
             raise ValueError(f"{self}: a string has at least one symbol, got text={text!r}")
@@ -412,7 +416,7 @@ class Task(BaseTask):
                 raise ValueError(f"{self}: {part!r} at position {position} of {text!r} is none of {self.symbols}")
         return torch.tensor(self.check_string([self.symbols.index(part) for part in parts]))
 
-    def check_tokens(self, tokens):
+    def check_tokens(self, tokens: Any) -> torch.Tensor:
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""
         if not is_dense(tokens) or tokens.ndim != 2 or tokens.is_floating_point() \
                 or tokens.is_complex() or tokens.dtype == torch.bool:
@@ -426,7 +430,7 @@ class Task(BaseTask):
                              f"is outside 0..{self.vocab_size - 1}")
         return tokens
 
-    def check_string(self, tokens):
+    def check_string(self, tokens: Any) -> list[int]:
         """One legal string, a sequence or (T,) tensor of tokens, as a list of ints; else ValueError."""
         try:
             string = torch.as_tensor(tokens)

@@ -9,8 +9,11 @@ input); checking, position columns and sampling come from here.  The model reads
 are its prediction.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from math import pi
+from typing import Any
 
 import torch
 
@@ -19,7 +22,7 @@ from lrnnlab.tasks.base import BaseTask, Batch, is_dense
 
 
 @checked
-def position_features(length, device: torch.device | str | None = None):
+def position_features(length: Any, device: torch.device | str | None = None) -> torch.Tensor:
     """(T, 2) columns cos(2 pi i / T), sin(2 pi i / T): where in the input a position is (paper 004, section 3.1).
 
     >>> (position_features(4).round(decimals=3) + 0).tolist()
@@ -51,7 +54,7 @@ def r_squared(prediction: torch.Tensor, target: torch.Tensor) -> float:
     return float(1 - error / spread.clamp_min(1e-5))
 
 
-def normal_sequences(batch, length, generator):
+def normal_sequences(batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
     """(B, L) independent standard normals, each row divided by its largest absolute value (paper 004, section 3.1)."""
     x = torch.randn(batch, length, generator=generator, device=generator.device)
     return x / x.abs().amax(1, keepdim=True)
@@ -68,33 +71,33 @@ class ContinuousTask(BaseTask):
     train_length = test_length = 64
 
     @abstractmethod
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         """Random inputs (B, T, columns), without the position columns, for a checked ``length`` L."""
 
     @abstractmethod
-    def label(self, values):
+    def label(self, values: torch.Tensor) -> torch.Tensor:
         """Targets (B, T', d_out) of inputs (B, T, columns): the fast path."""
 
     @abstractmethod
-    def answer(self, values):
+    def answer(self, values: Any) -> list[list[float]]:
         """The oracle: targets of ONE input (T, columns) as T' rows of d_out floats, by a slow and obvious route."""
 
     @property
-    def d_in(self):
+    def d_in(self) -> int:
         return self.columns + 2
 
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         """R2 of the best answer known that learns no skill; that of one number for the whole batch is ``chance``, 0."""
         from lrnnlab.tasks.atomic_levels import trivial_level  # loads scipy.stats: a second
 
         return trivial_level(self, length)
 
-    def input_length(self, length):
+    def input_length(self, length: int) -> int:
         """T for a checked length L."""
         return length
 
     @checked
-    def sample(self, batch, length, generator: torch.Generator):
+    def sample(self, batch: Any, length: Any, generator: torch.Generator) -> Batch:
         """A ``Batch`` of random inputs (B, T, d_in) with targets (B, T', d_out), float32 on the generator's device.
 
         The last two input columns are ``position_features``.  All randomness comes from ``generator``.  ValueError
@@ -109,22 +112,22 @@ class ContinuousTask(BaseTask):
         values = self.draw(batch, length, generator)
         return Batch(self.with_positions(values), self.label(values))
 
-    def with_length(self, length):
+    def with_length(self, length: int) -> BaseTask:
         self.test_length = self.check_length(length)
         return super().with_length(length)
 
-    def targets(self, values):
+    def targets(self, values: Any) -> torch.Tensor:
         """Targets (B, T', d_out) of ``values`` (B, T, columns); ValueError shows a wrong shape."""
         return self.label(self.check_values(values))
 
-    def check_values(self, values):
+    def check_values(self, values: Any) -> torch.Tensor:
         """``values`` if they are a real tensor (B, T, columns), else ValueError."""
         if not is_dense(values) or values.ndim != 3 or values.shape[2] != self.columns \
                 or not values.is_floating_point():
             raise ValueError(f"{self}: values must be a real tensor (B, T, {self.columns}), got {shown(values)}")
         return values
 
-    def floats(self, values):
+    def floats(self, values: Any) -> list[list[float]]:
         """ONE input (T, columns) as lists of Python floats, for the oracles; ValueError for what is none."""
         try:
             given = torch.as_tensor(values).double()
@@ -132,7 +135,7 @@ class ContinuousTask(BaseTask):
             raise ValueError(f"{self}: values must be numbers (T, {self.columns}), got {shown(values)}") from error
         return self.check_values(given[None])[0].tolist()
 
-    def with_positions(self, values):
+    def with_positions(self, values: Any) -> torch.Tensor:
         """``values`` (B, T, columns) with the two position columns behind them: (B, T, d_in)."""
         values = self.check_values(values)
         where = position_features(values.shape[1], values.device).to(values.dtype)

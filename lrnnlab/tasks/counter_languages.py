@@ -29,12 +29,16 @@ The paper's App. C.2 codes Shuffle-2's answers 0: both closed, 1: ( open, 2: [ o
 answered 1310; the 2320 printed there is the pair of flags (type 0, type 1) read as a binary number.
 """
 
+from __future__ import annotations
+
+import random
 import re
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
+from typing import Any
 
 import numpy as np
 import torch
@@ -59,16 +63,16 @@ class PrefixParity(Regular, CountedTask):
     rule = replace(counter(2), outputs=np.array([1, 0]))
     shared_pool = True
 
-    def accepts(self, state):
+    def accepts(self, state: Any) -> bool:
         return self.output(state) == 1
 
-    def says(self, text):
+    def says(self, text: str) -> int:
         return int(self.holds(text))
 
-    def holds(self, text):
+    def holds(self, text: str) -> bool:
         return text.count("1") % 2 == 0
 
-    def published(self, window, rng):
+    def published(self, window: tuple[int, int], rng: random.Random) -> list[int]:
         """Fair bits that end with probability 1 / (1 + the middle of the window), or at its end; see the module."""
         least, most = window
         stop = 1 / (1 + (least + most) // 2)
@@ -88,23 +92,23 @@ class OneWord(PositiveTask):
     period: int
 
     @abstractmethod
-    def word(self, n):
+    def word(self, n: int) -> str:
         """The written string of number n."""
 
-    def tokens(self, n):
+    def tokens(self, n: int) -> list[int]:
         """The string of number n as a list of tokens."""
         return [self.symbols.index(char) for char in self.word(n)]
 
-    def holds(self, text):
+    def holds(self, text: str) -> bool:
         return text != "" and text == self.word(len(text) // self.period)
 
-    def number(self, length):
+    def number(self, length: int) -> int:
         return int(whole_number(length, 0, f"{self}: a length") > 0 and length % self.period == 0)
 
-    def listed(self, window):
+    def listed(self, window: tuple[int, int]) -> list[list[int]]:
         return [self.tokens(length // self.period) for length in self.lengths(window) if self.number(length)]
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         if not self.number(length):
             raise ValueError(f"{self}: no string has length {length}")
         return torch.tensor(self.tokens(length // self.period), device=generator.device).repeat(batch, 1)
@@ -122,16 +126,16 @@ class EvenAs(Regular, OneWord):
     rule = repeats(repeated, symbols)
 
     @property
-    def period(self):
+    def period(self) -> int:  # type: ignore[override]
         return len(self.repeated)
 
-    def says(self, text):
+    def says(self, text: str) -> int:
         return int(re.fullmatch(f"({self.repeated})*", text) is not None)
 
-    def word(self, n):
+    def word(self, n: int) -> str:
         return self.repeated * n
 
-    def published(self, window, rng):
+    def published(self, window: tuple[int, int], rng: random.Random) -> list[int]:
         """As many repeats as fit into a length uniform in the window; drawn again if that is too short.
 
         So of Bin0's strings the longest is half as frequent as the others, and of (abab)* three quarters.
@@ -176,7 +180,7 @@ class BlockWords(OneWord):
         self.meanings = ("N", *self.symbols[1:], "S")
         self.tokens_per_size = self.period = letters
 
-    def step(self, state, token):
+    def step(self, state: Any, token: int) -> Any:
         n, letter, left = state
         if token == 0:
             return (n + 1, 0, 0) if letter == 0 else None
@@ -184,23 +188,25 @@ class BlockWords(OneWord):
             return (n, letter, left - 1) if token == letter else None
         return (n, token, n - 1) if n and token == letter + 1 else None
 
-    def output(self, state):
+    def output(self, state: Any) -> int:
         _, letter, left = state
         return letter + (left == 0) if letter else 0  # the letter itself, or the next one, or S
 
-    def says(self, text):
+    def says(self, text: str) -> int:
         whole = self.word(text.count("a")) + "S"
         return self.meanings.index("N" if set(text) == {"a"} else whole[len(text)])
 
-    def word(self, n):
+    def word(self, n: int) -> str:
         return "".join(letter * n for letter in self.symbols)
 
-    def published(self, window, rng):
+    def published(self, window: tuple[int, int], rng: random.Random) -> list[int]:
         """n uniform in the window."""
         return self.tokens(rng.randint(*window))
 
 
-def grammar(most, rng, pairs=((OPEN, CLOSE),), size=0):
+def grammar(
+    most: int, rng: random.Random, pairs: Sequence[tuple[int, int]] = ((OPEN, CLOSE),), size: int = 0
+) -> list[int]:
     """A string of S -> ( S ) with probability 1/2, S S with 1/4, nothing with 1/4; a list of tokens, maybe empty.
 
     A bracket is of a random pair.  ``size`` counts the tokens of the brackets around: at ``most`` nothing is added, and
@@ -217,7 +223,7 @@ def grammar(most, rng, pairs=((OPEN, CLOSE),), size=0):
     return word if len(word) <= most else []
 
 
-def catalan(n):
+def catalan(n: int) -> int:
     """How many strings of n pairs of brackets are balanced.
 
     >>> [catalan(n) for n in range(6)]
@@ -229,35 +235,35 @@ def catalan(n):
 class Brackets(CountedTask):
     """Brackets of some kinds, each kind balanced: the state is their depths, and bit k of the class says: k is open."""
 
-    def step(self, state, token):
+    def step(self, state: Any, token: int) -> Any:
         depths = list(state)
         depths[token // 2] += 1 - 2 * (token % 2)
         return None if min(depths) < 0 else tuple(depths)
 
-    def output(self, state):
+    def output(self, state: Any) -> int:
         return sum((depth > 0) << kind for kind, depth in enumerate(state))
 
-    def accepts(self, state):
+    def accepts(self, state: Any) -> bool:
         return not any(state)
 
-    def through(self, state):
+    def through(self, state: Any) -> int:
         return 2 * sum(state)
 
-    def pairs(self):
+    def pairs(self) -> list[str]:
         return ["".join(pair) for pair in zip(self.symbols[::2], self.symbols[1::2])]
 
-    def says(self, text):
+    def says(self, text: str) -> int:
         return sum((text.count(pair[0]) > text.count(pair[1])) << kind for kind, pair in enumerate(self.pairs()))
 
-    def holds(self, text):
+    def holds(self, text: str) -> bool:
         left = [what_is_left("".join(char for char in text if char in pair), pair) for pair in self.pairs()]
         return set(text) <= set(self.symbols) and not any(left)
 
-    def one(self, most, rng):
+    def one(self, most: int, rng: random.Random) -> list[int]:
         """A string of at most about ``most`` tokens as the published generator draws it, perhaps too short."""
         return grammar(most, rng)
 
-    def published(self, window, rng):
+    def published(self, window: tuple[int, int], rng: random.Random) -> list[int]:
         while True:
             word = self.one(window[1], rng)
             if window[0] <= len(word) <= window[1]:
@@ -288,43 +294,43 @@ class ResetDyck1(CountedTask):
     name, symbols, meanings, initial = "reset Dyck-1", ("(", ")", "1"), ("0", "1"), (False, 0)
     shared_pool = True
 
-    def step(self, state, token):
+    def step(self, state: Any, token: int) -> Any:
         after, depth = state
         if token == RESET:
             return None if after else (True, 0)
         return None if token == CLOSE and depth == 0 else (after, depth + 1 - 2 * token)
 
-    def output(self, state):
+    def output(self, state: Any) -> int:
         return int(state[1] > 0)
 
-    def accepts(self, state):
+    def accepts(self, state: Any) -> bool:
         return state == (True, 0)
 
-    def through(self, state):
+    def through(self, state: Any) -> int:
         after, depth = state
         return 1 + (2 * depth if after else depth)
 
-    def says(self, text):
+    def says(self, text: str) -> int:
         since = text.rpartition("1")[2]
         return int(since.count("(") > since.count(")"))
 
-    def holds(self, text):
+    def holds(self, text: str) -> bool:
         first, reset, second = text.partition("1")
         open_brackets = set(what_is_left(first, "()")) <= {"("}
         return bool(reset) and open_brackets and what_is_left(second, "()") == ""
 
-    def lengths(self, window):
+    def lengths(self, window: tuple[int, int]) -> range:
         least, most = self.check_window(window)
         return range(least, 2 * most + 2)
 
     @checked
-    def in_window(self, text: str, window):
+    def in_window(self, text: str, window: Any) -> bool:
         window = self.check_window(window)
         first, _, second = text.partition("1")
         needed = max(len(first) + len(what_is_left(first, "()")), len(second))
         return self.holds(text) and needed <= window[1] and len(text) >= window[0]
 
-    def count(self, window):
+    def count(self, window: tuple[int, int]) -> int:
         """See ``PositiveTask.count``.  A beginning of i tokens and depth d needs d more: i + d is bounded, not i."""
         least, most = self.check_window(window)
         walks = [sum((d + 1) * comb(i + 1, (i - d) // 2) // (i + 1) for d in range(i % 2, min(i, most - i) + 1, 2))
@@ -332,7 +338,7 @@ class ResetDyck1(CountedTask):
         tails = [catalan(j // 2) if j % 2 == 0 else 0 for j in range(most + 1)]
         return sum(walk * tail for i, walk in enumerate(walks) for j, tail in enumerate(tails) if i + 1 + j >= least)
 
-    def published(self, window, rng):
+    def published(self, window: tuple[int, int], rng: random.Random) -> list[int]:
         """A string of the grammar, cut anywhere, 1, another one; drawn again if the whole is too short."""
         least, most = window
         while True:
@@ -363,14 +369,14 @@ class Shuffle2(Brackets):
         self.nested, self._shapes = bool(nested), Dyck1()
         self.name = "Shuffle-2" if self.nested else "Shuffle-2 (true shuffles)"
 
-    def holds(self, text):
+    def holds(self, text: str) -> bool:
         return what_is_left(text, *self.pairs()) == "" if self.nested else super().holds(text)
 
-    def number(self, length):
+    def number(self, length: int) -> int:
         n = whole_number(length, 0, f"{self}: a length") // 2
         return 0 if length % 2 else catalan(n) * (2**n if self.nested else catalan(n + 1))
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         if not self.nested:
             return super().draw(batch, length, generator)
         kinds = torch.randint(2, (batch, length), generator=generator, device=generator.device).tolist()
@@ -387,12 +393,12 @@ class Shuffle2(Brackets):
             word.append(2 * (kind if token == OPEN else opened.pop()) + token)
         return word
 
-    def listed(self, window):
+    def listed(self, window: tuple[int, int]) -> list[list[int]]:
         if not self.nested:
             return super().listed(window)
         return [word for word in Shuffle2(nested=False).listed(window) if self.holds(self.write(word))]
 
-    def one(self, most, rng):
+    def one(self, most: int, rng: random.Random) -> list[int]:
         """Nested; or two strings shuffled: the places of the first are any set of places of its size."""
         if self.nested:
             return grammar(most, rng, ((0, 1), (2, 3)))

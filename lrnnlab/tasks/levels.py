@@ -3,6 +3,8 @@
 Letters: B strings, T time, C classes.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import torch
 
@@ -10,7 +12,7 @@ from lrnnlab.errors import checked, number, whole_number
 from lrnnlab.tasks.base import Batch, answered
 
 
-def best_of_checks(level, checks=40, strings=128):
+def best_of_checks(level: float, checks: int = 40, strings: int = 128) -> tuple[float, float]:
     """Mean and standard deviation of the best of ``checks`` test scores of a model that is right at ``level``.
 
     A score is the fraction of ``strings`` independent strings answered well, so one score is Binomial(strings, level)

@@ -18,9 +18,13 @@ MED is the median without its fraction (of 2 and 5 it is 3), SM the sum modulo 1
 brackets of its own, ( ( ( [MAX 2 ) 6 ) ] ); those parentheses carry nothing, are not counted, and are dropped here.
 """
 
+from __future__ import annotations
+
+import random
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,7 +40,7 @@ PAD = 15
 NODE_PROBABILITY = 0.25
 
 
-def apply(operator, values):
+def apply(operator: int, values: list[int]) -> int:
     """The value of token ``operator`` (10..13) on a list of digits: the fast path's arithmetic."""
     if operator == FIRST_OPERATOR:
         return min(values)
@@ -76,18 +80,18 @@ def evaluate(text: str) -> int:
     return levels[0][0]
 
 
-def as_tokens(tokens, what="tokens"):
+def as_tokens(tokens: Any, what: str = "tokens") -> list[int]:
     """``tokens`` as a list of ints; ValueError unless they are whole numbers 0..15, one after the other."""
     found = tokens.tolist() if is_dense(tokens) or isinstance(tokens, np.ndarray) else tokens
     if not isinstance(found, (list, tuple)) or not found:
         raise ValueError(f"{what} must be a sequence of whole numbers, at least one, got {shown(tokens)}")
     for token in found:
-        if not isinstance(token, Integral) or isinstance(token, bool) or not 0 <= token <= PAD:
+        if not isinstance(token, Integral) or isinstance(token, bool) or not 0 <= token <= PAD:  # type: ignore
             raise ValueError(f"{what} must be whole numbers, 0..{PAD}, got {shown(token)}")
     return list(map(int, found))
 
 
-def nodes(tokens):
+def nodes(tokens: Any) -> list[tuple[int, int, int, int]]:
     """Every node of one expression, in the order of the closing brackets: (position, operator, height, value).
 
     ``position`` is that of the bracket, ``height`` 1 for a node whose arguments are all digits (figure 2 of paper 004).
@@ -96,6 +100,7 @@ def nodes(tokens):
     >>> nodes(ListOps().read("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]").tolist())
     [(8, 13, 1, 0), (11, 12, 2, 3), (14, 11, 3, 6)]
     """
+    levels: list[tuple[Any, list[int], list[int]]]
     found, levels = [], [(None, [], [0])]  # a level: its operator, its values, the heights of its arguments
     for position, token in enumerate(as_tokens(tokens)):
         if 0 <= token < FIRST_OPERATOR:
@@ -115,7 +120,7 @@ def nodes(tokens):
     return found
 
 
-def draw_expression(rng, shortest, longest, max_depth, max_args):
+def draw_expression(rng: random.Random, shortest: int, longest: int, max_depth: int, max_args: int) -> list[int] | None:
     """One expression (a list of tokens, root a node) with shortest..longest tokens, or None if this try had another.
 
     ``rng`` is a ``random.Random``.
@@ -167,22 +172,22 @@ class ListOps(BaseTask):
         self.max_args = whole_number(max_args, 2, "the largest number of arguments")
         self.shortest = number(shortest, "the shortest expression, a share of the length,", 0, 1)
 
-    def labelled(self, tokens):
+    def labelled(self, tokens: Any) -> list[tuple[int, int]]:
         """(position, value) of every label due in one expression."""
         return [(position, value) for position, _, _, value in nodes(tokens)][-1:]
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         """The oracle: one answer per label of ONE expression, by ``evaluate`` on its text."""
         return [evaluate(self.write(tokens))]
 
-    def expressions(self, rng, shortest, longest):
+    def expressions(self, rng: random.Random, shortest: int, longest: int) -> Iterator[list[int]]:
         """Endless random expressions with shortest..longest tokens; ``rng`` is a ``random.Random``."""
         while True:
             tokens = draw_expression(rng, shortest, longest, self.max_depth, self.max_args)
             if tokens is not None:
                 yield tokens
 
-    def sample(self, batch, length, generator):
+    def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         """``batch`` random expressions with T/4..T tokens, T = ``length``, right-padded to T; a ``Batch``.
 
         All randomness comes from ``generator``.  ValueError for a batch below 1 or a length below 16.
@@ -192,7 +197,9 @@ class ListOps(BaseTask):
         return self.batch([next(stream) for _ in range(batch)], length, generator.device)
 
     @checked
-    def batch(self, expressions: Iterable, length: int | None = None, device: torch.device | str | None = None):
+    def batch(
+        self, expressions: Iterable, length: int | None = None, device: torch.device | str | None = None
+    ) -> Batch:
         """Expressions (lists of tokens) as a ``Batch`` of T = ``length`` columns (default: the longest one's)."""
         expressions = [as_tokens(given, f"expression {row}") for row, given in enumerate(expressions)]
         if not expressions:
@@ -212,12 +219,12 @@ class ListOps(BaseTask):
         tokens, targets = tokens.to(device), targets.to(device)
         return Batch(tokens, targets, targets != NO_LABEL)
 
-    def majority(self, length, expressions=2000):
+    def majority(self, length: int, expressions: int = 2000) -> float:
         """Accuracy of the best constant answer, measured on expressions drawn with seed 0 (there is no closed form)."""
         targets = self.sample(expressions, length, torch.Generator().manual_seed(0)).targets
         return float((targets[targets != NO_LABEL].bincount() / (targets != NO_LABEL).sum()).max())
 
-    def write(self, tokens):
+    def write(self, tokens: Any) -> str:
         """One expression as text, without its padding.  ValueError for what is no token.
 
         >>> ListOps().write([13, 3, 1, 6, 14, 15, 15])
@@ -226,7 +233,7 @@ class ListOps(BaseTask):
         return " ".join(SYMBOLS[token] for token in as_tokens(tokens) if token != PAD)
 
     @checked
-    def read(self, text: str):
+    def read(self, text: str) -> torch.Tensor:
         """The tokens (n,) int64 of a text, with or without the Arena's parentheses.  ValueError if it is damaged."""
         words = text.replace("(", " ").replace(")", " ").split()
         for position, word in enumerate(words):
@@ -250,10 +257,10 @@ class ListOpsSubTrees(ListOps):
     def __init__(self, max_depth=15, max_args=9, shortest=0.25):
         super().__init__(max_depth, max_args, shortest)
 
-    def labelled(self, tokens):
+    def labelled(self, tokens: Any) -> list[tuple[int, int]]:
         return [(position, value) for position, _, _, value in nodes(tokens)]
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         words, answers = self.write(tokens).split(), []
         for end, word in enumerate(words):
             if word == "]":  # walk back to the bracket that opens this one

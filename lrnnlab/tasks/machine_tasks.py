@@ -3,8 +3,11 @@
 Letters: B batch, T time, V tokens, Q states, n elements of a group.
 """
 
+from __future__ import annotations
+
 import re
 from functools import cached_property
+from typing import Any
 
 import torch
 
@@ -36,7 +39,7 @@ class MachineTask(Task):
         self.symbols, self.classes = machine.symbols, len(shown)
         self.answers = "places" if NO_LABEL in machine.outputs.tolist() else "every"
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         arrows, state, answers = self.rule.transitions.tolist(), self.rule.initial, []
         for token in self.check_string(tokens):
             state = arrows[token][state]
@@ -44,14 +47,14 @@ class MachineTask(Task):
         return [label for label in answers if label != NO_LABEL]
 
     @cached_property
-    def specification(self):
+    def specification(self) -> MooreMachine:
         return super().specification if self.answers == "every" else minimise(self.rule)
 
     def _labelled(self, tokens):
         targets = self.label(tokens)
         return Batch(tokens, targets, targets != NO_LABEL)
 
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         """Accuracy of the best constant answer at the last position, among the strings that have a label there."""
         if self.answers == "every":
             return super().majority(length)
@@ -77,12 +80,12 @@ class WordProblem(MachineTask):
         self.generators = dict(generators)
         super().__init__(permuting(tuple(generators), *generators.values()), name)
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         word = [self.symbols[token] for token in self.check_string(tokens)]
         return [self.rule.names.index(carried(self.generators, word[:end])) for end in range(1, len(word) + 1)]
 
 
-def group(name):
+def group(name: str) -> WordProblem:
     """The word problem of a group of the book, ``s_3``, ``a_4``, ``s_4``, ``q_8``, ``a_5``, or ``z_M`` for any M.
 
     >>> group("z_7").classes, group("a_5").classes

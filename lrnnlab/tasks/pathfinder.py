@@ -20,7 +20,10 @@ paths grown dash by dash in turn; as many distractors as fit.  Ours is exact whe
 goes some dashes back at a dead end where theirs begins the picture anew.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -103,19 +106,19 @@ class Scene:
     both_ends: int | None
 
     @property
-    def connected(self):
+    def connected(self) -> bool:
         """True if the two circles on main paths are at the ends of one path: the Arena's label."""
         return self.both_ends is not None
 
 
-def distance(points, dashes):
+def distance(points: np.ndarray, dashes: np.ndarray) -> np.ndarray:
     """The distance of each point from each dash: points (..., 1), dashes (n, 2) -> (..., n)."""
     start, along = dashes[:, 0], dashes[:, 1] - dashes[:, 0]
     share = ((points - start) * along.conj()).real / (along.real**2 + along.imag**2)
     return np.abs(points - start - np.minimum(np.maximum(share, 0), 1) * along)
 
 
-def gap(dashes, others):
+def gap(dashes: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(k,) the least distance of each of k dashes from ``others`` (n, 2); infinite if there are none.
 
     The nearest two points of two segments that do not cross include an end of one.  Crossing ones have an end within
@@ -136,7 +139,7 @@ class Grower:
         self.margin = float(rng.choice(settings.margins))
         self.apart = 2 * self.margin + settings.thickness
 
-    def fits(self, dashes, others):
+    def fits(self, dashes: np.ndarray, others: Any) -> np.ndarray:
         """(k,) bool: inside the frame, and far enough from ``others`` (a list of paths)."""
         s = self.settings
         edge = max(s.padding + s.thickness / 2, s.marker * s.mark_distractors)  # no circle is cut off
@@ -149,14 +152,14 @@ class Grower:
             fits[fits] = gap(tried, others[np.abs(others[:, 0] - tried[0, 0]) <= reach]) >= self.apart
         return fits
 
-    def seeds(self, starts):
+    def seeds(self, starts: np.ndarray) -> np.ndarray:
         """(k, 2) dashes from the given points (k,) in random directions."""
         return np.stack([starts, starts + self.settings.dash * self.directions(len(starts))], 1)
 
-    def directions(self, count):
+    def directions(self, count: int) -> np.ndarray:
         return np.exp(2j * np.pi * self.rng.random(count))
 
-    def extend(self, path, others):
+    def extend(self, path: np.ndarray, others: list[np.ndarray]) -> np.ndarray | None:
         """``path`` with one more dash, or None at a dead end."""
         start, end = path[-1]
         ahead = (end - start) / abs(end - start)
@@ -167,7 +170,7 @@ class Grower:
         found = self.fits(dashes, [path[:-1], *others]).nonzero()[0]
         return np.concatenate([path, dashes[found[:1]]]) if len(found) else None
 
-    def two_seeds(self):
+    def two_seeds(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The first dashes of the two main paths, each (1, 2), or None if this try does not fit."""
         s = self.settings
         low, high = 2 * s.seed_distance, s.size - 2 * s.seed_distance
@@ -175,7 +178,7 @@ class Grower:
         one, two = self.seeds(np.array([first, first + s.seed_distance * self.directions(1)[0]]))[:, None]
         return (one, two) if self.fits(one, []).all() and self.fits(two, [one]).all() else None
 
-    def two_paths(self):
+    def two_paths(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The two main paths, or None if this try came to too many dead ends."""
         paths = self.two_seeds()
         if paths is None:
@@ -194,7 +197,7 @@ class Grower:
             one, two = one[:keep], two[:keep]
         return None
 
-    def distractor(self, others):
+    def distractor(self, others: list[np.ndarray]) -> np.ndarray | None:
         """One short path, or None if no place was found for it."""
         s = self.settings
         for _ in range(TRIES):
@@ -209,12 +212,12 @@ class Grower:
         return None
 
 
-def tips(path):
+def tips(path: np.ndarray) -> tuple[complex, complex]:
     """The two ends of a path: where its first dash starts and where its last one ends."""
     return path[0, 0], path[-1, 1]
 
 
-def draw_scene(settings, rng):
+def draw_scene(settings: PathSettings, rng: np.random.Generator) -> Scene:
     """One random ``Scene``; connected or not with probability 1/2.  ``rng`` is a ``numpy.random.Generator``.
 
     A circle stands at the start of one main path, chosen by a coin, and one at the end of the same (connected) or the
@@ -247,7 +250,7 @@ def draw_scene(settings, rng):
     return Scene(settings, grower.margin, paths, tuple(distractors), tuple(markers), first if connected else None)
 
 
-def ink(shapes, radius, size, antialias):
+def ink(shapes: Any, radius: float, size: int, antialias: int) -> np.ndarray:
     """(M, M) how much of each pixel is inked, 0..1, by pens of ``radius`` along ``shapes`` (n, 2) of start and end.
 
     The mean over antialias x antialias sub-pixels; each is inked by how far it lies inside the pen's edge, from 0 half
@@ -273,7 +276,7 @@ def ink(shapes, radius, size, antialias):
     return image
 
 
-def draw(scene):
+def draw(scene: Scene) -> np.ndarray:
     """(M, M) uint8 picture of a ``Scene``: ink is bright, circles are 255."""
     s = scene.settings
     dashes = np.concatenate([*scene.paths, *scene.distractors])
@@ -282,7 +285,7 @@ def draw(scene):
     return np.round(255 * np.maximum(lines, circles)).astype(np.uint8)
 
 
-def segment(scene):
+def segment(scene: Scene) -> np.ndarray:
     """(M, M) int64 classes: 1 where a main path has ink, 2 where that path has a circle at both ends, 0 elsewhere.
 
     A circle's pixels off the path are 0 (paper 004, figure 1, and its code).
@@ -310,14 +313,14 @@ class Pathfinder(BaseTask):
         self.settings, self.name = settings, f"{type(self).__name__}({settings.size})"
         self.train_length = self.test_length = settings.size**2
 
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         """Accuracy of the best constant answer: the label is a fair coin's."""
         return 0.5
 
-    def target(self, scene):
+    def target(self, scene: Scene) -> Any:
         return int(scene.connected)
 
-    def picture(self, *key):
+    def picture(self, *key: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Picture number ``key`` (one or more whole numbers) of this task: inputs (M^2, 1) float32 and the target.
 
         The same key gives the same picture, whatever was drawn before: a data set is a seed and a range of numbers.
@@ -326,17 +329,19 @@ class Pathfinder(BaseTask):
         pixels = torch.from_numpy(draw(scene)).float().reshape(-1, 1)
         return pixels / 127.5 - 1, torch.as_tensor(self.target(scene))
 
-    def check_length(self, length):
+    def check_length(self, length: int) -> int:
         """``length`` if it is M^2, else ValueError."""
         if whole_number(length, 1, f"{self}: a length") != self.settings.size**2:
             raise ValueError(f"{self}: a length is {self.settings.size} x {self.settings.size} = "
                              f"{self.settings.size**2}, got {length}")
         return length
 
-    def sample(self, batch, length, generator):
+    def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         """``batch`` fresh pictures of ``length`` = M^2 pixels and their targets, on the generator's device."""
         batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
         seed = draw_seed(generator)
+        inputs: Any
+        targets: Any
         inputs, targets = zip(*(self.picture(seed, index) for index in range(batch)))
         inputs, targets = torch.stack(inputs), torch.stack(targets)
         mask = targets >= 0 if targets.ndim == 2 else None
@@ -360,9 +365,9 @@ class PathfinderSegmentation(Pathfinder):
             raise ValueError(f"the sides with settings are {', '.join(map(str, SEGMENTATION))}, got {side!r}")
         super().__init__(SEGMENTATION[side])
 
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         """The share of pixels of class 0, measured on 8 pictures with seed 0."""
         return float((self.sample(8, length, torch.Generator().manual_seed(0)).targets == 0).double().mean())
 
-    def target(self, scene):
+    def target(self, scene: Scene) -> Any:
         return segment(scene).reshape(-1)

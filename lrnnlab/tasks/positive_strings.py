@@ -16,11 +16,15 @@ only if every position is.  So what is new here is
 ``sample(batch, length, generator)`` is the contract of all tasks: strings of one length, each as likely as any other.
 """
 
+from __future__ import annotations
+
+import random
 import re
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
 from numbers import Integral
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -51,68 +55,68 @@ class PositiveTask(Task):
     shared_pool = False  # are the published Bin0 test strings kept apart from the training strings?
 
     @property
-    def classes(self):
+    def classes(self) -> int:  # type: ignore[override]
         return len(self.meanings)
 
     score, padded = "whole strings right", True
 
     @property
-    def train_length(self):
+    def train_length(self) -> int:  # type: ignore[override]
         return BIN * self.tokens_per_size
 
     @property
-    def test_length(self):
+    def test_length(self) -> int:  # type: ignore[override]
         return 2 * BIN * self.tokens_per_size
 
-    def with_length(self, length):
+    def with_length(self, length: int) -> NoReturn:
         """ValueError: what is trained on is a bin of sizes."""
         raise ValueError(f"{self}: its strings come in bins of {BIN} sizes, of many lengths, got length={length!r}")
 
-    def has_length(self, length):
+    def has_length(self, length: int) -> bool:
         return self.number(length) > 0
 
-    def training_batch(self, batch, generator, longest=None):
+    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
         """``batch`` strings of Bin0 (of sizes up to ``longest``, if that is given), drawn as the published ones are."""
         least, most = self.bin(0)
         return self.batch(self.strings(batch, (least, most if longest is None else longest), generator))
 
-    def levels(self, length):
+    def levels(self, length: int) -> dict[str, float]:
         """What a guesser has of whole strings right: on test strings of Bin0, or of Bin1 beyond the training length."""
         window = self.bin(int(length > self.train_length))
         found = blind_levels(self.batch(self.test_strings(500, window, torch.Generator().manual_seed(0))), self.classes)
         return {"chance": found["whole_chance"], "majority": found["whole_majority"]}
 
     @abstractmethod
-    def says(self, text):
+    def says(self, text: str) -> int:
         """The class after a written text that the language may begin with; an independent definition."""
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         text = self.write(tokens)
         return [self.says(text[:end]) for end in range(1, len(text) + 1)]
 
     @abstractmethod
-    def holds(self, text):
+    def holds(self, text: str) -> bool:
         """Whether a written string is in the language; an independent definition."""
 
     @abstractmethod
-    def number(self, length):
+    def number(self, length: int) -> int:
         """How many strings of the language have ``length`` tokens: a Python integer."""
 
     @abstractmethod
-    def listed(self, window):
+    def listed(self, window: tuple[int, int]) -> list[list[int]]:
         """All strings of a window as lists of tokens."""
 
     @abstractmethod
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         """Strings (B, T) of one length, each as likely as any other; ValueError if the language has none."""
 
     @abstractmethod
-    def published(self, window, rng):
+    def published(self, window: tuple[int, int], rng: random.Random) -> list[int]:
         """One string (a list of tokens) as the published generator draws it; ``rng`` is a ``random.Random``."""
 
     # --- windows, and how many strings they have ------------------------------------------------------------------
 
-    def bin(self, k):
+    def bin(self, k: int) -> tuple[int, int]:
         """The window of sizes (least, most) of bin k: Bin0 is trained on, Bin1 is the paper's longer test.
 
         ValueError unless k is a whole number, at least 0.
@@ -120,7 +124,7 @@ class PositiveTask(Task):
         k = whole_number(k, 0, f"{self}: a bin")
         return max(self.least_size, BIN * k + 1), BIN * (k + 1)
 
-    def check_window(self, window):
+    def check_window(self, window: Any) -> tuple[int, int]:
         """``window`` as two whole numbers (least, most), 1 <= least <= most; else ValueError."""
         try:
             least, most = window
@@ -129,17 +133,17 @@ class PositiveTask(Task):
         least = whole_number(least, 1, f"{self}: the least size of a window")
         return least, whole_number(most, least, f"{self}: the greatest size of a window")
 
-    def lengths(self, window):
+    def lengths(self, window: tuple[int, int]) -> range:
         """The lengths in tokens that strings of a window may have, as a ``range``."""
         least, most = self.check_window(window)
         return range(least * self.tokens_per_size, most * self.tokens_per_size + 1)
 
     @checked
-    def in_window(self, text: str, window):
+    def in_window(self, text: str, window: Any) -> bool:
         """Whether the published generator can draw the written string ``text`` for this window."""
         return len(text) in self.lengths(window) and self.holds(text)
 
-    def count(self, window):
+    def count(self, window: tuple[int, int]) -> int:
         """How many different strings the published generator can draw for a window: a Python integer.
 
         >>> from lrnnlab.tasks.counter_languages import EvenAs
@@ -151,7 +155,9 @@ class PositiveTask(Task):
     # --- strings and batches --------------------------------------------------------------------------------------
 
     @checked
-    def strings(self, count, window, generator: torch.Generator, distinct: bool = False, apart_from=()):
+    def strings(
+        self, count: Any, window: Any, generator: torch.Generator, distinct: bool = False, apart_from: Any = ()
+    ) -> list[list[int]]:
         """``count`` strings (lists of tokens) of a window, drawn as the published generator does.
 
         distinct : no string twice.   apart_from : strings that must not occur.   All randomness comes from
@@ -184,7 +190,9 @@ class PositiveTask(Task):
         return words
 
     @checked
-    def test_strings(self, count, window, generator: torch.Generator, apart_from=()):
+    def test_strings(
+        self, count: Any, window: Any, generator: torch.Generator, apart_from: Any = ()
+    ) -> list[list[int]]:
         """All strings of a window, each once, if there are at most ``count``; else ``count`` distinct ones, drawn."""
         count = whole_number(count, 1, f"{self}: a count")
         if self.count(self.check_window(window)) <= count:
@@ -193,7 +201,7 @@ class PositiveTask(Task):
         return self.strings(count, window, generator, distinct=True, apart_from=apart_from)
 
     @checked
-    def splits(self, generator: torch.Generator, train: int = 10_000, test: int = 500):
+    def splits(self, generator: torch.Generator, train: int = 10_000, test: int = 500) -> dict[str, list[list[int]]]:
         """The published data: strings to train on, and to test, ``{"train": [...], "bin0": [...], "bin1": [...]}``.
 
         Training strings are distinct, but for the languages with few strings (those repeat).  Where the published
@@ -222,7 +230,7 @@ class PositiveTask(Task):
         """The same as a set of tuples."""
         return set(map(tuple, self._each(words, what)))
 
-    def batch(self, strings):
+    def batch(self, strings: Any) -> Batch:
         """Strings (lists of tokens) of any lengths as one ``Batch`` (B, T): see the module's head.
 
         ValueError if there is none, or shows the string that is not (the beginning of) one of the language.
@@ -236,6 +244,7 @@ class PositiveTask(Task):
         if not rows:
             raise ValueError(f"{self}: a batch needs at least one string, got {strings!r}")
         longest, legal = max(map(len, rows)), range(self.vocab_size)
+        targets: Any
         tokens, targets = np.zeros((len(rows), longest), np.int64), np.full((len(rows), longest), NO_LABEL)
         for place, row in enumerate(rows):
             labels = self._follow(row) if row and all(token in legal for token in row) else [NO_LABEL]
@@ -248,19 +257,19 @@ class PositiveTask(Task):
     # --- labels ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def rule(self):
+    def rule(self) -> MooreMachine:
         """As in ``Task``, -1 where no string of the language goes on; ValueError if it has no finite machine."""
         return build(self.initial, self.symbols, self.onward, self.shown)
 
     @cached_property
-    def machine(self):
+    def machine(self) -> MooreMachine:
         return minimise(self.rule)
 
-    def onward(self, state, token):
+    def onward(self, state: Any, token: int) -> Any:
         """``step``, and None for ever where the language is left."""
         return None if state is None else self.step(state, token)
 
-    def shown(self, state):
+    def shown(self, state: Any) -> int:
         """``output``, and -1 where the language is left."""
         return NO_LABEL if state is None else self.output(state)
 
@@ -272,10 +281,10 @@ class PositiveTask(Task):
             labels.append(self.shown(state))
         return labels
 
-    def label(self, tokens):
+    def label(self, tokens: torch.Tensor) -> torch.Tensor:
         return torch.tensor([self._follow(row) for row in tokens.tolist()], device=tokens.device)
 
-    def label_distribution(self, position):
+    def label_distribution(self, position: int) -> np.ndarray:
         """(C,) probabilities of the last label of the strings with ``position`` + 1 tokens: all end alike.
 
         A string of the language ends where the language says so; levels to compare a score with are ``blind_levels``.
@@ -286,10 +295,10 @@ class PositiveTask(Task):
         last = self.draw(1, length, torch.Generator().manual_seed(0))  # any one of them
         return np.eye(self.classes)[int(self.label(last)[0, -1])]
 
-    def token_distribution(self, position):
+    def token_distribution(self, position: int) -> NoReturn:
         raise ValueError(f"{self}: the tokens of a string are not independent; see lengths, count and strings")
 
-    def check_tokens(self, tokens):
+    def check_tokens(self, tokens: Any) -> torch.Tensor:
         tokens = super().check_tokens(tokens)
         wrong = (self.label(tokens) == NO_LABEL).nonzero()
         if len(wrong):
@@ -300,7 +309,7 @@ class PositiveTask(Task):
         return tokens
 
     @checked
-    def show_answers(self, text: str):
+    def show_answers(self, text: str) -> str:
         """The paper's way to write the answers to a string.
 
         >>> from lrnnlab.tasks.counter_languages import BlockWords
@@ -316,10 +325,10 @@ class Regular:
     rule: MooreMachine
     initial = 0
 
-    def step(self, state, token):
+    def step(self, state: Any, token: int) -> Any:
         return int(self.rule.transitions[int(token), state])
 
-    def output(self, state):
+    def output(self, state: Any) -> int:
         return int(self.rule.outputs[state])
 
 
@@ -334,14 +343,14 @@ class CountedTask(PositiveTask):
         self._uniform = {}  # the greatest length counted so far: its strings
 
     @abstractmethod
-    def accepts(self, state):
+    def accepts(self, state: Any) -> bool:
         """Whether a string that ends in ``state`` is in the language."""
 
-    def through(self, state):
+    def through(self, state: Any) -> int:
         """The length of the shortest string of the language that passes through ``state``, or anything below it."""
         return 0
 
-    def uniform(self, length):
+    def uniform(self, length: int) -> UniformStrings:
         """``UniformStrings`` of the language, right for all lengths up to ``length``."""
         longest = max([length, *self._uniform])
         if longest not in self._uniform:
@@ -354,10 +363,10 @@ class CountedTask(PositiveTask):
             self._uniform = {longest: UniformStrings(acceptor)}
         return self._uniform[longest]
 
-    def number(self, length):
+    def number(self, length: int) -> int:
         return self.uniform(length).count(length)
 
-    def listed(self, window):
+    def listed(self, window: tuple[int, int]) -> list[list[int]]:
         """All strings of a window as lists of tokens; ValueError if there are more than 100,000."""
         total = self.count(window)
         if total > LISTED:
@@ -367,7 +376,7 @@ class CountedTask(PositiveTask):
         words = [strings.string(length, rank) for length in lengths for rank in range(strings.count(length))]
         return [word for word in words if self.in_window(self.write(word), window)]
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         if not self.number(length):
             raise ValueError(f"{self}: no string has length {length}")
         return self.uniform(length).sample(length, batch, generator)

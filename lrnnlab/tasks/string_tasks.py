@@ -25,17 +25,21 @@ to 80), begins to score two lengths beyond the training length, and goes up to 5
 ``STRING_TASKS`` has all tasks of Table 1 by name, and Tomita 1, 2 and 7.
 """
 
+from __future__ import annotations
+
+import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import torch
 
-from lrnnlab.automata import NO_LABEL, languages, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
 from lrnnlab.automata.oracles import what_is_left
 from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.arithmetic import ModArith
@@ -57,11 +61,11 @@ class StringTask(Task):
     weights = None
     answers, score = "last", "accuracy, the mean over lengths beyond training"
 
-    def mask(self, length):
+    def mask(self, length: int) -> torch.Tensor:
         """(T,) bool, True at the last position alone."""
         return torch.arange(self.check_length(length)) == length - 1
 
-    def label(self, tokens):
+    def label(self, tokens: torch.Tensor) -> torch.Tensor:
         """The class (B,) of each whole string, by the machine."""
         states = self.machine.run(tokens.cpu().numpy())[:, -1]
         return torch.from_numpy(self.machine.outputs[states]).to(tokens.device)
@@ -70,11 +74,11 @@ class StringTask(Task):
         mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
         return Batch(tokens, self.label(tokens), mask)
 
-    def string_length(self, length):
+    def string_length(self, length: int) -> int:
         """How many tokens a string has when ``length`` are asked for; the same, unless a task says otherwise."""
         return self.check_length(length)
 
-    def sample(self, batch, length, generator):
+    def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         """``batch`` random strings (B, T) with their classes (B,), as a ``Batch`` on the generator's device.
 
         All randomness comes from ``generator`` (``torch.Generator``).  ValueError for a batch below 1, or a length
@@ -87,23 +91,23 @@ class StringTask(Task):
         """
         return super().sample(batch, self.string_length(length), generator)
 
-    def sample_near(self, batch, length, generator):
+    def sample_near(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         return self.sample(batch, length, generator)  # any length may be asked for: see ``string_length``
 
     @property
-    def least_length(self):
+    def least_length(self) -> int:
         return 1
 
-    def training_batch(self, batch, generator, longest=None):
+    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
         """A batch of one random length, uniform in 1..``longest`` (the training length)."""
         return self.sample_up_to(batch, self.train_length if longest is None else longest, generator)
 
     @cached_property
-    def by_class(self):
+    def by_class(self) -> tuple[UniformStrings, ...]:
         """C ``UniformStrings``, one a class: all legal strings with this label, to be counted and drawn."""
         return tuple(UniformStrings(self.specification, label, self.weights) for label in range(self.classes))
 
-    def label_counts(self, length):
+    def label_counts(self, length: int) -> list[int]:
         """How many legal strings of ``length`` tokens have each class: C Python integers (weighted by ``weights``).
 
         >>> from lrnnlab.tasks.string_tasks import tomita
@@ -113,22 +117,22 @@ class StringTask(Task):
         length = self.check_length(length)
         return [strings.count(length) for strings in self.by_class]
 
-    def label_shares(self, length):
+    def label_shares(self, length: int) -> list[Fraction]:
         """C Fractions, exact: how often each class is drawn by ``sample``, in strings of ``length`` tokens."""
         counts = self.label_counts(length)
         return [Fraction(count, sum(counts)) for count in counts]
 
-    def label_distribution(self, position):
+    def label_distribution(self, position: int) -> np.ndarray:
         """(C,) probabilities of the class of a sampled string whose last token stands at ``position``."""
         position = whole_number(position, 0, f"{self}: a position")
         return np.array(self.label_shares(position + 1), dtype=np.float64)
 
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         """Accuracy of the best answer that looks at nothing but the length, exact up to the last rounding."""
         return float(max(self.label_shares(self.string_length(length))))
 
     @checked
-    def average_majority(self, lengths: Iterable):
+    def average_majority(self, lengths: Iterable) -> float:
         """Mean of ``majority`` over ``lengths``: what paper 002's score gives to one who looks at the length alone.
 
         The paper's score is the mean accuracy over the lengths that were not trained on.  Its text says 51..100 for
@@ -144,7 +148,7 @@ class StringTask(Task):
         return fmean(self.majority(length) for length in lengths)
 
 
-def refuse(task):
+def refuse(task: Any) -> None:
     """ValueError if ``task`` asks only once a string, TypeError if it is none of ours.
 
     >>> from lrnnlab.tasks.arithmetic import Sum
@@ -169,11 +173,11 @@ class EvenPairs(StringTask):
     symbols, classes = BITS, 2
 
     @cached_property
-    def rule(self):
+    def rule(self) -> MooreMachine:
         same = languages.even_pair(2, BITS)
         return replace(same, outputs=np.where(same.outputs == NO_LABEL, NO_LABEL, 1 - same.outputs))
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> int:
         text = self.write(tokens)
         return (text.count("01") + text.count("10")) % 2
 
@@ -198,10 +202,10 @@ class Parity(StringTask):
         self.weights = (self.p.denominator - self.p.numerator, self.p.numerator)
         self.name = f"Parity({float(self.p):g})"
 
-    def token_distribution(self, position):
+    def token_distribution(self, position: int) -> np.ndarray:
         return np.array([1 - self.p, self.p], dtype=np.float64)
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> int:
         return self.write(tokens).count("1") % 2
 
 
@@ -216,7 +220,7 @@ class CycleNavigation(StringTask):
     symbols, classes = ("0", "1", "2"), 5
     rule = languages.counter(5, symbols, adds=(-1, 0, 1))
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> int:
         text = self.write(tokens)
         return (text.count("2") - text.count("0")) % 5
 
@@ -243,42 +247,42 @@ class ModularArithmetic(StringTask):
         self.name = f"ModularArithmetic({self.modulus}{', prefix' if self.prefix else ''})"
 
     @cached_property
-    def rule(self):
+    def rule(self) -> MooreMachine:
         return languages.mod_arith(self.modulus, self.symbols, (0, 0) if self.prefix else (0, 1))  # + begins a term
 
-    def label(self, tokens):
+    def label(self, tokens: torch.Tensor) -> torch.Tensor:
         return self.expression.label(tokens[:, self.prefix :])[:, -1]
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> int:
         return self.expression.answer(self.check_string(tokens)[self.prefix :])[-1]
 
-    def token_distribution(self, position):
+    def token_distribution(self, position: int) -> np.ndarray:
         position = whole_number(position, 0, f"{self}: a position")
         if self.prefix and position == 0:
             return (np.arange(self.vocab_size) == self.modulus).astype(np.float64)
         return self.expression.token_distribution(position - self.prefix)
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         expressions = self.expression.draw(batch, length - self.prefix, generator)
         plus = torch.full((batch, int(self.prefix)), self.modulus, device=generator.device)
         return torch.cat([plus, expressions], dim=1)
 
     @cached_property
-    def specification(self):
+    def specification(self) -> MooreMachine:
         return minimise(languages.expressions(self.machine, "+" if self.prefix else ""))
 
-    def string_length(self, length):
+    def string_length(self, length: int) -> int:
         length = whole_number(length, 1, f"{self}: a length")
         return length - (length % 2 == 0) + self.prefix
 
-    def check_length(self, length):
+    def check_length(self, length: int) -> int:
         length = super().check_length(length)
         if length % 2 == self.prefix:
             shape = "even length (a + before an expression)" if self.prefix else "odd length (an expression)"
             raise ValueError(f"{self}: a string has {shape}, got {length}")
         return length
 
-    def check_tokens(self, tokens):
+    def check_tokens(self, tokens: Any) -> torch.Tensor:
         tokens = super().check_tokens(tokens)
         wrong = np.flatnonzero(self.specification.answer(tokens.cpu().numpy())[:, -1] == NO_LABEL)
         if len(wrong):
@@ -288,7 +292,7 @@ class ModularArithmetic(StringTask):
         return tokens
 
     @checked
-    def read(self, text: str):
+    def read(self, text: str) -> torch.Tensor:
         """The tokens (T,) of a text; × may be typed x or *.  ValueError if it is no expression."""
         return super().read(text.replace("*", "×").replace("x", "×"))
 
@@ -322,22 +326,22 @@ class Recognition(StringTask):
         self.rule, self.symbols, self.holds = dfa, dfa.symbols, holds
         self.published, self.uniform = published, uniform
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> int:
         """1 or 0 for ONE string, by ``holds`` on its text."""
         return int(self.holds(self.write(tokens)))
 
-    def label_shares(self, length):
+    def label_shares(self, length: int) -> list[Fraction]:
         counts = self.label_counts(length)
         return [Fraction(1, 2) if all(counts) else Fraction(int(count > 0)) for count in counts]
 
-    def draw(self, batch, length, generator):
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         coin = int(torch.randint(2, (), generator=generator, device=generator.device))
         negative, positive = self.label_counts(length)
         positives = (batch + coin) // 2 if negative and positive else batch * (positive > 0)
         outside = self.of_class(0, batch - positives, length, generator)
         return torch.cat([self.positives(positives, length, generator), outside])
 
-    def positives(self, count, length, generator):
+    def positives(self, count: int, length: int, generator: torch.Generator) -> torch.Tensor:
         """``count`` strings of the language (count, T), as a batch has them; see the class."""
         if self.published is None or self.uniform or not self.by_class[1].count(length):
             return self.of_class(1, count, length, generator)
@@ -345,7 +349,7 @@ class Recognition(StringTask):
         words = [self.published(length, rng) for _ in range(count)]
         return torch.tensor(words, dtype=torch.int64, device=generator.device).reshape(count, length)
 
-    def of_class(self, label, count, length, generator):
+    def of_class(self, label: int, count: int, length: int, generator: torch.Generator) -> torch.Tensor:
         """``count`` strings (count, T), uniform among those of class ``label``.
 
         By trying random strings where the class is common, else by ``UniformStrings``: the chances are the same.
@@ -361,7 +365,7 @@ class Recognition(StringTask):
         return kept[:count]
 
 
-def nested(n, length, rng):
+def nested(n: int, length: int, rng: random.Random) -> list[int]:
     """A string of D_n of even ``length`` as paper 002's code makes it: 0 w 1, again and again, until it is long enough.
 
     w is one of D_{n-1}, about three quarters as long as there is room: its length is normal, with a standard deviation
@@ -376,7 +380,7 @@ def nested(n, length, rng):
     return word
 
 
-def blocks_of_tomita_3(length, rng):
+def blocks_of_tomita_3(length: int, rng: random.Random) -> list[int]:
     """Blocks of a random bit, each of uniform length 0..what is left; after an odd block of 1s of even length."""
     word, ones = [], 0  # ones: how long the last block of 1s is
     while len(word) < length:
@@ -388,7 +392,7 @@ def blocks_of_tomita_3(length, rng):
     return word
 
 
-def bits_of_tomita_4(length, rng):
+def bits_of_tomita_4(length: int, rng: random.Random) -> list[int]:
     """Fair bits, but always 1 after 00."""
     word = []
     for _ in range(length):
@@ -396,7 +400,7 @@ def bits_of_tomita_4(length, rng):
     return word
 
 
-def blocks_of_tomita_7(length, rng):
+def blocks_of_tomita_7(length: int, rng: random.Random) -> list[int]:
     """Three blocks 0, 1, 0, each of uniform length 0..what is left, then 1s."""
     word = []
     for bit in (0, 1, 0):
@@ -408,7 +412,7 @@ PUBLISHED = {3: blocks_of_tomita_3, 4: bits_of_tomita_4, 7: blocks_of_tomita_7} 
 
 
 @checked
-def tomita(number: int, uniform: bool = False):
+def tomita(number: int, uniform: bool = False) -> Recognition:
     """Tomita's language ``number``, 1..7, as a ``Recognition`` task; 3 to 6 are in paper 002, Table 1.
 
     1: only 1s; 2: (10)*; 3: no odd block of 1s directly before an odd block of 0s; 4: no 000; 5: an even number of 0s
@@ -428,7 +432,7 @@ def tomita(number: int, uniform: bool = False):
 
 
 @checked
-def bounded_dyck(n, uniform: bool = False):
+def bounded_dyck(n: Any, uniform: bool = False) -> Recognition:
     """D_n = (0 D_{n-1} 1)*, brackets 0 and 1 of depth at most n, as a ``Recognition`` task (002, Table 1).
 
     The independent definition: taking all 01 out, n times over, leaves nothing.  ValueError for n below 1.
@@ -443,7 +447,7 @@ def bounded_dyck(n, uniform: bool = False):
     return Recognition(f"D_{n}", languages.dyck(n, BITS), holds, partial(nested, n), uniform)
 
 
-def expression(pattern, symbols=None):
+def expression(pattern: str, symbols: Sequence[str] | None = None) -> Recognition:
     """Is the string in the language of a regular expression?  A ``Recognition`` task; Python's ``re`` is its oracle.
 
     ``pattern`` has letters, ``|``, ``*``, ``+``, ``?`` and parentheses; ``symbols`` are its letters if not given.

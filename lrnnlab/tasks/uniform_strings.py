@@ -12,8 +12,11 @@ The generators released with paper 002 are far from this: of 500 strings that th
 are distinct, where the language has 512.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Any
 
 import torch
 
@@ -49,7 +52,7 @@ class UniformStrings:
         self._followers = machine.transitions.T.tolist()  # (Q, V)
         self._ways = [[int(shown == label) for shown in outputs]]  # [t][state]: with t more tokens; grows when asked
 
-    def count(self, length):
+    def count(self, length: int) -> int:
         """How many strings of ``length`` tokens there are, N (with weights: their total weight), a Python integer.
 
         ValueError unless the length is a whole number, at least 0.
@@ -62,7 +65,7 @@ class UniformStrings:
             )
         return self._ways[length][self.initial]
 
-    def string(self, length, rank):
+    def string(self, length: int, rank: int) -> list[int]:
         """String number ``rank`` of those with ``length`` tokens, in dictionary order, as a list of tokens.
 
         With weights a string has as many ranks as its weight.  ValueError unless 0 <= rank < count(length).
@@ -83,7 +86,7 @@ class UniformStrings:
         return word
 
     @checked
-    def sample(self, length, count, generator: torch.Generator):
+    def sample(self, length: Any, count: Any, generator: torch.Generator) -> torch.Tensor:
         """``count`` independent strings (count, T) int64, each uniform over all N, on the generator's device.
 
         ValueError if there is no such string.

@@ -9,6 +9,11 @@
 small data of the same kind.  Both give a ``SequenceData``.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
 from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData
 from lrnnlab.tasks.long_range.pictures import load_image, load_pathfinder
 from lrnnlab.tasks.long_range.speech import TEN_WORDS, load_speech
@@ -22,7 +27,7 @@ LOADERS = {"listops": load_listops, "text": load_text, "retrieval": load_retriev
            "pathfinder": load_pathfinder, "path-x": load_pathfinder, "speech": load_speech}
 
 
-def load(name, path, split, **options):
+def load(name: str, path: Path | str, split: str, **options: Any) -> SequenceData:
     """The data set ``name`` from the published files in the folder ``path``; ``options`` go to its loader.
 
     ValueError for an unknown name or split; ``DataFileError`` (a ValueError) names the file that is missing or damaged.

@@ -3,7 +3,9 @@
 Letters: B batch, T time (the longest sequence of a batch), V vocabulary with its padding token, C classes, n items.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,7 @@ class DataFileError(ValueError):
     """A file or folder of a data set is missing or damaged; the message names it and says what was expected there."""
 
 
-def need(path, expected):
+def need(path: Path | str, expected: str) -> Path:
     """``path`` as a ``Path`` if it exists, else ``DataFileError``; ``expected`` says what should be there."""
     path = Path(path)
     if not path.exists():
@@ -23,12 +25,12 @@ def need(path, expected):
     return path
 
 
-def damaged(path, found, expected):
+def damaged(path: Path | str, found: str, expected: str) -> DataFileError:
     """The error for a file that is there and not what it should be."""
     return DataFileError(f"{path} is damaged: {found}; expected: {expected}")
 
 
-def choose_split(split, splits):
+def choose_split(split: str, splits: Sequence[str]) -> str:
     """``split`` if it is one of ``splits``, else ValueError."""
     if split not in splits:
         raise ValueError(f"the splits of this data set are {', '.join(splits)}, got {split!r}")
@@ -69,7 +71,7 @@ class SequenceData:
         parts = tuple(torch.as_tensor(part[:self.length], dtype=dtype) for part in parts)
         return (parts if isinstance(sequence, tuple) else parts[0]), int(self.targets[index])
 
-    def batch(self, indices, length=None):
+    def batch(self, indices: Iterable, length: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Items as inputs (B, T) or (B, T, d), lengths (B,) and targets (B,), padded on the right to T.
 
         T is ``length``, or else the longest of these items.  Pairs give inputs (B, 2, T) and lengths (B, 2).
@@ -91,7 +93,9 @@ class SequenceData:
             inputs, lengths = inputs.unflatten(0, (-1, 2)), lengths.unflatten(0, (-1, 2))
         return inputs, lengths, torch.tensor(targets)
 
-    def batches(self, size, generator=None):
+    def batches(
+        self, size: int, generator: torch.Generator | None = None
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
         """All items once, ``size`` at a time (the last batch may be smaller), shuffled if a generator is given."""
         n = len(self)
         order = torch.arange(n) if generator is None else torch.randperm(n, generator=generator)
@@ -99,11 +103,11 @@ class SequenceData:
             yield self.batch(some)
 
     @property
-    def chance(self):
+    def chance(self) -> float:
         """Accuracy of a uniform guess, 1/C."""
         return 1 / self.classes
 
     @property
-    def majority(self):
+    def majority(self) -> float:
         """Accuracy of the best constant answer on these n items."""
         return float(np.bincount(self.targets, minlength=self.classes).max() / len(self))

@@ -4,8 +4,11 @@ Pictures become sequences of grey pixels, row by row, (T, 1) float32 in -1..1 (x
 read them.  The Arena's own models took the 256 grey values as tokens.
 """
 
+from __future__ import annotations
+
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -16,7 +19,7 @@ from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged
 class ArrayUnpickler(pickle.Unpickler):
     """Reads pickles of plain containers and NumPy arrays, and refuses everything else: a pickle may run any code."""
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Any:
         if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name == "_reconstruct":
             return np.empty(0).__reduce__()[0]  # the same function under the module's old and new name
         if module == "numpy" and name in ("ndarray", "dtype"):
@@ -24,7 +27,7 @@ class ArrayUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it asks for {module}.{name}")
 
 
-def read_cifar_batch(path):
+def read_cifar_batch(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
     """Grey pictures (n, 1024) uint8 and labels (n,) of one batch file; ``DataFileError`` if it is damaged.
 
     Grey is .299 R + .587 G + .114 B, rounded (ITU-R 601).
@@ -44,7 +47,7 @@ def read_cifar_batch(path):
     return np.round(grey).astype(np.uint8), np.array(labels, dtype=np.int64)
 
 
-def load_image(path, split):
+def load_image(path: Path | str, split: str) -> SequenceData:
     """Image (CIFAR-10 in grey, 10 classes, T = 1024): ``path`` holds data_batch_1 .. data_batch_5 and test_batch.
 
     This is the "python version" (cifar-10-batches-py); its pickles are opened with ``ArrayUnpickler``.  The last tenth
@@ -62,7 +65,7 @@ def load_image(path, split):
     return SequenceData("Image", 10, targets, lambda index: pixels[index, :, None] / np.float32(127.5) - 1, 1024)
 
 
-def metadata_rows(path):
+def metadata_rows(path: Path) -> list[list[str]]:
     """The rows of one metadata file, as lists of words.
 
     The Arena's files are called .npy but hold text, one picture a line; the generator itself writes real NumPy arrays.
@@ -84,7 +87,7 @@ def metadata_rows(path):
     return rows
 
 
-def read_picture(path):
+def read_picture(path: Path | str) -> np.ndarray:
     """(M^2,) uint8 grey values of a square picture; ``DataFileError`` if it is missing, damaged or not square."""
     expected = "a square grey .png picture"
     need(path, expected)
@@ -98,7 +101,7 @@ def read_picture(path):
     return pixels.reshape(-1)
 
 
-def load_pathfinder(path, split, level="curv_contour_length_14", seed=0):
+def load_pathfinder(path: Path | str, split: str, level: str = "curv_contour_length_14", seed: int = 0) -> SequenceData:
     """Pathfinder (2 classes): ``path`` is the Arena's pathfinder32, or pathfinder128 for Path-X.
 
     It holds LEVEL/metadata/*.npy and LEVEL/imgs/*/sample_*.png; "curv_contour_length_14" is the level that papers use.

@@ -4,10 +4,13 @@ The texts, pictures and sounds are ours; only the layout is that of the Long Ran
 Commands.  ``python -m lrnnlab.tasks.long_range.samples FOLDER`` writes them.
 """
 
+from __future__ import annotations
+
 import pickle
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -20,7 +23,7 @@ from lrnnlab.tasks.long_range.standins import opinion_text, sound, subject_pair
 from lrnnlab.tasks.pathfinder import ARENA_32, draw, draw_scene
 
 
-def arena_text(tokens):
+def arena_text(tokens: Any) -> str:
     """An expression as the Arena writes it: every step of reading it in parentheses.
 
     >>> arena_text(ListOps().read("[MAX 2 [SM 3 1 ] ]").tolist())
@@ -42,7 +45,7 @@ def arena_text(tokens):
     return levels[0][0]
 
 
-def write_listops(folder, rng, rows=4):
+def write_listops(folder: Path, rng: random.Random, rows: int = 4) -> None:
     folder.mkdir(parents=True)
     stream = ListOps().expressions(rng, 8, 40)
     for split in ("train", "val", "test"):
@@ -53,7 +56,7 @@ def write_listops(folder, rng, rows=4):
         (folder / f"basic_{split}.tsv").write_bytes("".join(f"{line}\r\n" for line in lines).encode())
 
 
-def write_reviews(folder, rng):
+def write_reviews(folder: Path, rng: random.Random) -> None:
     for split in ("train", "test"):
         made = {"pos": 0, "neg": 0}
         for kind in made:
@@ -65,7 +68,7 @@ def write_reviews(folder, rng):
             made[kind] += 1
 
 
-def write_pairs(folder, rng, rows=3):
+def write_pairs(folder: Path, rng: random.Random, rows: int = 3) -> None:
     folder.mkdir(parents=True)
     for split in ("train", "eval", "test"):
         lines = []
@@ -75,7 +78,7 @@ def write_pairs(folder, rng, rows=3):
         (folder / f"new_aan_pairs.{split}.tsv").write_bytes(b"".join(lines))
 
 
-def write_cifar(folder, rng, pictures=2):
+def write_cifar(folder: Path, rng: random.Random, pictures: int = 2) -> None:
     folder.mkdir(parents=True)
     for name in [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]:
         labels = [rng.randrange(10) for _ in range(pictures)]
@@ -85,7 +88,7 @@ def write_cifar(folder, rng, pictures=2):
                                                  protocol=3))
 
 
-def write_pathfinder(folder, seed, pictures=10):
+def write_pathfinder(folder: Path, seed: int, pictures: int = 10) -> None:
     level = folder / "curv_contour_length_14"
     (level / "metadata").mkdir(parents=True)
     (level / "imgs" / "0").mkdir(parents=True)
@@ -97,7 +100,7 @@ def write_pathfinder(folder, seed, pictures=10):
     (level / "metadata" / "0.npy").write_text("".join(rows))
 
 
-def write_speech(folder, seed):
+def write_speech(folder: Path, seed: int) -> None:
     lists = {"validation_list.txt": [], "testing_list.txt": []}
     for kind, word in enumerate(("no", "yes")):
         (folder / word).mkdir(parents=True)
@@ -113,7 +116,7 @@ def write_speech(folder, seed):
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
 
 
-def write_samples(folder, seed=0):
+def write_samples(folder: Path | str, seed: int = 0) -> None:
     """Writes every format below ``folder``, in the folders that ``SAMPLE_FOLDERS`` names; the same files for a seed.
 
     FileExistsError if they are there already.

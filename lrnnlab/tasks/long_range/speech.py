@@ -1,6 +1,9 @@
 """Speech Commands (Warden 2018), read from the folders that were published: one second of sound, which word?"""
 
+from __future__ import annotations
+
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,7 @@ RATE = 16_000
 TEN_WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")  # the 10-way task
 
 
-def read_sound(path):
+def read_sound(path: Path | str) -> np.ndarray:
     """(T, 1) float32 in -1..1 of a mono 16-bit sound at 16 kHz; ``DataFileError`` if it is missing or anything else."""
     expected = f"a mono .wav file of 16-bit samples at {RATE} Hz"
     need(path, expected)
@@ -25,7 +28,7 @@ def read_sound(path):
     return samples[:, None] / np.float32(2**15)
 
 
-def read_list(path):
+def read_list(path: Path | str) -> set[str]:
     """The set of names, WORD/FILE.wav, in one of the two lists."""
     names = set(need(path, "a list of WORD/FILE.wav, one a line").read_text().split())
     if not names or not all(name.count("/") == 1 and name.endswith(".wav") for name in names):
@@ -33,7 +36,7 @@ def read_list(path):
     return names
 
 
-def load_speech(path, split, words=None, length=RATE):
+def load_speech(path: Path | str, split: str, words: Sequence[str] | None = None, length: int = RATE) -> SequenceData:
     """Speech Commands: ``path`` holds a folder of .wav files for each word, validation_list.txt and testing_list.txt.
 
     What neither list names is for training.  ``words``: the classes, in order; default all folders by name (35 in

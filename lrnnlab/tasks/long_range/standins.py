@@ -13,7 +13,10 @@ name ends in "(stand-in)".  Data is made whole at the first call and decided by 
 | speech | eight kinds of tones and chirps, with noise | 2048 | real | 8 |
 """
 
+from __future__ import annotations
+
 import random
+from collections.abc import Iterable
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -35,7 +38,7 @@ SOUNDS = ("low tone", "high tone", "rising chirp", "falling chirp", "low then hi
           "clicks")
 
 
-def opinion_text(rng):
+def opinion_text(rng: random.Random) -> tuple[bytes, int]:
     """A text (at most 226 bytes) of 5 to 9 opinions among plain words; and 1 if most are favourable, else 0.
 
     "not" before an opinion turns it round.  The number of opinions is odd, so there is no tie, and all is symmetric,
@@ -50,7 +53,7 @@ def opinion_text(rng):
     return " ".join(words).encode(), int(score > 0)
 
 
-def subject_text(subject, rng):
+def subject_text(subject: str, rng: random.Random) -> bytes:
     """A text (bytes) of 30 plain words with ``subject`` at three places among them."""
     words = rng.choices(PLAIN, k=30)
     for place in rng.sample(range(30), 3):
@@ -58,14 +61,14 @@ def subject_text(subject, rng):
     return " ".join(words).encode()
 
 
-def subject_pair(rng):
+def subject_pair(rng: random.Random) -> tuple[tuple[bytes, bytes], int]:
     """Two texts (bytes), and 1 if they have one subject, 0 if they have two; each with probability 1/2."""
     one, two = rng.sample(SUBJECTS, 2)
     same = rng.random() < 0.5
     return (subject_text(one, rng), subject_text(one if same else two, rng)), int(same)
 
 
-def sound(kind, rng, length=2048):
+def sound(kind: int, rng: np.random.Generator, length: int = 2048) -> np.ndarray:
     """(T, 1) float32 of a tone or chirp of class ``kind`` (0..7, see ``SOUNDS``), in noise.
 
     Frequencies are in turns over the whole length: low about 60, high about 180.  ``rng`` is a NumPy generator.
@@ -82,37 +85,37 @@ def sound(kind, rng, length=2048):
     return (rng.uniform(0.3, 1) * wave + 0.1 * rng.standard_normal(length)).astype(np.float32)[:, None]
 
 
-def whole(name, classes, items, length, vocab_size=None):
+def whole(name: str, classes: int, items: Iterable, length: int, vocab_size: int | None = None) -> SequenceData:
     """``SequenceData`` of (sequence, target) items that are made already."""
     sequences, targets = zip(*items)
     return SequenceData(f"{name} (stand-in)", classes, np.array(targets, dtype=np.int64), sequences.__getitem__, length,
                         vocab_size)
 
 
-def python_rng(seed, split, item):
+def python_rng(seed: int, split: int, item: int) -> random.Random:
     """``random.Random`` of one item, decided by whole numbers."""
     return random.Random(int(numpy_random(seed, split, item).integers(2**62)))
 
 
-def listops(count, split, seed):
+def listops(count: int, split: int, seed: int) -> SequenceData:
     task, rng = ListOps(), python_rng(seed, split, 0)
     stream = task.expressions(rng, 32, 128)
     expressions = (next(stream) for _ in range(count))
     return whole("ListOps", 10, [(tokens, nodes(tokens)[-1][3]) for tokens in expressions], 128, PAD + 1)
 
 
-def text(count, split, seed):
+def text(count: int, split: int, seed: int) -> SequenceData:
     made = (opinion_text(python_rng(seed, split, item)) for item in range(count))
     return whole("Text", 2, [(as_tokens(words, 256), label) for words, label in made], 256, BYTES)
 
 
-def retrieval(count, split, seed):
+def retrieval(count: int, split: int, seed: int) -> SequenceData:
     made = (subject_pair(python_rng(seed, split, item)) for item in range(count))
     return whole("Retrieval", 2, [(tuple(as_tokens(words, 256) for words in pair), label) for pair, label in made], 256,
                  BYTES)
 
 
-def image(count, split, seed, side=32):
+def image(count: int, split: int, seed: int, side: int = 32) -> SequenceData:
     """There are 1,797 digits: 1,437, 180 and 180, shuffled with ``seed``; fewer are given if ``count`` is more."""
     digits = load_digits()
     cuts = [1437, 1617]
@@ -122,12 +125,12 @@ def image(count, split, seed, side=32):
     return whole("Image", 10, items, side**2)
 
 
-def pathfinder(count, split, seed):
+def pathfinder(count: int, split: int, seed: int) -> SequenceData:
     task = Pathfinder()
     return whole("Pathfinder", 2, [task.picture(seed, split, item) for item in range(count)], task.settings.size**2)
 
 
-def speech(count, split, seed):
+def speech(count: int, split: int, seed: int) -> SequenceData:
     items = []
     for item in range(count):
         rng = numpy_random(seed, split, item)
@@ -140,7 +143,7 @@ STAND_INS = {"listops": listops, "text": text, "retrieval": retrieval, "image": 
              "speech": speech}
 
 
-def stand_in(name, split, count=None, seed=0):
+def stand_in(name: str, split: str, count: int | None = None, seed: int = 0) -> SequenceData:
     """``count`` items (default 2,000 for training, 500 for each test) of the stand-in for ``name``: a ``SequenceData``.
 
     Splits have chance of their own; items depend on (seed, split, number) only, so a larger count begins with the same

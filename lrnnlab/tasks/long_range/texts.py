@@ -5,6 +5,9 @@ here: many codes read characters and drop rare ones (paper 001's figures come fr
 the task.  Files are scanned once for labels and places; a text is read when it is asked for.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +18,12 @@ from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged
 BYTES = 257  # 256 values and the padding
 
 
-def as_tokens(text, length):
+def as_tokens(text: bytes, length: int) -> np.ndarray:
     """(T,) int64 of at most ``length`` bytes."""
     return np.frombuffer(text[:length], dtype=np.uint8).astype(np.int64)
 
 
-def scan_lines(path, skip, parse, expected):
+def scan_lines(path: Path, skip: int, parse: Callable, expected: str) -> tuple[np.ndarray, np.ndarray]:
     """The places (n,) of a file's lines, without the first ``skip``, and what ``parse(fields)`` says of each.
 
     ``parse`` gets the tab-separated fields as bytes and returns an int, or None if they are not what they should be.
@@ -42,18 +45,18 @@ def scan_lines(path, skip, parse, expected):
             values.append(value)
 
 
-def fields_at(path, place):
+def fields_at(path: Path, place: int) -> list[bytes]:
     """The tab-separated fields (bytes) of the line that begins at byte ``place``."""
     with path.open("rb") as file:
         file.seek(place)
         return file.readline().rstrip(b"\r\n").split(b"\t")
 
 
-def listops_label(fields):
+def listops_label(fields: list[bytes]) -> int | None:
     return int(fields[1]) if len(fields) == 2 and fields[1] in [b"%d" % digit for digit in range(10)] else None
 
 
-def load_listops(path, split, length=2048):
+def load_listops(path: Path | str, split: str, length: int = 2048) -> SequenceData:
     """ListOps (10 classes): ``path`` holds basic_train.tsv, basic_val.tsv and basic_test.tsv.
 
     The first line reads "Source", tab, "Target"; then one expression a line, in the Arena's parentheses.  Tokens are
@@ -79,7 +82,7 @@ def load_listops(path, split, length=2048):
     return SequenceData("ListOps", 10, targets, read, length, PAD + 1)
 
 
-def load_text(path, split, length=4096):
+def load_text(path: Path | str, split: str, length: int = 4096) -> SequenceData:
     """Text (IMDB reviews, 2 classes): ``path`` is aclImdb, with .txt files in train/pos, train/neg, test/pos, test/neg.
 
     Class 1 is pos.  Published sizes: 25,000 and 25,000; there is no validation split, and the Arena, like many codes
@@ -98,12 +101,12 @@ def load_text(path, split, length=4096):
                         lambda index: as_tokens(files[index].read_bytes(), length), length, BYTES)
 
 
-def retrieval_label(fields):
+def retrieval_label(fields: list[bytes]) -> int | None:
     labels = {b"0": 0, b"0.0": 0, b"1": 1, b"1.0": 1}
     return labels.get(fields[0]) if len(fields) == 5 else None
 
 
-def load_retrieval(path, split, length=4000):
+def load_retrieval(path: Path | str, split: str, length: int = 4000) -> SequenceData:
     """Retrieval (AAN, 2 classes, pairs of papers): ``path`` holds new_aan_pairs.train.tsv, .eval.tsv and .test.tsv.
 
     No first line; label, id1, id2, text1, text2 with tabs between, without quoting (as the Arena's own code reads it).
