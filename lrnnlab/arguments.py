@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 MOST = 10**9  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
 
@@ -18,7 +19,7 @@ class Parser(argparse.ArgumentParser):
     2
     """
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, for this parser and each of its verbs; ends with status 2 where a number is none."""
         options, rest = super().parse_known_args(args, namespace)
         for action in self._actions:

@@ -20,7 +20,7 @@ LONGEST = 100  # characters of a value that are shown
 MOST = 1 << 31  # strings, tokens, weights along one axis: more than any memory here holds
 
 
-def shown(value) -> str:
+def shown(value: typing.Any) -> str:
     """A value in a few words: arrays by their shapes, all else as Python writes it, cut.
 
     >>> shown(torch.zeros(2, 3)), shown([1, 2])
@@ -37,7 +37,7 @@ def shown(value) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def whole_number(value, least: int, what: str, most: int = MOST) -> int:
+def whole_number(value: typing.Any, least: int, what: str, most: int = MOST) -> int:
     """``value`` as an int; ValueError unless it is a whole number, at least ``least`` and at most ``most``."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or not least <= int(value) <= most:
@@ -46,7 +46,9 @@ def whole_number(value, least: int, what: str, most: int = MOST) -> int:
     return int(value)
 
 
-def number(value, what: str, least: float = -math.inf, most: float = math.inf, *, inside: bool = False):
+def number(
+    value: typing.Any, what: str, least: float = -math.inf, most: float = math.inf, *, inside: bool = False
+) -> typing.Any:
     """``value``; ValueError unless it is a finite real number in least..most (``inside``: not at its ends).
 
     >>> number(0.1, "a rate", 0), number(math.nan, "a rate", 0)
@@ -61,7 +63,7 @@ def number(value, what: str, least: float = -math.inf, most: float = math.inf, *
     return value
 
 
-def checked(made):
+def checked(made: typing.Any) -> typing.Any:
     """A function, or a class by its constructor, that refuses arguments of a wrong kind before it begins.
 
     What is wrong is said by the annotations, in which an int is any whole number, a float any real number but NaN (a
@@ -76,7 +78,7 @@ def checked(made):
     TypeError: scaled: x must be a dense torch.Tensor, got [1, 2]
     """
     if isinstance(made, type):
-        made.__init__ = checked(made.__init__)
+        made.__init__ = checked(made.__init__)  # type: ignore[misc]
         return made
     names, kinds, seen = [], {}, []
     is_compiling = torch.compiler.is_compiling

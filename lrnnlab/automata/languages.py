@@ -9,9 +9,10 @@ that one can be tested against the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -64,12 +65,12 @@ def digits(M: int) -> tuple[str, ...]:
     return tuple(map(str, range(M)))
 
 
-def counter(M: int, symbols=None, adds=None) -> MooreMachine:
+def counter(M: int, symbols: Any = None, adds: Sequence[int] | None = None) -> MooreMachine:
     """Token k adds k (or ``adds[k]``), mod M: Sum(M) of paper 000, section 4.1; Sum(2) is Parity."""
     return build(0, symbols or digits(M), lambda s, v: (s + (adds[v] if adds else v)) % M, lambda s: s)
 
 
-def even_pair(M: int, symbols=None) -> MooreMachine:
+def even_pair(M: int, symbols: Any = None) -> MooreMachine:
     """Is the last symbol the first one?  2M + 1 states (paper 000, section 4.1); no label before the first."""
 
     def step(state, token):
@@ -89,7 +90,7 @@ def subtraction(M: int) -> MooreMachine:
     return build((0, 1), (*digits(M), "-"), step, lambda s: s[0])
 
 
-def mod_arith(M: int, symbols=None, initial=(0, 1)) -> MooreMachine:
+def mod_arith(M: int, symbols: Any = None, initial: tuple[int, int] = (0, 1)) -> MooreMachine:
     """(a, c): a the sum of the finished terms, c the signed term that grows; M^2 states (paper 000, section 4.1).
 
     A number n takes (a, c) to (a, cn); + and - to (a + c, 1) and (a + c, -1); × does nothing.  The value is a + c.  It
@@ -126,7 +127,7 @@ def expressions(machine: MooreMachine, first: str = "") -> MooreMachine:
     )
 
 
-def repeats(word: str, symbols) -> MooreMachine:
+def repeats(word: str, symbols: Any) -> MooreMachine:
     """word, any number of times: the state is how much of it has been read, None what is no beginning of any."""
 
     def step(read, token):
@@ -143,7 +144,7 @@ def prefixes(machine: MooreMachine) -> MooreMachine:
     return replace(machine, outputs=np.where(on, machine.outputs, NO_LABEL))
 
 
-def dyck(n: int, symbols="ab") -> MooreMachine:
+def dyck(n: int, symbols: Any = "ab") -> MooreMachine:
     """D_n = (a D_{n-1} b)*: a opens, b closes, depth at most n, and a sink; n + 2 states (paper 002)."""
 
     def step(depth, token):
@@ -164,7 +165,7 @@ def tomita_3(later: bool = False) -> MooreMachine:
     return MooreMachine(transitions, np.array([1, 1, 0, 1, 0]), 0, ("0", "1"))
 
 
-def permuting(symbols, *generators) -> MooreMachine:
+def permuting(symbols: Any, *generators: tuple[int, ...]) -> MooreMachine:
     """The group made by permutations g (tuples, x goes to g[x]); the class after a word is which element it is."""
     machine = build(
         tuple(range(len(generators[0]))),
@@ -179,7 +180,7 @@ def permuting(symbols, *generators) -> MooreMachine:
 OPERATORS = frozenset("()|*+?")
 
 
-def acceptor(pattern: str, symbols=None) -> MooreMachine:
+def acceptor(pattern: str, symbols: Any = None) -> MooreMachine:
     """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
 
     ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.

@@ -7,9 +7,12 @@ Letters: V tokens, Q states, R of them, T time; a word is a tuple of token numbe
   so m_uv = m_v[m_u] in NumPy and A_uv = A_v A_u in matrices, which is the order of x_t = A_t x_{t-1}.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -69,14 +72,14 @@ class MooreMachine:
                 and np.array_equal(self.transitions, other.transitions) and np.array_equal(self.outputs, other.outputs))
 
     @property
-    def num_symbols(self):
+    def num_symbols(self) -> int:
         return self.transitions.shape[0]
 
     @property
-    def num_states(self):
+    def num_states(self) -> int:
         return self.transitions.shape[1]
 
-    def run(self, tokens):
+    def run(self, tokens: Any) -> np.ndarray:
         """The state after each token: ``tokens`` (..., T) int -> (..., T).  ValueError for a token outside 0..V-1."""
         tokens = _array(tokens, "tokens")
         if tokens.ndim == 0 or (tokens.size and tokens.dtype.kind not in "iu"):
@@ -90,11 +93,11 @@ class MooreMachine:
             states[..., t] = state = self.transitions[tokens[..., t], state]
         return states
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> np.ndarray:
         """The class shown after each token, (..., T) -> (..., T); -1 where there is none."""
         return self.outputs[self.run(tokens)]
 
-    def reachable(self):
+    def reachable(self) -> np.ndarray:
         """The reachable states, an array in breadth-first order (tokens in their own order)."""
         order, seen = [self.initial], {self.initial}
         for state in order:  # the list grows while we read it: it is the queue

@@ -13,6 +13,7 @@ import math
 import sys
 import threading
 import weakref
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -77,7 +78,7 @@ def shelf() -> Shelf:
     return Shelf(KEPT)
 
 
-def empty(shape, dtype: torch.dtype) -> Tensor:
+def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     """An uninitialised CPU tensor; a large one lies in kept memory.
 
     >>> empty((2, 3), torch.float64).shape

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -79,7 +80,7 @@ class LinearScan(torch.autograd.Function):
     """x_t = A_t x_{t-1} + b_t; arguments as in :func:`lrnnlab.scans.linear_scan`."""
 
     @staticmethod
-    def forward(ctx, *inputs):
+    def forward(ctx: Any, *inputs: Any) -> Any:
         x = _linear_forward(*inputs)
         _keep(ctx, inputs, x)
         return x
@@ -91,7 +92,7 @@ class TokenScan(torch.autograd.Function):
     """The same with A_t and b_t read from tables; arguments as in :func:`lrnnlab.scans.token_scan`."""
 
     @staticmethod
-    def forward(ctx, *inputs):
+    def forward(ctx: Any, *inputs: Any) -> Any:
         x = _token_forward(*inputs)
         _keep(ctx, inputs, x)
         return x
@@ -135,7 +136,7 @@ class SoftmaxScan(torch.autograd.Function):
     """The softmax of raw's columns and its scan, by the ``cpu`` backend; see :func:`lrnnlab.scans.softmax_scan`."""
 
     @staticmethod
-    def forward(ctx, raw, x0):
+    def forward(ctx: Any, raw: Any, x0: Any) -> Any:
         A, x = _module("cpu").softmax_forward(raw, x0)
         ctx.set_materialize_grads(False)  # mostly nothing but x is used, and a dA of zeros is as large as A
         ctx.save_for_backward(A, x0, x)
@@ -143,7 +144,7 @@ class SoftmaxScan(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, dA, dx):
+    def backward(ctx: Any, dA: Any, dx: Any) -> Any:
         A, x0, x = ctx.saved_tensors
         dx = torch.zeros_like(x) if dx is None else dx
         return _module("cpu").softmax_backward(A, x0, x, dA, dx)
