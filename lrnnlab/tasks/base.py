@@ -274,18 +274,17 @@ class Task(BaseTask):
     symbols: tuple
     classes: int
     initial: Any = None
-
-    def step(self, state: Any, token: int) -> Any:
-        """The state (any hashable) after reading ``token`` in ``state``."""
-        raise NotImplementedError(f"{self}: a task has initial, step and output, or else rule")
-
-    def output(self, state: Any) -> int:
-        """The class shown in ``state``; -1 if it has none (allowed only where no label is asked for)."""
-        raise NotImplementedError(f"{self}: a task has initial, step and output, or else rule")
+    step: Any  # ``step(state, token)``: the state (any hashable) after reading ``token`` in ``state``
+    output: Any  # ``output(state)``: its class; -1 if it has none (only where no label is asked for)
 
     @cached_property
     def rule(self) -> MooreMachine:
-        """A machine with the task's answers, as it was written down: that of ``initial``, ``step`` and ``output``."""
+        """A machine with the task's answers, as it was written down: that of ``initial``, ``step`` and ``output``.
+
+        TypeError for a task that has neither those nor a ``rule`` of its own.
+        """
+        if not hasattr(self, "step") or not hasattr(self, "output"):
+            raise TypeError(f"{self}: a task has initial, step and output, or else rule")
         return build(self.initial, self.symbols, self.step, self.output)
 
     @abstractmethod
