@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE, check_feature_map, head_size
 from lrnnlab.models.forms import is_compiled
-from lrnnlab.models.recurrent_delta import recurrent_delta
+from lrnnlab.models.recurrent_delta import near_addition, recurrent_delta
 from lrnnlab.scans.delta import FORMS as DELTA_FORMS
 from lrnnlab.scans.delta import delta_rule
 
@@ -51,6 +51,8 @@ class FastWeights(Recurrence):
         beta in (0, 2) instead of (0, 1); for the delta rule.
     householders : int
         n_h, the writes per token; for the delta rule.
+    write_start : float, optional
+        As in :func:`lrnnlab.models.recurrent_delta.near_addition`; for the delta rule.
     form : str
         How it runs; may be changed on a finished layer.  ``"sequential"``, ``"chunkwise"`` and ``"fla"`` as in
         :func:`lrnnlab.scans.delta.delta_rule`; ``"cpu"``, one compiled pass, not for the normalised rule; ``"auto"``,
@@ -78,6 +80,7 @@ class FastWeights(Recurrence):
         feature_map: str | None = None,
         allow_negative_eigenvalues: bool = False,
         householders: int = 1,
+        write_start: float | None = None,
         form: str = "auto",
         chunk: int = 64,
     ):
@@ -88,10 +91,10 @@ class FastWeights(Recurrence):
         if rule == "normalised" and self.feature_map not in POSITIVE:
             raise ValueError(f"the normalised rule divides by a sum of positive features, got {feature_map!r}")
         check_sizes(householders=householders, chunk=chunk)
-        if (rule != "delta" and (householders > 1 or allow_negative_eigenvalues)):
+        if rule != "delta" and (householders > 1 or allow_negative_eigenvalues or write_start is not None):
             raise ValueError(
-                "householders is 1, without negative eigenvalues, unless the rule is delta; got "
-                f"{householders}, allow_negative_eigenvalues={allow_negative_eigenvalues} with {rule!r}"
+                "householders is 1, without negative eigenvalues and write_start, unless the rule is delta; got "
+                f"{householders}, {allow_negative_eigenvalues=}, {write_start=} with {rule!r}"
             )
         if form not in FORMS or (form == "cpu" and rule == "normalised"):
             raise ValueError(f"form is one of {', '.join(FORMS)}, cpu not for 'normalised', got {form!r} for {rule!r}")
@@ -100,12 +103,16 @@ class FastWeights(Recurrence):
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # of beta; reached by rounding alone, b > 16.6
         self.form, self.chunk = form, chunk
         per_write = 2 * self.size + (rule == "delta")
+        self.near = None if write_start is None else near_addition(per_write, self.size, write_start)
         self.slow = nn.Linear(width, heads * (self.size + householders * per_write), bias=False)
 
     def ask(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """W_slow z of z (...,D): q (...,h,n) and, for each write, k, v and b (...,H,h,2n+1), without b (...,H,h,2n)."""
         slow = self.slow(z).unflatten(-1, (self.heads, -1))
         writes = slow[..., self.size :].unflatten(-1, (self.householders, -1)).transpose(-2, -3)
+        if self.near is not None:
+            scale, shift = (part.to(writes) for part in self.near)
+            writes = writes * scale + shift
         return slow[..., : self.size], writes
 
     def program(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -171,3 +178,4 @@ class FastWeights(Recurrence):
 def _times(W: Tensor, x: Tensor) -> Tensor:
     """W x for W (...,v,n) and x (...,n)."""
     return (W @ x.unsqueeze(-1)).squeeze(-1)
+

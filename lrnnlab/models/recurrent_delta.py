@@ -15,6 +15,8 @@ of the layer, W fast weights (n, n), q, k, v queries, keys and values, s all fou
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -115,6 +117,24 @@ def _feedback(R: Tensor, y: Tensor) -> Tensor:
     return (R @ seen.unsqueeze(-1)).squeeze(-1)
 
 
+def near_addition(rows: int, n: int, write_start: float) -> tuple[Tensor, Tensor]:
+    """Scale and shift (rows,) of what a slow net says, ending in v (n) and b, so that beta starts near sigmoid(write_start).
+
+    A count that the delta rule keeps shrinks at every write by 1 - beta |phi(k)|^2: after m writes and m that undo them
+    it is off by about m^2 beta |phi(k)|^2 (chapter 09).  So here b is moved by ``write_start``, and v is divided by
+    sigmoid(``write_start``): what is written, beta v, is as large as with addition.  No more can be expressed than
+    before, as W_slow could say all of it itself; but descent starts elsewhere, and v keeps up with it.  A factor n^2
+    makes up for phi, whose n features sum to 1 in the delta rule and to about n in addition.
+
+    >>> scale, shift = near_addition(4, 1, -11.0)
+    >>> scale.round().tolist(), shift.tolist()
+    ([1.0, 1.0, 59875.0, 1.0], [0.0, 0.0, 0.0, -11.0])
+    """
+    scale, shift = torch.ones(rows), torch.zeros(rows)
+    scale[-n - 1 : -1], shift[-1] = n * n * (1 + math.exp(-write_start)), write_start
+    return scale, shift
+
+
 class RecurrentDelta(Recurrence):
     """One layer: inputs (B,T,D) -> y (B,T,D), the heads side by side.
 
@@ -132,6 +152,10 @@ class RecurrentDelta(Recurrence):
         ``"head"`` as released, ``"full"`` as in Eq. 9.
     allow_negative_eigenvalues : bool
         beta in (0, 2) instead of (0, 1).
+    write_start : float, optional
+        As in :func:`near_addition`.
+    feedback_start : float
+        What R is multiplied by at the start.
     form : str
         How it runs, one of ``lrnnlab.models.forms.FORMS``; may be changed on a finished layer.
 
@@ -154,6 +178,8 @@ class RecurrentDelta(Recurrence):
         feature_map: str = "softmax",
         recurrence: str = "head",
         allow_negative_eigenvalues: bool = False,
+        write_start: float | None = None,
+        feedback_start: float = 1.0,
         form: str = "auto",
     ):
         super().__init__()
@@ -164,13 +190,17 @@ class RecurrentDelta(Recurrence):
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # as in fast_weights.py
         rows, seen = 3 * self.size + 1, self.size if recurrence == "head" else width
         self.slow = nn.Linear(width, heads * rows, bias=False)
-        self.R = nn.Parameter(torch.randn(heads, rows, seen) / seen**0.5)
+        self.R = nn.Parameter(torch.randn(heads, rows, seen) * (feedback_start / seen**0.5))
+        self.near = None if write_start is None else near_addition(rows, self.size, write_start)
 
     def run(self, z: Tensor, W0: Tensor | None = None, y0: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """z (B,T,D) -> y (B,T,h,n) and W_T, from a kept state."""
-        slow = self.slow(z).unflatten(-1, (self.heads, -1))
+        slow, R = self.slow(z).unflatten(-1, (self.heads, -1)), self.R
+        if self.near is not None:
+            scale, shift = (part.to(slow) for part in self.near)
+            slow, R = slow * scale + shift, R * scale.unsqueeze(-1)
         return recurrent_delta(
-            slow, self.R, W0, y0, feature_map=self.feature_map, greatest=self.greatest, form=self.form
+            slow, R, W0, y0, feature_map=self.feature_map, greatest=self.greatest, form=self.form
         )
 
     def mix(self, z: Tensor) -> Tensor:

@@ -79,7 +79,7 @@ class MixedLengths(BaseTask):
     (True, torch.Size([100, 50]))
     """
 
-    padded, train_length, test_length = True, 50, 100
+    padded, train_length, test_length, tokens_per_size = True, 50, 100, 1
 
     def __init__(self, task: Task):
         self.task, self.classes, self.vocab_size = task, task.classes, task.vocab_size
@@ -103,7 +103,11 @@ class MixedLengths(BaseTask):
         rows = self.task.draw(count, window[1], generator)
         return [row[:length].tolist() for row, length in zip(rows, lengths)]
 
-    test_strings = strings  # the language is far too large for two to be the same
+    def splits(self, generator: torch.Generator, train: int, test: int) -> dict[str, list[list[int]]]:
+        """As ``PositiveTask.splits``; of so many strings no two are likely to be the same."""
+        windows = {"train": self.bin(0), "bin0": self.bin(0), "bin1": self.bin(1), "held_out": self.bin(0)}
+        return {name: self.strings(train if name == "train" else test, window, generator)
+                for name, window in windows.items()}  # fmt: skip
 
     def batch(self, words: Sequence[Sequence[int]]) -> Batch:
         """Strings of any lengths side by side, filled up with token 0 behind their ends, where the mask is False."""

@@ -4,10 +4,12 @@ As released with the paper (Irie, Csordas, Schmidhuber 2023): Adam with betas (0
 mean cross-entropy over all labelled positions of a batch, which is padded to its longest string; batches are cut from a
 pool of strings that is shuffled anew every epoch.  The loop is ``training.pools.train_pools``.
 
-Bin0 is the window of sizes that the paper trains on, Bin1 the next.  Every so many steps a *look* scores the net on
-test strings of both, and on *held-out* strings: of the largest fifth of Bin0's sizes, on which our budgets do not train.
-Only the held-out strings end our training (``stop="held_out"``); the paper's ends, and is selected, by the test strings
-(``stop="test"``).  Every run is scored in three ways, so that both can be read:
+Bin0 is the window of sizes that the paper trains on, Bin1 the next.  The strings are the published ones
+(``PositiveTask.splits``): distinct ones to train on, of all sizes of Bin0, and test strings of both bins.  Every so many
+steps a *look* scores the net on the test strings, and on *held-out* strings of Bin0, neither trained on nor tested.
+Training goes on to its last step (``stop="steps"``): a net that is right on every held-out string is often not yet right
+on Bin1.  Live cells end by the held-out strings (``stop="held_out"``); the paper's training ends, and is selected, by
+the test strings (``stop="test"``).  Every run is scored in three ways, so that all can be read:
 
 ==================  ===================================================================================================
 ``last``            the weights at the end
@@ -30,32 +32,18 @@ from torch import nn
 
 from lrnnlab.models import Net, build
 from lrnnlab.tables.text import by_cell, lines, who
-from lrnnlab.tasks import Batch, PositiveTask, blind_levels, whole_string_accuracy
+from lrnnlab.tasks import PositiveTask, blind_levels, whole_string_accuracy
 from lrnnlab.training.loop import Trained
 from lrnnlab.training.pools import answers, train_pools
 from lrnnlab.training.steady import stream
 
-HELD_OUT = 0.8  # of Bin0's largest size: larger strings are not trained on
 PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience", "sure")  # options of train_pools in a setting
 SCORES = ("last", "by_validation", "by_test")
 
 
-def held_out_window(task: PositiveTask) -> tuple[int, int]:
-    """The sizes that are held out of Bin0: its largest fifth.
-
-    >>> from lrnnlab.tasks import COUNTER_TASKS
-    >>> held_out_window(COUNTER_TASKS["dyck_1"]())
-    (41, 50)
-    """
-    most = task.bin(0)[1]
-    return int(HELD_OUT * most) + 1, most
-
-
-def strings_for(task: PositiveTask, tests: int, seed: int) -> dict[str, Batch]:
-    """``bin0``, ``bin1`` and ``held_out``: ``tests`` distinct strings of each, or all where there are fewer."""
-    windows = {"bin0": task.bin(0), "bin1": task.bin(1), "held_out": held_out_window(task)}
-    return {name: task.batch(task.test_strings(tests, window, stream(seed, f"fwp/{name}")))
-            for name, window in windows.items()}  # fmt: skip
+def strings_for(task: PositiveTask, setting: dict, seed: int) -> dict[str, list[list[int]]]:
+    """``train``, ``bin0``, ``bin1`` and ``held_out``: strings as ``PositiveTask.splits`` draws them."""
+    return task.splits(stream(seed, "fwp/strings"), setting["pool"], setting["tests"])
 
 
 def build_net(task: PositiveTask, setting: dict, seed: int) -> Net:
@@ -64,13 +52,14 @@ def build_net(task: PositiveTask, setting: dict, seed: int) -> Net:
 
 
 def fit(
-    task: PositiveTask, setting: dict, seed: int, looked_at: dict[str, Batch] | None = None, progress: bool = False,
-    checkpoint: Path | None = None,
+    task: PositiveTask, setting: dict, seed: int, strings: dict[str, list[list[int]]] | None = None,
+    progress: bool = False, checkpoint: Path | None = None,
 ) -> Trained:  # fmt: skip
     """Train the net of ``setting``, what a live cell calls; its looks (``watched``) have all that the scores need.
 
     ``setting`` has ``model`` and ``options``, ``pool`` and ``tests`` (how many strings), ``stages``: (steps, largest
-    size) one after the other, and those options of :func:`train_pools` that are plain numbers and names.
+    size) one after the other, each on those training strings that are not larger, and those options of
+    :func:`train_pools` that are plain numbers and names.
 
     >>> from lrnnlab.tables import fwp_table1
     >>> from lrnnlab.tasks import COUNTER_TASKS
@@ -78,20 +67,19 @@ def fit(
     >>> fit(COUNTER_TASKS["aa"](), tiny, seed=0).steps
     2
     """
-    looked_at = looked_at or strings_for(task, setting["tests"], seed)
-    least, _ = task.bin(0)
-    generator = stream(seed, "fwp/train")
-    pools = [(steps, task.batch(task.strings(setting["pool"], (least, most), generator)))
+    strings = strings or strings_for(task, setting, seed)
+    looked_at = {name: task.batch(words) for name, words in strings.items() if name != "train"}
+    pools = [(steps, task.batch([word for word in strings["train"] if len(word) <= most * task.tokens_per_size]))
              for steps, most in setting["stages"]]  # fmt: skip
 
     def watch(net: nn.Module, step: int) -> dict:
-        found = {name: answers(net, strings) for name, strings in looked_at.items()}
+        found = {name: answers(net, batch) for name, batch in looked_at.items()}
         scores = {name: whole_string_accuracy(classes, looked_at[name]) for name, (classes, _) in found.items()}
         return {"validation": -found["held_out"][1], **scores, "test": (scores["bin0"] + scores["bin1"]) / 2}
 
     return train_pools(
-        build_net(task, setting, seed), pools, generator=generator, watch=watch, progress=progress, checkpoint=checkpoint,
-        **{name: setting[name] for name in PLAIN if name in setting},
+        build_net(task, setting, seed), pools, generator=stream(seed, "fwp/train"), watch=watch, progress=progress,
+        checkpoint=checkpoint, **{name: setting[name] for name in PLAIN if name in setting},
     )  # fmt: skip
 
 
@@ -105,9 +93,9 @@ def measure(
     each bin was scored on; and ``levels``, what a guesser has on Bin1.  ``curve``: at each look the step, the held-out
     cross-entropy (negative), and the whole strings right of held_out, Bin0 and Bin1.
     """
-    looked_at = strings_for(task, setting["tests"], seed)
-    made = fit(task, setting, seed, looked_at, progress=progress, checkpoint=checkpoint)
-    bin1, looks = looked_at["bin1"], made.watched
+    strings = strings_for(task, setting, seed)
+    made = fit(task, setting, seed, strings, progress=progress, checkpoint=checkpoint)
+    bin1, looks = task.batch(strings["bin1"]), made.watched
     chosen = {
         "last": looks[-1], "by_validation": next(look for look in looks if look["step"] == made.best_step),
         "by_test": max(looks, key=lambda look: look["test"]),
@@ -116,7 +104,7 @@ def measure(
         **{name: {part: look[part] for part in ("bin0", "bin1", "step")} for name, look in chosen.items()},
         "symbols": float((answers(made.net, bin1)[0] == bin1.targets)[bin1.mask].double().mean()),
         "steps": made.steps, "finished": made.finished, "levels": blind_levels(bin1, task.classes),
-        "strings": {name: len(strings.tokens) for name, strings in looked_at.items()},
+        "strings": {name: len(words) for name, words in strings.items()},
         "parameters": sum(parameter.numel() for parameter in made.net.parameters()),
     }  # fmt: skip
     curve = [[look["step"], *(round(look[name], 4) for name in ("validation", "held_out", "bin0", "bin1"))]
@@ -141,7 +129,7 @@ def table(records: Sequence[dict], tasks: Sequence[str], paper: Mapping[str, Seq
         parts.append(lines(
             f"{task}   ({strings['bin0']} and {strings['bin1']} strings; a constant answer gets "
             f"{100 * level['whole_majority']:.1f} of Bin1)",
-            (_line_of(row, paper[row][tasks.index(task)], cells[row,]) for row in paper if (row,) in cells),
+            (_line_of(row, paper[row.removesuffix("_additive")][tasks.index(task)], cells[row,]) for row, in cells),
         ))  # fmt: skip
     return "\n\n".join([*parts, (
         "Bin0/Bin1 in percent of whole strings.  paper: the best of its search, selected on the test bins.  last, by validation\n"

@@ -206,16 +206,17 @@ class PositiveTask(Task):
 
         Training strings are distinct, but for the languages with few strings (those repeat).  Where the published
         data keep Bin0's test strings apart from the training strings (``shared_pool``), so does this; elsewhere many
-        a test string of Bin0 has been trained on.
+        a test string of Bin0 has been trained on.  ``"held_out"``, which the published data have not: as many strings
+        of Bin0 as are tested, apart from both; those of ``"bin0"`` again where the language has too few.
         """
         few = self.count(self.bin(0)) < train
         trained = self.strings(train, self.bin(0), generator, distinct=not few)
         seen = trained if self.shared_pool else ()
-        return {
-            "train": trained,
-            "bin0": self.test_strings(test, self.bin(0), generator, apart_from=seen),
-            "bin1": self.test_strings(test, self.bin(1), generator),
-        }
+        bin0, bin1 = (self.test_strings(test, window, generator, apart_from=known)
+                      for window, known in ((self.bin(0), seen), (self.bin(1), ())))  # fmt: skip
+        enough = self.count(self.bin(0)) >= train + 2 * test
+        apart = self.strings(test, self.bin(0), generator, distinct=True, apart_from=trained + bin0) if enough else bin0
+        return {"train": trained, "bin0": bin0, "bin1": bin1, "held_out": apart}
 
     def _each(self, words, what):
         """A sequence of strings as lists or tuples of tokens; TypeError for what is none."""

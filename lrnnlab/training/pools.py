@@ -20,7 +20,7 @@ from lrnnlab.tasks import Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.loop import Trained, settled, train
 
-STOPS = ("held_out", "test")
+STOPS = ("held_out", "test", "steps")
 SCORED_AT_ONCE = 1 << 15  # tokens
 
 
@@ -136,7 +136,7 @@ def train_pools(
     stop : str
         Training ends as soon as ``patience`` looks in a row, all in the last stage, say so: with ``"held_out"`` those
         whose ``"held_out"`` is 1 and whose ``"validation"`` is above minus ``sure``, with ``"test"`` those whose
-        ``"test"`` is 1.
+        ``"test"`` is 1; with ``"steps"`` no look ends it.
     patience : int
         How many looks in a row.
     sure : float
@@ -180,7 +180,7 @@ def train_pools(
     total, last = sum(steps for steps, _ in pools), pools[-1][0]
 
     def right(look: dict) -> bool:
-        return look[stop] == 1 and (stop == "test" or -look["validation"] < sure)
+        return stop != "steps" and look[stop] == 1 and (stop == "test" or -look["validation"] < sure)
 
     return train(
         net, Pools(pools, batch, generator), _cross_entropy, steps=total, rate=rate, betas=(0.9, 0.995), epsilon=1e-9,
