@@ -27,6 +27,7 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -69,7 +70,7 @@ from lrnnlab.show.style import (
     new_figure,
     styled,
 )
-from lrnnlab.tables import fwp_negative, fwp_training, get
+from lrnnlab.tables import fwp_negative, fwp_table1, fwp_training, get
 from lrnnlab.tasks import COUNTER_TASKS
 from lrnnlab.training.steady import steady_arithmetic
 
@@ -503,11 +504,20 @@ def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Ite
     for row in table.rows:
         line = {"model": named(row)}
         for task in tasks:
-            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*table.paper[row][table.tasks.index(task)])
-            line[f"{named(task)}, recorded"] = percent(of(recorded, task, row))
+            cell = of(recorded, task, row)
+            printed = table.paper[row.removesuffix("_additive")][table.tasks.index(task)]
+            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*printed)
+            line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
                 line[f"{named(task)}, live"] = percent(of(live, task, row))
+            line[f"{named(task)}, why"] = why(cell, row, task)
         yield line
+
+
+def why(cell: Sequence[Mapping], row: str, task: str) -> str:
+    """In few words, why not all seeds of a recorded cell are right on both bins."""
+    said = fwp_training.reason(cell, fwp_table1.NOT_EXPRESSIBLE.get((row, task))) if cell else ""
+    return said.replace("chapter 09, section", "section").replace(f" of {len(cell)} seeds", "")
 
 
 def sizes() -> Iterator[dict]:
@@ -547,6 +557,49 @@ def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
                 "task": named(task), "source": source, "beta in": f"(0, {row[4]})", "writes": int(row[-1]),
                 "Bin0/Bin1": percent(cell), "single answers at 400": far,
             }  # fmt: skip
+
+
+def counting_net(write_start: float | None, seed: int) -> nn.Module:
+    """A DeltaNet trained on a^n b^n, n = 1..50, for 1,500 steps, from the released start or from one near addition."""
+    row = "deltanet" if write_start is None else "deltanet_additive"
+    setting = fwp_table1.setting(row, "anbn", "desk")
+    options = setting["options"] | ({} if write_start is None else {"write_start": write_start})
+    setting = {**setting, "options": options, "pool": 2000, "watch_every": 1500}
+    with steady_arithmetic():
+        return fwp_training.fit(COUNTER_TASKS["anbn"](), setting, seed).net.eval()
+
+
+@torch.no_grad()
+def decay(net: nn.Module) -> float:
+    """The share that one write of a DeltaNet takes of what its key holds: of its tokens the largest, of its heads the least."""
+    _, key, _, beta = net.layers[0].program(net.symbol_inputs())
+    return float((beta * key.pow(2).sum(-1)).amax((0, 1)).min())
+
+
+@torch.no_grad()
+def margins(net: nn.Module, sizes: Sequence[int]) -> list[float]:
+    """For a^n b^n of each size n: the least gap, over all positions, of the right class's logit above the others."""
+    batch = COUNTER_TASKS["anbn"]().batch([[0] * n + [1] * n for n in sizes])
+    logits, targets = net(batch.tokens), batch.targets.clamp(min=0).unsqueeze(-1)
+    gaps = logits.gather(-1, targets) - logits.scatter(-1, targets, -math.inf).amax(-1, keepdim=True)
+    return gaps.squeeze(-1).masked_fill(~batch.mask, math.inf).amin(1).tolist()
+
+
+def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> Figure:
+    """The margins of several nets by the size of a string: above 0 every position is right.
+
+    >>> margin_picture({"as released": [1.0, -1.0]}, [1, 2]).axes[0].get_xlabel()
+    'n of $a^n b^n$'
+    """
+    figure, axes = new_figure(3.0, left=0.9)
+    for (name, values), colour in zip(found.items(), ("#E69F00", "#009E73")):
+        axes.plot(sizes, values, color=colour, label=name)
+    axes.axhline(0, color=INK, lw=0.8)
+    axes.axvline(50, color=FAINT, lw=0.8)
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set(xlabel="n of $a^n b^n$", ylabel="least margin")
+    axes.legend(loc="lower left")
+    return figure
 
 
 def far_out() -> Figure:

@@ -13,7 +13,8 @@ GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "lambda": "λ", "lam": "λ"
 NAMES = {
     "s4": "S4", "s4d": "S4D", "s4d_inv": "S4D-Inv", "s4d_legs": "S4D-LegS", "liquid_s4": "Liquid-S4", "rwkv": "RWKV",
     "s5": "S5", "lstm": "LSTM", "elman": "Elman", "e_lstm": "e-LSTM", "srwm": "SRWM", "deltanet": "DeltaNet",
-    "recurrent_delta": "Recurrent Delta", "dlr": "DLR", "dlr_prod": "DLR-prod", "dlr_real": "DLR-R",
+    "recurrent_delta": "Recurrent Delta", "deltanet_additive": "DeltaNet, near addition",
+    "recurrent_delta_additive": "Rec. Delta, near addition", "dlr": "DLR", "dlr_prod": "DLR-prod", "dlr_real": "DLR-R",
     "dlr_small": "DLR, fewer modes", "dss": "DSS", "sgconv": "SGConv", "diagonal_positive": "diagonal, positive",
     "diagonal_signed": "diagonal, signed", "diagonal_complex": "diagonal, complex",
     "diagonal_unit": "diagonal, unit circle", "clipped_short": "clipped, short memory",

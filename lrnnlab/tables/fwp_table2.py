@@ -21,6 +21,7 @@ ROWS = (*PAPER, "deltanet_additive", "recurrent_delta_additive")
 
 TABLE = Table(
     "fwp/table2", ROWS, TASKS, fwp_table1.setting, fwp_table1.TABLE.measure, fwp_training.line,
-    partial(fwp_training.table, tasks=TASKS, paper=PAPER), aliases={"ours": "recurrent_delta"}, paper=PAPER,
+    partial(fwp_training.table, tasks=TASKS, paper=PAPER, impossible=fwp_table1.NOT_EXPRESSIBLE),
+    aliases={"ours": "recurrent_delta"}, paper=PAPER,
     score=fwp_training.bin1, scored="whole strings of Bin1", printed=partial(fwp_table1.printed, PAPER, TASKS),
 )  # fmt: skip

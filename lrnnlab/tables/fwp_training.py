@@ -120,32 +120,52 @@ def line(record: dict) -> str:
     return f"{who(record)}: Bin0/Bin1 {said}; {found['steps']} steps, {record['cpu_seconds']:.0f} CPU s"
 
 
-def table(records: Sequence[dict], tasks: Sequence[str], paper: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """By task: Bin0/Bin1 of the paper, and of ours the three scores, mean (least to greatest Bin1) over seeds."""
+def table(
+    records: Sequence[dict], tasks: Sequence[str], paper: Mapping[str, Sequence[tuple[float, float]]],
+    impossible: Mapping[tuple[str, str], str],
+) -> str:  # fmt: skip
+    """By task: Bin0/Bin1 of the paper, and of ours the three scores, mean (least to greatest Bin1) over seeds, and why.
+
+    ``impossible``: where the proof stands that a (row, task) cannot be right at all lengths.
+    """
     parts, found = [], by_cell(records, "task")
     for task in (task for task in tasks if (task,) in found):
-        of_task, cells = found[task,], by_cell(found[task,], "row")
+        of_task = found[task,]
         strings, level = (of_task[0]["metrics"][name] for name in ("strings", "levels"))
         parts.append(lines(
             f"{task}   ({strings['bin0']} and {strings['bin1']} strings; a constant answer gets "
             f"{100 * level['whole_majority']:.1f} of Bin1)",
-            (_line_of(row, paper[row.removesuffix("_additive")][tasks.index(task)], cells[row,]) for row, in cells),
+            (_line_of(row, paper[row.removesuffix("_additive")][tasks.index(task)], cell, impossible.get((row, task)))
+             for (row,), cell in by_cell(of_task, "row").items()),
         ))  # fmt: skip
     return "\n\n".join([*parts, (
         "Bin0/Bin1 in percent of whole strings.  paper: the best of its search, selected on the test bins.  last, by validation\n"
-        "(held-out strings of Bin0), by test (the paper's way): mean over seeds, in brackets the range of Bin1."
+        "(held-out strings of Bin0), by test (the paper's way): mean over seeds, in brackets the range of Bin1.  Why a cell is\n"
+        "low: of the last weights, not learned: not all of Bin0 right; lost with length: Bin0 right, and not all of Bin1."
     )])  # fmt: skip
 
 
-def _line_of(row: str, paper: tuple[float, float], cell: Sequence[dict]) -> dict:
+def reason(cell: Sequence[dict], impossible: str | None = None) -> str:
+    """Why not every seed of a cell is right on all of both bins; nothing where each is."""
+    if impossible is not None:
+        return f"not expressible ({impossible})"
+    last = [record["metrics"]["last"] for record in cell]
+    counts = {"not learned": sum(one["bin0"] < 1 for one in last),
+              "lost with length": sum(one["bin0"] == 1 > one["bin1"] for one in last)}  # fmt: skip
+    said = [f"{count} {why}" for why, count in counts.items() if count]
+    return ", ".join([said[0].replace(" ", f" of {len(cell)} seeds ", 1), *said[1:]]) if said else ""
+
+
+def _line_of(row: str, paper: tuple[float, float], cell: Sequence[dict], impossible: str | None) -> dict:
     steps = sorted(record["metrics"]["steps"] for record in cell)
 
     def scores(name: str) -> str:
         bin0, bin1 = ([100 * record["metrics"][name][part] for record in cell] for part in ("bin0", "bin1"))
         return f"{fmean(bin0):.1f}/{fmean(bin1):.1f} ({min(bin1):.1f} to {max(bin1):.1f})"
 
-    return {"row": row, "paper": "{:g}/{:g}".format(*paper), "seeds": len(cell), "steps": f"{steps[0]} to {steps[-1]}",
-            **{name: scores(name) for name in SCORES}}  # fmt: skip
+    return {"row": row, "paper": "{:g}/{:g}".format(*paper), "seeds": len(cell),
+            "steps": f"{steps[0]}" if steps[0] == steps[-1] else f"{steps[0]} to {steps[-1]}",
+            **{name: scores(name) for name in SCORES}, "why": reason(cell, impossible)}  # fmt: skip
 
 
 def bin1(record: dict) -> float:
