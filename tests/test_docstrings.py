@@ -14,7 +14,7 @@ docscrape = pytest.importorskip("numpydoc.docscrape")
 
 ROOMS = (
     "scans", "models", "training", "verification", "records", "errors", "arguments", "analysis", "bench", "book", "course",
-    "doctor", "cli",
+    "doctor", "cli", "algebra", "automata", "show", "tasks",
 )  # fmt: skip
 MODULES = sorted(
     found.name for found in pkgutil.walk_packages(lrnnlab.__path__, "lrnnlab.") if found.name.split(".")[1] in ROOMS

@@ -129,10 +129,20 @@ def table_html(rows, caption: str, formats: Mapping[str, str] | None = None) -> 
 def table(rows, caption: str, formats: Mapping[str, str] | None = None) -> None:
     """Display a table with a caption; its first column names the rows.
 
-    rows : a list of dicts with the same keys, or a pandas DataFrame (whose index comes first if it has a name).
-    formats : column -> format spec, e.g. ``{"accuracy": ".3f"}``; other floats get four significant digits.  None and
-    NaN are shown as a dash, True and False as yes and no, code names as the text says them (``names.renamed``).
+    None and NaN are shown as a dash, True and False as yes and no, code names as the text says them
+    (``names.renamed``).
 
+    Parameters
+    ----------
+    rows : list of dict, or DataFrame
+        Dicts with the same keys, or a pandas DataFrame (whose index comes first if it has a name).
+    caption : str
+        What the table shows.
+    formats : dict, optional
+        column -> format spec, e.g. ``{"accuracy": ".3f"}``; other floats get four significant digits.
+
+    Examples
+    --------
     >>> '<td style="text-align:right">1.000</td>' in table_html([{"rule": "clip", "a": 1.0}], "A.", {"a": ".3f"})
     True
     """
