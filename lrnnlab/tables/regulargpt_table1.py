@@ -104,12 +104,28 @@ def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **
 
     Parameters
     ----------
-    row : ``rnn``, ``transformer`` (Transformer-XL positions), ``regulargpt_c2``, ``regulargpt_c3``.
-    size : ``small`` or ``paper``; see ``SIZES``.  ``options`` overrule it.
+    row : str
+        ``rnn``, ``transformer`` (Transformer-XL positions), ``regulargpt_c2``, ``regulargpt_c3``.
+    task : BaseTask
+        What it shall learn.
+    size : str
+        ``small`` or ``paper``; see ``SIZES``.
+    seed : int
+        Of the weights.
+    **options
+        Overrule the size.
 
-    ValueError for a row or a size that is not there.  The paper says "4.3 M" parameters (Table 4); that is its
-    Transformer alone:
+    Raises
+    ------
+    ValueError
+        For a row or a size that is not there.
 
+    Notes
+    -----
+    The paper says "4.3 M" parameters (Table 4); that is its Transformer alone.
+
+    Examples
+    --------
     >>> from lrnnlab.tasks.string_tasks import Parity
     >>> [sum(p.numel() for p in make_network(row, Parity(), "paper", seed=0).parameters()) for row in NETWORKS]
     [67330, 4275202, 790290, 790298]
