@@ -58,26 +58,16 @@ def train_strings(
 
     Parameters
     ----------
-    net : Module
-        What is trained.
+    net, steps, rate, generator, batch, warmup, schedule, decay, clip, checkpoint, progress
+        As in :func:`lrnnlab.training.loop.train`.
     task : BaseTask
         What is learned; it gives tokens.
-    steps : int
-        The most batches.
-    rate : float
-        The learning rate, as in :func:`lrnnlab.training.loop.train`.
-    generator : torch.Generator
-        Where all chance comes from.
-    batch : int
-        Strings a batch.
     longest : int, optional
         The longest strings; the task's training length if absent.
     growth : int
         The batches in which the lengths grow evenly, see :class:`Curriculum`.
     gate : float
         The loss, in nats, below which the lengths double, see :class:`Curriculum`.
-    warmup, schedule, decay, clip
-        As in :func:`lrnnlab.training.loop.train`.
     watch_every : int
         How often held-out strings of the 8 longest lengths are answered; 0 for never.  ``watched`` then has
         ``validation``, minus their cross-entropy, which decides what is ``best``, and ``right``, the share of right
@@ -87,10 +77,6 @@ def train_strings(
         cross-entropy below ``sure``; 0: never before ``steps``.
     sure : float
         In nats.
-    checkpoint : path, optional
-        As in :func:`lrnnlab.training.loop.train`.
-    progress : bool
-        Whether to show a bar.
 
     Returns
     -------
