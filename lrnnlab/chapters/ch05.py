@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import pi
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -77,7 +78,7 @@ class KeptFigure(Figure):
         self._moving += artists
         return artists
 
-    def draw(self, renderer) -> None:
+    def draw(self, renderer: Any) -> None:
         if self.canvas.is_saving():  # to a file: everything is drawn, nothing is kept
             super().draw(renderer)
             return

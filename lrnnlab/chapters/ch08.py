@@ -40,7 +40,7 @@ from lrnnlab.algebra.composition import (
     worst_errors,
 )
 from lrnnlab.analysis import cumulative_gradient, elements_by_depth, states_by_depth
-from lrnnlab.automata import MooreMachine, classify, equivalent, transition_monoid
+from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, transition_monoid
 from lrnnlab.automata.languages import LANGUAGES, language, read
 from lrnnlab.bench.tree import ratio, training_step
 from lrnnlab.course.exercises import Exercise
@@ -104,7 +104,7 @@ class Tree:
     elements: np.ndarray
 
     @cached_property
-    def monoid(self):
+    def monoid(self) -> Monoid:
         """The actions, each with a shortest word."""
         return transition_monoid(self.machine)
 

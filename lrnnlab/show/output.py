@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -103,7 +104,7 @@ def figure(figure: Figure, alt: str, caption: str) -> None:
     _display(figure_html(figure, alt, caption))
 
 
-def table_html(rows, caption: str, formats: Mapping[str, str] | None = None) -> str:
+def table_html(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> str:
     """The HTML that :func:`table` displays."""
     _said(caption, "caption")
     records = _records(rows)
@@ -126,7 +127,7 @@ def table_html(rows, caption: str, formats: Mapping[str, str] | None = None) -> 
             f'<thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>')
 
 
-def table(rows, caption: str, formats: Mapping[str, str] | None = None) -> None:
+def table(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> None:
     """Display a table with a caption; its first column names the rows.
 
     None and NaN are shown as a dash, True and False as yes and no, code names as the text says them
