@@ -260,7 +260,7 @@ def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 @checked
-def blocks(mixer: Callable[[int], nn.Module], width: int, layers: int, **options) -> list[Block]:
+def blocks(mixer: Callable[[int], nn.Module], width: int, layers: int, **options: Any) -> list[Block]:
     """``layers`` blocks, each around a ``mixer(width)`` of its own; ``options`` go to :class:`Block`.
 
     >>> from lrnnlab.models.rotrnn import RotRNN
@@ -585,7 +585,7 @@ def network(
     last_residual: bool = False,
     final_norm: bool = True,
     head: str = "mlp",
-    **options,
+    **options: Any,
 ) -> Net:
     """``layers`` blocks, each around a ``mixer(width, ...)`` of its own, in a :class:`Net`.
 

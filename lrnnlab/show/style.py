@@ -134,7 +134,7 @@ def styled(draw: Callable) -> Callable:
 @styled
 def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, columns: int = 1, left: float = 0.7,
                right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4, kind: type[Figure] = Figure,
-               **subplots) -> tuple[Figure, Any]:
+               **subplots: Any) -> tuple[Figure, Any]:
     """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels.
 
     The margins are fixed, not fitted, so the axes of a picture under a slider stay where they are.  ``subplots`` goes

@@ -40,6 +40,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pandas as pd
 import torch
@@ -99,7 +100,7 @@ PAPER = {  # task: (max, mean) over 3 seeds in percent, in the order of ROWS; wh
 }
 
 
-def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **options) -> nn.Module:
+def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **options: Any) -> nn.Module:
     """An untrained net of Table 1 with the weights of ``seed``; torch's own generator is left as it was.
 
     Parameters

@@ -25,7 +25,9 @@ from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.training.steady import stream
 
 
-def build_net(setting: dict, data: SequenceData, seed: int, mixers: Mapping[str, Callable], **options) -> nn.Module:
+def build_net(
+    setting: dict, data: SequenceData, seed: int, mixers: Mapping[str, Callable], **options: Any
+) -> nn.Module:
     """The untrained network for this kind of data: classes of strings, of numbers, or of pairs of strings.
 
     Parameters
