@@ -58,7 +58,7 @@ def train_strings(
 
     Parameters
     ----------
-    net, steps, rate, generator, batch, warmup, schedule, decay, clip, checkpoint, progress
+    net, steps, rate, generator, batch, checkpoint, progress
         As in :func:`lrnnlab.training.loop.train`.
     task : BaseTask
         What is learned; it gives tokens.
@@ -68,6 +68,8 @@ def train_strings(
         The batches in which the lengths grow evenly, see :class:`Curriculum`.
     gate : float
         The loss, in nats, below which the lengths double, see :class:`Curriculum`.
+    warmup, schedule, decay, clip
+        As in :func:`lrnnlab.training.loop.train`.
     watch_every : int
         How often held-out strings of the 8 longest lengths are answered; 0 for never.  ``watched`` then has
         ``validation``, minus their cross-entropy, which decides what is ``best``, and ``right``, the share of right
