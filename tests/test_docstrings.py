@@ -12,12 +12,8 @@ import lrnnlab
 
 docscrape = pytest.importorskip("numpydoc.docscrape")
 
-ROOMS = (
-    "scans", "models", "training", "verification", "records", "errors", "arguments", "analysis", "bench", "book", "course",
-    "doctor", "cli",
-)  # fmt: skip
 MODULES = sorted(
-    found.name for found in pkgutil.walk_packages(lrnnlab.__path__, "lrnnlab.") if found.name.split(".")[1] in ROOMS
+    found.name for found in pkgutil.walk_packages(lrnnlab.__path__, "lrnnlab.") if not found.name.endswith(".__main__")
 )
 TWO = re.compile(r"\w+ : .*\S {2,}\*{0,2}\w[\w, ]* : ")  # ``name : ...   name : ...``
 

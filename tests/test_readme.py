@@ -59,9 +59,12 @@ def test_ci_runs_the_readmes_test_command():
     assert "python3 bootstrap.py test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def test_every_file_the_readme_names_exists():
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / target).exists(), target
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "notebooks/TEACHING.md"])
+def test_every_file_that_a_page_names_exists(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = [(ROOT / page).parent / target for target in re.findall(r"\]\(([^)#:]+)\)", text)]
+    named += [ROOT / path for path in re.findall(r"`((?:lrnnlab|tests|notebooks)/[a-z0-9_/.]+)`", text)]  # NN is any
+    assert not [str(path) for path in named if not path.exists()]
 
 
 @pytest.mark.parametrize("text", ["README.md", "notebooks/py/00_start_here.py"])

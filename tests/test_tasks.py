@@ -344,7 +344,7 @@ def test_the_oracle_shares_nothing_with_the_fast_path_or_the_machine(kind, monke
     tokens = kind(5).sample(1, 39, generator(5)).tokens[0]
     expected = kind(5).answer(tokens)
     for part in ("label", "step", "output", "draw", "mask", "initial", "machine", "specification"):
-        monkeypatch.setattr(kind, part, None)
+        monkeypatch.setattr(kind, part, None, raising=False)  # a task has only some of them
     assert kind(5).answer(tokens) == expected
 
 

@@ -8,7 +8,7 @@ costs two real ones, w = c + i s being the block [[c, -s], [s, c]].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -172,7 +172,7 @@ class BlockModel:
             self._known[key] = self.layers[depth][number].move(x, token, lower)
         return self._known[key]
 
-    def run(self, word) -> list[tuple]:
+    def run(self, word: Iterable[int]) -> list[tuple]:
         """The state after each token."""
         state, states = self.start, []
         for token in word:

@@ -10,9 +10,10 @@ token and the states of all lower layers after that token, as in a stack of recu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 
@@ -81,14 +82,14 @@ class DiagonalCascade:
             after += (tuple(channel.move(q, token, after) for channel, q in zip(layer, before)),)
         return after
 
-    def run(self, word) -> list[tuple]:
+    def run(self, word: Iterable[int]) -> list[tuple]:
         """The state after each token."""
         state, states = self.start, []
         for token in word:
             states.append(state := self.step(state, token))
         return states
 
-    def values(self, word) -> np.ndarray:
+    def values(self, word: Sequence[int]) -> np.ndarray:
         """The same run in complex128, (T, channels): gates from the exact states, states by x = a x + b."""
         channels = [channel for layer in self.layers for channel in layer]
         x, rows = np.array([channel.point(channel.start) for channel in channels]), []
@@ -112,7 +113,9 @@ class DiagonalCascade:
         return float(max((abs(np.cos(angle)) ** p + abs(np.sin(angle)) ** p) ** (1 / p) for angle in angles))
 
 
-def pair_up(model, machine: MooreMachine, limit: int = 100_000):
+def pair_up(
+    model: Any, machine: MooreMachine, limit: int = 100_000
+) -> tuple[dict[Any, int], tuple[tuple[int, ...], tuple[int, ...]] | None]:
     """Run a model and a machine side by side over all words: (answers, clash).
 
     ``model`` has ``start``, ``step(state, token)`` and ``symbols``.  answers: the class of a model state; clash: None
@@ -146,7 +149,7 @@ def pair_up(model, machine: MooreMachine, limit: int = 100_000):
     return {state: label for state, (label, _) in answers.items()}, None
 
 
-def universal_layer(symbols, N: int) -> DiagonalCascade:
+def universal_layer(symbols: Sequence[str], N: int) -> DiagonalCascade:
     """One diagonal layer that tells apart all that any one with rotations of order dividing N can tell apart.
 
     For each set S of tokens and each token b outside: the last token of S, and how many b came since, mod N.  Every

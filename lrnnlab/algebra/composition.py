@@ -160,11 +160,32 @@ def simulate(
     layer: Callable = compose,
     everywhere: bool = False,
 ) -> Simulation:
-    """The recursion on the matrices of ``tokens`` (..., T) with uniform errors of size up to ``noise``.
+    """The recursion on the matrices of a string, with uniform errors.
 
-    layer : ``compose`` or ``rebinarised``.   everywhere : new errors on the output of every layer too, else on the
-    leaves only.   right : is the largest number of row q_0 at the true state?  ValueError for a negative noise.
+    ``right`` of what it returns: is the largest number of row q_0 at the true state?
 
+    Parameters
+    ----------
+    machine : MooreMachine
+        What gives each token its matrix.
+    tokens : array, (..., T)
+        The strings.
+    noise : float
+        The largest error.
+    draw : Generator
+        Where the errors come from.
+    layer : callable
+        ``compose`` or ``rebinarised``.
+    everywhere : bool
+        New errors on the output of every layer too, else on the leaves only.
+
+    Raises
+    ------
+    ValueError
+        For a negative noise.
+
+    Examples
+    --------
     >>> from lrnnlab.algebra.clusters import cycle_navigation
     >>> string, draw = np.arange(64) % 3, np.random.default_rng(0)
     >>> plain, cured = (simulate(cycle_navigation(), string, 0.04, draw, f) for f in (compose, rebinarised))

@@ -8,7 +8,7 @@ golden ratio; A_v transition of token v; a, c as in ``languages.mod_arith``: fin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -35,7 +35,7 @@ class Construction:
     machine: MooreMachine
     scope: str = "all strings"
 
-    def clash(self):
+    def clash(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """None: right on all words, proved by search; else two words that no readout can answer."""
         return pair_up(self.model, self.machine)[1]
 
@@ -69,7 +69,7 @@ def shift(s: int, M: int) -> tuple:
     return tuple(tuple(int((j + s) % M == i) for j in range(M)) for i in range(M))
 
 
-def product(A, B) -> tuple:
+def product(A: Sequence[Sequence], B: Sequence[Sequence]) -> tuple:
     """The matrix A B of exact entries.
 
     >>> product(shift(1, 3), shift(2, 3)) == identity(3)
@@ -78,7 +78,7 @@ def product(A, B) -> tuple:
     return tuple(tuple(sum((a * b for a, b in zip(row, column)), 0 * row[0]) for column in zip(*B)) for row in A)
 
 
-def scalars(name: str, symbols, *rows, root: int = 1) -> BlockModel:
+def scalars(name: str, symbols: Sequence[str], *rows: Sequence, root: int = 1) -> BlockModel:
     """Blocks of size 1: for each row the A of every token, in Q(w); the start is 1 and nothing is driven.
 
     >>> scalars("two signs", "01", (-1, 1), (1, -1)).size

@@ -23,9 +23,11 @@ from fractions import Fraction
 from math import comb, log
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 RULES = ("sum", "normalised", "delta")
 BRACKETS = "()1"  # tokens 0, 1, 2 of reset Dyck-1
+Rows = Sequence | np.ndarray  # of numbers, one a token
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class FastLayer:
     strengths: np.ndarray
 
 
-def exact(numbers) -> np.ndarray:
+def exact(numbers: ArrayLike) -> np.ndarray:
     """An array of the same numbers as fractions, for exact arithmetic.
 
     >>> exact([1, 0.5]).tolist()
@@ -47,7 +49,7 @@ def exact(numbers) -> np.ndarray:
     return np.vectorize(Fraction, otypes=[object])(np.asarray(numbers))
 
 
-def table(keys, queries, values, strengths=None) -> FastLayer:
+def table(keys: Rows, queries: Rows, values: Rows, strengths: Rows | None = None) -> FastLayer:
     """An exact layer from lists of numbers, a row a token; a strength not given is 1.
 
     >>> table([[1], [1]], [[1], [1]], [[1], [-1]]).strengths.tolist()

@@ -7,6 +7,7 @@ A product is read from the left: ``then(x, y)`` is first x, then y.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
 
 import numpy as np
@@ -16,17 +17,17 @@ from lrnnlab.algebra.cascades import Channel, DiagonalCascade
 from lrnnlab.automata.languages import GROUPS
 
 
-def then(x, y):
+def then(x: Sequence[int], y: Sequence[int]) -> tuple[int, ...]:
     """First x, then y, as permutations (tuples)."""
     return tuple(y[point] for point in x)
 
 
-def inverse(x):
+def inverse(x: Sequence[int]) -> tuple[int, ...]:
     """The permutation that undoes x."""
     return tuple(int(point) for point in np.argsort(x))
 
 
-def derived_series(generators) -> list[list[tuple]]:
+def derived_series(generators: Sequence[Sequence[int]]) -> list[list[tuple]]:
     """G, its commutator subgroup, and so on, as sorted lists of permutations, until one repeats or is trivial.
 
     >>> [len(group) for group in derived_series([(1, 0, 2), (1, 2, 0)])]
@@ -58,7 +59,7 @@ def _basis(group, below):
     return [len(row) for row in chosen], {x: spanned[coset[x]] for x in group}, {at: x for x, at in spanned.items()}
 
 
-def solvable_cascade(name: str, symbols, generators) -> DiagonalCascade:
+def solvable_cascade(name: str, symbols: Iterable[str], generators: Sequence[Sequence[int]]) -> DiagonalCascade:
     """The word problem of a solvable group in as many diagonal layers as its derived series is long.
 
     With G = G_0 > G_1 > ... > 1 layer j keeps n in G_j / G_{j+1} (abelian: a few rotations), where the product so far

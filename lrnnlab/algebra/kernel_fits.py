@@ -97,11 +97,24 @@ class Fit(NamedTuple):
 
 
 def best_fit(nodes: np.ndarray, target: np.ndarray, cast: bool = True) -> Fit:
-    """The weights w for which sum_n w_n lambda_n^k (its real part, with ``cast``) is nearest to the real target.
+    """The weights w for which sum_n w_n lambda_n^k is nearest to the target; of equally good weights the smallest.
 
-    nodes : (N,), real or complex; real nodes have real weights, as in DLR-R.   target : (L,), any L.  Of equally good
-    weights the smallest.  ValueError for a target that is 0 or no list.
+    Parameters
+    ----------
+    nodes : array, (N,)
+        Real or complex; real nodes have real weights, as in DLR-R.
+    target : array, (L,)
+        Real, of any length.
+    cast : bool
+        Whether only the real part of the sum counts.
 
+    Raises
+    ------
+    ValueError
+        For a target that is 0 or no list.
+
+    Examples
+    --------
     >>> fit = best_fit(np.array([1.0, 0.5]), np.array([2.0, 1.5, 1.25]))
     >>> np.round(fit.weights, 12).tolist(), fit.error < 1e-12, round(fit.norm, 12)
     ([1.0, 1.0], True, 2.0)

@@ -8,6 +8,8 @@ Letters: N size, L length, k lag; lambda nodes, w weights, K kernel.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 from sympy import QQ, QQ_I
@@ -16,7 +18,7 @@ from sympy.polys.matrices import DomainMatrix
 GAUSSIAN = type(QQ_I.one)
 
 
-def gaussian(real, imaginary=0):
+def gaussian(real: int | Fraction, imaginary: int | Fraction = 0) -> Any:
     """real + imaginary i, an exact number; both are whole numbers or fractions.
 
     >>> gaussian(1, 2) * gaussian(1, -2) == gaussian(5)

@@ -58,16 +58,24 @@ class Head:
 
     Parameters
     ----------
-    gamma : the decay, 0 < g < 1.
-    theta : (N // 2,), the angles; for odd N an axis stays where it is.
-    P : (N, N), orthogonal.
-    B, C : (N, D_u), not all zero, and (D_y, N).
+    gamma : float
+        The decay, 0 < g < 1.
+    theta : array, (N // 2,)
+        The angles; for odd N an axis stays where it is.
+    P : array, (N, N)
+        Orthogonal.
+    B : array, (N, D_u)
+        Not all zero.
+    C : array, (D_y, N)
+        Any numbers.
 
     Raises
     ------
     ValueError
-        for another decay, another number of angles, or where xi has nothing to divide by.
+        For another decay, another number of angles, or where xi has nothing to divide by.
 
+    Examples
+    --------
     >>> head = Head(0.5, np.zeros(1), np.eye(2), np.eye(2), np.eye(2))
     >>> head.kernel(2)[:, 0, 0].round(4).tolist()
     [0.6124, 0.3062]

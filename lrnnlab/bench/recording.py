@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -81,7 +82,7 @@ class Bench:
         return data / "records" / "bench" / self.name / where / setup / f"{slug(case)}.json"
 
 
-def get(name: str, **options) -> Bench:
+def get(name: str, **options: Any) -> Bench:
     """A benchmark by its name, with the options that it has (``rounds``, ...); ``ValueError`` lists the names.
 
     >>> list(get("tree").cases)

@@ -19,6 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -133,18 +134,18 @@ def _compare_tidy(compare_outputs: Callable, fresh: list, committed: list, **opt
     return compare_outputs(tidy(fresh), tidy(committed), **options)
 
 
-def pytest_runtest_setup(item) -> None:
+def pytest_runtest_setup(item: Any) -> None:
     """The first cell, which imports, has a limit of its own: a busy kernel can miss its first message."""
     if item.cell_num == 0 and "first" in _asked():
         item.config.option.nbval_cell_timeout, item.given = _asked()["first"], item.config.option.nbval_cell_timeout
 
 
-def pytest_runtest_teardown(item) -> None:
+def pytest_runtest_teardown(item: Any) -> None:
     """After the first cell, the limit of all others."""
     item.config.option.nbval_cell_timeout = getattr(item, "given", item.config.option.nbval_cell_timeout)
 
 
-def pytest_sessionfinish(session) -> None:
+def pytest_sessionfinish(session: Any) -> None:
     """Write down what each cell gave, and whether the first one gave no answer in its time."""
     if "report" in _asked() and session.items:
         outputs = [item.test_outputs or [] for item in session.items]

@@ -18,7 +18,7 @@ ARGUMENT_ERRORS = (
 )  # fmt: skip
 
 
-def places(*, samples: int = 12, seed: int = 0, **ranges) -> Iterator[dict[str, Any]]:
+def places(*, samples: int = 12, seed: int = 0, **ranges: Any) -> Iterator[dict[str, Any]]:
     """Every corner of the ranges, then ``samples`` places inside, the same for the same seed.
 
     A range is what ipywidgets makes a control of: a tuple ``(low, high)`` or ``(low, high, step)`` is a slider (whole
@@ -38,7 +38,9 @@ def places(*, samples: int = 12, seed: int = 0, **ranges) -> Iterator[dict[str, 
         yield {name: _inside(values, draw) for name, values in ranges.items()}
 
 
-def sweep(function: Callable, *, samples: int = 12, seed: int = 0, **ranges) -> list[tuple[dict[str, Any], Exception]]:
+def sweep(
+    function: Callable, *, samples: int = 12, seed: int = 0, **ranges: Any
+) -> list[tuple[dict[str, Any], Exception]]:
     """Call ``function`` at all :func:`places`; return the arguments at which it raised, each with what it raised.
 
     A figure it returns is drawn (mathtext and scales fail no sooner) and closed.

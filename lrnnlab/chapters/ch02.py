@@ -14,7 +14,7 @@ import copy
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -56,6 +56,9 @@ from lrnnlab.show.style import (
     typeset,
 )  # fmt: skip
 from lrnnlab.tasks import MachineTask
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from lrnnlab.show.widgets import Explorer
 
 POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
 
@@ -300,9 +303,9 @@ def _short(value: float) -> str:
 # ---------------------------------------------------------------------------------------------------------- the widgets
 
 
-def growth_widget():
+def growth_widget() -> Explorer:
     """Products of blocks under Eq. 6: move p, b and the kind of columns."""
-    from lrnnlab.show.widgets import explore  # here, because a grader has exercises and no notebook
+    from lrnnlab.show.widgets import explore
 
     def chosen(columns):
         return None if columns == "all" else columns
@@ -328,7 +331,7 @@ def rule_row(raw: np.ndarray, rule: str, p: float = 1.2) -> dict:
             "largest sum": sums.max(), "largest |eigenvalue|": np.abs(np.linalg.eigvals(made)).max()}  # fmt: skip
 
 
-def rule_widget(raw: np.ndarray):
+def rule_widget(raw: np.ndarray) -> Explorer:
     """What each column rule makes of one raw block (b, b)."""
     from lrnnlab.show.widgets import explore
 
@@ -346,7 +349,7 @@ def rule_widget(raw: np.ndarray):
     )
 
 
-def walk_widget(machine: MooreMachine, task: MachineTask):
+def walk_widget(machine: MooreMachine, task: MachineTask) -> Explorer:
     """The way of a typed string of digits through a machine found in a network that adds them."""
     from lrnnlab.show.widgets import explore
 

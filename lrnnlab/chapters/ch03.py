@@ -310,8 +310,15 @@ def must_move(B: int, T: int, h: int, b: int) -> tuple[int, int]:
 def times_sentence(records: Mapping[int, Mapping], part: str) -> str:
     """How many pairs of peer and case were timed, and in which another was faster than ours; by threads.
 
-    part : a key of ``bench_figures.PARTS``.
+    Parameters
+    ----------
+    records : dict
+        What ``bench_figures.recorded`` returns.
+    part : str
+        A key of ``bench_figures.PARTS``.
 
+    Examples
+    --------
     >>> peers = {"ours": {"both": {"times_ours": 1.0}}, "JAX lax.scan": {"both": {"times_ours": 2.0}}}
     >>> times_sentence({1: {"cases": [{"case": "real B=2 T=3 D=4", "peers": peers}]}}, "forward + backward")
     'Forward + backward. 1 thread: 1 pairs of peer and case; another was faster than ours in 0.'

@@ -319,11 +319,26 @@ def _check_start(start: str) -> None:
 def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST) -> np.ndarray:
     """E||x_t||^2 of a pair with c = 1 under AR(1) input, t = 0 to T: (T + 1,).
 
-    start : ``"zero"``, x_0 = 0; ``"unit"``, ||x_0|| = 1; ``"scaled first step"``, x_0 = 0 and the first drive
-    k = 1 / sqrt(1 - gamma^2) times as large.  The last adds (k - 1) xi l^(t-1) B u_1 to every state, and so to the norm
-    its square and its product with the state, sum over j of gamma^(2 (t-j)) Re m^(j-1).
-    ValueError for another start; otherwise as :func:`lrnnlab.algebra.rotations.norm_over_time`.
+    The scaled first step adds (k - 1) xi l^(t-1) B u_1 to every state, and so to the norm its square and its product
+    with the state, sum over j of gamma^(2 (t-j)) Re m^(j-1).
 
+    Parameters
+    ----------
+    gamma, rho, T
+        As in :func:`lrnnlab.algebra.rotations.norm_over_time`.
+    theta : float
+        The angle, in degrees.
+    start : str
+        ``"zero"``, x_0 = 0; ``"unit"``, ||x_0|| = 1; ``"scaled first step"``, x_0 = 0 and the first drive
+        k = 1 / sqrt(1 - gamma^2) times as large.
+
+    Raises
+    ------
+    ValueError
+        For another start; otherwise as :func:`lrnnlab.algebra.rotations.norm_over_time`.
+
+    Examples
+    --------
     >>> [norm_curve(0.9, 0.0, 30, start, 5).round(3).tolist()[1] for start in STARTS]
     [0.19, 1.0, 1.0]
     """
@@ -451,9 +466,21 @@ def impulse(head: Head, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
 def turning(theta_1: int, theta_2: int, gamma: float, P: str) -> Figure:
     """Left, two of the four numbers of the state after one impulse, step by step; right, the output of both layers.
 
-    P : ``"kept"``, the layer as it is; or ``"absorbed"``, P taken into B and C.  The left panel shows the layer chosen,
-    the right panel always both.  ValueError for another word.
+    Parameters
+    ----------
+    theta_1, theta_2, gamma
+        As in :func:`turning_head`.
+    P : str
+        ``"kept"``, the layer as it is; or ``"absorbed"``, P taken into B and C.  The left panel shows the layer chosen,
+        the right panel always both.
 
+    Raises
+    ------
+    ValueError
+        For another word.
+
+    Examples
+    --------
     >>> [line.get_label() for line in turning(30, 90, 0.95, "kept").axes[1].lines][:2]
     ['P kept', 'P absorbed']
     """
@@ -510,10 +537,21 @@ TURNING_WIDGET = {  # what ``explore(turning, ...)`` is told
 def norm_along_time(records: Sequence[Mapping]) -> Figure:
     """Squared norms along a string after training, over what the paper says, a row of panels for each record.
 
-    records : of ``rotrnn/fig3``, of one depth; a column is a layer.  Everything is divided by the limit of the formula
-    for white input, so that the paper's flat line is at 1; points: white input, line: the network's own inputs on
-    ListOps, as far as 16 strings go.  ValueError without records, or if their depths differ.
+    A column is a layer.  Everything is divided by the limit of the formula for white input, so that the paper's flat
+    line is at 1; points: white input, line: the network's own inputs on ListOps, as far as 16 strings go.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``rotrnn/fig3``, of one depth.
+
+    Raises
+    ------
+    ValueError
+        Without records, or if their depths differ.
+
+    Examples
+    --------
     >>> from lrnnlab import tables
     >>> made = list(tables.run_all(tables.plan("rotrnn/fig3", tasks=["layers1"], rows=["rotrnn"])))
     >>> [line.get_label() for line in norm_along_time(made).axes[0].lines]

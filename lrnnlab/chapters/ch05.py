@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import pi
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -77,7 +78,7 @@ class KeptFigure(Figure):
         self._moving += artists
         return artists
 
-    def draw(self, renderer) -> None:
+    def draw(self, renderer: Any) -> None:
         if self.canvas.is_saving():  # to a file: everything is drawn, nothing is kept
             super().draw(renderer)
             return
@@ -434,8 +435,15 @@ def fit_sentence(target: str, family: str, N: int) -> str:
 def kernel_gallery(wanted: Mapping[str, np.ndarray], columns: Mapping[str, Mapping]) -> Figure:
     """A row a target, a column a family: wanted (grey), before (pink) and after training (green), errors written in.
 
-    wanted : target -> (L,).   columns : family -> ``{"before": (rows, L), "after": (rows, L), "errors": [str, ...]}``.
+    Parameters
+    ----------
+    wanted : dict
+        target -> (L,).
+    columns : dict
+        family -> ``{"before": (rows, L), "after": (rows, L), "errors": [str, ...]}``.
 
+    Examples
+    --------
     >>> part = {"before": np.zeros((1, 4)), "after": np.eye(1, 4), "errors": ["0.00 / 0.00"]}
     >>> len(kernel_gallery({"one-hot": np.eye(1, 4)[0]}, {"half circle": part}).axes)
     1

@@ -80,13 +80,29 @@ def rounded_kernel(nodes: np.ndarray, weights: np.ndarray, L: int, precision: st
 
 
 def shift_weights(N: int, interval: str = "[0,1]", S: int | None = None) -> ShiftWeights:
-    """Modes whose kernel is 1 at S (N-1 by default) and 0 at the other lags of 0..N-1, with the least ||w||_1.
+    """Modes whose kernel is 1 at one lag and 0 at the other lags of 0..N-1, with the least ||w||_1.
 
-    interval : "[0,1]", "[-1,1]" or "circle"; the nodes are extrema of a Chebyshev polynomial, or roots of unity.  Their
-    number is N, or N-1 on [-1, 1] where S and N-1 have different parity.  The weights are exact for the nodes as
-    float64 holds them, then rounded; the kernels are computed from the rounded numbers, the errors are their largest
-    distance from the one-hot, infinite where the weights leave float32.  ValueError unless 1 <= N <= 64 and 0 <= S < N.
+    The nodes are extrema of a Chebyshev polynomial, or roots of unity.  Their number is N, or N-1 on [-1, 1] where S
+    and N-1 have different parity.  The weights are exact for the nodes as float64 holds them, then rounded; the kernels
+    are computed from the rounded numbers, the errors are their largest distance from the one-hot, infinite where the
+    weights leave float32.
 
+    Parameters
+    ----------
+    N : int
+        How many lags, from 1 to 64.
+    interval : str
+        Where the nodes lie: "[0,1]", "[-1,1]" or "circle".
+    S : int, optional
+        The lag of the 1, from 0 to N-1, which is the default.
+
+    Raises
+    ------
+    ValueError
+        For another number, interval or lag.
+
+    Examples
+    --------
     >>> found = shift_weights(3)
     >>> found.nodes.tolist(), found.weights.tolist(), found.log2_largest
     ([0.0, 0.5, 1.0], [2.0, -4.0, 2.0], 2.0)
@@ -243,11 +259,20 @@ def exact_shifts(L: int = 24) -> Figure:
 
 @styled
 def learned_kernels(kernels: Mapping[str, np.ndarray]) -> Figure:
-    """Kernels of all channels over each other, each divided by its largest |tap|.
+    """Kernels of all channels over each other, each divided by its largest |tap|; dotted lines at the multiples of L/8.
 
-    kernels : name -> (channels, L), one panel each.  Dotted lines stand at the multiples of L/8.  ValueError for none,
-    or one with less than 8 lags.
+    Parameters
+    ----------
+    kernels : dict
+        name -> (channels, L), one panel each.
 
+    Raises
+    ------
+    ValueError
+        For none, or one with less than 8 lags.
+
+    Examples
+    --------
     >>> [axes.get_title("left") for axes in learned_kernels({"a": np.eye(4, 16), "b": np.eye(4, 16)}).axes]
     ['a', 'b']
     """

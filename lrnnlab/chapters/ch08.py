@@ -40,7 +40,7 @@ from lrnnlab.algebra.composition import (
     worst_errors,
 )
 from lrnnlab.analysis import cumulative_gradient, elements_by_depth, states_by_depth
-from lrnnlab.automata import MooreMachine, classify, equivalent, transition_monoid
+from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, transition_monoid
 from lrnnlab.automata.languages import LANGUAGES, language, read
 from lrnnlab.bench.tree import ratio, training_step
 from lrnnlab.course.exercises import Exercise
@@ -104,7 +104,7 @@ class Tree:
     elements: np.ndarray
 
     @cached_property
-    def monoid(self):
+    def monoid(self) -> Monoid:
         """The actions, each with a shortest word."""
         return transition_monoid(self.machine)
 
@@ -136,10 +136,27 @@ class Tree:
 def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first: bool = False) -> Tree:
     """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing.
 
-    later_first : in the order of the printed heads, which read the position itself first (paper 002, Sec. 7.2; for
-    c > 2 continued likewise).  Any c; for c = 2 this is ``algebra.composition.recursion`` in numbers of elements.
-    ValueError for an empty string, or c below 2.
+    For c = 2 this is ``algebra.composition.recursion`` in numbers of elements.
 
+    Parameters
+    ----------
+    machine : MooreMachine
+        What gives each token its action.
+    tokens : tuple of int
+        The string, not empty.
+    chunk : int
+        c, at least 2.
+    later_first : bool
+        In the order of the printed heads, which read the position itself first (paper 002, Sec. 7.2; for c > 2
+        continued likewise).
+
+    Raises
+    ------
+    ValueError
+        For an empty string, or c below 2.
+
+    Examples
+    --------
     >>> tree = grow(machine_of("Parity"), (1, 0, 1, 1, 0, 0, 0), 2)
     >>> tree.elements.tolist()[1:]
     [[1, 1, 1, 0, 1, 0, 0], [1, 1, 0, 1, 0, 0, 1], [1, 1, 0, 1, 1, 1, 1]]

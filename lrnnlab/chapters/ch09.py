@@ -142,8 +142,20 @@ def _with_feedback(layer: FastLayer) -> list[np.ndarray]:
 def memory_picture(text: str, rule: str, beta: float, position: int) -> Figure:
     """W before a token, what the token writes, and W after it; a full frame is the key's column, a dashed the query's.
 
-    position : 1 is the first letter; one behind the end shows the last.  ``ValueError`` as in :func:`remember`.
+    Parameters
+    ----------
+    text, rule, beta
+        As in :func:`remember`.
+    position : int
+        1 is the first letter; one behind the end shows the last.
 
+    Raises
+    ------
+    ValueError
+        As in :func:`remember`.
+
+    Examples
+    --------
     >>> [axes.get_title("left") for axes in memory_picture("abab", "delta", 1.0, 3).axes[:3]]
     ['$W_{2}$, before', 'written', '$W_{3}$, after']
     """
@@ -356,8 +368,15 @@ def leaked(e: float, deepest: int) -> np.ndarray:
 def leak_picture(over: int, m: int) -> Figure:
     """Left, the counter and the depth on (^m )^m; right, how far below 0 it ends, for all m: simulated (dots), formula (line).
 
-    over : 1/e.
+    Parameters
+    ----------
+    over : int
+        1/e.
+    m : int
+        How often each bracket stands there.
 
+    Examples
+    --------
     >>> [axes.get_title("left") for axes in leak_picture(100, 20).axes]
     ['reading (^20 )^20', 'below 0, after (^m )^m']
     """

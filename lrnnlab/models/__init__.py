@@ -112,7 +112,7 @@ def build(
     vocab_size: int | None = None,
     classes: int | None = None,
     seed: int = 0,
-    **options,
+    **options: Any,
 ) -> nn.Module:
     """A fresh model by its registry name, for a ``task`` or for so many symbols and classes.
 

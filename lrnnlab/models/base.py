@@ -48,7 +48,7 @@ class Recurrence(Module):
         self._start = None  # from now on another type, or device
         return super()._apply(*args, **options)
 
-    def check_state(self, state, batch: int) -> None:
+    def check_state(self, state: Any, batch: int) -> None:
         """ValueError unless ``state`` is made as ``initial(batch)`` is: so many tensors of these shapes and types.
 
         An axis that is empty at the start may grow.
@@ -77,11 +77,11 @@ class Recurrence(Module):
         return torch.stack(answers, 1)
 
     @abstractmethod
-    def initial(self, batch: int):
+    def initial(self, batch: int) -> Any:
         """The state before the first token."""
 
     @abstractmethod
-    def step(self, state, z_t: Tensor) -> tuple[object, Tensor]:
+    def step(self, state: Any, z_t: Tensor) -> tuple[Any, Tensor]:
         """One token: (state, z_t (B,D)) -> (state, y_t (B,D))."""
 
 

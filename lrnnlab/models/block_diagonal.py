@@ -146,7 +146,7 @@ class BlockDiagonal(LinearRecurrence):
         self.register_buffer("frozen", torch.zeros(h, dtype=torch.bool))
 
     @classmethod
-    def of_width(cls, width: int, *, h: int | None = None, b: int = 8, **options) -> BlockDiagonal:
+    def of_width(cls, width: int, *, h: int | None = None, b: int = 8, **options: Any) -> BlockDiagonal:
         """As a mixer of a net: ``h`` blocks of size ``b`` make the width; without ``h``, as many as make ``width``."""
         check_sizes(width=width, b=b)
         if h is None and width % b:

@@ -7,6 +7,8 @@ Letters: B batch, T time, D cells, L lanes; s what f and z are made of besides c
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -18,7 +20,10 @@ from lrnnlab.scans.cpu_vectors import NO, compiled, times
 
 
 @compiled
-def forward(s, w, c, f, z, B, T, D, size):
+def forward(
+    s: np.ndarray, w: np.ndarray, c: np.ndarray, f: np.ndarray, z: np.ndarray, B: int, T: int, D: int,
+    size: tuple[int, ...],
+) -> None:  # fmt: skip
     """s (B,T,2,D), w (2,D), c (B,T+1,D) with c_0 in its place, f and z (B,T,D); D a multiple of L."""
     one, kept = s.dtype.type(1), len(f) // (B * D)
     u = np.empty(L, s.dtype)
@@ -35,7 +40,10 @@ def forward(s, w, c, f, z, B, T, D, size):
 
 
 @compiled
-def backward(w, c, f, z, dc, ds, g, B, T, D, size):
+def backward(
+    w: np.ndarray, c: np.ndarray, f: np.ndarray, z: np.ndarray, dc: np.ndarray, ds: np.ndarray, g: np.ndarray, B: int,
+    T: int, D: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """dc (B,T,D) is what arrives at c_1 ... c_T; g (B,D) is zero before, and at the end what arrives at c_0."""
     one = w.dtype.type(1)
     for B_ in range(B):
@@ -55,7 +63,7 @@ class ElementWiseLoop(torch.autograd.Function):
     taken."""
 
     @staticmethod
-    def forward(ctx, s: Tensor, w: Tensor, c0: Tensor, keep: bool):
+    def forward(ctx: Any, s: Tensor, w: Tensor, c0: Tensor, keep: bool) -> Tensor:
         B, T, _, D = s.shape
         s, w, first = (F.pad(x.detach(), (0, -D % L)).contiguous() for x in (s, w, c0))
         wide = s.shape[-1]
@@ -69,7 +77,7 @@ class ElementWiseLoop(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, dc: Tensor):
+    def backward(ctx: Any, dc: Tensor) -> tuple[Tensor | None, ...]:
         w, c, f, z = ctx.saved_tensors
         D, (B, T, wide, _) = dc.shape[-1], ctx.sizes
         dc = F.pad(dc, (0, wide - D)).contiguous()

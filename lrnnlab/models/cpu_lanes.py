@@ -11,15 +11,16 @@ Letters: B batch, L lanes, n size of a head; phi of :mod:`lrnnlab.models.feature
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
 from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.models.feature_maps import FEATURE_MAPS
 from lrnnlab.scans.cpu_softmax import exponential, load, store
-from lrnnlab.scans.cpu_vectors import NO, compiled, times
+from lrnnlab.scans.cpu_vectors import NO, compiled, intrinsic, times
 from lrnnlab.scans.kept_memory import empty
 
 LANES = (0,) * 16
@@ -62,7 +63,7 @@ def flat(*tensors: Tensor) -> list[np.ndarray]:
 
 
 @intrinsic
-def exp(typing, x, i, out, o, size):
+def exp(typing: Any, x: types.Type, i: types.Type, out: types.Type, o: types.Type, size: types.UniTuple) -> tuple:
     """out[o] = e^x[i] for x <= 0."""
     n = len(size)
 
@@ -76,14 +77,17 @@ def exp(typing, x, i, out, o, size):
 
 
 @compiled
-def dot(left, l, s, right, r, w, count, base, q, out, o, size):
+def dot(
+    left: np.ndarray, l: int, s: int, right: np.ndarray, r: int, w: int, count: int, base: np.ndarray | None, q: int,
+    out: np.ndarray, o: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     times(left, l, right, r, base, q, out, o, NO, NO, size)
     for j in range(1, count):
         times(left, l + j * s, right, r + j * w, out, o, out, o, NO, NO, size)
 
 
 @compiled
-def tanh(x, i, out, o, size):
+def tanh(x: np.ndarray, i: int, out: np.ndarray, o: int, size: tuple[int, ...]) -> None:
     """(1 - e) / (1 + e) with e = e^(-2 |x|), and the sign of x."""
     one, two = x.dtype.type(1), x.dtype.type(2)
     for l in range(len(size)):
@@ -95,7 +99,7 @@ def tanh(x, i, out, o, size):
 
 
 @compiled
-def sigmoid(x, i, greatest, out, o, size):
+def sigmoid(x: np.ndarray, i: int, greatest: float, out: np.ndarray, o: int, size: tuple[int, ...]) -> None:
     """greatest / (1 + e^-x), from e = e^-|x|."""
     one = x.dtype.type(1)
     for l in range(len(size)):
@@ -107,7 +111,9 @@ def sigmoid(x, i, greatest, out, o, size):
 
 
 @compiled
-def features(kind, x, i, n, out, o, scale, c, size):
+def features(
+    kind: int, x: np.ndarray, i: int, n: int, out: np.ndarray, o: int, scale: np.ndarray, c: int, size: tuple[int, ...]
+) -> None:
     """phi of n numbers a lane, and what was divided by: the sum, the length, or 1."""
     one, zero, tiny = x.dtype.type(1), x.dtype.type(0), x.dtype.type(TINY)
     if kind == SOFTMAX:
@@ -145,7 +151,10 @@ def features(kind, x, i, n, out, o, scale, c, size):
 
 
 @compiled
-def features_back(kind, phi, p, scale, c, n, dphi, d, size):
+def features_back(
+    kind: int, phi: np.ndarray, p: int, scale: np.ndarray, c: int, n: int, dphi: np.ndarray, d: int,
+    size: tuple[int, ...],
+) -> None:  # fmt: skip
     """What arrives at phi becomes what arrives at x, in place."""
     one = phi.dtype.type(1)
     if kind != ELU:  # what arrives along phi changes nothing: the sum, or the length, stays

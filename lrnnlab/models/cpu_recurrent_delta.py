@@ -11,6 +11,8 @@ what a step writes along its key, g gradients: gW what arrives at W, gy at y.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -34,7 +36,11 @@ from lrnnlab.scans.cpu_vectors import NO, compiled, times
 
 
 @compiled
-def forward(slow, R, W, y, seen, phi, scale, beta, error, T, h, n, m, kind, removal, greatest, size):
+def forward(
+    slow: np.ndarray, R: np.ndarray, W: np.ndarray, y: np.ndarray, seen: np.ndarray, phi: np.ndarray, scale: np.ndarray,
+    beta: np.ndarray, error: np.ndarray, T: int, h: int, n: int, m: int, kind: int, removal: int, greatest: float,
+    size: tuple[int, ...],
+) -> None:  # fmt: skip
     """Sixteen strings.  W holds h n n numbers a lane for each of T + 1 steps, or for 2 if nothing is to be kept; so do
     seen (tanh of the y before), phi (of queries, then keys), scale, beta and error for T steps or for one."""
     rows, kept = 3 * n + 1, len(beta) // (h * L)
@@ -73,7 +79,11 @@ def forward(slow, R, W, y, seen, phi, scale, beta, error, T, h, n, m, kind, remo
 
 
 @compiled
-def backward(R, W, seen, phi, scale, beta, error, dy, gW, gy, dslow, dR, T, h, n, m, kind, removal, greatest, size):
+def backward(
+    R: np.ndarray, W: np.ndarray, seen: np.ndarray, phi: np.ndarray, scale: np.ndarray, beta: np.ndarray,
+    error: np.ndarray, dy: np.ndarray, gW: np.ndarray, gy: np.ndarray, dslow: np.ndarray, dR: np.ndarray, T: int,
+    h: int, n: int, m: int, kind: int, removal: int, greatest: float, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """dy is what arrives at y_1 ... y_T; gW (h,n,n) and gy (h,n) hold what arrives at W_T and at y_T from behind, and
     in the end what arrives at W_0 and y_0; what arrives at R is added to dR."""
     rows = 3 * n + 1
@@ -130,7 +140,7 @@ class RecurrentDeltaLoop(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx,
+        ctx: Any,
         slow: Tensor,
         R: Tensor | None,
         W0: Tensor,
@@ -139,7 +149,7 @@ class RecurrentDeltaLoop(torch.autograd.Function):
         removal: bool,
         greatest: float,
         keep: bool,
-    ):
+    ) -> tuple[Tensor, Tensor]:
         B, T, h, rows = slow.shape
         n, m = W0.shape[-1], 0 if R is None else R.shape[-1]
         wide = slow.new_empty(h, rows, 0, L) if R is None else R.detach().unsqueeze(-1).expand(*R.shape, L).contiguous()
@@ -157,7 +167,7 @@ class RecurrentDeltaLoop(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, dy: Tensor, dW: Tensor):
+    def backward(ctx: Any, dy: Tensor, dW: Tensor) -> tuple[Tensor | None, ...]:
         wide, *kept = ctx.saved_tensors
         B, T, h, n = dy.shape
         dy, gW = pack(dy), pack(dW)

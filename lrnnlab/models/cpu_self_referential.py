@@ -9,6 +9,8 @@ what a step writes along its key; gW what arrives at W.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -19,7 +21,10 @@ from lrnnlab.scans.cpu_vectors import NO, compiled, times
 
 
 @compiled
-def forward(x, W, y, phi, scale, beta, d, T, h, n, rates, kind, size):
+def forward(
+    x: np.ndarray, W: np.ndarray, y: np.ndarray, phi: np.ndarray, scale: np.ndarray, beta: np.ndarray, d: np.ndarray,
+    T: int, h: int, n: int, rates: int, kind: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """Sixteen strings.  W holds h r n numbers a lane for each of T + 1 steps, or for 2 if nothing is to be kept; so do
     phi (of queries, then keys), scale, beta and d for T steps or for one."""
     rows, kept = 3 * n + rates, len(beta) // (h * rates * L)
@@ -49,7 +54,10 @@ def forward(x, W, y, phi, scale, beta, d, T, h, n, rates, kind, size):
 
 
 @compiled
-def backward(x, W, phi, scale, beta, d, dy, gW, dx, T, h, n, rates, kind, size):
+def backward(
+    x: np.ndarray, W: np.ndarray, phi: np.ndarray, scale: np.ndarray, beta: np.ndarray, d: np.ndarray, dy: np.ndarray,
+    gW: np.ndarray, dx: np.ndarray, T: int, h: int, n: int, rates: int, kind: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """dy is what arrives at y_1 ... y_T; gW (h,r,n) holds what arrives at W_T from behind, and in the end at W_0."""
     rows, one = 3 * n + rates, x.dtype.type(1)
     s, u, du = (np.empty(rows * L, x.dtype), np.empty(rows * L, x.dtype), np.empty(rows * L, x.dtype))
@@ -95,7 +103,7 @@ class SelfReferentialLoop(torch.autograd.Function):
     can be taken."""
 
     @staticmethod
-    def forward(ctx, x: Tensor, W0: Tensor, rates: int, kind: str, keep: bool):
+    def forward(ctx: Any, x: Tensor, W0: Tensor, rates: int, kind: str, keep: bool) -> tuple[Tensor, Tensor]:
         B, T, h, n = x.shape
         rows, packed = W0.shape[2], pack(x)
         blocks, kept = len(packed), T if keep else 1
@@ -111,7 +119,7 @@ class SelfReferentialLoop(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, dy: Tensor, dW: Tensor):
+    def backward(ctx: Any, dy: Tensor, dW: Tensor) -> tuple[Tensor | None, ...]:
         B, kept = len(dy), ctx.saved_tensors
         gW, dx = pack(dW), torch.empty_like(kept[0])
         for block in zip(*kept, pack(dy), gW, dx):

@@ -74,7 +74,7 @@ class KernelMixer(Recurrence):
         behind, ahead = K if self.bidirectional else (K, None)
         return long_conv(z, behind, self.skip, future=ahead)
 
-    def initial(self, batch: int):
+    def initial(self, batch: int) -> Any:
         if self.bidirectional:
             raise ValueError("bidirectional=True has no step form: y_t depends on the inputs after t")
         start: dict[str, Any] = {"dtype": torch.float64, "device": self.skip.device}
@@ -84,7 +84,7 @@ class KernelMixer(Recurrence):
         w = self.modes()[1]
         return torch.zeros(batch, *w.shape, **start).to(w.dtype)
 
-    def step(self, state, z_t: Tensor) -> tuple[object, Tensor]:
+    def step(self, state: Any, z_t: Tensor) -> tuple[Any, Tensor]:
         u = z_t.double().unsqueeze(-1)
         if self.max_kernel:
             window, taps = state

@@ -242,11 +242,11 @@ class Block(Module):
     def _stream(self, x: Tensor, tokens: Tensor | None) -> Tensor | None:
         return None if not self.residual else x if tokens is None else F.embedding(tokens, x)
 
-    def initial(self, batch: int):
+    def initial(self, batch: int) -> Any:
         """The mixer's state before the first token."""
         return self.mixer.initial(batch)
 
-    def step(self, state, x_t: Tensor) -> tuple[object, Tensor]:
+    def step(self, state: Any, x_t: Tensor) -> tuple[Any, Tensor]:
         """One position: (state, x_t (B,D)) -> (state, output (B,D))."""
         state, y = self.mixer.step(state, self.before(x_t))
         return state, self.after(x_t, y)
@@ -260,7 +260,7 @@ def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 @checked
-def blocks(mixer: Callable[[int], nn.Module], width: int, layers: int, **options) -> list[Block]:
+def blocks(mixer: Callable[[int], nn.Module], width: int, layers: int, **options: Any) -> list[Block]:
     """``layers`` blocks, each around a ``mixer(width)`` of its own; ``options`` go to :class:`Block`.
 
     >>> from lrnnlab.models.rotrnn import RotRNN
@@ -585,7 +585,7 @@ def network(
     last_residual: bool = False,
     final_norm: bool = True,
     head: str = "mlp",
-    **options,
+    **options: Any,
 ) -> Net:
     """``layers`` blocks, each around a ``mixer(width, ...)`` of its own, in a :class:`Net`.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from lrnnlab.models.base import Recurrence
@@ -34,7 +36,7 @@ class Nonlinear(Recurrence):
             raise ValueError(f"cell is one of {', '.join(CELLS)}, got {cell!r}")
         self.network = CELLS[cell](width if inputs is None else inputs, width, batch_first=True)
 
-    def initial(self, batch: int):
+    def initial(self, batch: int) -> Any:
         weight = self.network.weight_hh_l0
         zeros = weight.new_zeros(1, batch, weight.shape[1])
         return (zeros, zeros) if isinstance(self.network, nn.LSTM) else zeros
@@ -44,6 +46,6 @@ class Nonlinear(Recurrence):
             return z.new_zeros(len(z), 0, self.network.hidden_size)
         return self.network(z)[0]
 
-    def step(self, state, z_t: Tensor) -> tuple[object, Tensor]:
+    def step(self, state: Any, z_t: Tensor) -> tuple[Any, Tensor]:
         out, state = self.network(z_t.unsqueeze(1), state)
         return state, out.squeeze(1)

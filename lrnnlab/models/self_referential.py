@@ -38,10 +38,8 @@ def self_referential(
         The weights to start with: rows that make y, q, k and b.
     rates : int
         1 as in Eq. 10, 4 as released.
-    feature_map : str
-        phi, a name in ``FEATURE_MAPS``.
-    form : str
-        One of ``lrnnlab.models.forms.FORMS``.
+    feature_map, form
+        As in :func:`lrnnlab.models.recurrent_delta.recurrent_delta`.
 
     Returns
     -------
@@ -109,18 +107,12 @@ class SelfReferential(Recurrence):
 
     Parameters
     ----------
-    width : int
-        D.
-    heads : int
-        h.
+    width, heads, feature_map, form
+        As in :class:`lrnnlab.models.recurrent_delta.RecurrentDelta`.
     rates : int
         4 as released, 1 as in Eq. 10.
-    feature_map : str
-        phi, a name in ``FEATURE_MAPS``.
     rate_start : float
         The mean of the rows that make b, at the start: -1 as released for paper 003.
-    form : str
-        How it runs, one of ``lrnnlab.models.forms.FORMS``; may be changed on a finished layer.
 
     Raises
     ------

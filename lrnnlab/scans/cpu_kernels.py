@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lrnnlab.scans.cpu_vectors import ADD, NO, YES, add, compiled, dots, mix, outer, prefetch, times
+from lrnnlab.scans.cpu_vectors import ADD, NO, YES, Flag, add, compiled, dots, mix, outer, prefetch, times
 
 # How many numbers before their use the transitions are fetched into the cache.  Without that, the first read of every
 # page of memory waits: the processor's own prefetching stops at the end of a page.
@@ -20,7 +20,10 @@ AHEAD = 1024
 
 
 @compiled
-def block_forward(A, b, x0, x, T, h, head, s, step, i, j, k, l, size):
+def block_forward(
+    A: np.ndarray, b: np.ndarray, x0: np.ndarray, x: np.ndarray, T: int, h: int, head: int, s: int, step: int, i: int,
+    j: int, k: int, l: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """x_t = A_t x_{t-1} + b_t.
 
     A holds n*n*h numbers per (B, t); a head's block starts ``head`` numbers after the one before; its rows are ``s``
@@ -39,7 +42,10 @@ def block_forward(A, b, x0, x, T, h, head, s, step, i, j, k, l, size):
 
 
 @compiled
-def block_backward(A, x0, x, dx, dA, db, dx0, T, h, head, s, step, into, i, j, k, l, size):
+def block_backward(
+    A: np.ndarray, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, dA: np.ndarray, db: np.ndarray, dx0: np.ndarray,
+    T: int, h: int, head: int, s: int, step: int, into: Flag, i: int, j: int, k: int, l: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """Gradients of block_forward: g_t = dx_t + A_{t+1}^T g_{t+1}, db_t = g_t, dA_t = g_t x_{t-1}^T.
 
     dA is laid out as A is; dx0, and dA where gradients are summed, are zero before.
@@ -63,7 +69,10 @@ def block_backward(A, x0, x, dx, dA, db, dx0, T, h, head, s, step, into, i, j, k
 
 
 @compiled
-def token_forward(columns, b_table, tokens, x0, x, T, h, i, j, k, l, size):
+def token_forward(
+    columns: np.ndarray, b_table: np.ndarray, tokens: np.ndarray, x0: np.ndarray, x: np.ndarray, T: int, h: int, i: int,
+    j: int, k: int, l: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """x_t = A[token_t] x_{t-1} + b[token_t]; columns is flat (V,h,n,n), column by column."""
     n = len(size)
     for B in range(i, j):
@@ -78,7 +87,10 @@ def token_forward(columns, b_table, tokens, x0, x, T, h, i, j, k, l, size):
 
 
 @compiled
-def token_backward(A_table, tokens, x0, x, dx, dA, db, dx0, T, h, i, j, k, l, size):
+def token_backward(
+    A_table: np.ndarray, tokens: np.ndarray, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, dA: np.ndarray,
+    db: np.ndarray, dx0: np.ndarray, T: int, h: int, i: int, j: int, k: int, l: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """Gradients of token_forward, added into dA (V,h,n,n) and db (V,h,n); dx0 is zero before."""
     n = len(size)
     g = np.zeros(2 * h * n, dx.dtype)  # the gradient at t and at t+1, in turn
@@ -117,7 +129,10 @@ def _all(left, l, right, r, base, q, out, o, count, conjugate, pairs, unit):
 
 
 @compiled
-def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l, pairs, unit):
+def diagonal_forward(
+    A: np.ndarray, b: np.ndarray, x0: np.ndarray, x: np.ndarray, T: int, D: int, step: int, i: int, j: int, k: int,
+    l: int, pairs: Flag, unit: tuple[int, ...],
+) -> None:  # fmt: skip
     """x_t = A_t x_{t-1} + b_t channel by channel; arrays flat (B,T,D), A (D) where ``step`` is 0.
 
     Complex numbers are pairs of real ones: ``pairs`` is YES, ``unit`` has two places, and D, k and l count reals.
@@ -132,7 +147,10 @@ def diagonal_forward(A, b, x0, x, T, D, step, i, j, k, l, pairs, unit):
 
 
 @compiled
-def diagonal_backward(A, x0, x, dx, dA, db, dx0, T, D, step, into, i, j, k, l, pairs, unit):
+def diagonal_backward(
+    A: np.ndarray, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, dA: np.ndarray, db: np.ndarray, dx0: np.ndarray,
+    T: int, D: int, step: int, into: Flag, i: int, j: int, k: int, l: int, pairs: Flag, unit: tuple[int, ...],
+) -> None:  # fmt: skip
     """Gradients of diagonal_forward; for complex numbers torch's convention: multiply by the conjugate.
 
     dA is zero before where gradients are summed.

@@ -12,13 +12,14 @@ gradient arriving at a state, v = A^T g what passes on to the state before.
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
 from lrnnlab.scans.cpu_kernels import AHEAD
-from lrnnlab.scans.cpu_vectors import _FAST, _multiply_add, _row, _sums, _vector, compiled, prefetch
+from lrnnlab.scans.cpu_vectors import _FAST, _multiply_add, _row, _sums, _vector, compiled, intrinsic, prefetch
 
 # For the exponential: mantissa bits, exponent bias, degree of the polynomial, and ln 2 in two parts, the first so short
 # that its product with an exponent is exact.
@@ -34,7 +35,7 @@ def _constant(vector_type, value):
     return ir.Constant(vector_type, [value] * vector_type.count)
 
 
-def exponential(builder, y):
+def exponential(builder: ir.IRBuilder, y: ir.Value) -> ir.Value:
     """e^y for a vector of y <= 0, to about one unit in the last place; 0 where that would be denormal, NaN for NaN.
 
     With k the whole number nearest to y / ln 2 and r = y - k ln 2: e^y = 2^k e^r, and for e^r Taylor's polynomial.
@@ -69,18 +70,26 @@ def _softmax(builder, rows):
     return [builder.fmul(power, share, flags=_FAST) for power in powers]
 
 
-def load(context, builder, array_type, array, offset, n):
+def load(
+    context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, offset: ir.Value, n: int
+) -> ir.Value:
     pointer, _, width = _vector(context, builder, array_type, array, offset, n)
     return builder.load(pointer, align=width)
 
 
-def store(context, builder, vector, array_type, array, offset, n):
+def store(
+    context: Any, builder: ir.IRBuilder, vector: ir.Value, array_type: types.Array, array: ir.Value, offset: ir.Value,
+    n: int,
+) -> None:  # fmt: skip
     pointer, _, width = _vector(context, builder, array_type, array, offset, n)
     builder.store(vector, pointer, align=width)
 
 
 @intrinsic
-def softmax_step(typing, raw, A, r, s, before, w, x, o, size):
+def softmax_step(
+    typing: Any, raw: types.Type, A: types.Type, r: types.Type, s: types.Type, before: types.Type, w: types.Type,
+    x: types.Type, o: types.Type, size: types.UniTuple,
+) -> tuple:  # fmt: skip
     """A = softmax of raw's columns, x[o : o+n] = A before[w : w+n]; the block's rows start at r, r + s, ..."""
     n = len(size)
 
@@ -105,7 +114,10 @@ def _lane(builder, vector, i):
 
 
 @intrinsic
-def softmax_step_back(typing, A, dA, draw, r, s, before, w, dx, o, v, q, size):
+def softmax_step_back(
+    typing: Any, A: types.Type, dA: types.Type, draw: types.Type, r: types.Type, s: types.Type, before: types.Type,
+    w: types.Type, dx: types.Type, o: types.Type, v: types.Type, q: types.Type, size: types.UniTuple,
+) -> tuple:  # fmt: skip
     """v[q : q+n] = A^T g with g = dx[o : o+n] + v[q : q+n], and the gradient in raw.
 
     d raw_ij = A_ij (x_j (g_i - v_j) + dA_ij - sum_k A_kj dA_kj), x = before[w : w+n]; dA may be None (zero).
@@ -142,7 +154,10 @@ def softmax_step_back(typing, A, dA, draw, r, s, before, w, dx, o, v, q, size):
 
 
 @compiled
-def forward(raw, x0, A, x, T, h, i, j, k, l, size):
+def forward(
+    raw: np.ndarray, x0: np.ndarray, A: np.ndarray, x: np.ndarray, T: int, h: int, i: int, j: int, k: int, l: int,
+    size: tuple[int, ...],
+) -> None:  # fmt: skip
     """A_t = softmax of raw_t's columns, x_t = A_t x_{t-1}, for batch entries i to j and blocks k to l."""
     n = len(size)
     for B in range(i, j):
@@ -157,7 +172,10 @@ def forward(raw, x0, A, x, T, h, i, j, k, l, size):
 
 
 @compiled
-def backward(A, dA, x0, x, dx, draw, dx0, T, h, i, j, k, l, size):
+def backward(
+    A: np.ndarray, dA: np.ndarray | None, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, draw: np.ndarray,
+    dx0: np.ndarray, T: int, h: int, i: int, j: int, k: int, l: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
     """Gradients of forward; dA is the gradient that arrives at A from elsewhere, or None; dx0 is zero before."""
     n = len(size)
     for B in range(i, j):

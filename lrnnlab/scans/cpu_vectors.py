@@ -21,14 +21,17 @@ Letters: n block size; A transition, x state, g the gradient arriving at a state
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
-from numba import njit, types
+from numba import extending, njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 # Sums may be re-associated (which lets them be vectorised); NaN and infinity keep their meaning.
 _FAST = ("reassoc", "contract", "nsz")
-compiled = njit(cache=True, nogil=True, fastmath=set(_FAST), error_model="numpy")
+# Any to a type checker: an intrinsic is declared with the types of its arguments, and called with their values.
+compiled: Any = njit(cache=True, nogil=True, fastmath=set(_FAST), error_model="numpy")
+intrinsic: Any = extending.intrinsic
 
 
 def _vector(context, builder, array_type, array, offset, n):
@@ -55,7 +58,10 @@ def _row(builder, start, distance, j):
 
 
 @intrinsic
-def mix(typing, rows, r, s, weight, w, base, q, out, o, size):
+def mix(
+    typing: Any, rows: types.Type, r: types.Type, s: types.Type, weight: types.Type, w: types.Type, base: types.Type,
+    q: types.Type, out: types.Type, o: types.Type, size: types.UniTuple,
+) -> tuple:  # fmt: skip
     n = len(size)
 
     def generate(context, builder, signature, arguments):
@@ -111,7 +117,10 @@ def _sums(builder, vectors):
 
 
 @intrinsic
-def dots(typing, rows, r, s, right, w, base, q, out, o, size):
+def dots(
+    typing: Any, rows: types.Type, r: types.Type, s: types.Type, right: types.Type, w: types.Type, base: types.Type,
+    q: types.Type, out: types.Type, o: types.Type, size: types.UniTuple,
+) -> tuple:  # fmt: skip
     n = len(size)
 
     def generate(context, builder, signature, arguments):
@@ -134,7 +143,7 @@ def dots(typing, rows, r, s, right, w, base, q, out, o, size):
 
 
 @intrinsic
-def prefetch(typing, array, offset, size):
+def prefetch(typing: Any, array: types.Type, offset: types.Type, size: types.UniTuple) -> tuple:
     n = len(size)
 
     def generate(context, builder, signature, arguments):
@@ -153,7 +162,7 @@ def prefetch(typing, array, offset, size):
 
 
 @intrinsic
-def add(typing, base, q, out, o, size):
+def add(typing: Any, base: types.Type, q: types.Type, out: types.Type, o: types.Type, size: types.UniTuple) -> tuple:
     n = len(size)
 
     def generate(context, builder, signature, arguments):
@@ -190,7 +199,10 @@ def _flip(builder, vector):
 
 
 @intrinsic
-def times(typing, left, l, right, r, base, q, out, o, conjugate, pairs, size):
+def times(
+    typing: Any, left: types.Type, l: types.Type, right: types.Type, r: types.Type, base: types.Type, q: types.Type,
+    out: types.Type, o: types.Type, conjugate: types.Type, pairs: types.Type, size: types.UniTuple,
+) -> tuple:  # fmt: skip
     """``pairs`` and ``conjugate`` are flags (YES or NO): numbers are complex, and ``left`` is conjugated."""
     n = len(size)
     complex_, conjugated = (isinstance(flag, types.UniTuple) for flag in (pairs, conjugate))
@@ -218,7 +230,10 @@ def times(typing, left, l, right, r, base, q, out, o, conjugate, pairs, size):
 
 
 @intrinsic
-def outer(typing, left, l, right, q, rows, r, s, add, size):
+def outer(
+    typing: Any, left: types.Type, l: types.Type, right: types.Type, q: types.Type, rows: types.Type, r: types.Type,
+    s: types.Type, add: types.Type, size: types.UniTuple,
+) -> tuple:  # fmt: skip
     n, accumulate = len(size), isinstance(add, types.UniTuple)
 
     def generate(context, builder, signature, arguments):
@@ -242,3 +257,4 @@ def outer(typing, left, l, right, q, rows, r, s, add, size):
 
 ADD, SET = (0, 0), 0  # what outer does with what was there: its type decides
 YES, NO = (0, 0), 0  # so does a flag's
+Flag = int | tuple[int, int]

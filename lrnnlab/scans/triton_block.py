@@ -73,11 +73,11 @@ def _entry(tokens, batch, t, T, on, SOURCE: tl.constexpr):
 
 @triton.jit(do_not_specialize=VARYING)
 def sequential_forward(
-    A, b, x0, x, tokens, sB, sT, sH: tl.constexpr, sI: tl.constexpr, sJ: tl.constexpr, bB,
-    h: tl.constexpr, T, L, K, chains,
-    n: tl.constexpr, N: tl.constexpr, G: tl.constexpr, WHOLE: tl.constexpr, STAGES: tl.constexpr,
-    SOURCE: tl.constexpr, ACC: tl.constexpr,
-):  # fmt: skip
+    A: tl.tensor, b: tl.tensor, x0: tl.tensor, x: tl.tensor, tokens: tl.tensor, sB: tl.tensor, sT: tl.tensor,
+    sH: tl.constexpr, sI: tl.constexpr, sJ: tl.constexpr, bB: tl.tensor, h: tl.constexpr, T: tl.tensor, L: tl.tensor,
+    K: tl.tensor, chains: tl.tensor, n: tl.constexpr, N: tl.constexpr, G: tl.constexpr, WHOLE: tl.constexpr,
+    STAGES: tl.constexpr, SOURCE: tl.constexpr, ACC: tl.constexpr,
+) -> None:  # fmt: skip
     """x from x0 (B,K,h,n), the state before each chunk; sB..sJ are A's strides, bB is b's from sequence to sequence."""
     chain, batch, head, first, live = _chains(h, K, L, chains, G, WHOLE)
     A_at, exists = _tile(batch, head, sB, sH, sI, sJ, n, N)
@@ -100,11 +100,12 @@ def sequential_forward(
 
 @triton.jit(do_not_specialize=VARYING)
 def sequential_backward(
-    A, x0, x, dx, r_in, dA, db, r_out, tokens, sB, sT, sH: tl.constexpr, sI: tl.constexpr, sJ: tl.constexpr,
-    dB, dT, dH: tl.constexpr, dI: tl.constexpr, dJ: tl.constexpr, h: tl.constexpr, T, L, K, chains,
-    n: tl.constexpr, N: tl.constexpr, G: tl.constexpr, WHOLE: tl.constexpr, STAGES: tl.constexpr,
-    SOURCE: tl.constexpr, ACC: tl.constexpr,
-):  # fmt: skip
+    A: tl.tensor, x0: tl.tensor, x: tl.tensor, dx: tl.tensor, r_in: tl.tensor, dA: tl.tensor, db: tl.tensor,
+    r_out: tl.tensor, tokens: tl.tensor, sB: tl.tensor, sT: tl.tensor, sH: tl.constexpr, sI: tl.constexpr,
+    sJ: tl.constexpr, dB: tl.tensor, dT: tl.tensor, dH: tl.constexpr, dI: tl.constexpr, dJ: tl.constexpr,
+    h: tl.constexpr, T: tl.tensor, L: tl.tensor, K: tl.tensor, chains: tl.tensor, n: tl.constexpr, N: tl.constexpr,
+    G: tl.constexpr, WHOLE: tl.constexpr, STAGES: tl.constexpr, SOURCE: tl.constexpr, ACC: tl.constexpr,
+) -> None:  # fmt: skip
     """db_t = g_t and dA_t = g_t x_{t-1}^T, from each chunk's last step to its first; r_in, r_out (B,K,h,n).
 
     x0 is (B,h,n).  dA is written step by step (``"steps"``, strides dB..dJ), summed over the chunk into (B,K,h,n,n)
@@ -147,12 +148,11 @@ def sequential_backward(
 
 @triton.jit(do_not_specialize=VARYING)
 def chunk_products(
-    A, b, P, o, tokens, sB, sT, sH: tl.constexpr, sI: tl.constexpr, sJ: tl.constexpr, bB,
-    h: tl.constexpr, T, L, K, chains,
-    n: tl.constexpr, N: tl.constexpr, G: tl.constexpr, WHOLE: tl.constexpr, STAGES: tl.constexpr,
-    SOURCE: tl.constexpr, ACC: tl.constexpr,
-    REVERSE: tl.constexpr,
-):  # fmt: skip
+    A: tl.tensor, b: tl.tensor, P: tl.tensor, o: tl.tensor, tokens: tl.tensor, sB: tl.tensor, sT: tl.tensor,
+    sH: tl.constexpr, sI: tl.constexpr, sJ: tl.constexpr, bB: tl.tensor, h: tl.constexpr, T: tl.tensor, L: tl.tensor,
+    K: tl.tensor, chains: tl.tensor, n: tl.constexpr, N: tl.constexpr, G: tl.constexpr, WHOLE: tl.constexpr,
+    STAGES: tl.constexpr, SOURCE: tl.constexpr, ACC: tl.constexpr, REVERSE: tl.constexpr,
+) -> None:  # fmt: skip
     """Every chunk as one step x -> P x + o; P (B,K,h,n,n), o (B,K,h,n).
 
     With REVERSE, the step that takes r backwards across the chunk, A_first^T (b_first + ... A_last^T (b_last + r)),

@@ -86,9 +86,9 @@ def _columns(D: tl.constexpr, Q: tl.constexpr):
 
 @triton.jit(do_not_specialize=("T",))
 def diagonal_forward(
-    A, b, x0, x, T, D: tl.constexpr, R: tl.constexpr, Q: tl.constexpr, STAGES: tl.constexpr,
-    CONSTANT: tl.constexpr, COMPLEX: tl.constexpr, ACC: tl.constexpr,
-):  # fmt: skip
+    A: tl.tensor, b: tl.tensor, x0: tl.tensor, x: tl.tensor, T: tl.tensor, D: tl.constexpr, R: tl.constexpr,
+    Q: tl.constexpr, STAGES: tl.constexpr, CONSTANT: tl.constexpr, COMPLEX: tl.constexpr, ACC: tl.constexpr,
+) -> None:  # fmt: skip
     """x of x_t = A_t x_{t-1} + b_t; with CONSTANT, A is (D,)."""
     batch, d, live = _columns(D, Q)
     channel, exists = d[None, :], live[None, :]
@@ -109,9 +109,10 @@ def diagonal_forward(
 
 @triton.jit(do_not_specialize=("T",))
 def diagonal_backward(
-    A, x0, x, dx, dA, db, dx0, T, D: tl.constexpr, R: tl.constexpr, Q: tl.constexpr, STAGES: tl.constexpr,
-    CONSTANT: tl.constexpr, COMPLEX: tl.constexpr, ACC: tl.constexpr,
-):  # fmt: skip
+    A: tl.tensor, x0: tl.tensor, x: tl.tensor, dx: tl.tensor, dA: tl.tensor, db: tl.tensor, dx0: tl.tensor,
+    T: tl.tensor, D: tl.constexpr, R: tl.constexpr, Q: tl.constexpr, STAGES: tl.constexpr, CONSTANT: tl.constexpr,
+    COMPLEX: tl.constexpr, ACC: tl.constexpr,
+) -> None:  # fmt: skip
     """g_t = dx_t + conj(A_{t+1}) g_{t+1}; db = g, dA_t = g_t conj(x_{t-1}), dx0 = conj(A_1) g_1.
 
     With CONSTANT, A is (D,) and dA holds the sum over time of each sequence, (B, D).

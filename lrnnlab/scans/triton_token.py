@@ -12,9 +12,9 @@ import triton.language as tl
 
 @triton.jit(do_not_specialize=("T",))
 def table_gradient(
-    order, edges, g, x, x0, dA, db, T, h,
-    n: tl.constexpr, N: tl.constexpr, R: tl.constexpr, S: tl.constexpr, ACC: tl.constexpr,
-):  # fmt: skip
+    order: tl.tensor, edges: tl.tensor, g: tl.tensor, x: tl.tensor, x0: tl.tensor, dA: tl.tensor, db: tl.tensor,
+    T: tl.tensor, h: tl.tensor, n: tl.constexpr, N: tl.constexpr, R: tl.constexpr, S: tl.constexpr, ACC: tl.constexpr,
+) -> None:  # fmt: skip
     """dA[s, v] = sum of g_t x_{t-1}^T, db[s, v] = sum of g_t, over slice s of the occurrences of token v.
 
     ``order`` lists the places batch * T + t by token, equal tokens in reading order; those of v stand from edges[v] to

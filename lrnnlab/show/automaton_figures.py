@@ -28,11 +28,29 @@ def state_diagram(machine: MooreMachine, *, highlight: int | Collection[int] | N
                   path: Sequence[int] | None = None, merge_labels: bool = True, title: str = "") -> Figure:
     """The diagram of a machine with at most 16 states; an arrow's label says which tokens go that way.
 
-    highlight : a state, or several, ringed.    path : tokens read from the initial state; the last arrow is bold,
-    those before it dark, the others faint, and the state reached is ringed unless ``highlight`` says otherwise.
-    merge_labels : write three or more neighbouring tokens as "1…4", all but one as "not 3", all as "any".
-    Where a state's name is not its answer, a line below tells the answers' colours.  ValueError for more states.
+    Where a state's name is not its answer, a line below tells the answers' colours.
 
+    Parameters
+    ----------
+    machine : MooreMachine
+        What is drawn.
+    highlight : int or collection of int, optional
+        A state, or several, ringed.
+    path : list of int, optional
+        Tokens read from the initial state; the last arrow is bold, those before it dark, the others faint, and the
+        state reached is ringed unless ``highlight`` says otherwise.
+    merge_labels : bool
+        Whether to write three or more neighbouring tokens as "1…4", all but one as "not 3", all as "any".
+    title : str
+        What is written above.
+
+    Raises
+    ------
+    ValueError
+        For more states.
+
+    Examples
+    --------
     >>> from lrnnlab.tasks import Sum
     >>> [text.get_text() for text in state_diagram(Sum(3).machine).axes[0].texts[:3]]
     ['0', '1', '2']
@@ -84,10 +102,18 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
                   numbers: Sequence[int] | None = None) -> Figure:
     """The automaton of each head (``analysis.head_automata``); heads with one state do nothing and are grey.
 
-    token : show only the arrows of this token, small and without labels, to compare many heads; by default all arrows
-    with their labels, which takes the room of half a page for a busy head.  The states keep their places.
-    numbers : what the heads are called; 0, 1, ... if absent.
+    Parameters
+    ----------
+    machines : list of MooreMachine
+        One a head.
+    token : int, optional
+        Show only the arrows of this token, small and without labels, to compare many heads; by default all arrows with
+        their labels, which takes the room of half a page for a busy head.  The states keep their places.
+    numbers : list of int, optional
+        What the heads are called; 0, 1, ... if absent.
 
+    Examples
+    --------
     >>> idle = MooreMachine([[0], [0]], [-1], 0, "ab")
     >>> snapped_heads([idle]).axes[0].texts[-1].get_text()
     'does nothing'

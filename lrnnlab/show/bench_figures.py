@@ -38,12 +38,21 @@ LINE = 0.2  # inches between two rows
 
 
 def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int, dict]:
-    """Number of threads -> what was timed with them on one machine, of the records in ``folder`` (default: ``data/``).
+    """Number of threads -> what was timed with them on one machine.
 
     Each has ``threads``, ``machine`` (in words), ``revisions`` of the code that was timed, and ``cases``.
 
-    machine : the one that is asked for; the default is the one with the most cases, the first by name of equals.
-        ValueError, with the command that makes records, where there is none.
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the records lie; by default in ``data/``.
+    machine : str, optional
+        The one that is asked for; the default is the one with the most cases, the first by name of equals.
+
+    Raises
+    ------
+    ValueError
+        With the command that makes records, where there is none.
     """
     folder = files.recorded_folder() / "records" / "bench" / "scans" if folder is None else folder
     found = [one for one in files.read_all(folder, files.CASE) if one["device"] == "cpu"]
@@ -121,7 +130,19 @@ def found(record: Mapping, name: str) -> dict:
 def times_table(records: Mapping[int, Mapping], threads: int, part: str = "both") -> list[dict]:
     """One dict a case of that record: milliseconds of ours, and by peer how many times longer it took, or why it was not run.
 
-    part : ``"both"`` or ``"forward"``.  ValueError for another, and for threads of which there is no record.
+    Parameters
+    ----------
+    records : dict
+        What :func:`recorded` returns.
+    threads : int
+        Which of them.
+    part : str
+        ``"both"`` (forward and backward) or ``"forward"``.
+
+    Raises
+    ------
+    ValueError
+        For another part, and for threads of which there is no record.
     """
     _checked(records, part)
     if threads not in records:
@@ -147,10 +168,23 @@ def _cell(one: Mapping, part: str) -> str:
 def times_ours(records: Mapping[int, Mapping], part: str = "both") -> Figure:
     """How many times longer than our compiled loop each peer takes, case by case; one panel for each record.
 
-    part : ``"both"`` (forward and backward) or ``"forward"``.  A hollow mark was not run: too long, and then it stands
-    where a short part of the case leads one to expect it (for ``"both"``); crossed, too much memory.  Where nothing is
-    expected it stands at the right edge.  ValueError for another part, or without a record.
+    A hollow mark was not run: too long, and then it stands where a short part of the case leads one to expect it (for
+    ``"both"``); crossed, too much memory.  Where nothing is expected it stands at the right edge.
 
+    Parameters
+    ----------
+    records : dict
+        What :func:`recorded` returns.
+    part : str
+        As in :func:`times_table`.
+
+    Raises
+    ------
+    ValueError
+        For another part, or without a record.
+
+    Examples
+    --------
     >>> peers = {"ours": {"both": {"median": 1.0}}, "loop (unbind)": {"both": {"median": 9.0, "times_ours": 9.0}}}
     >>> record = {"threads": 1, "cases": [{"case": "real B=2 T=3 D=4", "peers": peers}]}
     >>> [float(line.get_xdata()[0]) for line in times_ours({1: record}).axes[0].lines if line.get_label() == "loop (unbind)"]

@@ -22,10 +22,25 @@ FIRST = 2  # the first position drawn: at 1 the states of a class are one point
 def fading(records: Sequence[Mapping], train_length: int = 40, title: str = "") -> Figure:
     """How far the strings of each row have gone to a wrong answer, by position; below, horizons predicted and seen.
 
-    records : of ``lrnn/fading``, one line and one row of marks each.  The line is the ratio ``readout``: the 99 %
-    quantile over strings, which is at 1 where 1 % of the answers are wrong.  It ends where float32 overflows.
-    ValueError without a record.
+    A line is the ratio ``readout``: the 99 % quantile over strings, which is at 1 where 1 % of the answers are wrong.
+    It ends where float32 overflows.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``lrnn/fading``, one line and one row of marks each.
+    train_length : int
+        The longest string seen in training.
+    title : str
+        What is written above.
+
+    Raises
+    ------
+    ValueError
+        Without a record.
+
+    Examples
+    --------
     >>> curves = {"position": [1, 10, 100], "readout": [0.0, 0.1, 0.3]}
     >>> found = {"seen": None, "overflow": None, "learned": True, "predicted": {"10-200": {"horizon": 300.0}}}
     >>> made = {"row": "clip", "seed": 0, "curves": curves, "metrics": found, "config": {"setting": {"length": 100}}}

@@ -34,10 +34,22 @@ def fwp_tables(
     A grey diamond is the paper's number, a dot the mean of ours over seeds, with a whisker from the least to the
     greatest and a stroke for every seed; an empty ring is the mean on Bin0.
 
-    records : of ``fwp/table1`` and ``fwp/table2``, of one budget.      score : which of a run's scores, a name in
-        ``fwp_training.SCORES``.      live : (task, row) -> Bin1 accuracies of runs of today: squares.
-    ValueError without records, or with those of two budgets.
+    Parameters
+    ----------
+    records : list of dict
+        Of ``fwp/table1`` and ``fwp/table2``, of one budget.
+    score : str
+        Which of a run's scores, a name in ``fwp_training.SCORES``.
+    live : dict, optional
+        (task, row) -> Bin1 accuracies of runs of today: squares.
 
+    Raises
+    ------
+    ValueError
+        Without records, or with those of two budgets.
+
+    Examples
+    --------
     >>> made = {"bin0": 1.0, "bin1": 0.9}
     >>> run = {"task": "aa", "row": "srwm", "budget": "desk", "metrics": {"last": made}}
     >>> [axes.get_title("left") for axes in fwp_tables([run]).axes][:2]
@@ -98,8 +110,18 @@ def negative_by_position(records: Sequence[Mapping]) -> Figure:
     The band goes from the least to the greatest seed.  Trained up to the grey line; the dashed line is what the best
     constant answer gets.
 
-    records : of ``fwp/negative``, of one budget.  ValueError without records, or with those of two budgets.
+    Parameters
+    ----------
+    records : list of dict
+        Of ``fwp/negative``, of one budget.
 
+    Raises
+    ------
+    ValueError
+        Without records, or with those of two budgets.
+
+    Examples
+    --------
     >>> run = {"task": "aa", "row": "beta2_nh1", "budget": "desk", "by_position": [1.0] * 40,
     ...        "metrics": {"levels": {"majority": 0.5}}, "config": {"setting": {"stages": [[9, 12], [9, 40]]}}}
     >>> [axes.get_title("left") for axes in negative_by_position([run]).axes]

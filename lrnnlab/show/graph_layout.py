@@ -195,7 +195,20 @@ def place_labels(curves: Mapping[Edge, np.ndarray], boxes: Mapping[Edge, np.ndar
                  centres: np.ndarray, size: float) -> dict[Edge, np.ndarray]:
     """(from, to) -> centre of its label: on its own arrow, as far as can be from other arrows, states and labels.
 
-    boxes : (from, to) -> (half width, half height).  A loop's label stands beyond the loop.
+    A loop's label stands beyond the loop.
+
+    Parameters
+    ----------
+    curves : dict
+        (from, to) -> the points of its arrow.
+    boxes : dict
+        (from, to) -> (half width, half height) of its label.
+    entry : array
+        The points of the arrow to the initial state.
+    centres : array
+        Of the states.
+    size : float
+        The radius of a state.
     """
     at = {edge: curve[len(curve) // 2] for edge, curve in curves.items()}
     for (i, j), apex in at.items():

@@ -23,10 +23,22 @@ LABELS = 1.2  # inches on the right of every panel
 def growth_by_rule(records: Sequence[Mapping], kinds: Sequence[str] = ("gaussian", "positive")) -> Figure:
     """How the state's norm grows or shrinks with B u = 0: a row of panels for each p, a column for each kind of blocks.
 
-    records : of ``lrnn/growth``, one for every kind in ``kinds`` and every rule that is to be drawn.  A line is the median
-    over chains, the band around it goes from the least to the greatest.
-    ValueError if there is no record of a kind.
+    A line is the median over chains, the band around it goes from the least to the greatest.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``lrnn/growth``, one for every kind in ``kinds`` and every rule that is to be drawn.
+    kinds : list of str
+        Of blocks, the tasks of that experiment.
+
+    Raises
+    ------
+    ValueError
+        If there is no record of a kind.
+
+    Examples
+    --------
     >>> from lrnnlab import tables
     >>> made = list(tables.run_all(tables.plan("lrnn/growth", tasks=["worst"], rows=["unit"])))
     >>> growth_by_rule(made, ["worst"]).axes[1].get_title("left")

@@ -25,10 +25,24 @@ LABELS = 0.75  # inches on the right of every panel
 def norm_through_training(records: Sequence[Mapping], task: str = "layers4") -> Figure:
     """The mean of |x_t| at every look in training: of one layer in one panel, of more layers in a panel for each row.
 
-    records : of ``rotrnn/fig3``.  A line is the mean over seeds, the band around it goes from the least to the greatest.
-    A faint horizontal is the root of the number of parts that are normalised to 1: what a norm tends to under white
-    input (with the LRU, as it starts).  ValueError if there is no record of ``task``.
+    A line is the mean over seeds, the band around it goes from the least to the greatest.  A faint horizontal is the
+    root of the number of parts that are normalised to 1: what a norm tends to under white input (with the LRU, as it
+    starts).
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``rotrnn/fig3``.
+    task : str
+        Which of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no record of ``task``.
+
+    Examples
+    --------
     >>> from lrnnlab import tables
     >>> made = list(tables.run_all(tables.plan("rotrnn/fig3", tasks=["layers1"], rows=["rotrnn"])))
     >>> len(norm_through_training(made, "layers1").axes[0].lines)

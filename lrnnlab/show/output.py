@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -103,7 +104,7 @@ def figure(figure: Figure, alt: str, caption: str) -> None:
     _display(figure_html(figure, alt, caption))
 
 
-def table_html(rows, caption: str, formats: Mapping[str, str] | None = None) -> str:
+def table_html(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> str:
     """The HTML that :func:`table` displays."""
     _said(caption, "caption")
     records = _records(rows)
@@ -126,13 +127,23 @@ def table_html(rows, caption: str, formats: Mapping[str, str] | None = None) -> 
             f'<thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>')
 
 
-def table(rows, caption: str, formats: Mapping[str, str] | None = None) -> None:
+def table(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> None:
     """Display a table with a caption; its first column names the rows.
 
-    rows : a list of dicts with the same keys, or a pandas DataFrame (whose index comes first if it has a name).
-    formats : column -> format spec, e.g. ``{"accuracy": ".3f"}``; other floats get four significant digits.  None and
-    NaN are shown as a dash, True and False as yes and no, code names as the text says them (``names.renamed``).
+    None and NaN are shown as a dash, True and False as yes and no, code names as the text says them
+    (``names.renamed``).
 
+    Parameters
+    ----------
+    rows : list of dict, or DataFrame
+        Dicts with the same keys, or a pandas DataFrame (whose index comes first if it has a name).
+    caption : str
+        What the table shows.
+    formats : dict, optional
+        column -> format spec, e.g. ``{"accuracy": ".3f"}``; other floats get four significant digits.
+
+    Examples
+    --------
     >>> '<td style="text-align:right">1.000</td>' in table_html([{"rule": "clip", "a": 1.0}], "A.", {"a": ".3f"})
     True
     """

@@ -15,13 +15,16 @@ class fails:
 
     Parameters
     ----------
-    step : what the message of that ``assert`` begins with, such as ``"step 3"``.
+    step : str
+        What the message of that ``assert`` begins with, such as ``"step 3"``.
 
     Raises
     ------
     AssertionError
-        if nothing failed, or if another step did.
+        If nothing failed, or if another step did.
 
+    Examples
+    --------
     >>> with fails("step 2"):
     ...     assert 1 + 1 == 2, "step 1"
     ...     assert 2 + 2 == 5, "step 2: a sum"

@@ -66,11 +66,23 @@ MODELS = {  # row of table3: its name here and in the paper's table, and its loo
 def accuracy_by_task(records: Sequence[dict], live: Sequence[dict] = ()) -> Figure:
     """Table 1: a panel for every net, a line for every task; the share of right answers beyond the trained lengths.
 
-    records : of ``regulargpt/table1``, of one budget.      live : of the same table, made just now, in vermilion.
     A grey diamond is the paper's greatest of 3 seeds, a hollow one their mean; the stroke is the majority level; dots of
     one cell stand one below the other, a seed each.
-    ValueError without records, or with those of two budgets.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``regulargpt/table1``, of one budget.
+    live : list of dict
+        Of the same table, made just now, in vermilion.
+
+    Raises
+    ------
+    ValueError
+        Without records, or with those of two budgets.
+
+    Examples
+    --------
     >>> run = {"task": "parity", "row": "rnn", "budget": "desk", "metrics": {"accuracy": 0.9, "majority": 0.5}}
     >>> [axes.get_title("left") for axes in accuracy_by_task([run]).axes]
     ['RNN', 'Transformer', 'RegularGPT, C = 2', 'RegularGPT, C = 3']
@@ -197,11 +209,22 @@ def element_names(task: str) -> list[str]:
 def clusters_of_tasks(records: Sequence[Mapping]) -> Figure:
     """A column for each task: above the states of all depths of one net, below how many clusters every net has by depth.
 
-    records : of ``regulargpt/fig3``; the row ``untrained`` is left out.  The net above is that of the least seed;
-    colour, marker and the name above say which element of the transition monoid the word below a state
-    realises.  Below, the line is what the algebra predicts, the filled points are that net, the hollow ones those of
-    other seeds.  ValueError if there is no record of a trained net.
+    The net above is that of the least seed; colour, marker and the name above say which element of the transition
+    monoid the word below a state realises.  Below, the line is what the algebra predicts, the filled points are that
+    net, the hollow ones those of other seeds.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``regulargpt/fig3``; the row ``untrained`` is left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no record of a trained net.
+
+    Examples
+    --------
     >>> from lrnnlab import tables
     >>> made = list(tables.run_all(tables.plan("regulargpt/fig3", tasks=["parity"], rows=["ours"])))
     >>> [axes.get_title("left") for axes in clusters_of_tasks(made).axes]
@@ -255,10 +278,21 @@ def _counts(axes: Axes, record: Mapping, others: Sequence[Mapping]) -> None:
 def gradients(records: Sequence[Mapping]) -> Figure:
     """The share of the gradient from each position on, a panel a task, a line a net: thick the least seed, thin others.
 
-    records : of ``regulargpt/fig4``.  The grey line is the straight one: every position counts alike.  In the legend
-    of a panel stands how many answers the nets have right at that length, from the worst to the best seed.  ValueError
-    without records.
+    The grey line is the straight one: every position counts alike.  In the legend of a panel stands how many answers
+    the nets have right at that length, from the worst to the best seed.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``regulargpt/fig4``.
+
+    Raises
+    ------
+    ValueError
+        Without records.
+
+    Examples
+    --------
     >>> metrics = {"accuracy": 1.0}
     >>> run = {"task": "parity", "row": "rnn", "seed": 0, "gradient": [1.0, 0.5], "metrics": metrics}
     >>> [text.get_text() for text in gradients([run]).axes[0].get_legend().get_texts()]
@@ -299,10 +333,21 @@ def _gradients(axes: Axes, records: Sequence[Mapping]) -> None:
 def perplexity_by_length(records: Sequence[Mapping]) -> Figure:
     """Perplexity of the last character by length, over that at the trained length; right the paper's, of another text.
 
-    records : of ``regulargpt/table3``; a line is the mean over seeds, the band around it goes from the least to the
-    greatest.  RegularGPT's lines are as deep as the text needs; with as many depths as in training, they are thin.
-    Scales are logarithmic.  ValueError without records.
+    A line is the mean over seeds, the band around it goes from the least to the greatest.  RegularGPT's lines are as
+    deep as the text needs; with as many depths as in training, they are thin.  Scales are logarithmic.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``regulargpt/table3``.
+
+    Raises
+    ------
+    ValueError
+        Without records.
+
+    Examples
+    --------
     >>> run = {"row": "t5", "seed": 0, "metrics": {"perplexity": {"32": 6.0, "64": 6.5}}}
     >>> [axes.get_title("left") for axes in perplexity_by_length([run]).axes]
     ['here: characters, trained on 32', 'paper: words, trained on 512']

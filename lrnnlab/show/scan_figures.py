@@ -85,9 +85,18 @@ def product_text(word: Sequence[int]) -> str:
 def speed_ratios(records: Sequence[Mapping], source: str = "recorded") -> Figure:
     """Time over the sequential loop's, by row and way: a point right of the line is slower than the loop.
 
-    records : of ``lrnn/speed``; ``source``: ``"recorded"`` or ``"live"``.  A point is the median over rounds, its line
-    goes from the least to the greatest; a grey diamond is what the paper reports of its own machine.
+    A point is the median over rounds, its line goes from the least to the greatest; a grey diamond is what the paper
+    reports of its own machine.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``lrnn/speed``.
+    source : str
+        ``"recorded"`` or ``"live"``.
+
+    Examples
+    --------
     >>> one = {"median": 1, "ratio": 2.0, "ratio_min": 1.5, "ratio_max": 3.0}
     >>> part = dict.fromkeys(("sequential", "pscan", "cpu", "table"), one)
     >>> setting = {"training": True, "length": 40, "b": 8}

@@ -32,8 +32,18 @@ def shift_by_length(records: Sequence[Mapping]) -> Figure:
 
     The dashed line is what copying the input without a shift is worth.
 
-    records : of ``dlr/table2``, of one budget.  ValueError if there are none, or of two budgets.
+    Parameters
+    ----------
+    records : list of dict
+        Of ``dlr/table2``, of one budget.
 
+    Raises
+    ------
+    ValueError
+        If there are none, or of two budgets.
+
+    Examples
+    --------
     >>> made = {"row": "dlr", "task": "256", "budget": "live", "metrics": {"r2": 0.9, "steps": 400}}
     >>> [axes.get_title("left") for axes in shift_by_length([made]).axes]
     ['here: 400 steps', 'paper: 86,000 steps']
@@ -93,9 +103,20 @@ def _powers(axes, powers: Sequence[int]) -> None:
 def shift_kernels(records: Sequence[Mapping]) -> Figure:
     """How output j depends on the input k positions back: one panel a record, j = 0..7 upwards, before (grey) and after.
 
-    records : of ``dlr/kernels``, task ``shift``.  A stroke marks k = j L/8, where a perfect kernel has its 1.
-    ValueError for a record of another task, or none.
+    A stroke marks k = j L/8, where a perfect kernel has its 1.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of ``dlr/kernels``, task ``shift``.
+
+    Raises
+    ------
+    ValueError
+        For a record of another task, or none.
+
+    Examples
+    --------
     >>> eye = np.eye(8, 16).tolist()
     >>> made = {"row": "dlr", "task": "shift", "metrics": {"r2": 0.9}, "kernels": {"before": eye, "after": eye}}
     >>> shift_kernels([made, made]).axes[1].get_title("left")

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -133,7 +134,7 @@ def styled(draw: Callable) -> Callable:
 @styled
 def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, columns: int = 1, left: float = 0.7,
                right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4, kind: type[Figure] = Figure,
-               **subplots):
+               **subplots: Any) -> tuple[Figure, Any]:
     """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels.
 
     The margins are fixed, not fitted, so the axes of a picture under a slider stay where they are.  ``subplots`` goes
@@ -154,7 +155,7 @@ def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, colum
     return figure, axes
 
 
-def colour_bar(figure: Figure, drawn) -> None:
+def colour_bar(figure: Figure, drawn: ScalarMappable) -> None:
     """A colour bar for ``drawn``, 0.12 inches wide and at most two high, in the margin right of the last axes."""
     box, (width, height) = figure.axes[-1].get_position(), figure.get_size_inches()
     tall = min(box.height, 2 / height)

@@ -17,11 +17,21 @@ def holds(records: Sequence[dict], tasks: Sequence[str], rows: Sequence[str],
           live: Mapping[tuple[str, str], Sequence[float]] | None = None) -> Figure:
     """One panel per task, one line per row, in the given order.
 
-    records : of one experiment and one budget, with ``accuracy_seen`` and ``accuracy_all`` among their metrics and the
-        majority level among their ``levels``.  A ring is the mean at the training length, a dot the mean at all longer
-        positions; its whisker reaches from the least to the greatest seed, small strokes are the single seeds.
-    live : (task, row) -> accuracies past the training length of runs of today: squares.
+    A ring is the mean at the training length, a dot the mean at all longer positions; its whisker reaches from the
+    least to the greatest seed, small strokes are the single seeds.
 
+    Parameters
+    ----------
+    records : list of dict
+        Of one experiment and one budget, with ``accuracy_seen`` and ``accuracy_all`` among their metrics and the
+        majority level among their ``levels``.
+    tasks, rows : list of str
+        What is shown.
+    live : dict, optional
+        (task, row) -> accuracies past the training length of runs of today: squares.
+
+    Examples
+    --------
     >>> run = {"task": "sum", "row": "clip", "metrics": {"accuracy_seen": 1.0, "accuracy_all": 0.4}, "levels": {"majority": 0.2}}
     >>> [axes.get_title(loc="left") for axes in holds([run], ["sum", "evenpair"], ["clip", "s4"]).axes]
     ['sum', 'evenpair']

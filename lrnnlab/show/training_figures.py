@@ -21,9 +21,19 @@ def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: in
                log_x: bool = False, title: str = "") -> Figure:
     """Training loss by step, on a logarithmic scale, one line per label.
 
-    series : label -> [(step, loss in nats), ...], for example ``{"softmax": fit.losses}``.
-    classes : also mark ln C, the loss of a uniform guess.
+    Parameters
+    ----------
+    series : dict
+        label -> [(step, loss in nats), ...], for example ``{"softmax": fit.losses}``.
+    classes : int, optional
+        Also mark ln C, the loss of a uniform guess.
+    log_x : bool
+        For thousands of steps.
+    title : str
+        What is written above.
 
+    Examples
+    --------
     >>> loss_curve({"clip": [(1, 1.6), (100, 0.2), (200, 0.01)]}, classes=5).axes[0].get_xlabel()
     'training step'
     """
@@ -53,13 +63,25 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
                        window: int = 1, log_x: bool = False, title: str = "") -> Figure:
     """Share of strings answered rightly after each token, one line per model, with what guessing would give.
 
-    curves : label -> (T,) accuracies in 0..1 of positions 1..T, NaN where no answer is asked for (the line joins its
-    neighbours).  A label that begins with a family's or a source's name gets its colour (``style.look_of``).
-    train_length : the longest string seen in training; everything right of the mark is new.
-    chance, majority : accuracy of a uniform guess, and of the best constant answer.
-    window : show means over so many neighbouring positions (in bold, the raw curve faint behind): counts of 128
-    strings scatter by up to 0.044.    log_x : for thousands of positions.
+    Parameters
+    ----------
+    curves : dict
+        label -> (T,) accuracies in 0..1 of positions 1..T, NaN where no answer is asked for (the line joins its
+        neighbours).  A label that begins with a family's or a source's name gets its colour (``style.look_of``).
+    train_length : int
+        The longest string seen in training; everything right of the mark is new.
+    chance, majority : float
+        Accuracy of a uniform guess, and of the best constant answer.
+    window : int
+        Show means over so many neighbouring positions (in bold, the raw curve faint behind): counts of 128 strings
+        scatter by up to 0.044.
+    log_x : bool
+        For thousands of positions.
+    title : str
+        What is written above.
 
+    Examples
+    --------
     >>> figure = accuracy_by_length({"exact": [1.0] * 500}, train_length=40, chance=0.2, majority=0.2)
     >>> figure.axes[0].lines[0].get_ydata().tolist() == [1.0] * 500
     True
@@ -97,9 +119,18 @@ def spread(within: Sequence[float], between: Sequence[float], *, train_length: i
            title: str = "") -> Figure:
     """How far states of one class scatter, against how far apart the classes are, by position.
 
-    within, between : (T,) from ``analysis.within_between``, in the units of the state.  Where the two lines meet, no
-    readout can tell the classes apart by distance.  What is zero, as far as float32 can tell, lies on the lower edge.
+    Where the two lines meet, no readout can tell the classes apart by distance.  What is zero, as far as float32 can
+    tell, lies on the lower edge.
 
+    Parameters
+    ----------
+    within, between : list of float, (T,)
+        From ``analysis.within_between``, in the units of the state.
+    train_length, log_x, title
+        As in :func:`accuracy_by_length`.
+
+    Examples
+    --------
     >>> [line.get_label() for line in spread([0.1, 0.2], [1.0, 1.0]).axes[0].lines]
     ['within a class', 'between classes']
     """

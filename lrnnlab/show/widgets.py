@@ -90,20 +90,33 @@ def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sent
             alt: str, initial: Mapping[str, object] | None = None) -> Explorer:
     """A widget: ``draw(**values) -> Figure`` with a control for each value, and ``sentence(**values)`` under it.
 
-    controls : name (an argument of ``draw``; shown as ``names.named`` says it) -> what it may be:
+    What ``draw`` or ``sentence`` raise is shown under the picture and raised; only a ``ValueError`` after typing in a
+    text box is the reader's own and is shown and not raised.
 
-        a list of numbers -> a slider over exactly these values (a free slider snaps in the browser and draws twice);
-        a list of strings, or a dict label -> value -> buttons, or a menu where they would not fit on one row;
-        a string -> a text box that holds it at first; it is read when the reader presses Enter or leaves it.
+    Parameters
+    ----------
+    draw : callable
+        Makes the picture.
+    controls : dict
+        name (an argument of ``draw``; shown as ``names.named`` says it) -> what it may be:
 
-    sentence : returns HTML, so write ``<b>`` if you like, and escape what the reader typed.
-    alt : what the picture shows, for readers who do not see it.
-    initial : the values it opens on; the first of each list where nothing is given.
+        * a list of numbers: a slider over exactly these values (a free slider snaps in the browser and draws twice);
+        * a list of strings, or a dict label -> value: buttons, or a menu where they would not fit on one row;
+        * a string: a text box that holds it at first; it is read when the reader presses Enter or leaves it.
+    sentence : callable, optional
+        Returns HTML, so write ``<b>`` if you like, and escape what the reader typed.
+    alt : str
+        What the picture shows, for readers who do not see it.
+    initial : dict, optional
+        The values it opens on; the first of each list where nothing is given.
 
-    ValueError for more than four controls, an empty list, or an initial value that is not in its list.  What ``draw``
-    or ``sentence`` raise is shown under the picture and raised; only a ``ValueError`` after typing in a text box is the
-    reader's own and is shown and not raised.
+    Raises
+    ------
+    ValueError
+        For more than four controls, an empty list, or an initial value that is not in its list.
 
+    Examples
+    --------
     >>> from lrnnlab.chapters.ch02 import growth, growth_sentence
     >>> w = explore(growth, {"p": [1.0, 1.2, 2.0], "b": [2, 8]}, sentence=growth_sentence, alt="Growth of products.")
     >>> before = w.image.value

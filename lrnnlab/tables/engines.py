@@ -88,7 +88,7 @@ class Job:
     def __call__(self, *call) -> dict:
         return self.work(*call)
 
-    def checkpoint(self, *call):
+    def checkpoint(self, *call: Any) -> Any:
         """What to put into the queue again: the same, which finds its own checkpoint."""
         return _package("submitit").helpers.DelayedSubmission(self, *call)
 

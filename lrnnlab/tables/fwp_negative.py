@@ -56,13 +56,13 @@ class Permutations(Task):
     _all = tuple(permutations(range(3)))
     symbols, classes, initial = tuple("".join(map(str, one)) for one in _all), 6, (0, 1, 2)
 
-    def step(self, state, token):
+    def step(self, state: tuple, token: int) -> tuple:
         return tuple(self._all[token][place] for place in state)
 
-    def output(self, state):
+    def output(self, state: tuple) -> int:
         return self._all.index(state)
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> list[int]:
         product, found = np.eye(3, dtype=int), []
         for token in self.check_string(tokens):
             product = product @ np.eye(3, dtype=int)[list(self._all[token])]
@@ -84,13 +84,13 @@ class MixedLengths(BaseTask):
     def __init__(self, task: Task):
         self.task, self.classes, self.vocab_size = task, task.classes, task.vocab_size
 
-    def sample(self, batch, length, generator):
+    def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         return self.task.sample(batch, length, generator)
 
-    def majority(self, length):
+    def majority(self, length: int) -> float:
         return self.task.majority(length)
 
-    def check_length(self, length):
+    def check_length(self, length: int) -> int:
         return self.task.check_length(length)
 
     def bin(self, k: int) -> tuple[int, int]:
@@ -145,7 +145,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
 
 @torch.no_grad()
-def by_position(net: nn.Module, task, seed: int) -> list[float]:
+def by_position(net: nn.Module, task: BaseTask, seed: int) -> list[float]:
     """Accuracy over every ``BLOCK`` positions of ``FAR_STRINGS`` uniform strings of ``FAR`` tokens."""
     far = task.sample(FAR_STRINGS, FAR, stream(seed, "fwp/far"))
     right = (answers(net, far)[0] == far.targets).double().mean(0)

@@ -80,13 +80,13 @@ class Permutations(StringTask):
 
     symbols, classes, initial = ("s", "t"), 6, 0
 
-    def step(self, state, token):
+    def step(self, state: int, token: int) -> int:
         return int(language("S_3").machine.transitions[token, state])
 
-    def output(self, state):
+    def output(self, state: int) -> int:
         return state
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> int:
         return language("S_3").oracle(self.write(tokens))
 
 

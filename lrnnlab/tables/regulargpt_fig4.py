@@ -61,13 +61,13 @@ class SuffixParity(StringTask):
 
     symbols, classes, initial = BITS, 2, (0,) * WINDOW
 
-    def step(self, state, token):
+    def step(self, state: tuple[int, ...], token: int) -> tuple[int, ...]:
         return (*state[1:], token)
 
-    def output(self, state):
+    def output(self, state: tuple[int, ...]) -> int:
         return sum(state) % 2
 
-    def answer(self, tokens):
+    def answer(self, tokens: Any) -> int:
         return self.write(tokens)[-WINDOW:].count("1") % 2
 
 

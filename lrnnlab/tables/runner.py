@@ -52,17 +52,37 @@ def run_all(
 ) -> Iterator[dict]:  # fmt: skip
     """Perform ``runs``, ``jobs`` at a time, and yield their records in order as they are ready.
 
-    With ``data``, every record is written there as soon as it exists, and (if ``reuse``) a good record of the very
-    same configuration is not run again; unfinished runs go on from ``data/checkpoints``.  ``OSError`` before anything
-    is run if nothing can be written there.  If a write fails later, the record is yielded all the same, with why under
-    ``"unwritten"``.
-
     Every run uses one thread and random numbers of its own, so the numbers depend neither on ``jobs`` nor on ``engine``.
     Where seconds are the result, one run goes at a time whatever ``jobs``: two clocks disturb each other.
 
-    engine : where runs go instead of to processes of this machine, see :mod:`lrnnlab.tables.engines`; it needs ``data``.
-    announce : called once before anything is run, with the number of runs and the number that is recorded.
+    Parameters
+    ----------
+    runs : list of Run
+        What :func:`lrnnlab.tables.plan` returns.
+    jobs : int
+        How many go at a time.
+    engine : str, optional
+        Where runs go instead of to processes of this machine, see :mod:`lrnnlab.tables.engines`; it needs ``data``.
+    data : Path, optional
+        Where every record is written as soon as it exists.  If a write fails, the record is yielded all the same, with
+        why under ``"unwritten"``.
+    reuse : bool
+        Whether a good record in ``data`` of the very same configuration is not run again; unfinished runs go on from
+        ``data/checkpoints``.
+    progress : bool
+        Whether to show bars.
+    announce : callable, optional
+        Called once before anything is run, with the number of runs and the number that is recorded.
 
+    Raises
+    ------
+    OSError
+        Before anything is run, if nothing can be written in ``data``.
+    ValueError
+        For less than one job, and for an engine where seconds are the result.
+
+    Examples
+    --------
     >>> [record["metrics"]["levels"] for record in run_all(plan("lrnn/fig1", rows=["8"]))]
     [3]
     """

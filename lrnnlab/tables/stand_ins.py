@@ -25,10 +25,23 @@ from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.training.steady import stream
 
 
-def build_net(setting: dict, data: SequenceData, seed: int, mixers: Mapping[str, Callable], **options) -> nn.Module:
+def build_net(
+    setting: dict, data: SequenceData, seed: int, mixers: Mapping[str, Callable], **options: Any
+) -> nn.Module:
     """The untrained network for this kind of data: classes of strings, of numbers, or of pairs of strings.
 
-    mixers : by the names that settings use.    options : of the network, such as ``pool``.
+    Parameters
+    ----------
+    setting : dict
+        Of a run.
+    data : SequenceData
+        What it shall learn.
+    seed : int
+        Of the weights.
+    mixers : dict
+        Layers, by the names that settings use.
+    **options
+        Of the network, such as ``pool``.
     """
     width = setting["width"]
     reads = {"vocab_size": data.vocab_size} if data.vocab_size else {"columns": data[0][0].shape[-1]}
@@ -67,7 +80,16 @@ def learn(
 ) -> dict:  # fmt: skip
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
-    purpose : names the stream of batches.    mixers, options : as in :func:`build_net`.
+    Parameters
+    ----------
+    setting, seed, mixers, **options
+        As in :func:`build_net`.
+    purpose : str
+        Names the stream of batches.
+    progress : bool
+        Whether to show a bar.
+    checkpoint : Path, optional
+        From where training goes on after a kill.
     """
     splits = {name: stand_in(setting["task"], name, count, setting["data_seed"])
               for name, count in setting["items"].items()}  # fmt: skip

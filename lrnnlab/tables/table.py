@@ -27,7 +27,16 @@ NAMED = 40  # at most so many names are listed in a refusal
 class Setting:
     """A cell of paper 000's tables at one budget: the model, how it is trained, and what ends its training.
 
-    stop : ``"recipe"``: the recipe's own phases and nothing else; ``"watched"``: likewise, with a look at strings of the
+    Parameters
+    ----------
+    model : str
+        A name in the registry of models.
+    options : dict
+        Of the model.
+    recipe : Recipe
+        How it is trained.
+    stop : str
+        ``"recipe"``: the recipe's own phases and nothing else; ``"watched"``: likewise, with a look at strings of the
         *test* length every ``check_every`` steps, which changes nothing but is how the best checkpoint is known;
         ``"snapped"``: as ``"recipe"``, then the snapped model must be perfect on fresh strings of the *training*
         length, else training starts again; ``"proved"`` (tables say "searched"): likewise, and a search over its states
@@ -36,6 +45,8 @@ class Setting:
         ``"long"``: training ends once two checks in a row, on strings of the *test* length from a stream of their own,
         are perfect, and starts again if the last weights do not pass one.  A row that stops on long strings has seen
         their length; tables say so.
+    check_every : int
+        Steps between two looks.
     """
 
     model: str
@@ -58,8 +69,16 @@ class Setting:
 class Run:
     """One cell of a table with one seed: what is trained or measured, and then recorded.
 
-    setting : all that decides the outcome besides the seed, as plain data, or a ``Setting``.
-    modulus : of the task, in the tables of paper 000 whose tasks have one.
+    Parameters
+    ----------
+    experiment, task, row, budget, protocol : str
+        Names in the table.
+    seed : int
+        Of everything that is drawn.
+    setting : Setting or plain data
+        All that decides the outcome besides the seed.
+    modulus : int, optional
+        Of the task, in the tables of paper 000 whose tasks have one.
     """
 
     experiment: str
@@ -106,17 +125,41 @@ class Table:
 
     Parameters
     ----------
-    name : such as ``"lrnn/table2"``.      rows, tasks, budgets : what there is.
-    configure : ``configure(row, task, budget)``: the setting of a cell that is there; ask :meth:`setting`.
-    measure : ``measure(run, progress, checkpoint)``: what was found, as parts of a record; ``"metrics"`` is one.  It
-        shows bars if ``progress``, and goes on from the file ``checkpoint``, if that is not None, after a kill.
-    line : a record in a few words.      text : records as text, beside the paper's own numbers where it has some.
-    score, scored, printed : the share (of 1) that a record says, what it is a share of, and ``printed(row, task)``, what
-        the paper has there, as text.
-    aliases : other names of rows.      paper : the paper's numbers.
-    extra : tasks that only one budget has, by budget.      seeds : how many a plan has if none are named.
-    protocols, for_protocol : what ``for_protocol(setting, protocol)`` knows.      modulus : of its tasks.
-    clock : True where seconds are the result: then one run goes at a time.
+    name : str
+        Such as ``"lrnn/table2"``.
+    rows, tasks, budgets : tuple of str
+        What there is.
+    configure : callable
+        ``configure(row, task, budget)``: the setting of a cell that is there; ask :meth:`setting`.
+    measure : callable
+        ``measure(run, progress, checkpoint)``: what was found, as parts of a record; ``"metrics"`` is one.  It shows
+        bars if ``progress``, and goes on from the file ``checkpoint``, if that is not None, after a kill.
+    line : callable
+        A record in a few words.
+    text : callable
+        Records as text, beside the paper's own numbers where it has some.
+    score : callable, optional
+        The share (of 1) that a record says.
+    scored : str
+        What it is a share of.
+    printed : callable, optional
+        ``printed(row, task)``: what the paper has there, as text.
+    aliases : dict
+        Other names of rows.
+    paper : optional
+        The paper's numbers.
+    extra : dict
+        Tasks that only one budget has, by budget.
+    seeds : int
+        How many a plan has if none are named.
+    protocols : tuple of str
+        What ``for_protocol`` knows.
+    for_protocol : callable
+        ``for_protocol(setting, protocol)``: the setting as that protocol has it.
+    modulus : int, optional
+        Of its tasks.
+    clock : bool
+        True where seconds are the result: then one run goes at a time.
     """
 
     name: str

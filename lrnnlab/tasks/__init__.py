@@ -14,6 +14,7 @@ Data of the long-range arena, read or generated, are in ``lrnnlab.tasks.long_ran
 import inspect
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from lrnnlab.automata.languages import GROUPS
 from lrnnlab.errors import checked
@@ -52,7 +53,7 @@ TASKS: dict[str, Callable[..., BaseTask]] = {
 
 
 @checked
-def task(name: str | BaseTask, *arguments, length: int | None = None, **options) -> BaseTask:
+def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **options: Any) -> BaseTask:
     """The task called ``name``; arguments and options go to what makes it, ``length`` is another training length.
 
     Besides the names of ``TASKS``: ``task("z_7")``, a cyclic group; ``task("regex", "(ab)*")``, a regular expression;

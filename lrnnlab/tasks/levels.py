@@ -37,9 +37,20 @@ def best_of_checks(level: float, checks: int = 40, strings: int = 128) -> tuple[
 def whole_string_accuracy(predicted: torch.Tensor, batch: Batch) -> float:
     """The share of strings with no labelled position wrong: paper 003's score (Sec. 4.1).
 
-    predicted : classes (B, T) int, or logits (B, T, C), whose largest entry counts (NaN: none).   batch : a ``Batch``.
-    ValueError for another shape, or a string without a label.
+    Parameters
+    ----------
+    predicted : Tensor
+        Classes (B, T) int, or logits (B, T, C), whose largest entry counts (NaN: none).
+    batch : Batch
+        The strings and their targets.
 
+    Raises
+    ------
+    ValueError
+        For another shape, or a string without a label.
+
+    Examples
+    --------
     >>> from lrnnlab.tasks.counter_languages import Dyck1
     >>> batch = Dyck1().batch([[0, 1], [0, 0, 1, 1]])
     >>> whole_string_accuracy(torch.tensor([[1, 0, 7, 7], [1, 1, 1, 1]]), batch)

@@ -160,9 +160,26 @@ class PositiveTask(Task):
     ) -> list[list[int]]:
         """``count`` strings (lists of tokens) of a window, drawn as the published generator does.
 
-        distinct : no string twice.   apart_from : strings that must not occur.   All randomness comes from
-        ``generator``.  ValueError for a wrong window or a count below 1, or if the window has too few strings.
+        Parameters
+        ----------
+        count : int
+            How many.
+        window : (int, int)
+            As in :meth:`check_window`.
+        generator : torch.Generator
+            Where all randomness comes from.
+        distinct : bool
+            Whether no string comes twice.
+        apart_from : iterable
+            Strings that must not occur.
 
+        Raises
+        ------
+        ValueError
+            For a wrong window or a count below 1, or if the window has too few strings.
+
+        Examples
+        --------
         >>> from lrnnlab.tasks.counter_languages import Dyck1
         >>> task = Dyck1()
         >>> [task.write(word) for word in task.strings(3, (2, 8), torch.Generator().manual_seed(0), distinct=True)]

@@ -16,9 +16,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
+from tqdm.auto import tqdm
 
 from lrnnlab.errors import checked, whole_number
 from lrnnlab.models import Net
+from lrnnlab.models.net import Trace
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.string_tasks import refuse
 from lrnnlab.training.descent import Checkpoint, Descent
@@ -26,6 +28,8 @@ from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.pruning import freeze_idle
 from lrnnlab.training.recipes import Phase, Recipe
 from lrnnlab.training.steady import steady_arithmetic, stream
+
+Accept = Callable[[Net], bool | list[tuple[int, ...]]] | None
 
 
 @dataclass
@@ -56,7 +60,7 @@ def fit(
     recipe: Recipe,
     seed: int,
     *,
-    accept: Callable[[Net], bool | list[tuple[int, ...]]] | None = None,
+    accept: Accept = None,
     check: Callable[[Net, int], dict] | None = None,
     check_every: int = 0,
     confirm: int = 1,
@@ -155,7 +159,7 @@ class _Squares(torch.autograd.Function):
         return A * (2 * slope).unsqueeze(-2)
 
 
-def impurity(model: Net, trace, tokens: Tensor) -> Tensor:
+def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
     """Mean over layers, strings, positions and blocks of sum_j x_{t-1,j} (1 - sum_i A_t[i,j]^2).
 
     Zero exactly when every column that the state leans on is one-hot (for columns on the simplex).
@@ -206,7 +210,7 @@ class Attempts:
         """The recipe's, and one for each round of mending."""
         return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
 
-    def run(self, accept, checkpoint: Checkpoint, bar) -> None:
+    def run(self, accept: Accept, checkpoint: Checkpoint, bar: tqdm) -> None:
         """Attempt after attempt, until one is accepted or none is left."""
         found = checkpoint.find()
         if found is not None:
@@ -284,7 +288,7 @@ class Attempts:
         recent = self.descent.looks[-self.confirm :]
         self.stopped = len(recent) == self.confirm and all(earlier.get("stop") for earlier in recent)
 
-    def conclude(self, failed: bool, accept) -> bool:
+    def conclude(self, failed: bool, accept: Accept) -> bool:
         """The attempt is over: accept it, mend it, start again, or give up with the last model; True if that is all."""
         said = False if failed else True if accept is None else accept(self.descent.current)
         wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []

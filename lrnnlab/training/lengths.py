@@ -58,18 +58,10 @@ def train_strings(
 
     Parameters
     ----------
-    net : Module
-        What is trained.
+    net, steps, rate, generator, batch, checkpoint, progress
+        As in :func:`lrnnlab.training.loop.train`.
     task : BaseTask
         What is learned; it gives tokens.
-    steps : int
-        The most batches.
-    rate : float
-        The learning rate, as in :func:`lrnnlab.training.loop.train`.
-    generator : torch.Generator
-        Where all chance comes from.
-    batch : int
-        Strings a batch.
     longest : int, optional
         The longest strings; the task's training length if absent.
     growth : int
@@ -87,10 +79,6 @@ def train_strings(
         cross-entropy below ``sure``; 0: never before ``steps``.
     sure : float
         In nats.
-    checkpoint : path, optional
-        As in :func:`lrnnlab.training.loop.train`.
-    progress : bool
-        Whether to show a bar.
 
     Returns
     -------

@@ -118,21 +118,12 @@ def train_pools(
 
     Parameters
     ----------
-    net : Module
-        What is trained.
+    net, batch, generator, watch, watch_every, checkpoint, progress
+        As in :func:`lrnnlab.training.loop.train`.
     pools : sequence of (int, Batch)
         (steps, strings), one stage after the other: so many batches of these strings.
-    batch : int
-        Strings a batch.
     rate : float
         Of Adam.
-    generator : torch.Generator
-        Where all chance comes from.
-    watch : callable
-        ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the last, without
-        gradients; its ``"validation"`` (higher is better) says which weights are ``best``.
-    watch_every : int
-        Steps between two looks.
     stop : str
         Training ends as soon as ``patience`` looks in a row, all in the last stage, say so: with ``"held_out"`` those
         whose ``"held_out"`` is 1 and whose ``"validation"`` is above minus ``sure``, with ``"test"`` those whose
@@ -143,10 +134,6 @@ def train_pools(
         In nats a position: a net below that knows its answers.
     schedule : str
         Of the rate; ``"constant"`` as released, or ``"cosine"``, falling to 0 over all steps.
-    checkpoint : path, optional
-        As in :func:`lrnnlab.training.loop.train`.
-    progress : bool
-        Whether to show a bar.
 
     Returns
     -------

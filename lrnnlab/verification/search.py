@@ -14,6 +14,7 @@ states; a *place* is one number for (lower state, head states, automaton state).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,8 +116,8 @@ class Search:
         self.start = (states[None] @ self.unit) * self.Q + specification.initial  # (1,)
         self.column_lead, self.logit_lead, self.logit_rounding = below.lead, np.inf, 0.0
 
-    def run(self, limit: int, least: np.ndarray | None = None, ballots=None, wanted: int = 1,
-            depth: int | None = None) -> Verdict:
+    def run(self, limit: int, least: np.ndarray | None = None, ballots: tuple[np.ndarray, np.ndarray, float] | None = None,
+            wanted: int = 1, depth: int | None = None) -> Verdict:
         """Follow the strings, shortest first, until no new place is reached or more than ``limit`` are seen.
 
         Parameters
@@ -215,7 +216,7 @@ class Search:
             parent = members[parent // V]
         return tuple(tokens[::-1])
 
-    def verdict(self, closed: bool, wrong, seen: np.ndarray, tree: list) -> Verdict:
+    def verdict(self, closed: bool, wrong: Iterable[tuple[int, ...]], seen: np.ndarray, tree: list) -> Verdict:
         """What has been found so far."""
         joint_states = len(np.unique(seen // self.Q))
         followed = None if self.complete else tuple(self.heads.tolist())
