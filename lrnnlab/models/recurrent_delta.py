@@ -195,7 +195,8 @@ class RecurrentDelta(Recurrence):
 
     def run(self, z: Tensor, W0: Tensor | None = None, y0: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """z (B,T,D) -> y (B,T,h,n) and W_T, from a kept state."""
-        slow, R = self.slow(z).unflatten(-1, (self.heads, -1)), self.R
+        slow: Tensor = self.slow(z).unflatten(-1, (self.heads, -1))
+        R: Tensor = self.R
         if self.near is not None:
             scale, shift = (part.to(slow) for part in self.near)
             slow, R = slow * scale + shift, R * scale.unsqueeze(-1)

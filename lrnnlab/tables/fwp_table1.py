@@ -38,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lrnnlab.tables import fwp_training
 from lrnnlab.tables.table import Table, by_setting
@@ -78,7 +79,7 @@ NOT_EXPRESSIBLE = {  # with one layer: where the proof stands
     **{("linear", task): "chapter 09, section 3" for task in TASKS[:3]}, ("linear", "reset_dyck_1"): "chapter 09, section 5",
     **{(row, task): "chapter 09, section 4" for row in ("deltanet", "deltanet_additive") for task in TASKS[:3]},
 }  # fmt: skip
-STEPS = {"live": (20, 80), "desk": 1500}  # live: on short strings, then on all
+STEPS: dict[str, Any] = {"live": (20, 80), "desk": 1500}  # live: on short strings, then on all
 LOOKS = {"live": (50, 3), "desk": (250, 1)}  # a look every so many steps, and so many in a row that end a live run
 SHORT = 10  # the largest size of those
 NEAR = {"deltanet_additive": {"write_start": -15.0, "rate": 1e-3},
