@@ -100,20 +100,18 @@ def version(package: str) -> str:
 
 
 def _revision() -> str:
+    """The commit, with ``-dirty`` if the package differs from it; records that are not committed yet do not count."""
     here = Path(__file__).resolve().parent
     if not (here.parent / ".git").exists():  # else git would name a repository that the package only lies in
         return "unknown"
     try:
-        run = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12"],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            timeout=10,
+        said, changed = (
+            subprocess.run(["git", *call], cwd=here, capture_output=True, text=True, timeout=10).stdout.strip()
+            for call in (["describe", "--always", "--abbrev=12"], ["status", "--porcelain", "."])
         )
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
-    return run.stdout.strip() or "unknown"
+    return f"{said}-dirty" if said and changed else said or "unknown"
 
 
 def _seal(record: dict) -> str:

@@ -213,3 +213,26 @@ def test_a_repository_round_the_package_is_not_taken_for_its_own(tmp_path, monke
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     monkeypatch.setattr(records, "__file__", str(tmp_path / "site-packages" / "lrnnlab" / "records.py"))
     assert records.provenance()["revision"] == "unknown"
+
+
+def test_a_revision_is_dirty_if_the_package_differs_from_it_and_not_if_records_do(tmp_path, monkeypatch):
+    def git(*call):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", *who, *call], cwd=tmp_path, check=True, capture_output=True)
+
+    package, record = tmp_path / "lrnnlab" / "records.py", tmp_path / "data" / "a.json"
+    for file in (package, record):
+        file.parent.mkdir()
+        file.write_text("1")
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    monkeypatch.setattr(records, "__file__", str(package))
+    record.unlink()
+    clean = records.provenance()["revision"]
+    assert re.fullmatch("[0-9a-f]{12}", clean)
+    package.write_text("2")
+    assert records.provenance()["revision"] == f"{clean}-dirty"
+    git("checkout", "--", "lrnnlab")
+    (package.parent / "new.py").write_text("3")
+    assert records.provenance()["revision"] == f"{clean}-dirty"
