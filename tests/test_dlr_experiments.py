@@ -53,11 +53,9 @@ def small(row, **changes):
 test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
 
 
-@pytest.mark.parametrize("name", ["dlr/kernels", "dlr/table4"])
-def test_no_budget_of_the_paper_where_there_is_none(name):
-    table = tables.get(name)
+def test_no_budget_of_the_paper_where_there_is_none():
     with pytest.raises(ValueError, match="'paper'"):
-        table.setting("dlr", table.tasks[0], "paper")
+        dlr_kernels.TABLE.setting("dlr", "shift", "paper")
 
 
 def test_the_number_of_modes_stays_while_the_length_grows_as_in_the_paper():

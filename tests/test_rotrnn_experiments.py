@@ -379,11 +379,11 @@ def test_records_are_plain_and_shown(made):
     assert "8765.00" in report.table(wild)
 
 
-@pytest.mark.parametrize("module", [rotrnn_fig3, rotrnn_table1])
-def test_unknown_cells_are_named(module):
+@pytest.mark.parametrize("module, budget", [(rotrnn_fig3, "paper"), (rotrnn_table1, "week")])
+def test_unknown_cells_are_named(module, budget):
     row, task = module.ROWS[0], module.TASKS[0]
-    for wrong in (("gru", task, "desk"), (row, "copy", "desk"), (row, task, "paper")):
-        bad = next(name for name in wrong if name in ("gru", "copy", "paper"))
+    for wrong in (("gru", task, "desk"), (row, "copy", "desk"), (row, task, budget)):
+        bad = next(name for name in wrong if name in ("gru", "copy", budget))
         with pytest.raises(ValueError, match=bad):
             module.TABLE.setting(*wrong)
 
