@@ -246,20 +246,26 @@ test_records_belong_to_their_settings = belonging(NAMES)
 
 
 def test_what_the_records_of_table_2_say():
-    """A DLR learns the shifts within its reach and, nearly, no others; its product and N = L learn what it cannot."""
-    cell = {}
+    """A DLR learns the shifts within its reach and no others; its product and N = L learn what it cannot."""
+    cell, text = {}, found("dlr/table2")
     for record in records.read_all(DATA / "records" / "dlr" / "table2" / "desk"):
         cell.setdefault((record["row"], record["task"]), []).append(record["metrics"])
-    assert all(len(found) == 3 for found in cell.values())
+    assert all(len(metrics) == 3 for metrics in cell.values())
     for L in (128, 256, 512, 1024):
         dlr, prod = ([m["r2"] for m in cell[row, str(L)]] for row in ("dlr", "dlr_prod"))
-        assert -0.02 < min(dlr) - predicted_r2(L, 32) and max(dlr) - predicted_r2(L, 32) < 0.1
-        assert min(prod) > max(dlr) + 0.1
+        assert max(abs(r2 - predicted_r2(L, 32)) for r2 in dlr) < (0.02 if L < 512 else 0.09)
+        assert min(prod) > max(dlr) + 0.1 and (L > 256 or min(prod) > 0.99)
         for m in cell["dlr", str(L)]:
-            assert [value > 0.9 for value in m["by_shift"]] == [j * L // 8 <= 64 for j in range(8)]
+            learned = [value > 0.9 for value in m["by_shift"]]
+            assert learned == [j * L // 8 < 64 or (j * L // 8 == 64 and L < 512) for j in range(8)]  # at 512 the edge is missed
+            assert max([value for value, known in zip(m["by_shift"], learned) if not known]) < 0.35
+        for row, r2 in (("DLR", dlr), ("DLR-prod", prod)):
+            assert f"{np.mean(r2):.2f}".lstrip("0") in text.split(f"{row} ")[1].split(";")[0], (row, L)
     assert min(m["r2"] for m in cell["dlr_full", "256"]) > 0.99
     for m in cell["dlr_real", "256"]:
         assert abs(m["r2"] - m["level"]) < 0.02 and max(m["by_shift"][1:]) < 0.05
+    for row, task, paper in (("dlr", "128", 0.83), ("dlr", "512", 0.39), ("sgconv", "128", 0.88), ("dlr_prod", "128", 1)):
+        assert abs(np.mean([m["r2"] for m in cell[row, task]]) - paper) < 0.03
 
 
 def test_what_the_records_of_table_4_say():
@@ -298,7 +304,8 @@ def test_a_low_number_says_why():
         ("dlr_prod", "1024", 6, "not learned in 600 steps: j = 6, 7"),
         ("dlr_prod", "1024", 8, ""),
         ("dlr_real", "256", 1, "not expressible with weights that a float holds: real modes"),
-        ("sgconv", "256", 7, "not learned in 600 steps: j = 7"),
+        ("sgconv", "256", 1, "not expressible: beyond two pieces they are stretched; not learned in 600 steps: j = 1"),
+        ("dss", "256", 7, "not learned in 600 steps: j = 7"),
     ):
         assert dlr_table2.why_low([made(row, task, 0.5, learned=learned)]) == wanted
 

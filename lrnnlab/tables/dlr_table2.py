@@ -20,7 +20,8 @@ dlr_full     (not there)           L                   as ``dlr``, with modes en
 and at every length, and miss every other by sqrt(1 - 2N/S) at least (chapter 06, section 6).  Output j of Shift, the
 shift by j L/8, holds 1 - j/8 of 4.5 shares of the variance, so R2 = (sum over j L/8 <= 2N of 1 - j/8) / 4.5, which
 stands beside the numbers.  (Chapter 05, section 5, says what an *exact* shift needs: many more modes.)  A reach says what can be
-learned, not that it is.  For DSS and SGConv, whose channels differ, there is no such theorem.
+learned, not that it is.  For DSS there is no such theorem, as its channels have modes of their own; pieces of SGConv
+are stretched from lag 64 on, so that they hold no single 1 there.
 
 The paper trains for 86,000 steps at a constant rate.  Here a run has 2,000, so the rates are larger, fall as a cosine,
 and are another for the kernel: a DLR's weights are of size 1/N (those of SGConv 1 / its piece), and so must their steps
@@ -211,12 +212,13 @@ def why_low(records: Sequence[dict]) -> str:
     """
     found, row = records[0]["config"]["setting"], records[0]["row"]
     missed = [j for j in range(8) if fmean(record["metrics"]["by_shift"][j] for record in records) < 0.9]
-    far = [j for j in missed if (S := reach(found)) is not None and j * found["length"] // 8 > S]
-    if not missed:
-        return ""
-    if row == "dlr_real":
+    if missed and row == "dlr_real":
         return "not expressible with weights that a float holds: real modes"
-    reasons = ["not expressible: S > 2N"] if far else []
+    most, edge = reach(found), "S > 2N"
+    if row == "sgconv":
+        most, edge = 2 * found["options"]["piece"] - 1, "beyond two pieces they are stretched"
+    far = [j for j in missed if most is not None and j * found["length"] // 8 > most]
+    reasons = [f"not expressible: {edge}"] if far else []
     if near := [str(j) for j in missed if j not in far]:
         reasons.append(f"not learned in {records[0]['metrics']['steps']:,} steps: j = {', '.join(near)}")
     return "; ".join(reasons)
