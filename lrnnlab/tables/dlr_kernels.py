@@ -51,7 +51,7 @@ ROWS = ("dlr", "dlr_half", "dlr_prod", "dlr_real", "dss", "sgconv")
 N, L = 32, 64
 STEPS = {"live": 200, "desk": 2000}
 SHIFT_STEPS = {"live": 400, "desk": 600}
-LAYERS = {
+LAYERS: dict[str, dict[str, Any]] = {
     "dlr": {"state": N, "dt": CIRCLE}, "dlr_half": {"state": N, "dt": CIRCLE, "init": "half_circle"},
     "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"}, "dlr_real": {"state": N, "eigenvalues": "real"},
     "dss": {"state": N, "dt": (1 / N, 1 / N)},  # angles pi n / N: up to half a turn a step
@@ -66,7 +66,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     ('half_circle', 400)
     """
     if task == "shift":
-        wide = {"sgconv": {"length": 256, "piece": 64}, "dss": {"state": 256, "dt": (1e-4, 1e-2)}}
+        wide: dict[str, dict[str, Any]] = {"sgconv": {"length": 256, "piece": 64}, "dss": {"state": 256, "dt": (1e-4, 1e-2)}}
         options = wide.get(row, {**LAYERS[row], "state": 256})
         return {**dlr_table2.cell(row, 256, options, SHIFT_STEPS[budget]), "task": task}
     return {"task": task, "mixer": row.split("_")[0], "options": LAYERS[row], "length": L, "steps": STEPS[budget],

@@ -88,13 +88,13 @@ def setting(row: str, task: str, budget: str) -> dict:
     L, paper = int(task), budget == "paper"
     shrunk = 1 if paper else SHRUNK
     N = 4096 // shrunk
-    options: dict[str, Any] = {
+    every: dict[str, dict[str, Any]] = {
         "dlr": {"state": N, "dt": CIRCLE}, "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"},
         "dlr_small": {"state": 512 // shrunk, "dt": CIRCLE}, "dlr_full": {"state": L, "dt": CIRCLE},
         "dlr_real": {"state": N if paper else L, "eigenvalues": "real"},
         "dss": {"state": N, "dt": (1e-4 * shrunk, 1e-2 * shrunk)}, "sgconv": {"length": L, "piece": N},
-    }[row]  # fmt: skip
-    found = cell(row, L, options, 86_400 if paper else STEPS[budget])
+    }  # fmt: skip
+    found = cell(row, L, every[row], 86_400 if paper else STEPS[budget])
     if not paper:
         return found
     rate = 1e-3 if row == "dss" else 1e-5
@@ -232,7 +232,7 @@ def table(records: Sequence[dict]) -> str:
         body.append({
             "row": row, "L": L, "N": options.get("state", f"pieces of {options.get('piece')}"),
             "R2": spread([r["metrics"]["r2"] for r in found], 2), "runs": len(found),
-            "predicted": "" if S is None else f"{predicted_r2(L, S / 2):.2f}",
+            "predicted": "" if S is None else f"{predicted_r2(L, S // 2):.2f}",
             "shifts learned": sum(fmean(r["metrics"]["by_shift"][j] for r in found) >= 0.9 for j in range(8)),
             "within reach": "" if S is None else sum(j * L // 8 <= S for j in range(8)),
             "why not all 8": why_low(found),
