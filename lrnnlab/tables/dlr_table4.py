@@ -82,13 +82,13 @@ def setting(row: str, task: str, budget: str) -> dict:
         if (row, task, budget) == ("s4", "retrieval", "desk"):
             steps = 600
         data = {"items": ITEMS[budget], "data_seed": 0, "looks": 1 if budget == "live" else 5}
-    options: dict[str, Any] = {
+    every: dict[str, dict[str, Any]] = {
         "dlr": {"state": state, "dt": STEP_SIZES[task], "bidirectional": True}, "s4d": {"state": 64, "init": "inv"},
         "s4": {"state": 64}, "attention": {"heads": 4, "head_size": head, "ff": 2 * width},
-    }[row]  # fmt: skip
+    }  # fmt: skip
     if (budget, row, task) == ("paper", "dlr", "speech"):
-        options["max_kernel"] = 2048
-    return {"task": task, "mixer": row, "options": options, "layers": layers, "width": width, "block": block,
+        every[row]["max_kernel"] = 2048
+    return {"task": task, "mixer": row, "options": every[row], "layers": layers, "width": width, "block": block,
             "batch": batch, "steps": steps, "warmup": steps // 10, "rate": rate, "recurrent_rate": recurrent_rate,
             "decay": decay, **data}  # fmt: skip
 

@@ -84,13 +84,13 @@ def setting(row: str, task: str, budget: str) -> dict:
         steps, batch = (2, 8) if budget == "live" else (300, BATCH.get(task, 32))
         data = {"items": ITEMS[budget], "data_seed": 0, "looks": 1 if budget == "live" else 10}
         layers, width, state, heads, warmup, rate, recurrent_rate, decay = 2, 32, 64, 8, steps // 10, 3e-3, 1e-3, 0.05
-    options: dict[str, Any] = {
+    every: dict[str, dict[str, Any]] = {
         "rotrnn": {"state": state, "heads": heads, "gamma": ring, "theta": angle, **both},
         "lru_learned": {"state": state // 2, "modulus": ring, "phase": angle, "normaliser": "learned", **both},
         "lru_recomputed": {"state": state // 2, "modulus": ring, "phase": angle, "normaliser": "recomputed", **both},
         "s5": {"state": state, "blocks": 4, **both}, "s4d": {"state": 64}, "s4": {"state": 64}, "liquid_s4": {"state": 4},
-    }[row]  # fmt: skip
-    return {"task": task, "mixer": row.split("_")[0], "options": options, "layers": layers, "width": width, "block": block,
+    }  # fmt: skip
+    return {"task": task, "mixer": row.split("_")[0], "options": every[row], "layers": layers, "width": width, "block": block,
             "batch": batch, "steps": steps, "warmup": warmup, "rate": rate, "recurrent_rate": recurrent_rate,
             "decay": decay, **data}  # fmt: skip
 
