@@ -379,11 +379,11 @@ def test_records_are_plain_and_shown(made):
     assert "8765.00" in report.table(wild)
 
 
-@pytest.mark.parametrize("module", [rotrnn_fig3, rotrnn_table1])
-def test_unknown_cells_are_named(module):
+@pytest.mark.parametrize("module, budget", [(rotrnn_fig3, "paper"), (rotrnn_table1, "week")])
+def test_unknown_cells_are_named(module, budget):
     row, task = module.ROWS[0], module.TASKS[0]
-    for wrong in (("gru", task, "desk"), (row, "copy", "desk"), (row, task, "paper")):
-        bad = next(name for name in wrong if name in ("gru", "copy", "paper"))
+    for wrong in (("gru", task, "desk"), (row, "copy", "desk"), (row, task, budget)):
+        bad = next(name for name in wrong if name in ("gru", "copy", budget))
         with pytest.raises(ValueError, match=bad):
             module.TABLE.setting(*wrong)
 
@@ -404,14 +404,14 @@ def test_the_records_answer_the_present_settings(desk):
     runs = tables.plan("rotrnn/fig3", budget="desk", seeds=range(5))
     prints = {records.fingerprint(run.config()) for run in runs}
     assert {record["fingerprint"] for record in desk} <= prints and all(r["metrics"]["finished"] for r in desk)
-    for task, seeds in (("layers1", 5), ("layers4", 3)):
+    for task, seeds in (("layers1", 5), ("layers4", 3), ("start8", 5)):
         assert all(len(values(desk, "norm_end", task, row)) >= seeds for row in rotrnn_fig3.ROWS)
 
 
 def test_what_the_module_says_was_found(desk):
     """The sentences in ``data/records/README.md``, one assertion each."""
     lru = ("lru_learned", "lru_recomputed")
-    for task in rotrnn_fig3.TASKS:
+    for task in ("layers1", "layers4"):
         everything = values(desk, "white_over_formula", task, *rotrnn_fig3.ROWS)
         assert abs(everything - 1).max() < 0.025
         assert values(desk, "norm_start", task, *lru).min() > 1.5 * values(desk, "norm_start", task, "rotrnn").max()
@@ -425,6 +425,24 @@ def test_what_the_module_says_was_found(desk):
     assert abs(learned / recomputed - 1) < 0.02
     ends = values(desk, "norm_end", "layers4", "rotrnn")
     assert (ends.max(1) / ends.min(1)).min() > 1.4
+
+
+def test_the_contrast_is_there_at_the_start_and_is_that_of_the_head_size(desk):
+    for task in ("layers4", "start8"):
+        starts = {row: values(desk, "norm_start", task, row) for row in rotrnn_fig3.ROWS}
+        apart = {row: (norms.max(1) / norms.min(1)) for row, norms in starts.items()}
+        assert apart["rotrnn"].max() < min(apart[row].min() for row in rotrnn_fig3.ROWS if row != "rotrnn")
+        assert all(f"{apart[row].mean():.2f}" in found("rotrnn/fig3") for row in ("rotrnn", "rotrnn_pairs", "lru_learned"))
+
+
+def test_at_the_start_nothing_is_trained():
+    setting = rotrnn_fig3.setting("rotrnn_pairs", "start8", "desk") | {"strings": 8, "length": 24}
+    record = rotrnn_fig3.measure(setting, seed=4)
+    fresh = norms(rotrnn_fig3.build_net(setting, 4), rotrnn_fig3.expressions(8, 24, stream(4, "fig3/probe")))
+    assert record["training"]["step"] == [0] and len(record["metrics"]["norm_start"]) == 8
+    assert record["metrics"]["norm_start"] == record["metrics"]["norm_end"] == fresh["norm"]
+    text = rotrnn_fig3.TABLE.text([{"task": "start8", "row": "rotrnn_pairs", **record}])
+    assert f"{rotrnn_fig3.apart(fresh['norm']):.2f}" in text.split("over the least")[1]
 
 
 # -------------------------------------------------------------------------------------------------------------- table 1

@@ -1,7 +1,8 @@
 """What kernels each family learns by gradient descent, beside the best that its modes allow (paper 004, Sec. 2.1, A.4).
 
-Task ``shift``: the network of ``dlr/table2`` is trained on Shift, and its kernels are looked at before and after: how
-output j depends on the input k positions back.  A perfect kernel is 1 at k = j L/8 and 0 elsewhere.
+Task ``shift``: the network of ``dlr/table2``, with modes enough (N = L = 256; SGConv: pieces of L/4), is trained on
+Shift, and its kernels are looked at before and after: how output j depends on the input k positions back.  A perfect
+kernel is 1 at k = j L/8 and 0 elsewhere.
 
 The other tasks have no data: one layer of width 1 is trained so that its own kernel becomes a given one of length
 2N = 64, with N = 32 modes.  The targets are those of ``proofs.kernel_fits``: a ``one_hot`` at L/4, a ``box`` of L/4
@@ -49,7 +50,8 @@ TASKS = ("shift", *TARGETS)
 ROWS = ("dlr", "dlr_half", "dlr_prod", "dlr_real", "dss", "sgconv")
 N, L = 32, 64
 STEPS = {"live": 200, "desk": 2000}
-LAYERS = {
+SHIFT_STEPS = {"live": 400, "desk": 600}
+LAYERS: dict[str, dict[str, Any]] = {
     "dlr": {"state": N, "dt": CIRCLE}, "dlr_half": {"state": N, "dt": CIRCLE, "init": "half_circle"},
     "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"}, "dlr_real": {"state": N, "eigenvalues": "real"},
     "dss": {"state": N, "dt": (1 / N, 1 / N)},  # angles pi n / N: up to half a turn a step
@@ -58,15 +60,15 @@ LAYERS = {
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One family on one target; ``shift`` takes over the setting of ``dlr/table2`` at L = 256.
+    """One family on one target, or on Shift.
 
     >>> setting("dlr_half", "box", "desk")["options"]["init"], setting("dlr", "shift", "live")["steps"]
     ('half_circle', 400)
     """
     if task == "shift":
-        found = dlr_table2.setting("dlr" if row == "dlr_half" else row, "256", budget)
-        extra = {"init": "half_circle"} if row == "dlr_half" else {}
-        return {**found, "task": task, "options": {**found["options"], **extra}}
+        wide: dict[str, dict[str, Any]] = {"sgconv": {"length": 256, "piece": 64}, "dss": {"state": 256, "dt": (1e-4, 1e-2)}}
+        options = wide.get(row, {**LAYERS[row], "state": 256})
+        return {**dlr_table2.cell(row, 256, options, SHIFT_STEPS[budget]), "task": task}
     return {"task": task, "mixer": row.split("_")[0], "options": LAYERS[row], "length": L, "steps": STEPS[budget],
             "rate": 3e-3, "target_seed": 0}  # fmt: skip
 

@@ -1,34 +1,39 @@
 """Table 2 of paper 004 (Gupta, Mehta, Berant 2022): one layer on Shift, by length.  How long a kernel can be learned?
 
 The network is the paper's (App. A.6): width 32, one block with LayerNorm behind the sum, batches of 4 fresh inputs, mean
-squared error.  A task is a length L.  Rows, with N of the paper and N here:
+squared error.  A task is a length L.  As in the paper N stays while L grows, and soon N << L: this is the paper's table
+divided by 128, so that its 2^14 and 2^16 stand here as 128 and 512.
 
 ===========  ====================  ==================  =================================================================
 row          paper                 here
 ===========  ====================  ==================  =================================================================
-dlr          4096                  min(4096, L)        the grid of N angles that it starts from has every kernel of
-                                                       length N, enough up to 2^12; at 2^14 the 2N real weights are
-                                                       too few for any shift (``proofs.shifts.needed_modes``)
-dlr_prod     4096                  min(4096, L)        kernel Re K Im K
-dlr_small    512                   min(512, L / 8)     2N real weights, too few for any shift
-dlr_real     4096                  min(4096, L)        DLR-R: lambda in (0, 1], real weights
-dss          4096                  min(4096, L)
-sgconv       pieces of 4096        pieces of L / 4     as at the paper's L = 2^14
+dlr          N = 4096              N = 32              all channels share the modes, so it reaches the shifts by S <= 2N
+dlr_prod     4096                  32                  kernel Re K Im K: N(N+1) real modes, so many more shifts
+dlr_small    512                   4
+dlr_real     4096                  L                   DLR-R: lambda in (0, 1], real weights
+dss          4096                  32                  every channel has modes of its own
+sgconv       pieces of 4096        pieces of 32
+dlr_full     (not there)           L                   as ``dlr``, with modes enough for every shift
 ===========  ====================  ==================  =================================================================
 
-The paper trains for 86,000 steps at a constant rate.  Here a run has some hundred steps (each cell of the table says how
-many), so the rates are larger, fall as a cosine, and are another for the kernel: a DLR's weights are of size 1/N (those
-of SGConv 1 / its piece), and so must their steps be.  Rates were chosen with seed 90, which no record has, by R2 at
-L = 256, of DLR and DLR-prod at 1,024 too.  DSS has a quarter of the steps beyond L = 256: it has other modes in every
-channel, which takes long.  The paper does not say how the moduli of DLR-R start; all equal, as DLR's (Table 7), they
-could not be told apart, so they start spread out as in Sec. 2.3.  Where the steps are few, a low R2 says that little was
-learned yet, not that no more can be.
+**What is expected.**  N modes that are cast to reals make a shift by S <= 2N as exactly as one likes, with small weights
+and at every length, and miss every other by sqrt(1 - 2N/S) at least (chapter 06, section 6).  Output j of Shift, the
+shift by j L/8, holds 1 - j/8 of 4.5 shares of the variance, so R2 = (sum over j L/8 <= 2N of 1 - j/8) / 4.5, which
+stands beside the numbers.  (Chapter 05, section 5, says what an *exact* shift needs: many more modes.)  A reach says what can be
+learned, not that it is.  For DSS there is no such theorem, as its channels have modes of their own; pieces of SGConv
+are stretched from lag 64 on, so that they hold no single 1 there.
+
+The paper trains for 86,000 steps at a constant rate.  Here a run has 2,000, so the rates are larger, fall as a cosine,
+and are another for the kernel: a DLR's weights are of size 1/N (those of SGConv 1 / its piece), and so must their steps
+be.  Rates were chosen with seed 90, which no record has, by R2 at L = 256.  The step sizes of DSS are the paper's times
+128, as its modes are fewer.  The paper does not say how the moduli of DLR-R start; all equal, as DLR's (Table 7), they
+could not be told apart, so they start spread out as in Sec. 2.3.
 
 R2 is the mean over fresh batches; ``by_shift`` is R2 of each output column, the shift by j L/8.  To copy the input into
 column 0 and to answer 0 in the others is worth 2/9 = .222 (``tasks.atomic_levels.shift_level``), and is what every model
 in the paper's table learns that does not learn to shift.
 
-Letters: B batch, L length (T elsewhere), D width, N state size, j output column (0..7).
+Letters: B batch, L length (T elsewhere), D width, N state size, S shift, j output column (0..7).
 """
 
 from __future__ import annotations
@@ -44,27 +49,26 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.algebra.shifts import predicted_r2
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import grid, spread, who
+from lrnnlab.tables.text import by_cell, lines, spread, who
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.loop import Trained, train, with_seed
 from lrnnlab.training.steady import stream
 
-TASKS = ("256", "1024", "4096", "16384")
-LONG = ("65536", "262144", "1048576")  # for the budget paper only
-ROWS = ("dlr", "dlr_prod", "dlr_small", "dlr_real", "dss", "sgconv")
+TASKS = ("128", "256", "512", "1024")
+LONG = ("16384", "65536", "262144", "1048576")  # for the budget paper only
+ROWS = ("dlr", "dlr_prod", "dlr_small", "dlr_real", "dss", "sgconv", "dlr_full")
 MIXERS = {"dlr": DLR, "dss": DSS, "sgconv": SGConv}
-STEPS = {
-    "live": {256: 400, 1024: 60, 4096: 6, 16384: 1},
-    "desk": {256: 600, 1024: 300, 4096: 150, 16384: 60},
-}
+STEPS = {"live": 400, "desk": 2000}
 CIRCLE = (1e-5, 1e-5)  # Table 7's dt: |lambda| = 0.999995 at the start
+SHRUNK = 128  # how many times shorter lengths and fewer modes are here than in the paper
 PAPER = pd.DataFrame(
     {"2^8": (None, None, None, None, None, 0.23), "2^14": (0.71, 0.83, 0.88, 1, 0.30, None),
      "2^16": (0.34, 0.39, 0.45, 1, 0.22, None), "2^18": (0.22, 0.25, 0.27, 0.98, 0.22, None),
@@ -76,36 +80,50 @@ PAPER = pd.DataFrame(
 def setting(row: str, task: str, budget: str) -> dict:
     """One row at one length (the task, as text).
 
-    The lengths beyond 2^14 have the budget ``paper`` only: N = 4096, 86,000 steps at the paper's rates.
+    The lengths from 2^14 on have the budget ``paper`` only: N = 4096, 86,000 steps at the paper's rates.
 
-    >>> setting("dlr", "1024", "desk")["options"]["state"], setting("dlr_small", "1024", "desk")["options"]["state"]
-    (1024, 128)
+    >>> [setting(row, "256", "desk")["options"]["state"] for row in ("dlr", "dlr_small", "dlr_full")]
+    [32, 4, 256]
     """
     L, paper = int(task), budget == "paper"
-    N = 4096 if paper else min(4096, L)
+    shrunk = 1 if paper else SHRUNK
+    N = 4096 // shrunk
     every: dict[str, dict[str, Any]] = {
         "dlr": {"state": N, "dt": CIRCLE}, "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"},
-        "dlr_small": {"state": 512 if paper else min(512, L // 8), "dt": CIRCLE},
-        "dlr_real": {"state": N, "eigenvalues": "real"}, "dss": {"state": N, "dt": (1e-4, 1e-2)},
-        "sgconv": {"length": L, "piece": 4096 if paper else L // 4},
+        "dlr_small": {"state": 512 // shrunk, "dt": CIRCLE}, "dlr_full": {"state": L, "dt": CIRCLE},
+        "dlr_real": {"state": N if paper else L, "eigenvalues": "real"},
+        "dss": {"state": N, "dt": (1e-4 * shrunk, 1e-2 * shrunk)}, "sgconv": {"length": L, "piece": N},
     }  # fmt: skip
-    options = every[row]
-    shared = {"length": L, "mixer": row.split("_")[0], "options": options, "width": 32, "batch": 4,
-              "device": "cuda" if paper else "cpu", "tests": 16 if L <= 1024 else 4, "looks": 10}  # fmt: skip
-    if paper:
-        rate = 1e-3 if row == "dss" else 1e-5
-        return {**shared, "steps": 86_400, "rate": rate, "recurrent_rate": rate, "schedule": "constant"}
-    steps = STEPS[budget][L] // (4 if row == "dss" and L > 256 else 1)
-    return {**shared, "steps": max(steps, 1), "schedule": "cosine", **_rates(row, options)}
+    found = cell(row, L, every[row], 86_400 if paper else STEPS[budget])
+    if not paper:
+        return found
+    rate = 1e-3 if row == "dss" else 1e-5
+    return {**found, "device": "cuda", "rate": rate, "recurrent_rate": rate, "schedule": "constant"}
 
 
-def _rates(row: str, options: dict) -> dict:
-    """The rates that were chosen; see the module's head."""
+def cell(row: str, L: int, options: dict, steps: int) -> dict:
+    """A row's network with ``options`` of its kernels, trained for ``steps`` at the rates that were chosen."""
+    rates = {"rate": 3e-2}
     if row == "dss":
-        return {"rate": 1e-2, "recurrent_rate": 3e-2}
-    if row == "sgconv":
-        return {"rate": 3e-2, "recurrent_rate": 0.192 / options["piece"]}
-    return {"rate": 3e-2, "recurrent_rate": (0.0768 if row == "dlr_real" else 0.25) / options["state"]}
+        rates = {"rate": 1e-2, "recurrent_rate": 3e-2}
+    elif row == "sgconv":
+        rates["recurrent_rate"] = 0.192 / options["piece"]
+    else:
+        rates["recurrent_rate"] = (0.0768 if row == "dlr_real" else 0.25) / options["state"]
+    return {"length": L, "mixer": row.split("_")[0], "options": options, "width": 32, "batch": 4, "device": "cpu",
+            "tests": 16 if L <= 1024 else 4, "looks": 10, "steps": steps, "schedule": "cosine", **rates}  # fmt: skip
+
+
+def reach(setting: dict) -> int | None:
+    """The largest S whose shift the modes make nearly: 2N, N(N+1) for a product; None where no theorem says it.
+
+    >>> [reach(setting(row, "256", "desk")) for row in ("dlr", "dlr_prod", "sgconv")]
+    [64, 1056, None]
+    """
+    N = setting["options"].get("state")
+    if setting["mixer"] != "dlr" or "eigenvalues" in setting["options"]:
+        return None
+    return N * (N + 1) if setting["options"].get("kind") == "prod" else 2 * N
 
 
 def build_net(setting: dict, seed: int) -> Net:
@@ -184,18 +202,49 @@ def line(record: dict) -> str:
             f"(by shift: {by_shift})")  # fmt: skip
 
 
+def why_low(records: Sequence[dict]) -> str:
+    """Why not all eight shifts are learned, of a cell's records over seeds; "" where they are (R2 of 0.9 or more).
+
+    >>> low = {"row": "dlr", "config": {"setting": setting("dlr", "256", "desk")},
+    ...        "metrics": {"by_shift": [1.0] * 3 + [0.1] * 5, "steps": 2000}}
+    >>> why_low([low])
+    'not expressible: S > 2N'
+    """
+    found, row = records[0]["config"]["setting"], records[0]["row"]
+    missed = [j for j in range(8) if fmean(record["metrics"]["by_shift"][j] for record in records) < 0.9]
+    if missed and row == "dlr_real":
+        return "not expressible with weights that a float holds: real modes"
+    most, edge = reach(found), "S > 2N"
+    if row == "sgconv":
+        most, edge = 2 * found["options"]["piece"] - 1, "beyond two pieces they are stretched"
+    far = [j for j in missed if most is not None and j * found["length"] // 8 > most]
+    reasons = [f"not expressible: {edge}"] if far else []
+    if near := [str(j) for j in missed if j not in far]:
+        reasons.append(f"not learned in {records[0]['metrics']['steps']:,} steps: j = {', '.join(near)}")
+    return "; ".join(reasons)
+
+
 def table(records: Sequence[dict]) -> str:
-    """Two tables, kept apart: R2 by row and length as found here, with the steps; and the paper's."""
-
-    def cell(found: list[dict]) -> str:
-        steps = sorted({record["metrics"]["steps"] for record in found})
-        return f"{spread([r['metrics']['r2'] for r in found], 2)}, {'/'.join(map(str, steps))}"
-
-    body = grid(records, ROWS, TASKS + LONG, cell).add_prefix("L = ")
-    return (f"here: R2, mean (range) over seeds, after so many steps\n{body.to_string()}\n"
-            f"copying the input into column 0, and nothing more: {shift_level():.3f}\n\n"
+    """Two tables, kept apart: R2 by row and length as found here, beside the prediction; and the paper's."""
+    body = []
+    for (row, task), found in by_cell(records, "row", "task").items():
+        L, options, S = int(task), found[0]["config"]["setting"]["options"], reach(found[0]["config"]["setting"])
+        body.append({
+            "row": row, "L": L, "N": options.get("state", f"pieces of {options.get('piece')}"),
+            "R2": spread([r["metrics"]["r2"] for r in found], 2), "runs": len(found),
+            "predicted": "" if S is None else f"{predicted_r2(L, S // 2):.2f}",
+            "shifts learned": sum(fmean(r["metrics"]["by_shift"][j] for r in found) >= 0.9 for j in range(8)),
+            "within reach": "" if S is None else sum(j * L // 8 <= S for j in range(8)),
+            "why not all 8": why_low(found),
+        })  # fmt: skip
+    body.sort(key=lambda line: (ROWS.index(line["row"]), line["L"]))
+    steps = "/".join(f"{n:,}" for n in sorted({record["metrics"]["steps"] for record in records}))
+    return (f"{lines(f'here: R2 after {steps} steps, mean (range) over seeds', body)}\n"
+            f"copying the input into column 0, and nothing more: {shift_level():.3f}; predicted: all shifts by S <= 2N "
+            "(DLR-prod: N(N+1)) and no others\n"
+            "theorems: chapter 05, section 5; chapter 06, sections 4 and 6\n\n"
             "paper: R2 after 86,000 steps, N = 4096 (blank: no number; which length a number belongs to is inferred)\n"
-            f"{PAPER.loc[list(ROWS)].to_string(na_rep='')}")  # fmt: skip
+            f"{PAPER.loc[[row for row in ROWS if row in PAPER.index]].to_string(na_rep='')}")  # fmt: skip
 
 
 TABLE = Table("dlr/table2", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "dlr"}, paper=PAPER,

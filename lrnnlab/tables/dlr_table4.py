@@ -1,14 +1,21 @@
 """Table 4 of paper 004 at a small size: DLR, S4D, S4 and attention on stand-ins for the Long Range Arena and speech.
 
-The paper's data must be downloaded and its runs take GPU days.  So every task here is a *stand-in*: small generated data
-of the same kind (``tasks.long_range``), named so in every record.  A number on a stand-in says nothing about the
-published task: ``table`` prints the paper's numbers in a table of their own.  There is no stand-in for Path-X.
+At the desk and live every task is a *stand-in*: small generated data of the same kind (``tasks.long_range``), named so
+in every record; there is none for Path-X.  A number on a stand-in says nothing about the published task: ``table`` prints
+the paper's numbers in a table of their own.  The budget ``paper`` reads the published files, see ``tables.stand_ins``.
 
-All rows have width 32, two blocks with LayerNorm before (behind, for Pathfinder), max over time, and one recipe: AdamW,
-a tenth of the steps to warm up, then a cosine to 0.  ``dlr`` follows Table 9 where that can be made small: it reads in
-both directions, a GLU stands behind it, and dt is the paper's; it has 64 modes instead of 256 to 2,048, and no dropout.
-``s4d`` (its "inv" start) and ``s4`` have their own gate and 64 states; ``attention``, which stands for the Transformer,
-is the paper's attention layer (Sec. 3.3) with two feed-forward layers, 4 heads of 8.  These three look back only.
+On stand-ins all rows have width 32, two blocks with LayerNorm before (behind, for Pathfinder), max over time, and one
+recipe: AdamW, a tenth of the steps to warm up, then a cosine to 0.  ``dlr`` follows Table 9 where that can be made small:
+it reads in both directions, a GLU stands behind it, and dt is the paper's; it has 64 modes instead of 256 to 2,048, and
+no dropout.  ``s4d`` (its "inv" start) and ``s4`` have their own gate and 64 states; ``attention``, which stands for the
+Transformer, is the paper's attention layer (Sec. 3.3) with two feed-forward layers, 4 heads of 8.  These three look back
+only.  They have 300 steps, as one takes 20 to 700 ms; S4 on Retrieval, which is at the level of guessing then, has 600.
+More of it did not help: with 3,000 steps of batch 8 the 2,000 training items are learned by heart (loss .17), and on
+12,000 items, each seen once (1,500 steps of batch 8), five of eight runs of S4, S4D and DLR stay at the loss ln 2.
+
+At the budget ``paper`` sizes and rates are those of Table 9, for all rows (the paper trained DLR only, and took the other
+numbers from elsewhere).  Not as there: dropout is shared over time; the steps of the warm-up, a tenth, are ours; Speech
+has the published split, and Text is validated on its test items, as it has no others (``tasks.long_range``).
 
 The score is the accuracy on the test split by the weights of the best validation; the last weights' accuracy is kept
 too.  Seeds change weights and batches, not the data.
@@ -20,6 +27,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -28,21 +36,27 @@ from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
 from lrnnlab.tables.stand_ins import here, learn, line
 from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tasks.long_range import TEN_WORDS
 
 TASKS = ("listops", "text", "retrieval", "pathfinder", "speech")
 ROWS = ("dlr", "s4d", "s4", "attention")
 MIXERS = {"dlr": DLR, "s4d": S4D, "s4": S4, "attention": RotaryAttention}
 STEP_SIZES = {  # Table 9: dt, that is, how fast DLR's modes fade at the start
     "listops": (1e-3, 0.5), "text": (0.2, 0.5), "retrieval": (0.05, 0.5), "pathfinder": (1e-4, 0.1),
-    "speech": (1e-3, 0.5),
+    "path-x": (1e-4, 0.1), "speech": (1e-3, 0.5),
 }  # fmt: skip
 GATES = {
     "dlr": {"gate": "full_glu"}, "attention": {"gate": "linear", "activation": "identity"},
     "s4": {"gate": "none", "activation": "identity"}, "s4d": {"gate": "none", "activation": "identity"},
 }  # fmt: skip
 ITEMS = {"live": {"train": 48, "val": 16, "test": 16}, "desk": {"train": 2000, "val": 300, "test": 500}}
-STEPS = {"live": 2, "desk": 300}
 BATCH = {"pathfinder": 16, "speech": 8}  # at the desk; others 32
+FULL = {  # Table 9: layers, width, modes, rate, batch, steps (of 200 epochs, where it has no other number), decay, dropout
+    "listops": (6, 128, 1024, 4e-4, 50, 320_000, 0.05, 0.2), "text": (4, 128, 256, 1e-4, 128, 39_000, 0.0, 0.3),
+    "retrieval": (6, 256, 256, 1e-4, 32, 150_000, 0.05, 0.05), "pathfinder": (6, 256, 1024, 4e-4, 64, 500_000, 0.03, 0.05),
+    "path-x": (6, 256, 2048, 1e-4, 16, 500_000, 0.05, 0.0), "speech": (6, 128, 2048, 1e-4, 20, 300_000, 0.0, 0.05),
+}  # fmt: skip
+FILES = {"listops": {"length": 2048}, "text": {"length": 2048}, "speech": {"words": TEN_WORDS}}
 PAPER = pd.DataFrame(
     {"Transformer": (36.4, 64.3, 57.5, 71.4, None, None), "S4D-Inv": (60.2, 87.3, 91.1, 93.8, 92.8, None),
      "S4-LegS": (59.6, 86.8, 90.9, 94.2, 96.4, 98.3), "DLR": (60.5, 86.7, 89.1, 92.5, 94.5, 97.1)},
@@ -51,21 +65,32 @@ PAPER = pd.DataFrame(
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One model on one stand-in: 300 steps on 2,000 items at the desk; live 2 steps on 48, to see that it runs.
+    """One model on one stand-in, or on the published files; live 2 steps on 48 items, to see that it runs.
 
-    >>> setting("dlr", "text", "desk")["options"]["dt"]
-    (0.2, 0.5)
+    >>> setting("dlr", "text", "desk")["options"]["dt"], setting("dlr", "text", "paper")["files"]
+    ((0.2, 0.5), {'length': 2048})
     """
-    options = {
-        "dlr": {"state": 64, "dt": STEP_SIZES[task], "bidirectional": True}, "s4d": {"state": 64, "init": "inv"},
-        "s4": {"state": 64}, "attention": {"heads": 4, "head_size": 8, "ff": 64},
-    }[row]  # fmt: skip
-    place = "post" if task == "pathfinder" else "pre"
-    return {"task": task, "mixer": row, "options": options, "layers": 2, "width": 32,
-            "block": {**GATES[row], "norm": "layer", "place": place}, "items": ITEMS[budget], "data_seed": 0,
-            "batch": 8 if budget == "live" else BATCH.get(task, 32), "steps": STEPS[budget],
-            "warmup": STEPS[budget] // 10, "rate": 3e-3, "recurrent_rate": 1e-3, "decay": 0.05,
-            "looks": 1 if budget == "live" else 5}  # fmt: skip
+    block: dict[str, Any] = {**GATES[row], "norm": "layer", "place": "post" if task in ("pathfinder", "path-x") else "pre"}
+    if budget == "paper":
+        layers, width, state, rate, batch, steps, decay, dropout = FULL[task]
+        head, recurrent_rate, block["dropout"] = width // 4, rate, dropout
+        data: dict[str, Any] = {"files": FILES.get(task, {}), "validation": "test" if task == "text" else "val",
+                                "device": "cuda", "looks": 50}  # fmt: skip
+    else:
+        layers, width, state, head, rate, recurrent_rate, decay = 2, 32, 64, 8, 3e-3, 1e-3, 0.05
+        steps, batch = (2, 8) if budget == "live" else (300, BATCH.get(task, 32))
+        if (row, task, budget) == ("s4", "retrieval", "desk"):
+            steps = 600
+        data = {"items": ITEMS[budget], "data_seed": 0, "looks": 1 if budget == "live" else 5}
+    every: dict[str, dict[str, Any]] = {
+        "dlr": {"state": state, "dt": STEP_SIZES[task], "bidirectional": True}, "s4d": {"state": 64, "init": "inv"},
+        "s4": {"state": 64}, "attention": {"heads": 4, "head_size": head, "ff": 2 * width},
+    }  # fmt: skip
+    if (budget, row, task) == ("paper", "dlr", "speech"):
+        every[row]["max_kernel"] = 2048
+    return {"task": task, "mixer": row, "options": every[row], "layers": layers, "width": width, "block": block,
+            "batch": batch, "steps": steps, "warmup": steps // 10, "rate": rate, "recurrent_rate": recurrent_rate,
+            "decay": decay, **data}  # fmt: skip
 
 
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
@@ -83,7 +108,7 @@ def pooling(setting: dict) -> dict:
     return {"pool": "max", "final_norm": setting["block"]["place"] == "pre"}
 
 
-# Scored on a stand-in: the paper's data is not here.
 TABLE = Table("dlr/table4", ROWS, TASKS, setting, by_setting(measure), line, partial(here, paper=PAPER),
-              ("live", "desk"), aliases={"ours": "dlr"}, paper=PAPER,
-              score=lambda record: record["metrics"]["accuracy"], scored="of a stand-in's test items")  # fmt: skip
+              aliases={"ours": "dlr"}, paper=PAPER, extra={"paper": ("path-x",)},
+              score=lambda record: record["metrics"]["accuracy"],
+              scored="of the test items (live and at the desk: of a stand-in)")  # fmt: skip

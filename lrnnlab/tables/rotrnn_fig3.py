@@ -4,8 +4,9 @@ The paper (Sec. 5.1) has an 8-layer network on sequences of up to 2,048 tokens (
 It says that RotRNN's norms are almost constant through training, with very little variance over layers and seeds, and
 that the LRU's "vary wildly across layer depth" and are "significantly larger".  Its figure has no numbers to compare with.
 
-Here: our ListOps expressions of 16 to 64 tokens, width 32, one layer (``layers1``) or four (``layers4``), 400 steps.  All
-rows have 64 real numbers as state, one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe.
+Here: our ListOps expressions of 16 to 64 tokens, width 32, one layer (``layers1``) or four (``layers4``), 400 steps; and
+eight layers, as in the paper, at the start, before any training (``start8``).  All rows have 64 real numbers as state,
+one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe.
 
 ==================  ===================================================================================================
 row                 what it is
@@ -16,7 +17,8 @@ row                 what it is
 ``lru_recomputed``  the same, the normaliser recomputed from the eigenvalues at every pass (paper 001's own code)
 ==================  ===================================================================================================
 
-So which norm is larger *at the start* is arithmetic: the root of the number of parts that are normalised to 1.
+So which norm is larger *at the start* is arithmetic: the root of the number of parts that are normalised to 1.  How far
+the layers are apart is said by the largest of their norms over the least.
 
 Measured on 256 fresh strings, every 25 steps, batch norm as in training: the mean of |x_t| over strings and true
 positions (the paper's number), and of |x_t|^2.  At the end, along the time: |x_t|^2 on those strings, on white input,
@@ -49,10 +51,10 @@ from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, lines, spread, who
 from lrnnlab.tasks.listops import ListOps
-from lrnnlab.training.loop import share_right, train, with_seed
+from lrnnlab.training.loop import Trained, share_right, train, with_seed
 from lrnnlab.training.steady import stream
 
-TASKS = ("layers1", "layers4")
+TASKS = ("layers1", "layers4", "start8")
 ROWS = ("rotrnn", "rotrnn_pairs", "lru_learned", "lru_recomputed")
 MIXERS = {"rotrnn": RotRNN, "lru": LRU}
 _RING = (0.5, 0.999)
@@ -70,14 +72,15 @@ SIZES = {  # live: to see that it runs
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One kind of layer at one depth: 400 steps at the desk, 40 live.
+    """One kind of layer at one depth: 400 steps at the desk, 40 live; none at the start.
 
-    >>> setting("rotrnn", "layers4", "desk")["layers"]
-    4
+    >>> [setting("rotrnn", task, "desk")["steps"] for task in ("layers4", "start8")]
+    [400, 0]
     """
     mixer, options = OPTIONS[row]
+    sizes = {**SIZES[budget], "steps": 0} if task.startswith("start") else SIZES[budget]
     return {"mixer": mixer, "options": options, "layers": int(task[-1]), "width": 32, "gate": "full_glu", "length": 64,
-            "rate": 3e-3, "recurrent_rate": 3e-3, "decay": 0.05, **SIZES[budget]}  # fmt: skip
+            "rate": 3e-3, "recurrent_rate": 3e-3, "decay": 0.05, **sizes}  # fmt: skip
 
 
 def expressions(count: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
@@ -105,7 +108,9 @@ def build_net(setting: dict, seed: int) -> Net:
 
 
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train, watch the norms, and follow them along the time at the end: ``metrics``, ``training`` and ``time``.
+    """Train (not if there are 0 steps), watch the norms, and follow them along the time at the end.
+
+    ``metrics``, ``training`` and ``time`` of a record.
 
     >>> tiny = {**setting("rotrnn", "layers1", "live"), "steps": 2, "warmup": 0, "strings": 8, "length": 24}
     >>> found = measure(tiny, seed=0)
@@ -118,7 +123,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     def watch(net: Any, step: int) -> dict:
         return {**norms(net, probe), "validation": share_right(net, [probe])}
 
-    made = train(
+    made = Trained(net.eval(), watched=[{"step": 0, **watch(net, 0)}]) if not setting["steps"] else train(
         net, lambda generator: expressions(setting["batch"], length, generator), F.cross_entropy,
         generator=stream(seed, "fig3/train"), watch=watch, progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup", "watch_every")},
@@ -127,7 +132,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     along = [along_time(mixer, u, mask, stream(seed, "fig3/white")) for mixer, u in layer_inputs(net, probe)]
     walked = list(zip(*(seen["norm"] for seen in made.watched)))  # for each layer, its norm at every look
     metrics = {
-        "accuracy": made.last_validation, "majority": probe[2].bincount().max().item() / strings,
+        "accuracy": made.watched[-1]["validation"], "majority": probe[2].bincount().max().item() / strings,
         "finished": made.finished, "loss": made.losses[-1][1] if made.losses else None,
         "norm_start": [layer[0] for layer in walked], "norm_end": [layer[-1] for layer in walked],
         "norm_least": [min(layer) for layer in walked], "norm_most": [max(layer) for layer in walked],
@@ -227,11 +232,26 @@ def table(records: Sequence[dict]) -> str:
             _line_of(row, layer, [record["metrics"] for record in cell])
             for (row,), cell in by_cell(of_task, "row").items() for layer in range(len(cell[0]["metrics"]["norm_end"]))
         )))  # fmt: skip
+        if len(of_task[0]["metrics"]["norm_end"]) > 1:
+            parts.append(lines(f"{task}: the largest norm of a layer over the least", (
+                {"row": row, "runs": len(cell), **{when: spread([apart(r["metrics"][f"norm_{when}"]) for r in cell], 2)
+                                                   for when in ("start", "end")}}
+                for (row,), cell in by_cell(of_task, "row").items()
+            )))  # fmt: skip
     return "\n\n".join([*parts, (
         "start, end: mean |x_t|, its mean and range over seeds; moved: largest over least norm through training, worst seed;\n"
         "seeds: deviation over mean at the end; white, real: |x_t|^2 over the white-noise formula; drive, lag1: of the inputs.\n"
         "paper, Fig. 3 (8 layers or 1, 2,048 tokens): RotRNN almost constant, LRU larger and varying; no numbers printed."
     )])  # fmt: skip
+
+
+def apart(norms: Sequence[float]) -> float:
+    """The largest over the least of the layers' norms: 1 where they do not differ.
+
+    >>> apart([2.0, 3.0, 2.5])
+    1.5
+    """
+    return max(norms) / min(norms)
 
 
 def _line_of(row: str, layer: int, cell: list[dict]) -> dict:

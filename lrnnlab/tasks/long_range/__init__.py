@@ -20,11 +20,13 @@ from lrnnlab.tasks.long_range.speech import TEN_WORDS, load_speech
 from lrnnlab.tasks.long_range.standins import STAND_INS, stand_in
 from lrnnlab.tasks.long_range.texts import load_listops, load_retrieval, load_text
 
-__all__ = ["LOADERS", "STAND_INS", "TEN_WORDS", "DataFileError", "SequenceData", "load", "load_image", "load_listops",
+__all__ = ["FOLDERS", "LOADERS", "STAND_INS", "TEN_WORDS", "DataFileError", "SequenceData", "load", "load_image", "load_listops",
            "load_pathfinder", "load_retrieval", "load_speech", "load_text", "stand_in"]
 
 LOADERS = {"listops": load_listops, "text": load_text, "retrieval": load_retrieval, "image": load_image,
            "pathfinder": load_pathfinder, "path-x": load_pathfinder, "speech": load_speech}
+FOLDERS = {"listops": "listops-1000", "text": "aclImdb", "retrieval": "tsv_data", "image": "cifar-10-batches-py",
+           "pathfinder": "pathfinder32", "path-x": "pathfinder128", "speech": "speech_commands"}  # as published
 
 
 def load(name: str, path: Path | str, split: str, **options: Any) -> SequenceData:

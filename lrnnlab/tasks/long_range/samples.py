@@ -18,6 +18,7 @@ from scipy.io import wavfile
 
 from lrnnlab.tasks.base import numpy_random
 from lrnnlab.tasks.listops import FIRST_OPERATOR, SYMBOLS, ListOps, nodes
+from lrnnlab.tasks.long_range import FOLDERS
 from lrnnlab.tasks.long_range.speech import RATE
 from lrnnlab.tasks.long_range.standins import opinion_text, sound, subject_pair
 from lrnnlab.tasks.pathfinder import ARENA_32, draw, draw_scene
@@ -117,21 +118,18 @@ def write_speech(folder: Path, seed: int) -> None:
 
 
 def write_samples(folder: Path | str, seed: int = 0) -> None:
-    """Writes every format below ``folder``, in the folders that ``SAMPLE_FOLDERS`` names; the same files for a seed.
+    """Writes every format but Path-X's below ``folder``, under the names in ``FOLDERS``; the same files for a seed.
 
     FileExistsError if they are there already.
     """
     folder, rng = Path(folder), random.Random(seed)
-    write_listops(folder / SAMPLE_FOLDERS["listops"], rng)
-    write_reviews(folder / SAMPLE_FOLDERS["text"], rng)
-    write_pairs(folder / SAMPLE_FOLDERS["retrieval"], rng)
-    write_cifar(folder / SAMPLE_FOLDERS["image"], rng)
-    write_pathfinder(folder / SAMPLE_FOLDERS["pathfinder"], seed)
-    write_speech(folder / SAMPLE_FOLDERS["speech"], seed)
+    write_listops(folder / FOLDERS["listops"], rng)
+    write_reviews(folder / FOLDERS["text"], rng)
+    write_pairs(folder / FOLDERS["retrieval"], rng)
+    write_cifar(folder / FOLDERS["image"], rng)
+    write_pathfinder(folder / FOLDERS["pathfinder"], seed)
+    write_speech(folder / FOLDERS["speech"], seed)
 
-
-SAMPLE_FOLDERS = {"listops": "listops-1000", "text": "aclImdb", "retrieval": "tsv_data", "image": "cifar-10-batches-py",
-                  "pathfinder": "pathfinder32", "speech": "speech_commands"}
 
 if __name__ == "__main__":
     write_samples(sys.argv[1])
