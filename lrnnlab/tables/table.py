@@ -48,7 +48,7 @@ class Setting:
         """As plain data.  What recipes learned late is left out where it is not used, so that earlier records stay good."""
         plain = asdict(self)
         recipe = plain["recipe"]
-        for part, late in [(recipe, "mend"), *((phase, "prune") for phase in recipe["phases"])]:
+        for part, late in [(recipe, "mend"), *((phase, late) for phase in recipe["phases"] for late in ("prune", "length"))]:
             if part[late] is None:
                 del part[late]
         return plain
