@@ -48,48 +48,57 @@ _MODELS = {
     "elman": ("elman", {}),
 }
 _SMALLER = {"liquid_s4": {"state": 4}, "rwkv": {"expand": 1}}  # with three layers, 8 and 4 would take twice as long
-# On Sum the readout of two layers keeps the LSTM from learning what it learns in 600 steps without it.
-_HEADS = {("lstm", "sum"): {"head": "linear"}, ("elman", "sum"): {"head": "linear"}}
+# On Sum the readout of two layers keeps these from learning what they learn in 600 steps without it.
+_LINEAR_HEADS = (("lstm", "sum"), ("elman", "sum"))
 REFERENCES = ("lstm", "elman")
+SAME = {"s4d_inv": "s4d", "s4d_legs": "s4d"}  # three starts of one model share the shape and the rate of the first
 
 ROWS = tuple(_MODELS)
-LAYERS = {"sum": 1, "evenpair": 1, "modarith": 3}
+LAYERS = {"sum": 1, "evenpair": 1, "modarith": 3}  # of the paper's own model
 STEPS = {"live": 300, "desk": 5000}
 SHARED: dict[str, Any] = {"batch": 32, "betas": (0.9, 0.99), "clip": 1.0}
 
-# What ``lrnn_baseline_rates.chosen`` says of the records in data/records/lrnn/baseline_rates.
-RATES = {
+# Layers, readout, rate: what ``lrnn_baseline_rates.chosen`` says of the records in data/records/lrnn/baseline_rates.
+CHOSEN: dict[str, dict[str, tuple[int, str, float]]] = {
     "sum": {
-        "vanilla": 3e-3, "diagonal_positive": 1e-2, "diagonal_signed": 1e-2, "diagonal_complex": 1e-2,
-        "diagonal_unit": 3e-2, "s4": 1e-2, "s4d": 1e-2, "s4d_inv": 1e-2, "s4d_legs": 3e-2, "liquid_s4": 1e-2,
-        "rwkv": 1e-2, "lstm": 3e-2, "elman": 1e-2,
+        "vanilla": (1, "mlp", 3e-3), "diagonal_positive": (1, "mlp", 1e-2), "diagonal_signed": (1, "mlp", 1e-2),
+        "diagonal_complex": (1, "mlp", 1e-2), "diagonal_unit": (1, "mlp", 3e-2), "s4": (1, "mlp", 1e-2),
+        "s4d": (1, "mlp", 1e-2), "liquid_s4": (1, "mlp", 1e-2), "rwkv": (1, "mlp", 1e-2),
+        "lstm": (1, "linear", 3e-2), "elman": (1, "linear", 1e-2),
     },
     "evenpair": {
-        "vanilla": 3e-3, "diagonal_positive": 1e-2, "diagonal_signed": 1e-2, "diagonal_complex": 1e-2,
-        "diagonal_unit": 1e-2, "s4": 3e-2, "s4d": 3e-2, "s4d_inv": 3e-2, "s4d_legs": 3e-2, "liquid_s4": 3e-2,
-        "rwkv": 3e-2, "lstm": 3e-2, "elman": 3e-3,
+        "vanilla": (1, "mlp", 3e-3), "diagonal_positive": (1, "mlp", 1e-2), "diagonal_signed": (1, "mlp", 1e-2),
+        "diagonal_complex": (1, "mlp", 1e-2), "diagonal_unit": (1, "mlp", 1e-2), "s4": (1, "mlp", 3e-2),
+        "s4d": (1, "mlp", 3e-2), "liquid_s4": (1, "mlp", 3e-2), "rwkv": (1, "mlp", 3e-2),
+        "lstm": (1, "mlp", 3e-2), "elman": (1, "mlp", 3e-3),
+    },
+    "modarith": {
+        "vanilla": (3, "mlp", 3e-3), "diagonal_positive": (3, "mlp", 1e-2), "diagonal_signed": (3, "mlp", 1e-2),
+        "diagonal_complex": (3, "mlp", 1e-2), "diagonal_unit": (3, "mlp", 1e-2), "s4": (3, "mlp", 1e-2),
+        "s4d": (3, "mlp", 1e-2), "liquid_s4": (3, "mlp", 1e-2), "rwkv": (3, "mlp", 1e-2),
+        "lstm": (1, "linear", 3e-3), "elman": (1, "linear", 1e-3),
     },
 }  # fmt: skip
-_LARGEST_OF_THREE_LAYERS = 1e-2
-
-# ModArith with a non-linear net: one layer, read out linearly.  Elman's network learns length 39 only if the lengths
-# grow to it, each until it is known, and if its recurrent matrix starts orthogonal; the LSTM needs neither.
-_GROWING = (5, 9, 15, 25)
-_REFERENCE: dict[str, tuple[dict, float, tuple[int, ...]]] = {
-    "lstm": ({"layers": 1, "head": "linear"}, 3e-3, ()),
-    "elman": ({"layers": 1, "head": "linear", "start": "orthogonal"}, 1e-3, _GROWING),
-}
 
 
-def architecture(row: str, task: str, budget: str) -> tuple[str, dict]:
+def architecture(row: str, layers: int, head: str, budget: str = "desk") -> tuple[str, dict]:
     """Name in the registry of models, and options, of ``row``.
 
-    >>> architecture("s4d_inv", "modarith", "desk")
+    >>> architecture("s4d_inv", 3, "mlp")
     ('s4d', {'layers': 3, 'init': 'inv'})
     """
     name, options = _MODELS[row]
     smaller = {} if budget == "paper" else _SMALLER.get(row, {})
-    return name, {"layers": LAYERS[task], **options, **smaller, **_HEADS.get((row, task), {})}
+    return name, {"layers": layers, **options, **smaller, **({} if head == "mlp" else {"head": head})}
+
+
+def one_layer(row: str, task: str) -> tuple[str, dict]:
+    """The model that the first part of ``lrnn/baseline_rates`` tries.
+
+    >>> one_layer("lstm", "sum")
+    ('lstm', {'layers': 1, 'head': 'linear'})
+    """
+    return architecture(row, 1, "linear" if (row, task) in _LINEAR_HEADS else "mlp")
 
 
 def phase(lr: float, steps: int) -> dict:
@@ -99,15 +108,6 @@ def phase(lr: float, steps: int) -> dict:
     100
     """
     return {"steps": steps, "lr": lr, "final_lr": lr / 100, "warmup": 100, "weight_decay": 0.01}
-
-
-def rate(row: str, task: str) -> float:
-    """The learning rate of ``row``: from ``RATES``, for ModArith that of Sum, but at most 0.01.
-
-    >>> rate("lstm", "sum"), rate("lstm", "modarith")
-    (0.03, 0.01)
-    """
-    return RATES[task][row] if task in RATES else min(RATES["sum"][row], _LARGEST_OF_THREE_LAYERS)
 
 
 def setting(row: str, task: str, budget: str) -> Setting:
@@ -120,23 +120,28 @@ def setting(row: str, task: str, budget: str) -> Setting:
     >>> setting("rwkv", "sum", "desk").recipe.steps
     5000
     """
-    name, options = architecture(row, task, budget)
+    layers, head, lr = CHOSEN[task][SAME.get(row, row)]
+    name, options = architecture(row, layers, head)
     if budget == "desk" and task == "modarith" and row in REFERENCES:
-        return _reference(row)
+        return _reference(row, name, options, lr)
     if budget == "live" and row in REFERENCES:
         longer = Phase(steps=600, lr=3e-3, final_lr=1e-4, warmup=100, weight_decay=0.01)
         return Setting(name, options, Recipe((longer,), **{**SHARED, "batch": 64}), stop="long", check_every=100)
-    recipe = Recipe((Phase(**phase(rate(row, task), STEPS[budget])),), **SHARED)
+    recipe = Recipe((Phase(**phase(lr, STEPS[budget])),), **SHARED)
     if budget == "live":
         return Setting(name, options, recipe)
     return Setting(name, options, recipe, stop="watched", check_every=STEPS[budget] // 10)
 
 
-def _reference(row: str) -> Setting:
-    """LSTM or Elman on ModArith at the desk: 64 strings a step, growing lengths where the row needs them, then 39."""
-    options, lr, lengths = _REFERENCE[row]
+def _reference(row: str, name: str, options: dict, lr: float) -> Setting:
+    """A non-linear net on ModArith: 64 strings a step.
+
+    Elman's learns length 39 only if its recurrent matrix starts orthogonal and the lengths grow, each until it is
+    known (without that, 6,000 steps at length 39 brought it to 41 %); the LSTM needs neither.
+    """
+    growing = (5, 9, 15, 25) if row == "elman" else ()
     known = tuple(Phase(steps=3000, lr=lr, warmup=0 if i else 100, weight_decay=0.01, until=0.1, length=length)
-                  for i, length in enumerate(lengths))  # fmt: skip
+                  for i, length in enumerate(growing))  # fmt: skip
     last = Phase(steps=6000 if known else 5000, lr=lr, final_lr=lr / 100, warmup=0 if known else 100, weight_decay=0.01)
-    return Setting(_MODELS[row][0], options, Recipe((*known, last), **{**SHARED, "batch": 64}), stop="watched",
-                   check_every=1000)  # fmt: skip
+    options = {**options, "start": "orthogonal"} if known else options
+    return Setting(name, options, Recipe((*known, last), **{**SHARED, "batch": 64}), stop="watched", check_every=1000)

@@ -101,7 +101,7 @@ def _paper(row: str, task: str) -> Setting:
     phase = Phase(steps=40_000, lr=_PAPER_RATE[task], weight_decay=_PAPER_DECAY[task])
     recipe = Recipe((phase,), batch=128, optimiser="adam")
     if row in lrnn_baselines.ROWS:
-        return Setting(*lrnn_baselines.architecture(row, task, "paper"), recipe)
+        return Setting(*lrnn_baselines.architecture(row, _LAYERS[task], "mlp", "paper"), recipe)
     options = {"layers": _LAYERS[task], "rule": row, "p": 1.2}
     if row == "softmax":
         options |= {"drive": "none", "start": "first"}
