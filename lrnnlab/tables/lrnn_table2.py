@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lrnnlab.tables import lrnn_baselines, lrnn_training
+from lrnnlab.tables import lrnn_baselines, lrnn_reasons, lrnn_training
 from lrnnlab.tables.table import PROTOCOLS, Setting, Table
-from lrnnlab.tables.text import accuracies, accuracy
+from lrnnlab.tables.text import accuracy
 from lrnnlab.training import Mend, Phase, Recipe
 
 TASKS = ("sum", "evenpair", "modarith")
@@ -131,6 +131,6 @@ def for_protocol(found: Setting, protocol: str) -> Setting:
 
 
 TABLE = Table(
-    "lrnn/table2", ROWS, TASKS, setting, lrnn_training.measure, accuracy, accuracies, aliases={"ours": "softmax"}, seeds=5,
+    "lrnn/table2", ROWS, TASKS, setting, lrnn_training.measure, accuracy, lrnn_reasons.text, aliases={"ours": "softmax"}, seeds=5,
     score=lambda record: record["metrics"]["accuracy_all"], protocols=PROTOCOLS, for_protocol=for_protocol, modulus=5,
 )  # fmt: skip
