@@ -65,9 +65,9 @@ SHARED: dict[str, Any] = {"batch": 32, "betas": (0.9, 0.99), "clip": 1.0}
 # Layers, readout, rate: what ``lrnn_baseline_rates.chosen`` says of the records in data/records/lrnn/baseline_rates.
 CHOSEN: dict[str, dict[str, tuple[int, str, float]]] = {
     "sum": {
-        "vanilla": (1, "mlp", 3e-3), "diagonal_positive": (1, "mlp", 1e-2), "diagonal_signed": (1, "mlp", 1e-2),
-        "diagonal_complex": (1, "mlp", 1e-2), "diagonal_unit": (1, "mlp", 3e-2), "s4": (1, "mlp", 1e-2),
-        "s4d": (1, "mlp", 1e-2), "liquid_s4": (1, "mlp", 1e-2), "rwkv": (1, "mlp", 1e-2),
+        "vanilla": (3, "mlp", 3e-3), "diagonal_positive": (1, "mlp", 1e-2), "diagonal_signed": (1, "mlp", 1e-2),
+        "diagonal_complex": (1, "mlp", 1e-2), "diagonal_unit": (1, "mlp", 3e-2), "s4": (3, "linear", 1e-2),
+        "s4d": (3, "linear", 1e-2), "liquid_s4": (1, "mlp", 1e-2), "rwkv": (1, "mlp", 1e-2),
         "lstm": (1, "linear", 3e-2), "elman": (1, "linear", 1e-2),
     },
     "evenpair": {
