@@ -137,7 +137,7 @@ def chosen(records: Sequence[dict]) -> dict[str, dict[str, tuple[int, str, float
     for (task, baseline), of in found.items():
         left = {how: metrics for how, metrics in of.items() if (baseline, how) not in broken}
         if not left:
-            raise ValueError(f"{baseline} on {task} is left with nothing of what was tried: training broke off")
+            raise ValueError(f"{baseline} on {task} is left with none of what was tried: training broke off")
         best = max(left, key=lambda how: (left[how]["accuracy"], -left[how]["loss"]))
         winners.setdefault(task, {})[baseline] = best
     return winners
