@@ -39,8 +39,8 @@ STOPS = {
 def differs(setting: dict) -> str:
     """How a recorded setting differs from the paper's training of its own model, in a few words.
 
-    The paper's, as released: Adam at a constant rate, 40,000 steps of 128 strings of the training length, cross-entropy,
-    the last weights, a readout of two layers, an input term, one start.  What all rows here share is not said: AdamW,
+    The paper's, as released: Adam at a constant rate, 40,000 steps of 128 strings of the training length,
+    cross-entropy, the last weights, a readout of two layers, an input term, one start.  What all rows here share is not said: AdamW,
     a clipped gradient, a rate that falls.
 
     >>> from lrnnlab.tables import get
@@ -72,7 +72,7 @@ def differs(setting: dict) -> str:
 
 @cache
 def forbidden(row: str, task: str, modulus: int, layers: int) -> str:
-    """The theorem of chapter 01 by which ``row`` with so many layers and finitely many states cannot do the task, or "".
+    """The theorem of chapter 01 by which ``row`` with so many layers and finitely many states cannot do it, or "".
 
     >>> forbidden("s4", "sum", 5, layers=1), forbidden("s4", "sum", 5, layers=3)
     ('Theorem C', '')
@@ -96,7 +96,7 @@ def evidence(row: str, task: str, swept: Sequence[dict]) -> str:
     names = {row, lrnn_baselines.SAME.get(row, row)}
     found = [r for r in swept if r["task"] == task and r["config"]["setting"]["baseline"] in names]
     if not found:
-        return ""
+        return "; with this setting, the only one that was tried"
     best = max(found, key=lambda r: r["metrics"]["accuracy"])
     layers, head, lr = lrnn_baseline_rates.tried(best)
     return (f"; best of {len(found)} settings tried for {best['config']['setting']['phase']['steps']:,} steps: "
@@ -107,8 +107,8 @@ def why(cell: Sequence[dict], swept: Sequence[dict]) -> str:
     """Whether a cell holds, or which of the three reasons its number is low for.
 
     >>> run = {"task": "sum", "row": "s4", "config": {"modulus": 5, "setting": {"options": {"layers": 1}}}}
-    >>> why([{**run, "metrics": {"accuracy_seen": 0.4, "accuracy_all": 0.2}}], [])
-    'not learned (0 of 1 know the training length); with finitely many states not expressible: Theorem C'
+    >>> why([{**run, "metrics": {"accuracy_seen": 1.0, "accuracy_all": 0.2}}], [])
+    'lost with length (0 of 1 hold); with finitely many states not expressible: Theorem C'
     """
     knows, holds = (sum(r["metrics"][name] >= KNOWN for r in cell) for name in ("accuracy_seen", "accuracy_all"))
     row, task, config = cell[0]["row"], cell[0]["task"], cell[0]["config"]
@@ -123,7 +123,7 @@ def why(cell: Sequence[dict], swept: Sequence[dict]) -> str:
 
 
 def reasons(found: Sequence[dict], swept: Sequence[dict] | None = None) -> pd.DataFrame:
-    """A row for each cell: layers, accuracy at the training length and past it, why it is low, how its training differs.
+    """A row for each cell: layers, accuracy at the training length and past it, why low, how its training differs.
 
     ``swept``: records of ``lrnn/baseline_rates``; those in ``data/`` if absent.
     """
