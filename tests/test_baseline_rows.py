@@ -138,21 +138,18 @@ def swept():
 
 
 def as_chosen(found):
-    """What ``CHOSEN`` should be by the records of the sweep; three starts share a row, two references have their own."""
+    """What ``CHOSEN`` should be on Sum and EvenPair by the records of the sweep; three starts share a row."""
     winners = rates.chosen(found)
-    return {task: {row: how for row, how in of.items() if row not in baselines.SAME} for task, of in winners.items()}
-
-
-def listed():
-    return {task: {row: how for row, how in of.items() if task != "modarith" or row not in baselines.REFERENCES}
-            for task, of in baselines.CHOSEN.items()}  # fmt: skip
+    return {task: {row: how for row, how in winners[task].items() if row not in baselines.SAME}
+            for task in ("sum", "evenpair")}  # fmt: skip
 
 
 def test_the_settings_are_what_the_records_say():
-    of = as_chosen(swept())
-    known = {"diagonal_signed": (3, "mlp", 1e-2), "diagonal_complex": (3, "mlp", 1e-2)}  # at once, with Sum's rate
-    of["modarith"] |= known
-    assert of == listed()
+    of, modarith = as_chosen(swept()), baselines.CHOSEN["modarith"]
+    assert of == {task: baselines.CHOSEN[task] for task in of} and set(baselines.CHOSEN) == {*of, "modarith"}
+    for row in modarith:  # three layers with the paper's readout, as the module says
+        if row not in baselines.REFERENCES:
+            assert modarith[row] == (3, "mlp", 3e-3 if row == "vanilla" else 1e-2)
     broken = [(r["task"], r["row"]) for r in swept() if not r["metrics"]["finished"]]
     assert set(broken) >= {("evenpair", "vanilla-0.01"), ("evenpair", "vanilla-0.03"), ("sum", "vanilla-0.03")}
 
@@ -167,17 +164,17 @@ def test_what_one_layer_does_not_teach_was_tried_with_three():
             lambda name: name.count("-") == 1, lambda name: name.count("-") == 3, lambda name: name.endswith("-again")
         ))  # fmt: skip
         best = [max((r["metrics"]["accuracy"] for r in part), default=0.0) for part in (one, deep)]
-        if row in baselines.SAME or row in baselines.REFERENCES or best[0] > 0.97:
+        if row in (*baselines.SAME, *baselines.REFERENCES, "liquid_s4") or best[0] > 0.97:
             continue
         assert {(3, "mlp"), (3, "linear"), (1, "linear")} <= {rates.tried(r)[:2] for r in deep}, row
         assert best[1] >= best[0] or again, row
 
 
 def test_a_table_that_disagrees_with_its_records_is_noticed():
-    found = swept()
-    loser = next(r for r in found if baselines.CHOSEN[r["task"]][r["config"]["setting"]["baseline"]] != rates.tried(r))
+    found = [r for r in swept() if r["task"] != "modarith"]
+    loser = next(r for r in found if baselines.CHOSEN[r["task"]].get(r["config"]["setting"]["baseline"]) != rates.tried(r))
     loser["metrics"] |= {"accuracy": 1.1, "loss": 0.0, "finished": True}
-    assert as_chosen(found)[loser["task"]] != listed()[loser["task"]]
+    assert as_chosen(found)[loser["task"]] != baselines.CHOSEN[loser["task"]]
 
 
 def wrong_lengths(found):
