@@ -49,6 +49,20 @@ def test_a_run_that_is_killed_goes_on_to_the_same_record(name, tmp_path, monkeyp
     row, task, changes = CELLS[name]
     (run,) = tables.plan(name, rows=[row], tasks=[task], seeds=[1])
     run = replace(run, setting=changes if isinstance(changes, Setting) else {**run.setting, **changes})
+    goes_on(run, tmp_path, monkeypatch)
+
+
+def test_the_papers_own_setting_goes_on(tmp_path, monkeypatch):
+    """Eq. 6 with p = 1.2, the paper's checks on the way; fewer and smaller steps, else as ``--budget paper`` has it."""
+    (run,) = tables.plan("lrnn/table2", rows=["clip"], tasks=["sum"], seeds=[1], budget="paper")
+    recipe = run.setting.recipe
+    assert (run.protocol, recipe.steps, recipe.batch) == ("paper", 40_000, 128)
+    recipe = replace(recipe, phases=(replace(recipe.phases[0], steps=8),), batch=2)
+    goes_on(replace(run, setting=replace(run.setting, recipe=recipe)), tmp_path, monkeypatch)
+
+
+def goes_on(run, tmp_path, monkeypatch):
+    """Kill ``run`` at its fifth checkpoint, and ask for it again."""
     steps, saves, save = [], [], Checkpoint.save
     count = Descent._count
     monkeypatch.setattr(Descent, "_count", lambda self, loss: (steps.append(loss), count(self, loss))[1])

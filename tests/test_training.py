@@ -785,3 +785,28 @@ def test_recipes_that_make_no_sense(wrong, message):
 def test_expressions_have_odd_length():
     with pytest.raises(ValueError, match="odd length .* got 4"):
         train(recipe(Phase(1, lr=1e-2), length=4), task=ModArith(2))
+
+
+# --- lengths that grow ------------------------------------------------------------------------------------------------
+
+
+def test_phases_of_growing_lengths_are_a_curriculum():
+    lengths, task = [], Sum(2)
+    draw = task.sample
+    task.sample = lambda B, T, generator: lengths.append(T) or draw(B, T, generator)
+    growing = recipe(Phase(9, lr=1e-2, until=100.0, length=3), Phase(2, lr=1e-2, length=5), Phase(2, lr=1e-2), length=7)
+    assert train(growing, task=task).accepted and lengths == [3, 5, 5, 7, 7]
+    assert not train(recipe(Phase(4, lr=1e-2, until=1e-9, length=3), Phase(2, lr=1e-2))).accepted
+
+
+def test_a_phase_ends_by_its_own_losses():
+    """What an easier phase came down to says nothing of the next."""
+    result = train(recipe(Phase(200, lr=1e-2, until=0.3, length=1), Phase(100, lr=1e-2, until=0.3, length=12), batch=64))
+    first = next(step for step, loss in result.losses if loss < 0.3)
+    assert result.steps > first + 20
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5])
+def test_a_phase_refuses_a_length_that_is_none(wrong):
+    with pytest.raises((ValueError, TypeError), match="length"):
+        Phase(4, lr=1e-2, length=wrong)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from lrnnlab.models.base import Recurrence
 
 CELLS = {"elman": nn.RNN, "lstm": nn.LSTM}
+STARTS = ("uniform", "orthogonal")
 
 
 class Nonlinear(Recurrence):
@@ -22,6 +23,8 @@ class Nonlinear(Recurrence):
         A name in ``CELLS``.
     inputs : int, optional
         Width of what it reads, D if not given.
+    start : str
+        Of the recurrent weights: ``"uniform"``, torch's own, or ``"orthogonal"``, with biases of zero.
 
     Examples
     --------
@@ -30,11 +33,17 @@ class Nonlinear(Recurrence):
     torch.Size([2, 7, 5])
     """
 
-    def __init__(self, width: int, cell: str, *, inputs: int | None = None):
+    def __init__(self, width: int, cell: str, *, inputs: int | None = None, start: str = "uniform"):
         super().__init__()
         if cell not in CELLS:
             raise ValueError(f"cell is one of {', '.join(CELLS)}, got {cell!r}")
+        if start not in STARTS:
+            raise ValueError(f"start is one of {', '.join(STARTS)}, got {start!r}")
         self.network = CELLS[cell](width if inputs is None else inputs, width, batch_first=True)
+        if start == "orthogonal":
+            nn.init.orthogonal_(self.network.weight_hh_l0)
+            nn.init.zeros_(self.network.bias_ih_l0)
+            nn.init.zeros_(self.network.bias_hh_l0)
 
     def initial(self, batch: int) -> Any:
         weight = self.network.weight_hh_l0

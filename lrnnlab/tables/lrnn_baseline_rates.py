@@ -1,15 +1,22 @@
-"""Which learning rate does each baseline of Table 2 of paper 000 get?  Four are tried, judged at the training length.
+"""How is each baseline of Table 2 of paper 000 trained?  Depths, readouts and rates, judged at the training length.
 
-A row is a baseline and a rate, ``s4d-0.003``.  Each is trained as for the table (see ``lrnn_baselines``), for 1,000
-steps instead of 5,000, from a seed that no run of the table has: 900 for seed 0.  Then it answers 1,024 fresh strings
-of the *training* length, 40, and no string that is longer.  The best share of right answers over all positions wins;
-where two are equal, the smaller loss (mean over the last 100 steps of training, whose strings are all fresh too).
+Two parts, each run from a seed that no run of the table has (900 for seed 0), of 32 strings a step, trained as for the
+table (see ``lrnn_baselines``) but shorter.  Then it answers 1,024 fresh strings of the *training* length, 40 or 39, and
+no string that is longer.  The best share of right answers over all positions wins; where two are equal, the smaller
+loss (mean over the last 100 steps of training, whose strings are all fresh too).
 
-A rate at which training broke off on either task is out for that baseline on both.  So it is with vanilla at 0.01, which
-breaks off on EvenPair; a run of the table had broken off on Sum too, after 367 of 5,000 steps.
+``s4d-0.003``
+    One layer on Sum and EvenPair, with the readout of ``lrnn_baselines.one_layer``: four rates, 1,000 steps, a fifth
+    of the table's.  A rate at which training broke off on either task is out for that baseline on both.  So it is with
+    vanilla at 0.01, which breaks off on EvenPair; a run of the table had broken off on Sum too.
+``s4d-3-mlp-0.003``
+    What one layer does not teach: three layers with the paper's readout of two layers at three rates, then, at the best
+    of these, the linear readout, and one layer with either; 500 steps, which take the time of some 1,300 of one layer.
+    The three starts of S4D share what is found for ``s4d``; Liquid-S4, the dearest, was not tried with three layers.
+``s4d-3-linear-0.01-again``
+    Where one layer was ahead after its 1,000 steps, the best of three layers again, with as many.
 
-What this does not settle: one seed, a fifth of the steps, four rates.  13 of the 26 winners are 0.01, and 10 are 0.03,
-the largest of the four: for those a larger one might be better still, and short training favours it.
+What this does not settle: one seed, a short training, few rates, and the shapes tried at one rate only.
 """
 
 from __future__ import annotations
@@ -27,24 +34,38 @@ from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.training import Phase, Recipe, fit
 from lrnnlab.training.evaluation import evaluate
 
-TASKS = tuple(lrnn_baselines.RATES)
-CANDIDATES = (1e-3, 3e-3, 1e-2, 3e-2)
-ROWS = tuple(f"{row}-{lr:g}" for row in lrnn_baselines.ROWS for lr in CANDIDATES)
+TASKS = ("sum", "evenpair", "modarith")
+CANDIDATES = (1e-3, 3e-3, 1e-2, 3e-2)  # with one layer
+DEEP = (3e-3, 1e-2, 3e-2)  # with three
+SHAPES = ((3, "mlp"), (3, "linear"), (1, "mlp"), (1, "linear"))  # the first at all rates
+LINEAR = tuple(row for row in lrnn_baselines.ROWS if row not in lrnn_baselines.REFERENCES)
+ROWS = (
+    *(f"{row}-{lr:g}" for row in lrnn_baselines.ROWS for lr in CANDIDATES),
+    *(f"{row}-{layers}-{head}-{lr:g}{again}" for row in LINEAR for layers, head in SHAPES for lr in DEEP
+      for again in ("", "-again")),
+)
 STEPS = {"live": 20, "desk": 1000}
+SHORTER = 2  # the second part has so many times fewer steps at the desk
 FIRST_SEED = 900  # the table's runs have small seeds
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One baseline with one rate: 1,000 steps at the desk; 20 live, to see that it runs.
+    """One baseline with one rate, and perhaps another shape; 20 steps live, to see that it runs.
 
-    >>> setting("s4-0.01", "sum", "desk")["phase"]["lr"]
-    0.01
+    >>> setting("s4-0.01", "sum", "desk")["phase"]["lr"], setting("s4-3-linear-0.01", "sum", "desk")["options"]
+    (0.01, {'layers': 3, 'head': 'linear'})
     """
-    baseline, lr = row.rsplit("-", 1)
-    model, options = lrnn_baselines.architecture(baseline, task, budget)
+    baseline, *shape, lr = row.removesuffix("-again").split("-")
+    steps = STEPS[budget]
+    if shape:
+        layers, head = shape
+        model, options = lrnn_baselines.architecture(baseline, int(layers), head)
+        steps = steps if budget == "live" or row.endswith("-again") else steps // SHORTER
+    else:
+        model, options = lrnn_baselines.one_layer(baseline, task)
     return {
         "baseline": baseline, "lr": float(lr), "task": task, "modulus": 5, "model": model, "options": options,
-        "phase": lrnn_baselines.phase(float(lr), STEPS[budget]), "recipe": lrnn_baselines.SHARED,
+        "phase": lrnn_baselines.phase(float(lr), steps), "recipe": lrnn_baselines.SHARED,
         "first_seed": FIRST_SEED, "length": tasks.task(task, 5).train_length, "strings": 1024,
     }  # fmt: skip
 
@@ -78,32 +99,46 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     }  # fmt: skip
 
 
-def chosen(records: Sequence[dict]) -> dict[str, dict[str, float]]:
-    """The winners, by task and baseline.  ``ValueError`` if a baseline lacks one of the four rates, or has none left.
+def tried(record: dict) -> tuple[int, str, float]:
+    """Layers, readout and rate of a record."""
+    setting = record["config"]["setting"]
+    return setting["options"]["layers"], setting["options"].get("head", "mlp"), setting["lr"]
 
-    A rate that broke off on one task is out on all.
+
+def chosen(records: Sequence[dict]) -> dict[str, dict[str, tuple[int, str, float]]]:
+    """The winners, by task and baseline: layers, readout, rate.
+
+    ``ValueError`` if a baseline lacks one of the rates of a part that it was tried in, or has none left.  A rate that
+    broke off on one task is out on all.
 
     >>> def made(lr, accuracy, loss):
+    ...     setting = {"baseline": "s4", "lr": lr, "options": {"layers": 1}}
     ...     metrics = {"accuracy": accuracy, "loss": loss, "finished": loss is not None}
-    ...     return {"task": "sum", "config": {"setting": {"baseline": "s4", "lr": lr}}, "metrics": metrics}
+    ...     return {"task": "sum", "row": f"s4-{lr:g}", "config": {"setting": setting}, "metrics": metrics}
     >>> chosen([made(1e-3, 0.5, 1.2), made(3e-3, 0.5, 1.1), made(1e-2, 0.8, None), made(3e-2, 0.7, None)])
-    {'sum': {'s4': 0.003}}
+    {'sum': {'s4': (1, 'mlp', 0.003)}}
     """
-    tried: dict[tuple[str, str], dict[float, dict]] = {}
+    found: dict[tuple[str, str], dict[tuple[int, str, float], dict]] = {}
+    parts: dict[tuple[str, str, tuple[float, ...]], set[float]] = {}
     broken = set()
     for record in records:
-        baseline, lr = (record["config"]["setting"][name] for name in ("baseline", "lr"))
-        tried.setdefault((record["task"], baseline), {})[lr] = record["metrics"]
+        task, baseline, how = record["task"], record["config"]["setting"]["baseline"], tried(record)
+        part = CANDIDATES if record["row"].count("-") == 1 else DEEP
+        if part is CANDIDATES or how[:2] == SHAPES[0]:
+            parts.setdefault((task, baseline, part), set()).add(how[-1])
+        if found.setdefault((task, baseline), {}).get(how, {"accuracy": -1.0})["accuracy"] < record["metrics"]["accuracy"]:
+            found[task, baseline][how] = record["metrics"]
         if not record["metrics"]["finished"]:
-            broken.add((baseline, lr))
-    winners: dict[str, dict[str, float]] = {}
-    for (task, baseline), found in tried.items():
-        if set(found) != set(CANDIDATES):
-            raise ValueError(f"{baseline} on {task} was tried at {sorted(found)}, not at each of {CANDIDATES}")
-        left = {lr: metrics for lr, metrics in found.items() if (baseline, lr) not in broken}
+            broken.add((baseline, how))
+    for (task, baseline, part), rates in parts.items():
+        if rates != set(part):
+            raise ValueError(f"{baseline} on {task} was tried at {sorted(rates)}, not at each of {part}")
+    winners: dict[str, dict[str, tuple[int, str, float]]] = {}
+    for (task, baseline), of in found.items():
+        left = {how: metrics for how, metrics in of.items() if (baseline, how) not in broken}
         if not left:
-            raise ValueError(f"{baseline} on {task} is left with none of {CANDIDATES}: training broke off")
-        best = max(left, key=lambda lr: (left[lr]["accuracy"], -left[lr]["loss"]))
+            raise ValueError(f"{baseline} on {task} is left with none of what was tried: training broke off")
+        best = max(left, key=lambda how: (left[how]["accuracy"], -left[how]["loss"]))
         winners.setdefault(task, {})[baseline] = best
     return winners
 
@@ -116,15 +151,20 @@ def line(record: dict) -> str:
 
 
 def table(records: Sequence[dict]) -> str:
-    """By task: a baseline's accuracy at the training length for each rate, and what a guesser has at its end."""
+    """By task: a baseline's accuracy at the training length for each shape and rate, and what a guesser has at its end."""
     parts = []
     for name in dict.fromkeys(record["task"] for record in records):
-        rows = [{**record["config"]["setting"], **record["metrics"]} for record in records if record["task"] == name]
-        order = list(dict.fromkeys(row["baseline"] for row in rows))
-        body = pd.DataFrame(rows).pivot(index="baseline", columns="lr", values="accuracy").loc[order]
-        task = tasks.task(name, rows[0]["modulus"])
+        rows = [
+            {"baseline": record["config"]["setting"]["baseline"], "rate": tried(record)[-1],
+             "layers, readout, steps": f"{'{} {}'.format(*tried(record))} {record['config']['setting']['phase']['steps']}",
+             "accuracy": record["metrics"]["accuracy"]}
+            for record in records if record["task"] == name
+        ]  # fmt: skip
+        body = pd.DataFrame(rows).pivot(index=["baseline", "layers, readout, steps"], columns="rate", values="accuracy")
+        task = tasks.task(name, records[0]["config"]["setting"]["modulus"])
         parts.append(f"{name}   (length {task.train_length}: chance {task.chance:.3f}, majority "
-                     f"{task.majority(task.train_length):.3f})\n{body.to_string(float_format='{:.4f}'.format)}")  # fmt: skip
+                     f"{task.majority(task.train_length):.3f})\n"
+                     f"{body.to_string(float_format='{:.4f}'.format, na_rep='')}")  # fmt: skip
     return "\n\n".join(parts)
 
 

@@ -59,9 +59,11 @@ class Setting:
         """As plain data.  What recipes learned late is left out where it is not used, so that earlier records stay good."""
         plain = asdict(self)
         recipe = plain["recipe"]
-        for part, late in [(recipe, "mend"), *((phase, "prune") for phase in recipe["phases"])]:
-            if part[late] is None:
-                del part[late]
+        late = [(recipe, "mend"), *((phase, name) for phase in recipe["phases"] for name in ("prune", "length"))]
+        late += [(recipe["mend"]["phase"], "length")] if recipe["mend"] else []
+        for part, name in late:
+            if part[name] is None:
+                del part[name]
         return plain
 
 

@@ -188,7 +188,6 @@ class Attempts:
         self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
         self.check, self.check_every, self.confirm = check, check_every, confirm
         self.length = task.train_length if recipe.length is None else recipe.length
-        self.labelled = task.mask(self.length)
         self.earlier_seconds = self.earlier_cpu = 0.0
         self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()
         self.accepted, self.total_steps = False, 0
@@ -235,7 +234,7 @@ class Attempts:
             phase = self.phases[self.phase]
 
             def reached(phase: Phase = phase) -> bool:
-                return descent.here > 0 and phase.until is not None and descent.running < phase.until
+                return phase.until is not None and descent.here > 0 and descent.running < phase.until
 
             descent.run(partial(self._loss, phase), phase.steps, heights=partial(_heights, phase),
                         enough=lambda: self.stopped or reached(), after=after)  # fmt: skip
@@ -245,24 +244,25 @@ class Attempts:
             if ended and phase.prune is not None:
                 self._prune(phase.prune)
             if ended:
-                self.phase, descent.here = self.phase + 1, 0
+                self.phase, descent.here, descent.running = self.phase + 1, 0, math.nan
         return True
 
     def _loss(self, phase: Phase, part: float) -> tuple[Tensor, Tensor | None]:
         """The loss of a fresh batch, and the purity term."""
-        model, batch = self.descent.model, self._batch()
+        length = self.length if phase.length is None else phase.length
+        model, batch, mask = self.descent.model, self._batch(length), self.task.mask(length)
         trace = model.trace(batch.tokens)
         states = trace.output
         if phase.noise:
             states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
-        labelled = slice(None) if self.labelled.all() else self.labelled
+        labelled = slice(None) if mask.all() else mask
         logits = model.readout(states[:, labelled])
         loss = _loss(logits.flatten(0, 1), batch.targets[:, labelled].flatten(), phase)
         return loss, phase.purity * part * impurity(model, trace, batch.tokens) if phase.purity else None
 
-    def _batch(self):
+    def _batch(self, length: int):
         """Fresh strings; half of them begin with a lesson, if there are any."""
-        batch = self.task.sample(self.recipe.batch, self.length, self.data)
+        batch = self.task.sample(self.recipe.batch, length, self.data)
         if not self.lessons:
             return batch
         for row in range(len(batch.tokens) // 2):
@@ -273,10 +273,11 @@ class Attempts:
     def _prune(self, ceiling: float) -> None:
         descent = self.descent
         batch = self.task.sample(64, self.length, stream(self.seed, f"prune {descent.steps}"))
+        labelled = self.task.mask(self.length)
 
         @torch.no_grad()
         def harm(model):
-            logits, wanted = model(batch.tokens)[:, self.labelled], batch.targets[:, self.labelled]
+            logits, wanted = model(batch.tokens)[:, labelled], batch.targets[:, labelled]
             return F.cross_entropy(logits.flatten(0, 1), wanted.flatten()).item()
 
         freeze_idle(descent.model, harm, max(ceiling, 2 * harm(descent.model)))

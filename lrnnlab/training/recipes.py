@@ -36,10 +36,13 @@ class Phase:
         Weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that are in
         use are from one-hot.
     until : float, optional
-        End sooner, once the running mean of the loss is below this.
+        End sooner, once the running mean of this phase's losses is below this.
     prune : float, optional
         When the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch stays
         under this, or under twice what it was (see :mod:`lrnnlab.training.pruning`).
+    length : int, optional
+        Of the training strings of this phase; the recipe's if absent.  Phases of growing lengths, each ``until`` it is
+        known, are a curriculum.
     """
 
     steps: int
@@ -53,6 +56,7 @@ class Phase:
     purity: float = 0.0
     until: float | None = None
     prune: float | None = None
+    length: int | None = None
 
     def __post_init__(self):
         whole_number(self.steps, 1, "steps, of a phase,")
@@ -61,6 +65,8 @@ class Phase:
             if getattr(self, name) is not None:
                 number(getattr(self, name), name, 0)
         number(self.smoothing, "smoothing", 0, 1)
+        if self.length is not None:
+            whole_number(self.length, 1, "length")
         if self.loss not in ("cross_entropy", "squared"):
             raise ValueError(f"loss is cross_entropy or squared, got {self.loss!r}")
 
