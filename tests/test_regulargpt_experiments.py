@@ -19,7 +19,7 @@ from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
 from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
 from lrnnlab.training.evaluation import accuracy_at_lengths, levels
-from lrnnlab.training.lengths import Curriculum, held_out, longest_at, train_strings
+from lrnnlab.training.lengths import Curriculum, Stages, held_out, longest_at, train_strings
 from lrnnlab.training.loop import with_seed
 from lrnnlab.training.steady import stream
 
@@ -195,6 +195,41 @@ def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, 
     assert course.reach == reach and course.full == math.inf
 
 
+def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
+    net, stages = Machine(), (3, 4, 12)
+    trained(net, steps=400, longest=12, stages=stages, gate=0.1, symbols=96, batch=8, rate=0.0)
+    lengths = [length for length, _ in net.seen]
+    first = [next(place for place, length in enumerate(lengths) if length > reach) for reach in (0, 3, 4)]
+    assert first[1] >= 15 and first[2] >= first[1] + 14 and max(lengths) == 12
+    whole = lengths[first[2] :]
+    newest = sum(length > 4 for length in whole) / len(whole)
+    assert abs(newest - (0.5 + 0.5 * 8 / 12)) < 0.1 and set(whole) == set(range(1, 13))
+    net = Machine(certain=0.0)  # never below the gate, whatever the step
+    trained(net, steps=100, longest=12, stages=stages, gate=0.1, rate=0.0)
+    assert max(length for length, _ in net.seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("length", "targets", "certain", "stage"),
+    [(5, [0, 1, 0, 0], 9, 1), (4, [0, 1, 0, 0], 9, 0), (5, [1, 1, 1, 1], 9, 0), (5, [0, 1, 0, 0], 1, 0)],
+    ids=["known", "an older length", "of one class", "unsure"],
+)
+def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage):
+    course = Stages(Parity(), 4, (4, 8, 40), stream(0, "x"), gate=0.1, stage=1)
+    targets = torch.tensor(targets)
+    logits = certain * F.one_hot(targets, 2).float()
+    for _ in range(15):
+        assert course.stage == 1
+        course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
+    assert course.stage == 1 + stage and (course.count == 0) == (stage or course.mean == 0)
+
+
+def test_short_strings_come_in_greater_numbers():
+    shapes = {(len(b.tokens), b.tokens.shape[1]) for b in (
+        course() for course in [Stages(Parity(), 4, (40,), stream(0, "x"), gate=0.1, symbols=60)] for _ in range(300))}
+    assert shapes == {(max(4, min(32, 60 // T)), T) for T in range(1, 41)}
+
+
 def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
     net, task = small_net(), Parity()
     made = trained(net, steps=30, rate=0.3, watch_every=3)
@@ -303,6 +338,8 @@ def test_levels_of_a_guesser():
         (lambda: trained(Machine(), clip=0.0), "clip=0.0"),
         (lambda: trained(Machine(), growth=-1), "growth=-1"),
         (lambda: trained(Machine(), patience=2), "patience=2"),
+        (lambda: trained(Machine(), stages=(4, 2, 9)), r"stages=\[4, 2, 9\]"),
+        (lambda: trained(Machine(), stages=(4, 8)), r"stages=\[4, 8\]"),
         (lambda: accuracy_at_lengths(Machine(), Parity(), [], strings=1, generator=stream(0, "x")), r"lengths=\[\]"),
         (lambda: accuracy_at_lengths(Machine(), Parity(), [3], strings=0, generator=stream(0, "x")), "got 0"),
         (lambda: regulargpt_table1.TABLE.setting("rnn", "tomita_9", "desk"), "tomita_9"),
