@@ -83,12 +83,27 @@ FAST, SLOW = 3e-3, 1e-3  # rates: at the fast one trees often fall back to one a
 FAST_TASKS = {"rnn": TASKS, "transformer": (), "regulargpt_c2": ("parity", "cycle_navigation", *_ARITHMETIC),
               "regulargpt_c3": ("cycle_navigation", *_ARITHMETIC)}  # fmt: skip
 EVERY_LENGTH = ("parity", "even_pairs", "cycle_navigation")  # scored at every length with C = 2; others at every 9th
-_STAGED = {"batch": 64, "warmup": 50, "gate": 0.1, "symbols": 4096, "schedule": "trapezoid", "betas": [0.9, 0.99],
-           "watch_every": 100, "patience": 3, "sure": 1e-4}  # fmt: skip
-_ARITHMETIC_STAGES = {**_STAGED, "rate": 1e-3, "stages": [2, 4, 6, 8, 10, 12, 16, 20, 26, 32, 40]}
-TAUGHT = {  # (row, task): what the budget desk has in place of the setting above, where that did not teach the task
-    **{("rnn", task): {"options": {"width": 128}, "training": {**_ARITHMETIC_STAGES, "steps": 6000}}
-       for task in _ARITHMETIC},
+_STAGED = {"rate": 1e-3, "batch": 64, "warmup": 50, "gate": 0.1, "symbols": 4096, "schedule": "trapezoid",
+           "betas": [0.9, 0.99], "watch_every": 100, "patience": 3, "sure": 1e-4}  # fmt: skip
+_TENS = [10, 20, 30, 40, 50]
+_BY_TWO = [2, 4, 6, 8, 10, 12, 16, 20, 26, 32, 40]
+_BY_THREE = [1, 2, 3, 6, 9, 15, 21, 27, 34, 40]  # a new depth begins at 4, 10 and 28 symbols
+_TOMITA = [2, 4, 6, 9, 14, 20, 27, 30, 34, 40, 50]
+TAUGHT = {  # row: task: what the budget desk changes in the setting above, where that did not teach the task
+    "rnn": {
+        **dict.fromkeys(_ARITHMETIC, {"options": {"width": 128}, "steps": 6000, "stages": _BY_TWO}),
+        **dict.fromkeys(("d_3", "d_4"), {"steps": 2000, "stages": _TENS}),
+    },
+    "transformer": {
+        "even_pairs": {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600},
+        **dict.fromkeys((*RECOGNISED[:4], "tomita_3", "tomita_4"),
+                        {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600}),
+    },
+    "regulargpt_c2": {},
+    "regulargpt_c3": {
+        "cycle_navigation": {"steps": 3000, "stages": _BY_THREE, "rate": 2e-3},
+        **dict.fromkeys(("tomita_5", "tomita_6"), {"steps": 4000, "stages": _TOMITA}),
+    },
 }  # fmt: skip
 PAPER = {  # task: (max, mean) over 3 seeds in percent, in the order of ROWS; what it says of Modular Arithmetic has a +
     "even_pairs": ((100, 100), (99.7, 73.2), (100, 89.3), (100, 96.6)),
@@ -155,9 +170,12 @@ def recipe(row: str, task: str, budget: str) -> dict:
                 "gate": 0.3, "watch_every": 25, "patience": 3, "sure": 5e-4}  # fmt: skip
     every = budget == "desk" and row == "regulargpt_c2" and task in EVERY_LENGTH
     stride = 1 if every else 3 if task in RECOGNISED else 25 if row == "transformer" else 9
-    taught = TAUGHT.get((row, task), {}) if budget == "desk" else {}
-    return {"row": row, "options": SIZES[row]["small"], "training": training, "device": "cpu",
-            "strings": 16 if every or row == "transformer" else 32, "stride": stride, **taught}  # fmt: skip
+    found = {"row": row, "options": SIZES[row]["small"], "training": training, "device": "cpu",
+             "strings": 16 if every or row == "transformer" else 32, "stride": stride}  # fmt: skip
+    if budget == "desk" and task in TAUGHT[row]:
+        taught = {**_STAGED, **TAUGHT[row][task]}
+        found |= {"options": taught.pop("options", found["options"]), "training": taught}
+    return found
 
 
 def build_task(setting: dict) -> StringTask:
