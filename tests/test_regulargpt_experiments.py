@@ -415,10 +415,21 @@ def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_we
 
 def test_a_cell_shows_the_greatest_the_mean_and_every_seed():
     def run(seed, share):
-        return {"task": "parity", "row": "rnn", "seed": seed, "metrics": {"accuracy": share, "majority": 0.5}}
+        metrics = {"accuracy": share, "majority": 0.5, "accuracy_seen": 0.75, "steps": 60 + seed}
+        return {"task": "parity", "row": "rnn", "seed": seed, "metrics": metrics}
 
     text = regulargpt_table1.TABLE.text([run(1, 0.5), run(0, 0.9999), run(2, 1.0)])
     assert "100 / 83.3 (99.9 50.0 100)" in text and "100.0 / 98.9" in text
+    assert text.endswith("parity rnn: not learned by 1 of 3: 75.0 at length 40 after 61 steps, 50.0 beyond; majority 50.0")
+
+
+def test_every_low_net_has_one_of_two_reasons():
+    levels = {"majority": 0.5, "steps": 9}
+    made = [{"task": "d_2", "row": "rnn", "seed": seed, "metrics": {"accuracy": beyond, "accuracy_seen": seen, **levels}}
+            for seed, (beyond, seen) in enumerate([(0.97, 0.5), (0.9699, 0.97), (0.6, 1.0), (0.7, 0.9)])]  # fmt: skip
+    said = list(regulargpt_table1.reasons(made))
+    assert [line.split(": ")[1] for line in said] == ["not learned by 1 of 4", "lost with length in 2 of 4"]
+    assert "70.0 beyond" in said[0] and "98.5 (97.0 to 100) at length 50" in said[1] and "78.4 (60.0 to 96.9)" in said[1]
 
 
 def test_table2_asks_every_net_at_every_p():
