@@ -1182,9 +1182,9 @@ print(*ch08.seeds_apart(desk), sep="\n")
 
 # %% [markdown]
 # **A low number has a reason.** Here are all tasks whose *best* seed stays below 90 % beyond the trained lengths, and in brackets what
-# the same seed scores *within* them. Where the number in brackets is low too, the net has not learned the task in the steps that it
-# had (ours have 150 to 3,000; the paper's scripts take 10,000 to a million): nothing is shown about what it could learn. Where it is
-# near 100, the task was learned and lost with the length.
+# the same seed scores at the longest of them. Below 97 % there, the net has *not learned* the task in the steps that it had (the paper's
+# scripts take 10,000 to a million; ours are in the records): nothing is shown about what it could learn. Else the task was learned
+# and *lost with length*. A third reason would be that a net *cannot express* the task; no theorem says so of a cell of this table.
 
 # %%
 print(*ch08.low_and_why(desk), sep="\n")
