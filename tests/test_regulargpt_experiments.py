@@ -427,9 +427,28 @@ def test_every_low_net_has_one_of_two_reasons():
     levels = {"majority": 0.5, "steps": 9}
     made = [{"task": "d_2", "row": "rnn", "seed": seed, "metrics": {"accuracy": beyond, "accuracy_seen": seen, **levels}}
             for seed, (beyond, seen) in enumerate([(0.97, 0.5), (0.9699, 0.97), (0.6, 1.0), (0.7, 0.9)])]  # fmt: skip
-    said = list(regulargpt_table1.reasons(made))
+    made[0]["over_the_seam"], *others = [{"16": [1.0, 0.5 * seed]} for seed in range(4)]
+    for record, found in zip(made[1:], others):
+        record["over_the_seam"] = found
+    *said, seam = regulargpt_table1.reasons(made)
+    assert seam == "d_2 rnn: at length 16, with 0, 1 or more × over the root's seam: 100 75.0"
     assert [line.split(": ")[1] for line in said] == ["not learned by 1 of 4", "lost with length in 2 of 4"]
     assert "70.0 beyond" in said[0] and "98.5 (97.0 to 100) at length 50" in said[1] and "78.4 (60.0 to 96.9)" in said[1]
+
+
+def test_products_are_told_by_the_right_half_of_the_root():
+    task, asked = STRING_TASKS["modular_arithmetic_prefix"](), []
+
+    class Judge(nn.Module):  # right unless the right half begins with a ×; of all strings the label is known
+        def forward(self, tokens):
+            asked.append(tokens)
+            half = {8: 4, 16: 8, 40: 32}[tokens.shape[1]]
+            wrong = tokens[:, -half] == task.symbols.index("×")
+            return F.one_hot((task.label(tokens) + wrong) % 5, 5)
+
+    for length in (8, 16, 40):
+        found = regulargpt_table1.over_the_seam(Judge(), task, length, stream(0, "x"), strings=600)
+        assert found == [1.0, 0.0, 0.0] and asked[-1].shape == (600, length)
 
 
 def test_table2_asks_every_net_at_every_p():

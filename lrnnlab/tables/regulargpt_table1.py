@@ -274,7 +274,7 @@ def over_the_seam(
 ) -> list[float]:
     """Of Modular Arithmetic in chunks of 2: the share right where the root's right half begins with 0, 1, 2 or more ×.
 
-    Such a × carries a product over the seam of the two halves: the left one's open term times the right one's first
+    A × there carries a product over the seam of the two halves: the left one's open term times the right one's first
     factor.  With none the root has but sums to form.  By chance, two thirds of the strings have none.
 
     >>> class Sums(nn.Module):  # takes every × for a +
@@ -376,6 +376,10 @@ def reasons(records: Sequence[dict]) -> Iterator[str]:
                 yield (f"{task} {row}: {who_not} {len(low)} of {len(cell)}: {seen} at length "
                        f"{STRING_TASKS[task]().train_length} after {max(found['steps'] for found in low):,} steps, {beyond} "
                        f"beyond; majority {percent(low[0]['majority'])}")  # fmt: skip
+        for length in cell[0].get("over_the_seam", ()):
+            means = [percent(fmean(shares)) for shares in zip(*(record["over_the_seam"][length] for record in cell))]
+            yield (f"{task} {row}: at length {length}, with {', '.join(map(str, range(len(means))))} or more × over the "
+                   f"root's seam: {' '.join(means)}")  # fmt: skip
 
 
 def in_the_paper(row: str, task: str) -> str:
