@@ -110,11 +110,14 @@ TAUGHT = {  # row: task: what the budget desk changes in the setting above, wher
         **dict.fromkeys(("d_3", "d_4"), {"steps": 2000, "stages": _TENS}),
     },
     "transformer": {
-        "even_pairs": {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600},
-        **dict.fromkeys((*RECOGNISED[:4], "tomita_3", "tomita_4"),
-                        {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600}),
+        **dict.fromkeys(("even_pairs", "cycle_navigation", *_ARITHMETIC),
+                        {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600}),
+        **dict.fromkeys(RECOGNISED, {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600}),
     },
-    "regulargpt_c2": {},
+    "regulargpt_c2": {
+        "modular_arithmetic_prefix": {"options": {"width": 128, "heads": 8}, "steps": 4000, "stages": _BY_TWO,
+                                      "symbols": 3072},
+    },
     "regulargpt_c3": {
         "cycle_navigation": {"steps": 3000, "stages": _BY_THREE, "rate": 2e-3},
         **dict.fromkeys(("tomita_5", "tomita_6"), {"steps": 4000, "stages": _TOMITA}),
