@@ -115,7 +115,7 @@ TAUGHT = {  # row: task: what the budget desk changes in the setting above, wher
         **dict.fromkeys(RECOGNISED, {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600}),
     },
     "regulargpt_c2": {
-        "modular_arithmetic_prefix": {"options": {"width": 128, "heads": 8}, "steps": 4000, "stages": _BY_TWO,
+        "modular_arithmetic_prefix": {"options": {"width": 128, "heads": 8}, "steps": 2000, "stages": _BY_TWO,
                                       "symbols": 3072},
     },
     "regulargpt_c3": {
