@@ -6,7 +6,8 @@ says.  Modular Arithmetic is there twice: with a + before every expression, whic
 (so that the pairs of a tree are operator and number), and without, as Deletang et al. have it.  The score is the mean
 over lengths of the share of right answers, by the last weights, without the first length (41, 51), as in the code.
 
-The budget desk has a setting of its own for the cells of ``TAUGHT``, which the live one did not teach:
+The budget desk has a setting of its own for the cells of ``TAUGHT``, which stayed 3 points and more below the paper's
+mean with the live one; all others keep it:
 
 ==================  =============================  ====================================  =============================
 what                paper                          live, and desk if not in ``TAUGHT``   desk, ``TAUGHT``
@@ -104,15 +105,14 @@ _BY_TWO = [2, 4, 6, 8, 10, 12, 16, 20, 26, 32, 40]
 _BY_THREE = [1, 2, 3, 6, 9, 15, 21, 27, 34, 40]  # a new depth begins at 4, 10 and 28 symbols
 _TOMITA = [2, 4, 6, 9, 14, 20, 27, 30, 34, 40, 50]
 KNOWN = 0.97  # a net with a smaller share of right answers is low
-TAUGHT = {  # row: task: what the budget desk changes in the setting above, where that did not teach the task
+TAUGHT = {  # row: task: what the budget desk changes in the setting above, where that stayed below the paper's mean
     "rnn": {
         **dict.fromkeys(_ARITHMETIC, {"options": {"width": 128}, "steps": 6000, "stages": _BY_TWO}),
         **dict.fromkeys(("d_3", "d_4"), {"steps": 2000, "stages": _TENS}),
     },
     "transformer": {
-        **dict.fromkeys(("even_pairs", "cycle_navigation", *_ARITHMETIC),
-                        {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600}),
-        **dict.fromkeys(RECOGNISED, {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600}),
+        "even_pairs": {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600},
+        **dict.fromkeys(("d_2", "d_4", "tomita_3"), {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600}),
     },
     "regulargpt_c2": {
         "modular_arithmetic_prefix": {"options": {"width": 128, "heads": 8}, "steps": 2000, "stages": _BY_TWO,
