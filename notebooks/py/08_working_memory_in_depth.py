@@ -1190,6 +1190,17 @@ print(*ch08.seeds_apart(desk), sep="\n")
 print(*ch08.low_and_why(desk), sep="\n")
 
 # %% [markdown]
+# **What is hard in Modular Arithmetic.** A string is `+` and an expression, so a chunk of two is an operator and a number, and a node must
+# hold what its part does to a finished sum and an open term. Where the right half of the string begins with $\times$, the root must
+# multiply across the seam: the left half's open term by the right half's first factor. Where it does not, the root only adds. The
+# shares of right answers, by the number of $\times$ at the seam, show which of the two is learned first.
+
+# %%
+arithmetic = [record for record in desk
+              if (record["row"], record["task"]) == ("regulargpt_c2", "modular_arithmetic_prefix")]  # fmt: skip
+print(*table1.reasons(arithmetic), sep="\n")
+
+# %% [markdown]
 # ### Chance is not the level to beat
 #
 # **Step 1.** Words of odd length are never in $D_n$ or Tomita 5. For words of *all* lengths: walk through the automaton with the parity
