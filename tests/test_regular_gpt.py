@@ -201,6 +201,31 @@ def test_a_depth_sees_the_window_that_it_should(thickness):
             assert (seen[0].abs().sum(-1) > 0).tolist() == [m - reach <= n <= m for n in range(T)]
 
 
+# --- tables of chunks -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("B, T, depths", [(1, 3, 0), (4, 11, 1), (64, 13, 2), (70, 1, 1)])
+@pytest.mark.parametrize("options", [{}, {"block": "gpt2"}, {"depths": 6}, {"chunk": 3}, {"thickness": 2}], ids=str)
+def test_the_tables_of_training_have_the_logits_and_gradients_of_every_depth(B, T, depths, options, monkeypatch):
+    model, tokens, looked_up = make(**options), strings(V, B, T), []
+    product = torch.cartesian_prod
+    monkeypatch.setattr(torch, "cartesian_prod", lambda *sizes: looked_up.append(sizes) or product(*sizes))
+    found = []
+    for training in (True, False):
+        logits = model.train(training)(tokens)
+        found.append([logits, *torch.autograd.grad(logits.sin().sum(), list(model.parameters()), allow_unused=True)])
+    assert len(looked_up) == depths or options.keys() & {"chunk", "thickness"}
+    for one, other in zip(*found):
+        assert (one is None) == (other is None) and (one is None or gap(one, other) < 1e-10)
+
+
+def test_a_hook_on_the_embedding_sees_every_position():
+    model, seen = make().train(), []
+    model.embedding.register_forward_hook(lambda _, given, vectors: seen.append(vectors.shape))
+    model(strings(V, 64, 13))
+    assert seen == [(64, 13, D)]
+
+
 # --- gradients ------------------------------------------------------------------------------------------------------
 
 

@@ -25,7 +25,6 @@ from lrnnlab.tables.rotrnn_fig3 import along_time, expected_squares, layer_input
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
 from lrnnlab.training.loop import (
-    SCHEDULES,
     Trained,
     settled,
     share_of_rate,
@@ -77,7 +76,7 @@ def test_training_takes_one_thread_whatever_is_allowed():
 
 
 @settings(max_examples=30, deadline=None)
-@given(steps=st.integers(1, 40), part=st.floats(0, 0.99), schedule=st.sampled_from(SCHEDULES))
+@given(steps=st.integers(1, 40), part=st.floats(0, 0.99), schedule=st.sampled_from(("cosine", "constant")))
 def test_rates_are_torchs_own_schedules(steps, part, schedule):
     warmup = int(part * steps)
     optimiser = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)

@@ -8,6 +8,8 @@ m - j c^l, j = 0 .. c-1, and ceil(log_c T) depths see the whole string.  Two for
     masks   the text (Sec. 3.1, Eq. 1): every position at every depth, through a dilated mask, keys before the start
             masked; an answer at every position
 
+A tree in training computes each of the few different chunks of its lowest depths once (``by_table``).
+
 With the same padding both give the last position the same numbers.  In the form of masks the answer at position m looks
 at nothing behind m, but takes as many depths as the whole string needs; what the tree says of the prefix that ends at m
 stands in ``hidden`` at the depth where that prefix would be done (for ``padding="masked"``).
@@ -18,15 +20,17 @@ thickness, l depth, s residue classes of positions modulo c^l, S positions of on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from lrnnlab.errors import checked
-from lrnnlab.models.base import Module, check_sizes, layers_of
+from lrnnlab.models.base import Module, check_sizes, check_strings, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
@@ -146,7 +150,9 @@ class RegularGPT(Module):
         self._form = form
 
     def forward(self, tokens: Tensor) -> Tensor:
-        logits = self.head(self.norm(self.hidden(tokens)[-1]))
+        # A hook on the embedding wants to see every position, not every symbol.
+        tables = self.form == "tree" and self.padding == "learned" and self.training and not self.embedding._forward_hooks
+        logits = self.head(self.norm(self.by_table(tokens) if tables else self.hidden(tokens)[-1]))
         return logits.squeeze(1) if self.form == "tree" else logits
 
     def hidden(self, tokens: Tensor) -> list[Tensor]:
@@ -160,6 +166,34 @@ class RegularGPT(Module):
             h = self._shrink(h, layers) if self.form == "tree" else self._dilate(h, layers, self.chunk**depth)
             outputs.append(h)
         return outputs
+
+    def by_table(self, tokens: Tensor) -> Tensor:
+        """The last of ``hidden``, (B,1,D), of a tree with learned padding; the same numbers, but for their rounding.
+
+        A depth over N different states has (N+1)^(c-1) N different chunks (c - 1 places may be padding).  While that is
+        no more than the chunks of this batch, each is computed once and looked up: with two symbols and c = 2 there are
+        6 at depth 0 and 42 at depth 1, where 64 strings of 40 symbols have 1280 and 640.  Half of all work is at depth 0.
+        """
+        check_strings(tokens, self.embedding.vocab_size, self.embedding.weight)
+        depths = self._layers_for(tokens.shape[1])
+        codes, table = tokens, self.embedding.weight[:-1] * self.embedding.weight.shape[1] ** 0.5  # (B,S), (N,D)
+        done = 0
+        while done < len(depths) and len(depths[done]) == 1:
+            codes = F.pad(codes, (-codes.shape[1] % self.chunk, 0), value=len(table)).unflatten(1, (-1, self.chunk))
+            radix = [len(table) + 1] * (self.chunk - 1) + [len(table)]
+            if math.prod(radix) > codes[..., 0].numel():
+                codes = codes.flatten(1)
+                break
+            chunks = torch.cartesian_prod(*(torch.arange(size, device=tokens.device) for size in radix))
+            h = torch.cat([table, self.pad.unsqueeze(0)])[chunks].unsqueeze(0)  # (1,N',c,D)
+            table = depths[done][0].at_chunk_ends(h, torch.ones_like(chunks, dtype=torch.bool)).flatten(0, 2)  # (N',D)
+            places = [math.prod(radix[place + 1 :]) for place in range(self.chunk)]
+            codes = (codes * torch.tensor(places, device=tokens.device)).sum(-1)
+            done += 1
+        h = F.embedding(codes, torch.cat([table, self.pad.unsqueeze(0)]))
+        for layers in depths[done:]:
+            h = self._shrink(h, layers)
+        return h
 
     def _layers_for(self, length: int) -> list:
         """The layers of every depth that a string of this length needs."""

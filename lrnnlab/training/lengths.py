@@ -9,8 +9,9 @@ tokens and any model that reads them::
     train_strings(net, parity, steps=600, rate=3e-3, batch=64, growth=300, gate=0.3, generator=stream(0, "train"))
     accuracy_at_lengths(net, parity, range(41, 501), strings=16, generator=stream(0, "test"))
 
-What is not the paper's, and off unless it is asked for: lengths that grow (``growth``, ``gate``), a rate that falls,
-weight decay, and an end as soon as strings that were held out are answered with certainty (``patience``).  Those are
+What is not the paper's, and off unless it is asked for: lengths that grow (``growth``, ``gate``, ``stages``), more
+strings a batch where they are short (``symbols``), a rate that falls, weight decay, and an end as soon as strings that
+were held out are answered with certainty (``patience``).  Those are
 of training lengths; nothing here looks at a longer string before the score.
 
 Letters: B batch, T time, C classes.
@@ -19,6 +20,7 @@ Letters: B batch, T time, C classes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,6 +32,7 @@ from lrnnlab.errors import whole_number
 from lrnnlab.tasks.base import BaseTask, Batch, draw_seed
 from lrnnlab.training.loop import Trained, settled, train
 
+MANY = 8  # times as many strings at most as at the longest length
 HELD_LENGTHS = 8  # held-out strings have the longest training lengths: with them the tree has all its depths
 
 
@@ -44,8 +47,11 @@ def train_strings(
     longest: int | None = None,
     growth: int = 0,
     gate: float = 0.0,
+    stages: Sequence[int] = (),
+    symbols: int = 0,
     warmup: int = 0,
     schedule: str = "constant",
+    betas: tuple[float, float] = (0.9, 0.999),
     decay: float = 0.0,
     clip: float | None = 1.0,
     watch_every: int = 0,
@@ -67,8 +73,12 @@ def train_strings(
     growth : int
         The batches in which the lengths grow evenly, see :class:`Curriculum`.
     gate : float
-        The loss, in nats, below which the lengths double, see :class:`Curriculum`.
-    warmup, schedule, decay, clip
+        The loss, in nats, below which the lengths double, see :class:`Curriculum`, or the next stage comes.
+    stages : sequence of int
+        The longest lengths, one after the other, see :class:`Stages`; if there are any, nothing is forced by ``growth``.
+    symbols : int
+        With stages: a batch of short strings has so many symbols, but no more than ``MANY`` times ``batch`` strings.
+    warmup, schedule, betas, decay, clip
         As in :func:`lrnnlab.training.loop.train`.
     watch_every : int
         How often held-out strings of the 8 longest lengths are answered; 0 for never.  ``watched`` then has
@@ -101,17 +111,20 @@ def train_strings(
     >>> made.steps, [seen["step"] for seen in made.watched], made.watched[-1]["right"]
     (60, [0, 20, 40, 60], 1.0)
     """
-    longest = _checked(task, longest, growth, patience, watch_every)
+    longest = _checked(task, longest, growth, patience, watch_every, stages)
     own = torch.Generator().manual_seed(draw_seed(generator))  # looks and dropout change no training string
     watch = partial(_answers, batches=held_out(task, longest, own)) if watch_every else None
-    course = Curriculum(task, batch, longest, generator, growth, gate, next(net.parameters()).device)
+    device = next(net.parameters()).device
+    course: Curriculum | Stages = Curriculum(task, batch, longest, generator, growth, gate, device)
+    if stages:
+        course = Stages(task, batch, tuple(stages), generator, gate, symbols, device)
 
     def until(made: Trained) -> bool:
         return settled(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, course.full)
 
     return train(
         net, course, course.loss, steps=steps, rate=rate, generator=own, decay=decay,
-        clip=clip, warmup=warmup, schedule=schedule, watch=watch, watch_every=watch_every,
+        betas=betas, clip=clip, warmup=warmup, schedule=schedule, watch=watch, watch_every=watch_every,
         until=until if patience else None, checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
 
@@ -198,6 +211,100 @@ class Curriculum:
         return value
 
 
+@dataclass
+class Stages:
+    """Batches of strings of one length up to ``stages[stage]``; the next stage comes only when this one is known.
+
+    Half of the batches have a length that this stage brought, the others any length up to its own.  A stage is known
+    when the running mean of the loss of batches of its own lengths is below ``gate`` nats (a tenth of each new loss; 15
+    batches at least; those whose answers are all the same do not count).
+
+    Parameters
+    ----------
+    task : BaseTask
+        What the strings are of.
+    batch : int
+        Strings a batch, at least.
+    stages : tuple of int
+        The longest length of each stage, rising.
+    generator : torch.Generator
+        Of lengths and strings.
+    gate : float
+        The loss, in nats.
+    symbols : int
+        Batches of short strings have so many symbols, or ``MANY`` times ``batch`` strings if that is less.
+    device : torch.device or str
+        Where the batches go.
+    stage, drawn, full, mean, count
+        The stage; how many batches were drawn, and how many before the first of the last stage; the running mean, and
+        of how many batches.
+
+    Examples
+    --------
+    >>> from lrnnlab.tasks.string_tasks import Parity
+    >>> course = Stages(Parity(), 8, (2, 6), torch.Generator().manual_seed(0), gate=0.1, symbols=32)
+    >>> [tuple(course().inputs.shape) for _ in range(4)]
+    [(16, 2), (32, 1), (32, 1), (32, 1)]
+    >>> course.stage = 1
+    >>> [tuple(course().inputs.shape) for _ in range(4)]
+    [(16, 2), (8, 6), (10, 3), (8, 6)]
+    """
+
+    task: BaseTask
+    batch: int
+    stages: tuple[int, ...]
+    generator: torch.Generator
+    gate: float
+    symbols: int = 0
+    device: torch.device | str = "cpu"
+    stage: int = 0
+    drawn: int = 0
+    full: float = math.inf
+    mean: float = 0.0
+    count: int = 0
+
+    @property
+    def name(self) -> str:
+        """What is trained on, and how."""
+        return f"{self.task.name}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
+
+    @property
+    def known(self) -> int:
+        """The longest length of the stage before."""
+        return self.stages[self.stage - 1] if self.stage else 0
+
+    def __call__(self, _: torch.Generator | None = None) -> Batch:
+        """The next batch, from the course's own generator."""
+        if self.stage == len(self.stages) - 1:
+            self.full = min(self.full, self.drawn)
+        self.drawn += 1
+        new = bool(torch.rand((), generator=self.generator) < 0.5)
+        length = int(torch.randint(self.known * new + 1, self.stages[self.stage] + 1, (), generator=self.generator))
+        strings = max(self.batch, min(MANY * self.batch, self.symbols // length))
+        return self.task.sample_near(strings, max(length, self.task.least_length), self.generator).to(self.device)
+
+    def state(self) -> dict:
+        """What a run that goes on after a kill must know."""
+        kept = {name: getattr(self, name) for name in ("stage", "drawn", "full", "mean", "count")}
+        return {**kept, "generator": self.generator.get_state()}
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        self.generator.set_state(state.pop("generator"))
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def loss(self, logits: Tensor, strings: Batch) -> Tensor:
+        """The mean cross-entropy; if its running mean is below the gate, the next stage comes."""
+        value = strings.loss(logits)
+        if strings.tokens.shape[1] > self.known and strings.targets.unique().numel() > 1:
+            self.mean = 0.9 * self.mean + 0.1 * value.item() if self.count else value.item()
+            self.count += 1
+        if self.count >= 15 and self.mean < self.gate and self.stage + 1 < len(self.stages):
+            self.stage, self.count = self.stage + 1, 0
+        return value
+
+
 def longest_at(step: int, longest: int, growth: int) -> int:
     """The longest length that is allowed in any case at ``step`` = 0, 1, ...: ``longest`` within ``growth`` steps.
 
@@ -231,11 +338,16 @@ def _answers(net: nn.Module, step: int, batches: list[Batch]) -> dict:
     return {"validation": -loss / count, "right": right / count}
 
 
-def _checked(task: BaseTask, longest: int | None, growth: int, patience: int, watch_every: int) -> int:
+def _checked(
+    task: BaseTask, longest: int | None, growth: int, patience: int, watch_every: int, stages: Sequence[int]
+) -> int:
     """The longest training length, or a ValueError for what cannot be trained on."""
     if not isinstance(task, BaseTask) or task.reads != "tokens":
         raise ValueError(f"train_strings wants a task that gives tokens, got {task!r}")
     if growth < 0 or patience < 0 or (patience and not watch_every):
         raise ValueError("growth and patience are at least 0, and patience needs watch_every, "
                          f"got growth={growth}, patience={patience}, watch_every={watch_every}")  # fmt: skip
-    return whole_number(task.train_length if longest is None else longest, 1, f"{task}: the longest length")
+    longest = whole_number(task.train_length if longest is None else longest, 1, f"{task}: the longest length")
+    if stages and (list(stages) != sorted({*stages}) or stages[0] < 1 or stages[-1] != longest):
+        raise ValueError(f"stages rise from 1 or more to the longest length, {longest}, got stages={list(stages)}")
+    return longest

@@ -10,7 +10,8 @@ pairs of strings                 ``(a (B,T), b (B,T), (lengths of a, of b), targ
 ===============================  =====================================================================================
 
 The rate rises linearly to its full height, then falls as a half cosine to 0 at the last step, or stays (paper 001, code
-and App. B; paper 004 keeps it constant).  Validation must come from strings that are neither trained on nor tested.
+and App. B; paper 004 keeps it constant), or stays for four fifths of the steps and then falls linearly to 0.
+Validation must come from strings that are neither trained on nor tested.
 Curricula of lengths are in ``lengths``, pools of strings in ``pools``, and training that begins again until a model is
 accepted in ``fitting``.
 
@@ -37,7 +38,8 @@ from lrnnlab.training.descent import Checkpoint, Descent
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.steady import steady_arithmetic, stream
 
-SCHEDULES = ("cosine", "constant")
+SCHEDULES = ("cosine", "constant", "trapezoid")
+FALL = 0.2  # the last part of a trapezoid
 Made = TypeVar("Made", bound=nn.Module)
 
 
@@ -126,7 +128,7 @@ def train(
     warmup : int
         Steps of the linear rise of the learning rate.
     schedule : str
-        What follows the rise, ``"cosine"`` to 0, or ``"constant"``.
+        What follows the rise, ``"cosine"`` to 0, ``"constant"`` or ``"trapezoid"``.
     watch : callable, optional
         ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the last, without
         gradients, ``net`` in evaluation mode.  If the dict has ``"validation"`` (higher is better), its last and best
@@ -283,9 +285,13 @@ def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") 
 
     >>> [round(share_of_rate(step, 6, 2), 3) for step in range(6)]
     [0.5, 1.0, 1.0, 0.854, 0.5, 0.146]
+    >>> [share_of_rate(step, 10, 0, "trapezoid") for step in (0, 7, 8, 9)]
+    [1.0, 1.0, 1.0, 0.5]
     """
     if step < warmup:
         return (step + 1) / warmup
+    if schedule == "trapezoid":
+        return min(1.0, (steps - step) / (FALL * steps))
     return 1.0 if schedule == "constant" else 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
 
 
