@@ -123,7 +123,7 @@ def chosen(records: Sequence[dict]) -> dict[str, dict[str, tuple[int, str, float
     broken = set()
     for record in records:
         task, baseline, how = record["task"], record["config"]["setting"]["baseline"], tried(record)
-        part = CANDIDATES if record["row"].count("-") == 1 else DEEP
+        part: tuple[float, ...] = CANDIDATES if record["row"].count("-") == 1 else DEEP
         if part is CANDIDATES or how[:2] == SHAPES[0]:
             parts.setdefault((task, baseline, part), set()).add(how[-1])
         if found.setdefault((task, baseline), {}).get(how, {"accuracy": -1.0})["accuracy"] < record["metrics"]["accuracy"]:
