@@ -204,7 +204,7 @@ def recipe(row: str, task: str, budget: str) -> dict:
     every = budget == "desk" and row == "regulargpt_c2" and task in EVERY_LENGTH
     stride = 1 if every else 3 if task in RECOGNISED else 25 if row == "transformer" else 9
     found: dict[str, Any] = {"row": row, "options": SIZES[row]["small"], "training": training,
-             "device": "cpu", "strings": 16 if every or row == "transformer" else 32, "stride": stride}  # fmt: skip
+                             "device": "cpu", "strings": 16 if every or row == "transformer" else 32, "stride": stride}  # fmt: skip
     if budget == "desk" and task in TAUGHT[row]:
         taught = {**_STAGED, **TAUGHT[row][task]}
         found |= {"options": taught.pop("options", found["options"]), "training": taught}
