@@ -161,8 +161,9 @@ def why_low(cell: Sequence[dict]) -> str:
     test, steps = fmean(one["accuracy"] for one in metrics), f"{metrics[0]['steps']:,} steps"
     if test >= KNOWN:
         return ""
-    if "training_accuracy" not in metrics[0]:
-        return f"not learned in {steps}"
+    if "training_accuracy" not in metrics[0]:  # of earlier records, which have the loss
+        losses = [record["losses"][-1][1] for record in cell if record.get("losses")]
+        return f"not learned in {steps}" + (f": training loss {fmean(losses):.2f} at the end" if losses else "")
     trained = fmean(one["training_accuracy"] for one in metrics)
     if trained > test + 0.1:
         return f"learned by heart: {100 * trained:.1f} % right on training items"
@@ -183,11 +184,12 @@ def here(records: Sequence[dict], paper: pd.DataFrame) -> str:
             "guess": f"{100 * metrics[0]['majority']:.1f}", "parameters": metrics[0]["parameters"],
             "CPU s": f"{fmean(record['cpu_seconds'] for record in cell):.0f}", "why low": why_low(cell),
         })  # fmt: skip
+    digits = "; Image: 1,437 training items, 180 test items" if any(line["data"].startswith("Image (") for line in body) else ""
     files = [setting for record in records if "files" in (setting := record["config"]["setting"])]
     chosen = "; Text: the weights are chosen by the test items, as it has no others" if any(
         setting["validation"] == "test" for setting in files) else ""  # fmt: skip
     title = (f"here, {'published files' if files else 'stand-ins'}: % right on the test items by the weights of the best "
-             f"validation, mean and range over seeds{chosen}")  # fmt: skip
+             f"validation, mean and range over seeds{chosen}{digits}")  # fmt: skip
     numbers = f"paper, original data{'' if files else ' (not comparable with the above)'}, % right"
     return f"{lines(title, body)}\n\n{numbers}\n{paper.T.to_string(na_rep='')}"
 
