@@ -111,6 +111,8 @@ def test_on_modarith_the_references_have_one_layer_and_a_recipe_of_their_own():
     matrix = tables.plan("lrnn/table2", tasks=["modarith"], rows=["elman"], seeds=[0], budget="desk")[0].build_model()
     matrix = matrix.layers[0].network.weight_hh_l0
     assert torch.allclose(matrix @ matrix.T, torch.eye(64), atol=1e-5)
+    with pytest.raises(ValueError, match="start is one of uniform, orthogonal, got 'zero'"):
+        Nonlinear(4, cell="elman", start="zero")
 
 
 def test_live_is_short_and_the_references_stop_on_long_strings():
