@@ -35,8 +35,8 @@ from lrnnlab.training import Phase, Recipe, fit
 from lrnnlab.training.evaluation import evaluate
 
 TASKS = ("sum", "evenpair", "modarith")
-CANDIDATES = (1e-3, 3e-3, 1e-2, 3e-2)  # with one layer
-DEEP = (3e-3, 1e-2, 3e-2)  # with three
+CANDIDATES: tuple[float, ...] = (1e-3, 3e-3, 1e-2, 3e-2)  # with one layer
+DEEP: tuple[float, ...] = (3e-3, 1e-2, 3e-2)  # with three
 SHAPES = ((3, "mlp"), (3, "linear"), (1, "mlp"), (1, "linear"))  # the first at all rates
 LINEAR = tuple(row for row in lrnn_baselines.ROWS if row not in lrnn_baselines.REFERENCES)
 ROWS = (
