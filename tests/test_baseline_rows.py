@@ -152,6 +152,13 @@ def test_the_settings_are_what_the_records_say():
     for row in modarith:  # three layers with the paper's readout, as the module says
         if row not in baselines.REFERENCES:
             assert modarith[row] == (3, "mlp", 3e-3 if row == "vanilla" else 1e-2)
+    tried = {}
+    for record in swept():
+        if record["task"] == "modarith":
+            tried.setdefault(record["config"]["setting"]["baseline"], {})[rates.tried(record)] = record["metrics"]["accuracy"]
+    assert set(tried) >= {"vanilla", "s4", "s4d", "diagonal_positive", "diagonal_unit"}
+    for row, found in tried.items():  # the sweep found none that is better by more than two points
+        assert found[modarith[row]] > max(found.values()) - 0.02
     broken = [(r["task"], r["row"]) for r in swept() if not r["metrics"]["finished"]]
     assert set(broken) >= {("evenpair", "vanilla-0.01"), ("evenpair", "vanilla-0.03"), ("sum", "vanilla-0.03")}
 
