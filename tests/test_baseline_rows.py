@@ -111,6 +111,8 @@ def test_on_modarith_the_references_have_one_layer_and_a_recipe_of_their_own():
     matrix = tables.plan("lrnn/table2", tasks=["modarith"], rows=["elman"], seeds=[0], budget="desk")[0].build_model()
     matrix = matrix.layers[0].network.weight_hh_l0
     assert torch.allclose(matrix @ matrix.T, torch.eye(64), atol=1e-5)
+    with pytest.raises(ValueError, match="start is one of uniform, orthogonal, got 'zero'"):
+        Nonlinear(4, cell="elman", start="zero")
 
 
 def test_live_is_short_and_the_references_stop_on_long_strings():
@@ -150,6 +152,13 @@ def test_the_settings_are_what_the_records_say():
     for row in modarith:  # three layers with the paper's readout, as the module says
         if row not in baselines.REFERENCES:
             assert modarith[row] == (3, "mlp", 3e-3 if row == "vanilla" else 1e-2)
+    tried = {}
+    for record in swept():
+        if record["task"] == "modarith":
+            tried.setdefault(record["config"]["setting"]["baseline"], {})[rates.tried(record)] = record["metrics"]["accuracy"]
+    assert set(tried) >= {"vanilla", "s4", "s4d", "diagonal_positive", "diagonal_unit"}
+    for row, found in tried.items():  # the sweep found none that is better by more than two points
+        assert found[modarith[row]] > max(found.values()) - 0.02
     broken = [(r["task"], r["row"]) for r in swept() if not r["metrics"]["finished"]]
     assert set(broken) >= {("evenpair", "vanilla-0.01"), ("evenpair", "vanilla-0.03"), ("sum", "vanilla-0.03")}
 

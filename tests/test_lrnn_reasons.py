@@ -118,7 +118,8 @@ def test_what_chapter_02_says_of_the_table():
     for row in lrnn_reasons.CONSTANT:  # they do not know Sum; s4d_inv comes near
         assert all(seen < 99 for seen in shares("sum", row, "seen"))
     assert min(shares("sum", "s4d_inv", "seen")) > 97 and min(shares("sum", "s4d_legs", "seen")) > 98.5
-    for row in ("s4", "s4d", "s4d_inv", "s4d_legs", "diagonal_positive", "diagonal_signed"):
+    diagonal = ("diagonal_positive", "diagonal_signed", "diagonal_complex")
+    for row in ("vanilla", "s4", "s4d", "s4d_inv", "s4d_legs", *diagonal):
         assert min(shares("evenpair", row, "seen")) > 99.9 and max(shares("evenpair", row, "all")) < 83
     assert [last < 80 for last in shares("evenpair", "rwkv", "last")].count(True) == 2
     assert all(94 < past < 96 for past in shares("evenpair", "lstm", "all"))

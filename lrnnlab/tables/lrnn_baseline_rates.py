@@ -10,9 +10,10 @@ loss (mean over the last 100 steps of training, whose strings are all fresh too)
     of the table's.  A rate at which training broke off on either task is out for that baseline on both.  So it is with
     vanilla at 0.01, which breaks off on EvenPair; a run of the table had broken off on Sum too.
 ``s4d-3-mlp-0.003``
-    What one layer does not teach: three layers with the paper's readout of two layers at three rates, then, at the best
-    of these, the linear readout, and one layer with either; 500 steps, which take the time of some 1,300 of one layer.
-    The three starts of S4D share what is found for ``s4d``; Liquid-S4, the dearest, was not tried with three layers.
+    What one layer does not teach, and on ModArith: three layers with the paper's readout of two layers at three rates,
+    then, at the best of these, the linear readout, and one layer; 500 steps, which take the time of some 1,300 of one
+    layer.  The three starts of S4D share what is found for ``s4d``.  Liquid-S4, the dearest, was not tried with three
+    layers, nor RWKV on ModArith.
 ``s4d-3-linear-0.01-again``
     Where one layer was ahead after its 1,000 steps, the best of three layers again, with as many.
 
@@ -35,8 +36,8 @@ from lrnnlab.training import Phase, Recipe, fit
 from lrnnlab.training.evaluation import evaluate
 
 TASKS = ("sum", "evenpair", "modarith")
-CANDIDATES = (1e-3, 3e-3, 1e-2, 3e-2)  # with one layer
-DEEP = (3e-3, 1e-2, 3e-2)  # with three
+CANDIDATES: tuple[float, ...] = (1e-3, 3e-3, 1e-2, 3e-2)  # with one layer
+DEEP: tuple[float, ...] = (3e-3, 1e-2, 3e-2)  # with three
 SHAPES = ((3, "mlp"), (3, "linear"), (1, "mlp"), (1, "linear"))  # the first at all rates
 LINEAR = tuple(row for row in lrnn_baselines.ROWS if row not in lrnn_baselines.REFERENCES)
 ROWS = (

@@ -118,7 +118,7 @@ def why(cell: Sequence[dict], swept: Sequence[dict]) -> str:
         said = f"lost with length ({holds} of {len(cell)} hold)"
     else:
         said = f"not learned ({knows} of {len(cell)} know the training length{evidence(row, task, swept)})"
-    theorem = forbidden(row, task, config["modulus"], config["setting"]["options"]["layers"])
+    theorem = forbidden(row, task, config["modulus"], config["setting"]["options"].get("layers", 1))
     return said + (f"; with finitely many states not expressible: {theorem}" if theorem else "")
 
 
@@ -130,7 +130,7 @@ def reasons(found: Sequence[dict], swept: Sequence[dict] | None = None) -> pd.Da
     if swept is None:
         swept = records.read_all(records.recorded_folder() / "records" / "lrnn" / "baseline_rates" / "desk")
     return pd.DataFrame([
-        {"task": task, "row": row, "layers": cell[0]["config"]["setting"]["options"]["layers"], "seeds": len(cell),
+        {"task": task, "row": row, "layers": cell[0]["config"]["setting"]["options"].get("layers", 1), "seeds": len(cell),
          "training length": range_in_percent([r["metrics"]["accuracy_seen"] for r in cell]),
          "all past training": range_in_percent([r["metrics"]["accuracy_all"] for r in cell]),
          "why": why(cell, swept), DIFFERS: differs(cell[0]["config"]["setting"])}
