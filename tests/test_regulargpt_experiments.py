@@ -537,7 +537,11 @@ def test_what_table1_says_was_found():
     assert shares("regulargpt_c2", *known).max(1).min() > 0.999 and shares("regulargpt_c2", *known).min() > 0.9785
     assert shares("rnn", *every).min() > 0.991 and shares("rnn", "d_3", "d_4").min() == 1
     assert abs(shares("regulargpt_c3", *arithmetic) - 0.2).max() < 0.03
-    assert abs(shares("regulargpt_c2", "modular_arithmetic") - 0.2).max() < 0.03
+    assert abs(shares("regulargpt_c2", *arithmetic) - 0.2).max() < 0.03
+    seen = shares("regulargpt_c2", "modular_arithmetic_prefix", name="accuracy_seen")
+    assert 0.32 < seen.min() < seen.max() < 0.4
+    seam = np.mean([r["over_the_seam"]["16"] for r in found if "over_the_seam" in r], axis=0)
+    assert len(seam) == 3 and 0.91 < seam[0] < 0.92 and 0.40 < seam[1] < 0.41
     fine = ("parity", "even_pairs", "cycle_navigation", "tomita_3", "tomita_4", "tomita_6")
     assert shares("regulargpt_c3", *fine).min() > 0.98
     (tomita_5,) = shares("regulargpt_c3", "tomita_5")
