@@ -274,8 +274,7 @@ def test_what_the_records_of_table_4_say():
         cells.setdefault((record["task"], record["row"]), []).append(100 * record["metrics"]["accuracy"])
     missing = {("pathfinder", row) for row in dlr_table4.ROWS if row != "dlr"} | {("speech", "attention")}
     assert set(cells) == {(task, row) for task in dlr_table4.TASKS for row in dlr_table4.ROWS} - missing
-    drawn = cells.pop(("pathfinder", "dlr"))
-    assert len(drawn) == 1 and f"at {drawn[0]:.0f} %" in text
+    assert f"at {np.mean(cells['pathfinder', 'dlr']):.0f} %" in text
     assert all(len(cell) == 3 for cell in cells.values()) and "attention on Speech" in text
     others = [row for row in dlr_table4.ROWS if row != "dlr"]
     means = [np.mean(cells["listops", row]) for row in dlr_table4.ROWS]

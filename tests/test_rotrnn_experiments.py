@@ -492,8 +492,8 @@ def test_what_table_1_says_of_its_records():
     for record in records.read_all(records.data_folder() / "records" / "rotrnn" / "table1" / "desk"):
         found.setdefault(record["task"], {}).setdefault(record["row"], []).append(100 * record["metrics"]["accuracy"])
     assert set(found) == set(rotrnn_table1.TASKS)
-    (drawn,) = found.pop("pathfinder").pop("rotrnn")
-    assert f"at {drawn:.0f} %" in TABLE_1
+    drawn = found.pop("pathfinder")["rotrnn"]
+    assert f"at {sum(drawn) / len(drawn):.0f} %" in TABLE_1
     for task, cells in found.items():
         assert set(first) <= set(cells) and all(len(cell) == 3 for cell in cells.values())
         means = {row: sum(cell) / 3 for row, cell in cells.items()}
