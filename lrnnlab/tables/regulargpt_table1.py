@@ -186,10 +186,10 @@ def recipe(row: str, task: str, budget: str) -> dict:
                 "gate": 0.3, "watch_every": 25, "patience": 3, "sure": 5e-4}  # fmt: skip
     every = budget == "desk" and row == "regulargpt_c2" and task in EVERY_LENGTH
     stride = 1 if every else 3 if task in RECOGNISED else 25 if row == "transformer" else 9
-    found = {"row": row, "options": SIZES[row]["small"], "training": training, "device": "cpu",
-             "strings": 16 if every or row == "transformer" else 32, "stride": stride}  # fmt: skip
+    found: dict = {"row": row, "options": SIZES[row]["small"], "training": training, "device": "cpu",
+                   "strings": 16 if every or row == "transformer" else 32, "stride": stride}  # fmt: skip
     if budget == "desk" and task in TAUGHT[row]:
-        taught = {**_STAGED, **TAUGHT[row][task]}
+        taught: dict = {**_STAGED, **TAUGHT[row][task]}
         found |= {"options": taught.pop("options", found["options"]), "training": taught}
     return found
 
