@@ -1582,7 +1582,6 @@ print(
     f"{min(moved.values()) > 1.2}"
 )
 
-
 # %% [markdown]
 # ### Across layers: the contrast is there at the start
 #

@@ -1135,6 +1135,7 @@ print(
 )
 print(f"DLR-prod ahead of DLR by more than .1 at every length: {ahead > 0.1}")
 
+
 # %% [markdown]
 # At 512 and 1,024 it is a little off, for two reasons. At 512 the first shift is by 64, which is $2N$: the very edge of the reach, and training does not get there (nor, by its .39, in the paper at $2^{16}$). At 1,024 all shifts lie beyond the edge; none is learned, but seven kernels that miss by little less than their whole norm add up to some .08 (the paper has .30 at the same $L/N$, too: $N = 512$ at $2^{14}$).
 #
