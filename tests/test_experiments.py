@@ -245,7 +245,7 @@ def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys
     folder = records.recorded_folder() / "records" / "fwp" / "table1" / "desk"
     desk = [record for record in records.read_all(folder) if (record["task"], record["row"]) == ("aa", "lstm")]
     recorded = range_in_percent([record["metrics"]["last"]["bin1"] for record in desk])
-    assert line.split()[:3] == ["aa", "lstm", "100"] and f" {recorded} " in line and len(desk) == 3
+    assert line.split()[:3] == ["aa", "lstm", "100"] and f" {recorded} " in line and len(desk) == 5
     with pytest.raises(ValueError, match="lrnn/fig1 has no score"):
         report.beside("lrnn/fig1", [])
 

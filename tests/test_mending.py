@@ -45,14 +45,16 @@ def test_without_mending_a_list_is_a_refusal():
 def test_half_of_a_batch_begins_with_lessons_and_is_labelled_anew():
     task = ModArith(5)
     run = Attempts(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)
-    plain = run._batch()
+    plain = run._batch(39)
     run.lessons = [(4, 7, 4, 5, 1), (2,)]
-    mixed = run._batch()
+    mixed = run._batch(39)
     mixed_starts = [tuple(row[:5]) == (4, 7, 4, 5, 1) or row[0] == 2 for row in mixed.tokens.tolist()]
     assert all(mixed_starts[:5]) and not all(mixed_starts[5:])
     for row, wanted in zip(mixed.tokens, mixed.targets):
         assert task.answer(row) == wanted[::2].tolist()
-    assert plain.tokens.shape == mixed.tokens.shape
+    assert plain.tokens.shape == mixed.tokens.shape == (10, 39)
+    short = run._batch(3)  # of a phase whose strings are shorter than a lesson
+    assert all(tuple(row) == (4, 7, 4) or row[0] == 2 for row in short.tokens[:5].tolist())
 
 
 @pytest.mark.parametrize("at", [2, 4, 6, 9, 11])

@@ -54,6 +54,12 @@ CHANGES = {  # of a tensor that is right
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Functions that write are called with a path too: not in the checkout."""
+    monkeypatch.chdir(tmp_path)
+
+
 def real(x):
     return x.real if x.is_complex() else x
 

@@ -116,6 +116,26 @@ class Gate(Module):
         return self.dropout(value)
 
 
+def map_maker(make: Callable[[int, int], nn.Module], name: str) -> Callable[[int, int], Any]:
+    """``make``, with a ValueError that shows the option ``name`` where it makes no module of two widths.
+
+    >>> map_maker(len, "ff_map")(4, 8)
+    Traceback (most recent call last):
+    ValueError: ff_map(inputs, outputs) must make a module, got <built-in function len>
+    """
+
+    def made(inputs: int, outputs: int) -> nn.Module:
+        try:
+            found = make(inputs, outputs)
+        except TypeError:
+            found = None
+        if not isinstance(found, nn.Module):
+            raise ValueError(f"{name}(inputs, outputs) must make a module, got {make!r}")
+        return found
+
+    return made
+
+
 class FeedForward(Module):
     """Linear to ``times`` the width, an activation, Linear back; ``make`` makes the maps."""
 
@@ -205,9 +225,9 @@ class Block(Module):
             "none": nn.Identity,
         }[norm]
         self.norm = make_norm()
-        self.gate = Gate(width, gate, activation, dropout, gate_map)
+        self.gate = Gate(width, gate, activation, dropout, map_maker(gate_map, "gate_map"))
         self.ff_norm = make_norm() if ff else nn.Identity()
-        self.ff = FeedForward(width, ff, ff_activation, ff_map) if ff else None
+        self.ff = FeedForward(width, ff, ff_activation, map_maker(ff_map, "ff_map")) if ff else None
 
     def before(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """What the mixer sees of x (..., D)."""

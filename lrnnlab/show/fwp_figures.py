@@ -60,7 +60,7 @@ def fwp_tables(
         raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
     tasks = (*fwp_table1.TASKS, *fwp_table2.TASKS)
     figure, panels = new_figure(
-        4.6, rows=2, columns=PANELS, left=1.2, right=0.25, top=0.65, bottom=0.55, gap=0.45, sharey=True
+        5.2, rows=2, columns=PANELS, left=1.95, right=0.25, top=0.65, bottom=0.55, gap=0.45, sharey=True
     )
     for axes, task in zip(panels.flat, tasks):
         table = fwp_table1 if task in fwp_table1.TASKS else fwp_table2

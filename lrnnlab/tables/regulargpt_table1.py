@@ -54,6 +54,7 @@ import copy
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pandas as pd
 import torch
@@ -137,17 +138,33 @@ PAPER = {  # task: (max, mean) over 3 seeds in percent, in the order of ROWS; wh
 }
 
 
-def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **options) -> nn.Module:
+def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **options: Any) -> nn.Module:
     """An untrained net of Table 1 with the weights of ``seed``; torch's own generator is left as it was.
 
     Parameters
     ----------
-    row : ``rnn``, ``transformer`` (Transformer-XL positions), ``regulargpt_c2``, ``regulargpt_c3``.
-    size : ``small`` or ``paper``; see ``SIZES``.  ``options`` overrule it.
+    row : str
+        ``rnn``, ``transformer`` (Transformer-XL positions), ``regulargpt_c2``, ``regulargpt_c3``.
+    task : BaseTask
+        What it shall learn.
+    size : str
+        ``small`` or ``paper``; see ``SIZES``.
+    seed : int
+        Of the weights.
+    **options
+        Overrule the size.
 
-    ValueError for a row or a size that is not there.  The paper says "4.3 M" parameters (Table 4); that is its
-    Transformer alone:
+    Raises
+    ------
+    ValueError
+        For a row or a size that is not there.
 
+    Notes
+    -----
+    The paper says "4.3 M" parameters (Table 4); that is its Transformer alone.
+
+    Examples
+    --------
     >>> from lrnnlab.tasks.string_tasks import Parity
     >>> [sum(p.numel() for p in make_network(row, Parity(), "paper", seed=0).parameters()) for row in NETWORKS]
     [67330, 4275202, 790290, 790298]

@@ -266,7 +266,7 @@ class Attempts:
         if not self.lessons:
             return batch
         for row in range(len(batch.tokens) // 2):
-            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))]
+            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))][:length]
             batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
         return replace(batch, targets=self.task.label(batch.tokens))
 
