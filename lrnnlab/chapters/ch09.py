@@ -495,8 +495,17 @@ def desk(name: str) -> list[dict]:
     return records.read_all(records.data_folder() / "records" / "fwp" / name / "desk")
 
 
+def down(share: float) -> int:
+    """A number of percent rounded down, so that 100 is exact; what only rounding keeps from the next counts as it.
+
+    >>> down(99.96), down(100 * 0.29), down(100.0)
+    (99, 29, 100)
+    """
+    return math.floor(share + 1e-9)
+
+
 def percent(found: Sequence[Mapping], score: str = "last") -> str | None:
-    """Whole strings right in Bin0/Bin1: the mean over seeds, and (the range of Bin1); None without records.
+    """Whole strings right in Bin0/Bin1: the mean over seeds, and (the range of Bin1), rounded down; None without records.
 
     >>> percent([{"metrics": {"last": {"bin0": 1.0, "bin1": share}}} for share in (0.25, 0.75)])
     '100/50 (25 to 75)'
@@ -504,8 +513,8 @@ def percent(found: Sequence[Mapping], score: str = "last") -> str | None:
     if not found:
         return None
     bin0, bin1 = ([100 * record["metrics"][score][name] for record in found] for name in ("bin0", "bin1"))
-    middle = f"{np.mean(bin0):.0f}/{np.mean(bin1):.0f}"
-    return middle if min(bin1) == max(bin1) else f"{middle} ({min(bin1):.0f} to {max(bin1):.0f})"
+    middle = f"{down(np.mean(bin0))}/{down(np.mean(bin1))}"
+    return middle if min(bin1) == max(bin1) else f"{middle} ({down(min(bin1))} to {down(max(bin1))})"
 
 
 def of(found: Sequence[Mapping], task: str, row: str) -> list[Mapping]:

@@ -1596,7 +1596,7 @@ for name, tasks in (
         ch09.beside(name, tasks, live=feedback if name == "table1" else ()),
         caption="Whole strings of Bin0/Bin1 in percent, last weights. Recorded by lrnnlab "
         f"reproduce fwp/{name} --budget desk, seeds {', '.join(map(str, seeds))}, up to {batches:,} batches: "
-        "mean (range of Bin1). The paper: the best of its search.",
+        "mean (range of Bin1), rounded down. The paper: the best of its search.",
     )
 
 # %% [markdown]
