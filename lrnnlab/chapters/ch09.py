@@ -533,8 +533,7 @@ def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Ite
         line = {"model": named(row)}
         for task in tasks:
             cell = of(recorded, task, row)
-            printed = table.paper[row.removesuffix("_additive")][table.tasks.index(task)]
-            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*printed)
+            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*table.paper[row][table.tasks.index(task)])
             line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
                 line[f"{named(task)}, live"] = percent(of(live, task, row))

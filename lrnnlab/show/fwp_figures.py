@@ -66,7 +66,8 @@ def fwp_tables(
         table = fwp_table1 if task in fwp_table1.TASKS else fwp_table2
         for place, row in enumerate(ROWS):
             cell = [record["metrics"][score] for record in records if (record["task"], record["row"]) == (task, row)]
-            paper = table.PAPER[row][table.TASKS.index(task)] if row in table.PAPER else None
+            its_own = row in table.PAPER and row not in fwp_table1.NEAR
+            paper = table.PAPER[row][table.TASKS.index(task)] if its_own else None
             _row(axes, place, cell, paper, (live or {}).get((task, row), []))
         axes.set(xlim=(0, 1), ylim=(len(ROWS) - 0.5, -0.5), title=named(task))
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])

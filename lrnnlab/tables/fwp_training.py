@@ -135,7 +135,7 @@ def table(
         parts.append(lines(
             f"{task}   ({strings['bin0']} and {strings['bin1']} strings; a constant answer gets "
             f"{100 * level['whole_majority']:.1f} of Bin1)",
-            (_line_of(row, paper[row.removesuffix("_additive")][tasks.index(task)], cell, impossible.get((row, task)))
+            (_line_of(row, paper[row][tasks.index(task)], cell, impossible.get((row, task)))
              for (row,), cell in by_cell(of_task, "row").items()),
         ))  # fmt: skip
     return "\n\n".join([*parts, (
