@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lrnnlab.show.names import named
-from lrnnlab.show.style import FAINT, INK, LIVE, PAPER, RECORDED, SMALL, Look, new_figure, styled
+from lrnnlab.show.style import FAINT, INK, LIVE, PAPER, RECORDED, SMALL, Look, check_one_budget, new_figure, styled
 from lrnnlab.tables import fwp_negative, fwp_table1, fwp_table2
 
 ROWS = {row: named(row) for row in fwp_table1.ROWS} | {"linear": "linear (ULT)", "transformer": "Transformer"}
@@ -55,9 +55,7 @@ def fwp_tables(
     >>> [axes.get_title("left") for axes in fwp_tables([run]).axes][:2]
     ['parity', '(aa)*']
     """
-    budgets = sorted({record["budget"] for record in records})
-    if len(budgets) != 1:
-        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
+    check_one_budget(records)
     tasks = (*fwp_table1.TASKS, *fwp_table2.TASKS)
     figure, panels = new_figure(
         5.2, rows=2, columns=PANELS, left=1.95, right=0.25, top=0.65, bottom=0.55, gap=0.45, sharey=True
@@ -128,9 +126,7 @@ def negative_by_position(records: Sequence[Mapping]) -> Figure:
     >>> [axes.get_title("left") for axes in negative_by_position([run]).axes]
     ['(aa)*']
     """
-    budgets = sorted({record["budget"] for record in records})
-    if len(budgets) != 1:
-        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
+    check_one_budget(records)
     tasks = [task for task in fwp_negative.TASKS if any(record["task"] == task for record in records)]
     rows, columns = -(-len(tasks) // 2), min(2, len(tasks))
     figure, panels = new_figure(2.1 * rows + 1, rows=rows, columns=columns, left=0.75, right=0.25, gap=0.55, top=0.7,

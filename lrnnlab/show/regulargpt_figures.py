@@ -23,6 +23,7 @@ from lrnnlab.show.style import (
     RECORDED,
     SMALL,
     Look,
+    check_one_budget,
     label_ends,
     new_figure,
     styled,
@@ -87,7 +88,7 @@ def accuracy_by_task(records: Sequence[dict], live: Sequence[dict] = ()) -> Figu
     >>> [axes.get_title("left") for axes in accuracy_by_task([run]).axes]
     ['RNN', 'Transformer', 'RegularGPT, C = 2', 'RegularGPT, C = 3']
     """
-    _one_budget(records)
+    check_one_budget(records)
     figure, panels = new_figure(
         4.7, columns=len(NETS), left=1.45, right=0.2, top=0.75, bottom=0.55, gap=0.22, sharey=True
     )
@@ -123,7 +124,7 @@ def accuracy_by_p(records: Sequence[dict], live: Sequence[dict] = ()) -> Figure:
     >>> len(accuracy_by_p([run]).axes)
     6
     """
-    _one_budget(records)
+    check_one_budget(records)
     figure, panels = new_figure(4.2, rows=2, columns=len(table2.ROWS), left=0.75, right=0.2, top=0.75, bottom=0.5,
                                 gap=0.35, sharex=True, sharey=True)  # fmt: skip
     for line, (measure, title) in zip(panels, table2.MEASURES.items()):
@@ -174,12 +175,6 @@ def _legend(figure: Figure, live: bool, seeds: bool = True) -> None:
         else Line2D([], [], color=FAINT, lw=1.2, ls=(0, (3, 2)), label="majority")
     ]
     figure.legend(handles=handles, loc="upper right", ncols=len(handles), handletextpad=0.3, columnspacing=1.2)
-
-
-def _one_budget(records: Sequence[dict]) -> None:
-    budgets = sorted({record["budget"] for record in records})
-    if len(budgets) != 1:
-        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
 
 
 def element_colours(machine: MooreMachine, elements: np.ndarray) -> list[str]:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lrnnlab.algebra.shifts import predicted_r2
-from lrnnlab.show.style import FAINT, INK, PAPER, SMALL, Look, label_ends, new_figure, styled
+from lrnnlab.show.style import FAINT, INK, PAPER, SMALL, Look, check_one_budget, label_ends, new_figure, styled
 from lrnnlab.tables import dlr_table2
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.training.evaluation import summary
@@ -54,9 +54,7 @@ def shift_by_length(records: Sequence[Mapping]) -> Figure:
     >>> [axes.get_title("left") for axes in shift_by_length([made]).axes]
     ['here: N = 32, 400 steps', 'paper: N = 4,096, 86,000 steps']
     """
-    budgets = sorted({record["budget"] for record in records})
-    if len(budgets) != 1:
-        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
+    check_one_budget(records)
     figure, (ours, paper) = new_figure(3.6, columns=2, left=0.6, right=0.15, gap=1.35, top=0.35, sharey=True)
     ours.set(ylabel="R2", ylim=(min([0, *(record["metrics"]["r2"] for record in records)]) - 0.05, 1.05))
     steps = sorted({record["metrics"]["steps"] for record in records})

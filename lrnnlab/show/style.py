@@ -8,7 +8,7 @@ Letters: M modulus.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -153,6 +153,16 @@ def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, colum
         raise ValueError(f"no room for {rows} x {columns} panels on {width} x {height} inches within these margins")
     figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, gap / across, gap / down)
     return figure, axes
+
+
+def check_one_budget(records: Sequence[Mapping]) -> None:
+    """ValueError unless there are records, and all are of one budget: a picture does not mix them.
+
+    >>> check_one_budget([{"budget": "desk"}, {"budget": "desk"}])
+    """
+    budgets = sorted({record["budget"] for record in records})
+    if len(budgets) != 1:
+        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
 
 
 def colour_bar(figure: Figure, drawn: ScalarMappable) -> None:
