@@ -20,7 +20,6 @@ thickness, l depth, s residue classes of positions modulo c^l, S positions of on
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -170,25 +169,24 @@ class RegularGPT(Module):
     def by_table(self, tokens: Tensor) -> Tensor:
         """The last of ``hidden``, (B,1,D), of a tree with learned padding; the same numbers, but for their rounding.
 
-        A depth over N different states has (N+1)^(c-1) N different chunks (c - 1 places may be padding).  While that is
-        no more than the chunks of this batch, each is computed once and looked up: with two symbols and c = 2 there are
-        6 at depth 0 and 42 at depth 1, where 64 strings of 40 symbols have 1280 and 640.  Half of all work is at depth 0.
+        At a depth the different chunks of the batch are computed once each and looked up, until more than half of them
+        differ: of 64 strings of 40 symbols, Modular Arithmetic has 15 different ones among 1280 at depth 0 and at most
+        225 among 640 at depth 1.  Half of all work is at depth 0.
         """
         check_strings(tokens, self.embedding.vocab_size, self.embedding.weight)
         depths = self._layers_for(tokens.shape[1])
         codes, table = tokens, self.embedding.weight[:-1] * self.embedding.weight.shape[1] ** 0.5  # (B,S), (N,D)
         done = 0
         while done < len(depths) and len(depths[done]) == 1:
-            codes = F.pad(codes, (-codes.shape[1] % self.chunk, 0), value=len(table)).unflatten(1, (-1, self.chunk))
-            radix = [len(table) + 1] * (self.chunk - 1) + [len(table)]
-            if math.prod(radix) > codes[..., 0].numel():
-                codes = codes.flatten(1)
+            chunks = F.pad(codes, (-codes.shape[1] % self.chunk, 0), value=len(table)).unflatten(1, (-1, self.chunk))
+            places = (len(table) + 1) ** torch.arange(self.chunk, device=tokens.device)
+            numbers, found = (chunks * places).sum(-1).unique(return_inverse=True)  # (N'), (B,S/c)
+            if 2 * len(numbers) > found.numel():
                 break
-            chunks = torch.cartesian_prod(*(torch.arange(size, device=tokens.device) for size in radix))
+            chunks = numbers.unsqueeze(1) // places % (len(table) + 1)  # (N',c)
             h = torch.cat([table, self.pad.unsqueeze(0)])[chunks].unsqueeze(0)  # (1,N',c,D)
             table = depths[done][0].at_chunk_ends(h, torch.ones_like(chunks, dtype=torch.bool)).flatten(0, 2)  # (N',D)
-            places = [math.prod(radix[place + 1 :]) for place in range(self.chunk)]
-            codes = (codes * torch.tensor(places, device=tokens.device)).sum(-1)
+            codes = found
             done += 1
         h = F.embedding(codes, torch.cat([table, self.pad.unsqueeze(0)]))
         for layers in depths[done:]:
