@@ -113,11 +113,9 @@ TAUGHT = {  # row: task: what the budget desk changes in the setting above, wher
         **{task: {"steps": 2000, "stages": _TENS} for task in ("d_3", "d_4")},
     },
     "transformer": {
-        "even_pairs": {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600},
         **{task: {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600} for task in RECOGNISED},
         **{task: {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600}
-           for task in ("cycle_navigation", *_ARITHMETIC)},
-        "parity": {"steps": 3000, "stages": _BY_TWO, "batch": 32, "symbols": 1600},
+           for task in ("even_pairs", "parity", "cycle_navigation", *_ARITHMETIC)},
     },
     "regulargpt_c2": {"modular_arithmetic_prefix": _TREE_OF_TWO},
     "regulargpt_c3": {
