@@ -44,6 +44,10 @@ KINDS = {
     "elman, 3 layers": ("elman", {"width": 6, "layers": 3, "head": "linear"}),
     "lstm": ("lstm", {"width": 6}),
     "lstm, 2 layers": ("lstm", {"width": 6, "layers": 2}),
+    "one-hot columns": ("pd", {"width": 6, "b": 3, "phases": False}),
+    "one-hot columns with phases, 2 layers": ("pd", {"width": 12, "b": 3, "layers": 2}),
+    "dictionary, 2 layers": ("dictionary", {"width": 6, "matrices": 3, "state": 4, "layers": 2}),
+    "phases alone": ("diagonal", {"width": 6, "kind": "unit", "drive": "none"}),
 }  # fmt: skip
 EXACT = {"exact Sum": Sum(5), "exact EvenPair": EvenPair(5)}
 NAMES = (*KINDS, *EXACT)
@@ -62,7 +66,7 @@ def same(p, q, tolerance=1e-9):
 
 
 ELSEWHERE = {
-    *("vanilla", "diagonal", "s4", "s4d", "liquid_s4", "rwkv"),  # tests/test_baselines.py
+    *("vanilla", "s4", "s4d", "liquid_s4", "rwkv"),  # tests/test_baselines.py
     *("rotrnn", "lru", "s5"),  # tests/test_rotation_models.py
     *("dlr", "dss", "sgconv"),  # tests/test_dlr_models.py
     *("attention", "local_attention"),  # tests/test_attention.py

@@ -19,6 +19,7 @@ from lrnnlab.models.dss import DSS
 from lrnnlab.models.e_lstm import ElementWiseLSTM
 from lrnnlab.models.exact import exact_model
 from lrnnlab.models.fast_weights import FastWeights
+from lrnnlab.models.later import Dictionary, OneHotColumns
 from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import PAPER_004, Block, Net, PairClassifier, blocks, network
@@ -38,10 +39,10 @@ from lrnnlab.tasks.base import BaseTask
 
 __all__ = [
     "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "Block", "BlockDiagonal",
-    "CausalAttention", "Diagonal", "ElementWiseLSTM", "FastWeights", "LinearRecurrence", "LiquidS4", "LocalAttention",
-    "Net", "Nonlinear", "PairClassifier", "Recurrence", "RecurrentDelta", "RegularGPT", "RelativeTransformer",
-    "ReluRNN", "RotRNN", "RotaryAttention", "SGConv", "SelfReferential", "Vanilla", "blocks", "build", "exact_model",
-    "network", "obstacle", "reads_numbers", "snap", "symbol_transitions",
+    "CausalAttention", "Diagonal", "Dictionary", "ElementWiseLSTM", "FastWeights", "LinearRecurrence", "LiquidS4",
+    "LocalAttention", "Net", "Nonlinear", "OneHotColumns", "PairClassifier", "Recurrence", "RecurrentDelta",
+    "RegularGPT", "RelativeTransformer", "ReluRNN", "RotRNN", "RotaryAttention", "SGConv", "SelfReferential", "Vanilla",
+    "blocks", "build", "exact_model", "network", "obstacle", "reads_numbers", "snap", "symbol_transitions",
 ]  # fmt: skip
 
 
@@ -91,6 +92,9 @@ MODELS: dict[str, Any] = {
     ),
     "plain_lstm": partial(network, partial(Nonlinear, cell="lstm"), **RNN_003),
     "e_lstm": partial(network, ElementWiseLSTM, **RNN_003),
+    # later work
+    "pd": partial(network, OneHotColumns),
+    "dictionary": partial(network, Dictionary),
     # paper 002: RegularGPT, its RNN, and Transformers by what their scores know of positions
     "regulargpt": RegularGPT,
     "relu_rnn": ReluRNN,

@@ -46,6 +46,8 @@ class Diagonal(LinearRecurrence):
         (low, high); at the start and at z = 0 the moduli |v| are spread evenly over it (``signed``: signs at random).
         An affine f left at torch's own start would have |v| near 1/2 or 0, a memory of a few letters.  Angles, where
         there are any, are spread evenly over the circle.  Ours: the paper does not say how v starts.
+    drive : str
+        The input term: ``"linear"``, the paper's B u, or ``"none"``: the state is a product of the v alone.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Diagonal(LinearRecurrence):
         kind: str = "signed",
         start: str = "learned",
         modulus: tuple[float, float] = (0.9, 0.999),
+        drive: str = "linear",
     ):
         super().__init__()
         if kind not in KINDS:
@@ -73,8 +76,10 @@ class Diagonal(LinearRecurrence):
         self.kind, self.turning = kind, kind in ("complex", "unit")
         if self.turning and width % 2:
             raise ValueError(f"kind {kind!r} needs an even width (real and imaginary parts), got {width}")
+        if drive not in ("linear", "none"):
+            raise ValueError(f"drive is linear or none, got {drive!r}")
         channels = width // 2 if self.turning else width
-        self.drive = nn.Linear(width, width, bias=False)
+        self.drive = nn.Linear(width, width, bias=False) if drive == "linear" else None
         if kind != "unit":
             self.gate = nn.Linear(width, channels)
             self._spread(low, high)
@@ -113,7 +118,7 @@ class Diagonal(LinearRecurrence):
             angle = self.angle(z)
             size = torch.sigmoid(self.gate(z)) if self.kind == "complex" else torch.ones_like(angle)
             A = torch.polar(size, angle)
-        return A, self._channels(self.drive(z))
+        return A, torch.zeros_like(A) if self.drive is None else self._channels(self.drive(z))
 
     def initial(self, batch: int) -> Tensor:
         return self._channels(self.x0).expand(batch, -1)

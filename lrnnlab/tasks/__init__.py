@@ -25,7 +25,7 @@ from lrnnlab.tasks.continuous import ContinuousTask
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.tasks.levels import best_of_checks, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.listops import ListOps, ListOpsSubTrees
-from lrnnlab.tasks.machine_tasks import MachineTask, WordProblem, group
+from lrnnlab.tasks.machine_tasks import MachineTask, StateTracking, WordProblem, group
 from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
 from lrnnlab.tasks.positive_strings import PositiveTask
 from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask, expression
@@ -33,8 +33,8 @@ from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask, expression
 __all__ = [
     "ATOMIC", "COUNTER_TASKS", "STRING_TASKS", "TASKS", "BaseTask", "Batch", "ContinuousTask", "EvenPair", "ListOps",
     "ListOpsSubTrees", "MachineTask", "ModArith", "ModularTask", "Pathfinder", "PathfinderSegmentation", "PositiveTask",
-    "StringTask", "Sum", "Task", "WordProblem", "best_of_checks", "blind_levels", "expression", "group", "task",
-    "whole_string_accuracy",
+    "StateTracking", "StringTask", "Sum", "Task", "WordProblem", "best_of_checks", "blind_levels", "expression", "group",
+    "task", "whole_string_accuracy",
 ]  # fmt: skip
 
 TASKS: dict[str, Callable[..., BaseTask]] = {
@@ -57,7 +57,8 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
     """The task called ``name``; arguments and options go to what makes it, ``length`` is another training length.
 
     Besides the names of ``TASKS``: ``task("z_7")``, a cyclic group; ``task("regex", "(ab)*")``, a regular expression;
-    ``task("machine", machine)``, any ``MooreMachine``; ``task("group", {"s": (1, 0, 2), "t": (1, 2, 0)})``, any
+    ``task("machine", machine)``, any ``MooreMachine``;
+    ``task("states", machine)``, the states of one; ``task("group", {"s": (1, 0, 2), "t": (1, 2, 0)})``, any
     permutations.  ValueError for a name that is none, or an option that the task does not have.
 
     >>> task("sum", 7), task("parity", p=0.9), task("tomita_3"), task("shift", length=256).train_length
@@ -67,12 +68,13 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
     """
     if isinstance(name, BaseTask):
         return name
-    own: dict[str, Callable] = {"regex": expression, "machine": MachineTask, "group": WordProblem}
+    own: dict[str, Callable] = {"regex": expression, "machine": MachineTask, "states": StateTracking,
+                                "group": WordProblem}
     every: dict[str, Callable] = {**TASKS, **own}
     make = every.get(name) or (partial(group, name) if name.startswith("z_") else None)
     if make is None:
         raise ValueError(f"no task is called {name!r}; the tasks are {', '.join(sorted(TASKS))}; and z_M for a cyclic "
-                         "group, regex, machine and group for one of your own")
+                         "group, regex, machine, states and group for one of your own")
     try:
         inspect.signature(make).bind(*arguments, **options)
     except TypeError as error:

@@ -6,9 +6,12 @@ Letters: B batch, T time, V tokens, Q states, n elements of a group.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
@@ -61,6 +64,76 @@ class MachineTask(Task):
         targets = self.sample(4096, length, torch.Generator().manual_seed(0)).targets[:, -1]
         counts = targets[targets != NO_LABEL].bincount()
         return float(counts.max() / counts.sum()) if len(counts) else 1.0
+
+
+class StateTracking(MachineTask):
+    """Which state the smallest machine with the answers of ``machine`` is in, after every token.
+
+    Uniform strings ask little of some machines: a flip-flop is written again before anything could be forgotten, and
+    brackets are soon beyond mending.  So ``weights`` says how often each symbol comes, and half of the strings never
+    take an arrow into a state that cannot be left (where there is another arrow).
+
+    Parameters
+    ----------
+    machine : MooreMachine
+        What is followed.
+    name : str
+        The task's.
+    weights : sequence of float, optional
+        (V,), one a symbol; all the same if not given.
+
+    Raises
+    ------
+    ValueError
+        For weights that are not V positive numbers, or a machine with one state.
+
+    Examples
+    --------
+    >>> from lrnnlab.automata.languages import language
+    >>> task = StateTracking(language("D_2").machine, "D_2")
+    >>> task.classes, task.answer(task.read("aabb"))
+    (4, [1, 3, 1, 0])
+    >>> drawn = task.sample(1000, 40, torch.Generator().manual_seed(0))
+    >>> 0.5 < float((drawn.targets[:, -1] != 2).double().mean()) < 0.52
+    True
+    """
+
+    def __init__(self, machine: MooreMachine, name: str = "machine", weights: Sequence[float] | None = None):
+        if not isinstance(machine, MooreMachine):
+            raise ValueError(f"{name}: a machine is a MooreMachine, got {machine!r}")
+        smallest = minimise(machine)
+        super().__init__(replace(smallest, outputs=np.arange(smallest.num_states)), name)
+        V = len(machine.symbols)
+        self.weights = np.asarray([1] * V if weights is None else weights, dtype=float)
+        if self.weights.shape != (V,) or not (np.isfinite(self.weights) & (self.weights > 0)).all():
+            raise ValueError(f"{name}: weights are {V} positive numbers, one a symbol, got {weights!r}")
+        arrows = torch.from_numpy(smallest.transitions.T.copy())  # (Q, V)
+        sinks = (arrows == torch.arange(len(arrows)).unsqueeze(1)).all(1)
+        free = torch.from_numpy(self.weights) * ~sinks[arrows]
+        self._arrows = arrows
+        self._free = torch.where(free.sum(1, keepdim=True) > 0, free, torch.from_numpy(self.weights))  # (Q, V)
+        self._dies = bool(sinks.any())
+
+    def token_distribution(self, position: int) -> np.ndarray:
+        return self.weights / self.weights.sum()
+
+    def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
+        tokens = super().draw(batch, length, generator)
+        if self._dies:
+            half = tokens[::2]
+            uniform = torch.rand(half.shape, dtype=torch.float64, generator=generator, device=generator.device)
+            edges, arrows = self._free.cumsum(1), self._arrows
+            edges = (edges / edges[:, -1:]).to(half.device)
+            state = torch.full((len(half),), self.rule.initial, device=half.device)
+            for t in range(length):
+                half[:, t] = (uniform[:, t : t + 1] >= edges[state, :-1]).sum(-1)
+                state = arrows.to(half.device)[state, half[:, t]]
+        return tokens
+
+    def majority(self, length: int) -> float:
+        """Of 4,096 strings that are drawn: what is exact for ``token_distribution`` leaves out those that live on."""
+        targets = self.sample(4096, length, torch.Generator().manual_seed(0)).targets[:, -1]
+        return float(targets.bincount().max() / len(targets))
 
 
 class WordProblem(MachineTask):

@@ -1,0 +1,289 @@
+"""Every model on every machine: which recurrent rule can learn a finite automaton, and keep it past what it saw?
+
+No paper has this table.  A row is a model of one layer (or of two: the rows that end in "x2"), a task is an automaton;
+columns rise by the algebra of the automaton: star-free ones first (nothing is counted), then commutative groups, then
+groups that are solvable, and A_5, which is not.  All rows have one protocol:
+
+===============  =====================================================================================================
+task             after every token the state of the smallest automaton (:class:`StateTracking`); ModArith, here modulo
+                 3: its value at every number, as in paper 000
+training         64 fresh strings a step, all of one length, which grows from 4 to 40 in the first 60 % of the steps;
+                 Adam, gradient cut to norm 1, 50 steps of warm-up, then a cosine; the last weights count
+tries            ``TRIES``: the next one is made where the net does not know the training length (fresh strings,
+                 positions 31 to 40, 99 %).  Nothing longer than 40 has a say
+score            on 128 fresh strings of 500 tokens: ``trained`` (positions 31 to 40), ``far`` (the last ten), and
+                 ``first``, the first position at which the mean over ten positions is below 99 %
+===============  =====================================================================================================
+
+Of a net that is still right at 100, ``horizon`` is the position at which it will be wrong, as its states at 10 to 100
+foretell it (``lrnn/fading``: when the spread within a state will reach the gap between states).
+
+``kind`` is one of: *never learned* (not 99 % at positions 31 to 40), *drifts* (below 99 % somewhere, and no return),
+*aliases* (far below, and back again: a turning phase does that), *lasts*.  Accuracy at 40 alone flatters what fades
+slowly, accuracy at 500 alone what comes back; ``first`` does neither.
+
+Letters: T time, V tokens, Q states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from lrnnlab.automata import build as machine
+from lrnnlab.automata.languages import language
+from lrnnlab.models import Net, build
+from lrnnlab.tables.lrnn_fading import first_below, look
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import grid, percent, who
+from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
+from lrnnlab.tasks.base import answered
+from lrnnlab.training.loop import Trained, train
+from lrnnlab.training.steady import steady_arithmetic, stream
+
+TRIES = {"live": ((1e-2, 600),), "desk": ((1e-2, 600), (3e-3, 1800))}  # (rate, steps)
+LENGTH, FAR, WINDOW, KNOWN = 40, 500, 10, 0.99
+LOOK = {"strings": 128, "length": FAR, "window": WINDOW, "accuracy": KNOWN, "quantile": 0.99, "fits": ((10, 100),)}
+BACK = (0.7, 0.9)  # a net that falls below the first and rises above the second aliases
+
+_SOFT = {"rule": "softmax", "drive": "none", "start": "first", "hidden": 64, "gain": 4.0, "stay": 2.0}
+_DELTA = {"width": 32, "heads": 2, "feature_map": "unit"}
+_TWICE = {**_DELTA, "allow_negative_eigenvalues": True}
+MODELS: dict[str, tuple[str, dict]] = {  # row: the model's name and options
+    # paper 000
+    "block_softmax": ("block_diagonal", _SOFT),
+    "block_clip": ("block_diagonal", {"rule": "clip", "hidden": 64}),
+    "block_release": ("block_diagonal", {"rule": "release", "hidden": 64}),
+    **{f"diagonal_{kind}": ("diagonal", {"kind": kind}) for kind in ("positive", "signed", "complex", "unit")},
+    "vanilla": ("vanilla", {}), "s4": ("s4", {}), "s4d": ("s4d", {}), "liquid_s4": ("liquid_s4", {}), "rwkv": ("rwkv", {}),
+    "lstm": ("lstm", {}), "elman": ("elman", {}),
+    # paper 001
+    "rotrnn": ("rotrnn", {}), "lru": ("lru", {}), "s5": ("s5", {}),
+    # paper 002
+    "regulargpt": ("regulargpt", {}), "relu_rnn": ("relu_rnn", {"width": 64}),
+    "alibi_transformer": ("alibi_transformer", {"width": 32, "heads": 4, "layers": 1}),
+    # paper 003
+    "ult": ("ult", {"width": 32, "heads": 2}), "nlt": ("nlt", {"width": 32, "heads": 2}),
+    "deltanet": ("deltanet", _DELTA), "recurrent_delta": ("recurrent_delta", {"width": 32, "heads": 2}),
+    "srwm": ("srwm", {"width": 32, "heads": 2}), "transformer": ("transformer", {"width": 32, "heads": 4, "ff": 2}),
+    "e_lstm": ("e_lstm", {"width": 64}),
+    # paper 004
+    "dlr": ("dlr", {}), "dss": ("dss", {}), "sgconv": ("sgconv", {"length": 512}), "attention": ("attention", {}),
+    # the same recurrences with more freedom, and later work
+    "phases": ("diagonal", {"kind": "unit", "drive": "none"}),
+    "deltanet_negative": ("deltanet", _TWICE),
+    "product_2": ("deltanet", {**_TWICE, "householders": 2}), "product_3": ("deltanet", {**_TWICE, "householders": 3}),
+    "one_hot": ("pd", {"width": 128, "b": 8, "phases": False}), "pd": ("pd", {"width": 128, "b": 8}),
+    "dictionary": ("dictionary", {}),
+}  # fmt: skip
+ONCE = ("regulargpt", "relu_rnn")  # what has no second layer
+DEEP = " x2"
+ROWS = (*MODELS, *(row + DEEP for row in MODELS if row not in ONCE))
+
+
+def _tracked(name: str) -> Callable[[], Task]:
+    """The states of a language's machine."""
+    return lambda: StateTracking(language(name).machine, name)
+
+
+def flip_flop() -> StateTracking:
+    """The last letter written; a tenth of the tokens write, so that something must be kept.
+
+    >>> flip_flop().answer(flip_flop().read("-a--b-"))
+    [0, 1, 1, 1, 2, 2]
+    """
+    return StateTracking(machine(0, "-ab", lambda s, v: v or s, lambda s: s), "flip-flop", (18, 1, 1))
+
+
+def cycle() -> StateTracking:
+    """A walk on a cycle of five: stay, forward, back."""
+    return StateTracking(machine(0, "0+-", lambda s, v: (s + (0, 1, -1)[v]) % 5, lambda s: s), "Cycle Navigation")
+
+
+MACHINES: dict[str, Callable[[], Task]] = {
+    # star-free
+    "flip_flop": flip_flop, **{f"tomita_{n}": _tracked(f"Tomita {n}") for n in (1, 2, 4, 7)},
+    **{f"d_{n}": _tracked(f"D_{n}") for n in (2, 3, 4)}, "evenpair": _tracked("EvenPair(5)"),
+    # commutative groups, and what has such groups in it
+    "parity": _tracked("Parity"), "tomita_5": _tracked("Tomita 5"), "tomita_6": _tracked("Tomita 6"),
+    "z_5": _tracked("Sum(5)"), "cycle_navigation": cycle, "tomita_3": _tracked("Tomita 3"),
+    # solvable groups, and one that is not
+    "modarith_3": lambda: ModArith(3), "s_3": _tracked("S_3"), "s_4": _tracked("S_4"), "a_5": _tracked("A_5"),
+}  # fmt: skip
+
+
+@cache
+def ladder_task(name: str) -> Task:
+    """The task of a column, made once.
+
+    >>> ladder_task("d_2").classes, ladder_task("a_5").classes
+    (4, 60)
+    """
+    return MACHINES[name]()
+
+
+def setting(row: str, task: str, budget: str) -> dict:
+    """One cell as plain data.
+
+    >>> setting("lstm x2", "parity", "live")
+    {'model': 'lstm', 'options': {'layers': 2}, 'task': 'parity', 'tries': ((0.01, 600),)}
+    """
+    name, options = MODELS[row.removesuffix(DEEP)]
+    deep = {"layers": 2} if row.endswith(DEEP) else {}
+    return {"model": name, "options": {**options, **deep}, "task": task, "tries": TRIES[budget]}
+
+
+@dataclass
+class Growing:
+    """Batches of one length each, from 4 to ``longest`` in the first 60 % of ``steps``; a source for ``train``.
+
+    >>> source = Growing(ladder_task("parity"), 2, 40, 10)
+    >>> [source(torch.Generator().manual_seed(0)).inputs.shape[1] for _ in range(8)]
+    [4, 10, 16, 22, 28, 34, 40, 40]
+    """
+
+    task: Task
+    batch: int
+    longest: int
+    steps: int
+    drawn: int = 0
+
+    def __call__(self, generator: torch.Generator) -> Batch:
+        """The next batch."""
+        length = 4 + round((self.longest - 4) * min(1, self.drawn / (0.6 * self.steps)))
+        self.drawn += 1
+        return self.task.sample_near(self.batch, length, generator)
+
+    def state(self) -> dict:
+        """What a run that goes on after a kill must know."""
+        return {"drawn": self.drawn}
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        self.drawn = state["drawn"]
+
+
+def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> tuple[Trained, int]:
+    """The net of the first try that knows the training length, else the one that knows most of it; and which try."""
+    asked, found = ladder_task(setting["task"]), []
+    for number, (rate, steps) in enumerate(setting["tries"]):
+        net = build(setting["model"], asked, seed=1000 * number + seed, **setting["options"])
+        one = None if checkpoint is None else checkpoint.with_suffix(f".try{number}")
+        made = train(net, Growing(asked, 64, LENGTH, steps), steps=steps, rate=rate, clip=1.0, warmup=min(50, steps - 1),
+                     generator=stream(seed, f"ladder/train/{number}"), checkpoint=one, progress=progress)  # fmt: skip
+        right = by_position(net, asked, LENGTH, 256, stream(seed, f"ladder/try/{number}"))
+        found.append((float(windows(right)[-1]), -number, made))
+        if found[-1][0] >= KNOWN:
+            break
+    _, number, made = max(found, key=lambda one: one[:2])
+    return made, -number
+
+
+@torch.no_grad()
+@steady_arithmetic()
+def by_position(
+    net: torch.nn.Module, asked: Task, length: int, strings: int, generator: torch.Generator
+) -> np.ndarray:
+    """(2, T): how many answers are right at each position of fresh strings, and how many are asked for."""
+    batch = asked.sample_near(strings, length, generator)
+    net.eval()
+    found = torch.cat([answered(net(part), asked.classes) for part in batch.inputs.split(32)])
+    return np.stack([((found == batch.targets) & batch.mask).sum(0), batch.mask.sum(0)]).astype(float)
+
+
+def windows(right: np.ndarray) -> np.ndarray:
+    """(T - 9,): the accuracy over every ten positions in a row, of ``by_position``.
+
+    >>> windows(np.ones((2, 40))).shape
+    (31,)
+    """
+    ten = np.lib.stride_tricks.sliding_window_view(right, WINDOW, axis=1).sum(-1)
+    return ten[0] / ten[1]
+
+
+def kind(accuracy: np.ndarray) -> str:
+    """How a net fails, from ``windows``: see the head of this module.
+
+    >>> [kind(np.repeat(levels, 40)) for levels in ([1.0, 1.0], [1.0, 0.2], [1.0, 0.2, 1.0], [0.2])]
+    ['lasts', 'drifts', 'aliases', 'never learned']
+    """
+    if accuracy[LENGTH - WINDOW] < KNOWN:
+        return "never learned"
+    if (accuracy >= KNOWN).all():
+        return "lasts"
+    low = np.flatnonzero(accuracy < BACK[0])
+    return "aliases" if len(low) and (accuracy[low[0] :] > BACK[1]).any() else "drifts"
+
+
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Train, then ask at 500.
+
+    >>> found = measure({**setting("lstm", "parity", "live"), "tries": ((1e-2, 2),)}, seed=0)["metrics"]
+    >>> found["kind"], found["first"], found["tries"]
+    ('never learned', 1, 1)
+    """
+    made, number = trained(setting, seed, progress, checkpoint)
+    asked = ladder_task(setting["task"])
+    accuracy = windows(by_position(made.net, asked, FAR, 128, stream(seed, "ladder/test")))
+    metrics = {
+        "trained": float(accuracy[LENGTH - WINDOW]), "far": float(accuracy[-1]), "kind": kind(accuracy),
+        "first": _first(accuracy), "tries": number + 1, "rate": setting["tries"][number][0], "steps": made.steps,
+        "loss": made.losses[-1][1] if made.losses else None, "chance": asked.chance,
+        "majority": asked.majority(asked.near(FAR)), "parameters": sum(p.numel() for p in made.net.parameters()),
+    }  # fmt: skip
+    if isinstance(made.net, Net) and asked.answers == "every" and metrics["kind"] != "never learned":
+        metrics["horizon"] = look(made.net, asked, LOOK, seed)["metrics"]["predicted"].get("10-100")
+    for number in range(len(setting["tries"]) if checkpoint is not None else 0):
+        checkpoint.with_suffix(f".try{number}").unlink(missing_ok=True)
+    return {"metrics": metrics, "accuracy_by_ten": [round(share, 4) for share in accuracy[::WINDOW].tolist()],
+            "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
+
+
+def _first(accuracy: np.ndarray) -> int | None:
+    """The first position, from 1, of the first ten in a row that are right in less than 99 %; None: nowhere."""
+    return first_below(accuracy, KNOWN, 1)
+
+
+def line(record: dict) -> str:
+    """One record in a few words."""
+    found = record["metrics"]
+    below = "never" if found["first"] is None else f"at {found['first']}"
+    return (f"{who(record)}: {found['kind']}; {percent(found['trained'])} % at 31..40, {percent(found['far'])} at "
+            f"491..500, first below 99 %: {below}; majority {percent(found['majority'])}; {found['steps']:,} steps, "
+            f"{record['wall_seconds']:.0f} s")  # fmt: skip
+
+
+SHORT = {"never learned": "-", "drifts": "d", "aliases": "a"}
+
+
+def table(records: Sequence[dict]) -> str:
+    """For each cell, every seed: "lasts", or the first position below 99 % and why; "-": never learned."""
+
+    def cell(found: list[dict]) -> str:
+        return " ".join(short(record["metrics"]) for record in sorted(found, key=lambda record: record["seed"]))
+
+    body = grid(records, ROWS, tuple(MACHINES), cell)
+    return ("each seed: inf (lasts to 500), the first position below 99 % and how it fails (d drifts, a aliases), or the "
+            f"accuracy at 31..40 of what was never learned, in brackets\n{body.to_string()}")  # fmt: skip
+
+
+def short(found: dict) -> str:
+    """A run in a word.
+
+    >>> short({"kind": "drifts", "first": 83, "trained": 1.0}), short({"kind": "never learned", "first": 3, "trained": 0.5})
+    ('83d', '(50)')
+    """
+    if found["kind"] == "never learned":
+        return f"({100 * found['trained']:.0f})"
+    return "inf" if found["kind"] == "lasts" else f"{found['first']}{SHORT[found['kind']]}"
+
+
+TABLE = Table(
+    "ladder/models_x_tasks", ROWS, tuple(MACHINES), setting, by_setting(measure), line, table, ("live", "desk"),
+    score=lambda record: record["metrics"]["far"], scored="right at 491..500",
+)  # fmt: skip
