@@ -35,6 +35,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from lrnnlab.algebra.foretelling import foretell
 from lrnnlab.automata import build as machine
 from lrnnlab.automata.languages import language
 from lrnnlab.models import Net, build
@@ -81,6 +82,16 @@ MODELS: dict[str, tuple[str, dict]] = {  # row: the model's name and options
     "one_hot": ("pd", {"width": 128, "b": 8, "phases": False}), "pd": ("pd", {"width": 128, "b": 8}),
     "dictionary": ("dictionary", {}),
 }  # fmt: skip
+FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transitions that is foretold, and its size
+    "block_softmax": ("blocks", 8), "one_hot": ("blocks", 8), "pd": ("one-hot columns, phases", None),
+    "diagonal_positive": ("non-negative", None), "diagonal_signed": ("signed", None),
+    **dict.fromkeys(("diagonal_complex", "diagonal_unit", "phases"), ("complex", None)),
+    **dict.fromkeys(("vanilla", "s4", "s4d", "rotrnn", "lru", "s5", "dlr", "dss"), ("constant", None)),
+    "deltanet": ("reflection, beta <= 1", None), "deltanet_negative": ("reflection", None),
+    "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
+    **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta", "srwm"), ("non-linear", None)),
+    **dict.fromkeys(("transformer", "attention", "alibi_transformer"), ("attention", None)),
+}  # fmt: skip
 ONCE = ("regulargpt", "relu_rnn")  # what has no second layer
 DEEP = " x2"
 ROWS = (*MODELS, *(row + DEEP for row in MODELS if row not in ONCE))
@@ -125,6 +136,24 @@ def ladder_task(name: str) -> Task:
     (4, 60)
     """
     return MACHINES[name]()
+
+
+@cache
+def foretold(row: str, task: str) -> str:
+    """Whether the net of a cell can last by what algebra says of its machine: "can", "cannot" or "open".
+
+    "open" where no theorem decides it, and for rows that are of none of the families.
+
+    >>> foretold("diagonal_positive", "parity"), foretold("lstm", "a_5"), foretold("rwkv", "parity")
+    ('cannot', 'can', 'open')
+    """
+    if row.removesuffix(DEEP) not in FAMILY:
+        return "open"
+    family, size = FAMILY[row.removesuffix(DEEP)]
+    found, layers = foretell(ladder_task(task).machine, family, size), 2 if row.endswith(DEEP) else 1
+    if found.least is None or found.least > layers:
+        return "cannot"
+    return "can" if found.layers is not None and found.layers <= layers else "open"
 
 
 def setting(row: str, task: str, budget: str) -> dict:

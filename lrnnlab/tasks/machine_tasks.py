@@ -70,8 +70,9 @@ class StateTracking(MachineTask):
     """Which state the smallest machine with the answers of ``machine`` is in, after every token.
 
     Uniform strings ask little of some machines: a flip-flop is written again before anything could be forgotten, and
-    brackets are soon beyond mending.  So ``weights`` says how often each symbol comes, and half of the strings never
-    take an arrow into a state that cannot be left (where there is another arrow).
+    brackets are soon beyond mending.  So ``weights`` says how often each symbol comes; and where the machine has a state
+    that cannot be left, half of the strings take no arrow into it (where there is another), and the others do so up to a
+    position that is drawn.  Were they to die at once, a net would never be asked whether it saw a late mistake.
 
     Parameters
     ----------
@@ -110,9 +111,8 @@ class StateTracking(MachineTask):
         arrows = torch.from_numpy(smallest.transitions.T.copy())  # (Q, V)
         sinks = (arrows == torch.arange(len(arrows)).unsqueeze(1)).all(1)
         free = torch.from_numpy(self.weights) * ~sinks[arrows]
-        self._arrows = arrows
-        self._free = torch.where(free.sum(1, keepdim=True) > 0, free, torch.from_numpy(self.weights))  # (Q, V)
-        self._dies = bool(sinks.any())
+        free = torch.where(free.sum(1, keepdim=True) > 0, free, torch.from_numpy(self.weights)).cumsum(1)
+        self._arrows, self._edges, self._dies = arrows, (free / free[:, -1:])[:, :-1], bool(sinks.any())
 
     def token_distribution(self, position: int) -> np.ndarray:
         return self.weights / self.weights.sum()
@@ -120,14 +120,14 @@ class StateTracking(MachineTask):
     def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         tokens = super().draw(batch, length, generator)
         if self._dies:
-            half = tokens[::2]
-            uniform = torch.rand(half.shape, dtype=torch.float64, generator=generator, device=generator.device)
-            edges, arrows = self._free.cumsum(1), self._arrows
-            edges = (edges / edges[:, -1:]).to(half.device)
-            state = torch.full((len(half),), self.rule.initial, device=half.device)
+            uniform = torch.rand(tokens.shape, dtype=torch.float64, generator=generator, device=generator.device)
+            until = torch.randint(2 * length, (batch,), generator=generator, device=generator.device)
+            edges, arrows = (table.to(tokens.device) for table in (self._edges, self._arrows))
+            state = torch.full_like(until, self.rule.initial)
             for t in range(length):
-                half[:, t] = (uniform[:, t : t + 1] >= edges[state, :-1]).sum(-1)
-                state = arrows.to(half.device)[state, half[:, t]]
+                alive = (uniform[:, t : t + 1] >= edges[state]).sum(-1)
+                tokens[:, t] = torch.where(t < until, alive, tokens[:, t])
+                state = arrows[state, tokens[:, t]]
         return tokens
 
     def majority(self, length: int) -> float:

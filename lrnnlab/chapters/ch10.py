@@ -1,0 +1,268 @@
+"""Chapter 10, one ladder: its pictures, what is said under them, and its exercises.
+
+Letters: T time, V tokens, Q states.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
+
+from lrnnlab import records
+from lrnnlab.algebra.foretelling import Foretold
+from lrnnlab.show.names import named
+from lrnnlab.show.style import (
+    FAINT,
+    GRID,
+    INK,
+    LIVE,
+    PAPER,
+    RECORDED,
+    SMALL,
+    ink_on,
+    label_ends,
+    new_figure,
+    styled,
+)
+from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, ROWS, WINDOW, foretold, ladder_task
+from lrnnlab.tables.text import by_cell, percent
+
+GROUPS = {  # of columns, by their algebra: the first column of each
+    "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
+}  # fmt: skip
+LASTING = LinearSegmentedColormap.from_list("lasting", ["#eaf2f8", RECORDED])
+NEVER = "#e4e4e4"
+
+
+def ladder_records() -> list[dict]:
+    """All recorded runs of the ladder, at the budget desk."""
+    return records.read_all(records.data_folder() / "records" / "ladder" / "models_x_tasks" / "desk")
+
+
+def machine_name(code: str) -> str:
+    """A column's name in the text.
+
+    >>> [machine_name(code) for code in ("z_5", "flip_flop", "modarith_3")]
+    ['Z₅', 'flip-flop', 'ModArith(3)']
+    """
+    own = {"z_5": "Z₅", "flip_flop": "flip-flop", "modarith_3": "ModArith(3)", "evenpair": "EvenPair(5)",
+           "cycle_navigation": "Cycle Nav.", "a_5": "A₅", "s_4": "S₄", "s_3": "S₃"}  # fmt: skip
+    return own.get(code, named(code))
+
+
+def model_name(row: str) -> str:
+    """A row's name in the text.
+
+    >>> model_name("block_softmax"), model_name("phases x2")
+    ('blocks, softmax', 'phases, 2 layers')
+    """
+    own = {"block_softmax": "blocks, softmax", "block_clip": "blocks, clip", "block_release": "blocks, release",
+           "phases": "phases", "deltanet_negative": "DeltaNet, β to 2", "product_2": "2 reflections",
+           "product_3": "3 reflections", "one_hot": "one-hot columns", "pd": "one-hot × phases", "dictionary": "dictionary",
+           "relu_rnn": "ReLU RNN", "regulargpt": "RegularGPT", "alibi_transformer": "Transformer, ALiBi",
+           "transformer": "Transformer", "ult": "linear attention", "nlt": "normalised", "rotrnn": "RotRNN", "lru": "LRU",
+           "attention": "attention, rotary", "vanilla": "vanilla"}  # fmt: skip
+    name = row.removesuffix(DEEP)
+    return own.get(name, named(name)) + (", 2 layers" if row.endswith(DEEP) else "")
+
+
+def summary(cell: Sequence[Mapping]) -> tuple[float, str]:
+    """How long a cell's nets are right, from 0 (never learned) to 1 (to the end), and what is written there.
+
+    "∞": all seeds last; "1/3": so many do; else the first position below 99 % of the seed that fails first, with "~"
+    where one comes back (aliases); nothing where no seed learned.
+
+    >>> run = {"kind": "drifts", "first": 82, "trained": 1.0}
+    >>> summary([{"metrics": run}])[1], summary([{"metrics": run}, {"metrics": {**run, "kind": "lasts"}}])
+    ('82', (0.5, '1/2'))
+    """
+    found = [record["metrics"] for record in cell]
+    last = sum(one["kind"] == "lasts" for one in found)
+    if last:
+        return last / len(found), "∞" if last == len(found) else f"{last}/{len(found)}"
+    known = [one for one in found if one["kind"] != "never learned"]
+    if not known:
+        return 0.0, ""
+    first = min(one["first"] for one in known)
+    aliases = any(one["kind"] == "aliases" for one in known)
+    return 0.05 + 0.55 * max(0.0, math.log(first / 30) / math.log(FAR / 30)), f"{first}{'~' * aliases}"
+
+
+def recorded_rows(found: Sequence[Mapping]) -> list[str]:
+    """The rows that there are, in the table's order."""
+    return [row for row in ROWS if any(row == record["row"] for record in found)]
+
+
+def excluded(found: Sequence[Mapping]) -> set[tuple[str, str]]:
+    """The cells (row, column) that cannot last, by what is foretold."""
+    return {(row, machine) for machine, row in by_cell(found) if foretold(row, machine) == "cannot"}
+
+
+def disagreements(found: Sequence[Mapping]) -> list[str]:
+    """The runs that last to the end though none of their kind can last for ever."""
+    return [f"{model_name(record['row'])} on {machine_name(record['task'])}, seed {record['seed']}" for record in found
+            if record["metrics"]["kind"] == "lasts" and foretold(record["row"], record["task"]) == "cannot"]  # fmt: skip
+
+
+KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}
+
+
+def _counts(found: Sequence[Mapping]) -> dict[str, int]:
+    kinds = [record["metrics"]["kind"] for record in found]
+    return {"runs": len(kinds), **{name: sum(kind in of for kind in kinds) for name, of in KINDS.items()}}
+
+
+def outcomes(found: Sequence[Mapping]) -> list[dict]:
+    """For each thing that may be foretold, how many runs came out how."""
+    says = {"can": "it can, with so many layers", "cannot": "it cannot last", "open": "open, or no family of the table"}
+    return [{"foretold": text, **_counts([r for r in found if foretold(r["row"], r["task"]) == what])}
+            for what, text in says.items()]  # fmt: skip
+
+
+def missed(found: Sequence[Mapping]) -> list[dict]:
+    """For each model, what came of the cells that can last."""
+    can = [record for record in found if foretold(record["row"], record["task"]) == "can"]
+    return [{"model": model_name(row), **_counts(here), "not on": ", ".join(dict.fromkeys(
+                machine_name(r["task"]) for r in here if r["metrics"]["kind"] != "lasts"))}
+            for row in recorded_rows(can) for here in [[r for r in can if r["row"] == row]]]  # fmt: skip
+
+
+def in_short(found: Foretold) -> str:
+    """A verdict for a narrow column: "1", "2", "≥ 2", "never" or "?"."""
+    if found.layers is not None:
+        return str(found.layers)
+    if found.least is None:
+        return "never"
+    return f"≥ {found.least}" if found.least > 1 or found.verdict.startswith("some") else "?"
+
+
+@styled
+def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = ()) -> Figure:
+    """Rows models, columns machines: how long every cell is right; a red corner where a theorem says that it cannot last.
+
+    Parameters
+    ----------
+    found : list of dict
+        Records of ``ladder/models_x_tasks``.
+    impossible : collection of (str, str)
+        The cells (row, column) that a theorem excludes.
+
+    Examples
+    --------
+    >>> run = {"kind": "lasts", "first": None, "trained": 1.0}
+    >>> figure = ladder([{"task": "parity", "row": "lstm", "seed": 0, "metrics": run}])
+    >>> [text.get_text() for text in figure.axes[0].texts][:1]
+    ['∞']
+    """
+    cells = by_cell(found)
+    rows = recorded_rows(found)
+    columns = [column for column in MACHINES if any(column == at for at, _ in cells)]
+    figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
+    for y, row in enumerate(rows):
+        for x, column in enumerate(columns):
+            if (column, row) not in cells:
+                continue
+            level, text = summary(cells[column, row])
+            colour = to_hex(LASTING(level)) if text else NEVER
+            axes.fill_between([x - 0.5, x + 0.5], y - 0.5, y + 0.5, color=colour, lw=0)
+            axes.text(x, y, text, ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
+            if (row, column) in impossible:
+                axes.plot([x - 0.4], [y - 0.34], "s", color=LIVE, ms=3, mew=0)
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    axes.set_yticks(range(len(rows)), map(model_name, rows))
+    axes.set_xticks(range(len(columns)), map(machine_name, columns), rotation=60, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(False)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    for code in GROUPS:
+        if code in columns and columns.index(code):
+            axes.axvline(columns.index(code) - 0.5, color=INK, lw=1)
+    for place in range(1, len(rows)):
+        axes.axhline(place - 0.5, color="white", lw=0.8)
+    return figure
+
+
+@styled
+def one_cell(found: Sequence[Mapping], row: str, machine: str) -> Figure:
+    """Right answers by position of one model on one machine, a line a seed, in windows of ten positions."""
+    figure, axes = new_figure(2.9, right=1.3, bottom=0.55, top=0.3)
+    asked = ladder_task(machine)
+    here = by_cell(found).get((machine, row), [])
+    positions = np.arange(len(here[0]["accuracy_by_ten"])) * WINDOW + WINDOW if here else np.array([WINDOW, FAR])
+    ends = []
+    for record in here:
+        shares = record["accuracy_by_ten"]
+        axes.plot(positions, shares, color=RECORDED, lw=1.4)
+        ends.append((shares[-1], f"seed {record['seed']}", RECORDED))
+    majority = here[0]["metrics"]["majority"] if here else asked.majority(asked.near(FAR))
+    for level, name in ((majority, "majority"), (asked.chance, "chance")):
+        axes.axhline(level, color=FAINT, lw=1.0, ls=(0, (3, 2)))
+        ends.append((level, name, FAINT))
+    axes.axvline(LENGTH, color=PAPER, lw=1.0)
+    axes.text(LENGTH + 4, 0.03, "trained to here", fontsize=SMALL, color=PAPER)
+    axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def horizons(found: Sequence[Mapping]) -> Figure:
+    """Where nets fail, against where their states at 10 to 100 foretold it; what lasts, or is foretold to, at the edge."""
+    figure, axes = new_figure(4.2, width=5.2, left=0.8, bottom=0.6, top=0.2, right=0.2)
+    pairs = horizon_pairs(found)
+    for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", LIVE), ("lasts", "s", "#009E73")):
+        here = [(predicted, seen) for predicted, seen, how in pairs if how == kind]
+        if here:
+            axes.plot(*zip(*here), ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
+    axes.plot([100, 5 * FAR], [100, 5 * FAR], color=GRID, lw=1.2)
+    axes.axhline(FAR, color=PAPER, lw=1, ls=(0, (3, 2)))
+    axes.set(xscale="log", yscale="log", xlim=(90, 6 * FAR), ylim=(90, 700), xlabel="foretold from positions 10 to 100",
+             ylabel="first position below 99 %")  # fmt: skip
+    axes.legend(loc="lower right")
+    return figure
+
+
+def horizon_pairs(found: Sequence[Mapping]) -> list[tuple[float, float, str]]:
+    """(foretold, seen, how it fails) of every run that was still right at 100; what is beyond 500 counts as beyond.
+
+    >>> horizon_pairs([{"metrics": {"kind": "lasts", "first": None, "horizon": {"horizon": None}}}])
+    [(2500, 600, 'lasts')]
+    """
+    pairs = []
+    for record in found:
+        metrics = record["metrics"]
+        if metrics.get("horizon"):
+            foretold = metrics["horizon"]["horizon"]
+            seen = FAR + 100 if metrics["first"] is None else metrics["first"]
+            pairs.append((min(5 * FAR, 5 * FAR if foretold is None else foretold), seen, metrics["kind"]))
+    return pairs
+
+
+def told(found: Sequence[Mapping], row: str, machine: str) -> str:
+    """What one cell's runs say, in a sentence; HTML.
+
+    >>> told([], "lstm", "parity")
+    'LSTM on parity is not recorded.'
+    """
+    here = [record["metrics"] for record in by_cell(found).get((machine, row), [])]
+    if not here:
+        return f"{model_name(row)} on {machine_name(machine)} is not recorded."
+    learned = sum(one["trained"] >= KNOWN for one in here)
+    said = f"{model_name(row)} on {machine_name(machine)}: <b>{learned} of {len(here)}</b> learned the training length"
+    first = [one["first"] for one in here if one["kind"] in ("drifts", "aliases")]
+    lasts = sum(one["kind"] == "lasts" for one in here)
+    if learned:
+        said += f", <b>{lasts}</b> last to {FAR}"
+    if first:
+        said += f"; below 99 % from position {min(first)} on" + (
+            ", and back again: it aliases" if any(one["kind"] == "aliases" for one in here) else ""
+        )
+    worst = min(here, key=lambda one: one["trained"])["trained"]
+    return said + ("." if learned == len(here) else f" (as little as {percent(worst)} % at 31 to 40).")
