@@ -345,10 +345,10 @@ def _no_diagonal(family, facts, order, groups):
                                "(arXiv:2405.17394 for Parity).", least=None, clash=facts.turned(r, 1))  # fmt: skip
     odd = [r for r in facts.cycles if r & (r - 1)]
     if order == 2 and odd:
-        return _answer(family, f"A word turns {min(odd)} states in a cycle. Read again and again it brings a layer with "
-                               "gates in [-1, 1] to a cycle of at most twice the length of the layer's below, so the "
-                               "length is a power of 2. (The two words are for one layer; for L repeat the front 2^L "
-                               "times.)", least=None, clash=facts.turned(min(odd), 2))  # fmt: skip
+        return _answer(family, f"A word g turns {min(odd)} states in a cycle. Read again and again it brings a layer with "
+                               "gates in [-1, 1] to a cycle at most twice as long as that of the layer below, so its "
+                               "length is a power of 2. The two words refute one layer; with 2^L times g in front, L.",
+                       least=None, clash=facts.turned(min(odd), 2))  # fmt: skip
     if order is None and not groups.solvable:
         return _answer(family, "A group in the machine is not solvable: no number of layers with finitely many states "
                                "holds it (chapter 01, Theorem D'; arXiv:2603.01959). The two words refute one layer.",

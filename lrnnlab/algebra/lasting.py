@@ -168,7 +168,7 @@ class _Pairs:
         """A word that leads from a pair back to it and contains the tokens of ``letters`` (bits), all on its loops."""
         word, at, part = (), pair, self.part_of(pair)
         while letters:
-            steps, at = self._inside(at, part, lambda token, after: letters >> token & 1)
+            steps, at = self._inside(at, part, lambda token, after, left=letters: left >> token & 1)
             word, letters = word + steps, letters & ~(1 << steps[-1])
         return word if at == pair else word + self._inside(at, part, lambda token, after: after == pair)[0]
 

@@ -5,15 +5,23 @@ Letters: T time, V tokens, Q states.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from html import escape
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
 from lrnnlab import records
-from lrnnlab.algebra.foretelling import Foretold
+from lrnnlab.algebra.exact_weights import exact_weights
+from lrnnlab.algebra.foretelling import FAMILIES, Foretold, foretell, foretell_all
+from lrnnlab.automata import MooreMachine, classify
+from lrnnlab.automata.typed import my_machine
+from lrnnlab.models import Net, build, snap
+from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.names import named
 from lrnnlab.show.style import (
     FAINT,
@@ -28,8 +36,13 @@ from lrnnlab.show.style import (
     new_figure,
     styled,
 )
+from lrnnlab.tables import get
 from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, ROWS, WINDOW, foretold, ladder_task
 from lrnnlab.tables.text import by_cell, percent
+from lrnnlab.tasks import StateTracking
+from lrnnlab.training import Fit, Phase, fit
+from lrnnlab.training.recipes import Mend
+from lrnnlab.verification import Verdict, verify
 
 GROUPS = {  # of columns, by their algebra: the first column of each
     "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
@@ -266,3 +279,81 @@ def told(found: Sequence[Mapping], row: str, machine: str) -> str:
         )
     worst = min(here, key=lambda one: one["trained"])["trained"]
     return said + ("." if learned == len(here) else f" (as little as {percent(worst)} % at 31 to 40).")
+
+
+# --- a machine of your own -------------------------------------------------------------------------------------------
+
+_MENDING = Mend(Phase(steps=200, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5), rounds=4)
+
+
+def taught(machine: MooreMachine, seed: int = 0, progress: bool = False) -> tuple[Fit, Verdict]:
+    """Softmax blocks trained on the states of a machine until their snapped copy is proved; and the last verdict.
+
+    The recipe is that of Sum(5) in ``lrnn/table2``; words that the snapped copy gets wrong are learned, up to four times,
+    then training starts again, up to four times.
+
+    Examples
+    --------
+    >>> from lrnnlab.automata.languages import language
+    >>> _, verdict = taught(language("Tomita 7").machine)
+    >>> verdict.proved
+    True
+    """
+    asked, found = StateTracking(machine, "yours"), get("lrnn/table2").setting("softmax", "sum", "live")
+    verdicts: list[Verdict] = []
+
+    def accept(model: Net) -> bool | list[tuple[int, ...]]:
+        verdicts.append(verify(snap(model), asked.specification, wanted=100))
+        return verdicts[-1].proved or list(verdicts[-1].counterexamples)
+
+    made = fit(lambda seed: build(found.model, asked, seed=seed, **found.options), asked,
+               replace(found.recipe, mend=_MENDING, attempts=4), seed, accept=accept, progress=progress)  # fmt: skip
+    return made, verdicts[-1]
+
+
+def typed(text: str) -> MooreMachine:
+    """The machine of what is typed on one line: an expression, or arrows with a semicolon between them.
+
+    >>> typed("even a odd*; odd a even; even b even; odd b odd").num_states
+    2
+    """
+    return my_machine(text.replace(";", "\n"))
+
+
+def bench(text: str, family: str) -> Figure:
+    """The diagram of what is typed, minimised; ValueError says what is wrong with it."""
+    return state_diagram(typed(text))
+
+
+def bench_sentence(text: str, family: str) -> str:
+    """What algebra says of what is typed: its size, its groups, and the verdict on one family; HTML."""
+    machine = typed(text)
+    found, kind = foretell(machine, family), classify(machine)
+    groups = "no group: star-free" if kind.aperiodic else (
+        f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
+    words = f" It confuses {escape(found.clash.text(machine.symbols))} for large n." if found.clash else ""
+    return (f"{machine.num_states} states, {kind.monoid_size} different words, {groups}. {escape(FAMILIES[family])}: "
+            f"<b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
+
+
+def exact_rows(machine: MooreMachine) -> list[dict]:
+    """For each family the exact weights that are known: their layers and size, each compared with the machine on all words."""
+    rows = []
+    for family in FAMILIES:
+        try:
+            made = exact_weights(machine, family)
+        except ValueError as error:
+            rows.append({"family": family, "layers": None, "size": None, "says": str(error)})
+        else:
+            rows.append({"family": family, "layers": made.model.depth, "size": made.size, "says": "right on all words"})
+    return rows
+
+
+def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
+    """Machine, verdicts, trained weights and what was proved of their snapped copy, as JSON to take away."""
+    found = {"states": list(machine.names) or machine.num_states, "tokens": list(machine.symbols),
+             "arrows": machine.transitions.tolist(), "answers": machine.outputs.tolist(), "initial": machine.initial}  # fmt: skip
+    told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in foretell_all(machine)}
+    weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
+    return json.dumps({"machine": found, "foretold": told, "snapped": str(verdict), "proved": verdict.proved,
+                       "weights": weights}, indent=1)  # fmt: skip
