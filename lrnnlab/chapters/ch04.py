@@ -656,60 +656,17 @@ def _mirror(answer) -> None:
 
 
 EXERCISES = (
+    Exercise("04.1", _second_norm, lambda: 1),
+    Exercise("04.2", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
     Exercise(
-        "04.1", 1, 5, "to put numbers into a printed lemma", _second_norm, ("Put it in.",),
-        "1, for any $\\gamma$ and trace: $\\alpha^2(\\gamma^2 \\cdot 4 + \\mathrm{Tr})$ with $\\alpha^2 = "
-        "1/(4\\gamma^2 + "
-        "\\mathrm{Tr})$.",
-        lambda: 1,
-    ),
-    Exercise(
-        "04.2", 1, 5, "to predict what correlated input does to a rotating state", _coloured,
-        ("At 90 degrees the angle's cosine is 0.", "Where does the state point two steps later? And the input?"),
-        "Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has "
-        "turned by 180°, "
-        "and the input, which has hardly changed, takes away what it gave.",
-        lambda: (1 - 0.9801**2) / (1 + 0.9801**2),
-    ),
-    Exercise(
-        "04.3", 2, 10, "the scan's operator for decay and turn", _operator,
-        ("First turn and shrink by both, then add.", "Decays multiply, angles add."),
-        "`lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`.",
+        "04.3", _operator,
         lambda: lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
     ),
     Exercise(
-        "04.4", 2, 10, "that the norm's theorem needs white input", _loud_input,
-        ("What does the state do between two inputs?",),
-        "Turn with the state: $u_t = \\sqrt 2\\,(\\cos 0.7t,\\ \\sin 0.7t)$. Then every input arrives in the "
-        "direction of the "
-        "state, and lengths add up to $\\sqrt2\\,\\xi/(1 - \\gamma)$, with $\\xi^2 = (1 - \\gamma^2)/2$: squared, "
-        "$(1 + \\gamma)/(1 - \\gamma) = 199$.",
+        "04.4", _loud_input,
         lambda: lambda t: (math.sqrt(2) * math.cos(0.7 * t), math.sqrt(2) * math.sin(0.7 * t)),
     ),
-    Exercise(
-        "04.5", 2, 10, "a constant norm with a decay that depends on time", _scales,
-        ("What must the first scale be?",),
-        "$\\xi_1 = 1$, and $\\xi_t = \\sqrt{1 - \\gamma_t^2}$ later: from $s_t = \\gamma_t^2 s_{t-1} + "
-        "\\xi_t^2$. Nothing "
-        "else is needed, so such a layer may choose $\\gamma_t$ by its input's position, and its rotation too.",
-        lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])],
-    ),
-    prediction(
-        "04.8", 1, 5, "what rounding does to a norm that is kept",
-        "cos 1 and sin 1 are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without "
-        "further rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?",
-        (0.001, 0.01, 0.1, 1, 10, 100, 1000),
-        0.1,
-        ("A rounded number is off by up to one part in 512.", "What is $(1 - 0.002)^{1000}$?"),
-        "Rounded, $\\cos^2 + \\sin^2$ is 0.996 and no longer 1, so each step multiplies the length by 0.998, and "
-        "1,000 steps by 0.13. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only "
-        "as well as its numbers are stored.",
-    ),
-    Exercise(
-        "04.9", 1, 5, "what a mirror does to a rotation", _mirror,
-        ("Hold a turning wheel before a mirror.", "Which matrices mirror the plane? Try a diagonal one."),
-        "$\\mathrm{diag}(-1, 1)$, and every other reflection of the plane: "
-        "$R(a)\\,\\mathrm{diag}(-1, 1)\\,R(-a)$.",
-        lambda: [[-1, 0], [0, 1]],
-    ),
+    Exercise("04.5", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
+    prediction("04.8", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    Exercise("04.9", _mirror, lambda: [[-1, 0], [0, 1]]),
 )  # fmt: skip

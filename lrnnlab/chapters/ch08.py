@@ -840,69 +840,14 @@ def _triple_layer(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 EXERCISES = (
-    Exercise(
-        "08.12", 1, 10, "how the errors of zeros add up", _zeros,
-        ("Divide by $2^\\ell$: what is added in each layer?", "$z_{\\ell+1}/2^{\\ell+1} = z_\\ell/2^\\ell + 1$."),
-        "With $y_\\ell = z_\\ell / 2^\\ell$ the rule is $y_{\\ell+1} = y_\\ell + 1$, $y_0 = 1$. "
-        "So $z_\\ell = (\\ell + 1)\\,2^\\ell$: the error of a zero is "
-        "$(\\ell+1)\\,2^\\ell e$ after $\\ell$ layers, as long as it was at most $\\frac12$ before.",
-        lambda: lambda layers: (layers + 1) * 2**layers,
-    ),
-    Exercise(
-        "08.1", 1, 5, "how large the tree is", _node_count, ("Halve 500, and round up, until 1.",),
-        "$250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.",
-        lambda: 501,
-    ),
-    Exercise(
-        "08.2", 1, 5, "why steps must be powers of the chunk", _twice, ("Write down $\\{0, 1, 2\\} + \\{0, 2, 4\\}$.",),
-        "$\\{2, 4\\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.",
-        lambda: {2, 4},
-    ),
-    Exercise(
-        "08.3", 2, 15, "what larger chunks cost", _triple, ("When do three bits add up to 3?",),
-        "$\\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, "
-        "j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is "
-        "$-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.",
-        lambda: _triple_layer,
-    ),
-    Exercise(
-        "08.4", 1, 5, "where the order of composition shows", _word, ("Which two permutations do not commute?",),
-        "`st` or `ts`.",
-        lambda: "st",
-    ),
-    Exercise(
-        "08.5", 2, 10, "when the order of composition does not matter", _harmless,
-        ("An action is a product of letters' actions.", "Which question has the same answer from both ends of a word?"),
-        "The printed order makes $A_{u_T} \\cdots A_{u_1}$; if letters' matrices commute, that is $A_{u_1} \\cdots "
-        "A_{u_T}$. `EvenPair(2)` asks whether the first letter equals the last, and so does the answer to the "
-        "mirrored word: its actions do not commute, its *answers* do not care. `Tomita 4` (no 000) is another.",
-        lambda: "EvenPair(2)",
-    ),
-    Exercise(
-        "08.6", 2, 15, "how a second ReLU removes errors", _reach, ("What is $s$ at least, what at most?",),
-        "$\\frac14 - \\frac1{4g}$ with $g = 3$: $\\frac16$. Two ones give $s \\ge 1 - 2e = \\frac12 + \\frac1{2g}$, "
-        "where both ReLUs are on and differ by 1; all else gives $s \\le \\frac12 - \\frac1{2g}$, where both are "
-        "off.",
-        lambda: Fraction(1, 6),
-    ),
-    Exercise(
-        "08.7", 1, 5, "how the length of words limits clusters", _clusters,
-        ("How many 0s can a word of 8 letters with an even number of 1s have?",),
-        "2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even) and (odd, "
-        "odd) are left; and $a^8$ is one word.",
-        lambda: (2, 1),
-    ),
-    Exercise(
-        "08.9", 1, 5, "what whole depths do to a count of costs", _threshold, ("Two depths.",),
-        "$512/(64 \\cdot 2) = 4$. (Printed with $\\log_{64} 512 = 1.5$ it would be $5.33$.)",
-        lambda: 4,
-    ),
-    prediction(
-        "08.11", 1, 5, "what a layer that knows a machine does at depths it was never used at",
-        "The net of section 6 has read strings of up to 40 bits, in six depths. Now 32 strings of 2,048 bits, eleven "
-        "depths: how many answers are right?", ("about half", "most, not all", "all"), "all",
-        ("Section 7 looks at the depths 6, 7 and 8.",),
-        "Its states fall into the same two places after every depth, so the eleventh use of the layer gets what the "
-        "second one got. Small errors do not add up: the layer puts states back to their places.",
-    ),
-)  # fmt: skip
+    Exercise("08.12", _zeros, lambda: lambda layers: (layers + 1) * 2**layers),
+    Exercise("08.1", _node_count, lambda: 501),
+    Exercise("08.2", _twice, lambda: {2, 4}),
+    Exercise("08.3", _triple, lambda: _triple_layer),
+    Exercise("08.4", _word, lambda: "st"),
+    Exercise("08.5", _harmless, lambda: "EvenPair(2)"),
+    Exercise("08.6", _reach, lambda: Fraction(1, 6)),
+    Exercise("08.7", _clusters, lambda: (2, 1)),
+    Exercise("08.9", _threshold, lambda: 4),
+    prediction("08.11", ("about half", "most, not all", "all"), "all"),
+)

@@ -732,66 +732,13 @@ def _factor(answer) -> None:
 
 
 EXERCISES = (
-    Exercise(
-        "09.9", 2, 10, "why one write counts modulo 2 only", _factor,
-        ("Write out $w_1 = c$, $w_2 = g c + c$ and $w_3$.", "How often does each power of $g$ occur in $w_M$?"),
-        "$w_M = c\\,(1 + g + \\dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where $g \\ne 1$ that is "
-        "$(1 - g^M)/(1 - g)$, which is 0 only for $g^M = 1$; of the real numbers that leaves $g = -1$, for even $M$.",
-        lambda: lambda g, M: sum(g**j for j in range(M)),
-    ),
-    Exercise(
-        "09.1", 1, 5, "how deep a leaking counter counts", _depth, ("$1/\\sqrt{2e} = 10$, and a little more.",),
-        "11: $(1 - 0.995^{11})^2\\cdot 200 = 0.57$, and for 10 it is 0.48.",
-        lambda: 11,
-    ),
-    Exercise(
-        "09.2", 2, 10, "what a sum cannot tell apart", _words,
-        ("The 1 must stand in one of them where it forgets something.",),
-        "`(1()` and `1(()`: counts 2, 1, 1, last token `)`; depths 0 and 1.",
-        lambda: ("(1()", "1(()"),
-    ),
-    Exercise(
-        "09.3", 1, 10, "why the delta rule is cheap", _step, ("What does the memory say to k?",),
-        "`lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`.",
-        lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k),
-    ),
-    Exercise(
-        "09.4", 1, 5, "how fast an eigenvalue near -1 forgets", _ones,
-        ("$\\ln(1/(2\\cdot 10^{-3}))$ over $-\\ln 0.99$.",),
-        "$\\ln 500/0.01005 = 618$.",
-        lambda: 618,
-    ),
-    Exercise(
-        "09.5", 2, 15, "why a reflection needs something to reflect", _before,
-        ("What is the output after no token, and what does a map of order two do twice?",
-         "What should a write if it only turns?"),
-        "First a token with $\\beta = 1$, $v = 1$: $w = 1$. Then $a$ with $\\beta = 2$, $v = 0$: $w \\mapsto -w$. "
-        "Without the first token $w \\mapsto c - w$ starts at 0 and comes back to 0.",
-        lambda: ((1, 1), (2, 0)),
-    ),
-    Exercise(
-        "09.6", 2, 10, "how two reflections count", _keys, ("Half the turn.",),
-        "$(1, 0)$ and $(\\cos 60°, \\sin 60°) = (\\frac12, \\frac{\\sqrt 3}2)$: together a turn by 120°.",
-        lambda: ((1, 0), (0.5, math.sqrt(3) / 2)),
-    ),
-    Exercise(
-        "09.7", 3, 30, "how much a layer of addition can remember", _configurations,
-        ("Fix the last token; it occurs at least once.", "What does the second layer add up?"),
-        "With the last token fixed, one of its occurrences is given; the other $n - 1$ are spread over $|\\Sigma|$ "
-        "kinds: $\\binom{n+|\\Sigma|-2}{|\\Sigma|-1}$, times $|\\Sigma|$ last tokens. In the second layer keys and "
-        "values depend on the counts *so far*: the sum runs over prefixes, and the order comes in.",
-        lambda: lambda n, size: configurations(size, n),
-    ),
-    prediction(
-        "09.8", 1, 5, "that rounding can keep what exact numbers lose",
-        "A 1 moves the counter of section 9 from w to w + β (1/2 - w), in float32, without noise, from w = 0. In "
-        "exact numbers it comes ever nearer to 1/2 for β below 2. Of β = 1.5, 1.6, 1.7, 1.8 and 1.9, how many still "
-        "tell the "
-        "parity of 20,000 ones?", tuple(range(6)), 2,
-        ("Which numbers does float32 have next to one half?",),
-        "Near 1/2 float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below. One step above, the distance times "
-        "$\\beta - 1$ is rounded to a half or a whole step below, and that comes back to one step above if "
-        "$\\beta - 1$ is more than 3/4. So 1.8 and 1.9 swing for ever, as nothing but rounding makes them; a little "
-        "noise ends it.",
-    ),
-)  # fmt: skip
+    Exercise("09.9", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
+    Exercise("09.1", _depth, lambda: 11),
+    Exercise("09.2", _words, lambda: ("(1()", "1(()")),
+    Exercise("09.3", _step, lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)),
+    Exercise("09.4", _ones, lambda: 618),
+    Exercise("09.5", _before, lambda: ((1, 1), (2, 0))),
+    Exercise("09.6", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
+    Exercise("09.7", _configurations, lambda: lambda n, size: configurations(size, n)),
+    prediction("09.8", tuple(range(6)), 2),
+)
