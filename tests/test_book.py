@@ -25,7 +25,7 @@ from lrnnlab.book import BookError, Run, build, check, compare, drift, execute, 
 from lrnnlab.book import command as commands
 from lrnnlab.book.arithmetic import ASK, SETTINGS, Arithmetic
 from lrnnlab.book.building import give_ids
-from lrnnlab.book.drifting import as_saved
+from lrnnlab.book.drifting import as_built
 from lrnnlab.book.outputs import WIDGET_VIEW, tidy
 from lrnnlab.book.pictures import picture_difference
 from lrnnlab.book.text import FLOAT, WIDGET, difference
@@ -330,8 +330,8 @@ def test_a_source_is_built_with_the_blank_lines_of_a_save(book, tmp_path):
     _, source, twin = book
     untidy = page(tmp_path, SAMPLE.partition("# ---\n\n")[2].replace("\n\n\n# %%", "\n\n# %%"), "untidy")
     [said] = drift(untidy, twin)
-    assert said.startswith("line 1 of untidy.py: the head or the blank lines")
-    assert as_saved(untidy) == source.read_text(encoding="utf-8") == SAMPLE
+    assert said.startswith("line 1 of untidy.py: the head, the blank lines")
+    assert as_built(untidy) == source.read_text(encoding="utf-8") == SAMPLE
 
     small = page(tmp_path, "# %%\ndef f():\n    return 1\n# %%\nf()\n\n\n", "small")
     assert drift(small, build(small, tmp_path)) == []

@@ -114,6 +114,6 @@ def find(id: str) -> Exercise:
     there = exercises(id.partition(".")[0])
     found = [exercise for exercise in there if exercise.id == id]
     if not found:
-        raise ValueError(f'no cell checks the exercise {id!r}, but hint("{id}") and solution("{id}") are there; checked are '
+        raise ValueError(f'no cell checks the exercise {id}, but hint("{id}") and solution("{id}") are there; checked are '
                          + ", ".join(one.id for one in there))  # fmt: skip
     return found[0]
