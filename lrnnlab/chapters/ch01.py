@@ -35,8 +35,8 @@ from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
     INK,
-    PAGE,
     SMALL,
+    canvas,
     ink_on,
     new_figure,
     styled,
@@ -273,7 +273,7 @@ def killer_walk(zero: str, one: str, minus: str, blocks: str = "b = 1") -> Figur
     """
     gates = {"0": zero, "1": one, "-": minus}
     rows = 4 if blocks == "b = 2" else 2
-    figure, axes = _bare(rows * 0.92 + 0.1)
+    figure, axes = canvas(rows * 0.92 + 0.1)
     top = axes.get_ylim()[1]
     for row in range(rows):
         word, y = list(KILLERS)[row % 2], top - 0.92 * row - 0.58
@@ -325,7 +325,7 @@ def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Fig
     tokens = [cascade.symbols.index(letter) for letter in word]
     points = np.array([cascade.points(state) for state in (cascade.start, *cascade.run(tokens))])  # (T + 1, channels)
     channels = [(depth, channel) for depth, layer in enumerate(cascade.layers, 1) for channel in layer]
-    figure, axes = _bare(0.68 * len(channels) + 0.7)
+    figure, axes = canvas(0.68 * len(channels) + 0.7)
     top = axes.get_ylim()[1]
     for t, name in enumerate(names):
         x = 1.3 + STEP * t
@@ -338,14 +338,6 @@ def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Fig
                   fontsize=SMALL)  # fmt: skip
     axes.text(0.05, 0.12, "element", va="center", fontsize=SMALL)
     return figure
-
-
-def _bare(height: float):
-    """A figure with one axes whose units are inches."""
-    figure, axes = new_figure(height, left=0, right=0, top=0, bottom=0)
-    axes.set(xlim=(0, PAGE), ylim=(0, height))
-    axes.set_axis_off()
-    return figure, axes
 
 
 def _dial(axes: Axes, x: float, y: float, state: complex, ring: float = 0.9, order: int = 0):

@@ -282,8 +282,7 @@ def speed_table() -> tuple[list[dict], float]:
 
     The share is that of the loop's whole time which is not the scan: transitions, readout, optimiser.
     """
-    folder = files.data_folder() / "records" / "lrnn" / "speed" / "desk"
-    desk = {record["row"]: record["metrics"] for record in files.read_all(folder)}
+    desk = {record["row"]: record["metrics"] for record in files.recorded("lrnn/speed")}
     table, shares = [], []
     for row in lrnn_speed.ROWS:
         model, scan, printed = desk[row]["model"], desk[row]["scan"], lrnn_speed.PAPER.get(row)

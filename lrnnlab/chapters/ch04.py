@@ -29,7 +29,20 @@ from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.show.norm_figures import LOOKS, NAMES
-from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, PAPER, SMALL, SOURCES, label_ends, new_figure, styled
+from lrnnlab.show.style import (
+    FAINT,
+    GRID,
+    INK,
+    LIVE,
+    PAGE,
+    PAPER,
+    SMALL,
+    SOURCES,
+    canvas,
+    label_ends,
+    new_figure,
+    styled,
+)
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 
@@ -46,14 +59,6 @@ DISCS = {"task": "Retrieval", "n": 8, "mode": 29}  # what the picture opens on
 LAGS = 60  # of the kernels
 FEWEST = 16  # a mean over fewer strings is not drawn
 GATE_TEXT = {"half_glu1": "a · σ(Wa)", "half_glu2": "y · σ(Wa)", "full_glu": "Va · σ(Wa)", "linear": "Va", "none": "a"}
-
-
-def _canvas(height: float):
-    """A figure with one axes whose units are inches."""
-    figure, axes = new_figure(height, left=0, right=0, top=0, bottom=0)
-    axes.set(xlim=(0, PAGE), ylim=(0, height))
-    axes.set_axis_off()
-    return figure, axes
 
 
 def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str, fill: str = "white") -> None:
@@ -98,7 +103,7 @@ def architecture(net: Net) -> Figure:
     if block.place != "pre":
         raise ValueError(f"Figure 1 has the norm before the layer, got blocks with place {block.place!r}")
     size, C = net.vocab_size or net.columns, net.outputs
-    figure, axes = _canvas(2.75)
+    figure, axes = canvas(2.75)
     whole = [f"inputs\nT × {size}", f"Linear\n{size} → {D}", f"block\n× {len(net.blocks)}",
              "all positions" if net.pool == "none" else f"{net.pool} over\ntime", f"Linear\n{D} → {C}",
              f"logits\n{C}"]  # fmt: skip
@@ -142,7 +147,7 @@ def layer_heads(layer: RotRNN) -> Figure:
     if layer.heads > 6:
         raise ValueError(f"a picture holds at most 6 heads, got {layer.heads}")
     D, n, N = len(layer.skip), layer.B.shape[1], 2 * layer.modes
-    figure, axes = _canvas(0.95 * layer.heads + 0.5)
+    figure, axes = canvas(0.95 * layer.heads + 0.5)
     middle, bottom = (0.95 * layer.heads + 0.5) / 2 + 0.12, 0.17
     heights = middle + 0.95 * (np.arange(layer.heads)[::-1] - (layer.heads - 1) / 2)
     _box(axes, 0.5, middle, 0.6, 0.5, f"$u_t$\n{D}")

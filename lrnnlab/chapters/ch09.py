@@ -71,6 +71,7 @@ from lrnnlab.show.style import (
     styled,
 )
 from lrnnlab.tables import fwp_negative, fwp_table1, fwp_training, get
+from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks import COUNTER_TASKS
 from lrnnlab.training.steady import steady_arithmetic
 
@@ -492,7 +493,7 @@ def reset_sentence(text: str, over: int, added: int) -> str:
 
 def desk(name: str) -> list[dict]:
     """The records of ``fwp/name`` at the desk budget."""
-    return records.read_all(records.data_folder() / "records" / "fwp" / name / "desk")
+    return records.recorded(f"fwp/{name}")
 
 
 def down(share: float) -> int:
@@ -517,26 +518,21 @@ def percent(found: Sequence[Mapping], score: str = "last") -> str | None:
     return middle if min(bin1) == max(bin1) else f"{middle} ({down(min(bin1))} to {down(max(bin1))})"
 
 
-def of(found: Sequence[Mapping], task: str, row: str) -> list[Mapping]:
-    """The records of one cell."""
-    return [record for record in found if (record["task"], record["row"]) == (task, row)]
-
-
 def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Iterator[dict]:
     """Rows of Table 1 or 2: the paper's Bin0/Bin1, ours as recorded and live.
 
     >>> next(beside("table2", ("dyck_1",)))["Dyck-1, paper"]
     '100/100'
     """
-    table, recorded = get(f"fwp/{name}"), desk(name)
+    table, recorded, now = get(f"fwp/{name}"), by_cell(desk(name)), by_cell(live)
     for row in table.rows:
         line = {"model": named(row)}
         for task in tasks:
-            cell = of(recorded, task, row)
+            cell = recorded.get((task, row), [])
             line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*table.paper[row][table.tasks.index(task)])
             line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
-                line[f"{named(task)}, live"] = percent(of(live, task, row))
+                line[f"{named(task)}, live"] = percent(now.get((task, row), []))
             line[f"{named(task)}, why"] = why(cell, row, task)
         yield line
 
@@ -566,9 +562,9 @@ def both_tables(live: Sequence[Mapping] = ()) -> Figure:
 
 def chosen_by_test() -> Iterator[dict]:
     """Rows of both tables: Bin0/Bin1 of the weights that the test bins choose, recorded."""
-    found = [*desk("table1"), *desk("table2")]
+    found = by_cell([*desk("table1"), *desk("table2")])
     for row in get("fwp/table1").rows:
-        cells = {named(task): percent(of(found, task, row), "by_test")
+        cells = {named(task): percent(found.get((task, row), []), "by_test")
                  for task in (*get("fwp/table1").tasks, *get("fwp/table2").tasks)}  # fmt: skip
         yield {"model": named(row), **cells}
 
@@ -576,8 +572,7 @@ def chosen_by_test() -> Iterator[dict]:
 def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
     """Rows of ``fwp/negative``, recorded and live: whole strings, and single answers at the far end."""
     for source, found in (("recorded", desk("negative")), ("live", live)):
-        for task, row in dict.fromkeys((record["task"], record["row"]) for record in found):
-            cell = of(found, task, row)
+        for (task, row), cell in by_cell(found).items():
             ends = [100 * record["by_position"][-1] for record in cell]
             far = f"{np.mean(ends):.0f} ({min(ends):.0f} to {max(ends):.0f})"
             yield {
@@ -619,7 +614,7 @@ def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -
     'n of $a^n b^n$'
     """
     figure, axes = new_figure(3.0, left=0.9)
-    for (name, values), colour in zip(found.items(), ("#E69F00", "#009E73")):
+    for (name, values), colour in zip(found.items(), (DELTA, ADDER)):
         axes.plot(sizes, values, color=colour, label=name)
     axes.axhline(0, color=INK, lw=0.8)
     axes.axvline(50, color=FAINT, lw=0.8)
