@@ -14,6 +14,7 @@ import sys
 from copy import deepcopy
 from pathlib import Path
 
+import jupytext
 import nbformat
 import pytest
 import torch
@@ -29,6 +30,7 @@ from lrnnlab.book.drifting import as_built
 from lrnnlab.book.outputs import WIDGET_VIEW, tidy
 from lrnnlab.book.pictures import picture_difference
 from lrnnlab.book.text import FLOAT, WIDGET, difference
+from lrnnlab.hints import MARK, folded
 
 CONFIG = Path(__file__).with_name("nbval_sanitize.cfg")
 
@@ -336,6 +338,15 @@ def test_a_source_is_built_with_the_blank_lines_of_a_save(book, tmp_path):
     small = page(tmp_path, "# %%\ndef f():\n    return 1\n# %%\nf()\n\n\n", "small")
     assert drift(small, build(small, tmp_path)) == []
     assert small.read_text(encoding="utf-8").endswith("# ---\n\n# %%\ndef f():\n    return 1\n\n\n# %%\nf()\n")
+
+
+def test_a_source_is_built_with_the_hints_of_their_file(tmp_path):
+    stale = page(tmp_path, f"# %% [markdown]\n# {MARK.format('00')}\n#\n# An older hint.\n", "stale")
+    assert "An older hint." not in (built := as_built(stale))
+    assert jupytext.reads(built, fmt="py:percent").cells[0].source == folded("00")
+    none = page(tmp_path, f"# %% [markdown]\n# {MARK.format('77')}\n", "none")
+    with pytest.raises(BookError, match="no chapter '77' has exercises"):
+        as_built(none)
 
 
 def test_what_a_save_would_lose_is_not_built(tmp_path, capsys):

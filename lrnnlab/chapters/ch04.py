@@ -285,11 +285,14 @@ def discs_sentence(task: str, n: int, mode: int) -> str:
     chosen = eigenvalues(lru)[mode - 1]
     tie = (f"Heads of n = {n}: {rot.heads} moduli for {rot.modes} angles, {n // 2} on each circle" if n > 2 else
            "Heads of n = 2: a modulus for every angle, and <b>nothing is tied</b>")  # fmt: skip
-    apart = np.abs(one - other).max()
-    same = "<b>the same</b>, to rounding" if apart < 1e-12 else f"<b>{apart:.2g} apart</b>"
     return (f"{task} starts with |λ| from {low:g} to {high:g} and angles up to {math.degrees(theta):.3g}°. {tie}. "
             f"Mode {mode} has |λ| = {abs(chosen):.4f} and turns by {math.degrees(np.angle(chosen)) % 360:.1f}° a step; "
-            f"its kernel and that of a head of width 2 are {same}.")  # fmt: skip
+            f"its kernel and that of a head of width 2 are {_compared(one, other)}.")  # fmt: skip
+
+
+def _compared(one: np.ndarray, other: np.ndarray) -> str:
+    apart = np.abs(one - other).max()
+    return "<b>the same</b>, to rounding" if apart < 1e-12 else f"<b>{apart:.2g} apart</b>"
 
 
 DISCS_WIDGET = {  # what ``explore(discs, ...)`` is told
@@ -519,13 +522,11 @@ def turning_sentence(theta_1: int, theta_2: int, gamma: float, P: str) -> str:
     'After 59 steps the first pair has turned by 59 · 30° = 1,770° and the state has shrunk to γ<sup>59</sup> = 0.0485'
     """
     head, last = turning_head(theta_1, theta_2, gamma), STEPS - 1
-    apart = np.abs(impulse(head)[1] - impulse(absorb(head))[1]).max()
     seen = ("with P kept, each number of the state mixes both angles, and only the size of all four shrinks evenly"
             if P == "kept" else "with P absorbed, the first pair is alone on its spiral")  # fmt: skip
-    same = "<b>the same</b>, to rounding" if apart < 1e-12 else f"<b>{apart:.2g} apart</b>"
     return (f"After {last} steps the first pair has turned by {last} · {theta_1}° = {last * theta_1:,}° and the state "
             f"has shrunk to γ<sup>{last}</sup> = {gamma**last:.3g}; {seen}. The outputs with P "
-            f"and without are {same}.")  # fmt: skip
+            f"and without are {_compared(impulse(head)[1], impulse(absorb(head))[1])}.")  # fmt: skip
 
 
 TURNING_WIDGET = {  # what ``explore(turning, ...)`` is told
