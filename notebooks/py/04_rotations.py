@@ -1954,7 +1954,7 @@ predict("04.8", rounded_rotation)
 #
 # <details><summary>Hints</summary>
 #
-# **1.** Put it in.
+# **1.** Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
 #
 # **2.** At 90° the angle's cosine is 0. Where does the state point two steps later? And the input?
 #
@@ -1966,7 +1966,7 @@ predict("04.8", rounded_rotation)
 #
 # **6.** What does turning by 360° do? Section 2 says what the determinant of an exponential is.
 #
-# **7.** Section 3, twice.
+# **7.** Do what section 3 does, once for each direction.
 #
 # **8.** A rounded number is off by up to one part in 512. What is $(1 - 0.002)^{1000}$?
 #
@@ -1990,7 +1990,9 @@ predict("04.8", rounded_rotation)
 #
 # <details><summary>Solution of 3</summary>
 #
-# `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`.
+# `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`. Decays
+# multiply, angles add, and the first $z$ is shrunk and turned by the second pair before the second $z$ is
+# added.
 #
 # </details>
 #

@@ -1506,25 +1506,25 @@ predict("05.10", outputs_learned)
 #
 # **1.** Count the taps that some output meets.
 #
-# **2.** A double eigenvalue other than 0.
+# **2.** It needs a double eigenvalue other than 0.
 #
 # **3.** Put $z = e^{i\theta}$; the sum is a geometric series. Which roots of the two polynomials are real?
 #
-# **4.** The half circle with $N = \lceil \max(S+1, L-S)/2\rceil$. The weights are $\lambda^{-S}/N$.
+# **4.** Take the half circle with $N = \lceil \max(S+1, L-S)/2\rceil$. The weights are $\lambda^{-S}/N$.
 #
-# **5.** $2N = 48$. A shift by $S$ needs $\max(S + 1, L - S)$.
+# **5.** With the mirror images there are $2N = 48$ modes. A shift by $S$ needs $\max(S + 1, L - S)$.
 #
 # **6.** A product of two sums of modes is a sum over pairs of modes. How many modes has $\mathrm{Re}\,K$, with the mirror images?
 #
 # **7.** $S + 1$ grows with $S$, and $L - S$ falls.
 #
-# **8.** Section 7's table. Which taps does an output near the end see, and which one near the beginning?
+# **8.** Section 7 has a picture of the moves: how many arrows of different length are there for $L$ letters? Which taps does an output never see? Can two outputs share a kernel?
 #
 # **9.** How many ways are there to split $j$ steps over $m$ layers?
 #
 # **10.** Which shifts are within reach of $2N = 48$? An echo comes 48 lags away, upside down.
 #
-# **11.** $\mathrm{Im}\,z = \mathrm{Re}(-\mathrm i z)$. How often does $\lambda_m\lambda_n$ occur in $K^2$?
+# **11.** Use that $\mathrm{Im}\,z = \mathrm{Re}(-\mathrm i z)$. How often does $\lambda_m\lambda_n$ occur in $K^2$?
 #
 # </details>
 #
@@ -1568,7 +1568,7 @@ predict("05.10", outputs_learned)
 #
 # <details><summary>Solution of 5</summary>
 #
-# The shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41: four. The one by 48 needs 49.
+# Four: the shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41. The one by 48 needs 49.
 #
 # </details>
 #

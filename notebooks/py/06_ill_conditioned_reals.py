@@ -1383,23 +1383,23 @@ predict("06.10", worst_fit)
 #
 # <details><summary>Hints</summary>
 #
-# **1.** Three equations, or the formula of step 2.
+# **1.** Solve the three equations of the one-hot, or use the formula of step 2.
 #
 # **2.** How many times does $T^* - cq$ change sign, and what is its degree?
 #
-# **3.** $15/\sqrt2$.
+# **3.** With $L = n + 1$ nodes the price is highest near $n/\sqrt2$.
 #
-# **4.** The polynomial that is 1 at $\lambda_i$ and 0 at the other nodes. Which of its coefficients?
+# **4.** Take the polynomial that is 1 at $\lambda_i$ and 0 at the other nodes. Which of its coefficients is the weight?
 #
 # **5.** Where do $2N - 3$ and $N - 2$ reach 8?
 #
-# **6.** The leading coefficient of $T_4(2x/a - 1)$.
+# **6.** What is the leading coefficient of $T_4(2x/a - 1)$?
 #
 # **7.** $S + 1$ and $L - S$ add up to $L + 1$.
 #
-# **8.** A geometric series.
+# **8.** The sum is a geometric series.
 #
-# **9.** The extrema of $T^*$. Taps that are wrong by exactly $\varepsilon$.
+# **9.** Let the nodes be the extrema of $T^*$. Let every tap be wrong by exactly $\varepsilon$; which sign makes the weights smaller?
 #
 # **10.** Section 4: where is the top of the curve?
 #
@@ -1409,8 +1409,9 @@ predict("06.10", worst_fit)
 #
 # <details><summary>Solution of 1</summary>
 #
-# $1/(\frac14\cdot 1) = 4$; $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$;
-# $1/(1 \cdot \frac34) = \frac43$. They sum to 0, and to 0 with the nodes.
+# By the formula of step 2: $1/(\frac14\cdot 1) = 4$;
+# $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$; $1/(1 \cdot \frac34) = \frac43$. They sum to 0, and to 0 with
+# the nodes.
 #
 # </details>
 #
@@ -1424,7 +1425,7 @@ predict("06.10", worst_fit)
 #
 # <details><summary>Solution of 3</summary>
 #
-# 11 ($15/\sqrt 2 = 10.6$).
+# 11: the price is highest near $15/\sqrt 2 = 10.6$.
 #
 # </details>
 #
@@ -1452,13 +1453,15 @@ predict("06.10", worst_fit)
 #
 # <details><summary>Solution of 5</summary>
 #
-# $2N - 3 = 8$ at 5.5; $N - 2 = 8$ at 10.
+# 5.5 and 10: with nodes in $[0, 1]$ the bits that are lost, $2N - 3$, reach 8 at 5.5; with nodes
+# in $[-1, 1]$ they are $N - 2$, which is 8 at 10.
 #
 # </details>
 #
 # <details><summary>Solution of 6</summary>
 #
-# $2^{2N-3}/a^{N-1} = 128/a^4 = 1$, so $a = 2^{7/4} = 3.364$.
+# On $[0, a]$ the leading coefficient is $2^{2N-3}/a^{N-1} = 128/a^4$. It is 1 for
+# $a = 2^{7/4} = 3.364$.
 #
 # </details>
 #

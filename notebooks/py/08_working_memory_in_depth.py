@@ -1942,7 +1942,7 @@ predict("08.11", far_beyond)
 #
 # **1.** Halve 500, and round up, until 1.
 #
-# **2.** Write down $\{0, 1, 2\} + \{0, 2, 4\}$.
+# **2.** Write down all sums of one of $0, 1, 2$ and one of $0, 2, 4$.
 #
 # **3.** When do three bits add up to 3?
 #
@@ -1954,9 +1954,9 @@ predict("08.11", far_beyond)
 #
 # **7.** How many 0s can a word of 8 letters with an even number of 1s have?
 #
-# **8.** $n = m$. How many maps of $n$ states into themselves are there?
+# **8.** If a state is an element of the group, $n = m$. How many maps of $n$ states into themselves are there?
 #
-# **9.** Two depths.
+# **9.** With chunks of 64, 512 letters take two depths.
 #
 # **10.** The ones are worth $1 - 2^\ell e$ after $\ell$ layers. And the zeros? Section 5 and exercise 12 have them.
 #
@@ -1968,6 +1968,7 @@ predict("08.11", far_beyond)
 #
 # <details><summary>Solution of 1</summary>
 #
+# 501. Every depth has half as many nodes as the one below, rounded up:
 # $250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.
 #
 # </details>
@@ -1995,7 +1996,8 @@ predict("08.11", far_beyond)
 #
 # <details><summary>Solution of 4</summary>
 #
-# `st` or `ts`.
+# `st` or `ts`: the two letters do not commute, and words of one letter read the same from both
+# ends.
 #
 # </details>
 #
@@ -2033,7 +2035,8 @@ predict("08.11", far_beyond)
 #
 # <details><summary>Solution of 9</summary>
 #
-# $512/(64 \cdot 2) = 4$. (Printed with $\log_{64} 512 = 1.5$ it would be $5.33$.)
+# 4: 512 letters take two depths of chunks of 64, and $512/(64 \cdot 2) = 4$. (Printed with
+# $\log_{64} 512 = 1.5$ it would be $5.33$.)
 #
 # </details>
 #

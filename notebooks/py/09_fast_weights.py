@@ -2114,17 +2114,17 @@ predict("09.8", kept_alive)
 #
 # <details><summary>Hints</summary>
 #
-# **1.** $1/\sqrt{2e} = 10$, and a little more.
+# **1.** About $1/\sqrt{2e} = 10$, and a little more: where does the formula of section 6 pass one half?
 #
 # **2.** The 1 must stand in one of them where it forgets something.
 #
 # **3.** What does the memory say to $k$?
 #
-# **4.** $\ln(1/(2\cdot 10^{-3}))$ over $-\ln 0.99$.
+# **4.** Each 1 multiplies the distance from $\frac12$ by $-0.99$. When is it as small as the noise? $\ln(1/(2\cdot 10^{-3}))$ over $-\ln 0.99$.
 #
-# **5.** What is the output after no token, and what does a map of order two do twice? What should a write if it only turns?
+# **5.** What is the output after no token, and what does a map of order two do twice? What should the token $a$ write if it only turns?
 #
-# **6.** Half the turn.
+# **6.** Two reflections turn by twice the angle between their keys.
 #
 # **7.** Fix the last token; it occurs at least once. What does the second layer add up?
 #
@@ -2136,25 +2136,29 @@ predict("09.8", kept_alive)
 #
 # <details><summary>Solution of 1</summary>
 #
-# 11: $(1 - 0.995^{11})^2\cdot 200 = 0.57$, and for 10 it is 0.48.
+# 11. After $(^m)^m$ the counter is below 0 by $(1 - (1-e)^m)^2/e$ (section 6). For $m = 10$ that
+# is 0.48, for $m = 11$ it is 0.57, more than one half.
 #
 # </details>
 #
 # <details><summary>Solution of 2</summary>
 #
-# `(1()` and `1(()`: counts 2, 1, 1, last token `)`; depths 0 and 1.
+# `(1()` and `1(()`. Both have two `(`, one `)` and one `1`, and `)` is the last token of both;
+# but they end at the depths 0 and 1.
 #
 # </details>
 #
 # <details><summary>Solution of 3</summary>
 #
-# `lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`.
+# `lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`: what the memory's answer to $k$ lacks
+# is added to it.
 #
 # </details>
 #
 # <details><summary>Solution of 4</summary>
 #
-# $\ln 500/0.01005 = 618$.
+# The distance from $\frac12$ is at first $\frac12$, and $\frac12\cdot 0.99^t$ is down to
+# $10^{-3}$ for $t = \ln 500/0.01005 = 618$.
 #
 # </details>
 #
@@ -2169,7 +2173,8 @@ predict("09.8", kept_alive)
 #
 # <details><summary>Solution of 6</summary>
 #
-# $(1, 0)$ and $(\cos 60°, \sin 60°) = (\frac12, \frac{\sqrt 3}2)$: together a turn by 120°.
+# $(1, 0)$ and $(\cos 60°, \sin 60°) = (\frac12, \frac{\sqrt 3}2)$: 60° apart, so together a turn
+# by 120°.
 #
 # </details>
 #
