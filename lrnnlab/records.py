@@ -213,3 +213,13 @@ def read_all(folder: Path, needs: Mapping[str, type] = RUN) -> list[dict]:
     """All good records below ``folder``, in the order of their file names; ``needs`` as in :func:`read`."""
     found = (read(path, needs=needs) for path in sorted(folder.rglob("*.json")))
     return [record for record in found if record is not None]
+
+
+@checked
+def recorded(name: str, budget: str = "desk") -> list[dict]:
+    """The recorded runs of a table, in the order of their file names; empty where there are none.
+
+    >>> {record["task"] for record in recorded("lrnn/fading")}
+    {'sum'}
+    """
+    return read_all(recorded_folder() / "records" / name / budget)

@@ -271,6 +271,7 @@ def record_calls():
         ("write", records.write, {"path": path, "record": {"a": 1}}),
         ("read", records.read, {"path": path, "expected": None}),
         ("read_all", records.read_all, {"folder": path.parent}),
+        ("recorded", records.recorded, {"name": "lrnn/fading"}),
     ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import sys
 from copy import deepcopy
 from pathlib import Path
 
+import jupytext
 import nbformat
 import pytest
 import torch
@@ -25,10 +26,11 @@ from lrnnlab.book import BookError, Run, build, check, compare, drift, execute, 
 from lrnnlab.book import command as commands
 from lrnnlab.book.arithmetic import ASK, SETTINGS, Arithmetic
 from lrnnlab.book.building import give_ids
-from lrnnlab.book.drifting import as_saved
+from lrnnlab.book.drifting import as_built
 from lrnnlab.book.outputs import WIDGET_VIEW, tidy
 from lrnnlab.book.pictures import picture_difference
 from lrnnlab.book.text import FLOAT, WIDGET, difference
+from lrnnlab.hints import MARK, folded
 
 CONFIG = Path(__file__).with_name("nbval_sanitize.cfg")
 
@@ -330,12 +332,21 @@ def test_a_source_is_built_with_the_blank_lines_of_a_save(book, tmp_path):
     _, source, twin = book
     untidy = page(tmp_path, SAMPLE.partition("# ---\n\n")[2].replace("\n\n\n# %%", "\n\n# %%"), "untidy")
     [said] = drift(untidy, twin)
-    assert said.startswith("line 1 of untidy.py: the head or the blank lines")
-    assert as_saved(untidy) == source.read_text(encoding="utf-8") == SAMPLE
+    assert said.startswith("line 1 of untidy.py: the head, the blank lines")
+    assert as_built(untidy) == source.read_text(encoding="utf-8") == SAMPLE
 
     small = page(tmp_path, "# %%\ndef f():\n    return 1\n# %%\nf()\n\n\n", "small")
     assert drift(small, build(small, tmp_path)) == []
     assert small.read_text(encoding="utf-8").endswith("# ---\n\n# %%\ndef f():\n    return 1\n\n\n# %%\nf()\n")
+
+
+def test_a_source_is_built_with_the_hints_of_their_file(tmp_path):
+    stale = page(tmp_path, f"# %% [markdown]\n# {MARK.format('00')}\n#\n# An older hint.\n", "stale")
+    assert "An older hint." not in (built := as_built(stale))
+    assert jupytext.reads(built, fmt="py:percent").cells[0].source == folded("00")
+    none = page(tmp_path, f"# %% [markdown]\n# {MARK.format('77')}\n", "none")
+    with pytest.raises(BookError, match="no chapter '77' has exercises"):
+        as_built(none)
 
 
 def test_what_a_save_would_lose_is_not_built(tmp_path, capsys):

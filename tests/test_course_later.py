@@ -1,4 +1,4 @@
-"""The exercises of chapters 05, 06, 08 and 09 that came later: planted answers, headers, predictions."""
+"""The exercises of chapters 05, 06, 08 and 09 that came later: planted answers, kinds, predictions."""
 
 import ast
 import math
@@ -12,14 +12,14 @@ import pytest
 import torch
 
 from lrnnlab.chapters import ch09
-from lrnnlab.course import check, hint, predict, solution
+from lrnnlab.course import check, predict
 from lrnnlab.course.exercises import exercises
 from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
 from lrnnlab.course.predicting import Prediction
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks" / "py"
 CHAPTERS = ("05", "06", "08", "09")
-KINDS = ("A proof step.", "Code.", "Predict.", "Break the hypothesis.")
+KINDS = {"A proof step", "Code", "Predict", "Break the hypothesis"}
 
 
 def triple_layer(n, bias=-2.0, copies=1):
@@ -161,8 +161,6 @@ def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
     assert {one.outcome for one in said} <= {NOT_YET, UNJUDGED}, said
     assert sum(one.outcome == NOT_YET for one in said) >= 2
     assert all(one.says and "\n" not in repr(one) for one in said)
-    assert all(hint(exercise.id, n) for n in range(1, len(exercise.hints) + 1))
-    assert solution(exercise.id)
 
 
 def test_a_judge_that_is_broken_is_seen(monkeypatch):
@@ -179,25 +177,11 @@ def source(chapter):
     return next(NOTEBOOKS.glob(f"{chapter}_*.py")).read_text(encoding="utf-8")
 
 
-def headers(chapter):
-    """{number: (stars, minutes, points, what it teaches, the rest)}"""
-    asked = source(chapter).split("Exercises\n#\n")[1].split("<details>")[0]
-    found = re.findall(r"^# (\d+)\. (★+) \*\((\d+) min, (\d+) points: (.+?)\)\* (.*)$", asked, re.MULTILINE)
-    assert len(found) == len(re.findall(r"^# \d+\. ", asked, re.MULTILINE)), "a header of another form"
-    return {int(number): (len(stars), int(minutes), int(points), teaches, rest)
-            for number, stars, minutes, points, teaches, rest in found}  # fmt: skip
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_headers_say_what_the_exercises_say(chapter):
-    asked = headers(chapter)
-    assert list(asked) == list(range(1, len(asked) + 1))
-    for one in exercises(chapter):
-        assert asked[int(one.id.split(".")[1])][:2] == (one.stars, one.minutes), one.id
-        assert asked[int(one.id.split(".")[1])][3] == one.teaches, one.id
-    assert all(any(rest.startswith(f"**{kind}**") for *_, rest in asked.values()) for kind in KINDS)
-    total = int(re.search(r"^# (\d+) points\. ", source(chapter), re.MULTILINE)[1])
-    assert total == sum(points for _, _, points, *_ in asked.values())
+def test_each_chapter_asks_for_every_kind_of_answer(chapter):
+    asked = source(chapter).split("Exercises\n#\n")[1]
+    kinds = re.findall(r"^# \d+\. ★+ \*\(.+?\)\* \*\*([^*]+)\*\*", asked, re.MULTILINE)
+    assert {kind.strip(".") for kind in kinds} >= KINDS
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -105,7 +105,7 @@ def test_names_are_words_that_do_the_same(made):
     for element in set(tree.elements.ravel().tolist()):
         word = tree.monoid.words[element]
         assert action(tree.machine, word) == tree.monoid.elements[element].tolist()
-        assert (tree.name(element) == "e") == (element == 0)
+        assert (tree.names[element] == "e") == (element == 0)
 
 
 @pytest.mark.parametrize("task", WORDS)
@@ -298,7 +298,7 @@ def seen_of(task, source="live", strings=6, length=20):
 @pytest.mark.parametrize("task", regulargpt_fig3.TASKS)
 def test_names_of_elements_are_words_that_make_them(task):
     machine, symbols = regulargpt_fig3.build_task(task).machine, "".join(regulargpt_fig3.build_task(task).symbols)
-    elements = [tuple(action(machine, [symbols.index(s) for s in name.replace("e", "")])) for name in element_names(task)]
+    elements = [tuple(action(machine, [symbols.index(s) for s in name.replace("e", "")])) for name in element_names(machine)]
     assert len(set(elements)) == len(elements) and elements[0] == tuple(range(machine.num_states))
 
 

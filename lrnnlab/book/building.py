@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from lrnnlab.book.drifting import KEPT, as_saved, read_source, read_twin
+from lrnnlab.book.drifting import KEPT, as_built, read_source, read_twin
 from lrnnlab.book.inspection import inspect, widget_problems
 from lrnnlab.book.outputs import tidy
 from lrnnlab.book.running import KERNEL, BookError, Run, execute, failure
@@ -21,8 +21,8 @@ from lrnnlab.book.running import KERNEL, BookError, Run, execute, failure
 def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
     """Execute ``notebooks/py/NAME.py`` and write ``notebooks/NAME.ipynb`` under ``root``; return its path.
 
-    First the source gets its head and its blank lines between cells as a save of the notebook would write them, so
-    that JupyterLab takes the two for the same.
+    First the source gets its hints and solutions (:mod:`lrnnlab.hints`), and its head and blank lines between cells as
+    a save of the notebook would write them, so that JupyterLab takes the two for the same.
 
     Building twice gives the same bytes (where the cells print the same): cell ids stay, and what changes from run to
     run is left out.  Only a notebook that passes its own inspection is written; a cell that raises, a warning, a
@@ -34,11 +34,11 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
     """
     source, root = Path(source), Path(root).resolve()
     twin = root / "notebooks" / f"{source.stem}.ipynb"
-    notebook = read_source(source)
-    if not notebook.cells:
+    if not read_source(source).cells:
         raise BookError(f"{source.name} holds no cell: is it py:percent, with lines that begin with '# %%'?")
-    if (saved := as_saved(source)) != source.read_text(encoding="utf-8"):
-        replace(source, saved)
+    if (built := as_built(source)) != source.read_text(encoding="utf-8"):
+        replace(source, built)
+    notebook = read_source(source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     give_ids(notebook.cells, read_twin(twin).cells if twin.is_file() else [], source.stem)
     run = execute(notebook, twin.parent, say=say, timeout=timeout)

@@ -10,6 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from lrnnlab.book.running import KERNEL, BookError, where
+from lrnnlab.hints import refolded
 
 # What a save in an author's JupyterLab (bootstrap.py lab --author) keeps in a source beside the cells' text.
 FILTERS = {"notebook_metadata_filter": "kernelspec,-jupytext", "cell_metadata_filter": "tags,nbgrader,-all"}
@@ -31,18 +32,23 @@ def read_source(source: Path) -> NotebookNode:
     return jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
 
 
-def as_saved(source: Path) -> str:
-    """The text of a source as a save of its notebook would write it: head and blank lines between cells are jupytext's.
+def as_built(source: Path) -> str:
+    """The text of a source as a build leaves it: hints and solutions from their file, all else as a save would write it.
 
-    Where a source differs from it, JupyterLab takes the two files of a pair for different ones and refuses to open
-    the chapter when the notebook is the newer.  BookError for what a save would lose.
+    Head and blank lines between cells are jupytext's.  Where a source differs in these, JupyterLab takes the two files
+    of a pair for different ones and refuses to open the chapter when the notebook is the newer.  BookError for what a
+    save would lose, and where the file of hints is wrong.
     """
     notebook = read_source(source)
     for i, cell in enumerate(notebook.cells):
         cell.metadata.pop("lines_to_next_cell", None)  # how many blank lines were there instead
         if lost := sorted(set(cell.metadata) - KEPT):
-            cell = where(notebook.cells, i)
-            raise BookError(f"{source.name}, {cell}: a save keeps tags and nbgrader, and would lose {', '.join(lost)}")
+            place = where(notebook.cells, i)
+            raise BookError(f"{source.name}, {place}: a save keeps tags and nbgrader, and would lose {', '.join(lost)}")
+        try:
+            cell.source = refolded(cell.source)
+        except ValueError as error:
+            raise BookError(str(error)) from error
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), jupytext=NotebookNode(FILTERS))
     return jupytext.writes(notebook, fmt="py:percent")
 
@@ -59,7 +65,7 @@ def drift(source: Path, notebook: Path) -> list[str]:
     """Where a source and its twin differ in text, kind or tags of their cells; empty where they agree.
 
     Outputs, ids and counts are no part of it.  A missing file is a difference too, and so is a source that is not
-    written as a save of the notebook would write it (:func:`as_saved`).
+    written as a build leaves it (:func:`as_built`).
 
     >>> drift(Path("notebooks/py/00_start_here.py"), Path("notebooks/00_start_here.ipynb"))  # doctest: +SKIP
     ['cell 3 differs: source "n = 5", twin "n = 4"']
@@ -76,14 +82,14 @@ def drift(source: Path, notebook: Path) -> list[str]:
         elif verb != "equal":
             found += [f"only in the source: {where(ours, b)}" for b in range(b0, b1)]
             found += [f"only in the twin: {where(theirs, a)}" for a in range(a0, a1)]
-    return found or _not_as_saved(source)
+    return found or _not_as_built(source)
 
 
-def _not_as_saved(source: Path) -> list[str]:
-    text, saved = (one.splitlines() for one in (source.read_text(encoding="utf-8"), as_saved(source)))
-    line = next((n for n, (a, b) in enumerate(zip(text, saved), 1) if a != b), min(len(text), len(saved)) + 1)
-    message = f"line {line} of {source.name}: the head or the blank lines between cells are not as a save writes them"
-    return [f"{message}; lrnnlab book build puts them right"] if text != saved else []
+def _not_as_built(source: Path) -> list[str]:
+    text, built = (one.splitlines() for one in (source.read_text(encoding="utf-8"), as_built(source)))
+    line = next((n for n, (a, b) in enumerate(zip(text, built), 1) if a != b), min(len(text), len(built)) + 1)
+    what = "the head, the blank lines between cells or the hints and solutions are not as lrnnlab book build writes them"
+    return [f"line {line} of {source.name}: {what}"] if text != built else []
 
 
 def identity(cell: NotebookNode) -> tuple[str, str, str]:

@@ -35,8 +35,8 @@ from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
     INK,
-    PAGE,
     SMALL,
+    canvas,
     ink_on,
     new_figure,
     styled,
@@ -273,7 +273,7 @@ def killer_walk(zero: str, one: str, minus: str, blocks: str = "b = 1") -> Figur
     """
     gates = {"0": zero, "1": one, "-": minus}
     rows = 4 if blocks == "b = 2" else 2
-    figure, axes = _bare(rows * 0.92 + 0.1)
+    figure, axes = canvas(rows * 0.92 + 0.1)
     top = axes.get_ylim()[1]
     for row in range(rows):
         word, y = list(KILLERS)[row % 2], top - 0.92 * row - 0.58
@@ -325,7 +325,7 @@ def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Fig
     tokens = [cascade.symbols.index(letter) for letter in word]
     points = np.array([cascade.points(state) for state in (cascade.start, *cascade.run(tokens))])  # (T + 1, channels)
     channels = [(depth, channel) for depth, layer in enumerate(cascade.layers, 1) for channel in layer]
-    figure, axes = _bare(0.68 * len(channels) + 0.7)
+    figure, axes = canvas(0.68 * len(channels) + 0.7)
     top = axes.get_ylim()[1]
     for t, name in enumerate(names):
         x = 1.3 + STEP * t
@@ -338,14 +338,6 @@ def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Fig
                   fontsize=SMALL)  # fmt: skip
     axes.text(0.05, 0.12, "element", va="center", fontsize=SMALL)
     return figure
-
-
-def _bare(height: float):
-    """A figure with one axes whose units are inches."""
-    figure, axes = new_figure(height, left=0, right=0, top=0, bottom=0)
-    axes.set(xlim=(0, PAGE), ylim=(0, height))
-    axes.set_axis_off()
-    return figure, axes
 
 
 def _dial(axes: Axes, x: float, y: float, state: complex, ring: float = 0.9, order: int = 0):
@@ -604,59 +596,14 @@ def _block() -> dict:
 
 
 EXERCISES = (
-    Exercise(
-        "01.4", 1, 5, "where Theorem A needs an odd modulus", _sharing,
-        ("By what does the proof divide?", "Both expressions must have one value, and one value with `p-` in front."),
-        "The proof ends with $2(s_1 - t_1) \\equiv 0$, which modulo 4 leaves $s_1 - t_1 = 2$. So `0-0` and `2-2` may "
-        "share a state: both have the value 0, and so have `0-0-0` and `0-2-2`. Any pair does in which both numbers "
-        "differ by 2.",
-        lambda: ("0-0", "2-2"),
-    ),
-    Exercise(
-        "01.5", 2, 15, "what a periodic readout costs a ReLU network", _pieces,
-        ("On one straight piece, how many of five successive answers 0, 1, 2, 3, 4, 0, ... can lie on a line?",
-         "At most five states a piece; section 3 counts the states of 500 digits."),
-        "From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each an error of one half. So a "
-        "straight piece is right on 0, 1, 2, 3, 4 at best: $5m$ states in a row for $m$ pieces. Strings of 500 digits "
-        "have 2001 states: $m \\ge 401$.",
-        lambda: 401,
-    ),
-    Exercise(
-        "01.6", 1, 5, "to refute all diagonal layers with two words", _words,
-        ("Look at (abab)* in the table of killer words.", "u = a, v = b; w must contain both letters."),
-        "`abab` is balanced and `baab` is not; $u = a$, $v = b$, $w = ab$, so Theorem D gives both one state.",
-        lambda: ("abab", "baab"),
-    ),
-    Exercise(
-        "01.8", 2, 10, "that to forget is a transition of zeros", _last_letter,
-        ("What must a letter other than 0 do to the state before?", "Its A is zero, and Bu is what is to be stored."),
-        "Letter 0: the identity, nothing driven. Letter $s \\ne 0$: $A = 0$, $B u_s = (s/4, 0)$. It needs no block at "
-        "all: this is a reset in a channel.",
-        _block,
-    ),
-    Exercise(
-        "01.9", 2, 10, "how depth follows from commutators", _layers,
-        ("Turns commute with turns.", "Which symmetries are commutators? Do these commute?"),
-        "Two. The reflections undo the order of turns, so the group does not commute; the commutators are turns, and "
-        "turns commute: sizes 10, 5, 1.",
-        lambda: 2,
-    ),
+    Exercise("01.4", _sharing, lambda: ("0-0", "2-2")),
+    Exercise("01.5", _pieces, lambda: 401),
+    Exercise("01.6", _words, lambda: ("abab", "baab")),
+    Exercise("01.8", _last_letter, _block),
+    Exercise("01.9", _layers, lambda: 2),
     prediction(
-        "01.12", 1, 5, "what a layer of resets and turns cannot see",
-        "The answer is 1 where the last two letters are equal, else 0: a b b a a gives 0 0 1 0 1. Do the answers fit "
-        "into one diagonal layer with finitely many states?",
-        ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+        "01.12", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
         "no: repetitions of a letter matter",
-        ("Before a word that contains both letters, is anything remembered?", "Compare b a with b a a a a ..."),
-        "The order of letters is no obstacle: after two letters all before them is forgotten. But in one channel a "
-        "letter either resets, and twice is as good as once, or turns, and after K turns all is as before. Either way "
-        "K + 1 times a leads where one a leads, and after b the answer to one a is 0, to more than one it is 1.",
     ),
-    Exercise(
-        "01.13", 2, 10, "how a proof by contradiction becomes a construction", _refuted,
-        ("What if s and t themselves have different values?", "If they have one value, what do 0-s and 0-t have?"),
-        "`lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))`. By step 1 of Theorem A both pairs "
-        "share a state; by steps 2 and 3 not both can have equal values.",
-        lambda: lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t)),
-    ),
+    Exercise("01.13", _refuted, lambda: lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))),
 )  # fmt: skip

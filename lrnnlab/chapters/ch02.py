@@ -494,56 +494,13 @@ def _blocks_of(goes: list[list[int]]) -> np.ndarray:
 
 
 EXERCISES = (
-    Exercise(
-        "02.1", 1, 5, "how near to 1 the exponent has to be", _largest_p,
-        ("Solve $8^{500(1-1/p)} = 10$.",),
-        "$500\\,(1 - 1/p) \\ln 8 = \\ln 10$ gives $p = 1/(1 - \\ln 10/(500 \\ln 8)) = 1.00222$. At $p = 1.0022$ the "
-        "bound is 9.8, at 1.0023 it is 10.9.",
-        lambda: LARGEST_P,
-    ),
-    Exercise(
-        "02.3", 2, 20, "which counters fit in blocks of a given size", _least_blocks,
-        ("A head of $b$ states has periods up to $b$ only.", "Two heads with periods 4 and 3 know a sum modulo 12."),
-        "(3, 4, 5, 9): the greatest prime power that divides $M$. Heads with one prime power each know the sum modulo "
-        "all of them, and so modulo $M$; a period that is a multiple of $p^k$ needs $p^k$ states in one head, because "
-        "the period of all heads together is the least common multiple of theirs.",
-        lambda: SIZES,
-    ),
-    Exercise(
-        "02.6", 1, 10, "that a block is a table of where states go", _tables,
-        ("Column $j$ is the target of state $j$.",),
-        "`A[token, row, range(b)] = 1` for each token and its row: the entry in row `goes[token][j]` of column `j`. "
-        "With rows and columns changed about it would say where states come from.",
-        lambda: _blocks_of,
-    ),
-    Exercise(
-        "02.7", 1, 5, "that the bound of Eq. 7 needs p = 1", _growing,
-        ("How long is a column of two equal entries, in 1-norm, if its 2-norm is 1?",),
-        "All entries $1/\\sqrt2$: both columns have 2-norm 1, and the eigenvalue is $\\sqrt2$, so the 100th power has "
-        "entries $2^{50}/2 = 5.6 \\cdot 10^{14}$. With $\\begin{pmatrix}1&1\\\\1&-1\\end{pmatrix}/\\sqrt2$ nothing "
-        "grows at all: it is a reflection.",
-        lambda: [[0.5**0.5] * 2] * 2,
-    ),
+    Exercise("02.1", _largest_p, lambda: LARGEST_P),
+    Exercise("02.3", _least_blocks, lambda: SIZES),
+    Exercise("02.6", _tables, lambda: _blocks_of),
+    Exercise("02.7", _growing, lambda: [[0.5**0.5] * 2] * 2),
     prediction(
-        "02.8", 1, 5, "why soft columns forget",
-        "Blocks of size 8 whose columns are softmax of random normal numbers: they keep the 1-norm of a state. Two "
-        "states start 2 apart (in 1-norm), each on a corner of its own, and read the same blocks. When are they less "
-        "than a millionth apart?",
-        ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
+        "02.8", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
         "after about 15 steps",
-        ("The norm of a state is kept. Is the norm of a difference?",),
-        "Every column has some weight on every state, so what two columns have in common is the same for both states, "
-        "and only the rest of the distance is left: here about a third at each step. The sum of the difference's "
-        "entries is 0, and of that 'keeping the 1-norm' says nothing. A block that is to remember must have its "
-        "columns at corners, each at another.",
     ),
-    Exercise(
-        "02.9", 1, 10, "how long a head that counts can be vouched for", _tokens,
-        ("Take the logarithm of $(1-e)^t > s$, and mind its sign.",
-         "$t < \\ln s / \\ln(1-e)$, and $t$ is a whole number."),
-        "$(1-e)^t > s$ says $t \\ln(1-e) > \\ln s$; both logarithms are negative, so $t < \\ln s / \\ln(1-e)$, and "
-        "the largest such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For $e = 0.01$, $s = 0.5$ it is 68. "
-        "For small $e$ it is about $\\ln(1/s)/e$: half the error is twice the time.",
-        lambda: lambda e, s: math.ceil(math.log(s) / math.log(1 - e)) - 1,
-    ),
+    Exercise("02.9", _tokens, lambda: lambda e, s: math.ceil(math.log(s) / math.log(1 - e)) - 1),
 )  # fmt: skip

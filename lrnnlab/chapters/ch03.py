@@ -282,8 +282,7 @@ def speed_table() -> tuple[list[dict], float]:
 
     The share is that of the loop's whole time which is not the scan: transitions, readout, optimiser.
     """
-    folder = files.data_folder() / "records" / "lrnn" / "speed" / "desk"
-    desk = {record["row"]: record["metrics"] for record in files.read_all(folder)}
+    desk = {record["row"]: record["metrics"] for record in files.recorded("lrnn/speed")}
     table, shares = [], []
     for row in lrnn_speed.ROWS:
         model, scan, printed = desk[row]["model"], desk[row]["scan"], lrnn_speed.PAPER.get(row)
@@ -387,53 +386,13 @@ def _brackets(answer) -> None:
 
 
 EXERCISES = (
-    Exercise(
-        "03.1", 1, 5, "how to count the work of a parallel scan", _products,
-        ("Count the words of more than one letter in the picture of section 2.",),
-        "17: $8 \\cdot 4 - 15$. There are $\\log_2 16 = 4$ levels of 8 words, and 15 of these are single letters.",
-        lambda: 17,
-    ),
-    Exercise(
-        "03.2", 2, 10, "how an induction counts the products of a tree", _bound,
-        ("Try the count itself for n = 1, 2, 4, 8: what is always a little more?",
-         "A level makes $\\lceil n/2\\rceil - 1 \\le (n-1)/2$ products: what may the rest of the tree make?"),
-        "`lambda n: n - 1`. A level of $n$ nodes makes $\\lceil n/2\\rceil - 1 \\le (n-1)/2$ products, and the levels "
-        "above it, by the induction hypothesis, at most $f(\\lceil n/2\\rceil) = \\lceil n/2\\rceil - 1 \\le (n-1)/2$: "
-        "together at most $n - 1 = f(n)$. So the tree over $T$ steps makes at most $T - 1$ products.",
-        lambda: lambda n: n - 1,
-    ),
-    Exercise(
-        "03.3", 2, 10, "when more work in less depth pays", _processors,
-        ("The loop is never below T ticks.", "PScan's multiplications, from the table of section 4, divided by 500."),
-        "PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks: $P > 8523776 / 500$, so "
-        "17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.)",
-        lambda: 17048,
-    ),
-    Exercise(
-        "03.4", 2, 10, "what else than A x + b can be scanned", _pair,
-        ("What does adding do to a maximum?", "$\\max(u, v) + a = \\max(u + a, v + a)$."),
-        "$\\max(\\max(x + a_1, b_1) + a_2, b_2) = \\max(x + (a_1 + a_2), \\max(b_1 + a_2, b_2))$, so the pair is "
-        "$(a_1 + a_2, \\max(b_1 + a_2, b_2))$. It is the affine rule with max for plus and plus for times.",
-        lambda: lambda second, first: (first[0] + second[0], max(first[1] + second[0], second[1])),
-    ),
+    Exercise("03.1", _products, lambda: 17),
+    Exercise("03.2", _bound, lambda: lambda n: n - 1),
+    Exercise("03.3", _processors, lambda: 17048),
+    Exercise("03.4", _pair, lambda: lambda second, first: (first[0] + second[0], max(first[1] + second[0], second[1]))),
     prediction(
-        "03.6", 1, 5, "which products a tree makes",
-        "In section 8 a state of 0 waits through 300 doublings, and PScan gives NaN. Run the tree with less work of "
-        "section 3 on the same numbers: at how many steps does it give NaN, compared with PScan?",
-        ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"),
+        "03.6", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"),
         "NaN at more steps",
-        ("Look at what the up-pass multiplies.",),
-        "Its up-pass multiplies 128 twos as well: infinite in float32, and infinity times the state 0 is no number. "
-        "The tree's product is that of steps 1 to 128, so all is lost from step 129 on. PScan counts the start as a "
-        "letter, its first word of 128 twos ends at step 255, and the states before are right. Columns on the simplex "
-        "never do it: their products have entries of at most 1.",
     ),
-    Exercise(
-        "03.8", 1, 5, "that in floats a tree and a loop are two sums", _brackets,
-        ("How large is the gap between neighbouring floats near $10^{16}$?", "Let two of the three cancel."),
-        "For example $(10^{16}, -10^{16}, 1)$: from the left it is 1, and $-10^{16} + 1$ is rounded back to "
-        "$-10^{16}$, so bracketed the other way it is 0. Theorem and listing are about real numbers, where "
-        "addition is associative.",
-        lambda: (1e16, -1e16, 1.0),
-    ),
+    Exercise("03.8", _brackets, lambda: (1e16, -1e16, 1.0)),
 )  # fmt: skip

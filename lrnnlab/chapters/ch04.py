@@ -29,7 +29,20 @@ from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.show.norm_figures import LOOKS, NAMES
-from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, PAPER, SMALL, SOURCES, label_ends, new_figure, styled
+from lrnnlab.show.style import (
+    FAINT,
+    GRID,
+    INK,
+    LIVE,
+    PAGE,
+    PAPER,
+    SMALL,
+    SOURCES,
+    canvas,
+    label_ends,
+    new_figure,
+    styled,
+)
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 
@@ -46,14 +59,6 @@ DISCS = {"task": "Retrieval", "n": 8, "mode": 29}  # what the picture opens on
 LAGS = 60  # of the kernels
 FEWEST = 16  # a mean over fewer strings is not drawn
 GATE_TEXT = {"half_glu1": "a · σ(Wa)", "half_glu2": "y · σ(Wa)", "full_glu": "Va · σ(Wa)", "linear": "Va", "none": "a"}
-
-
-def _canvas(height: float):
-    """A figure with one axes whose units are inches."""
-    figure, axes = new_figure(height, left=0, right=0, top=0, bottom=0)
-    axes.set(xlim=(0, PAGE), ylim=(0, height))
-    axes.set_axis_off()
-    return figure, axes
 
 
 def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str, fill: str = "white") -> None:
@@ -98,7 +103,7 @@ def architecture(net: Net) -> Figure:
     if block.place != "pre":
         raise ValueError(f"Figure 1 has the norm before the layer, got blocks with place {block.place!r}")
     size, C = net.vocab_size or net.columns, net.outputs
-    figure, axes = _canvas(2.75)
+    figure, axes = canvas(2.75)
     whole = [f"inputs\nT × {size}", f"Linear\n{size} → {D}", f"block\n× {len(net.blocks)}",
              "all positions" if net.pool == "none" else f"{net.pool} over\ntime", f"Linear\n{D} → {C}",
              f"logits\n{C}"]  # fmt: skip
@@ -142,7 +147,7 @@ def layer_heads(layer: RotRNN) -> Figure:
     if layer.heads > 6:
         raise ValueError(f"a picture holds at most 6 heads, got {layer.heads}")
     D, n, N = len(layer.skip), layer.B.shape[1], 2 * layer.modes
-    figure, axes = _canvas(0.95 * layer.heads + 0.5)
+    figure, axes = canvas(0.95 * layer.heads + 0.5)
     middle, bottom = (0.95 * layer.heads + 0.5) / 2 + 0.12, 0.17
     heights = middle + 0.95 * (np.arange(layer.heads)[::-1] - (layer.heads - 1) / 2)
     _box(axes, 0.5, middle, 0.6, 0.5, f"$u_t$\n{D}")
@@ -280,11 +285,14 @@ def discs_sentence(task: str, n: int, mode: int) -> str:
     chosen = eigenvalues(lru)[mode - 1]
     tie = (f"Heads of n = {n}: {rot.heads} moduli for {rot.modes} angles, {n // 2} on each circle" if n > 2 else
            "Heads of n = 2: a modulus for every angle, and <b>nothing is tied</b>")  # fmt: skip
-    apart = np.abs(one - other).max()
-    same = "<b>the same</b>, to rounding" if apart < 1e-12 else f"<b>{apart:.2g} apart</b>"
     return (f"{task} starts with |λ| from {low:g} to {high:g} and angles up to {math.degrees(theta):.3g}°. {tie}. "
             f"Mode {mode} has |λ| = {abs(chosen):.4f} and turns by {math.degrees(np.angle(chosen)) % 360:.1f}° a step; "
-            f"its kernel and that of a head of width 2 are {same}.")  # fmt: skip
+            f"its kernel and that of a head of width 2 are {_compared(one, other)}.")  # fmt: skip
+
+
+def _compared(one: np.ndarray, other: np.ndarray) -> str:
+    apart = np.abs(one - other).max()
+    return "<b>the same</b>, to rounding" if apart < 1e-12 else f"<b>{apart:.2g} apart</b>"
 
 
 DISCS_WIDGET = {  # what ``explore(discs, ...)`` is told
@@ -514,13 +522,11 @@ def turning_sentence(theta_1: int, theta_2: int, gamma: float, P: str) -> str:
     'After 59 steps the first pair has turned by 59 · 30° = 1,770° and the state has shrunk to γ<sup>59</sup> = 0.0485'
     """
     head, last = turning_head(theta_1, theta_2, gamma), STEPS - 1
-    apart = np.abs(impulse(head)[1] - impulse(absorb(head))[1]).max()
     seen = ("with P kept, each number of the state mixes both angles, and only the size of all four shrinks evenly"
             if P == "kept" else "with P absorbed, the first pair is alone on its spiral")  # fmt: skip
-    same = "<b>the same</b>, to rounding" if apart < 1e-12 else f"<b>{apart:.2g} apart</b>"
     return (f"After {last} steps the first pair has turned by {last} · {theta_1}° = {last * theta_1:,}° and the state "
             f"has shrunk to γ<sup>{last}</sup> = {gamma**last:.3g}; {seen}. The outputs with P "
-            f"and without are {same}.")  # fmt: skip
+            f"and without are {_compared(impulse(head)[1], impulse(absorb(head))[1])}.")  # fmt: skip
 
 
 TURNING_WIDGET = {  # what ``explore(turning, ...)`` is told
@@ -656,60 +662,17 @@ def _mirror(answer) -> None:
 
 
 EXERCISES = (
+    Exercise("04.1", _second_norm, lambda: 1),
+    Exercise("04.2", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
     Exercise(
-        "04.1", 1, 5, "to put numbers into a printed lemma", _second_norm, ("Put it in.",),
-        "1, for any $\\gamma$ and trace: $\\alpha^2(\\gamma^2 \\cdot 4 + \\mathrm{Tr})$ with $\\alpha^2 = "
-        "1/(4\\gamma^2 + "
-        "\\mathrm{Tr})$.",
-        lambda: 1,
-    ),
-    Exercise(
-        "04.2", 1, 5, "to predict what correlated input does to a rotating state", _coloured,
-        ("At 90 degrees the angle's cosine is 0.", "Where does the state point two steps later? And the input?"),
-        "Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has "
-        "turned by 180°, "
-        "and the input, which has hardly changed, takes away what it gave.",
-        lambda: (1 - 0.9801**2) / (1 + 0.9801**2),
-    ),
-    Exercise(
-        "04.3", 2, 10, "the scan's operator for decay and turn", _operator,
-        ("First turn and shrink by both, then add.", "Decays multiply, angles add."),
-        "`lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`.",
+        "04.3", _operator,
         lambda: lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
     ),
     Exercise(
-        "04.4", 2, 10, "that the norm's theorem needs white input", _loud_input,
-        ("What does the state do between two inputs?",),
-        "Turn with the state: $u_t = \\sqrt 2\\,(\\cos 0.7t,\\ \\sin 0.7t)$. Then every input arrives in the "
-        "direction of the "
-        "state, and lengths add up to $\\sqrt2\\,\\xi/(1 - \\gamma)$, with $\\xi^2 = (1 - \\gamma^2)/2$: squared, "
-        "$(1 + \\gamma)/(1 - \\gamma) = 199$.",
+        "04.4", _loud_input,
         lambda: lambda t: (math.sqrt(2) * math.cos(0.7 * t), math.sqrt(2) * math.sin(0.7 * t)),
     ),
-    Exercise(
-        "04.5", 2, 10, "a constant norm with a decay that depends on time", _scales,
-        ("What must the first scale be?",),
-        "$\\xi_1 = 1$, and $\\xi_t = \\sqrt{1 - \\gamma_t^2}$ later: from $s_t = \\gamma_t^2 s_{t-1} + "
-        "\\xi_t^2$. Nothing "
-        "else is needed, so such a layer may choose $\\gamma_t$ by its input's position, and its rotation too.",
-        lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])],
-    ),
-    prediction(
-        "04.8", 1, 5, "what rounding does to a norm that is kept",
-        "cos 1 and sin 1 are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without "
-        "further rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?",
-        (0.001, 0.01, 0.1, 1, 10, 100, 1000),
-        0.1,
-        ("A rounded number is off by up to one part in 512.", "What is $(1 - 0.002)^{1000}$?"),
-        "Rounded, $\\cos^2 + \\sin^2$ is 0.996 and no longer 1, so each step multiplies the length by 0.998, and "
-        "1,000 steps by 0.13. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only "
-        "as well as its numbers are stored.",
-    ),
-    Exercise(
-        "04.9", 1, 5, "what a mirror does to a rotation", _mirror,
-        ("Hold a turning wheel before a mirror.", "Which matrices mirror the plane? Try a diagonal one."),
-        "$\\mathrm{diag}(-1, 1)$, and every other reflection of the plane: "
-        "$R(a)\\,\\mathrm{diag}(-1, 1)\\,R(-a)$.",
-        lambda: [[-1, 0], [0, 1]],
-    ),
+    Exercise("04.5", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
+    prediction("04.8", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    Exercise("04.9", _mirror, lambda: [[-1, 0], [0, 1]]),
 )  # fmt: skip

@@ -618,65 +618,12 @@ def _half_circle(S: int, L: int) -> tuple:
 
 
 EXERCISES = (
-    Exercise(
-        "05.11", 2, 10, "how products of modes share their weight", _product_weight,
-        ("$\\mathrm{Im}\\,z = \\mathrm{Re}(-\\mathrm i z)$.", "How often does $\\lambda_m\\lambda_n$ occur in $K^2$?"),
-        "`lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`: $\\frac12\\,\\mathrm{Im}\\,K^2 = "
-        "\\mathrm{Re}\\big(-\\frac{\\mathrm i}2 K^2\\big)$, and in $K^2$ the mode $\\lambda_m\\lambda_n$ stands "
-        "once for $m = n$ and twice for $m < n$.",
-        lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n,
-    ),
-    Exercise(
-        "05.1", 1, 5, "why a ring of 2L - 1 places is enough", _ring, ("Count the taps that some output meets.",),
-        "$L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different places "
-        "are needed. "
-        '`["K0", "K1", "K2", "k1", "k0"]`.',
-        lambda: ["K0", "K1", "K2", "k1", "k0"],
-    ),
-    Exercise(
-        "05.2", 2, 10, "what breaks where a matrix cannot be diagonalised", _no_dlr,
-        ("A double eigenvalue other than 0.",),
-        "For example $\\begin{pmatrix}1&1\\\\0&1\\end{pmatrix}$: kernel $0, 1, 2, 3, \\dots$, recurrence "
-        "$(z-1)^2$. A DLR of "
-        "any size has simple roots.",
-        lambda: [[1, 1], [0, 1]],
-    ),
-    Exercise(
-        "05.3", 2, 15, "why half a circle is enough", _roots,
-        ("Which roots of the two polynomials are real?",),
-        "$N + 1$: the roots are $e^{i\\pi n/N}$, and $n = 0, 1, \\dots, N$ are not below the real line. 1 and $-1$ "
-        "are their own mirror images, so $N$ modes cannot hold all of them. $z^{2N} + 1$ has no real root: $N$.",
-        lambda: lambda N: N + 1,
-    ),
-    Exercise(
-        "05.4", 2, 10, "how to make a shift with as few modes as possible", _shift,
-        ("The half circle with $N = \\lceil \\max(S+1, L-S)/2\\rceil$.", "The weights are $\\lambda^{-S}/N$."),
-        "`nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)`, weights `nodes ** -S / len(nodes)`. "
-        "By the sum in "
-        "exercise 3, the real part is 1 at $S$, and 0 at all other lags less than $2N$ from $S$.",
-        lambda: _half_circle,
-    ),
-    Exercise(
-        "05.5", 2, 5, "what a count of modes forbids", _count,
-        ("$2N = 48$.", "A shift by S needs max(S + 1, L - S)."),
-        "The shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41: four. The one by 48 needs 49.",
-        lambda: 4,
-    ),
-    Exercise(
-        "05.9", 2, 10, "what depth does to a fading kernel", _stack,
-        ("How many ways are there to split j steps over m layers?",),
-        "$\\binom{j+m-1}{m-1}\\,r^j$: each way to split $j$ steps over $m$ layers brings $r^j$.",
-        lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j,
-    ),
-    prediction(
-        "05.10", 1, 5, "that what cannot be exact may still be learned",
-        "A DLR with N = 24, started on the half circle, is trained on Shift at L = 64 (200 steps). Of the eight "
-        "outputs, "
-        "the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?", tuple(range(9)), 7,
-        ("Which shifts are within reach of $2N = 48$?", "An echo comes 48 lags away, upside down."),
-        "Section 5's reach: the modes make every shift by $S \\le 2N = 48$ nearly, and no others; with the copy that "
-        "is 7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64 places see. The one "
-        "by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at lag 8, over 56 places, "
-        "and is right at 8: it is better left out.",
-    ),
-)  # fmt: skip
+    Exercise("05.11", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
+    Exercise("05.1", _ring, lambda: ["K0", "K1", "K2", "k1", "k0"]),
+    Exercise("05.2", _no_dlr, lambda: [[1, 1], [0, 1]]),
+    Exercise("05.3", _roots, lambda: lambda N: N + 1),
+    Exercise("05.4", _shift, lambda: _half_circle),
+    Exercise("05.5", _count, lambda: 4),
+    Exercise("05.9", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
+    prediction("05.10", tuple(range(9)), 7),
+)

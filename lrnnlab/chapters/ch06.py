@@ -624,76 +624,14 @@ def _solve(nodes, S):
 
 
 EXERCISES = (
-    Exercise(
-        "06.11", 2, 10, "what the best weights are", _weight,
-        ("The monic polynomial with these zeros is $q / 2^{n-1}$.",
-         "Halving $n$ differences divides their product by $2^n$: so $w_k = 2^n \\cdot 2^{n-1} / q'(y_k)$."),
-        "`lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)`. With $n = "
-        "N-1$: $\\prod_{j\\ne k}(y_k - y_j) = q'(y_k)/2^{n-1}$, which is $\\pm n/2^{n-1}$ inside and twice that at "
-        "the ends; on $[0, 1]$ all $n$ differences are halved. So $|w_k| = 2^{2n-1}/n = 2^{2N-3}/(N-1)$ inside, half "
-        "of it at the ends, and the sum is $2^{2N-3}\\,((n-1)/n + 2/(2n)) = 2^{2N-3}$, exactly. The last node has "
-        "the sign +, and signs alternate.",
-        lambda: _best_weight,
-    ),
-    Exercise(
-        "06.1", 1, 5, "how to find the weights of a shift", _weights, ("Three equations, or the formula of step 2.",),
-        "$1/(\\frac14\\cdot 1) = 4$; $1/(\\frac14 \\cdot (-\\frac34)) = -\\frac{16}{3}$; $1/(1 \\cdot "
-        "\\frac34) = \\frac43$. "
-        "They sum to 0, and to 0 with the nodes.",
-        lambda: (4, Fraction(-16, 3), Fraction(4, 3)),
-    ),
-    Exercise(
-        "06.2", 2, 15, "why no polynomial has a larger leading coefficient", _zeros,
-        ("How many times does $T^* - cq$ change sign, and what is its degree?",),
-        "$N - 1$ zeros at least, and degree $N - 2$ at most. At the $N$ extrema $T^*$ is $\\pm1$ in turn and $|cq| < "
-        "1$, so $T^* - cq$ has the signs of $T^*$: $N - 1$ changes. But its leading terms cancel. It would have to "
-        "be 0, and is not.",
-        lambda: lambda N: (N - 1, N - 2),
-    ),
-    Exercise(
-        "06.3", 1, 5, "which shift is dearest", _dearest, ("$15/\\sqrt2$.",),
-        "11 ($15/\\sqrt 2 = 10.6$).", lambda: 11,
-    ),
-    Exercise(
-        "06.4", 2, 20, "how to get exact weights for every shift", _solver,
-        ("The polynomial that is 1 at one node and 0 at the others.", "Which of its coefficients?"),
-        "The weight of node $i$ is the coefficient of $x^S$ in $\\ell_i(x) = \\prod_{j\\ne i}(x - "
-        "\\lambda_j)/(\\lambda_i - "
-        "\\lambda_j)$: for a polynomial $p$ of degree below $N$, $p = \\sum_i p(\\lambda_i)\\,\\ell_i$; with "
-        "$p = x^k$ the "
-        "coefficient of $x^S$ is the one-hot. Multiply the factors out, one node after the other, in fractions.",
-        lambda: _solve,
-    ),
-    Exercise(
-        "06.5", 1, 5, "where a float loses a shift", _losses, ("Where do $2N - 3$ and $N - 2$ reach 8?",),
-        "$2N - 3 = 8$ at 5.5; $N - 2 = 8$ at 10.", lambda: (5.5, 10),
-    ),
-    Exercise(
-        "06.6", 2, 10, "why the bound needs nodes within 1", _end,
-        ("The leading coefficient of $T_4(2x/a - 1)$.",),
-        "$2^{2N-3}/a^{N-1} = 128/a^4 = 1$, so $a = 2^{7/4} = 3.364$.", lambda: 2**1.75,
-    ),
-    Exercise(
-        "06.7", 1, 5, "which shift is cheapest", _modes, ("$S + 1$ and $L - S$ add up to $L + 1$.",),
-        "$S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it: $\\lceil (L+1)/2 "
-        "\\rceil$, that is "
-        "`L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$ and $L/2$.",
-        lambda: lambda L: L // 2 + 1,
-    ),
-    Exercise(
-        "06.8", 2, 10, "where a running sum leaves its floats", _earlier, ("A geometric series.",),
-        "$\\ln\\frac1{1-\\lambda}/|\\ln\\lambda|$: the sum of all terms up to $k$ is $(\\lambda^{-(k+1)} - "
-        "1)/(\\lambda^{-1} - 1)$, about $\\lambda^{-k}/(1 - \\lambda)$.",
-        lambda: lambda lam: math.log(1 - lam) / math.log(lam),
-    ),
-    prediction(
-        "06.10", 1, 5, "that the last lag is not the hardest",
-        "32 real modes in (0, 1], 32 lags. Double precision fits four one-hots as well as it can: at lag 1, 8, 16 "
-        "and "
-        "31, the last. Which of them comes out worst?", (1, 8, 16, 31), 16,
-        ("Section 4: where is the top of the curve?",),
-        "The price of the exact shift is highest near $n/\\sqrt2$, here 22, and falls again towards the end: about "
-        "$10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about $10^{16}$; at lag 31 little "
-        "is missing, at lag 16 nearly everything.",
-    ),
-)  # fmt: skip
+    Exercise("06.11", _weight, lambda: _best_weight),
+    Exercise("06.1", _weights, lambda: (4, Fraction(-16, 3), Fraction(4, 3))),
+    Exercise("06.2", _zeros, lambda: lambda N: (N - 1, N - 2)),
+    Exercise("06.3", _dearest, lambda: 11),
+    Exercise("06.4", _solver, lambda: _solve),
+    Exercise("06.5", _losses, lambda: (5.5, 10)),
+    Exercise("06.6", _end, lambda: 2**1.75),
+    Exercise("06.7", _modes, lambda: lambda L: L // 2 + 1),
+    Exercise("06.8", _earlier, lambda: lambda lam: math.log(1 - lam) / math.log(lam)),
+    prediction("06.10", (1, 8, 16, 31), 16),
+)

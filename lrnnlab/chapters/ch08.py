@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -66,6 +67,7 @@ from lrnnlab.show.style import (
     PAGE,
     SMALL,
     SOURCES,
+    canvas,
     ink_on,
     label_ends,
     new_figure,
@@ -77,6 +79,7 @@ from lrnnlab.tables import regulargpt_fig4 as fig4
 from lrnnlab.tables import regulargpt_table1 as table1
 from lrnnlab.tables import regulargpt_table2 as table2
 from lrnnlab.tables import regulargpt_table3 as table3
+from lrnnlab.tables.text import percent
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream
@@ -128,9 +131,10 @@ class Tree:
         T = len(self.tokens)
         return list(range(T)) if depth < 0 else kept_positions(T, self.chunk, depth)
 
-    def name(self, element: int) -> str:
-        """A shortest word that does the same."""
-        return typeset("".join(self.machine.symbols[token] for token in self.monoid.words[element])) or NOTHING
+    @cached_property
+    def names(self) -> list[str]:
+        """By element, a shortest word that does the same."""
+        return element_names(self.machine)
 
 
 def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first: bool = False) -> Tree:
@@ -203,9 +207,7 @@ def chunk_tree(task: str, string: str, C: int, order: str = ORDERS[0]) -> Figure
     ['1', '0', '1', '1', '1', 'e', '1', 'letters', 'depth 0']
     """
     tree = _grown(task, string, C, order)
-    figure, axes = new_figure(HIGH + 0.65, left=0, right=0, top=0, bottom=0)
-    axes.set(xlim=(0, PAGE), ylim=(0, HIGH + 0.65))  # so that every length is in inches
-    axes.axis("off")
+    figure, axes = canvas(HIGH + 0.65)
     rise = (HIGH - LOW) / tree.depths
     heights = [LOW + rise * row for row in range(tree.depths + 1)]
     _edges(axes, tree, heights)
@@ -264,7 +266,7 @@ def _nodes(axes: Axes, tree: Tree, heights):
                      edgecolors=FAINT, linewidths=edge, zorder=3)  # fmt: skip
     for position, row in nodes:
         element = int(tree.elements[row, position])
-        name = typeset(tree.machine.symbols[tree.tokens[position]]) if row == 0 else tree.name(element)
+        name = typeset(tree.machine.symbols[tree.tokens[position]]) if row == 0 else tree.names[element]
         fits = len(name) <= 2  # a longer name stands beside its circle
         axes.text(_across(tree, position) + (0 if fits else -0.15), heights[row] + (0 if fits else 0.16), name,
                   ha="center" if fits else "right", va="center", fontsize=SMALL, zorder=4,
@@ -293,7 +295,7 @@ def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str
     tree, note = _grown(task, string, C, order), asked(task, string)[1]
     T, word = len(tree.tokens), typeset("".join(tree.machine.symbols[token] for token in tree.tokens))
     kept = sum(len(tree.kept(depth)) for depth in range(tree.depths))
-    truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), tree.name(tree.root)
+    truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), tree.names[tree.root]
     did = f"The root does {'nothing' if name == NOTHING else f'what <b>{name}</b> does'}, answer {tree.answer}"
     fair = "as letter after letter" if truth == tree.answer else (
         f"but letter after letter the answer is {truth}: <b>wrong</b>")  # fmt: skip
@@ -472,7 +474,7 @@ def _states(axes: Axes, seen: Seen, depth: int):
              xticks=[], yticks=[], title=f"{CLUSTERED[seen.task]}, depth {depth}", anchor="W")  # fmt: skip
     axes.spines[:].set_visible(False)
     if len(colours) <= NAMED:
-        names = element_names(seen.task)
+        names = element_names(machine)
         for element in sorted(set(points["element"][here].tolist())):
             x, y = at[here & (points["element"] == element)].mean(0)
             axes.annotate(names[element], (x, y), (7, 7), textcoords="offset points", fontsize=SMALL + 1, zorder=4,
@@ -546,7 +548,7 @@ def fields_sentence(readers: Readers, position: int) -> str:
 
 def recorded(name: str) -> list[dict]:
     """The records of an experiment at the desk budget; says how they are made where there are none."""
-    found = records.read_all(records.data_folder() / "records" / name / "desk")
+    found = records.recorded(name)
     if not found:
         print(f"no records of {name} here; this makes them: lrnnlab reproduce {name} --budget desk")
     return found
@@ -563,19 +565,16 @@ def rows_of_table_1(desk: Sequence[Mapping], nets: Sequence[str], live: Mapping)
         cells = {"task": named(task)}
         for net in nets:
             name, shares = NETS[net].removeprefix("RegularGPT, "), _shares(desk, net, task)
-            cells[f"{name}: paper"] = table1.paper_frame([task], [net])[net][task] or None
-            most_and_mean = f"{table1.percent(max(shares, default=0))} / {table1.percent(_mean(shares))} ({len(shares)})"
-            cells[f"{name}: recorded"] = most_and_mean if shares else None
+            cells[f"{name}: paper"] = table1.in_the_paper(net, task) or None
+            cells[f"{name}: recorded"] = (
+                f"{percent(max(shares))} / {percent(fmean(shares))} ({len(shares)})" if shares else None
+            )
             if net == live["row"]:
                 mine = task == live["task"]
-                cells[f"{name}: live"] = table1.percent(live["metrics"]["accuracy"]) if mine else None
+                cells[f"{name}: live"] = percent(live["metrics"]["accuracy"]) if mine else None
         levels = [record["metrics"]["majority"] for record in desk if record["task"] == task]
-        rows.append({**cells, "majority": table1.percent(levels[0]) if levels else None})
+        rows.append({**cells, "majority": percent(levels[0]) if levels else None})
     return rows
-
-
-def _mean(shares: Sequence[float]) -> float:
-    return sum(shares) / max(1, len(shares))
 
 
 def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterator[str]:
@@ -603,7 +602,7 @@ def seeds_apart(desk: Sequence[Mapping], points: int = 15) -> Iterator[str]:
     """
     for net, name in NETS.items():
         found = {task: sorted(_shares(desk, net, task)) for task in table1.TASKS}
-        apart = [f"{named(task)} ({' '.join(map(table1.percent, shares))})"
+        apart = [f"{named(task)} ({' '.join(map(percent, shares))})"
                  for task, shares in found.items() if shares and shares[-1] - shares[0] > points / 100]  # fmt: skip
         yield f"{name}: {', '.join(apart) or 'nowhere'}"
 
@@ -622,7 +621,7 @@ def low_and_why(desk: Sequence[Mapping], low: float = 0.9) -> Iterator[str]:
             cell = [record for record in desk if (record["row"], record["task"]) == (net, task)]
             best = max(cell, key=lambda record: record["metrics"]["accuracy"], default=None)
             if best and best["metrics"]["accuracy"] < low:
-                beyond, seen = (table1.percent(best["metrics"][name]) for name in ("accuracy", "accuracy_seen"))
+                beyond, seen = (percent(best["metrics"][name]) for name in ("accuracy", "accuracy_seen"))
                 found.append(f"{named(task)} {beyond} ({seen}: {table1.why(best)})")
         yield f"{name}: {', '.join(found) or 'none'}"
 
@@ -640,7 +639,7 @@ def rows_of_table_2(desk: Sequence[Mapping]) -> list[dict]:
 
 
 def _mean_and_seeds(shares: Sequence[float]) -> str | None:
-    return f"{table2.percent(_mean(shares))} ({' '.join(map(table2.percent, shares))})" if shares else None
+    return f"{percent(fmean(shares))} ({' '.join(map(percent, shares))})" if shares else None
 
 
 def runs_of_table_2(desk: Sequence[Mapping]) -> Iterator[str]:
@@ -840,69 +839,14 @@ def _triple_layer(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 EXERCISES = (
-    Exercise(
-        "08.12", 1, 10, "how the errors of zeros add up", _zeros,
-        ("Divide by $2^\\ell$: what is added in each layer?", "$z_{\\ell+1}/2^{\\ell+1} = z_\\ell/2^\\ell + 1$."),
-        "With $y_\\ell = z_\\ell / 2^\\ell$ the rule is $y_{\\ell+1} = y_\\ell + 1$, $y_0 = 1$. "
-        "So $z_\\ell = (\\ell + 1)\\,2^\\ell$: the error of a zero is "
-        "$(\\ell+1)\\,2^\\ell e$ after $\\ell$ layers, as long as it was at most $\\frac12$ before.",
-        lambda: lambda layers: (layers + 1) * 2**layers,
-    ),
-    Exercise(
-        "08.1", 1, 5, "how large the tree is", _node_count, ("Halve 500, and round up, until 1.",),
-        "$250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.",
-        lambda: 501,
-    ),
-    Exercise(
-        "08.2", 1, 5, "why steps must be powers of the chunk", _twice, ("Write down $\\{0, 1, 2\\} + \\{0, 2, 4\\}$.",),
-        "$\\{2, 4\\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.",
-        lambda: {2, 4},
-    ),
-    Exercise(
-        "08.3", 2, 15, "what larger chunks cost", _triple, ("When do three bits add up to 3?",),
-        "$\\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, "
-        "j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is "
-        "$-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.",
-        lambda: _triple_layer,
-    ),
-    Exercise(
-        "08.4", 1, 5, "where the order of composition shows", _word, ("Which two permutations do not commute?",),
-        "`st` or `ts`.",
-        lambda: "st",
-    ),
-    Exercise(
-        "08.5", 2, 10, "when the order of composition does not matter", _harmless,
-        ("An action is a product of letters' actions.", "Which question has the same answer from both ends of a word?"),
-        "The printed order makes $A_{u_T} \\cdots A_{u_1}$; if letters' matrices commute, that is $A_{u_1} \\cdots "
-        "A_{u_T}$. `EvenPair(2)` asks whether the first letter equals the last, and so does the answer to the "
-        "mirrored word: its actions do not commute, its *answers* do not care. `Tomita 4` (no 000) is another.",
-        lambda: "EvenPair(2)",
-    ),
-    Exercise(
-        "08.6", 2, 15, "how a second ReLU removes errors", _reach, ("What is $s$ at least, what at most?",),
-        "$\\frac14 - \\frac1{4g}$ with $g = 3$: $\\frac16$. Two ones give $s \\ge 1 - 2e = \\frac12 + \\frac1{2g}$, "
-        "where both ReLUs are on and differ by 1; all else gives $s \\le \\frac12 - \\frac1{2g}$, where both are "
-        "off.",
-        lambda: Fraction(1, 6),
-    ),
-    Exercise(
-        "08.7", 1, 5, "how the length of words limits clusters", _clusters,
-        ("How many 0s can a word of 8 letters with an even number of 1s have?",),
-        "2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even) and (odd, "
-        "odd) are left; and $a^8$ is one word.",
-        lambda: (2, 1),
-    ),
-    Exercise(
-        "08.9", 1, 5, "what whole depths do to a count of costs", _threshold, ("Two depths.",),
-        "$512/(64 \\cdot 2) = 4$. (Printed with $\\log_{64} 512 = 1.5$ it would be $5.33$.)",
-        lambda: 4,
-    ),
-    prediction(
-        "08.11", 1, 5, "what a layer that knows a machine does at depths it was never used at",
-        "The net of section 6 has read strings of up to 40 bits, in six depths. Now 32 strings of 2,048 bits, eleven "
-        "depths: how many answers are right?", ("about half", "most, not all", "all"), "all",
-        ("Section 7 looks at the depths 6, 7 and 8.",),
-        "Its states fall into the same two places after every depth, so the eleventh use of the layer gets what the "
-        "second one got. Small errors do not add up: the layer puts states back to their places.",
-    ),
-)  # fmt: skip
+    Exercise("08.12", _zeros, lambda: lambda layers: (layers + 1) * 2**layers),
+    Exercise("08.1", _node_count, lambda: 501),
+    Exercise("08.2", _twice, lambda: {2, 4}),
+    Exercise("08.3", _triple, lambda: _triple_layer),
+    Exercise("08.4", _word, lambda: "st"),
+    Exercise("08.5", _harmless, lambda: "EvenPair(2)"),
+    Exercise("08.6", _reach, lambda: Fraction(1, 6)),
+    Exercise("08.7", _clusters, lambda: (2, 1)),
+    Exercise("08.9", _threshold, lambda: 4),
+    prediction("08.11", ("about half", "most, not all", "all"), "all"),
+)

@@ -71,6 +71,7 @@ from lrnnlab.show.style import (
     styled,
 )
 from lrnnlab.tables import fwp_negative, fwp_table1, fwp_training, get
+from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks import COUNTER_TASKS
 from lrnnlab.training.steady import steady_arithmetic
 
@@ -492,7 +493,7 @@ def reset_sentence(text: str, over: int, added: int) -> str:
 
 def desk(name: str) -> list[dict]:
     """The records of ``fwp/name`` at the desk budget."""
-    return records.read_all(records.data_folder() / "records" / "fwp" / name / "desk")
+    return records.recorded(f"fwp/{name}")
 
 
 def down(share: float) -> int:
@@ -517,26 +518,21 @@ def percent(found: Sequence[Mapping], score: str = "last") -> str | None:
     return middle if min(bin1) == max(bin1) else f"{middle} ({down(min(bin1))} to {down(max(bin1))})"
 
 
-def of(found: Sequence[Mapping], task: str, row: str) -> list[Mapping]:
-    """The records of one cell."""
-    return [record for record in found if (record["task"], record["row"]) == (task, row)]
-
-
 def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Iterator[dict]:
     """Rows of Table 1 or 2: the paper's Bin0/Bin1, ours as recorded and live.
 
     >>> next(beside("table2", ("dyck_1",)))["Dyck-1, paper"]
     '100/100'
     """
-    table, recorded = get(f"fwp/{name}"), desk(name)
+    table, recorded, now = get(f"fwp/{name}"), by_cell(desk(name)), by_cell(live)
     for row in table.rows:
         line = {"model": named(row)}
         for task in tasks:
-            cell = of(recorded, task, row)
+            cell = recorded.get((task, row), [])
             line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*table.paper[row][table.tasks.index(task)])
             line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
-                line[f"{named(task)}, live"] = percent(of(live, task, row))
+                line[f"{named(task)}, live"] = percent(now.get((task, row), []))
             line[f"{named(task)}, why"] = why(cell, row, task)
         yield line
 
@@ -566,9 +562,9 @@ def both_tables(live: Sequence[Mapping] = ()) -> Figure:
 
 def chosen_by_test() -> Iterator[dict]:
     """Rows of both tables: Bin0/Bin1 of the weights that the test bins choose, recorded."""
-    found = [*desk("table1"), *desk("table2")]
+    found = by_cell([*desk("table1"), *desk("table2")])
     for row in get("fwp/table1").rows:
-        cells = {named(task): percent(of(found, task, row), "by_test")
+        cells = {named(task): percent(found.get((task, row), []), "by_test")
                  for task in (*get("fwp/table1").tasks, *get("fwp/table2").tasks)}  # fmt: skip
         yield {"model": named(row), **cells}
 
@@ -576,8 +572,7 @@ def chosen_by_test() -> Iterator[dict]:
 def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
     """Rows of ``fwp/negative``, recorded and live: whole strings, and single answers at the far end."""
     for source, found in (("recorded", desk("negative")), ("live", live)):
-        for task, row in dict.fromkeys((record["task"], record["row"]) for record in found):
-            cell = of(found, task, row)
+        for (task, row), cell in by_cell(found).items():
             ends = [100 * record["by_position"][-1] for record in cell]
             far = f"{np.mean(ends):.0f} ({min(ends):.0f} to {max(ends):.0f})"
             yield {
@@ -619,7 +614,7 @@ def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -
     'n of $a^n b^n$'
     """
     figure, axes = new_figure(3.0, left=0.9)
-    for (name, values), colour in zip(found.items(), ("#E69F00", "#009E73")):
+    for (name, values), colour in zip(found.items(), (DELTA, ADDER)):
         axes.plot(sizes, values, color=colour, label=name)
     axes.axhline(0, color=INK, lw=0.8)
     axes.axvline(50, color=FAINT, lw=0.8)
@@ -732,66 +727,13 @@ def _factor(answer) -> None:
 
 
 EXERCISES = (
-    Exercise(
-        "09.9", 2, 10, "why one write counts modulo 2 only", _factor,
-        ("Write out $w_1 = c$, $w_2 = g c + c$ and $w_3$.", "How often does each power of $g$ occur in $w_M$?"),
-        "$w_M = c\\,(1 + g + \\dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where $g \\ne 1$ that is "
-        "$(1 - g^M)/(1 - g)$, which is 0 only for $g^M = 1$; of the real numbers that leaves $g = -1$, for even $M$.",
-        lambda: lambda g, M: sum(g**j for j in range(M)),
-    ),
-    Exercise(
-        "09.1", 1, 5, "how deep a leaking counter counts", _depth, ("$1/\\sqrt{2e} = 10$, and a little more.",),
-        "11: $(1 - 0.995^{11})^2\\cdot 200 = 0.57$, and for 10 it is 0.48.",
-        lambda: 11,
-    ),
-    Exercise(
-        "09.2", 2, 10, "what a sum cannot tell apart", _words,
-        ("The 1 must stand in one of them where it forgets something.",),
-        "`(1()` and `1(()`: counts 2, 1, 1, last token `)`; depths 0 and 1.",
-        lambda: ("(1()", "1(()"),
-    ),
-    Exercise(
-        "09.3", 1, 10, "why the delta rule is cheap", _step, ("What does the memory say to k?",),
-        "`lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`.",
-        lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k),
-    ),
-    Exercise(
-        "09.4", 1, 5, "how fast an eigenvalue near -1 forgets", _ones,
-        ("$\\ln(1/(2\\cdot 10^{-3}))$ over $-\\ln 0.99$.",),
-        "$\\ln 500/0.01005 = 618$.",
-        lambda: 618,
-    ),
-    Exercise(
-        "09.5", 2, 15, "why a reflection needs something to reflect", _before,
-        ("What is the output after no token, and what does a map of order two do twice?",
-         "What should a write if it only turns?"),
-        "First a token with $\\beta = 1$, $v = 1$: $w = 1$. Then $a$ with $\\beta = 2$, $v = 0$: $w \\mapsto -w$. "
-        "Without the first token $w \\mapsto c - w$ starts at 0 and comes back to 0.",
-        lambda: ((1, 1), (2, 0)),
-    ),
-    Exercise(
-        "09.6", 2, 10, "how two reflections count", _keys, ("Half the turn.",),
-        "$(1, 0)$ and $(\\cos 60°, \\sin 60°) = (\\frac12, \\frac{\\sqrt 3}2)$: together a turn by 120°.",
-        lambda: ((1, 0), (0.5, math.sqrt(3) / 2)),
-    ),
-    Exercise(
-        "09.7", 3, 30, "how much a layer of addition can remember", _configurations,
-        ("Fix the last token; it occurs at least once.", "What does the second layer add up?"),
-        "With the last token fixed, one of its occurrences is given; the other $n - 1$ are spread over $|\\Sigma|$ "
-        "kinds: $\\binom{n+|\\Sigma|-2}{|\\Sigma|-1}$, times $|\\Sigma|$ last tokens. In the second layer keys and "
-        "values depend on the counts *so far*: the sum runs over prefixes, and the order comes in.",
-        lambda: lambda n, size: configurations(size, n),
-    ),
-    prediction(
-        "09.8", 1, 5, "that rounding can keep what exact numbers lose",
-        "A 1 moves the counter of section 9 from w to w + β (1/2 - w), in float32, without noise, from w = 0. In "
-        "exact numbers it comes ever nearer to 1/2 for β below 2. Of β = 1.5, 1.6, 1.7, 1.8 and 1.9, how many still "
-        "tell the "
-        "parity of 20,000 ones?", tuple(range(6)), 2,
-        ("Which numbers does float32 have next to one half?",),
-        "Near 1/2 float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below. One step above, the distance times "
-        "$\\beta - 1$ is rounded to a half or a whole step below, and that comes back to one step above if "
-        "$\\beta - 1$ is more than 3/4. So 1.8 and 1.9 swing for ever, as nothing but rounding makes them; a little "
-        "noise ends it.",
-    ),
-)  # fmt: skip
+    Exercise("09.9", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
+    Exercise("09.1", _depth, lambda: 11),
+    Exercise("09.2", _words, lambda: ("(1()", "1(()")),
+    Exercise("09.3", _step, lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)),
+    Exercise("09.4", _ones, lambda: 618),
+    Exercise("09.5", _before, lambda: ((1, 1), (2, 0))),
+    Exercise("09.6", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
+    Exercise("09.7", _configurations, lambda: lambda n, size: configurations(size, n)),
+    prediction("09.8", tuple(range(6)), 2),
+)

@@ -1,18 +1,19 @@
 """check, hint and solution: an exercise that answers, in plain JupyterLab.
 
 An exercise is bound by its id, a text such as ``"01.5"`` (chapter 01, exercise 5), never by its place in a notebook.
-Those of chapter 01 live in ``lrnnlab.chapters.ch01``, and so on.
+Its hints and its solution stand in ``lrnnlab/chapters/ch01.md``; where a cell can check it, its judge stands in
+``lrnnlab.chapters.ch01``.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from lrnnlab.course.judging import UNTRIED, Verdict, judge
+from lrnnlab.hints import Worked, worked
 
 
 @dataclass(frozen=True)
@@ -23,27 +24,14 @@ class Exercise:
     ----------
     id : str
         Chapter and number, such as ``"02.8"``.
-    stars, minutes : int
-        How hard it is and how long it takes, as the chapter's text says.
-    teaches : str
-        What is learned, as the chapter's text says.
     test : callable
         Raises NotYet or CannotJudge for a wrong answer (see :mod:`lrnnlab.course.judging`).
-    hints : tuple of str
-        From faint to strong.
-    solution : str
-        Explained, Markdown.
     answer : callable
         Makes an answer that is right.
     """
 
     id: str
-    stars: int
-    minutes: int
-    teaches: str
     test: Callable[[Any], None]
-    hints: tuple[str, ...]
-    solution: str
     answer: Callable[[], Any]
 
 
@@ -69,8 +57,7 @@ def check(id: str, answer: Any) -> Verdict:
     """
     exercise = find(id)
     if answer is None:
-        how = "put your answer where None stands and run the cell again"
-        return Verdict(UNTRIED, f'{how}; hint("{id}") gives you a start' if exercise.hints else how)
+        return Verdict(UNTRIED, f'put your answer where None stands and run the cell again; hint("{id}") gives you a start')
     return judge(lambda: exercise.test(answer))
 
 
@@ -78,12 +65,12 @@ def hint(id: str, n: int = 1) -> Text:
     """The n-th hint, from 1; after the last there is the solution.
 
     >>> hint("01.6")
-    Look at (abab)* in the table of killer words.
+    Look at $(abab)^*$ in the table of killer words.
     >>> hint("01.6", 3)
     Traceback (most recent call last):
     ValueError: 01.6 has 2 hints, got n=3; then there is solution("01.6")
     """
-    hints = find(id).hints
+    hints = told(id).hints
     if not 1 <= n <= len(hints):
         count = f"{len(hints)} hint{'s' * (len(hints) != 1)}"
         raise ValueError(f'{id} has {count}, got n={n}; then there is solution("{id}")')
@@ -96,7 +83,19 @@ def solution(id: str) -> Text:
     >>> solution("01.9").startswith("Two.")
     True
     """
-    return Text(find(id).solution)
+    return Text(told(id).solution)
+
+
+def told(id: str) -> Worked:
+    """Hints and solution of an exercise, whether a cell can check it or not.  ValueError for an unknown id.
+
+    >>> len(told("01.7").hints)
+    2
+    """
+    there = worked(str(id).partition(".")[0])
+    if id not in there:
+        raise ValueError(f"there is no exercise {id!r}; there are {', '.join(there)}")
+    return there[id]
 
 
 def exercises(chapter: str) -> tuple[Exercise, ...]:
@@ -105,16 +104,16 @@ def exercises(chapter: str) -> tuple[Exercise, ...]:
     >>> [exercise.id for exercise in exercises("01")]
     ['01.4', '01.5', '01.6', '01.8', '01.9', '01.12', '01.13']
     """
-    name = f"lrnnlab.chapters.ch{chapter}"
-    if not chapter.isalnum() or importlib.util.find_spec(name) is None:
-        raise ValueError(f"no chapter {chapter!r} has exercises to check; ids look like '01.5'")
-    return importlib.import_module(name).EXERCISES
+    worked(chapter)  # which says so where there is no such chapter
+    return importlib.import_module(f"lrnnlab.chapters.ch{chapter}").EXERCISES
 
 
 def find(id: str) -> Exercise:
-    """An exercise by its id."""
-    there = exercises(str(id).partition(".")[0])
+    """An exercise that can be checked, by its id."""
+    told(id)
+    there = exercises(id.partition(".")[0])
     found = [exercise for exercise in there if exercise.id == id]
     if not found:
-        raise ValueError(f"there is no exercise {id!r} to check; there are {', '.join(one.id for one in there)}")
+        raise ValueError(f'no cell checks the exercise {id}, but hint("{id}") and solution("{id}") are there; checked are '
+                         + ", ".join(one.id for one in there))  # fmt: skip
     return found[0]

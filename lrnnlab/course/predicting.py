@@ -18,8 +18,9 @@ from html import escape
 from numbers import Integral, Real
 from typing import Any
 
-from lrnnlab.course.exercises import Exercise, find
+from lrnnlab.course.exercises import Exercise, find, told
 from lrnnlab.course.judging import NOT_YET, RIGHT, CannotJudge, claim, same, shown
+from lrnnlab.hints import Worked
 
 LATE = 0.5  # seconds: a slider that moves fast tells its last value after the click of a button, up to so long
 
@@ -28,37 +29,26 @@ LATE = 0.5  # seconds: a slider that moves fast tells its last value after the c
 class Prediction(Exercise):
     """An exercise that asks what will come out.  :func:`prediction` makes one.
 
+    Its question, and why it comes out so, stand with the hints in the chapter's Markdown file: plain words and
+    $mathematics$, because the panel shows no other markup.
+
     Parameters
     ----------
-    id, stars, minutes, teaches, test, hints, solution, answer
+    id, test, answer
         As for :class:`Exercise`.
-    question : str
-        Plain words and $mathematics$.
     choices : tuple
         Texts, or numbers in rising order, all different.
     """
 
-    question: str
     choices: tuple
 
 
-def prediction(
-    id: str,
-    stars: int,
-    minutes: int,
-    teaches: str,
-    question: str,
-    choices: tuple,
-    right: Any,
-    hints: tuple[str, ...],
-    solution: str,
-) -> Prediction:
+def prediction(id: str, choices: tuple, right: Any) -> Prediction:
     """An exercise with choices, of which ``right`` is what came out when the chapter was written.
 
-    ``solution`` says why: plain words and $mathematics$, no other markup.  ValueError for fewer than two choices, for
-    two that are the same, or where ``right`` is none of them.
+    ValueError for fewer than two choices, for two that are the same, or where ``right`` is none of them.
 
-    >>> coin = prediction("00.1", 1, 2, "chance", "Heads or tails?", ("heads", "tails"), "tails", (), "It is bent.")
+    >>> coin = prediction("00.1", ("heads", "tails"), "tails")
     >>> coin.test("heads")
     Traceback (most recent call last):
     lrnnlab.course.judging.NotYet: 'heads' is not what comes out
@@ -72,7 +62,7 @@ def prediction(
             raise CannotJudge(f"one of {', '.join(map(repr, choices))} is asked for, got {shown(answer)}")
         claim(same(answer, right), f"{shown(answer)} is not what comes out")
 
-    return Prediction(id, stars, minutes, teaches, test, hints, solution, lambda: right, question, choices)
+    return Prediction(id, test, lambda: right, choices)
 
 
 class Asked:
@@ -81,15 +71,15 @@ class Asked:
     ``choice, button, says`` : the widgets; ``says.value`` is the HTML under the button.   ``came`` : what came out.
     """
 
-    def __init__(self, exercise: Prediction, live: Callable[[], Any]):
+    def __init__(self, exercise: Prediction, said: Worked, live: Callable[[], Any]):
         import ipywidgets  # here, because a grader has exercises and no notebook
 
         from lrnnlab.show.widgets import _alert, _status
 
         self._status, self._alert = _status, _alert
-        self.exercise, self._live, self.came = exercise, live, None
+        self.exercise, self._why, self._live, self.came = exercise, said.solution, live, None
         self._ended, self._more = float("-inf"), ""  # when the last run ended, and what else it told
-        asked = ipywidgets.HTMLMath(f'<div style="max-width:44em;line-height:1.5">{escape(exercise.question)}</div>')
+        asked = ipywidgets.HTMLMath(f'<div style="max-width:44em;line-height:1.5">{escape(said.question)}</div>')
         if all(isinstance(one, Real) and not isinstance(one, bool) for one in exercise.choices):
             options = [(_text(one), one) for one in exercise.choices]
             self.choice = ipywidgets.SelectionSlider(options=options, description="I predict",
@@ -137,7 +127,7 @@ class Asked:
     def _verdict(self, predicted: Any) -> str:
         outcome = RIGHT if same(predicted, self.came) else NOT_YET
         came = f"<b>{outcome}</b>: you predicted {_words(predicted)}, and {_words(self.came)} came out."
-        lines = [came, escape(self._more), f"Why: {escape(self.exercise.solution)}"]
+        lines = [came, escape(self._more), f"Why: {escape(self._why)}"]
         if not same(self.came, self.exercise.answer()):  # the reason belongs to another outcome
             lines[2] = f"When this was written, {_words(self.exercise.answer())} came out. {lines[2]}"
         return "<br>".join(line for line in lines if line)
@@ -168,8 +158,7 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
 
     Examples
     --------
-    >>> from lrnnlab.chapters.ch02 import EXERCISES
-    >>> asked = predict("02.8", lambda: EXERCISES[-1].answer())
+    >>> asked = predict("02.8", lambda: "after about 15 steps")
     >>> asked.button.click()
     >>> "Nothing is chosen yet" in asked.says.value
     True
@@ -177,7 +166,7 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
     exercise = find(id)
     if not isinstance(exercise, Prediction):
         raise ValueError(f"{id} asks for no prediction: answer it with check({id!r}, ...)")
-    return Asked(exercise, live)
+    return Asked(exercise, told(id), live)
 
 
 def _known(one: Any, choices: tuple) -> bool:

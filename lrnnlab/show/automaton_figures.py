@@ -16,7 +16,7 @@ from matplotlib.patches import Circle, Polygon, Rectangle
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.show.graph_layout import Plan, plan
-from lrnnlab.show.style import FAINT, INK, PAGE, SMALL, ink_on, new_figure, styled, typeset, value_colour
+from lrnnlab.show.style import FAINT, INK, PAGE, SMALL, canvas, ink_on, styled, typeset, value_colour
 
 QUIET = "#c9c9c9"
 EDGE = 0.12  # inches of white around a diagram
@@ -63,7 +63,7 @@ def state_diagram(machine: MooreMachine, *, highlight: int | Collection[int] | N
     told = bool(answers) and any(name != str(shown) for name, shown in zip(machine.names, machine.outputs.tolist()))
     (wide, high), below = laid.high - laid.low + 2 * EDGE, 0.35 * told
     width, height = max(wide, 2.6), high + below + 0.3 * bool(title)
-    figure, axes = _canvas(height, width)
+    figure, axes = canvas(height, width)
     _draw(axes, machine, laid, np.array([(width - wide) / 2 + EDGE, below + EDGE]) - laid.low, ringed, steps)
     if title:
         axes.text(EDGE, height - 0.1, title, va="top", fontsize=11)
@@ -90,7 +90,7 @@ def walk(machine: MooreMachine, tokens: Sequence[int], step: int, *, merge_label
         raise ValueError(f"step {step} is outside 0..{len(tokens)}, the tokens that can have been read")
     laid = plan(machine, merge=merge_labels)
     wide, high = laid.high - laid.low
-    figure, axes = _canvas(high + 2 * EDGE + 0.8, PAGE)
+    figure, axes = canvas(high + 2 * EDGE + 0.8)
     steps, ringed = _journey(machine, tokens[:step])
     _draw(axes, machine, laid, np.array([(PAGE - wide) / 2, EDGE]) - laid.low, ringed, steps)
     _strip(axes, machine, tokens, states, step)
@@ -135,7 +135,7 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
         rows[-1].append((*drawing, right, wide, high))
         right += wide
     heights = [max(high for *_, high in row) + 0.3 for row in rows]
-    figure, axes = _canvas(sum(heights) + 0.85 * bool(idle), PAGE)
+    figure, axes = canvas(sum(heights) + 0.85 * bool(idle))
     top = axes.get_ylim()[1]
     for row, height in zip(rows, heights):
         for name, machine, laid, left, wide, _ in row:
@@ -158,14 +158,6 @@ def _journey(machine, path):
         return None, set()
     way = [machine.initial, *machine.run(np.asarray(path, dtype=np.int64)).tolist()]
     return list(pairwise(way)), {way[-1]}
-
-
-def _canvas(height: float, width: float):
-    """One bare axes whose units are inches."""
-    figure, axes = new_figure(height, width=width, left=0, right=0, top=0, bottom=0)
-    axes.set(xlim=(0, width), ylim=(0, height))
-    axes.set_axis_off()
-    return figure, axes
 
 
 def _draw(axes: Axes, machine: MooreMachine, laid: Plan, shift: np.ndarray, ringed, steps):

@@ -73,7 +73,7 @@ def fading_in_order(desk: list[dict]) -> Figure:
 
 
 def _desk(name: str) -> list[dict]:
-    found = records.read_all(records.recorded_folder() / "records" / name / "desk")
+    found = records.recorded(name)
     if not found:
         raise ValueError(f"no records of {name}: run lrnnlab reproduce {name} --budget desk first")
     return found

@@ -189,13 +189,12 @@ def element_colours(machine: MooreMachine, elements: np.ndarray) -> list[str]:
     return [value_colour(value, len(elements)) for value in values]
 
 
-def element_names(task: str) -> list[str]:
-    """A shortest word for each element of the task's monoid.
+def element_names(machine: MooreMachine) -> list[str]:
+    """A shortest word for each element of the machine's monoid.
 
-    >>> element_names("cycle_navigation"), element_names("s_3")
+    >>> element_names(build_task("cycle_navigation").machine), element_names(build_task("s_3").machine)
     (['e', '0', '2', '00', '22'], ['e', 's', 't', 'st', 'ts', 'tt'])
     """
-    machine = build_task(task).machine
     return [typeset("".join(machine.symbols[token] for token in word)) or NOTHING
             for word in transition_monoid(machine).words]  # fmt: skip
 
@@ -242,7 +241,7 @@ def clusters_of_tasks(records: Sequence[Mapping]) -> Figure:
 
 def _plane(axes: Axes, record: Mapping) -> None:
     machine = build_task(record["task"]).machine
-    colours, names = element_colours(machine, transition_monoid(machine).elements), element_names(record["task"])
+    colours, names = element_colours(machine, transition_monoid(machine).elements), element_names(machine)
     points = {name: np.asarray(column) for name, column in record["points"].items()}
     for element in np.unique(points["element"]):
         here = points["element"] == element

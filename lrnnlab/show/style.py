@@ -155,6 +155,18 @@ def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, colum
     return figure, axes
 
 
+def canvas(height: float, width: float = PAGE) -> tuple[Figure, Axes]:
+    """(Figure, axes) without margins, frame or ticks, on which every place is in inches from the lower left corner.
+
+    >>> [float(end) for end in canvas(2.0)[1].get_xlim()]
+    [0.0, 7.2]
+    """
+    figure, axes = new_figure(height, width=width, left=0, right=0, top=0, bottom=0)
+    axes.set(xlim=(0, width), ylim=(0, height))
+    axes.set_axis_off()
+    return figure, axes
+
+
 def check_one_budget(records: Sequence[Mapping]) -> None:
     """ValueError unless there are records, and all are of one budget: a picture does not mix them.
 

@@ -128,7 +128,7 @@ def reasons(found: Sequence[dict], swept: Sequence[dict] | None = None) -> pd.Da
     ``swept``: records of ``lrnn/baseline_rates``; those in ``data/`` if absent.
     """
     if swept is None:
-        swept = records.read_all(records.recorded_folder() / "records" / "lrnn" / "baseline_rates" / "desk")
+        swept = records.recorded("lrnn/baseline_rates")
     return pd.DataFrame([
         {"task": task, "row": row, "layers": cell[0]["config"]["setting"]["options"].get("layers", 1), "seeds": len(cell),
          "training length": range_in_percent([r["metrics"]["accuracy_seen"] for r in cell]),

@@ -161,7 +161,7 @@ show.figure(
 # ## Exercises
 #
 # 12 points. Put your answer where `None` stands and run the cell: it says *right*, or *not yet* and why.
-# `hint("00.1")` helps a little and `solution("00.1")` tells all.
+# `hint("00.1")` helps a little and `solution("00.1")` tells all; both are folded below.
 #
 # 1. ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`, and gives the
 #    list of the sums modulo 5, `[0, 3, 0, 4]`.
@@ -209,6 +209,53 @@ predict("00.3", one_wrong_arrow)
 # %%
 my_matrix = None  # two rows of two numbers
 check("00.4", my_matrix)
+
+# %% [markdown]
+# <!-- From lrnnlab/chapters/ch00.md, by lrnnlab book build: change it there. -->
+#
+# <details><summary>Hints</summary>
+#
+# **1.** Keep one number and bring it up to date at each digit.
+#
+# **2.** When may two words end in one state? Only if their answers agree, now and after every further word.
+#
+# **3.** How often does a string of 500 digits pass the wrong arrow? What happens to the answers after it?
+#
+# **4.** Try 0.9 on the diagonal. How far apart are the columns of its square?
+#
+# </details>
+#
+# <details><summary>Solution of 1</summary>
+#
+# `lambda text: [sum(map(int, text[:t])) % 5 for t in range(1, len(text) + 1)]`, or, as a
+# recurrence does it, one number that each digit moves: $x_t = (x_{t-1} + u_t) \bmod 5$.
+#
+# </details>
+#
+# <details><summary>Solution of 2</summary>
+#
+# `0`, `1`, `2`, `3`, `4`: their sums differ, so their answers do, and no two of them can share a
+# state. Five words that are pairwise different in this sense need five states, and the automaton has no more.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# About 20 %, no better than a guess. A random string passes the wrong arrow at every 25th digit
+# or so, twenty times in 500, and each passage shifts all answers after it by one. Nothing puts the sum right
+# again. So at length 500 the shift may be anything, and the answer is a guess. An almost right counter is right
+# on short strings only: that is why we look at lengths never trained on, and why we prove.
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# $\begin{pmatrix}0.9&0.1\\0.1&0.9\end{pmatrix}$: snapped it is the identity, which keeps its two
+# states apart for ever. As it is, each step brings them nearer by the factor 0.8, so after 500 steps they are
+# $2\cdot 0.8^{500}\approx 7\cdot 10^{-49}$ apart. The proof above speaks of the snapped network; of the soft
+# one we know what was measured.
+#
+# </details>
 
 # %% [markdown]
 # ## Read on

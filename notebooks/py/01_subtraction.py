@@ -1945,8 +1945,7 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 # ## 13 Exercises
 #
 # 44 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
-# answer, fill it in and run it; `hint("01.5")` and `solution("01.5")` help with these. All hints
-# and solutions are folded below.
+# answer, fill it in and run it; `hint("01.5")` and `solution("01.5")` help with each; all are folded below.
 #
 # 1. ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for
 #    a layer with one $A$, and see that $p$ is not in it.
@@ -2033,67 +2032,139 @@ predict("01.12", last_two_equal)
 check("01.13", my_refutation)
 
 # %% [markdown]
+# <!-- From lrnnlab/chapters/ch01.md, by lrnnlab book build: change it there. -->
+#
 # <details><summary>Hints</summary>
 #
-# 3: there are nine expressions of two digits. 5: on one straight piece, how many of five successive answers 0, 1, 2, 3,
-# 4, 0, ... can lie on a line? 6: look at $(abab)^*$ in the table of killer words. 7: $\sum_R |x - c|^2$ is the same
-# before and after. 8: what must a letter $s \ne 0$ do to the state before? 9: turns commute with turns. 10: draw the
-# automaton first. 11: multiply out; most terms cancel. 12: compare $ba$ with $baaaa\dots$
-# 13: if $s$ and $t$ themselves have one value, what do `0-s` and `0-t` have?
+# **1.** Write down $x(p\,a{-}b)$ letter by letter: $a$, the minus, $b$. $p$ stands in the term $A^3 x(p)$ alone.
+#
+# **2.** The readout is a function of the state. What can a function not do?
+#
+# **3.** There are nine expressions of two digits. Suppose that two of them share a state: first with the same first digit, then with different ones.
+#
+# **4.** By what does the proof divide? Both expressions must have one value, and one value with `p-` in front.
+#
+# **5.** On one straight piece, how many of five successive answers 0, 1, 2, 3, 4, 0, ... can lie on a line? At most five states a piece; section 3 counts the states of 500 digits.
+#
+# **6.** Look at $(abab)^*$ in the table of killer words. $u = a$, $v = b$; $w$ must contain both letters.
+#
+# **7.** $\sum_R |x - c|^2$ is the same before and after. When is this sum zero?
+#
+# **8.** What must a letter $s \ne 0$ do to the state before? Its $A$ is zero, and $Bu$ is what is to be stored.
+#
+# **9.** Turns commute with turns. Which symmetries are commutators? Do these commute?
+#
+# **10.** Draw the automaton first. A state of it is a basis vector; what leads to the sink leads to zero.
+#
+# **11.** Multiply out; most terms cancel. What is the entry $(i, j)$ of $AD - DA$ for a diagonal $D$?
+#
+# **12.** Before a word that contains both letters, is anything remembered? Compare $ba$ with $baaaa\dots$
+#
+# **13.** What if $s$ and $t$ themselves have different values? If they have one value, what do `0-s` and `0-t` have?
 #
 # </details>
 #
-# <details><summary>Solutions of 1 to 5</summary>
+# <details><summary>Solution of 1</summary>
 #
-# **1.** $x(p\,a{-}b) = A^3 x(p) + A^2 B u_a + A B u_- + B u_b$, so the difference is $A^2 B(u_a - u_c) + B(u_b - u_d)$.
-#
-# **2.** The first. One state has one answer; so different answers need different states. The second is a wish about the
-# state, not about the answer.
-#
-# **3.** Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share a state. If $a = c$, then by step 1 the states
-# after the one letter $b$ and after $d$ agree too, and these have different values. If $a \ne c$: $a - b \equiv c - d$
-# and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse
-# modulo 3. So all nine states differ.
-#
-# **4.** $2(s_1 - t_1) \equiv 0$ modulo 4 leaves $s_1 - t_1 = 2$. Of expressions of one number none may share a state,
-# since their values differ; of two numbers `0-0` and `2-2` may, having the value 0 both, and `0-0-0` and `0-2-2` have
-# the value 0 both as well.
-#
-# **5.** From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each answer an error of one half,
-# so a straight piece that falls by 3 or more between two states does not rise at the next, and one that rises does not
-# fall. A piece is right on 0, 1, 2, 3, 4 at best: five states in a row, so $5m$ for $m$ pieces. Strings of 500 digits
-# have 2001 states (section 3): $m \ge 401$.
+# $x(p\,a{-}b) = A^3 x(p) + A^2 B u_a + A B u_- + B u_b$, so the difference is
+# $A^2 B(u_a - u_c) + B(u_b - u_d)$.
 #
 # </details>
 #
-# <details><summary>Solutions of 6 to 13</summary>
+# <details><summary>Solution of 2</summary>
 #
-# **6.** `abab` is balanced, `baab` is not; $u = a$, $v = b$, $w = ab$.
+# The first. One state has one answer; so different answers need different states. The second is a
+# wish about the state, not about the answer: a readout may give two states one answer.
 #
-# **7.** The letter permutes $R$, so $\sum_{x \in R} |x - c|^2 = \sum_{x \in R} |a|^2 |x - c|^2$. If $R$ has two points
-# the sum is not zero, and $|a| = 1$. If $R$ is one point, every letter does nothing, whatever $a$ is.
+# </details>
 #
-# **8.** Letter 0: the identity, nothing driven. Letter $s \ne 0$: $A = 0$, $B u_s = (s/4, 0)$. It needs no block at
-# all: this is a reset in a channel.
+# <details><summary>Solution of 3</summary>
 #
-# **9.** Two. The reflections undo the order of turns, so the group does not commute; the commutators are turns, and
-# turns commute: sizes 10, 5, 1.
+# Nine. Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share a state. If $a = c$, then by
+# step 1 the states after the one letter $b$ and after $d$ agree too, and these have different values. If
+# $a \ne c$: $a - b \equiv c - d$ and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so
+# $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse modulo 3. So all nine states differ.
 #
-# **10.** $e_0, e_1, e_2$ and the zero vector. $A_a$ sends $e_0 \to e_1 \to e_2 \to 0$, $A_b$ sends $e_2 \to e_1 \to e_0
-# \to 0$: two shifts, nothing driven.
+# </details>
 #
-# **11.** $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
+# <details><summary>Solution of 4</summary>
+#
+# The proof ends with $2(s_1 - t_1) \equiv 0$, which modulo 4 leaves $s_1 - t_1 = 2$. So `0-0` and
+# `2-2` may share a state: both have the value 0, and so have `0-0-0` and `0-2-2`. Any pair may in which both
+# numbers differ by 2. (Of expressions of one number none may: their values differ.)
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each an error of
+# one half. So a straight piece that falls by 3 or more between two states does not rise at the next, and one
+# that rises does not fall. A piece is right on 0, 1, 2, 3, 4 at best: five states in a row, so $5m$ for $m$
+# pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# `abab` is balanced and `baab` is not; $u = a$, $v = b$, $w = ab$, so Theorem D gives both one
+# state.
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# The letter permutes $R$, so $\sum_{x \in R} |x - c|^2 = \sum_{x \in R} |a|^2 |x - c|^2$. If $R$
+# has two points the sum is not zero, and $|a| = 1$. If $R$ is one point, every letter does nothing, whatever
+# $a$ is.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# Letter 0: the identity, nothing driven. Letter $s \ne 0$: $A = 0$, $B u_s = (s/4, 0)$. It needs
+# no block at all: this is a reset in a channel.
+#
+# </details>
+#
+# <details><summary>Solution of 9</summary>
+#
+# Two. The reflections undo the order of turns, so the group does not commute; the commutators are
+# turns, and turns commute: sizes 10, 5, 1.
+#
+# </details>
+#
+# <details><summary>Solution of 10</summary>
+#
+# $e_0, e_1, e_2$ and the zero vector. $A_a$ sends $e_0 \to e_1 \to e_2 \to 0$, $A_b$ sends
+# $e_2 \to e_1 \to e_0 \to 0$: two shifts, nothing driven.
+#
+# </details>
+#
+# <details><summary>Solution of 11</summary>
+#
+# With $V = \mathrm{diag}(v)$ and $W = \mathrm{diag}(w)$:
+# $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
 # exactly if $a_{ij} = 0$ wherever $w - v$ differs at $i$ and $j$: for generic inputs, $A$ diagonal.
 #
-# **12.** No, and not because of the order of the letters: after two letters all before them is forgotten. In one
-# channel a letter resets, and twice is as good as once, or turns, and after $K$ turns all is as before. Either way
-# $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$ it is 1.
+# </details>
 #
-# **13.** `lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))`. By step 1 both pairs share a state; by
-# steps 2 and 3 not both can have equal values.
+# <details><summary>Solution of 12</summary>
+#
+# No, and not because of the order of the letters: after two letters all before them is forgotten.
+# But in one channel a letter either resets, and twice is as good as once, or turns, and after $K$ turns all is
+# as before. Either way $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$
+# it is 1.
 #
 # </details>
 #
+# <details><summary>Solution of 13</summary>
+#
+# `lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))`. By step 1 of Theorem A
+# both pairs share a state; by steps 2 and 3 not both can have equal values.
+#
+# </details>
+
+# %% [markdown]
 # ## 14 Read on
 #
 # * The paper: Fan, Chi and Rudnicky, *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*, 2024,

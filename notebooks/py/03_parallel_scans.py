@@ -1218,7 +1218,7 @@ print(
 # ## 12 Exercises
 #
 # 26 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an answer,
-# fill it in and run it; `hint("03.1")` and `solution("03.1")` help with these.
+# fill it in and run it; `hint("03.1")` and `solution("03.1")` help with each; all are folded below.
 #
 # 1. ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices does PScan make
 #    for $L = 16$? Count the words of more than one letter in the picture of section 2.
@@ -1289,35 +1289,91 @@ my_floats = None  # exercise 8: three numbers
 check("03.8", my_floats)
 
 # %% [markdown]
+# <!-- From lrnnlab/chapters/ch03.md, by lrnnlab book build: change it there. -->
+#
 # <details><summary>Hints</summary>
 #
-# 2: try $n = 1, 2, 4, 8$; what is a little more than the count? 3: the loop is never below $T$ ticks. 4: what does adding do to a maximum? 6: look at what the up-pass multiplies. 7: a chunk's pair needs
-# $b^3$ a step, its states $b^2$. 8: how large is the gap between neighbouring floats near $10^{16}$?
+# **1.** Count the words of more than one letter in the picture of section 2.
+#
+# **2.** Try the count itself for $n = 1, 2, 4, 8$: what is always a little more? A level makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products: what may the rest of the tree make?
+#
+# **3.** The loop is never below $T$ ticks. PScan's multiplications, from the table of section 4, divided by 500.
+#
+# **4.** What does adding do to a maximum? $\max(u, v) + a = \max(u + a, v + a)$.
+#
+# **5.** How many numbers has the table, and how many the tensor of all steps?
+#
+# **6.** Look at what the up-pass multiplies.
+#
+# **7.** A chunk's pair needs $b^3$ multiplications a step, its states $b^2$. The depth is that of three loops, one after the other.
+#
+# **8.** How large is the gap between neighbouring floats near $10^{16}$? Let two of the three cancel.
 #
 # </details>
 #
-# <details><summary>Solutions</summary>
+# <details><summary>Solution of 1</summary>
 #
-# **1.** 17: $8 \cdot 4 - 15$.
-#
-# **2.** $f(n) = n - 1$: level $n$ makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and those above it, by the induction hypothesis, at most $f(\lceil n/2\rceil) \le (n-1)/2$.
-#
-# **3.** PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks: $P > 8523776 / 500$, so 17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.) With 128 strings all
-# multiplications are 128 times as many, and $P \ge 2{,}182{,}087$: no machine.
-#
-# **4.** $\max(\max(x + a_1, b_1) + a_2, b_2) = \max(x + (a_1 + a_2), \max(b_1 + a_2, b_2))$, so the pair is $(a_1 + a_2, \max(b_1 + a_2, b_2))$. It is the affine rule with max for plus and plus for times.
-#
-# **5.** $V < B\,T$ (tables $V h b^2$, the tensor $B T h b^2$). In the second layer the input is the first layer's output, which depends on the whole string so far.
-#
-# **6.** At more steps: its up-pass makes the product of 128 twos as well, that of steps 1 to 128, and applies it to 0. PScan counts the start as a letter, so its first word of 128 twos ends at step 255, and the
-# states before are right. Columns on the simplex stay so under products: entries are at most 1.
-#
-# **7.** About $(b^3 + 2 b^2)$ a step, $(b^3 + 2b^2)\,T$ in all, and depth $c + T/c + c$. Least at $c = \sqrt{T/2}$: $2\sqrt{2T}$. It is the GPU's way for long strings and few chains.
-#
-# **8.** For example $(10^{16}, -10^{16}, 1)$: from the left it is 1; bracketed the other way $-10^{16} + 1$ is rounded back to $-10^{16}$, and the sum is 0.
+# 17: $8 \cdot 4 - 15$. There are $\log_2 16 = 4$ levels of 8 words, and 15 of these are single
+# letters.
 #
 # </details>
 #
+# <details><summary>Solution of 2</summary>
+#
+# `lambda n: n - 1`. A level of $n$ nodes makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and
+# the levels above it, by the induction hypothesis, at most
+# $f(\lceil n/2\rceil) = \lceil n/2\rceil - 1 \le (n-1)/2$: together at most $n - 1 = f(n)$. So the tree over
+# $T$ steps makes at most $T - 1$ products.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks:
+# $P > 8523776 / 500$, so 17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.) With
+# 128 strings all multiplications are 128 times as many, and $P \ge 2{,}182{,}087$: no machine.
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# $\max(\max(x + a_1, b_1) + a_2, b_2) = \max(x + (a_1 + a_2), \max(b_1 + a_2, b_2))$, so the pair
+# is $(a_1 + a_2, \max(b_1 + a_2, b_2))$. It is the affine rule with max for plus and plus for times.
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# $V < B\,T$ (tables $V h b^2$, the tensor $B T h b^2$). In the second layer the input is the
+# first layer's output, which depends on the whole string so far.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# At more steps. The tree's up-pass makes the product of 128 twos as well, that of steps 1 to 128:
+# infinite in float32, and infinity times the state 0 is no number, so all is lost from step 129 on. PScan
+# counts the start as a letter, so its first word of 128 twos ends at step 255, and the states before are right.
+# Columns on the simplex never do it: they stay so under products, whose entries are at most 1.
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# About $(b^3 + 2 b^2)$ a step, $(b^3 + 2b^2)\,T$ in all, and depth $c + T/c + c$. Least at
+# $c = \sqrt{T/2}$: $2\sqrt{2T}$. It is the GPU's way for long strings and few chains.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# For example $(10^{16}, -10^{16}, 1)$: from the left it is 1; bracketed the other way
+# $-10^{16} + 1$ is rounded back to $-10^{16}$, and the sum is 0. Theorem and listing are about real numbers,
+# where addition is associative.
+#
+# </details>
+
+# %% [markdown]
 # ## Read on
 #
 # * T.-H. Fan, T.-C. Chi, A. Rudnicky: *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*, 2024, [arXiv:2309.07412](https://arxiv.org/abs/2309.07412): the paper of this chapter.

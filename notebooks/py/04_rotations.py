@@ -1875,7 +1875,7 @@ print(f"the averages are those of their rows: {right}")
 # ## 13 Exercises
 #
 # 29 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
-# answer, fill it in and run it; `hint("04.1")` and `solution("04.1")` help with these.
+# answer, fill it in and run it; `hint("04.1")` and `solution("04.1")` help with each; all are folded below.
 #
 # 1. ★ *(5 min, 2 points: to put numbers into a printed lemma)* Lemma 3 as printed, with $c = 4$. Let
 #    $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?
@@ -1948,43 +1948,97 @@ predict("04.8", rounded_rotation)
 # 9. ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** It stands in section 3, at
 #    "Your step": a matrix $D$ with $DD = I$ and $\det D = -1$, and with $D\,R(\theta)\,D = R(-\theta)$ for every
 #    $\theta$.
+
+# %% [markdown]
+# <!-- From lrnnlab/chapters/ch04.md, by lrnnlab book build: change it there. -->
 #
 # <details><summary>Hints</summary>
 #
-# 1: put it in. 2: at 90° the angle's cosine is 0. 3: "first turn and shrink by both, then add". 4: what does the
-# state do between two inputs? 5: what must $\xi_1$ be? 6: what does turning by 360° do? 7: section 3, twice.
-# 8: a rounded number is off by up to one part in 512. 9: hold a turning wheel before a mirror.
+# **1.** Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
+#
+# **2.** At 90° the angle's cosine is 0. Where does the state point two steps later? And the input?
+#
+# **3.** First turn and shrink by both, then add. Decays multiply, angles add.
+#
+# **4.** What does the state do between two inputs?
+#
+# **5.** What must the first scale, $\xi_1$, be?
+#
+# **6.** What does turning by 360° do? Section 2 says what the determinant of an exponential is.
+#
+# **7.** Do what section 3 does, once for each direction.
+#
+# **8.** A rounded number is off by up to one part in 512. What is $(1 - 0.002)^{1000}$?
+#
+# **9.** Hold a turning wheel before a mirror. Which matrices mirror the plane? Try a diagonal one.
 #
 # </details>
 #
-# <details><summary>Solutions</summary>
+# <details><summary>Solution of 1</summary>
 #
-# **1.** 1, for any $\gamma$ and trace: $\alpha^2(\gamma^2 \cdot 4 + \mathrm{Tr})$ with $\alpha^2 = 1/(4\gamma^2 +
-# \mathrm{Tr})$.
+# 1, for any $\gamma$ and trace: $\alpha^2(\gamma^2 \cdot 4 + \mathrm{Tr})$ with
+# $\alpha^2 = 1/(4\gamma^2 + \mathrm{Tr})$.
 #
-# **2.** Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has turned by
-# 180°, and the input, which has hardly changed, takes away what it gave.
+# </details>
 #
-# **3.** `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`.
+# <details><summary>Solution of 2</summary>
 #
-# **4.** Turn with the state: $u_t = \sqrt 2\,(\cos 0.7t,\ \sin 0.7t)$. Then every input arrives in the direction of
-# the state, and lengths add up to $\sqrt2\,\xi/(1 - \gamma)$, with $\xi^2 = (1 - \gamma^2)/2$: squared, $(1 +
-# \gamma)/(1 - \gamma) = 199$.
+# Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has
+# turned by 180°, and the input, which has hardly changed, takes away what it gave.
 #
-# **5.** $\xi_1 = 1$, and $\xi_t = \sqrt{1 - \gamma_t^2}$ later: from $s_t = \gamma_t^2 s_{t-1} + \xi_t^2$. Nothing
-# else is needed, so such a layer may choose $\gamma_t$ by its input's position, and its rotation too.
+# </details>
 #
-# **6.** All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And $\det\exp(S) =
-# \exp(\mathrm{Tr}\,S) > 0$.
+# <details><summary>Solution of 3</summary>
 #
-# **7.** Both directions have the kernel $C' P\Theta^k P^\top B$, each with its own $C'$; put $P^\top B$ for $B$ and
-# $C'P$ for both. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and nothing is shared
-# any more.
+# `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`. Decays
+# multiply, angles add, and the first $z$ is shrunk and turned by the second pair before the second $z$ is
+# added.
 #
-# **8.** About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996, so each step multiplies the length by 0.998. At other angles
-# the sum is above 1 and the vector grows. A rotation keeps the norm only as well as its numbers are stored.
+# </details>
 #
-# **9.** $\mathrm{diag}(-1, 1)$, and every other reflection of the plane: $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.
+# <details><summary>Solution of 4</summary>
+#
+# Turn with the state: $u_t = \sqrt 2\,(\cos 0.7t,\ \sin 0.7t)$. Then every input arrives in the
+# direction of the state, and lengths add up to $\sqrt2\,\xi/(1 - \gamma)$, with $\xi^2 = (1 - \gamma^2)/2$:
+# squared, $(1 + \gamma)/(1 - \gamma) = 199$.
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# $\xi_1 = 1$, and $\xi_t = \sqrt{1 - \gamma_t^2}$ later: from
+# $s_t = \gamma_t^2 s_{t-1} + \xi_t^2$. Nothing else is needed, so such a layer may choose $\gamma_t$ by its
+# input's position, and its rotation too.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And
+# $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# Both directions have the kernel $C' P\Theta^k P^\top B$, each with its own $C'$; put $P^\top B$
+# for $B$ and $C'P$ for both. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and
+# nothing is shared any more.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996 and no longer 1, so each step multiplies the
+# length by 0.998. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only as
+# well as its numbers are stored.
+#
+# </details>
+#
+# <details><summary>Solution of 9</summary>
+#
+# $\mathrm{diag}(-1, 1)$, and every other reflection of the plane:
+# $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.
 #
 # </details>
 

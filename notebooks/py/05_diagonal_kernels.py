@@ -1432,7 +1432,7 @@ print(
 #
 # ## 12 Exercises
 #
-# 41 points. Where a cell can check an answer, fill it in and run it; `hint("05.1")` and `solution("05.1")` help with these.
+# 41 points. Where a cell can check an answer, fill it in and run it; `hint("05.1")` and `solution("05.1")` help with each; all are folded below.
 #
 # 1. ★ *(5 min, 3 points: why a ring of 2L - 1 places is enough)* Why is a ring of $2L - 1$ places enough, and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, with the names of section 1.
 
@@ -1500,49 +1500,127 @@ predict("05.10", outputs_learned)
 # 11. ★★ *(10 min, 4 points: how products of modes share their weight)* **A proof step.** The line that is missing in section 6, step 6: the weight of $\lambda_m\lambda_n$ in $\frac12\,\mathrm{Im}\,K^2$. Its cell stands there.
 
 # %% [markdown]
+# <!-- From lrnnlab/chapters/ch05.md, by lrnnlab book build: change it there. -->
 #
 # <details><summary>Hints</summary>
 #
-# 1: count the taps that some output meets. 2: a double eigenvalue other than 0. 3: put $z = e^{i\theta}$; geometric series. 4: the half circle with $N = \lceil \max(S+1, L-S)/2\rceil$. 5: $2N = 48$. 7: $S + 1$ grows, $L - S$ falls. 8: section 7's table.
-# 9: how many ways are there to split $j$ steps over $m$ layers? 10: which shifts are within reach of $2N = 48$? 11: $\mathrm{Im}\,z = \mathrm{Re}(-\mathrm i z)$; how often does $\lambda_m\lambda_n$ occur in $K^2$?
+# **1.** Count the taps that some output meets.
+#
+# **2.** It needs a double eigenvalue other than 0.
+#
+# **3.** Put $z = e^{i\theta}$; the sum is a geometric series. Which roots of the two polynomials are real?
+#
+# **4.** Take the half circle with $N = \lceil \max(S+1, L-S)/2\rceil$. The weights are $\lambda^{-S}/N$.
+#
+# **5.** With the mirror images there are $2N = 48$ modes. A shift by $S$ needs $\max(S + 1, L - S)$.
+#
+# **6.** A product of two sums of modes is a sum over pairs of modes. How many modes has $\mathrm{Re}\,K$, with the mirror images?
+#
+# **7.** $S + 1$ grows with $S$, and $L - S$ falls.
+#
+# **8.** Section 7 has a picture of the moves: how many arrows of different length are there for $L$ letters? Which taps does an output never see? Can two outputs share a kernel?
+#
+# **9.** How many ways are there to split $j$ steps over $m$ layers?
+#
+# **10.** Which shifts are within reach of $2N = 48$? An echo comes 48 lags away, upside down.
+#
+# **11.** Use that $\mathrm{Im}\,z = \mathrm{Re}(-\mathrm i z)$. How often does $\lambda_m\lambda_n$ occur in $K^2$?
 #
 # </details>
 #
-# <details><summary>Solutions of 1 to 5</summary>
+# <details><summary>Solution of 1</summary>
 #
-# **1.** $L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different places are needed. `["K0", "K1", "K2", "k1", "k0"]`.
+# $L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different
+# places are needed. `["K0", "K1", "K2", "k1", "k0"]`.
 #
-# **2.** For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence $(z-1)^2$. A DLR of any size has simple roots.
+# </details>
 #
-# **3.** $z = e^{i\theta}$ with $2N\theta \equiv \pi$, so $\theta = \pi(2n+1)/(2N)$; $-\theta$ is one of them too, and $\theta = 0$ and $\pi$ are not, as $2N\theta$ would be a multiple of $2\pi$. The sum is $e^{i\pi k/(2N)} \sum_n e^{2\pi i kn/(2N)}$, a geometric series: $(e^{2\pi i k} - 1)/(\dots) = 0$. For $z^{2N} - 1$ the roots
-# $1$ and $-1$ are real: the upper half, with them, has $N + 1$ points, one more than there are modes.
+# <details><summary>Solution of 2</summary>
 #
-# **4.**
+# For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence
+# $(z-1)^2$. A DLR of any size has simple roots.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# $N + 1$. The roots of $z^{2N} + 1$ are $z = e^{i\theta}$ with $2N\theta \equiv \pi$, so
+# $\theta = \pi(2n+1)/(2N)$; $-\theta$ is one of them too, and $\theta = 0$ and $\pi$ are not, as $2N\theta$
+# would be a multiple of $2\pi$. The sum is $e^{i\pi k/(2N)} \sum_n e^{2\pi i kn/(2N)}$, a geometric series:
+# $(e^{2\pi i k} - 1)/(e^{\pi i k/N} - 1) = 0$. The roots of $z^{2N} - 1$ are $e^{i\pi n/N}$, among them 1 and
+# $-1$, which are real and their own mirror images: the upper half, with them, has $N + 1$ points, one more than
+# there are modes.
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# By the sum in exercise 3, the real part is 1 at $S$, and 0 at all other lags less than $2N$ from
+# $S$:
+#
 # ```
 # def my_shift(S, L):
 #     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
 #     return nodes, nodes ** -S / len(nodes)
 # ```
-# By the sum in 3, the real part is 1 at $S$, and 0 at all other lags less than $2N$ from $S$.
-#
-# **5.** The shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41: four. The one by 48 needs 49.
 #
 # </details>
 #
-# <details><summary>Solutions of 6 to 9</summary>
+# <details><summary>Solution of 5</summary>
 #
-# **6.** $\mathrm{Re}\,K$ and $\mathrm{Im}\,K$ are DLRs of size $2N$ (the modes and their mirror images), so their product is one of size $2N \cdot 2N$. Both have the *same* modes, so most products come twice, and the mixed ones cancel.
-#
-# **7.** $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$), $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip weight $D$ does it for nothing.
-#
-# **8.** $L$ shifts; $\lceil L/2\rceil$ kernels, as an output does not see all taps, and two can share one.
-#
-# **9.** $\binom{j+m-1}{m-1} r^j$. It rises as long as $(j+m)/(j+1) \cdot r > 1$, so its largest tap is near $j = (mr-1)/(1-r)$: it moves back with depth, but beyond it falls at the old rate.
-#
-# **11.** $\frac12\,\mathrm{Im}\,K^2 = \mathrm{Re}\big(-\frac{\mathrm i}2 K^2\big)$, and in $K^2$ the mode $\lambda_m\lambda_n$ stands once for $m = n$ and twice for $m < n$: `lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`.
+# Four: the shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41. The one by 48 needs 49.
 #
 # </details>
 #
+# <details><summary>Solution of 6</summary>
+#
+# $\mathrm{Re}\,K$ and $\mathrm{Im}\,K$ are DLRs of size $2N$ (the modes and their mirror images),
+# so their product is one of size $2N \cdot 2N$. Both have the *same* modes, so most products come twice, and
+# the mixed ones cancel.
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$),
+# $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip
+# weight $D$ does it for nothing.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# $L$ shifts; $\lceil L/2\rceil$ kernels, as an output does not see all taps, and two can share
+# one.
+#
+# </details>
+#
+# <details><summary>Solution of 9</summary>
+#
+# $\binom{j+m-1}{m-1}\,r^j$: each way to split $j$ steps over $m$ layers brings $r^j$. It rises as
+# long as $(j+m)/(j+1) \cdot r > 1$, so its largest tap is near $j = (mr-1)/(1-r)$: it moves back with depth,
+# but beyond it falls at the old rate.
+#
+# </details>
+#
+# <details><summary>Solution of 10</summary>
+#
+# 7, by section 5's reach: the modes make every shift by $S \le 2N = 48$ nearly, and no others;
+# with the copy that is 7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
+# places see. The one by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at
+# lag 8, over 56 places, and is right at 8: it is better left out.
+#
+# </details>
+#
+# <details><summary>Solution of 11</summary>
+#
+# `lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`:
+# $\frac12\,\mathrm{Im}\,K^2 = \mathrm{Re}\big(-\frac{\mathrm i}2 K^2\big)$, and in $K^2$ the mode
+# $\lambda_m\lambda_n$ stands once for $m = n$ and twice for $m < n$.
+#
+# </details>
+
+# %% [markdown]
 # ## 13 Read on
 #
 # * Gupta, Mehta, Berant, *Simplifying and understanding state space models with diagonal linear RNNs*, [arXiv:2212.00768](https://arxiv.org/abs/2212.00768): the paper of this chapter.

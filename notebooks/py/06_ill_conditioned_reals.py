@@ -1301,7 +1301,7 @@ print(
 #
 # ## 12 Exercises
 #
-# 40 points. Where a cell can check an answer, fill it in and run it; `hint("06.1")` and `solution("06.1")` help with these.
+# 40 points. Where a cell can check an answer, fill it in and run it; `hint("06.1")` and `solution("06.1")` help with each; all are folded below.
 #
 # 1. ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the weights of the shift by 2, by hand.
 
@@ -1379,50 +1379,141 @@ predict("06.10", worst_fit)
 # 11. ★★ *(10 min, 4 points: what the best weights are)* **A proof step.** The line that is missing in section 3, step 6: a function of $N$ and $k$ that returns the $k$-th weight of the cheapest shift by $N - 1$, without any product. Its cell stands there.
 
 # %% [markdown]
+# <!-- From lrnnlab/chapters/ch06.md, by lrnnlab book build: change it there. -->
 #
 # <details><summary>Hints</summary>
 #
-# 1: three equations, or the formula of step 2. 2: how many times does $T^* - cq$ change sign, and what is its degree? 3: $15/\sqrt2$. 4: the polynomial that is 1 at $\lambda_i$ and 0 at the other nodes; which of its coefficients?
-# 5: where do $2N - 3$ and $N - 2$ reach 8? 6: the leading coefficient of $T_4(2x/a - 1)$. 8: a geometric series. 9: the extrema of $T^*$, and taps that are wrong by exactly $\varepsilon$. 10: where is the top of section 4's curve? 11: how much smaller is a product of $n$ differences if each is halved?
+# **1.** Solve the three equations of the one-hot, or use the formula of step 2.
+#
+# **2.** How many times does $T^* - cq$ change sign, and what is its degree?
+#
+# **3.** With $L = n + 1$ nodes the price is highest near $n/\sqrt2$.
+#
+# **4.** Take the polynomial that is 1 at $\lambda_i$ and 0 at the other nodes. Which of its coefficients is the weight?
+#
+# **5.** Where do $2N - 3$ and $N - 2$ reach 8?
+#
+# **6.** What is the leading coefficient of $T_4(2x/a - 1)$?
+#
+# **7.** $S + 1$ and $L - S$ add up to $L + 1$.
+#
+# **8.** The sum is a geometric series.
+#
+# **9.** Let the nodes be the extrema of $T^*$. Let every tap be wrong by exactly $\varepsilon$; which sign makes the weights smaller?
+#
+# **10.** Section 4: where is the top of the curve?
+#
+# **11.** The monic polynomial with these zeros is $q/2^{n-1}$. Halving $n$ differences divides their product by $2^n$: so $w_k = 2^n \cdot 2^{n-1}/q'(y_k)$.
 #
 # </details>
 #
-# <details><summary>Solutions</summary>
+# <details><summary>Solution of 1</summary>
 #
-# **1.** $1/(\frac14\cdot 1) = 4$; $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$; $1/(1 \cdot \frac34) = \frac43$. They sum to 0, and to 0 with the nodes.
-#
-# **2.** At the $N$ extrema $T^*$ is $\pm1$ in turn and $|cq| < 1$, so $T^* - cq$ has the signs of $T^*$: $N - 1$ changes, hence $N - 1$ zeros. But its leading terms cancel, its degree is at most $N - 2$: it would be 0, and it is not.
-#
-# **3.** 11 ($15/\sqrt 2 = 10.6$).
-#
-# **4.** The weight of node $i$ is the coefficient of $x^S$ in $\ell_i(x) = \prod_{j\ne i}(x - \lambda_j)/(\lambda_i - \lambda_j)$: for a polynomial $p$ of degree below $N$, $p = \sum_i p(\lambda_i)\,\ell_i$, so $[x^S]\,p = \sum_i p(\lambda_i)\,[x^S]\,\ell_i$; with $p = x^k$ this is the one-hot.
-#
-#     def solver(nodes, S):
-#         weights = []
-#         for i, node in enumerate(nodes):
-#             coefficients, scale = [Fraction(1)], Fraction(1)
-#             for other in nodes[:i] + nodes[i + 1:]:
-#                 shifted = [Fraction(0), *coefficients]
-#                 coefficients = [a - other * b for a, b in zip(shifted, [*coefficients, Fraction(0)])]
-#                 scale *= node - other
-#             weights.append(coefficients[S] / scale)
-#         return weights
-#
-# **5.** $2N - 3 = 8$ at 5.5; $N - 2 = 8$ at 10.
-#
-# **6.** $2^{2N-3}/a^{N-1} = 128/a^4 = 1$, so $a = 2^{7/4} = 3.364$.
-#
-# **7.** $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it: $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$ and $L/2$.
-#
-# **8.** $\lambda^{-k} = e^{k|\ln\lambda|}$ passes the largest number $e^{88.7}$ there. The sum of all terms up to $k$ is $(\lambda^{-(k+1)} - 1)/(\lambda^{-1} - 1)$, about $\lambda^{-k}/(1 - \lambda)$: it passes $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps earlier.
-#
-# **9.** Let $c_k = [x^k]T^*_n$, and let $w^{(k)}$ be the weights of the one-hot at $k$ on the extrema of $T^*_n$. By Theorem 2's proof $w^{(k)}_i$ has the sign of $c_k\,T^*_n(\lambda_i)$. Take $w = w^{(S)} - \varepsilon \sum_k \mathrm{sign}(c_S c_k)\,w^{(k)}$. Its taps are wrong by exactly $\varepsilon$. As long as $\varepsilon$ is so small that no $w_i$ changes its sign,
-# $\|w\|_1 = |\sum_i w_i T^*_n(\lambda_i)| = |c_S| - \varepsilon \sum_k |c_k| = |c_S| - \varepsilon\,T_n(3)$. For $S > 0$ no $w^{(S)}_i$ is 0, so there is room: up to $\varepsilon = \min_i |w^{(S)}_i| / \sum_k |w^{(k)}_i|$, which is 0.326 for $L = 8$, $S = 5$.
-#
-# **11.** The monic polynomial with the zeros $y_k$ is $q/2^{n-1}$, so $\prod_{j\ne k}(y_k - y_j) = q'(y_k)/2^{n-1}$. On $[0, 1]$ all $n$ differences are halved: $w_k = 2^n\cdot 2^{n-1}/q'(y_k) = \pm 2^{2N-3}/(N-1)$, half of it at the ends. The sum of the sizes is $2^{2N-3}\big(\frac{n-1}{n} + \frac{2}{2n}\big)$, exactly $2^{2N-3}$.
+# By the formula of step 2: $1/(\frac14\cdot 1) = 4$;
+# $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$; $1/(1 \cdot \frac34) = \frac43$. They sum to 0, and to 0 with
+# the nodes.
 #
 # </details>
 #
+# <details><summary>Solution of 2</summary>
+#
+# $N - 1$ zeros at least, and degree $N - 2$ at most. At the $N$ extrema $T^*$ is $\pm1$ in turn
+# and $|cq| < 1$, so $T^* - cq$ has the signs of $T^*$: $N - 1$ changes, hence $N - 1$ zeros. But its leading
+# terms cancel, its degree is at most $N - 2$: it would be 0, and it is not.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# 11: the price is highest near $15/\sqrt 2 = 10.6$.
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# The weight of node $i$ is the coefficient of $x^S$ in
+# $\ell_i(x) = \prod_{j\ne i}(x - \lambda_j)/(\lambda_i - \lambda_j)$: for a polynomial $p$ of degree below $N$,
+# $p = \sum_i p(\lambda_i)\,\ell_i$, so $[x^S]\,p = \sum_i p(\lambda_i)\,[x^S]\,\ell_i$; with $p = x^k$ this is
+# the one-hot. Multiply the factors out, one node after the other, in fractions:
+#
+# ```
+# def my_solver(nodes, S):
+#     weights = []
+#     for i, node in enumerate(nodes):
+#         coefficients, scale = [Fraction(1)], Fraction(1)
+#         for other in nodes[:i] + nodes[i + 1:]:
+#             shifted = [Fraction(0), *coefficients]
+#             coefficients = [a - other * b for a, b in zip(shifted, [*coefficients, Fraction(0)])]
+#             scale *= node - other
+#         weights.append(coefficients[S] / scale)
+#     return weights
+# ```
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# 5.5 and 10: with nodes in $[0, 1]$ the bits that are lost, $2N - 3$, reach 8 at 5.5; with nodes
+# in $[-1, 1]$ they are $N - 2$, which is 8 at 10.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# On $[0, a]$ the leading coefficient is $2^{2N-3}/a^{N-1} = 128/a^4$. It is 1 for
+# $a = 2^{7/4} = 3.364$.
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it:
+# $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$
+# and $L/2$.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# By $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps. $\lambda^{-k} = e^{k|\ln\lambda|}$ passes the
+# largest number, $e^{88.7}$, at $k = 88.7/|\ln\lambda|$. The sum of all terms up to $k$ is
+# $(\lambda^{-(k+1)} - 1)/(\lambda^{-1} - 1)$, about $\lambda^{-k}/(1 - \lambda)$: it passes that number so much
+# earlier.
+#
+# </details>
+#
+# <details><summary>Solution of 9</summary>
+#
+# Let $c_k = [x^k]T^*_n$, and let $w^{(k)}$ be the weights of the one-hot at $k$ on the extrema of
+# $T^*_n$. By Theorem 2's proof $w^{(k)}_i$ has the sign of $c_k\,T^*_n(\lambda_i)$. Take
+# $w = w^{(S)} - \varepsilon \sum_k \mathrm{sign}(c_S c_k)\,w^{(k)}$. Its taps are wrong by exactly
+# $\varepsilon$. As long as $\varepsilon$ is so small that no $w_i$ changes its sign,
+# $\|w\|_1 = |\sum_i w_i T^*_n(\lambda_i)| = |c_S| - \varepsilon \sum_k |c_k| = |c_S| - \varepsilon\,T_n(3)$.
+# For $S > 0$ no $w^{(S)}_i$ is 0, so there is room: up to
+# $\varepsilon = \min_i |w^{(S)}_i| / \sum_k |w^{(k)}_i|$, which is 0.326 for $L = 8$, $S = 5$.
+#
+# </details>
+#
+# <details><summary>Solution of 10</summary>
+#
+# The one at lag 16. The price of the exact shift is highest near $n/\sqrt2$, here 22, and falls
+# again towards the end: about $10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about
+# $10^{16}$; at lag 31 little is missing, at lag 16 nearly everything.
+#
+# </details>
+#
+# <details><summary>Solution of 11</summary>
+#
+# `lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)`.
+# With $n = N-1$: the monic polynomial with the zeros $y_k$ is $q/2^{n-1}$, so
+# $\prod_{j\ne k}(y_k - y_j) = q'(y_k)/2^{n-1}$, which is $\pm n/2^{n-1}$ inside and twice that at the ends; on
+# $[0, 1]$ all $n$ differences are halved. So $|w_k| = 2^{2n-1}/n = 2^{2N-3}/(N-1)$ inside, half of it at the
+# ends, and the sum of the sizes is $2^{2N-3}\big(\frac{n-1}{n} + \frac{2}{2n}\big)$, exactly $2^{2N-3}$. The
+# last node has the sign +, and signs alternate.
+#
+# </details>
+
+# %% [markdown]
 # ## 13 Read on
 #
 # * Gupta, Mehta, Berant, *Simplifying and understanding state space models with diagonal linear RNNs*, [arXiv:2212.00768](https://arxiv.org/abs/2212.00768): the paper of this chapter, chapter 05 and chapter 07.

@@ -1851,7 +1851,7 @@ for chunk in (2, 128):
 #
 # ## 14 Exercises
 #
-# 34 points. Where a cell can check an answer, fill it in and run it; `hint("08.1")` and `solution("08.1")` help with these.
+# 34 points. Where a cell can check an answer, fill it in and run it; `hint("08.1")` and `solution("08.1")` help with each; all are folded below.
 #
 # 1. ★ *(5 min, 2 points: how large the tree is)* **Predict.** $T = 500$, $C = 2$. How many nodes has the tree, the letters not counted?
 
@@ -1934,47 +1934,136 @@ predict("08.11", far_beyond)
 # %% [markdown]
 # 12. ★ *(10 min, 3 points: how the errors of zeros add up)* **A proof step.** It stands in section 5, with its cell: solve $z_0 = 1$,
 #     $z_{\ell+1} = 2\,(2^\ell + z_\ell)$.
+
+# %% [markdown]
+# <!-- From lrnnlab/chapters/ch08.md, by lrnnlab book build: change it there. -->
 #
 # <details><summary>Hints</summary>
 #
-# 1: halve 500, and round up, until 1. 2: write down $\{0, 1, 2\} + \{0, 2, 4\}$. 3: when do three bits add up to 3? 4: which two permutations do not commute? 5: an action is a product of letters' actions; EvenPair
-# asks whether first and last letter are equal. 6: what is $s$ at least, what at most? 7: how many 0s can a word of 8 letters with an even number of 1s have? 8: $n = m$. 9: two depths. 10: $1 - 2^\ell e$. 11: section 7 looks at the depths 6, 7 and 8. 12: divide by $2^\ell$.
+# **1.** Halve 500, and round up, until 1.
+#
+# **2.** Write down all sums of one of $0, 1, 2$ and one of $0, 2, 4$.
+#
+# **3.** When do three bits add up to 3?
+#
+# **4.** Which two permutations do not commute?
+#
+# **5.** An action is a product of letters' actions. Which question has the same answer from both ends of a word?
+#
+# **6.** What is $s$ at least, what at most?
+#
+# **7.** How many 0s can a word of 8 letters with an even number of 1s have?
+#
+# **8.** If a state is an element of the group, $n = m$. How many maps of $n$ states into themselves are there?
+#
+# **9.** With chunks of 64, 512 letters take two depths.
+#
+# **10.** The ones are worth $1 - 2^\ell e$ after $\ell$ layers. And the zeros? Section 5 and exercise 12 have them.
+#
+# **11.** Section 7 looks at the depths 6, 7 and 8.
+#
+# **12.** Divide by $2^\ell$: what is added in each layer? $z_{\ell+1}/2^{\ell+1} = z_\ell/2^\ell + 1$.
 #
 # </details>
 #
-# <details><summary>Solutions</summary>
+# <details><summary>Solution of 1</summary>
 #
-# **1.** $250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.
-#
-# **2.** $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
-#
-# **3.** $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for all $(i, j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias is $-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.
-#
-#     def triple(A, B, C):
-#         s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2   # places i, j, k, l
-#         return np.maximum(s, 0).sum((2, 3))
-#
-# **4.** `st` or `ts`.
-#
-# **5.** The printed order makes $A_{u_T} \cdots A_{u_1}$ instead of $A_{u_1} \cdots A_{u_T}$; if the letters' matrices commute, the two are equal. EvenPair: the answer asks whether the first letter equals the last, and so does the answer to the
-# mirrored word. Its actions do not commute ($ab$ and $ba$ end in different states), its *answers* do not care.
-#
-# **6.** Let $e = \frac14 - \frac1{4g}$. Two ones: $s \ge 1 - 2e = \frac12 + \frac1{2g}$, and there both ReLUs are on: $gs - \frac{g-1}2 - gs + \frac{g+1}2 = 1$. Otherwise $s \le 2e = \frac12 - \frac1{2g}$, and both are off: 0. With errors of $\frac14$
-# two ones and a one with a zero can both have $a + b = \frac32$. For $g = 3$: $\frac16$.
-#
-# **7.** 2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even) and (odd, odd) are left; and $a^8$ is one word.
-#
-# **8.** $m^2 < n^3$ means $m < n^{3/2}$. For a group with its elements as states $m = n$, and $n^2 < n^3$ always. With $m = n^n \ge n^2$ it is $m^2 \ge n^4 > n^3$.
-#
-# **9.** $512/(64 \cdot 2) = 4$. (Printed with $\log_{64} 512 = 1.5$ it would be $5.33$.)
-#
-# **10.** $k$ layers, whatever $n$: $1 - 2^k 2^{-k} = 0$. The zeros are worse: $(\ell+1)\,2^\ell e$ passes
-# $\frac12$ earlier, for $e = 2^{-24}$, the size of float32's rounding, after 19 layers. That is a string of half a million letters: the precision of numbers is not the problem, that of what was learned is.
-#
-# **12.** With $y_\ell = z_\ell/2^\ell$ the rule is $y_{\ell+1} = y_\ell + 1$, $y_0 = 1$. So $z_\ell = (\ell+1)\,2^\ell$.
+# 501. Every depth has half as many nodes as the one below, rounded up:
+# $250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.
 #
 # </details>
 #
+# <details><summary>Solution of 2</summary>
+#
+# $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for
+# all $(i, j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias
+# is $-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.
+# What the layer computes, without its weights:
+#
+# ```
+# def triple(A, B, C):
+#     s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2   # places i, j, k, l
+#     return np.maximum(s, 0).sum((2, 3))
+# ```
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# `st` or `ts`: the two letters do not commute, and words of one letter read the same from both
+# ends.
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# The printed order makes $A_{u_T} \cdots A_{u_1}$ instead of $A_{u_1} \cdots A_{u_T}$; if the
+# letters' matrices commute, the two are equal. `"EvenPair(2)"` asks whether the first letter equals the last,
+# and so does the answer to the mirrored word: its actions do not commute ($ab$ and $ba$ end in different
+# states), its *answers* do not care. `"Tomita 4"` (no 000) is another.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# Let $e = \frac14 - \frac1{4g}$, which is $\frac16$ for $g = 3$. Two ones:
+# $s \ge 1 - 2e = \frac12 + \frac1{2g}$, and there both ReLUs are on: $gs - \frac{g-1}2 - gs + \frac{g+1}2 = 1$.
+# Otherwise $s \le 2e = \frac12 - \frac1{2g}$, and both are off: 0. With errors of $\frac14$ two ones and a one
+# with a zero can both have $a + b = \frac32$.
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# 2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even)
+# and (odd, odd) are left; and $a^8$ is one word.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# $m^2 < n^3$ means $m < n^{3/2}$. For a group with its elements as states $m = n$, and
+# $n^2 < n^3$ for every group of more than one element. With $m = n^n \ge n^2$ it is $m^2 \ge n^4 > n^3$.
+#
+# </details>
+#
+# <details><summary>Solution of 9</summary>
+#
+# 4: 512 letters take two depths of chunks of 64, and $512/(64 \cdot 2) = 4$. (Printed with
+# $\log_{64} 512 = 1.5$ it would be $5.33$.)
+#
+# </details>
+#
+# <details><summary>Solution of 10</summary>
+#
+# $k$ layers, whatever $n$: $1 - 2^k 2^{-k} = 0$. The zeros are worse: $(\ell+1)\,2^\ell e$ passes
+# $\frac12$ earlier, for $e = 2^{-24}$, the size of float32's rounding, after 19 layers. That is a string of
+# half a million letters: the precision of numbers is not the problem, that of what was learned is.
+#
+# </details>
+#
+# <details><summary>Solution of 11</summary>
+#
+# All. Its states fall into the same two places after every depth, so the eleventh use of the
+# layer gets what the second one got. Small errors do not add up: the layer puts states back to their places.
+#
+# </details>
+#
+# <details><summary>Solution of 12</summary>
+#
+# With $y_\ell = z_\ell/2^\ell$ the rule is $y_{\ell+1} = y_\ell + 1$, $y_0 = 1$. So
+# $z_\ell = (\ell+1)\,2^\ell$: the error of a zero is $(\ell+1)\,2^\ell e$ after $\ell$ layers, as long as it
+# was at most $\frac12$ before.
+#
+# </details>
+
+# %% [markdown]
 # ## Read on
 #
 # * The paper: T.-C. Chi, T.-H. Fan, A. I. Rudnicky, P. J. Ramadge, *Transformer Working Memory Enables Regular Language Reasoning and

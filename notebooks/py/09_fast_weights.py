@@ -2043,7 +2043,7 @@ with show.fails("step 1"):
 #
 # ## 13 Exercises
 #
-# 34 points. Where a cell can check an answer, fill it in and run it; `hint("09.1")` and `solution("09.1")` help with these.
+# 34 points. Where a cell can check an answer, fill it in and run it; `hint("09.1")` and `solution("09.1")` help with each; all are folded below.
 #
 # 1. ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use section 6's formula.
 
@@ -2108,38 +2108,103 @@ predict("09.8", kept_alive)
 
 # %% [markdown]
 # 9. ★★ *(10 min, 4 points: why one write counts modulo 2 only)* **A proof step.** In section 9, "One write counts modulo 2 and nothing else", the first step is missing: fill it in there.
+
+# %% [markdown]
+# <!-- From lrnnlab/chapters/ch09.md, by lrnnlab book build: change it there. -->
 #
 # <details><summary>Hints</summary>
 #
-# 1: $1/\sqrt{2e} = 10$, and a little more. 2: the 1 must stand in one of them where it forgets something. 4: $\ln(1/(2\cdot 10^{-3}))$ over $-\ln 0.99$. 5: what is the output after no token, and what does a map of order two do twice? 6: half the turn.
-# 7: fix the last token; it occurs at least once. What does the second layer add up? 8: which numbers does float32 have next to one half? 9: write out $w_1, w_2, w_3$.
+# **1.** About $1/\sqrt{2e} = 10$, and a little more: where does the formula of section 6 pass one half?
+#
+# **2.** The 1 must stand in one of them where it forgets something.
+#
+# **3.** What does the memory say to $k$?
+#
+# **4.** Each 1 multiplies the distance from $\frac12$ by $-0.99$. When is it as small as the noise? $\ln(1/(2\cdot 10^{-3}))$ over $-\ln 0.99$.
+#
+# **5.** What is the output after no token, and what does a map of order two do twice? What should the token $a$ write if it only turns?
+#
+# **6.** Two reflections turn by twice the angle between their keys.
+#
+# **7.** Fix the last token; it occurs at least once. What does the second layer add up?
+#
+# **8.** Which numbers does float32 have next to one half?
+#
+# **9.** Write out $w_1 = c$, $w_2 = g c + c$ and $w_3$. How often does each power of $g$ occur in $w_M$?
 #
 # </details>
 #
-# <details><summary>Solutions</summary>
+# <details><summary>Solution of 1</summary>
 #
-# **1.** 11: $(1 - 0.995^{11})^2\cdot 200 = 0.57$, and for 10 it is 0.48.
-#
-# **2.** `(1()` and `1(()`: counts 2, 1, 1, last token `)`; depths 0 and 1.
-#
-# **3.** `lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`.
-#
-# **4.** $\ln 500/0.01005 = 618$.
-#
-# **5.** The output's state goes by one affine map, $w \mapsto g\,w + c$, with $g = 1 - \beta|k|^2$ along the key. If it alternates, $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with any query it is $0$ and one other value. A token before the string
-# that sets $w$ to $1$ ($\beta = 1$, $v = 1$, unit key) and then $v = 0$, $\beta = 2$: $w \mapsto -w$.
-#
-# **6.** $(1, 0)$ and $(\cos 60°, \sin 60°) = (\frac12, \frac{\sqrt 3}2)$: together a turn by 120°.
-#
-# **7.** With the last token fixed, one of its occurrences is given; the other $n - 1$ are spread over $|\Sigma|$ kinds: $\binom{n-1+|\Sigma|-1}{|\Sigma|-1}$, times $|\Sigma|$ last tokens. In the second layer keys and values are made of the first layer's outputs, which depend on the
-# counts *so far*: the sum runs over prefixes, and the order comes in.
-#
-# **8.** Two: 1.8 and 1.9. Near $\frac12$ float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below; one step above, the distance times $\beta - 1$ is rounded to a half or a whole step below, and comes back if $\beta - 1 > \frac34$.
-#
-# **9.** $w_M = c\,(1 + g + \dots + g^{M-1})$, so the factor is $1 + g + \dots + g^{M-1}$.
+# 11. After $(^m)^m$ the counter is below 0 by $(1 - (1-e)^m)^2/e$ (section 6). For $m = 10$ that
+# is 0.48, for $m = 11$ it is 0.57, more than one half.
 #
 # </details>
 #
+# <details><summary>Solution of 2</summary>
+#
+# `(1()` and `1(()`. Both have two `(`, one `)` and one `1`, and `)` is the last token of both;
+# but they end at the depths 0 and 1.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# `lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`: what the memory's answer to $k$ lacks
+# is added to it.
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# The distance from $\frac12$ is at first $\frac12$, and $\frac12\cdot 0.99^t$ is down to
+# $10^{-3}$ for $t = \ln 500/0.01005 = 618$.
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# The output's state goes by one affine map, $w \mapsto g\,w + c$, with $g = 1 - \beta|k|^2$ along
+# the key. If it alternates, $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with
+# any query it is $0$ and one other value. So first a token that sets $w$ to $1$ ($\beta = 1$, $v = 1$, unit
+# key), and then $a$ with $\beta = 2$, $v = 0$: $w \mapsto -w$.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# $(1, 0)$ and $(\cos 60°, \sin 60°) = (\frac12, \frac{\sqrt 3}2)$: 60° apart, so together a turn
+# by 120°.
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# With the last token fixed, one of its occurrences is given; the other $n - 1$ are spread over
+# $|\Sigma|$ kinds: $\binom{n+|\Sigma|-2}{|\Sigma|-1}$, times $|\Sigma|$ last tokens. In the second layer keys
+# and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
+# prefixes, and the order comes in.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# Two: 1.8 and 1.9. Near $\frac12$ float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below.
+# One step above, the distance times $\beta - 1$ is rounded to a half or a whole step below, and that comes back
+# to one step above if $\beta - 1 > \frac34$. So these two swing for ever, as nothing but rounding makes them; a
+# little noise ends it.
+#
+# </details>
+#
+# <details><summary>Solution of 9</summary>
+#
+# $w_M = c\,(1 + g + \dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where
+# $g \ne 1$ that is $(1 - g^M)/(1 - g)$, which is 0 only for $g^M = 1$; of the real numbers that leaves
+# $g = -1$, for even $M$.
+#
+# </details>
+
+# %% [markdown]
 # ## 14 Read on
 #
 # * The paper: K. Irie, R. Csordás, J. Schmidhuber, *Practical Computational Power of Linear Transformers and Their Recurrent and Self-Referential Extensions*, EMNLP 2023, [arXiv 2310.16076](https://arxiv.org/abs/2310.16076).
