@@ -15,12 +15,14 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
-from lrnnlab import records
 from lrnnlab.algebra.exact_weights import exact_weights
 from lrnnlab.algebra.foretelling import FAMILIES, Foretold, foretell, foretell_all
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
 from lrnnlab.models import Net, build, snap
+from lrnnlab.course.exercises import Exercise
+from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
+from lrnnlab.course.predicting import prediction
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.names import named
 from lrnnlab.show.style import (
@@ -38,6 +40,7 @@ from lrnnlab.show.style import (
 )
 from lrnnlab.tables import get
 from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, ROWS, WINDOW, foretold, ladder_task
+from lrnnlab.tables.lrnn_fading import first_below
 from lrnnlab.tables.text import by_cell, percent
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit
@@ -49,11 +52,6 @@ GROUPS = {  # of columns, by their algebra: the first column of each
 }  # fmt: skip
 LASTING = LinearSegmentedColormap.from_list("lasting", ["#eaf2f8", RECORDED])
 NEVER = "#e4e4e4"
-
-
-def ladder_records() -> list[dict]:
-    """All recorded runs of the ladder, at the budget desk."""
-    return records.read_all(records.data_folder() / "records" / "ladder" / "models_x_tasks" / "desk")
 
 
 def machine_name(code: str) -> str:
@@ -337,15 +335,14 @@ def bench_sentence(text: str, family: str) -> str:
 
 
 def exact_rows(machine: MooreMachine) -> list[dict]:
-    """For each family the exact weights that are known: their layers and size, each compared with the machine on all words."""
+    """The families of which exact weights are known, with their layers and size; each was compared on all words."""
     rows = []
     for family in FAMILIES:
         try:
             made = exact_weights(machine, family)
-        except ValueError as error:
-            rows.append({"family": family, "layers": None, "size": None, "says": str(error)})
-        else:
-            rows.append({"family": family, "layers": made.model.depth, "size": made.size, "says": "right on all words"})
+        except ValueError:  # none are known
+            continue
+        rows.append({"family": family, "layers": made.model.depth, "size": made.size})
     return rows
 
 
@@ -357,3 +354,69 @@ def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
     weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
     return json.dumps({"machine": found, "foretold": told, "snapped": str(verdict), "proved": verdict.proved,
                        "weights": weights}, indent=1)  # fmt: skip
+
+
+# --- the exercises ---------------------------------------------------------------------------------------------------
+
+
+def _two_families(answer) -> None:
+    if not isinstance(answer, str):
+        raise CannotJudge(f"the answer should be a regular expression, got {shown(answer)}")
+    try:
+        machine = my_machine(answer, "ab")
+    except ValueError as error:
+        raise CannotJudge(str(error)) from None
+    signed, positive = foretell(machine, "signed"), foretell(machine, "non-negative")
+    claim(signed.layers == 1, f"gates in [-1, 1]: {signed.verdict}")
+    claim(positive.least is None, f"gates in [0, 1]: {positive.verdict}")
+
+
+def _reflection(answer) -> None:
+    for i, j, Q in ((0, 1, 2), (0, 2, 3), (3, 1, 5)):
+        given = numbers(call(answer, i, j, Q), (Q, Q), f"the matrix for i = {i}, j = {j}, Q = {Q}").astype(float)
+        swapped = np.eye(Q)
+        swapped[[i, j]] = swapped[[j, i]]
+        claim(np.allclose(given, swapped), f"for i = {i}, j = {j}, Q = {Q} the matrix does not exchange the two: {shown(given.tolist())}")
+
+
+def _count(answer) -> None:
+    claim(number(answer) == 3, f"{shown(answer)} is not six points less the number of cycles; a fixed point is a cycle, too")
+
+
+def _positions(answer) -> None:
+    given = numbers(answer, (2,), "the two positions").tolist()
+    found = [int(t) for t in np.flatnonzero(np.diff(np.cos(0.02 * np.arange(400)) > 0)) + 1][:2]
+    for what, one, right in zip(("wrong for the first time", "right again"), given, found):
+        claim(one == right, f"the sign is not {what} at {one:g}: cos(0.02 t) says when")
+
+
+def _first_below(answer) -> None:
+    for right in ([1] * 30, [1] * 20 + [0] * 20, [0] + [1] * 30, [1] * 9 + [0], [1] * 500 + [0]):
+        found, wanted = call(answer, list(right)), first_below(np.array(right, float), 0.99, 10)
+        text = f"{sum(right)} ones of {len(right)}, the first zero at position {right.index(0) + 1 if 0 in right else None}"
+        claim(found == wanted, f"for {text} it returns {shown(found)}")
+
+
+def _mended(right):
+    for t in range(1, len(right) + 1):
+        last = right[max(0, t - 10) : t]
+        if sum(last) / len(last) < 0.99:
+            return t
+    return None
+
+
+def _shares(answer) -> None:
+    for given in numbers(answer, (2,), "the two shares").tolist():
+        claim(math.isclose(given, 1 / 3, abs_tol=0.004), f"{given:.3g} is not how often: one of three is the right one")
+
+
+EXERCISES = (
+    prediction("10.1", ("1", "2", "3", "none"), "3"),
+    Exercise("10.2", _two_families, lambda: "(b|ab*a)*"),
+    Exercise("10.3", _reflection, lambda: lambda i, j, Q: [
+        [int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]),
+    Exercise("10.4", _count, lambda: 3),
+    Exercise("10.5", _positions, lambda: (79, 236)),
+    Exercise("10.6", _first_below, lambda: _mended),
+    Exercise("10.7", _shares, lambda: (1 / 3, 1 / 3)),
+)  # fmt: skip
