@@ -1,0 +1,84 @@
+"""What a net that fails on a machine does track: its wrong answers, read through the machine's quotients.
+
+A quotient of a machine is a smaller machine that can be read off it: the sign of a permutation in S_3.  A net may answer
+a third of S_3's states right and yet never leave the right sign.  No probe of its states is needed to see that, and a
+linear one may not see it; its own answers say it.
+
+Letters: Q states, N answers in an array of any shape, B blocks of a partition of the states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lrnnlab.errors import checked
+
+
+@dataclass(frozen=True, eq=False)
+class QuotientScore:
+    """How a net's answers are right in one quotient.
+
+    ``blocks`` (Q,): the quotient, the block of each state.  ``accuracy``: how often the net's answer lies in the block of
+    the right one.  ``majority``: how often the best constant answer does.  ``chance``: how often an answer does that is
+    drawn as often as the net gives it, and knows nothing of the word.
+    """
+
+    blocks: np.ndarray
+    accuracy: float
+    majority: float
+    chance: float
+
+    @property
+    def size(self) -> int:
+        """The number of blocks, which are the quotient's states."""
+        return int(self.blocks.max()) + 1
+
+
+@checked
+def quotient_scores(predicted: Any, truth: Any, quotients: Iterable) -> list[QuotientScore]:
+    """How often answers are right in each quotient of a machine whose states they name.
+
+    Parameters
+    ----------
+    predicted : array of int
+        States of the machine, as a net answers them (shape as it may be).
+    truth : array of int
+        The right ones, of the same shape.
+    quotients : sequence
+        Each the block of every state, (Q,) numbers 0..B-1, or what has that as ``blocks``.
+
+    Returns
+    -------
+    list of QuotientScore
+        One a quotient, in their order.
+
+    Raises
+    ------
+    ValueError
+        For no answers, shapes that differ, or a state that a quotient does not know.
+
+    Examples
+    --------
+    >>> states, sign = [0, 1, 2, 3, 4, 5], [0, 1, 0, 1, 1, 0]  # of S_3, in the order of ``language("S_3").machine``
+    >>> half, whole = quotient_scores([2, 3, 0, 4, 1, 2], states, [sign, range(6)])
+    >>> half.accuracy, half.majority, half.size, whole.accuracy
+    (1.0, 0.5, 2, 0.0)
+    """
+    given, right = np.asarray(predicted), np.asarray(truth)
+    if given.shape != right.shape or given.size == 0 or given.dtype.kind not in "iu" or right.dtype.kind not in "iu":
+        raise ValueError(f"as many whole numbers are predicted as are true, at least one; got {given.dtype} {given.shape} "
+                         f"and {right.dtype} {right.shape}")  # fmt: skip
+    found, most = [], max(given.max(), right.max())
+    for quotient in quotients:
+        blocks = np.asarray(getattr(quotient, "blocks", quotient))
+        if blocks.ndim != 1 or min(given.min(), right.min()) < 0 or most >= len(blocks):
+            raise ValueError(f"states {min(given.min(), right.min())}..{most} are asked of a quotient of {len(blocks)}")
+        one, other = blocks[given], blocks[right]
+        shares = [np.bincount(part.ravel(), minlength=blocks.max() + 1) / part.size for part in (one, other)]
+        found.append(QuotientScore(blocks, float((one == other).mean()), float(shares[1].max()),
+                                   float(shares[0] @ shares[1])))  # fmt: skip
+    return found
