@@ -180,11 +180,12 @@ def permuting(symbols: Any, *generators: tuple[int, ...]) -> MooreMachine:
 OPERATORS = frozenset("()|*+?")
 
 
-def acceptor(pattern: str, symbols: Any = None) -> MooreMachine:
+def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMachine:
     """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
 
     ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.
-    ``symbols``: the letters of the alphabet, those of the pattern if not given.  ValueError shows what is wrong.
+    ``symbols``: the letters of the alphabet, those of the pattern if not given.  ValueError shows what is wrong, also
+    where more than ``limit`` states are met before it is minimised.
 
     >>> acceptor("(aa)*", "ab").num_states
     3
@@ -199,20 +200,33 @@ def acceptor(pattern: str, symbols: Any = None) -> MooreMachine:
     if not symbols or not set(letters) <= set(symbols):
         raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
     from automata.base.exceptions import AutomatonException  # an import of half a second that nothing else needs
-    from automata.fa.dfa import DFA
     from automata.fa.nfa import NFA
 
     try:
         re.compile(pattern)
-        dfa = DFA.from_nfa(NFA.from_regex(pattern, input_symbols=set(symbols)))
+        nfa = NFA.from_regex(pattern, input_symbols=set(symbols))
     except (re.error, AutomatonException) as error:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
-    rule = build(
-        dfa.initial_state, symbols, lambda state, token: dfa.transitions.get(state, {}).get(symbols[token]),
-        lambda state: int(state in dfa.final_states),
-    )  # fmt: skip
-    smallest = minimise(rule)
-    return replace(smallest, names=())
+
+    def closed(states):  # with all that is reached without reading a letter
+        found = set(states)
+        queue = list(found)
+        for state in queue:
+            new = nfa.transitions.get(state, {}).get("", set()) - found
+            found |= new
+            queue += new
+        return frozenset(found)
+
+    try:
+        rule = build(
+            closed({nfa.initial_state}), symbols,
+            lambda states, token: closed(after for state in states
+                                         for after in nfa.transitions.get(state, {}).get(symbols[token], ())),
+            lambda states: int(not states.isdisjoint(nfa.final_states)), limit=limit,
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(f"{pattern!r} takes more than {limit} states") from error
+    return replace(minimise(rule), names=())
 
 
 GROUPS: dict[str, dict[str, tuple[int, ...]]] = {

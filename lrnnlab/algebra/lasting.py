@@ -1,0 +1,279 @@
+"""What one layer can answer at every length with a margin: laws of pairs of states, and two words where one fails.
+
+A layer *lasts* if its states stay bounded and there is one distance that any two states keep which ask for different
+answers after the same token, at every length.  Layers with finitely many states last; so does one whose old tokens
+fade, x <- x/4 + code, which chapter 01 leaves out.  The readout may be any function of state and token.
+
+Two runs of the machine that are in different states and read the same word may come back to the same two states: that
+word w is a *loop* at this pair.  Reading w again and again, the layer's two states approach each other in every part
+that some token of w contracts; what is left is moved by tokens of w that contract nothing.  So:
+
+* **Diagonal gates, |a| <= 1.**  Where no token of w contracts, bounded states leave turns about one centre: these
+  commute, and some power x^K comes as near as one likes to doing nothing (x itself for a in [0, 1], x^2 for real a).
+  Hence no layer lasts if a pair from p x y and p y x, or from p x^K and p, leads through loops that contain x (and y).
+  **Conversely**, if no pair does, one layer lasts: for each set S of tokens let it keep the last k tokens of S, fading,
+  and how often every other token came between them, modulo N.  Two words that agree in all of this for a large k end in
+  one state of the machine.  For both end in the same k tokens, among which (Ramsey) stands a word that acts as an
+  idempotent, a loop for any pair; the tokens in it may be exchanged and struck out N at a time by the two laws, so
+  before it only tokens outside matter, of which both have the same last k; and so on, at most V times.
+* **One key a token, I - s k k^T with 0 <= s <= 1** (unit k).  Where no token of w contracts, all of them do nothing: a
+  pair from p x and p must not reach, by tokens of a set C with x in it, a loop that contains all of C.
+* **Any matrices of norm at most 1** (products of I - s k k^T, 0 <= s <= 2).  The tokens of a set C turn one subspace,
+  and some word over C contracts all that stands at right angles to it.  So from p x^K and p, K as above, tokens of C
+  must not lead to pairs that no word over C merges.
+* **One matrix for all tokens.**  What a token adds must fade, or sums grow: a pair from p x and p y must not loop.
+
+Letters: Q states, V tokens, x, y, u tokens, p, s, w, z words, n repetitions; a pair (q, r) of states is q * Q + r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from lrnnlab.automata import MooreMachine, equivalent, minimise
+
+Word = tuple[int, ...]
+WHOLE = 6  # tokens up to which every set of tokens is tried
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Two words that are answered differently for every number n of repetitions: ``left`` or ``right``, then ``tail``.
+
+    ``tail`` is a tuple of (word, whether it is repeated n times).
+
+    >>> Clash((0,), (), (((1, 0), True), ((1,), False))).words(2)
+    ((0, 1, 0, 1, 0, 1), (1, 0, 1, 0, 1))
+    """
+
+    left: Word
+    right: Word
+    tail: tuple[tuple[Word, bool], ...]
+
+    def words(self, n: int = 1) -> tuple[Word, Word]:
+        """Both words, with n repetitions."""
+        end = tuple(token for word, again in self.tail for token in word * (n if again else 1))
+        return self.left + end, self.right + end
+
+    def text(self, symbols: tuple) -> str:
+        """The two words, as in "0(01)^n and 1(01)^n".
+
+        >>> Clash((0,), (1,), (((0, 1), True),)).text(("0", "1"))
+        '0(01)^n and 1(01)^n'
+        """
+        end = "".join(f"({self._spelled(word, symbols)})^n" if again else self._spelled(word, symbols)
+                      for word, again in self.tail)  # fmt: skip
+        return " and ".join(self._spelled(word, symbols) + end for word in (self.left, self.right))
+
+    @staticmethod
+    def _spelled(word, symbols):
+        return "".join(symbols[token] for token in word)
+
+
+class _Pairs:
+    """The pairs of different states of a minimised machine, and how the tokens of ``letters`` move them."""
+
+    def __init__(self, small: MooreMachine, letters: Iterable[int]):
+        Q, self.small, self.letters = small.num_states, small, tuple(letters)
+        self.moves = small.transitions.tolist()
+        first, second = np.divmod(np.arange(Q * Q), Q)
+        to, apart = small.transitions[:, first] * Q + small.transitions[:, second], first != second
+        edges = [(np.flatnonzero(apart & apart[to[v]]), v) for v in self.letters]
+        start, end = (np.concatenate(ends) for ends in zip(*((at, to[v, at]) for at, v in edges)))
+        graph = csr_matrix((np.ones(len(start), bool), (start, end)), (Q * Q, Q * Q))
+        self.part = connected_components(graph, connection="strong")[1].tolist()
+        self.loops, self.closed = [0] * (Q * Q), [True] * (Q * Q)  # of a part: tokens on its loops; does none lead out?
+        for at, v in edges:
+            for pair, after in zip(at.tolist(), to[v, at].tolist()):
+                if self.part[pair] == self.part[after]:
+                    self.loops[self.part[pair]] |= 1 << v
+                else:
+                    self.closed[self.part[pair]] = False
+            for pair in np.flatnonzero(apart & ~apart[to[v]]).tolist():
+                self.closed[self.part[pair]] = False
+
+    def after(self, pair: tuple[int, int], token: int) -> tuple[int, int]:
+        return self.moves[token][pair[0]], self.moves[token][pair[1]]
+
+    def part_of(self, pair: tuple[int, int]) -> int:
+        return self.part[pair[0] * self.small.num_states + pair[1]]
+
+    def clash(self, starts: Iterable[tuple], need: int = 0, last: dict | None = None) -> Clash | None:
+        """The first clash found from ``starts``, (state, left, right) where both words are read, or None.
+
+        The way leads through loops that contain all tokens of ``need`` (bits), and ends in a part of ``last``, which
+        gives for each part the tokens of the last loop.
+        """
+        queue, came = [], {}
+        for q, left, right in starts:
+            pair = self._end(q, left), self._end(q, right)
+            if pair[0] != pair[1] and (pair, 0) not in came:
+                came[pair, 0] = (None, (q, left, right))
+                queue.append((pair, 0))
+        for node in queue:
+            pair, got = node
+            part = self.part_of(pair)
+            new = self.loops[part] & need & ~got
+            if got | new == need and (last is None or part in last):
+                return self._told(came, node, last[part] if last else new)
+            for token in self.letters:
+                following = self.after(pair, token), got | new
+                if following[0][0] != following[0][1] and following not in came:
+                    came[following] = (node, (token, new))
+                    queue.append(following)
+        return None
+
+    def _end(self, q, word):
+        for token in word:
+            q = self.moves[token][q]
+        return q
+
+    def _told(self, came, node, looped):
+        pair = node[0]
+        tail = [(self._loop(pair, looped), True)] if looped else []
+        while (before := came[node])[0] is not None:
+            node, (token, passed) = before
+            tail.append(((token,), False))
+            if passed:
+                tail.append((self._loop(node[0], passed), True))
+        q, left, right = before[1]
+        joined: list = []
+        for word, again in reversed(tail):
+            if joined and not again and not joined[-1][1]:
+                joined[-1] = (joined[-1][0] + word, False)
+            else:
+                joined.append((word, again))
+        small, front = self.small, self._way(q)
+        one, other = (replace(small, initial=int(state)) for state in pair)
+        shown = equivalent(one, other)
+        return Clash(front + left, front + right, (*joined, *([(shown, False)] if shown else [])))
+
+    def _way(self, q):
+        """A shortest word from the initial state to q."""
+        queue, words = [self.small.initial], {self.small.initial: ()}
+        for state in queue:
+            for token, move in enumerate(self.moves):
+                if move[state] not in words:
+                    words[move[state]] = (*words[state], token)
+                    queue.append(move[state])
+        return words[q]
+
+    def _loop(self, pair, letters):
+        """A word that leads from a pair back to it and contains the tokens of ``letters`` (bits), all on its loops."""
+        word, at, part = (), pair, self.part_of(pair)
+        while letters:
+            steps, at = self._inside(at, part, lambda token, after, left=letters: left >> token & 1)
+            word, letters = word + steps, letters & ~(1 << steps[-1])
+        return word if at == pair else word + self._inside(at, part, lambda token, after: after == pair)[0]
+
+    def _inside(self, start, part, wanted):
+        """A shortest way inside a part whose last step is wanted: its tokens, and where it ends."""
+        queue, words = [start], {start: ()}
+        for pair in queue:
+            for token in self.letters:
+                after = self.after(pair, token)
+                if after[0] == after[1] or self.part_of(after) != part:
+                    continue
+                if wanted(token, after):
+                    return (*words[pair], token), after
+                if after not in words:
+                    words[after] = (*words[pair], token)
+                    queue.append(after)
+        raise AssertionError("the tokens are on loops of this part")
+
+
+def _sets(V: int) -> Iterator[tuple[int, ...]]:
+    """The sets of tokens that are tried: all up to ``WHOLE`` tokens, else the small ones and the whole."""
+    for size in range(1, V + 1):
+        if V <= WHOLE or size in (1, 2, V):
+            yield from combinations(range(V), size)
+
+
+def _power(move: np.ndarray) -> int:
+    """The least K > 0 for which K and 2 K repetitions of a map do the same."""
+    power, K = move, 1
+    while not np.array_equal(power[power], power):
+        power, K = move[power], K + 1
+    return K
+
+
+def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | None:
+    """Words that refute every lasting layer of diagonal gates, None if one exists: the first theorem above.
+
+    ``order``: 1 for gates in [0, 1], 2 for real ones, None for complex ones.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> parity = language("Parity").machine
+    >>> diagonal_clash(parity, 1).words(2), diagonal_clash(parity, 2)
+    (((1, 1, 1, 1, 1), (1, 1, 1, 1)), None)
+    """
+    small = minimise(machine)
+    pairs, states = _Pairs(small, range(small.num_symbols)), range(small.num_states)
+    for x in range(small.num_symbols):
+        power = (x,) * (order or _power(small.transitions[x]))
+        if found := pairs.clash(((q, power, ()) for q in states), 1 << x):
+            return found
+    for x, y in combinations(range(small.num_symbols), 2) if order != 1 else ():
+        if found := pairs.clash(((q, (x, y), (y, x)) for q in states), 1 << x | 1 << y):
+            return found
+    return None
+
+
+def one_key_clash(machine: MooreMachine) -> Clash | None:
+    """Words that refute every lasting layer of I - s k k^T, 0 <= s <= 1, one a token; None if this law finds none.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> one_key_clash(language("EvenPair(2)").machine).text(("0", "1"))
+    '01(01)^n and 1(01)^n'
+    """
+    small = minimise(machine)
+    for C in _sets(small.num_symbols):
+        pairs, every = _Pairs(small, C), sum(1 << x for x in C)
+        last = {part: every for part, loops in enumerate(pairs.loops) if loops == every}
+        starts = ((q, (x,), ()) for q in range(small.num_states) for x in C)
+        if last and (found := pairs.clash(starts, last=last)):
+            return found
+    return None
+
+
+def contraction_clash(machine: MooreMachine) -> Clash | None:
+    """Words that refute every lasting layer of matrices of norm at most 1; None if this law finds none.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> contraction_clash(language("EvenPair(2)").machine) is None, contraction_clash(language("S_3").machine)
+    (False, None)
+    """
+    small = minimise(machine)
+    powers = [(x,) * _power(move) for x, move in enumerate(small.transitions)]
+    for C in _sets(small.num_symbols):
+        pairs = _Pairs(small, C)
+        last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops and pairs.closed[part]}
+        starts = ((q, powers[x], ()) for q in range(small.num_states) for x in C)
+        if last and (found := pairs.clash(starts, last=last)):
+            return found
+    return None
+
+
+def constant_clash(machine: MooreMachine, late: bool = False) -> Clash | None:
+    """Words that refute every lasting layer with one matrix for all tokens, None if one exists.
+
+    ``late``: only after beginnings of any length, which is what two layers with finitely many states cannot escape.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> even = language("EvenPair(2)").machine
+    >>> constant_clash(even).text(even.symbols), constant_clash(even, late=True)
+    ('00(0)^n and 10(0)^n', None)
+    """
+    small = minimise(machine)
+    pairs, states = _Pairs(small, range(small.num_symbols)), set(range(small.num_states))
+    while late and (after := set(small.transitions[:, sorted(states)].ravel().tolist())) < states:
+        states = after
+    last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops}
+    starts = ((q, (x,), (y,)) for q in sorted(states) for x, y in combinations(range(small.num_symbols), 2))
+    return pairs.clash(starts, last=last)

@@ -1,0 +1,87 @@
+"""Quotients: the smaller machines that a machine can be read as, such as the sign of a permutation in S_3.
+
+Letters: Q states, V tokens, B blocks; a congruence is a partition of the states that every token respects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from lrnnlab.automata.machines import MooreMachine, minimise
+from lrnnlab.errors import checked, whole_number
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """``blocks`` (Q,): to which state of ``machine`` each state of the minimised machine goes; its answer is that state.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> sign = quotients(language("S_3").machine)[1]
+    >>> sign.machine.num_states, sign.blocks.tolist(), sign.machine.names
+    (2, [0, 1, 0, 1, 1, 0], ('012 120 201', '102 210 021'))
+    """
+
+    machine: MooreMachine
+    blocks: np.ndarray
+
+
+@checked
+def quotients(machine: MooreMachine, limit: int = 2000) -> list[Quotient]:
+    """All quotients of the minimised machine, small ones first: from one state to all of them.
+
+    A congruence is made by pairs of states that it puts together: those made by one pair first, then what they make
+    together.  ValueError if there are more than ``limit`` (n states that every token resets have as many as n points
+    have partitions); with a limit of 0 only those of single pairs are made, and no error.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> [found.machine.num_states for found in quotients(language("S_3").machine)]
+    [1, 2, 3, 3, 3, 6]
+    """
+    small = minimise(machine)
+    whole_number(limit, 0, "limit")
+    states = range(small.num_states)
+    made = {joined(small, tuple(states), [pair]) for pair in combinations(states, 2)}
+    found, queue = {tuple(states)} | made, sorted(made)
+    for one in queue if limit else ():
+        for other in made:
+            both = joined(small, one, [(q, block) for q, block in enumerate(other)])
+            if both not in found:
+                found.add(both)
+                queue.append(both)
+        if len(found) > limit:
+            raise ValueError(f"the machine has more than {limit} quotients")
+    return [_quotient(small, np.array(blocks)) for blocks in sorted(found, key=lambda row: (len(set(row)), row))]
+
+
+def joined(machine: MooreMachine, blocks: tuple[int, ...], pairs: list[tuple[int, int]]) -> tuple[int, ...]:
+    """The least congruence that contains another and puts each of ``pairs`` together.
+
+    A congruence is written as the least state of the block of each state.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> joined(language("Tomita 5").machine, (0, 1, 2, 3), [(0, 3)])
+    (0, 1, 1, 0)
+    """
+    parent, moves, queue = list(blocks), machine.transitions.tolist(), list(pairs)
+
+    def root(q):
+        while parent[q] != q:
+            q = parent[q]
+        return q
+
+    for q, r in queue:
+        q, r = sorted((root(q), root(r)))
+        if q != r:
+            parent[r] = q
+            queue += [(move[q], move[r]) for move in moves]
+    return tuple(map(root, range(len(parent))))
+
+
+def _quotient(small, blocks):
+    kinds, numbers = np.unique(blocks, return_inverse=True)
+    names = tuple(" ".join(np.array(small.names)[numbers == number]) for number in range(len(kinds)))
+    return Quotient(MooreMachine(numbers[small.transitions[:, kinds]], np.arange(len(kinds)),
+                                 int(numbers[small.initial]), small.symbols, names), numbers)  # fmt: skip
