@@ -1,0 +1,367 @@
+"""What algebra foretells of a machine, and exact weights for it, against search, brute force and known cases."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.algebra.cascades import pair_up
+from lrnnlab.algebra.clusters import machine_of
+from lrnnlab.algebra.exact_weights import exact_weights
+from lrnnlab.algebra.foretelling import FAMILIES, foretell, foretell_all, separate, writes_needed, writes_of_token
+from lrnnlab.algebra.lasting import constant_clash, contraction_clash, diagonal_clash, one_key_clash
+from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
+from lrnnlab.automata import MooreMachine, build, classify, equivalent, minimise
+from lrnnlab.automata.languages import language
+from lrnnlab.automata.quotients import joined, quotients
+from lrnnlab.automata.typed import my_machine
+
+ORDERS = {"non-negative": 1, "signed": 2, "complex": None}
+FLIP_FLOP = build(0, ("0", "1", "-"), lambda s, v: s if v == 2 else v, lambda s: s)
+SMALL = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+@st.composite
+def machines(draw, states=4, tokens=2):
+    Q, V = draw(st.integers(2, states)), draw(st.integers(2, tokens))
+    cells = st.lists(st.integers(0, Q - 1), min_size=Q * V, max_size=Q * V)
+    outputs = draw(st.lists(st.integers(0, 2), min_size=Q, max_size=Q))
+    machine = MooreMachine(np.array(draw(cells)).reshape(V, Q), outputs, 0, tuple("abc"[:V]))
+    assume(minimise(machine).num_states > 1)
+    return machine
+
+
+class Window:
+    """The layer of ``lasting``: for each set S the last k tokens of S, and all others that came since each, modulo N."""
+
+    def __init__(self, symbols, k, N):
+        self.symbols, self.k, self.N = symbols, k, N
+        self.sets = [S for size in range(len(symbols) + 1) for S in combinations(range(len(symbols)), size)]
+        self.start = (((None, (0,) * len(symbols)),),) * len(self.sets)
+
+    def step(self, state, token):
+        after = []
+        for S, row in zip(self.sets, state):
+            last, counts = row[-1]
+            counts = tuple((count + (v == token)) % self.N for v, count in enumerate(counts))
+            new = (token, (0,) * len(self.symbols))
+            after.append((*row, new)[-self.k - 1 :] if token in S else (*row[:-1], (last, counts)))
+        return tuple(after)
+
+
+def answers(machine, words):
+    return [int(machine.answer(word)[-1]) if word else int(machine.outputs[machine.initial]) for word in words]
+
+
+# --- layers that last --------------------------------------------------------------------------------------------------
+
+
+@SMALL
+@given(machines(), st.sampled_from([1, 2]))
+def test_one_diagonal_layer_lasts_exactly_where_no_clash_is_found(machine, order):
+    clash = diagonal_clash(machine, order)
+    if clash is None:  # some window is right on all words
+        assert any(pair_up(Window(machine.symbols, k, order), machine)[1] is None for k in (1, 2, 3, 4))
+    else:
+        for k in (1, 3):
+            assert pair_up(Window(machine.symbols, k, order), machine)[1] is not None
+
+
+@SMALL
+@given(machines(5, 3))
+def test_a_clash_is_two_answers_however_often_its_loops_are_read(machine):
+    found = [diagonal_clash(machine, order) for order in (1, 2, None)]
+    found += [one_key_clash(machine), contraction_clash(machine), constant_clash(machine)]
+    for clash in found:
+        for n in (0, 1, 2, 5) if clash else ():
+            one, other = answers(machine, clash.words(n))
+            assert one != other
+
+
+@SMALL
+@given(machines(4, 3))
+def test_finitely_many_states_are_a_special_case(machine):
+    """What chapter 01's two laws allow lasts; and where they refuse a lasting layer, its old tokens fade."""
+    verdict = possible_in_one_diagonal_layer(machine)
+    if verdict.possible:
+        assert diagonal_clash(machine) is None
+        assert (diagonal_clash(machine, 1) is None) == (verdict.order == 1)
+        assert (diagonal_clash(machine, 2) is None) == (verdict.order <= 2)
+
+
+def test_a_layer_that_fades_knows_the_last_two_tokens():
+    """Exercise 12 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
+    machine = build((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
+    assert not possible_in_one_diagonal_layer(machine).possible
+    assert diagonal_clash(machine, 1) is None and constant_clash(machine) is None
+    assert "fade" in foretell(machine, "non-negative").theorem
+    code, right = np.array([1.0, 2.0]), True
+    tokens, x, seen = np.random.default_rng(0).integers(2, size=2000), 0.0, {}
+    for token, answer in zip(tokens, machine.answer(tokens)):
+        x = x / 4 + code[token]
+        right &= seen.setdefault(int(4 * x), answer) == answer  # the answer follows from x to a quarter
+    assert right
+
+
+@pytest.mark.parametrize("name", ["Parity", "S_3", "EvenPair(2)", "D_2", "Tomita 3"])
+def test_random_layers_come_together_on_the_clash(name):
+    """What the proofs say, in floats: the two runs end nearer and nearer."""
+    machine, draw = language(name).machine, np.random.default_rng(0)
+    V, n = machine.num_symbols, 3
+
+    def apart(clash, matrices, drives, repeats):
+        ends = []
+        for word in clash.words(repeats):
+            x = np.zeros(n)
+            for token in word:
+                x = matrices[token] @ x + drives[token]
+            ends.append(x)
+        return np.abs(ends[0] - ends[1]).max()
+
+    key = [k / np.linalg.norm(k) for k in draw.normal(size=(V, n))]
+    layers = {
+        diagonal_clash(machine, 1): [np.diag(a) for a in draw.uniform(0, 0.9, (V, n))],
+        one_key_clash(machine): [np.eye(n) - 0.7 * np.outer(k, k) for k in key],
+        constant_clash(machine): [np.diag(draw.uniform(-0.9, 0.9, n))] * V,
+    }
+    for clash, matrices in layers.items():
+        drives = [A @ draw.normal(size=n) * 0 + (np.eye(n) - A) @ draw.normal(size=n) for A in matrices]
+        assert apart(clash, matrices, drives, 300) < 1e-6
+
+
+# --- quotients ---------------------------------------------------------------------------------------------------------
+
+
+@SMALL
+@given(machines(5, 3))
+def test_quotients_are_homomorphic_images_and_all_of_them(machine):
+    small = minimise(machine)
+    found = quotients(small)
+    for quotient in found:
+        states, blocks = small.run(list(range(small.num_symbols)) * 3), quotient.blocks
+        assert (blocks[states] == quotient.machine.run(list(range(small.num_symbols)) * 3)).all()
+        assert (quotient.machine.transitions[:, blocks] == blocks[small.transitions]).all()
+        assert minimise(quotient.machine).num_states == quotient.machine.num_states == blocks.max() + 1
+    partitions = {tuple(quotient.blocks) for quotient in found}
+    for blocks in product(range(small.num_states), repeat=small.num_states):
+        canonical = all(block <= max(blocks[:q], default=-1) + 1 for q, block in enumerate(blocks))
+        rows = [{(blocks[q], blocks[after]) for q, after in enumerate(move)} for move in small.transitions.tolist()]
+        if canonical and all(len({q for q, _ in row}) == len(row) for row in rows):
+            assert blocks in partitions
+    assert found[0].machine.num_states == 1 and found[-1].machine.num_states == small.num_states
+
+
+def test_the_sign_of_s_3_is_a_quotient_and_too_many_are_refused():
+    found = quotients(language("S_3").machine)
+    assert [q.machine.num_states for q in found] == [1, 2, 3, 3, 3, 6]
+    sign = found[1].machine
+    assert equivalent(sign, MooreMachine([[1, 0], [0, 1]], [0, 1], 0, "st")) is None
+    assert joined(language("S_3").machine, tuple(range(6)), [(0, 2)]) == (0, 1, 0, 1, 1, 0)
+    resets = MooreMachine([[q] * 9 for q in range(9)], range(9), 0, range(9))
+    with pytest.raises(ValueError, match="more than 100 quotients"):
+        quotients(resets, limit=100)
+
+
+# --- verdicts ----------------------------------------------------------------------------------------------------------
+
+NONE, SOME, OPEN, ONE = "no number of layers", "some number of layers", "not decided", "one layer"
+KNOWN = {  # non-negative, signed, complex, constant, beta <= 1, beta <= 2, two reflections; the size of blocks
+    "Parity": (NONE, ONE, ONE, NONE, NONE, ONE, ONE, 2),
+    "(aa)*": (NONE, ONE, ONE, ONE, NONE, ONE, ONE, 2),
+    "Sum(5)": (NONE, NONE, ONE, NONE, NONE, OPEN, ONE, 5),
+    "(abab)*": (NONE, SOME, SOME, NONE, NONE, SOME, SOME, 5),
+    "EvenPair(2)": ("2 layers", "2 layers", "2 layers", "2 layers", "2 layers", "2 layers", "2 layers", 3),
+    "EvenPair(5)": ("2 layers", "2 layers", "2 layers", "2 layers", "2 layers", "2 layers", "2 layers", 4),
+    "Tomita 1": (ONE, ONE, ONE, NONE, ONE, ONE, ONE, 2),
+    "Tomita 2": ("2 layers", "2 layers", "2 layers", NONE, "2 layers", "2 layers", ONE, 3),
+    "Tomita 3": (NONE, SOME, SOME, NONE, NONE, SOME, SOME, 5),
+    "Tomita 4": (SOME, SOME, SOME, NONE, SOME, SOME, SOME, 4),
+    "Tomita 5": (NONE, ONE, ONE, NONE, NONE, ONE, ONE, 2),
+    "Tomita 6": (NONE, NONE, ONE, NONE, NONE, OPEN, ONE, 3),
+    "Tomita 7": (SOME, SOME, SOME, NONE, SOME, SOME, SOME, 5),
+    "D_2": (SOME, SOME, SOME, NONE, SOME, SOME, SOME, 4),
+    "ModArith(5)": (NONE, NONE, SOME, NONE, NONE, OPEN, SOME, 25),
+    "S_3": (NONE, NONE, "2 layers", NONE, NONE, "2 layers", ONE, 3),
+    "Q_8": (NONE, "2 layers", "2 layers", NONE, NONE, "2 layers", "2 layers", 8),
+    "S_4": (NONE, NONE, "3 layers", NONE, NONE, OPEN, ONE, 4),
+    "A_5": (NONE, NONE, NONE, NONE, NONE, OPEN, ONE, 5),
+}
+ASKED = ("non-negative", "signed", "complex", "constant", "reflection, beta <= 1", "reflection", "reflections")
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_verdicts(name):
+    found = {verdict.family: verdict for verdict in foretell_all(machine_of(name))}
+    assert list(found) == list(FAMILIES)
+    assert tuple(found[family].verdict for family in ASKED) == KNOWN[name][:-1]
+    assert found["blocks"].size == KNOWN[name][-1]
+    for family in ("blocks", "one-hot columns, phases", "dictionary", "non-linear"):
+        assert found[family].verdict == ONE
+    for verdict in found.values():
+        if verdict.clash:
+            one, other = answers(machine_of(name), verdict.clash.words(2))
+            assert one != other
+        assert verdict.layers is None or verdict.least <= verdict.layers
+        assert (verdict.least is None) == (verdict.verdict == NONE) and verdict.theorem.endswith(".")
+        assert verdict.least in (None, 1) or verdict.clash is not None
+
+
+def test_flip_flop_is_a_reset_and_attention_loses_it():
+    found = {verdict.family: verdict.verdict for verdict in foretell_all(FLIP_FLOP)}
+    assert {found[family] for family in ("non-negative", "signed", "complex", "reflection, beta <= 1")} == {ONE}
+    assert found["constant"] == found["attention"] == NONE
+
+
+@SMALL
+@given(machines(5, 2))
+def test_gates_from_0_to_1_never_hold_a_group(machine):
+    found = {verdict.family: verdict for verdict in foretell_all(machine)}
+    groups = classify(machine)
+    for family in ("non-negative", "reflection, beta <= 1"):
+        assert (found[family].verdict == NONE) == (not groups.aperiodic)
+    assert (found["complex"].verdict == NONE) == (not groups.solvable)
+    least = [found[family].least or np.inf for family in ORDERS]
+    assert least == sorted(least, reverse=True)  # each family holds the one before it
+    if groups.solvable:
+        assert found["complex"].least >= groups.derived_length
+    assert not found["non-negative"].agrees(9, True) or groups.aperiodic
+
+
+def test_sizes():
+    s_3, a_5, d_2 = (machine_of(name) for name in ("S_3", "A_5", "D_2"))
+    assert foretell(s_3, "blocks", 2).verdict == NONE and foretell(s_3, "blocks", 3).verdict == ONE
+    assert foretell(a_5, "blocks", 4).verdict == NONE and "order 5" in foretell(a_5, "blocks", 4).theorem
+    assert foretell(machine_of("Q_8"), "blocks", 2).least == 2
+    assert foretell(a_5, "reflections", 2).verdict == ONE and foretell(a_5, "reflections", 1).verdict == OPEN
+    assert foretell(d_2, "reflections", 3).verdict == ONE and foretell(d_2, "reflections", 2).verdict == SOME
+    assert foretell(machine_of("EvenPair(2)"), "reflections", 9).least == 2
+
+
+def test_a_large_monoid_is_not_looked_at():
+    draw = np.random.default_rng(2)
+    machine = MooreMachine(draw.integers(20, size=(3, 20)), draw.integers(2, size=20), 0, "abc")
+    found = foretell(machine, "complex")
+    assert found.verdict == OPEN and found.least == 2 and "more than 20000 elements" in found.theorem
+
+
+def test_wrong_questions_are_refused():
+    parity = machine_of("Parity")
+    for wrong, message in (
+        (lambda: foretell(parity, "diagonal"), "the families are"),
+        (lambda: foretell(parity, "complex", 2), "only blocks and reflections have a size"),
+        (lambda: foretell(parity, "blocks", 0), "size must be a whole number, at least 1"),
+        (lambda: foretell(MooreMachine([[0], [0]], [1], 0, "ab"), "complex"), "one answer to all words"),
+        (lambda: exact_weights(parity, "diagonal"), "the families are"),
+        (lambda: exact_weights(parity, "non-negative"), "no exact weights"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            wrong()
+
+
+# --- exact weights -----------------------------------------------------------------------------------------------------
+
+
+def agree(machine, weights):
+    """The model answers as the machine, by a table from its states: all short words, and long random ones."""
+    table, small = pair_up(weights.model, minimise(machine))[0], minimise(machine)
+    draw = np.random.default_rng(0)
+    words = [word for n in range(1, 5) for word in product(range(small.num_symbols), repeat=n)]
+    for word in [*words[:60], *draw.integers(small.num_symbols, size=(2, 100)).tolist()]:
+        assert [table[state] for state in weights.model.run(word)] == small.answer(word).tolist()
+
+
+@settings(SMALL, max_examples=12)
+@given(machines(4, 3))
+def test_exact_weights_of_random_machines(machine):
+    for family in FAMILIES:
+        try:
+            weights = exact_weights(machine, family)
+        except ValueError as refused:
+            assert "no exact weights" in str(refused)
+            assert family not in ("blocks", "one-hot columns, phases", "dictionary")
+            continue
+        agree(machine, weights)
+        found = foretell(machine, family, weights.size if family == "reflections" and weights.writes else None)
+        assert found.verdict == (ONE if weights.model.depth == 1 else f"{weights.model.depth} layers")
+        assert family not in ORDERS or all(
+            (ORDERS[family] or channel.order) % channel.order == 0
+            for layer in weights.model.layers for channel in layer
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "family", "layers", "size"), [
+    ("Sum(5)", "complex", 1, 2), ("S_4", "complex", 3, 2), ("Tomita 5", "signed", 1, 1), ("Parity", "reflection", 1, 1),
+    ("S_4", "reflections", 1, 3), ("A_5", "reflections", 1, 4), ("D_4", "reflections", 1, 5), ("A_5", "blocks", 1, 5),
+    ("EvenPair(5)", "blocks", 1, 4), ("ModArith(5)", "dictionary", 1, 25),
+])  # fmt: skip
+def test_exact_weights_of_known_machines(name, family, layers, size):
+    weights = exact_weights(machine_of(name), family)
+    assert (weights.model.depth, weights.size) == (layers, size)
+    agree(machine_of(name), weights)
+
+
+@pytest.mark.parametrize("name", ["S_3", "D_2", "Tomita 6"])
+def test_writes_are_the_delta_rule(name):
+    """Written one after the other, x <- x + s (v - k . x) k / (k . k), they are the block, from W_0 = 0."""
+    weights = exact_weights(machine_of(name), "reflections")
+    word = np.random.default_rng(0).integers(2, size=300).tolist()
+    for head, (block, tokens) in enumerate(zip(weights.model.layers[0], weights.writes)):
+        x, states = np.array(block.start), weights.model.run(word)
+        assert not x.any()
+        for token, state in zip(word, states):
+            for key, strength, target in tokens[token]:
+                k = np.array(key)
+                assert 0 <= strength <= 2
+                x = x + strength * (target - k @ x) / (k @ k) * k
+            assert tuple(x) == state[0][head]
+
+
+def test_writes_of_a_token():
+    swap, reset, merge = np.array([1, 0, 2]), np.array([2, 2, 2]), np.array([0, 0, 2])
+    assert len(writes_of_token(swap, None)) == 1 and len(writes_of_token(reset, None)) == 2
+    assert writes_of_token(merge, None) is None and len(writes_of_token(np.array([1, 2, 2]), 2)) == 2
+    s_3 = quotients(machine_of("S_3"))
+    assert [writes_needed(found) for found in s_3] == [0, 1, 2, 2, 2, 4]
+    assert separate(machine_of("S_3"), s_3[2:4]) and not separate(machine_of("S_3"), s_3[:2])
+
+
+# --- a machine of your own ---------------------------------------------------------------------------------------------
+
+EVEN = "even a odd*  # a comment\nodd a even\n\neven b even\nodd b odd"
+
+
+def test_my_machine():
+    parity = my_machine(EVEN)
+    assert equivalent(parity, MooreMachine([[1, 0], [0, 1]], [0, 1], 0, "ab")) is None and parity.names == ("even", "odd")
+    numbered = my_machine(EVEN.replace("*", "") + "\neven = no\nodd = yes")
+    assert numbered == parity
+    doubled = "0 a 1\n1 a 2\n2 a 3\n3 a 0\n0 b 0\n1 b 1\n2 b 2\n3 b 3\n0 = x\n1 = y\n2 = x\n3 = y"
+    assert my_machine(doubled).num_states == 2
+    two = minimise(language("Tomita 2").machine)
+    assert equivalent(my_machine("(10)*", "01"), two) is None and my_machine("(10)*").num_states == 3
+    assert my_machine("(aa)*", "ab").num_states == 3
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "nothing is typed"), ("(ab", "no regular expression"), ("a**", "no regular expression"), ("a-b", "'-' in 'a-b'"),
+    ("aa*", "give it a second token"), ("(a|b)*", "the same answer"), ("(a|b)*a" + "(a|b)" * 12, "more than 2000 states"),
+    ("(a|b)*a" + "(a|b)" * 7, "at most 60 states"), ("ab" * 200, "too long"),
+    ("\n".join(f"{q} a {(q + 1) % 10_000}*\n{q} b 0" for q in range(10_000)), "10000 states are too many"),
+    (EVEN.replace("odd b odd", ""), "an arrow is missing: where does 'odd' go by 'b'?"),
+    (EVEN + "\nodd b even", "two arrows leave 'odd' by 'b'"), (EVEN + "\nodd c nowhere", "no arrow leaves state 'nowhere'"),
+    (EVEN.replace("*", ""), "no state answers anything"), (EVEN + "\neven = 1", "not by both"),
+    (EVEN.replace("*", "") + "\neven = 1", "'odd' has no answer"), (EVEN + "\nthree*  = 1", "'three' has an answer"),
+    (EVEN + "\neven b", "is no arrow"), ("even = 1", "there is no arrow"), ("a = 1\na = 2", "two answers"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_refused_in_a_sentence(text, message):
+    with pytest.raises(ValueError) as refused:
+        my_machine(text)
+    assert message in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_from_typing_to_weights():
+    machine = my_machine(EVEN)
+    assert foretell(machine, "signed").verdict == ONE
+    agree(machine, exact_weights(machine, "signed"))
