@@ -3,6 +3,7 @@
     random_blocks, log10_products, growth_per_step, overflow_step    products of blocks (paper 000, Eq. 6 and 7)
     eigenvalues, head_automata                                       the blocks of one model
     within_between, centre_scores, way_to_error, crossing            states of a class, and when they are misread
+    linear_probe                                                     what a linear reading finds in states
     states_by_depth, elements_by_depth, parts_by_depth               the depths of RegularGPT (paper 002, Sec. 7.3)
     on_a_plane, clusters_found, purity                               points, and whether their clusters are the elements
     receptive_field, cumulative_gradient                             the gradient by every position (paper 002, Fig. 4)
@@ -27,8 +28,11 @@ import numpy as np
 import torch
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances, silhouette_score
 from sklearn.metrics.cluster import contingency_matrix
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 from torch.func import functional_call
 
@@ -236,6 +240,25 @@ def crossing(curve: np.ndarray, first: int, last: int, level: float, law: str = 
         x = math.inf if x > 700 and name == "power" else math.exp(x) if name == "power" else x
         found.append((float(left[0]), name, x))
     return min(found)[1:]
+
+
+def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
+    """How often a logistic regression of standardised ``states`` (B, T, D) says ``labels`` (B, T).
+
+    It is fitted on the first half of the strings and scored on the others.  Where all classes have the same mean it
+    finds nothing, however well they lie apart: the gradient of its loss is zero where its weights are.
+
+    >>> corners = np.array([[[1, 1], [-1, 1], [-1, -1], [1, -1]]] * 20)
+    >>> linear_probe(corners, np.array([[0, 1, 0, 1]] * 20)), linear_probe(corners, np.array([[0, 0, 1, 1]] * 20))
+    (0.5, 1.0)
+    """
+    if states.ndim != 3 or states.shape[:2] != labels.shape or len(labels) < 2:
+        raise ValueError(f"a probe takes states (B, T, D) and labels (B, T) of two strings or more, got {states.shape} and "
+                         f"{labels.shape}")  # fmt: skip
+    half = len(labels) // 2
+    seen, fresh = ((states[part].reshape(-1, states.shape[-1]), labels[part].ravel())
+                   for part in (slice(half), slice(half, None)))  # fmt: skip
+    return float(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(*seen).score(*fresh))
 
 
 def _labelled(states, labels):

@@ -33,6 +33,8 @@ CELLS = {  # table: row, task, and what makes it a matter of a moment
     "fwp/table2": ("deltanet", "dyck_1", STAGES),
     "fwp/negative": ("beta2_nh2", "sum5", STAGES),
     "fwp/search": ("lstm-3", "aa", STAGES),
+    "ladder/models_x_tasks": ("lstm", "s_3", {"tries": [(1e-2, 8)]}),
+    "ladder/protocols": ("lstm", "s_3", {"steps": 8, "looks": 4, "strings": 8}),
 }
 
 

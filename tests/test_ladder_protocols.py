@@ -1,0 +1,61 @@
+"""ladder/protocols: every rule's number against a count by hand, and rules that meet on a net that is always right."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.tables import get, ladder_protocols
+from lrnnlab.tables.ladder_protocols import FAR, LENGTH, RULES, chosen, measure, measures, setting
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_measures_are_what_a_count_by_hand_says(seed):
+    draw = np.random.default_rng(seed)
+    right = draw.random((4, FAR)) > 10 ** draw.uniform(-3, -0.5)
+    found = measures(right)
+
+    def whole(lengths):
+        return np.mean([all(string[:length]) for length in lengths for string in right])
+
+    assert found["bin0"] == pytest.approx(whole(range(1, LENGTH + 1)))
+    assert found["bin1"] == pytest.approx(whole(range(LENGTH + 1, 2 * LENGTH + 1)))
+    assert found["past"] == pytest.approx(np.mean([string[length - 1] for length in range(42, FAR + 1) for string in right]))
+    assert (found["trained"], found["last"]) == (right[:, 39].mean(), right[:, 499].mean())
+
+
+def test_the_first_of_the_best_looks_counts():
+    looks = [dict(step=step, held_out=held, trained=0, last=last, past=0, bin0=bin0, bin1=bin1)
+             for step, held, last, bin0, bin1 in [(15, 0.2, 0.9, 0, 0), (30, 1, 0.8, 1, 0.5), (45, 1, 0.9, 0.9, 0.6),
+                                                  (60, 0.9, 0.1, 1, 0)]]  # fmt: skip
+    assert {name: look["step"] for name, look in chosen(looks).items()} == {
+        "last": 60, "held_out": 30, "test_last": 15, "test_bins": 30}  # fmt: skip
+
+
+def test_forty_looks_at_every_budget():
+    for budget in ("live", "desk"):
+        found = setting("lstm", "parity", budget)
+        assert found["steps"] % found["looks"] == 0 and found["looks"] == 40
+    with pytest.raises(ValueError, match="'a_5'; there are parity"):
+        get("ladder/protocols").setting("lstm", "a_5", "live")
+
+
+def test_a_net_that_is_always_right_has_one_number(monkeypatch):
+    monkeypatch.setattr(ladder_protocols, "right", lambda net, asked, strings, length, generator: np.ones((strings, length), bool))
+    record = measure({**setting("lstm", "s_3", "live"), "steps": 4, "looks": 4, "strings": 8}, seed=1)
+    found = record["metrics"]
+    assert set(found["rules"].values()) == {1.0} and list(found["rules"]) == list(RULES)
+    assert (found["kind"], found["first"], found["weights"]["held_out"]["step"]) == ("lasts", None, 1)
+    assert all(one["step"] < other["step"] for one, other in pairwise(record["curve"]))
+
+
+def test_the_table_says_how_much_is_the_rule():
+    record = {**measure({**setting("lstm", "s_3", "live"), "steps": 4, "looks": 2, "strings": 8}, seed=1),
+              "row": "lstm", "task": "s_3", "seed": 1, "wall_seconds": 1.0}  # fmt: skip
+    text = get("ladder/protocols").text([record, {**record, "seed": 2}])
+    assert "guess" in text and "first below 99 %" in text
+    assert text.splitlines()[-4] == "points of difference, mean and greatest over 2 runs"
+    assert get("ladder/protocols").line(record).startswith("s_3 lstm seed 1: 000: ")
