@@ -45,8 +45,8 @@ def _leaning(answer) -> None:
     claim(apart < 1e-6, f"after 500 steps the two states are still {apart:.3g} apart (in 1-norm)")
 
 
-# Of each name of a registry: how the chapters call it, what it does, and the chapter where it lives ("10": the ladder of
-# all models and tasks, "07": the long-range suite; both are being written).  The rows themselves are the registries'.
+# Of each name of a registry: how the chapters call it, what it does, and the chapter where it lives ("07": the
+# long-range suite, which is being written).  The rows themselves are the registries'.
 MODEL_HOMES = {
     "block_diagonal": ("block-diagonal", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ blocks made from the input, columns held by a rule", "02"),
     "lstm": ("LSTM", "a gated network, not linear in its state", "02"),
@@ -64,7 +64,7 @@ MODEL_HOMES = {
     "dss": ("DSS", "the same with modes from a differential equation", "05"),
     "sgconv": ("SGConv", "no recurrence: a long kernel from pieces of growing length", "05"),
     "attention": ("attention", "attention to all positions, with rotary positions", "10"),
-    "local_attention": ("attention", "attention within chunks, with rotary positions", "10"),
+    "local_attention": ("attention", "attention within chunks, with rotary positions", "07"),
     "ult": ("ULT", "Wₜ = Wₜ₋₁ + v kᵀ: a sum of writes", "09"),
     "nlt": ("NLT", "the same, outputs divided by a sum of weights", "09"),
     "deltanet": ("DeltaNet", "Wₜ = Wₜ₋₁ (I − β k kᵀ) + β v kᵀ: the delta rule", "09"),
@@ -73,6 +73,8 @@ MODEL_HOMES = {
     "transformer": ("Transformer", "softmax attention without positions", "09"),
     "plain_lstm": ("LSTM", "paper 003's LSTM, without residuals and norms", "09"),
     "e_lstm": ("e-LSTM", "an LSTM in which every cell sees the last state of itself alone", "09"),
+    "pd": ("one-hot columns", "xₜ = Pₜ Dₜ xₜ₋₁, columns of P one-hot, D a complex diagonal", "10"),
+    "dictionary": ("dictionary", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ a weighted mean of a few full matrices", "10"),
     "regulargpt": ("RegularGPT", "one attention layer used again at every depth of a tree over the string", "08"),
     "relu_rnn": ("RNN", "xₜ = relu(U xₜ₋₁ + W uₜ + b)", "08"),
     "xl_transformer": ("Transformer", "attention with the relative positions of Transformer-XL", "08"),
@@ -102,15 +104,15 @@ TASK_HOMES = {
     "reset_dyck_1": ("reset Dyck-1", "the same, where a 1 closes all brackets", "09"),
     "shift": ("Shift", "the input of 0, L/8, ..., 7L/8 steps ago", "06"),
     "cumsum": ("CumSum", "the sum so far, divided by the root of the position", "05"),
-    "cummax": ("CumMax", "the largest number so far", "10"),
+    "cummax": ("CumMax", "the largest number so far", "07"),
     "reverse": ("Reverse", "the numbers backwards", "05"),
     "sort": ("Sort", "the numbers in the order of their distance from the first", "05"),
-    "select": ("Select", "the marked numbers, in order", "10"),
-    "select_fixed": ("SelectFixed", "the numbers at positions that are the same for all inputs", "10"),
-    "mips": ("MIPS", "the value whose key fits a query best, among those so far", "10"),
+    "select": ("Select", "the marked numbers, in order", "07"),
+    "select_fixed": ("SelectFixed", "the numbers at positions that are the same for all inputs", "07"),
+    "mips": ("MIPS", "the value whose key fits a query best, among those so far", "07"),
     "context_shift": ("ContextShift", "the numbers shifted by as much as the input says", "05"),
-    "solve": ("Solve", "the unknowns of a linear system that is read equation by equation", "10"),
-    "solve_fixed": ("SolveFixed", "the same with one matrix for all inputs", "10"),
+    "solve": ("Solve", "the unknowns of a linear system that is read equation by equation", "07"),
+    "solve_fixed": ("SolveFixed", "the same with one matrix for all inputs", "07"),
     "listops": ("ListOps", "the value of a nested expression of MIN, MAX, MED, SM", "07"),
     "listops_subtrees": ("ListOps", "the value of every sub-expression", "07"),
     "pathfinder": ("Pathfinder", "whether two circles in a picture are joined by a path", "07"),

@@ -10,19 +10,21 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from statistics import fmean
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
+from lrnnlab import records
 from lrnnlab.algebra.exact_weights import exact_weights
 from lrnnlab.algebra.foretelling import FAMILIES, Foretold, foretell, foretell_all
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
-from lrnnlab.models import Net, build, snap
 from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
+from lrnnlab.models import Net, build, snap
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.names import named
 from lrnnlab.show.style import (
@@ -38,14 +40,28 @@ from lrnnlab.show.style import (
     new_figure,
     styled,
 )
-from lrnnlab.tables import get
-from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, ROWS, WINDOW, foretold, ladder_task
+from lrnnlab.tables import get, ladder_protocols
+from lrnnlab.tables.ladder import (
+    DEEP,
+    FAMILY,
+    FAR,
+    KNOWN,
+    LENGTH,
+    MACHINES,
+    ROWS,
+    WINDOW,
+    foretold,
+    ladder_task,
+    setting,
+    trained,
+)
 from lrnnlab.tables.lrnn_fading import first_below
 from lrnnlab.tables.text import by_cell, percent
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit
 from lrnnlab.training.recipes import Mend
 from lrnnlab.verification import Verdict, verify
+from lrnnlab.verification.asking import answers
 
 GROUPS = {  # of columns, by their algebra: the first column of each
     "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
@@ -113,10 +129,37 @@ def excluded(found: Sequence[Mapping]) -> set[tuple[str, str]]:
     return {(row, machine) for machine, row in by_cell(found) if foretold(row, machine) == "cannot"}
 
 
-def disagreements(found: Sequence[Mapping]) -> list[str]:
-    """The runs that last to the end though none of their kind can last for ever."""
-    return [f"{model_name(record['row'])} on {machine_name(record['task'])}, seed {record['seed']}" for record in found
-            if record["metrics"]["kind"] == "lasts" and foretold(record["row"], record["task"]) == "cannot"]  # fmt: skip
+def disagreements(found: Sequence[Mapping]) -> list[Mapping]:
+    """The runs that last on all strings that were drawn though none of their kind can last."""
+    return [r for r in found if r["metrics"]["kind"] == "lasts" and foretold(r["row"], r["task"]) == "cannot"]
+
+
+def who(record: Mapping) -> str:
+    """A run by its names in the text."""
+    return f"{model_name(record['row'])} on {machine_name(record['task'])}, seed {record['seed']}"
+
+
+def caught(row: str, machine: str, seed: int = 0) -> tuple[int, tuple[str, str]] | None:
+    """Train a cell that cannot last, and ask it the two words that refute it: the least n at which it errs, and they.
+
+    None if it is right on both for every n as long as they have at most 500 tokens.
+
+    >>> caught("diagonal_positive", "parity")[0]
+    1
+    """
+    asked = ladder_task(machine)
+    family, size = FAMILY[row.removesuffix(DEEP)]
+    clash = foretell(asked.machine, family, size).clash
+    assert clash is not None  # only such cells are asked
+    net = trained(setting(row, machine, "desk"), seed)[0].net
+    n = 1
+    while max(map(len, clash.words(n))) <= FAR:
+        for word in clash.words(n):
+            said = answers(net)(np.array([word]))[0]
+            if said[-1] != asked.machine.run(np.array(word))[-1]:
+                return n, tuple("".join(asked.symbols[token] for token in one) for one in clash.words(n))
+        n += 1
+    return None
 
 
 KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}
@@ -279,6 +322,14 @@ def told(found: Sequence[Mapping], row: str, machine: str) -> str:
     return said + ("." if learned == len(here) else f" (as little as {percent(worst)} % at 31 to 40).")
 
 
+def ledger() -> list[dict]:
+    """The recorded runs of ``ladder/protocols``: by machine and model, the mean of every rule, in percent."""
+    rules = ladder_protocols.RULES
+    return [{"machine": machine_name(machine), "model": model_name(row),
+             **{rule: percent(fmean(r["metrics"]["rules"][rule] for r in cell)) for rule in rules}}
+            for (machine, row), cell in by_cell(records.recorded("ladder/protocols")).items()]  # fmt: skip
+
+
 # --- a machine of your own -------------------------------------------------------------------------------------------
 
 _MENDING = Mend(Phase(steps=200, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5), rounds=4)
@@ -376,7 +427,8 @@ def _reflection(answer) -> None:
         given = numbers(call(answer, i, j, Q), (Q, Q), f"the matrix for i = {i}, j = {j}, Q = {Q}").astype(float)
         swapped = np.eye(Q)
         swapped[[i, j]] = swapped[[j, i]]
-        claim(np.allclose(given, swapped), f"for i = {i}, j = {j}, Q = {Q} the matrix does not exchange the two: {shown(given.tolist())}")
+        claim(np.allclose(given, swapped), f"for i = {i}, j = {j}, Q = {Q} the matrix does not exchange the two: "
+              + shown(given.tolist()))  # fmt: skip
 
 
 def _count(answer) -> None:

@@ -1,0 +1,18 @@
+"""Chapter 10's proofs with a line made false: the step that must fail first."""
+
+from proof_cells import Fault
+
+FAULTS = [
+    Fault("one_hot", "int(arrows[v, q] == r) for q", "int(arrows[v, r] == q) for q", "step 1"),
+    Fault("one_hot", "x = A[v] @ x", "x = A[0] @ x", "step 2"),
+    Fault("one_hot", "x = unit[machine.initial]", "x = unit[machine.initial + 1]", "step 2"),
+    Fault("non_negative", "change - a**n * (states[1] - x)", "change - a ** (n + 1) * (states[1] - x)", "step 1"),
+    Fault("non_negative", "states.append(sp.expand(a * states[-1] + b))", "states.append(sp.expand(a * states[-1] + b * x))",
+          "step 1"),
+    Fault("non_negative", "sp.Rational(999, 1000)):", "sp.S(1)):", "step 2"),
+    Fault("non_negative", "[x + k * b for k in range(7)]", "[x for k in range(7)]", "step 2"),
+    Fault("reflections", "Fraction((p == i) - (p == j))", "Fraction((p == i) + (p == j))", "step 1"),
+    Fault("reflections", "for first, *others in cycles(g):", "for first, *others in cycles(g)[::2]:", "step 1"),
+    Fault("reflections", "rank() == 5 - len(cycles(g))", "rank() == 4 - len(cycles(g))", "step 2"),
+    Fault("reflections", "int(r == g[s]))\n    assert (P - sp.eye(5))", "int(r == g[s]))\n    assert (P + sp.eye(5))", "step 2"),
+]  # fmt: skip

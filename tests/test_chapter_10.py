@@ -1,0 +1,86 @@
+"""Chapter 10: what its pictures and sentences say, a machine of one's own, its exercises."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lrnnlab.algebra.foretelling import FAMILIES
+from lrnnlab.chapters import ch10
+from lrnnlab.course import check
+from lrnnlab.course.exercises import exercises
+from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
+from lrnnlab.tables import ladder
+
+WRONG = {
+    "10.1": ["1", "2", "none"],
+    "10.2": ["(a|b)*a", "(aaa|b)*", "a*b*", 3, "(("],
+    "10.3": [lambda i, j, Q: np.eye(Q), lambda i, j, Q: -np.eye(Q), lambda i, j, Q: [[0, 1], [1, 0]], "swap"],
+    "10.4": [6, 4, 2, "three"],
+    "10.5": [(78, 235), (79, 314), (157, 314), 79],
+    "10.6": [lambda right: None, lambda right: 10, lambda right: right.index(0) + 1 if 0 in right else None, 3],
+    "10.7": [(1, 1 / 3), (1 / 6, 1 / 3), (0.5, 0.5), 2],
+}
+
+
+@pytest.mark.parametrize("exercise", exercises("10"), ids=lambda one: one.id)
+def test_each_exercise_takes_its_solution_and_nothing_planted(exercise):
+    assert check(exercise.id, exercise.answer()).outcome == RIGHT
+    said = [check(exercise.id, wrong) for wrong in WRONG[exercise.id] if wrong is not None]
+    assert {one.outcome for one in said} <= {NOT_YET, UNJUDGED} and sum(one.outcome == NOT_YET for one in said) >= 2
+
+
+def run(kind, first, trained=1.0, **more):
+    return {"metrics": {"kind": kind, "first": first, "trained": trained, "majority": 0.5, **more},
+            "accuracy_by_ten": [trained] * 50}  # fmt: skip
+
+
+def cell(row, task, *runs):
+    return [{"row": row, "task": task, "seed": seed, **one} for seed, one in enumerate(runs)]
+
+
+def test_a_cell_says_all_its_seeds():
+    found = cell("lstm", "parity", run("lasts", None), run("drifts", 77), run("never learned", 2, 0.6))
+    assert ch10.summary(found) == (1 / 3, "1/3")
+    assert ch10.told(found, "lstm", "parity") == ("LSTM on parity: <b>2 of 3</b> learned the training length, <b>1</b> last to "
+        "500; below 99 % from position 77 on (as little as 60.0 % at 31 to 40).")  # fmt: skip
+    assert ch10.summary(cell("lstm", "parity", run("aliases", 64), run("drifts", 90)))[1] == "64~"
+    assert ch10.summary(cell("lstm", "parity", run("never learned", 1, 0.5))) == (0.0, "")
+
+
+def test_what_cannot_last_and_seems_to_is_seen():
+    found = [*cell("diagonal_positive", "parity", run("lasts", None)), *cell("lstm", "a_5", run("lasts", None)),
+             *cell("rwkv", "z_5", run("drifts", 60)), *cell("phases x2", "s_3", run("never learned", 1, 0.3))]  # fmt: skip
+    assert [ch10.who(one) for one in ch10.disagreements(found)] == ["diagonal, positive on parity, seed 0"]
+    assert ch10.excluded(found) == {("diagonal_positive", "parity")}
+    can, cannot, is_open = ch10.outcomes(found)
+    assert (can["runs"], can["lasts"], cannot["lasts"], is_open["learned, lost with length"]) == (2, 1, 1, 1)
+    assert ch10.missed(found)[-1] == {"model": "phases, 2 layers", "runs": 1, "never learned": 1, "learned, lost with length": 0,
+                                      "lasts": 0, "not on": "S₃"}  # fmt: skip
+
+
+def test_every_recorded_cell_can_be_foretold():
+    for row in ladder.FAMILY:
+        for machine in ("flip_flop", "a_5"):
+            assert ladder.foretold(row, machine) in ("can", "cannot", "open")
+    assert {family for family, _ in ladder.FAMILY.values()} <= set(FAMILIES)
+
+
+@pytest.mark.parametrize("text", ["(ab|ba)*c", "(aaa|b)*", "even a odd*; odd a even; even b even; odd b odd", "(a|b)*abb", "a?b?c?"])
+def test_a_machine_of_ones_own_is_drawn_told_taught_and_taken_away(text):
+    machine = ch10.typed(text)
+    assert ch10.bench(text, "signed").axes
+    said = ch10.bench_sentence(text, "signed")
+    assert f"{machine.num_states} states" in said and "<b>" in said
+    assert {"blocks", "dictionary"} <= {row["family"] for row in ch10.exact_rows(machine)}
+    made, verdict = ch10.taught(machine)
+    assert verdict.proved and made.accepted
+    kept = json.loads(ch10.parcel(machine, made, verdict))
+    assert kept["machine"]["arrows"] == machine.transitions.tolist() and kept["proved"] and set(kept["foretold"]) == set(FAMILIES)
+
+
+@pytest.mark.parametrize("text", ["((", "a b", "a*", "q a r; q a s", "(a|b)" * 80, ""])
+def test_what_cannot_be_a_machine_is_said_in_one_sentence(text):
+    with pytest.raises(ValueError) as error:
+        ch10.bench(text, "signed")
+    assert 10 < len(str(error.value)) < 300 and "\n" not in str(error.value)
