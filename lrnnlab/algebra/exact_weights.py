@@ -15,7 +15,13 @@ import numpy as np
 from lrnnlab.algebra.blocks import BlockModel, one_hot, table
 from lrnnlab.algebra.cascades import Channel, DiagonalCascade, pair_up, universal_layer
 from lrnnlab.algebra.foretelling import (
-    FAMILIES, MONOID, known_quotients, separate, sinks, writes_needed, writes_of_token,
+    FAMILIES,
+    MONOID,
+    known_quotients,
+    separate,
+    sinks,
+    writes_needed,
+    writes_of_token,
 )
 from lrnnlab.algebra.groups import solvable_cascade
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
@@ -38,7 +44,7 @@ class Weights:
     @property
     def size(self) -> int:
         """The largest block; with ``writes`` the most of them that a token makes in one head."""
-        return max((len(made) for head in self.writes for made in head), default=0) if self.writes else self.model.size
+        return max(len(made) for head in self.writes for made in head) if self.writes else self.model.size
 
 
 @checked

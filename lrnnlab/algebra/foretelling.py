@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -179,8 +180,13 @@ class _Facts:
     def finite(self):
         return possible_in_one_diagonal_layer(self.small) if self.monoid[1] else None
 
-    def two(self, order):
-        """Do two diagonal layers last?  True if they do with a lower one that shows the token before, by fading.
+    @cached_property
+    def contracted(self):
+        return contraction_clash(self.small)
+
+    @cached_property
+    def two(self):
+        """By order: do two diagonal layers last?  True if they do with a lower one that shows the token before, by fading.
 
         The upper one reads pairs of tokens; where a pair cannot come, its action may be any.  So a pair whose second
         token leads all states that the first one leaves to one state is a reset, and the others do nothing elsewhere.
@@ -192,7 +198,7 @@ class _Facts:
                  for move in small.transitions for states in left]  # fmt: skip
         moves = np.unique(moves, axis=0)
         pairs = MooreMachine(moves, every, small.initial, tuple(range(len(moves))))
-        return diagonal_clash(pairs, order) is None
+        return {order: diagonal_clash(pairs, order) is None for order in (1, 2, None)}
 
     @cached_property
     def quotients(self):
@@ -249,8 +255,12 @@ def writes_needed(found: Quotient) -> int | None:
     >>> [writes_needed(quotients(language(name).machine)[-1]) for name in ("Sum(5)", "Tomita 2", "EvenPair(2)")]
     [4, 2, None]
     """
-    rows = ([writes_of_token(move, sink) for move in found.machine.transitions] for sink in sinks(found.machine))
-    return min((max(map(len, row)) for row in rows if None not in row), default=None)
+    needed = []
+    for sink in sinks(found.machine):
+        made = (writes_of_token(move, sink) for move in found.machine.transitions)
+        rows = list(takewhile(lambda writes: writes is not None, made))
+        needed += [max(map(len, rows))] if len(rows) == found.machine.num_symbols else []
+    return min(needed, default=None)
 
 
 def sinks(machine: MooreMachine) -> list[int | None]:
@@ -350,7 +360,7 @@ def _diagonal(family, facts, size):
         return _answer(family, f"{no} The machine is a group of derived length {layers}, which takes so many layers with "
                                "finitely many states (chapter 01, Theorem D'; arXiv:2603.01959).",
                        layers, least, clash=clash)  # fmt: skip
-    if least == 2 and facts.two(order):
+    if least == 2 and facts.two[order]:
         return _answer(family, f"{no} Two do: the lower one shows the token before, and with it as a part of the token "
                                "no pair of states forbids a layer.", 2, 2, clash=clash)  # fmt: skip
     made = {1: "It has no group", 2: "Its groups have orders that are powers of 2", None: "Its groups are solvable"}[order]
@@ -438,7 +448,7 @@ def _one_key(family, facts, size):
     no = "One layer does not last: the two words (lrnnlab.algebra.lasting)." if clash else "One layer is not decided."
     if facts.groups is None:
         return _answer(family, f"{no} {LARGE}", least=2 if clash else 1, clash=clash)
-    if facts.two(1):
+    if facts.two[1]:
         return _answer(family, f"{no} Two do, as with gates in [0, 1].", 2, 2 if clash else 1, clash=clash)
     return _answer(family, f"{no} The machine has no group, so it is a cascade of resets ({CASCADE}), and heads with keys "
                            "of one number reset.", None, 2 if clash else 1, clash=clash, some=True)  # fmt: skip
@@ -458,7 +468,7 @@ def _reflections(family, facts, size):
     if turns is not None and turns <= k:
         return _answer(family, f"The group has an orthogonal form in which every token moves at most {turns} directions "
                                f"(found in floating point), so {turns} reflections make it.", 1, size=k)  # fmt: skip
-    clash, no = contraction_clash(facts.small), "One layer is not decided."
+    clash, no = facts.contracted, "One layer is not decided."
     if clash:
         no = "One layer does not last, with any number of reflections: the two words (lrnnlab.algebra.lasting)."
     elif k == 1:

@@ -83,7 +83,8 @@ def way(machine: MooreMachine, state: int) -> Word:
     >>> way(language("Sum(5)").machine, 3)
     (3,)
     """
-    queue, words = [machine.initial], {machine.initial: ()}
+    queue = [machine.initial]
+    words: dict[int, Word] = {machine.initial: ()}
     for q in queue:
         for token, after in enumerate(machine.transitions[:, q].tolist()):
             if after not in words:
