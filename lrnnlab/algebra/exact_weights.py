@@ -14,7 +14,15 @@ import numpy as np
 
 from lrnnlab.algebra.blocks import BlockModel, one_hot, table
 from lrnnlab.algebra.cascades import Channel, DiagonalCascade, pair_up, universal_layer
-from lrnnlab.algebra.foretelling import FAMILIES, known_quotients, separate, sinks, writes_needed, writes_of_token
+from lrnnlab.algebra.foretelling import (
+    FAMILIES,
+    MONOID,
+    known_quotients,
+    separate,
+    sinks,
+    writes_needed,
+    writes_of_token,
+)
 from lrnnlab.algebra.groups import solvable_cascade
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.automata import MooreMachine, classify, minimise
@@ -36,7 +44,7 @@ class Weights:
     @property
     def size(self) -> int:
         """The largest block; with ``writes`` the most of them that a token makes in one head."""
-        return max((len(made) for head in self.writes for made in head), default=0) if self.writes else self.model.size
+        return max(len(made) for head in self.writes for made in head) if self.writes else self.model.size
 
 
 @checked
@@ -122,8 +130,9 @@ def _reflecting(found):
 
 def _diagonal(small, order):
     """Layers of diagonal gates with turns of an order that divides ``order`` (None: any), or None."""
-    verdict, groups = possible_in_one_diagonal_layer(small), classify(small)
-    if not groups.group or not groups.solvable:
+    groups = classify(small, MONOID)
+    if not groups.group or not groups.solvable or groups.monoid_size > 500:
+        verdict = possible_in_one_diagonal_layer(small)
         fits = verdict.possible and (order is None or order % verdict.order == 0)
         return _one_layer(small, verdict.order) if fits else None
     cascade = solvable_cascade("a cascade", small.symbols, [tuple(map(int, move)) for move in small.transitions])

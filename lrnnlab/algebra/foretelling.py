@@ -14,19 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from sympy import primefactors
+from sympy.combinatorics import Permutation, PermutationGroup
 
 from lrnnlab.algebra.groups import solvable_cascade
-from lrnnlab.algebra.lasting import Clash, constant_clash, contraction_clash, diagonal_clash, one_key_clash
+from lrnnlab.algebra.lasting import Clash, constant_clash, contraction_clash, diagonal_clash, one_key_clash, way
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.automata import MooreMachine, classify, equivalent, minimise, transition_monoid
+from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, minimise, transition_monoid
 from lrnnlab.automata.quotients import Quotient, quotients
 from lrnnlab.errors import checked, shown, whole_number
 
-MONOID = 20_000  # elements; beyond, questions about groups are not decided
+MONOID = 20_000  # elements; of a larger monoid only some groups are looked at
 FAMILIES = {
     "non-negative": "diagonal A_t with entries in [0, 1] that depend on the token",
     "signed": "diagonal A_t with entries in [-1, 1] that depend on the token",
@@ -123,30 +125,37 @@ class _Facts:
             raise ValueError("the machine gives one answer to all words: there is nothing to compute")
 
     @cached_property
-    def elements(self):
-        """(monoid, its cycles) or None if the monoid is too large; cycles: length -> (word, state on the cycle)."""
+    def monoid(self):
+        """The monoid, and whether this is all of it: of a large one the elements of short words only."""
         try:
-            monoid = transition_monoid(self.small, MONOID)
+            return transition_monoid(self.small, MONOID), True
         except ValueError:
-            return None
-        maps, stable = monoid.elements, monoid.elements
-        for _ in range(self.small.num_states.bit_length()):
-            stable = np.take_along_axis(stable, stable, 1)
-        length, power, points = np.zeros(maps.shape, np.int64), maps, np.arange(maps.shape[1])
-        for r in range(1, maps.shape[1] + 1):
-            length[(power == points) & (length == 0)] = r
-            power = np.take_along_axis(maps, power, 1)
-        cycles = {int(r): (monoid.words[rows[0]], int(states[0])) for r in np.unique(length) if r > 1
-                  for rows, states in [np.nonzero(length == r)]}  # fmt: skip
-        return monoid, cycles
+            return _first_elements(self.small), False
 
     @cached_property
     def groups(self):
-        return None if self.elements is None else classify(self.small, MONOID)
+        return classify(self.small, MONOID) if self.monoid[1] else None
+
+    @cached_property
+    def solvable(self):
+        """Are all groups in it?  None if that is not known."""
+        if self.groups:
+            return self.groups.solvable
+        moves = self.small.transitions.tolist()
+        whole = all(len(set(move)) == len(move) for move in moves)
+        return PermutationGroup(list(map(Permutation, moves))).is_solvable if whole else None
 
     @cached_property
     def cycles(self):
-        return self.elements[1]
+        """length -> (g, q): a word g, short ones first, that turns so many states in a cycle, and one of them."""
+        monoid = self.monoid[0]
+        maps, points = monoid.elements, np.arange(self.small.num_states)
+        length, power = np.zeros(maps.shape, np.int64), maps
+        for r in range(1, len(points) + 1):
+            length[(power == points) & (length == 0)] = r
+            power = np.take_along_axis(maps, power, 1)
+        return {int(r): (monoid.words[rows[0]], int(states[0])) for r in np.unique(length) if r > 1
+                for rows, states in [np.nonzero(length == r)]}  # fmt: skip
 
     @cached_property
     def primes(self):
@@ -158,7 +167,7 @@ class _Facts:
         there = q
         for token in g * times:
             there = int(self.small.transitions[token, there])
-        front = self.elements[0].words[int(np.argmax(self.elements[0].elements[:, self.small.initial] == q))]
+        front = way(self.small, q)
         rest = equivalent(replace(self.small, initial=there), replace(self.small, initial=q))
         return Clash(front + g * times, front, ((g * r, True), (rest, False)) if rest else ((g * r, True),))
 
@@ -169,10 +178,15 @@ class _Facts:
 
     @cached_property
     def finite(self):
-        return possible_in_one_diagonal_layer(self.small) if self.elements else None
+        return possible_in_one_diagonal_layer(self.small) if self.monoid[1] else None
 
-    def two(self, order):
-        """Do two diagonal layers last?  True if they do with a lower one that shows the token before, by fading.
+    @cached_property
+    def contracted(self):
+        return contraction_clash(self.small)
+
+    @cached_property
+    def two(self):
+        """By order: do two diagonal layers last?  True if they do with a lower one that shows the token before, by fading.
 
         The upper one reads pairs of tokens; where a pair cannot come, its action may be any.  So a pair whose second
         token leads all states that the first one leaves to one state is a reset, and the others do nothing elsewhere.
@@ -184,11 +198,25 @@ class _Facts:
                  for move in small.transitions for states in left]  # fmt: skip
         moves = np.unique(moves, axis=0)
         pairs = MooreMachine(moves, every, small.initial, tuple(range(len(moves))))
-        return diagonal_clash(pairs, order) is None
+        return {order: diagonal_clash(pairs, order) is None for order in (1, 2, None)}
 
     @cached_property
     def quotients(self):
         return known_quotients(self.small)
+
+
+def _first_elements(small, most=500):
+    queue = [np.arange(small.num_states)]
+    found: dict = {queue[0].tobytes(): ()}
+    for element in queue:
+        for token, move in enumerate(small.transitions):
+            longer = move[element]
+            if longer.tobytes() not in found:
+                found[longer.tobytes()] = (*found[element.tobytes()], token)
+                queue.append(longer)
+        if len(queue) > most:
+            return Monoid(np.array(queue), tuple(found.values()))
+    raise AssertionError("the monoid is small")
 
 
 def known_quotients(small: MooreMachine) -> list[Quotient]:
@@ -227,8 +255,12 @@ def writes_needed(found: Quotient) -> int | None:
     >>> [writes_needed(quotients(language(name).machine)[-1]) for name in ("Sum(5)", "Tomita 2", "EvenPair(2)")]
     [4, 2, None]
     """
-    rows = ([writes_of_token(move, sink) for move in found.machine.transitions] for sink in sinks(found.machine))
-    return min((max(map(len, row)) for row in rows if None not in row), default=None)
+    needed = []
+    for sink in sinks(found.machine):
+        made = (writes_of_token(move, sink) for move in found.machine.transitions)
+        rows = list(takewhile(lambda writes: writes is not None, made))
+        needed += [max(map(len, rows))] if len(rows) == found.machine.num_symbols else []
+    return min(needed, default=None)
 
 
 def sinks(machine: MooreMachine) -> list[int | None]:
@@ -274,7 +306,7 @@ def _turns(facts):
     A random symmetric matrix that commutes with the group has the irreducible parts of R^Q as eigenspaces; in each, a
     token needs as many reflections as it moves directions.
     """
-    maps, Q = facts.elements[0].elements, facts.small.num_states
+    maps, Q = facts.monoid[0].elements, facts.small.num_states
     if not facts.groups.group or len(maps) * Q * Q > 2_000_000:
         return None
     S = np.random.default_rng(0).normal(size=(Q, Q))
@@ -294,7 +326,7 @@ def _turns(facts):
 # --- a rule for each family --------------------------------------------------------------------------------------------
 
 CASCADE = "Krohn and Rhodes 1965, doi:10.1090/S0002-9947-1965-0188316-1"
-LARGE = f"The machine's monoid has more than {MONOID} elements, so its groups are not looked at."
+LARGE = f"The machine's monoid has more than {MONOID} elements, so not all of its groups are looked at."
 
 
 def _answer(family, theorem, layers=None, least: int | None = 1, size=None, clash=None, some=False):
@@ -310,7 +342,7 @@ def _answer(family, theorem, layers=None, least: int | None = 1, size=None, clas
 def _diagonal(family, facts, size):
     order = {"non-negative": 1, "signed": 2, "complex": None}[family]
     clash, groups = facts.one[order], facts.groups
-    if groups and (refusal := _no_diagonal(family, facts, order, groups)):
+    if refusal := _no_diagonal(family, facts, order):
         return refusal
     if clash is None:
         known = facts.finite and facts.finite.possible and (order is None or facts.finite.order <= order)
@@ -328,7 +360,7 @@ def _diagonal(family, facts, size):
         return _answer(family, f"{no} The machine is a group of derived length {layers}, which takes so many layers with "
                                "finitely many states (chapter 01, Theorem D'; arXiv:2603.01959).",
                        layers, least, clash=clash)  # fmt: skip
-    if least == 2 and facts.two(order):
+    if least == 2 and facts.two[order]:
         return _answer(family, f"{no} Two do: the lower one shows the token before, and with it as a part of the token "
                                "no pair of states forbids a layer.", 2, 2, clash=clash)  # fmt: skip
     made = {1: "It has no group", 2: "Its groups have orders that are powers of 2", None: "Its groups are solvable"}[order]
@@ -336,7 +368,7 @@ def _diagonal(family, facts, size):
                            "layers that takes is open.", None, least, clash=clash, some=True)  # fmt: skip
 
 
-def _no_diagonal(family, facts, order, groups):
+def _no_diagonal(family, facts, order):
     """The verdict that no number of layers is enough, or None."""
     if order == 1 and facts.cycles:
         r = min(facts.cycles)
@@ -349,7 +381,7 @@ def _no_diagonal(family, facts, order, groups):
                                "gates in [-1, 1] to a cycle at most twice as long as that of the layer below, so its "
                                "length is a power of 2. The two words refute one layer; with 2^L times g in front, L.",
                        least=None, clash=facts.turned(min(odd), 2))  # fmt: skip
-    if order is None and not groups.solvable:
+    if order is None and facts.solvable is False:
         return _answer(family, "A group in the machine is not solvable: no number of layers with finitely many states "
                                "holds it (chapter 01, Theorem D'; arXiv:2603.01959). The two words refute one layer.",
                        least=None, clash=facts.one[None])  # fmt: skip
@@ -357,11 +389,14 @@ def _no_diagonal(family, facts, order, groups):
 
 
 def _layers_of_group(facts, order):
-    """The derived length of a group machine, if its turns are of an order that the family has."""
+    """The derived length of a group machine, if its turns are of an order that the family has; else None."""
+    if order is None:
+        return facts.groups.derived_length
+    if facts.groups.monoid_size > 500:
+        return None
     tokens = [tuple(map(int, move)) for move in facts.small.transitions]
     cascade = solvable_cascade("", facts.small.symbols, tokens)
-    orders = {channel.order for layer in cascade.layers for channel in layer}
-    return cascade.depth if order is None or max(orders) <= order else None
+    return cascade.depth if all(order % channel.order == 0 for layer in cascade.layers for channel in layer) else None
 
 
 def _constant(family, facts, size):
@@ -385,14 +420,14 @@ def _blocks(family, facts, size):
     if size is None or size >= enough:
         return _answer(family, f"One-hot blocks, one for each of the quotients of at most {enough} states that together "
                                "tell all states apart (chapter 02, section 1).", 1, size=enough)  # fmt: skip
-    if facts.groups is None:
-        return _answer(family, LARGE, size=enough)
-    p, solvable = max(facts.primes, default=1), facts.groups.solvable
-    if p > size or (not solvable and size < 5):
+    p, solvable = max(facts.primes, default=1), facts.solvable
+    if p > size or (solvable is False and size < 5):
         what = f"of order {p}" if p > size else "that is not solvable"
         return _answer(family, f"The machine holds a group {what}. The groups of column-stochastic n x n matrices are groups "
                                f"of permutations of at most n points, and with finitely many states a cascade holds no "
                                f"simple group that no layer holds ({CASCADE}).", None, None, size=enough)  # fmt: skip
+    if facts.groups is None:
+        return _answer(family, LARGE, size=enough)
     least = 2 if solvable and facts.groups.derived_length > {1: 0, 2: 1, 3: 2}.get(size, 3 if size == 4 else 99) else 1
     if solvable and size > 1:
         return _answer(family, f"Cyclic groups of order at most n and resets fit, so a cascade of them does ({CASCADE}); "
@@ -401,7 +436,7 @@ def _blocks(family, facts, size):
 
 
 def _one_key(family, facts, size):
-    if facts.groups and facts.cycles:
+    if facts.cycles:
         r = min(facts.cycles)
         return _answer(family, f"A word turns {r} states in a cycle. What I - beta k k^T does not shrink it does not move, "
                                "so words read again and again bring every layer to rest (chapter 09, section 4, for one "
@@ -413,7 +448,7 @@ def _one_key(family, facts, size):
     no = "One layer does not last: the two words (lrnnlab.algebra.lasting)." if clash else "One layer is not decided."
     if facts.groups is None:
         return _answer(family, f"{no} {LARGE}", least=2 if clash else 1, clash=clash)
-    if facts.two(1):
+    if facts.two[1]:
         return _answer(family, f"{no} Two do, as with gates in [0, 1].", 2, 2 if clash else 1, clash=clash)
     return _answer(family, f"{no} The machine has no group, so it is a cascade of resets ({CASCADE}), and heads with keys "
                            "of one number reset.", None, 2 if clash else 1, clash=clash, some=True)  # fmt: skip
@@ -433,10 +468,10 @@ def _reflections(family, facts, size):
     if turns is not None and turns <= k:
         return _answer(family, f"The group has an orthogonal form in which every token moves at most {turns} directions "
                                f"(found in floating point), so {turns} reflections make it.", 1, size=k)  # fmt: skip
-    clash, no = contraction_clash(facts.small), "One layer is not decided."
+    clash, no = facts.contracted, "One layer is not decided."
     if clash:
         no = "One layer does not last, with any number of reflections: the two words (lrnnlab.algebra.lasting)."
-    elif k == 1 and facts.groups:
+    elif k == 1:
         turned = [r for r, (g, _) in facts.cycles.items() if r > 2 and len(g) == 1]
         if turned:
             clash = facts.turned(turned[0], 2)
@@ -461,7 +496,7 @@ def _reflections(family, facts, size):
 
 def _dihedral(facts):
     """Is the group one of the turns and reflections of a polygon?"""
-    maps = facts.elements[0].elements
+    maps = facts.monoid[0].elements
     one, m = np.arange(maps.shape[1]), len(maps) // 2
     for turn in maps:
         powers = [one]

@@ -76,6 +76,23 @@ class Clash:
         return "".join(symbols[token] for token in word)
 
 
+def way(machine: MooreMachine, state: int) -> Word:
+    """A shortest word that leads from the initial state to another that can be reached.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> way(language("Sum(5)").machine, 3)
+    (3,)
+    """
+    queue = [machine.initial]
+    words: dict[int, Word] = {machine.initial: ()}
+    for q in queue:
+        for token, after in enumerate(machine.transitions[:, q].tolist()):
+            if after not in words:
+                words[after] = (*words[q], token)
+                queue.append(after)
+    return words[state]
+
+
 class _Pairs:
     """The pairs of different states of a minimised machine, and how the tokens of ``letters`` move them."""
 
@@ -110,7 +127,8 @@ class _Pairs:
         The way leads through loops that contain all tokens of ``need`` (bits), and ends in a part of ``last``, which
         gives for each part the tokens of the last loop.
         """
-        queue, came = [], {}
+        queue: list = []
+        came: dict = {}
         for q, left, right in starts:
             pair = self._end(q, left), self._end(q, right)
             if pair[0] != pair[1] and (pair, 0) not in came:
@@ -149,20 +167,10 @@ class _Pairs:
                 joined[-1] = (joined[-1][0] + word, False)
             else:
                 joined.append((word, again))
-        small, front = self.small, self._way(q)
+        small, front = self.small, way(self.small, q)
         one, other = (replace(small, initial=int(state)) for state in pair)
         shown = equivalent(one, other)
         return Clash(front + left, front + right, (*joined, *([(shown, False)] if shown else [])))
-
-    def _way(self, q):
-        """A shortest word from the initial state to q."""
-        queue, words = [self.small.initial], {self.small.initial: ()}
-        for state in queue:
-            for token, move in enumerate(self.moves):
-                if move[state] not in words:
-                    words[move[state]] = (*words[state], token)
-                    queue.append(move[state])
-        return words[q]
 
     def _loop(self, pair, letters):
         """A word that leads from a pair back to it and contains the tokens of ``letters`` (bits), all on its loops."""

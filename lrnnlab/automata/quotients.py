@@ -47,8 +47,8 @@ def quotients(machine: MooreMachine, limit: int = 2000) -> list[Quotient]:
     found, queue = {tuple(states)} | made, sorted(made)
     for one in queue if limit else ():
         for other in made:
-            both = joined(small, one, [(q, block) for q, block in enumerate(other)])
-            if both not in found:
+            pairs = [(q, block) for q, block in enumerate(other) if one[q] != one[block]]
+            if pairs and (both := joined(small, one, pairs)) not in found:
                 found.add(both)
                 queue.append(both)
         if len(found) > limit:
