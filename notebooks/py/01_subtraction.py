@@ -1295,7 +1295,7 @@ show.figure(
 # %%
 killers_widget = explore(
     ch01.killer_walk,
-    {**dict.fromkeys(("zero", "one", "minus"), list(ch01.GATES)), "blocks": ["b = 1", "b = 2"]},
+    {**{key: list(ch01.GATES) for key in ("zero", "one", "minus")}, "blocks": ["b = 1", "b = 2"]},
     initial={"zero": "turn 120°", "one": "turn 72°", "minus": "reset", "blocks": "b = 1"},
     sentence=ch01.killer_sentence,
     alt="Dials of one channel reading the words 0-1-0-1 and 1-0-0-1, and of a block "

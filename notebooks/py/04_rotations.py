@@ -452,18 +452,22 @@ for Theta, other, flip in (
 
 # %% [markdown]
 # **Step 3** (numerical, on samples). That every rotation is $P\Theta P^\top$ with *some* orthogonal $P$ is linear
-# algebra (the real Schur form of $A$). The cell takes rotations of all sizes from 1 to 9 apart and puts them together
-# again, with $\det P = 1$: 20 random ones of each size, and those that are hardest, with repeated eigenvalues or
-# eigenvalues that almost coincide.
+# algebra: in the real Schur form $P^\top A P$ of a rotation stand blocks of two, which are turns, and single numbers,
+# which are $-1$ or 1. Those that are $-1$ come in pairs, since $\det A = 1$, and a pair is a turn by 180°. So we put the
+# blocks first, then the $-1$, then the 1; and where $\det P = -1$ we do what step 2 says.
 
 # %% tags=["proof-surjective"]
+def Theta_of(theta, N):
+    turns = [[[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]] for a in theta]
+    return linalg.block_diag(*turns, *np.ones((N % 2, 1, 1)))
+
+
 def take_apart(A):
     T, P = linalg.schur(A, output="real")
     N = len(A)
     pairs = [k for k in range(N - 1) if T[k + 1, k] != 0]  # where a block of two begins
-    single = sorted(set(range(N)) - {k + i for k in pairs for i in (0, 1)}, key=lambda k: T[k, k])
-    # eigenvalues -1 come in pairs, as det A = 1; behind them stand those that are 1
-    P = P[:, [k + i for k in pairs for i in (0, 1)] + single]
+    blocks = [k + i for k in pairs for i in (0, 1)]
+    P = P[:, blocks + sorted(set(range(N)) - set(blocks), key=lambda k: T[k, k])]
     T = P.T @ A @ P
     theta = np.array([math.atan2(T[k + 1, k], T[k, k]) for k in range(0, N - 1, 2)])
     if np.linalg.det(P) < 0 and N % 2:
@@ -473,20 +477,19 @@ def take_apart(A):
     return P, theta
 
 
-def Theta_of(theta, N):
-    turns = [[[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]] for a in theta]
-    return linalg.block_diag(*turns, *np.ones((N % 2, 1, 1)))
+# %% [markdown]
+# The cell takes rotations of all sizes from 1 to 9 apart and puts them together again, with $\det P = 1$: 20 random ones
+# of each size, and those that are hardest, with repeated eigenvalues or eigenvalues that almost coincide.
 
-
+# %% tags=["proof-surjective"]
 draw = np.random.default_rng(0)
 hard = [np.eye(4), -np.eye(4), np.diag([-1.0, 1, -1]), np.roll(np.eye(5), 1, 0),
         np.eye(4)[[1, 2, 0, 3]], np.eye(4)[[1, 0, 3, 2]],
         Theta_of([1e-9, 0.3], 4), Theta_of([0.7, 0.7], 5)]  # fmt: skip
 rotations = [random_rotation(N, draw) for N in range(1, 10) for _ in range(20)] + hard
 parts = [take_apart(A) for A in rotations]
-off = max(
-    np.abs(P @ Theta_of(theta, len(P)) @ P.T - A).max() for A, (P, theta) in zip(rotations, parts)
-)
+again = [P @ Theta_of(theta, len(P)) @ P.T for P, theta in parts]
+off = max(np.abs(made - A).max() for made, A in zip(again, rotations))
 one = max(abs(np.linalg.det(P) - 1) for P, _ in parts)
 assert off < 1e-12 and one < 1e-12, "step 3"
 print(f"{len(rotations)} rotations rebuilt to within 1e-12, each with det P = 1")
