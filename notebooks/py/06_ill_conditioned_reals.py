@@ -106,7 +106,9 @@ def gaps(nodes):  # the product of all differences
 
 for r in range(1, 5):
     determinant = powers(x[:r], range(r)).det()
-    assert sp.expand(determinant - gaps(x[:r])) == 0, "step 1"
+    assert sp.expand(determinant - gaps(x[:r])) == 0, (
+        "step 1: the determinant is the product of differences"
+    )
 print("three nodes:", sp.factor(powers(x[:3], range(3)).det()))
 
 
@@ -142,7 +144,7 @@ def printed(nodes):
 
 for N in (2, 3, 4):
     signs = {sp.cancel(wrong / right) for wrong, right in zip(printed(x[:N]), weights(x[:N]))}
-    assert signs == {(-1) ** N}, "step 3"
+    assert signs == {(-1) ** N}, "step 3: the sign is (-1)^N"
 print("nodes 0, 1/2, 1, as printed:", printed(three))
 
 # %% [markdown]
@@ -152,7 +154,7 @@ print("nodes 0, 1/2, 1, as printed:", printed(three))
 for N in (2, 3, 4):
     divided = [w / node for w, node in zip(weights(x[:N]), x)]
     kernel = powers(x[:N], range(1, N + 1)) * sp.Matrix(divided)
-    assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], "step 4"
+    assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], "step 4: a one-hot at lag N - 1"
 some = [sp.S(1) / 4, sp.S(1) / 2, sp.S(1)]
 later = [w / node for w, node in zip(weights(some), some)]
 print(f"nodes 1/4, 1/2, 1: {weights(some)}; for lags 1 to 3: {later}")
@@ -164,7 +166,9 @@ print(f"nodes 1/4, 1/2, 1: {weights(some)}; for lags 1 to 3: {later}")
 
 # %% tags=["proof-claim_1"]
 for N in (2, 3, 4):
-    assert sp.cancel(sp.prod(weights(x[:N])) ** 2 * gaps(x[:N]) ** 4) == 1, "step 5"
+    assert sp.cancel(sp.prod(weights(x[:N])) ** 2 * gaps(x[:N]) ** 4) == 1, (
+        "step 5: every pair of nodes stands twice"
+    )
 sizes = [abs(w) for w in weights(three)]
 mean = float(sp.prod(sizes)) ** (1 / 3)
 print(f"nodes 0, 1/2, 1: the largest weight is {max(sizes)}, the geometric mean {mean:.2f}")
@@ -179,7 +183,9 @@ print(f"nodes 0, 1/2, 1: the largest weight is {max(sizes)}, the geometric mean 
 # %% tags=["proof-claim_1"]
 for N in (2, 3, 4):
     table = sp.Matrix(N, N, lambda k, i: sp.chebyshevt(k, 2 * x[i] - 1))
-    assert sp.expand(table.det() - 2 ** ((N - 1) ** 2) * gaps(x[:N])) == 0, "step 6"
+    assert sp.expand(table.det() - 2 ** ((N - 1) ** 2) * gaps(x[:N])) == 0, (
+        "step 6: the determinant of the Chebyshev rows"
+    )
 print("row 2 of the table:", sp.expand(sp.chebyshevt(2, 2 * x[0] - 1)))
 
 # %% [markdown]
@@ -262,7 +268,9 @@ for N in (2, 3, 4, 5, 6):
     w, node, p = (sp.symbols(f"{name}0:{N}") for name in ("w", "x", "p"))
     kernel = [sum(w[i] * node[i] ** k for i in range(N)) for k in range(N)]
     paired = sum(w[i] * sum(p[k] * node[i] ** k for k in range(N)) for i in range(N))
-    assert sp.expand(paired - sum(p[k] * kernel[k] for k in range(N))) == 0, "step 1"
+    assert sp.expand(paired - sum(p[k] * kernel[k] for k in range(N))) == 0, (
+        "step 1: over the nodes first or over the lags first"
+    )
 terms = len(sp.Add.make_args(sp.expand(paired)))
 print(f"N = {N}: the same {terms} products w_i p_k x_i^k on both sides")
 
@@ -276,7 +284,7 @@ X = sp.Symbol("x")
 T = [sp.Poly(sp.chebyshevt(n, X), X) for n in range(13)]
 U = [sp.Poly(sp.chebyshevu(n, X), X) for n in range(13)]
 for n in range(1, 13):
-    assert T[n] ** 2 + sp.Poly(1 - X**2, X) * U[n - 1] ** 2 == 1, "step 2"
+    assert T[n] ** 2 + sp.Poly(1 - X**2, X) * U[n - 1] ** 2 == 1, "step 2: T^2 + (1 - x^2) U^2 = 1"
 print("T_3 =", T[3].as_expr(), "; U_2 =", U[2].as_expr())
 
 # %% [markdown]
@@ -298,8 +306,8 @@ print(leading)
 # %% tags=["proof-theorem_1"]
 for n in range(1, 13):
     q = sp.Poly(X**2 - 1, X) * U[n - 1]
-    assert q.degree() == n + 1 and q.is_sqf, "step 4"  # square-free: n + 1 different zeros
-    assert q.count_roots(-1, 1) == n + 1, "step 4"  # all of them real and in [-1, 1]
+    assert q.degree() == n + 1 and q.is_sqf, "step 4: n + 1 different zeros"
+    assert q.count_roots(-1, 1) == n + 1, "step 4: all of them real and in [-1, 1]"
 print("n = 3:", sp.factor(T[3].as_expr() ** 2 - 1))
 
 # %% [markdown]
@@ -352,7 +360,7 @@ draw, least = np.random.default_rng(0), Fraction(10**9)
 for N in [N for N in range(2, 13) for _ in range(10)]:
     nodes = [Fraction(int(a) + 1, 10 * N) for a in draw.choice(10 * N, N, replace=False)]
     least = min(least, sum(map(abs, shifts.exact_weights(nodes))) / 2 ** (2 * N - 3))
-assert least > 1, "step 8"
+assert least > 1, "step 8: random nodes cost more"
 print(f"the best of 110 random sets has {float(least):.3f} times the least norm")
 
 # %%
@@ -437,7 +445,7 @@ def cost(n, S):  # the closed form
 
 for n in range(1, 13):
     assert [abs(star(n).nth(S)) for S in range(n + 1)] == [cost(n, S) for S in range(n + 1)], (
-        "step 1"
+        "step 1: the coefficients of T*"
     )
 print("L = 8:", [cost(7, S) for S in range(8)])
 
@@ -480,7 +488,9 @@ print("L = 4, S = 1:", [round(float(a), 6) for a in found[4, 1]])
 
 # %% tags=["proof-theorem_2"]
 for (L, S), w in found.items():
-    assert abs(sum(map(abs, w)) / int(cost(L - 1, S)) - 1) < Fraction(1, 10**30), "step 4"
+    assert abs(sum(map(abs, w)) / int(cost(L - 1, S)) - 1) < Fraction(1, 10**30), (
+        "step 4: the sizes add up to the bound"
+    )
 print(f"{len(found)} pairs (L, S): ||w||_1 is the coefficient")
 
 
@@ -500,7 +510,9 @@ def least_norm(nodes, target, error=0.0):
 L, grid = 7, np.linspace(0, 1, 401)
 programme = [least_norm(grid, np.eye(L)[S]) for S in range(L)]
 for S in range(L):
-    assert 1 - 1e-6 < programme[S] / cost(L - 1, S) < 1 + 5e-3, "step 5"
+    assert 1 - 1e-6 < programme[S] / cost(L - 1, S) < 1 + 5e-3, (
+        "step 5: the programme finds the same price"
+    )
 show.table(
     [
         {"S": S, "linear programme": programme[S], "closed form": int(cost(L - 1, S))}
@@ -558,7 +570,9 @@ print("from S to S + 1:", sp.factor(ratio))
 # %% tags=["proof-dearest"]
 for n in range(1, 60):
     prices = [shifts.smallest_norm(n + 1, S) for S in range(n + 1)]
-    assert abs(prices.index(max(prices)) - n / math.sqrt(2)) < 1, "step 2"
+    assert abs(prices.index(max(prices)) - n / math.sqrt(2)) < 1, (
+        "step 2: the dearest shift is near n / sqrt(2)"
+    )
 prices = [shifts.smallest_norm(256, S) for S in range(256)]
 print(
     f"L = 256: dearest S = {prices.index(max(prices))}, n/sqrt 2 = {255 / math.sqrt(2):.1f}, "
@@ -622,7 +636,9 @@ X = sp.Symbol("x")
 for L, S in [(L, S) for L in range(2, 13) for S in range(L)]:
     m = L - 1 if (L - 1 - S) % 2 == 0 else L - 2
     among = [abs(sp.Poly(sp.chebyshevt(degree, X), X).nth(S)) for degree in range(L)]
-    assert shifts.smallest_norm(L, S, "[-1,1]") == among[m] == max(among), "step 1"
+    assert shifts.smallest_norm(L, S, "[-1,1]") == among[m] == max(among), (
+        "step 1: the largest coefficient is that of T_m"
+    )
 print("L = 8:", [shifts.smallest_norm(8, S, "[-1,1]") for S in range(8)])
 
 # %% [markdown]
@@ -668,7 +684,9 @@ draw = np.random.default_rng(0)
 for _ in range(100):
     nodes = draw.uniform(0, 1, 5) * np.exp(2j * np.pi * draw.uniform(0, 1, 5))
     w = draw.standard_normal(5) + 1j * draw.standard_normal(5)
-    assert all(abs(w @ nodes**S) <= abs(w).sum() + 1e-12 for S in range(9)), "step 1"
+    assert all(abs(w @ nodes**S) <= abs(w).sum() + 1e-12 for S in range(9)), (
+        "step 1: |K_S| is at most the sum of the sizes"
+    )
 z = sp.Symbol("z")
 for L in range(2, 13):
     assert sp.expand((z - 1) * sum(z**i for i in range(L)) - (z**L - 1)) == 0, "step 2: the sum"
@@ -694,7 +712,7 @@ print("||w||_1 = 1 for every shift on L = 2 to 12 lags")
 # %% tags=["proof-inexact"]
 L, rows, grid = 8, [], np.linspace(0, 1, 401)
 together = sum(shifts.smallest_norm(L, k) for k in range(L))
-assert together == sp.chebyshevt(L - 1, 3), "step 1"
+assert together == sp.chebyshevt(L - 1, 3), "step 1: all prices together are T_n(3)"
 table = np.hstack([grid ** np.arange(L)[:, None], -(grid ** np.arange(L)[:, None])])
 for S, error in [(S, error) for S in (1, 5) for error in (0.0, 0.001, 0.1, 0.3, 0.4)]:
     one_hot = np.eye(L)[S]
@@ -772,7 +790,7 @@ float_widget
 # %% tags=["proof-floats"]
 logs = [ch06.shift_weights(N, "[0,1]").log2_largest for N in (10, 20, 40)]
 growth = [(logs[1] - logs[0]) / 10, (logs[2] - logs[1]) / 20]
-assert all(1.8 < digits < 2 for digits in growth), "step 1"
+assert all(1.8 < digits < 2 for digits in growth), "step 1: nearly 2 binary digits a mode"
 print("log2 of the largest weight at N = 10, 20, 40:", [round(value, 1) for value in logs])
 for interval, digits_a_mode, start in (("[0,1]", 2, -3), ("[-1,1]", 1, -2), ("circle", 0, 0)):
     made = [ch06.shift_weights(N, interval) for N in range(2, 65)]
@@ -787,7 +805,7 @@ for interval, digits_a_mode, start in (("[0,1]", 2, -3), ("[-1,1]", 1, -2), ("ci
             if predicted is None
             else lost is not None and abs(lost - predicted) <= 3
         )
-        assert near, "step 2"
+        assert near, "step 2: within 3 of the predicted N"
         print(
             f"{interval:7s} {digits} digits: predicted N = {predicted}, "
             f"observed within 3 of it: {near}"
@@ -1205,7 +1223,9 @@ lam, u = sp.Symbol("lambda", positive=True), sp.symbols("u0:6")
 x = sp.S(0)
 for k in range(6):
     x = sp.expand(lam * x + u[k])
-    assert sp.expand(lam**k * sum(u[j] * lam**-j for j in range(k + 1)) - x) == 0, "step 1"
+    assert sp.expand(lam**k * sum(u[j] * lam**-j for j in range(k + 1)) - x) == 0, (
+        "step 1: the reduction is exact"
+    )
 print("x_5 =", x)
 
 # %% [markdown]
@@ -1216,15 +1236,17 @@ print("x_5 =", x)
 # %% tags=["proof-running_sum"]
 for lam in (0.999, 0.99, 0.9, 0.5):
     found = ch06.summed(lam, "float32")
-    assert found.errors.max() < 1e-3, "step 2"
+    assert found.errors.max() < 1e-3, "step 2: the errors stay small"
     early = found.predicted - math.log(1 / (1 - lam)) / -math.log(lam)
-    assert early - 1 <= found.observed <= found.predicted + 1, "step 3"
+    assert early - 1 <= found.observed <= found.predicted + 1, (
+        "step 3: the first number that is not finite"
+    )
     print(f"lambda = {lam}: finite up to near k = {found.predicted:,.0f}, as predicted")
 double = ch06.summed(0.99, "float64")
 assert (
     double.errors.max() < 1e-11
     and 7.9 < double.predicted / ch06.summed(0.99, "float32").predicted < 8.1
-), "step 4"
+), "step 4: float64 goes eight times as far"
 
 # %% [markdown]
 # **Break it.** A wall 20 % earlier than predicted:

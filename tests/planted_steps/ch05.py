@@ -12,8 +12,8 @@ FAULTS = [
     Fault("ring", "column[(i - j) % n]", "column[(j - i) % n]", "step 2"),
     Fault(
         "ring",
-        'around(ring(K, k, 2 * L, X), u) == sums, "step 2"',
-        'around(ring(K, k, 2 * L - 2, X), u) == sums, "step 2"',
+        'around(ring(K, k, 2 * L, X), u) == sums, "step 2:',
+        'around(ring(K, k, 2 * L - 2, X), u) == sums, "step 2:',
         "step 2",
     ),
     Fault("ring", "[*range(2 * L - 1, 3 * L)]", "[*range(2 * L, 3 * L)]", "step 3"),
