@@ -141,8 +141,8 @@ FAULTS = [
     ),
     Fault(
         "running_sum",
-        '    assert early - 1 <= found.observed <= found.predicted + 1, "step 3:',
-        '    assert found.observed <= early - 1, "step 3:',
+        "    assert early - 1 <= found.observed <= found.predicted + 1, (",
+        "    assert found.observed <= early - 1, (",
         "step 3",
     ),
     Fault("running_sum", 'double = ch06.summed(0.99, "float64")', 'double = ch06.summed(0.99, "float32")', "step 4"),

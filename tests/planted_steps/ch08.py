@@ -100,7 +100,7 @@ FAULTS = [
     Fault("clusters", "for action in found[-1] for move in moves", "for action in found[-1] for move in moves[:1]", "step 1"),
     Fault("clusters", '("Cycle Navigation", 5)', '("Cycle Navigation", 4)', "step 2"),
     Fault("clusters", '"Tomita 5": (2, 2, 2', '"Tomita 5": (2, 4, 4', "step 3"),
-    Fault("clusters", '"Tomita 6", "S_3"], "step 4:', '"S_3"], "step 4:', "step 4"),
+    Fault("clusters", '"Tomita 6", "S_3"], (', '"S_3"], (', "step 4"),
     Fault("clusters", "{order // len(counts)}", "{order}", "step 5"),
     Fault("clusters", "((r + 1) ** 2 + 1) // 2", "(r + 1) ** 2 // 2", "step 6"),
     Fault("clusters", "actions = 1 + sum(", "actions = sum(", "step 6"),
