@@ -432,7 +432,9 @@ with show.fails("step 1"):
 my_D = None  # exercise 9: two rows of two numbers, for example [[1, 0], [0, 1]]
 if my_D is not None:
     theta, mine = sp.Symbol("theta", real=True), sp.Matrix(my_D)
-    assert mine * mine == sp.eye(2) and mine.det() == -1 and mine * R(theta) * mine == R(-theta), "step 1, with yours"
+    assert mine * mine == sp.eye(2) and mine.det() == -1 and mine * R(theta) * mine == R(-theta), (
+        "step 1: your D does not turn a rotation around"
+    )
 check("04.9", my_D)
 
 # %% [markdown]

@@ -546,6 +546,7 @@ print(
     f"r = 0.98: {condition(0.98 * grid):.4g}; default decays: all above 10^4; dt = 1e-5: below 1.01"
 )
 
+# %% [markdown]
 # ### Half a circle is better
 #
 # The kernel is cast to its real part. So $N$ complex weights are $2N$ real ones, and one would hope for all real kernels of length $2N$. The full circle does not give them: with $\lambda$ it holds $\bar\lambda$ already, and the mirror images are no news. Half of the weights are wasted.
@@ -721,8 +722,9 @@ for N, L, S in cases:
             for k in range(L)
         ]
         assert hot == [int(k == S) for k in range(L)], "step 4: a one-hot at S"
-print("N = 3, S = 2 on 8 lags:", [kernel_fits.root_sum([s * (2 * n + 1) * (k - 2) for n in range(3) for s in (1, -1)], 12)
-                                  / sp.Integer(6) for k in range(8)])  # fmt: skip
+odd = [s * (2 * n + 1) for n in range(3) for s in (1, -1)]
+half = [kernel_fits.root_sum([e * (k - 2) for e in odd], 12) / sp.Integer(6) for k in range(8)]
+print("N = 3, S = 2 on 8 lags:", half)
 
 # %% [markdown]
 # **Break a hypothesis.** "A shift by $S$ needs $S + 1$ modes" sounds right, since so many numbers must be remembered. An *exact* kernel must also be silent afterwards:
@@ -773,7 +775,8 @@ for d in (0.5, 0.1, 0.01):
 
 # %% tags=["proof-what_fits"]
 N = 32
-fits = {kind: {name: kernel_fits.best_fit(nodes, goal) for name, goal in kernel_fits.targets(2 * N).items()}
+goals = kernel_fits.targets(2 * N)
+fits = {kind: {name: kernel_fits.best_fit(nodes, goal) for name, goal in goals.items()}
         for kind, nodes in kernel_fits.families(N).items()}  # fmt: skip
 shifted, reals = ("shift by L/4", "shift by L/2"), ("real, (0,1]", "real, [-1,1]")
 assert max(fit.error for fit in fits["half circle"].values()) < 1e-10, "step 1: the errors"
@@ -785,8 +788,8 @@ assert min(fits[kind][name].error for kind in reals for name in (*shifted, "nois
     "step 3: real modes fit neither shifts nor noise"
 )
 assert max(fits[kind]["fading sine"].error for kind in reals) < 0.05, "step 4: real modes fit what fades"
-rows = [{"target": name, **{kind: f"{row[name].error:.2f} ({row[name].norm:.2g})" for kind, row in fits.items()}}
-        for name in kernel_fits.targets(2 * N)]  # fmt: skip
+said = lambda fit: f"{fit.error:.2f} ({fit.norm:.2g})"
+rows = [{"target": name, **{kind: said(row[name]) for kind, row in fits.items()}} for name in goals]
 
 # %% tags=["nbval-ignore-output"]
 show.table(
@@ -1206,8 +1209,9 @@ show.table(
     [{"model": name, "reach": None if "eigenvalues" in options else reach(options),
       "R2 predicted": None if "eigenvalues" in options else shifts.predicted_r2(64, reach(options) / 2),
       "R2, live": shift[name][2]} for name, options in rows.items()],
-    caption="Live, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S that the "
-            "modes make nearly. (Real modes reach none with weights that a float holds: chapter 06.)",
+    caption="Live, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S "
+            "that the modes make nearly. (Real modes reach none with weights that a float holds: "
+            "chapter 06.)",
     formats={"R2, live": ".2f", "R2 predicted": ".3f"},
 )  # fmt: skip
 

@@ -502,8 +502,8 @@ def least_norm(nodes, target, error=0.0):
     """The least ||w||_1 of a kernel that is nowhere further than ``error`` from ``target``."""
     table = nodes ** np.arange(len(target))[:, None]
     table = np.hstack([table, -table])  # w = its positive part minus its negative part
-    bounds = {"A_eq": table, "b_eq": target} if not error else {
-        "A_ub": np.vstack([table, -table]), "b_ub": np.concatenate([target + error, error - target])}  # fmt: skip
+    above, below = np.vstack([table, -table]), np.concatenate([target + error, error - target])
+    bounds = {"A_ub": above, "b_ub": below} if error else {"A_eq": table, "b_eq": target}
     return linprog(np.ones(2 * len(nodes)), **bounds).fun
 
 

@@ -832,7 +832,8 @@ reached = machine.transitions[strings[:, 0]] == q0  # after one letter: from whi
 assert np.array_equal(rows[0, :, :, q0], reached), "step 2: what the column says"
 other = (rows[:, :, :, q0] != one[states]).any(-1)
 assert other.any(), "step 2: column q0 is another vector"
-print(f"row q0 is the state on all {states.size} prefixes; column q0 is another vector on {other.mean():.0%}")
+print(f"row q0 is the state on all {states.size} prefixes;",
+      f"column q0 is another vector on {other.mean():.0%}")  # fmt: skip
 
 
 # %% tags=["proof-read_out"]
@@ -1212,8 +1213,8 @@ print(*ch08.low_and_why(desk), sep="\n")
 # shares of right answers, by the number of $\times$ at the seam, show which of the two is learned first.
 
 # %%
-arithmetic = [record for record in desk
-              if (record["row"], record["task"]) == ("regulargpt_c2", "modular_arithmetic_prefix")]  # fmt: skip
+wanted = ("regulargpt_c2", "modular_arithmetic_prefix")
+arithmetic = [record for record in desk if (record["row"], record["task"]) == wanted]
 print(*table1.reasons(arithmetic), sep="\n")
 
 # %% [markdown]
@@ -1342,7 +1343,9 @@ print(f"{len(three)} tasks, words of 2 to {size} letters: every two actions are 
 # %% tags=["proof-at_least"]
 with show.fails("step 1"):
     machine = ch08.machine_of("D_2")
-    assert len(set(machine.outputs.tolist())) == machine.num_states, "step 1: D_2 has two answers for four states"
+    assert len(set(machine.outputs.tolist())) == machine.num_states, (
+        "step 1: D_2 has two answers for four states"
+    )
 
 # %% [markdown]
 # ### How many actions?
@@ -1422,7 +1425,7 @@ for brackets in (2, 3, 4, 12):
     even = sum(((r + 1) ** 2 + 1) // 2 for r in range(brackets + 1))  # with "wrong", without "nothing"
     assert len(set().union(*found)) == actions, "step 6: all actions"
     assert sorted(lasting(found)) == sorted((even, actions - even)), "step 6: by parity"
-    print(f"D_{brackets}: {actions} actions, of which long words show {even} (even) or {actions - even} (odd)")
+    print(f"D_{brackets}: {actions} actions; long words show {even} (even) or {actions - even} (odd)")
 
 # %% [markdown]
 # **Break a hypothesis.** *Exactly* $2^{\ell+1}$ letters: the first node of each depth has fewer, if the string does not fill its
@@ -1631,8 +1634,8 @@ by_letter = np.array([slopes[t] * abs(x[t]) * np.prod(slopes[t + 1 :]) for t in 
 assert slopes[10:].max() < 0.1 and by_letter[-4:].sum() > 0.99 * by_letter.sum(), (
     "step 2: 99 % lies on the last four letters"
 )
-print(f"each of 64 letters turns the answer; on the last four lies {by_letter[-4:].sum() / by_letter.sum():.4%} "
-      "of the gradient")  # fmt: skip
+print("each of 64 letters turns the answer; on the last four lies",
+      f"{by_letter[-4:].sum() / by_letter.sum():.4%} of the gradient")  # fmt: skip
 
 # %% [markdown]
 # **Break it:** without the saturation, $x_t = s_t x_{t-1}$, the same answer has the same gradient everywhere.
@@ -1641,7 +1644,9 @@ print(f"each of 64 letters turns the answer; on the last four lies {by_letter[-4
 with show.fails("step 2"):
     slopes, x = np.ones(64), np.cumprod([1, *signs])
     by_letter = np.array([slopes[t] * abs(x[t]) * np.prod(slopes[t + 1 :]) for t in range(64)])
-    assert by_letter[-4:].sum() > 0.99 * by_letter.sum(), f"step 2: {by_letter[-4:].sum() / by_letter.sum():.1%}"
+    assert by_letter[-4:].sum() > 0.99 * by_letter.sum(), (
+        f"step 2: {by_letter[-4:].sum() / by_letter.sum():.1%}"
+    )
 
 # %% [markdown]
 # The trained nets show it too. Look at Parity, where all letters count alike for any net that is right:
@@ -1784,7 +1789,8 @@ def layer(keys):
 
 shares = [1 - Fraction(layer(0), layer(keys)) for keys in (512, Fraction(513, 2))]
 assert 0 < shares[1] < shares[0] <= Fraction(1, 10), "step 4: attention is a tenth of a layer at most"
-print(f"attention's share of a layer: {float(shares[0]):.1%} (all keys), {float(shares[1]):.1%} (earlier ones)")
+print(f"attention's share of a layer: {float(shares[0]):.1%} (all keys),",
+      f"{float(shares[1]):.1%} (earlier ones)")  # fmt: skip
 
 # %% [markdown]
 # **Step 5.** Counted in whole layers, RegularGPT is cheaper only for $K < 0.54\,L$: with as many layers as the Transformer it is dearer.
@@ -1801,7 +1807,9 @@ t, c, D = sp.symbols("T C d", positive=True)
 pays = sp.solve(sp.Eq(24 * D**2 + 4 * D * t, 2 * (24 * D**2 + 4 * D * c)), t)
 assert pays == [6 * D + 2 * c], "step 6: it pays from T = 6 d + 2 C on"
 lengths = (512, 1024, 2048, 4096, 8192)
-perplexity = {row["model (C / K)"]: [row[str(length)] for length in lengths] for row in ch08.rows_of_table_3()}
+perplexity = {
+    row["model (C / K)"]: [row[str(length)] for length in lengths] for row in ch08.rows_of_table_3()
+}
 for chunk in (32, 64, 128, 256):
     row = perplexity[f"{chunk} / 6"]
     cliff = next((length for length, found in zip(lengths, row) if found > 10 * row[0]), None)

@@ -125,8 +125,8 @@ FAULTS = [
     Fault("what_fits", 'fits["half circle"].values()) < 1e-10', 'fits["circle (DFT)"].values()) < 1e-10', "step 1"),
     Fault(
         "what_fits",
-        "for name, goal in kernel_fits.targets(2 * N).items()}\n",
-        "for name, goal in kernel_fits.targets(2 * N + 2).items()}\n",
+        "goals = kernel_fits.targets(2 * N)\n",
+        "goals = kernel_fits.targets(2 * N + 2)\n",
         "step 1",
     ),
     Fault("what_fits", "error - 0.5**0.5) < 1e-9", "error - 0.5) < 1e-9", "step 2"),
