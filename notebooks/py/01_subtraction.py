@@ -18,9 +18,10 @@
 # models.
 #
 # **How to read the proofs.** Each step is a sentence, followed by a short cell that computes what the sentence says and
-# ends in `assert ..., "step 3"`. Change a line and run it again: the `assert` tells you which step breaks. Where we
-# break a hypothesis ourselves, the cell stands under `with show.fails("step 3")`, which demands that exactly this step
-# fails. A step that is only checked on examples, or in floating point, says so.
+# ends in `assert ..., "step 3: ..."`, with what the step claims in a few words. Change a line and run it again: the
+# `assert` tells you which step breaks. Where we break a hypothesis ourselves, the cell stands under
+# `with show.fails("step 3")`, which demands that exactly this step fails. A step that is only checked on examples, or
+# in floating point, says so.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
 # 7. *It takes* three to four hours to read with all proofs (an hour and a half for sections 1 to 5), and less than a
@@ -363,8 +364,8 @@ print(f"modulo {M}: right on {len(words)} expressions of {n} numbers, with {len(
 #
 # *Equality of states* can be weakened. A real network cannot tell two states apart that are closer than some margin; a
 # bounded state has room for only so many points with that margin; and step 1 of Theorem A keeps *distances* as it keeps
-# equality. So every bounded layer fails at some number of numbers. Here is a layer of two numbers whose $A$ turns by
-# one radian and shrinks to 0.8 (in floating point).
+# equality. So every bounded layer fails on expressions that are long enough. Here is a layer of two numbers whose $A$
+# turns by one radian and shrinks to 0.8 (in floating point).
 #
 # **Step 1.** If $0.8 R + 1 \le R$, the disc of radius $R$ is never left, as every letter adds a vector of length at
 # most 1. (The cell takes $R = 1/(1 - 0.8)$, and looks at all expressions of four numbers.)

@@ -341,7 +341,7 @@ if my_weight is not None:
     print(f"N = 2 to 12: your sizes add up to 2^(2N-3); for N = {N} to {total:,.0f}")
 
 # %% [markdown]
-# **Step 7 (the bound is reached).** The weights at these nodes, solved for exactly (the nodes rounded to 240 binary digits): they alternate in sign and their sizes add up to $2^{2N-3}$, to 30 digits. $\blacksquare$
+# **Step 7 (the bound is reached).** For every $N$ it is step 6 that shows this: the sizes of its weights add up to $2^{2N-3}$. Here it is checked without step 6, for $N$ up to 12: the weights at these nodes, solved for exactly (the nodes rounded to 240 binary digits), alternate in sign, and their sizes add up to $2^{2N-3}$, to 30 digits. $\blacksquare$
 
 # %% tags=["proof-theorem_1"]
 for N in range(2, 13):
@@ -429,7 +429,24 @@ show.table(
 #
 # ($[x^S]\,p$ is the coefficient of $x^S$ in $p$.)
 #
-# **Step 1 (the coefficients).** The closed form is what SymPy finds in $T^*_n$, for all $S \le n < 13$.
+# **Step 1 (the coefficients).** For every $n$: since $T_n(\cos t) = \cos nt$, the polynomial $y = T^*_n$ solves $x(1-x)\,y'' + (\frac12 - x)\,y' + n^2 y = 0$ (put $x = \frac12(1 + \cos t)$). Compare the coefficients of $x^S$ on both sides: each coefficient is $-\frac{n^2 - S^2}{(S+1)(S+\frac12)}$ times the one before. So is the closed form,
+# up to the sign, and at $S = 0$ both are $|T_n(-1)| = 1$. (The cell has free $n$, $S$ and $t$.)
+
+# %% tags=["proof-theorem_2"]
+n, S, t = sp.symbols("n S t", positive=True)
+x, y = (1 + sp.cos(t)) / 2, sp.cos(n * t)
+slope = y.diff(t) / x.diff(t)
+bend = slope.diff(t) / x.diff(t)
+equation = x * (1 - x) * bend + (sp.Rational(1, 2) - x) * slope + n**2 * y
+assert sp.simplify(equation) == 0, "step 1: the equation"
+closed = n / (n + S) * 4**S * sp.gamma(n + S + 1) / sp.gamma(2 * S + 1) / sp.gamma(n - S + 1)
+factor = (n**2 - S**2) / ((S + 1) * (S + sp.Rational(1, 2)))
+assert sp.gammasimp(closed.subs(S, S + 1) / closed - factor) == 0, "step 1: the factor"
+assert sp.simplify(closed.subs(S, 0)) == 1, "step 1: the first coefficient"
+print("from S to S + 1:", sp.factor(factor))
+
+# %% [markdown]
+# And it is what SymPy finds in $T^*_n$, for all $S \le n < 13$:
 
 # %% tags=["proof-theorem_2"]
 X = sp.Symbol("x")
@@ -484,7 +501,7 @@ for L, S in [(L, S) for L in range(2, 9) for S in range(L)]:
 print("L = 4, S = 1:", [round(float(a), 6) for a in found[4, 1]])
 
 # %% [markdown]
-# **Step 4 (equality).** So their sizes add up to the bound: to 30 digits, at nodes of 240 binary digits. $\blacksquare$
+# **Step 4 (equality).** So, with $|T^*_n| = 1$ at these nodes, their sizes add up to the bound. In numbers: to 30 digits, at nodes of 240 binary digits, $L < 9$. $\blacksquare$
 
 # %% tags=["proof-theorem_2"]
 for (L, S), w in found.items():
@@ -580,7 +597,7 @@ print(
 )
 
 # %% [markdown]
-# **Step 3 (how high it is).** All prices together are $|T^*_n(-1)| = T_n(3)$, as the coefficients of $T^*_n$ alternate in sign; and $T_n(3) \approx \frac12(3 + 2\sqrt2)^n$. The largest is at least their mean. So the price of the dearest shift grows by $3 + 2\sqrt2 = 5.83$ with every lag, not by 4.
+# **Step 3 (how high it is).** All prices together are $|T^*_n(-1)| = T_n(3)$, as the coefficients of $T^*_n$ alternate in sign (step 1 of Theorem 2); and $T_n(3) \approx \frac12(3 + 2\sqrt2)^n$. The largest lies between their mean and their sum. So the price of the dearest shift grows like $(3 + 2\sqrt2)^n = 5.83^n$, up to a factor of at most $2(n + 1)$, and not like $4^n$. (The cell has $n < 60$.)
 
 # %% tags=["proof-dearest"]
 before, now = 1, 3  # T_0(3) and T_1(3); then T_{n+1} = 2 * 3 * T_n - T_{n-1}
@@ -642,7 +659,7 @@ for L, S in [(L, S) for L in range(2, 13) for S in range(L)]:
 print("L = 8:", [shifts.smallest_norm(8, S, "[-1,1]") for S in range(8)])
 
 # %% [markdown]
-# **Step 2 (it is reached).** At the extrema of $T_m$ (to 240 binary digits) the exact weights make the one-hot, and their sizes add up to the coefficient. The bound itself is step 2 of Theorem 2, word for word: $|T_m| \le 1$ on $[-1, 1]$.
+# **Step 2 (it is reached).** At the extrema of $T_m$ (to 240 binary digits) the exact weights make the one-hot, and their sizes add up to the coefficient (computed for all $S$ and $L < 9$). The bound itself is step 2 of Theorem 2, word for word: $|T_m| \le 1$ on $[-1, 1]$.
 
 # %% tags=["proof-both_signs"]
 for L, S in [(L, S) for L in range(2, 9) for S in range(L)]:
@@ -731,8 +748,8 @@ show.table(
 )
 
 # %% [markdown]
-# For the dearest shift the bound is an equality until the error is about a third (exercise 9; the last digits are the grid's): hardly anything is gained by
-# being inexact. For a cheap shift it soon says nothing. It holds up to $\varepsilon = |[x^S]T^*_n| / T_n(3)$; how much is that at $L = 256$?
+# For the dearest shift the programme finds the bound itself, to within 2 %, until the error is about a third (exercise 9; the last digits are the grid's): hardly anything is gained by
+# being inexact. For a cheap shift the bound soon says nothing. It says something up to $\varepsilon = |[x^S]T^*_n| / T_n(3)$; how much is that at $L = 256$?
 
 # %%
 total = sum(shifts.smallest_norm(256, k) for k in range(256))
@@ -838,7 +855,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# By this count the paper's DLR, with $N = 4096$, makes no shift of Table 2 but the one by 0 exactly from $L = 2^{14}$ on: $\max(S + 1, L - S) \ge L/2 + 1 > 2N$. It is tempting to see in it why its $R^2$ falls there. That would be wrong: a trained layer need not be exact, and **silence is almost free**.
+# By this count the paper's DLR, with $N = 4096$, makes no shift of Table 2 but the one by 0 exactly from $L = 2^{14}$ on: $\max(S + 1, L - S) \ge L/2 + 1 > 2N$. It is tempting to see in it why its $R^2$ falls there. That would be wrong: a trained layer need not be exact, and to be *nearly* 0 at the other lags asks for few modes and small weights.
 #
 # > **Theorem 4.** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight $D$ sets it).
 # > **(a)** If $S \le 2N$: for every error $0 < d < 1$ there is a kernel, *for all lengths at once*, that is 1 at $S$, at most $d$ in size at every other lag (but 0), with weights
@@ -1216,7 +1233,7 @@ sum_widget = explore(
 sum_widget
 
 # %% [markdown]
-# **Step 1 (the reduction).** It is the same number, in exact arithmetic.
+# **Step 1 (the reduction).** It is the same number, in exact arithmetic (six steps, free symbols).
 
 # %% tags=["proof-running_sum"]
 lam, u = sp.Symbol("lambda", positive=True), sp.symbols("u0:6")
