@@ -1204,7 +1204,7 @@ with show.fails("step 6"):
 # To show that a task does not fit into one diagonal layer, give $p, u, v, w$ such that the two words have different
 # answers. For subtraction take $u$ = `0-`, $v$ = `1-`, $w$ = `0-1`: the words **0-1-0-1** and **1-0-0-1** end in one
 # state, and *no readout of any kind* gives both answers. The same for EvenPair, bracket languages, the Tomita languages
-# 3 and 4, and groups whose elements do not commute.
+# 3 and 4, and five groups whose elements do not commute.
 #
 # **Step 1.** For each task the letters of $u$ and $v$ are in $w$.
 
@@ -1514,6 +1514,7 @@ def power(f, m):  # a permutation (a tuple) m times
 
 for n in range(1, 6):
     for f in (f for f in product(range(n), repeat=n) if len(set(f)) == n):
+        # for each state the length of its cycle
         cycles = [next(m for m in range(1, n + 1) if power(f, m)[i] == i) for i in range(n)]
         assert power(f, np.lcm.reduce(cycles)) == list(range(n)), "step 1: the m-th power does nothing"
 print(f"the last one, {f}, has cycles of the lengths {cycles}")
@@ -2070,7 +2071,9 @@ with show.fails("step 1"):
 #   learn it, and Table 2 of the paper measures learning.
 # * **Nothing about short strings.** Theorem A lets the state store all of a short input; a network trained and tested
 #   at length 40 need not notice.
-# * **Nothing about several layers**, except Theorem D′. Theorems A to C fall with a second layer (section 3).
+# * **Nothing about several layers**, except Theorem D′. Two layers hold the first letter in few states (section 3), so
+#   Theorem C is about one layer only. So is Theorem A: with a counter beside it, the first number is all that
+#   subtraction asks for (section 6, step 5). Whether Theorem B holds for two layers we have not looked at.
 # * **Nothing about infinitely many states.** Theorems C, D, D′ and E ask for finitely many, in exact arithmetic. A
 #   diagonal layer whose states grow can store everything (section 4); one whose states shrink tells the killer words
 #   apart by less and less. Rounding is yet another matter.
