@@ -39,7 +39,9 @@ from lrnnlab.verification import head_tables, heads_machine
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, not {lrnnlab.__version__}: run bootstrap.py")
+    raise RuntimeError(
+        f"this notebook needs lrnnlab {EXPECTED}, not {lrnnlab.__version__}: run bootstrap.py"
+    )
 scans.warm()  # compiles the fast loops: up to a minute at the very first start, and then they are kept
 print(f"lrnnlab {EXPECTED}: ready")
 
@@ -108,7 +110,8 @@ print(verdict)
 machine = heads_machine(head_tables(snapped), verdict.heads, sum5.symbols)
 names = "a state's name lists the states of the blocks that take part."
 if machine.num_states > 16:
-    names = f"drawn is the smallest machine that does the same, for the blocks' own has {machine.num_states} states."
+    names = "drawn is the smallest machine that does the same, "
+    names += f"for the blocks' own has {machine.num_states} states."
     machine = sum5.machine
 show.figure(
     state_diagram(machine),

@@ -18,9 +18,10 @@
 # models.
 #
 # **How to read the proofs.** Each step is a sentence, followed by a short cell that computes what the sentence says and
-# ends in `assert ..., "step 3"`. Change a line and run it again: the `assert` tells you which step breaks. Where we
-# break a hypothesis ourselves, the cell stands under `with show.fails("step 3")`, which demands that exactly this step
-# fails. A step that is only checked on examples, or in floating point, says so.
+# ends in `assert ..., "step 3: ..."`, with what the step claims in a few words. Change a line and run it again: the
+# `assert` tells you which step breaks. Where we break a hypothesis ourselves, the cell stands under
+# `with show.fails("step 3")`, which demands that exactly this step fails. A step that is only checked on examples, or
+# in floating point, says so.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
 # 7. *It takes* three to four hours to read with all proofs (an hour and a half for sections 1 to 5), and less than a
@@ -266,11 +267,8 @@ print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says 
 
 # %% [markdown]
 # **Step 4, on examples.** The proof turns each collision into two expressions that refute *every* readout: one state,
-# two values. We draw 300 layers with small whole entries, find a collision of expressions of three numbers where there
-# is one, take the common beginning off, and look at $s, t$ and at `0-s`, `0-t`.
-#
-# **Step 5: conversely**, a state that keeps all expressions apart suffices, since $h$ may be any function; the base-7
-# layer is one (625 expressions of four numbers, 625 states).
+# two values. We draw 300 layers with small whole entries, and find a collision of expressions of three numbers where
+# there is one; then we take off the common beginning, and look at $s, t$ and at `0-s`, `0-t`.
 
 # %% tags=["proof-theorem_a"]
 def state(word, A, v, minus):  # v[s] is what the number s adds
@@ -280,31 +278,40 @@ def state(word, A, v, minus):  # v[s] is what the number s adds
     return tuple(x.tolist())
 
 
+def collision(layer):  # two expressions in one state, without the numbers that they begin with in common
+    seen = {}
+    for w in product(range(5), repeat=3):
+        s, t = seen.setdefault(state(w, *layer), w), w
+        if s != t:
+            first = next(i for i in range(3) if s[i] != t[i])
+            return s[first:], t[first:]
+
+
+# %% tags=["proof-theorem_a"]
 def value(word):
     return (word[0] - sum(word[1:])) % 5
 
 
-draw, collide, refuted = np.random.default_rng(0), 0, 0
-for _ in range(300):
-    D = draw.integers(1, 3)
-    A, v, minus = draw.integers(-2, 3, (D, D)), draw.integers(-3, 4, (5, D)), draw.integers(-3, 4, D)
-    seen = {}
-    pairs = [(seen.setdefault(state(w, A, v, minus), w), w) for w in product(range(5), repeat=3)]
-    s, t = next(((s, t) for s, t in pairs if s != t), ((), ()))
-    collide += s != t
-    while s and s[0] == t[0]:
-        s, t = s[1:], t[1:]
-    for s, t in ((s, t), ((0, *s), (0, *t))):
-        if s != t and value(s) != value(t):
-            refuted += state(s, A, v, minus) == state(t, A, v, minus)
-            break
-assert 0 < collide == refuted, (
-    "step 4: every collision gives two expressions in one state with two values"
-)
+draw, refuted = np.random.default_rng(0), 0
+for D in draw.integers(1, 3, size=300):
+    layer = [draw.integers(-3, 4, shape) for shape in ((D, D), (5, D), D)]
+    if pair := collision(layer):
+        s, t = pair
+        s, t = next(((a, b) for a, b in ((s, t), ((0, *s), (0, *t))) if value(a) != value(b)), pair)
+        assert state(s, *layer) == state(t, *layer) and value(s) != value(t), (
+            "step 4: every collision gives two expressions in one state with two values"
+        )
+        refuted += 1
+print(f"{refuted} of 300 random layers have a collision, and all of these are refuted")
+
+# %% [markdown]
+# **Step 5: conversely**, a state that keeps all expressions apart suffices, since $h$ may be any function. The base-7
+# layer is one: 625 expressions of four numbers, 625 states.
+
+# %% tags=["proof-theorem_a"]
 digits = np.array([[7]]), np.arange(1, 6)[:, None], np.array([6])
 kept = {state(w, *digits) for w in product(range(5), repeat=4)}
 assert len(kept) == 5**4, "step 5: a state that keeps all expressions apart"
-print(f"{collide} of 300 random layers have a collision; {refuted} of these are refuted")
 print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
@@ -357,28 +364,22 @@ print(f"modulo {M}: right on {len(words)} expressions of {n} numbers, with {len(
 #
 # *Equality of states* can be weakened. A real network cannot tell two states apart that are closer than some margin; a
 # bounded state has room for only so many points with that margin; and step 1 of Theorem A keeps *distances* as it keeps
-# equality. So every bounded layer fails at some number of numbers. Here is a layer of two numbers whose $A$ turns by
-# one radian and shrinks to 0.8 (in floating point).
+# equality. So every bounded layer fails on expressions that are long enough. Here is a layer of two numbers whose $A$
+# turns by one radian and shrinks to 0.8 (in floating point).
 #
 # **Step 1.** If $0.8 R + 1 \le R$, the disc of radius $R$ is never left, as every letter adds a vector of length at
-# most 1.
-#
-# **Step 2.** Discs of half the margin around the states do not overlap and lie in the disc of radius $R$ + half the
-# margin, so there is room for $(1 + 2R/\mathrm{margin})^2$ states. Five to the power $n$ is more from some $n$ on, so
-# two expressions come closer than the margin no later than there.
-#
-# **Step 3.** As in Theorem A they, or they with `0-` in front, have different values and are as close.
+# most 1. (The cell takes $R = 1/(1 - 0.8)$, and looks at all expressions of four numbers.)
 
 # %% tags=["proof-packing"]
 turn, shrink, margin = 1.0, 0.8, 0.5
 A = shrink * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-v = np.array([(np.cos(2 * np.pi * s / 5), np.sin(2 * np.pi * s / 5)) for s in range(5)])  # the minus adds nothing
+v = np.array([(np.cos(2 * np.pi * s / 5), np.sin(2 * np.pi * s / 5)) for s in range(5)])
 
 
-def state(word):
-    x = np.zeros(2)
-    for place, s in enumerate(word):
-        x = A @ (A @ x if place else x) + v[s]
+def state(word):  # the minus adds nothing
+    x = v[word[0]]
+    for s in word[1:]:
+        x = A @ A @ x + v[s]
     return x
 
 
@@ -387,11 +388,20 @@ largest = max(np.linalg.norm(state(w)) for w in product(range(5), repeat=4))
 assert shrink * radius + 1 <= radius + 1e-12 and largest <= radius, (
     "step 1: a disc that is never left"
 )
+print(f"radius {radius:.2f}; the largest state of four numbers: {largest:.2f}")
+
+# %% [markdown]
+# **Step 2.** Discs of half the margin around the states do not overlap and lie in the disc of radius $R$ + half the
+# margin, so there is room for $(1 + 2R/\mathrm{margin})^2$ states. Five to the power $n$ is more from some $n$ on, so
+# two expressions come closer than the margin no later than there. (The cell finds two by sorting the states into square
+# cells whose side is half the margin: two in one cell are closer than the margin.)
+
+# %% tags=["proof-packing"]
 room = (1 + 2 * radius / margin) ** 2
 certain = next(n for n in range(1, 20) if 5**n > room)
 
 
-def close(n):  # two expressions of n numbers in one cell of side margin / 2, so closer than the margin
+def close(n):  # two expressions of n numbers in one cell
     seen = {}
     for w in product(range(5), repeat=n):
         s = seen.setdefault(tuple(np.floor(state(w) / (margin / 2))), w)
@@ -401,14 +411,24 @@ def close(n):  # two expressions of n numbers in one cell of side margin / 2, so
 
 n = next(n for n in range(1, 9) if close(n))
 assert n <= certain, "step 2: two expressions are too close no later than counting says"
+print(f"room for {room:.0f} states: two are too close at {certain} numbers or before; found at {n}")
+
+# %% [markdown]
+# **Step 3.** As in Theorem A they, or they with `0-` in front, have different values and are as close. (For the two
+# that step 2 found.)
+
+# %% tags=["proof-packing"]
+def value(word):
+    return (word[0] - sum(word[1:])) % 5
+
+
 s, t = close(n)
 while s[0] == t[0]:
     s, t = s[1:], t[1:]
-s, t = next((a, b) for a, b in ((s, t), ((0, *s), (0, *t))) if (2 * a[0] - sum(a) - 2 * b[0] + sum(b)) % 5)
+s, t = next(((a, b) for a, b in ((s, t), ((0, *s), (0, *t))) if value(a) != value(b)), (s, t))
 apart = np.linalg.norm(state(s) - state(t))
-assert apart < margin, "step 3: too close, and different values"
-print(f"room for {room:.0f} states: two are too close at {certain} numbers or before; found at {n}")
-print(f"{'-'.join(map(str, s))} and {'-'.join(map(str, t))} are {apart:.3f} apart, and have different values")
+assert apart < margin and value(s) != value(t), "step 3: too close, and different values"
+print(f"{'-'.join(map(str, s))} and {'-'.join(map(str, t))} are {apart:.3f} apart")
 
 # %% [markdown]
 # **Break a hypothesis.** A turn that does not shrink has no disc that is never left.
@@ -534,15 +554,6 @@ with show.fails("step 3"):
 # added the same there, changing one into the other would change the sum and not the state; so these $M$ vectors differ.
 # The states at length $n$ are therefore all sums of one vector from each of $n$ sets of $M$ vectors.
 #
-# **Step 2.** For finite sets $X, Y$ of *real numbers* let $X + Y$ be the set of all sums $x + y$. It has at least
-# $|X| + |Y| - 1$ members: with $x_1 < \dots < x_m$ and $y_1 < \dots < y_k$ the $m + k - 1$ sums
-# $x_1 + y_1 < x_1 + y_2 < \dots < x_1 + y_k < x_2 + y_k < \dots < x_m + y_k$ are all different. (The cell writes each
-# gap as a free positive number, for all sizes up to 6.)
-#
-# **Step 3.** For *vectors*, replace each by one number, $f(v) = v_1 + N v_2 + N^2 v_3 + \cdots$, with $N$ so large that
-# no two of the finitely many sums get the same number. $f$ of a sum is the sum of the $f$, so step 2 counts the vectors
-# too. (Checked on examples: sums of integer vectors.)
-
 # %% tags=["proof-theorem_b"]
 A, x = sp.symbols("A x", commutative=False)
 u, v, w = (sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "uvw")
@@ -559,12 +570,29 @@ gap = sp.expand(state([w, u, w, w]) - state([w, v, w, w]))
 assert gap == A**2 * u - A**2 * v, (
     "step 1: what a letter adds does not depend on the others"
 )
-positive = sp.symbols("g1:13", positive=True)
+print("x(wuww) - x(wvww) =", gap)
+
+# %% [markdown]
+# **Step 2.** For finite sets $X, Y$ of *real numbers* let $X + Y$ be the set of all sums $x + y$. It has at least
+# $|X| + |Y| - 1$ members: with $x_1 < \dots < x_m$ and $y_1 < \dots < y_k$ the $m + k - 1$ sums
+# $x_1 + y_1 < x_1 + y_2 < \dots < x_1 + y_k < x_2 + y_k < \dots < x_m + y_k$ are all different. (The cell writes each
+# gap as a free positive number, for all sizes up to 6.)
+
+# %% tags=["proof-theorem_b"]
+gaps = sp.symbols("g1:13", positive=True)
 for m, k in product(range(1, 7), repeat=2):
-    X, Y = [sum(positive[:i]) for i in range(m)], [sum(positive[6 : 6 + i]) for i in range(k)]
+    X, Y = [sum(gaps[:i]) for i in range(m)], [sum(gaps[6 : 6 + i]) for i in range(k)]
     chain = [X[0] + y for y in Y] + [x + Y[-1] for x in X[1:]]
-    rises = [(sp.expand(b - a)).is_positive for a, b in zip(chain, chain[1:])]
+    rises = [sp.expand(b - a).is_positive for a, b in zip(chain, chain[1:])]
     assert len(chain) == m + k - 1 and all(rises), "step 2: m + k - 1 sums that grow"
+print("m = k = 6:", *chain[:3], "...", chain[-1])
+
+# %% [markdown]
+# **Step 3.** For *vectors*, replace each by one number, $f(v) = v_1 + N v_2 + N^2 v_3 + \cdots$, with $N$ so large that
+# no two of the finitely many sums get the same number. $f$ of a sum is the sum of the $f$, so step 2 counts the vectors
+# too. (Checked on examples: sums of integer vectors.)
+
+# %% tags=["proof-theorem_b"]
 draw = np.random.default_rng(0)
 X, Y = draw.integers(-9, 10, (2, 30, 3))
 sums = {tuple(x + y) for x in X for y in Y}
@@ -572,14 +600,14 @@ f = [1, 100, 100**2]
 assert len({int(np.dot(f, s)) for s in sums}) == len(sums), (
     "step 3: one number for each vector, and no two alike"
 )
-print("x(wuww) - x(wvww) =", gap, f";  {len(sums)} sums of vectors, as many numbers")
+print(f"{len(sums)} sums of vectors, as many numbers")
 
 
 # %% [markdown]
 # Step 2 and step 3, used $n - 1$ times, give $1 + n(M-1)$ at least. $\blacksquare$
 #
 # **Step 4, on examples.** 200 random layers of two numbers that keep the letters apart (step 1), all strings of up to
-# six letters; none has fewer states, and the counter has exactly so many.
+# six letters: none has fewer states.
 
 # %% tags=["proof-theorem_b"]
 def states(A, v, n):
@@ -596,15 +624,21 @@ def keeps_apart(A, v):  # A^j v_letter differs from letter to letter, for j < 6
 drawn = [(draw.integers(-2, 3, (2, 2)), draw.integers(-2, 3, (2, 2))) for _ in range(400)]
 layers = [layer for layer in drawn if keeps_apart(*layer)][:200]
 least = [min(len(states(*layer, n)) for layer in layers) for n in range(1, 7)]
-counted = [len(states(np.array([[1]]), np.arange(5)[:, None], n)) for n in range(1, 7)]
 assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
     "step 4: no layer has fewer states"
 )
+print(f"{len(layers)} layers, two letters: at least {least} states")
+
+# %% [markdown]
+# **Step 5.** The counter for Sum(5) has exactly so many (strings of up to six letters).
+
+# %% tags=["proof-theorem_b"]
+counted = [len(states(np.array([[1]]), np.arange(5)[:, None], n)) for n in range(1, 7)]
 assert counted == [4 * n + 1 for n in range(1, 7)], (
     "step 5: the counter for Sum(5) has exactly so many"
 )
-print(f"{len(layers)} layers, two letters: at least {least} states; Sum(5) by the counter: {counted}")
-print(f"Sum(5) on 500 digits: at least {4 * 500 + 1} states; a-b-c-... on 119 numbers by Theorem A: {5**119:.0e}")
+print(f"Sum(5) by the counter: {counted}; on 500 digits every layer needs {4 * 500 + 1} states,")
+print(f"and for a-b-c-... on 119 numbers, by Theorem A, {5**119:.0e}")
 
 # %% [markdown]
 # **Break a hypothesis.** A layer that does not keep the letters apart, here one that forgets after two letters, does
@@ -641,50 +675,54 @@ for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
     assert (gone == later).all(), (
         "step 1: what is not gone after D steps is not gone later"
     )
-    print(f"D = {D}: {len(A)} matrices, {d.shape[1]} vectors; {gone.sum()} pairs are gone after D steps, no more later")
+    print(f"D = {D}: {len(A)} matrices, {d.shape[1]} vectors;", end=" ")
+    print(f"{gone.sum()} pairs are gone after D steps, no more later")
 
 
 # %% [markdown]
 # **Step 2.** Let $d = B(u_a - u_b)$ for two letters. If $A^D d \ne 0$, then by step 1 every position adds one of at
 # least two different vectors, and as in Theorem B there are at least $n + 1$ states at length $n$, for every $n$:
-# infinitely many. (Checked on 150 random layers of width 1, 2, 3.)
-#
-# **Step 3.** So finitely many states leave $A^D d = 0$ for all pairs of letters: which letter stood more than $D$
-# places ago makes no difference. $\blacksquare$ (Checked on those of the 150 layers that have finitely many states.)
+# infinitely many. (Checked up to $n = 6$ on those of 150 random layers of width 1, 2, 3 in which $A^D d \ne 0$.)
 
 # %% tags=["proof-theorem_c"]
 def longer(found, A, v):
     return {tuple((A @ np.array(x, dtype=object) + s).tolist()) for x in found for s in v}
 
 
-def reachable(A, v, most=120):
+draw = np.random.default_rng(1)
+widths = np.repeat([1, 2, 3], 50)
+layers = [(draw.integers(-1, 2, (D, D)), draw.integers(-1, 2, (2, D))) for D in widths]
+grow = [(A, v) for A, v in layers if (np.linalg.matrix_power(A, len(A)) @ (v[1] - v[0])).any()]
+for A, v in grow:
+    found = {(0,) * len(A)}
+    for n in range(1, 7):
+        found = longer(found, A, v)
+        assert len(found) >= n + 1, "step 2: at least n + 1 states"
+print(f"in {len(grow)} of {len(layers)} layers something survives D steps")
+
+
+# %% [markdown]
+# **Step 3.** So finitely many states leave $A^D d = 0$ for all pairs of letters: which letter stood more than $D$
+# places ago makes no difference. $\blacksquare$ (Checked on those of the 150 layers that have finitely many states, at
+# most 120: on strings of six letters, all but the last $D$ leave one and the same trace.)
+
+# %% tags=["proof-theorem_c"]
+def few(A, v):  # does the layer reach 120 states at most?
     found = edge = {(0,) * len(A)}
-    while edge and len(found) <= most:
+    while edge and len(found) <= 120:
         edge = longer(edge, A, v) - found
         found = found | edge
-    return found if not edge else None  # None: more than so many
+    return not edge
 
 
-draw, kinds = np.random.default_rng(1), {"finite": 0, "growing": 0}
-for D in (1, 2, 3):
-    for _ in range(50):
-        A, v = draw.integers(-1, 2, (D, D)).astype(object), draw.integers(-1, 2, (2, D)).astype(object)
-        survives = np.linalg.matrix_power(A, D) @ (v[1] - v[0])
-        strings = [{(0,) * D}]
-        for _ in range(6):
-            strings.append(longer(strings[-1], A, v))
-        if survives.any():
-            kinds["growing"] += 1
-            assert all(len(found) >= n + 1 for n, found in enumerate(strings)), (
-                "step 2: at least n + 1 states"
-            )
-        if reachable(A, v) is not None:
-            kinds["finite"] += 1
-            early = {tuple(np.linalg.matrix_power(A, D) @ np.array(x, dtype=object)) for x in strings[6 - D]}
-            assert len(early) == 1, (
-                "step 3: all but the last D letters leave one and the same trace"
-            )
-print(f"of 150 layers {kinds['finite']} have finitely many states; in {kinds['growing']} something survives D steps")
+finite = [(A, v) for A, v in layers if few(A, v)]
+for A, v in finite:
+    strings, D = {(0,) * len(A)}, len(A)
+    for _ in range(6 - D):
+        strings = longer(strings, A, v)
+    early = {tuple(np.linalg.matrix_power(A, D) @ np.array(x)) for x in strings}
+    assert len(early) == 1, "step 3: all but the last D letters leave one and the same trace"
+print(f"{len(finite)} of {len(layers)} layers have finitely many states")
 
 # %% [markdown]
 # **Step 4.** Sum, parity, EvenPair and ModArith depend on letters arbitrarily far back, so no such layer with finitely
@@ -781,23 +819,22 @@ with show.fails("step 3"):
 # **Step 1.** $p_t = 1 - 2^{-t}$, so $p_1 = \tfrac12$ and $p_t \ge \tfrac34$ later: layer 2 takes the first letter and
 # no other, at any length.
 #
-# **Step 2.** So a readout of $x_t$ and the current letter computes EvenPair (tried in fractions, all 780 strings of up
-# to four digits).
-#
-# **Step 3.** In float32 too, at any length: the clock stops at $p = 1$ for good, and $x$ is a whole number below 6,
-# which float32 holds exactly.
-
 # %% tags=["proof-two_layers"]
 t, threshold = sp.Symbol("t", integer=True, positive=True), sp.Rational(5, 8)
 p = 1 - sp.Rational(1, 2) ** t
-assert sp.simplify(p / 2 + sp.Rational(1, 2) - p.subs(t, t + 1)) == 0 and p.subs(t, 1) == sp.Rational(1, 2), (
-    "step 1"
-)
+assert sp.simplify(p / 2 + sp.Rational(1, 2) - p.subs(t, t + 1)) == 0, "step 1: p_t = p_(t-1)/2 + 1/2"
+assert p.subs(t, 1) == sp.Rational(1, 2), "step 1: the clock starts at 1/2"
 assert p.subs(t, 1) < threshold <= p.subs(t, 2) and p.diff(t).is_positive, (
     "step 1: only the first letter is taken"
 )
+print("p_t =", p)
 
 
+# %% [markdown]
+# **Step 2.** So a readout of $x_t$ and the current letter computes EvenPair (tried in fractions, all 780 strings of up
+# to four digits).
+
+# %% tags=["proof-two_layers"]
 def states(digits, number):
     p, x, found = number(0), number(0), []
     for digit in digits:
@@ -811,13 +848,20 @@ words = [word for n in range(1, 5) for word in product(range(5), repeat=n)]
 assert all(x == word[0] + 1 for word in words for _, x in states(word, Fraction)), (
     "step 2: x holds the first letter"
 )
+print(f"{len(words)} strings are right")
+
+# %% [markdown]
+# **Step 3.** In float32 too, at any length: the clock stops at $p = 1$ for good, and $x$ is a whole number below 6,
+# which float32 holds exactly. (The cell runs the clock until it stops, and five strings of 120 digits.)
+
+# %% tags=["proof-two_layers"]
 clock = [p for p, _ in states([0] * 64, np.float32)]
 stops = next(t for t in range(1, 64) if clock[t] == clock[t - 1])
 held = all(x == s + 1 for s in range(5) for _, x in states([s, *range(5)] * 20, np.float32))
 assert [p < 0.625 for p in clock] == [True] + [False] * 63 and held, (
     "step 3: the float32 clock stops for good"
 )
-print(f"p_t = {p}; in float32 p_t = {clock[-1]:g} from t = {stops} on; {len(words)} strings are right")
+print(f"in float32 p_t = {clock[-1]:g} from t = {stops} on")
 
 # %% [markdown]
 # **Break a hypothesis.** With the threshold at 0.8 the second letter is taken as well.
@@ -836,24 +880,31 @@ with show.fails("step 1"):
 # **Step 1.** The whole part of $p_t$ is $s_t + 1$; and 16 times the rest has the whole part $s_{t-1} + 1$, or 0 at the
 # first letter, since what is older adds less than $\tfrac{1}{16}$ of that.
 #
-# **Step 2.** Layer 2 adds $7 (s_1 + 1)$ at the first letter and $s_t - s_{t-1}$ at every later one. These differences
-# cancel in pairs, and $6 (s_1 + 1) + (s_t + 1)$ is left: two digits in base 6, from which $h$ compares first and last.
-#
-# **Step 3.** In float32, at any length: the cell finds *all* values that $p$ can take, tries every next letter, and
-# reads both letters back right each time.
-#
-# **Step 4, on examples.** Run in float32 on ten random strings of 999 digits; $x$ holds small whole numbers only.
-
 # %% tags=["proof-two_plain_layers"]
 oldest = Fraction(5, 16**2) / (1 - Fraction(1, 16))  # more than all letters before the last two add
 assert oldest < Fraction(1, 16) and Fraction(5, 16) + oldest < 1, (
     "step 1: the rest does not disturb the two digits"
 )
+print(f"what is older adds less than {float(oldest):.4f}, and that is below 1/16")
+
+# %% [markdown]
+# **Step 2.** Layer 2 adds $7 (s_1 + 1)$ at the first letter and $s_t - s_{t-1}$ at every later one. These differences
+# cancel in pairs, and $6 (s_1 + 1) + (s_t + 1)$ is left: two digits in base 6, from which $h$ compares first and last.
+# (The cell has eight free letters.)
+
+# %% tags=["proof-two_plain_layers"]
 s = sp.symbols("s1:9")
 total = 7 * (s[0] + 1) + sum(s[t] - s[t - 1] for t in range(1, 8))
 assert sp.expand(total - (6 * (s[0] + 1) + s[7] + 1)) == 0, (
     "step 2: the first and the last letter are left"
 )
+print("x =", sp.expand(total))
+
+# %% [markdown]
+# **Step 3.** In float32, at any length: the cell finds *all* values that $p$ can take, tries every next letter, and
+# reads both letters back right each time.
+
+# %% tags=["proof-two_plain_layers"]
 codes = np.arange(1, 6, dtype=np.float32)
 values = edge = codes
 while len(edge):
@@ -864,7 +915,12 @@ last = np.floor(following)
 before = np.floor((following - last) * np.float32(16))
 right = (last == codes) & (before == np.floor(values)[:, None])
 assert right.all(), "step 3: both letters are read back right from every float32 state"
-print(f"x = {sp.expand(total)};  float32: {len(values)} values times 5 letters, all read back right")
+print(f"float32: {len(values)} values times 5 letters, all read back right")
+
+# %% [markdown]
+# **Step 4, on examples.** Run in float32 on ten random strings of 999 digits; $x$ holds small whole numbers only.
+
+# %% tags=["proof-two_plain_layers"]
 strings = np.random.default_rng(0).integers(5, size=(10, 999))
 p, x = np.zeros(10, np.float32), np.zeros(10, np.float32)
 for t, digit in enumerate(strings.T.astype(np.float32)):
@@ -892,10 +948,6 @@ print(f"{strings.size} states of random strings hold their first and last letter
 #
 # $$x_{1-0} - x_{0-1} = A_0 A_- B u_1 - A_1 A_- B u_0 + (A_0 - A_1) B u_- + B u_0 - B u_1 .$$
 #
-# **Step 2.** After `0-` the same is left (Eq. 9).
-#
-# **Step 3.** As in Proposition 1, the values ask for two different states before, and for one state after `0-`.
-
 # %% tags=["proof-proposition_2"]
 z = sp.Symbol("z", commutative=False)
 Bu = {letter: sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "01-"}
@@ -912,17 +964,26 @@ def difference(first, second, gates):
 
 
 G = {letter: sp.Symbol(f"A_{letter}") for letter in "01-"}  # symbols that commute, as diagonal matrices do
-eq_8 = G["0"] * G["-"] * Bu["1"] - G["1"] * G["-"] * Bu["0"] + (G["0"] - G["1"]) * Bu["-"] + Bu["0"] - Bu["1"]
+eq_8 = G["0"] * G["-"] * Bu["1"] - G["1"] * G["-"] * Bu["0"]
+eq_8 += (G["0"] - G["1"]) * Bu["-"] + Bu["0"] - Bu["1"]
 short = difference("1-0", "0-1", G)
 assert sp.expand(short - eq_8) == 0 and not short.has(z), (
     "step 1: the start cancels, and Eq. 8 is left"
 )
+print("x(1-0) - x(0-1) =", short)
+
+# %% [markdown]
+# **Step 2.** After `0-` the same is left (Eq. 9).
+#
+# **Step 3.** As in Proposition 1, the values ask for two different states before, and for one state after `0-`.
+
+# %% tags=["proof-proposition_2"]
 long = difference("0-1-0", "0-0-1", G)
 assert sp.expand(long - short) == 0, "step 2: the same is left after 0-"
 assert (0 - 1) % 5 != (1 - 0) % 5 and (0 - 0 - 1) % 5 == (0 - 1 - 0) % 5, (
     "step 3: different values, equal values"
 )
-print("x(1-0) - x(0-1) = x(0-1-0) - x(0-0-1) =", short)
+print("x(0-1-0) - x(0-0-1) =", long)
 
 # %% [markdown]
 # **Break a hypothesis.** With transitions that do not commute the start stays.
@@ -941,13 +1002,18 @@ print("x(1-0) - x(0-1) =", short)
 # nothing, and $x$ starts at 1.
 #
 # **Step 1.** Dividing by 5 gives the last number and the state before it back, so $h$ can read them all off, at any
-# length. **Step 2** tries it on all 3,905 expressions of up to five numbers, which all have states of their own.
+# length.
 
 # %% tags=["proof-one_channel"]
 n = sp.Symbol("n", integer=True, nonnegative=True)
-assert all(sp.floor((5 * n + s) / sp.Integer(5)) == n and sp.Mod(5 * n + s, 5) == s for s in range(5)), (
-    "step 1"
-)
+parts = [(sp.floor((5 * n + s) / sp.Integer(5)), sp.Mod(5 * n + s, 5)) for s in range(5)]
+assert parts == [(n, s) for s in range(5)], "step 1: the old state and the number can be read off"
+print("(5 n + s) // 5 = n and (5 n + s) mod 5 = s for s = 0, ..., 4 and every n")
+
+# %% [markdown]
+# **Step 2** tries it on all 3,905 expressions of up to five numbers, which all have states of their own.
+
+# %% tags=["proof-one_channel"]
 answers, words = {}, [word for k in range(1, 6) for word in product(range(5), repeat=k)]
 for word in words:
     x = 1
@@ -1027,7 +1093,7 @@ for R in sets:
             assert squares[0] == squares[1], (
                 "step 3: a permutation of R that is no turn"
             )
-print(f"{len(sets)} sets of two to four points, {found} maps a x + b that permute one of them: |a| = 1 for each")
+print(f"{len(sets)} sets, {found} maps a x + b that permute one of them: |a| = 1 for each")
 
 # %% [markdown]
 # **Step 4.** Turns about one centre commute. So if no letter of $w$ resets the channel, then no letter of $u$ and $v$
@@ -1048,69 +1114,89 @@ print("c + a e (x - c) in both orders;  after a reset to q and one more letter: 
 
 
 # %% [markdown]
-# **Step 6, on examples.** 5,000 random channels with finitely many states (turns of order 1 to 12, resets), in whole
-# numbers, and in complex128 about a centre drawn at random. The words are those for subtraction: $u$ = `0-`, $v$ =
-# `1-`, $w$ = `0-1`.
-#
-# **Step 7.** The *universal layer* of order $N$ has a channel for every set of letters that may reset and every letter
-# that may be counted modulo $N$. The state of any channel whose turns have an order that divides $N$ can be read off
-# it: the channel for its resetting letters tells the last reset and how often each other letter came since, and between
-# resets turns add up. So one run of it stands for all of these.
-#
-# **Step 8, on examples.** *Finitely many* is needed: channels that shrink, $|a| < 1$, tell the words apart.
+# **Step 6, on examples.** 5,000 random channels with finitely many states: each letter turns by a multiple of an
+# $m$-th of a turn ($m$ up to 12) or resets. The words are those for subtraction: $u$ = `0-`, $v$ = `1-`, $w$ = `0-1`. A
+# state lies at a whole radius and a whole number of $m$-ths of a turn from the centre, so the cell computes with whole
+# numbers.
 
 # %% tags=["proof-theorem_d"]
-def channel(draw):  # for each letter of 0 1 -: does it reset, and to what point or by what turn (of order m)?
-    m = int(draw.integers(1, 13))
-    resets = draw.random(3) < draw.choice([0, 0.3, 0.6])
-    return m, resets.tolist(), draw.integers(m, size=3).tolist(), draw.integers(1, 4, size=3).tolist()
+def channel(draw):  # m, and for 0, 1, -: is it a reset; by or to which angle, in m-ths; to which radius
+    m, resets = draw.integers(1, 13), draw.random(3) < draw.choice([0, 0.3, 0.6])
+    return int(m), resets, draw.integers(m, size=3), draw.integers(1, 4, size=3)
 
 
-def ends(word, m, resets, angles, rings, centre):
-    ring, angle, x = 1, 0, centre + 1
+def end(word, m, resets, angles, radii):
+    radius, angle = 1, 0
     for i in map("01-".index, word):
-        point = np.exp(2j * np.pi * angles[i] / m)
-        ring, angle = (rings[i], angles[i]) if resets[i] else (ring, (angle + angles[i]) % m)
-        x = centre + rings[i] * point if resets[i] else centre + point * (x - centre)
-    return (ring, angle), x
+        radius, angle = (radii[i], angles[i]) if resets[i] else (radius, (angle + angles[i]) % m)
+    return radius, angle
 
 
-def apart(w, count=5000):  # in how many channels the words end apart, and how far in complex128
-    draw, whole, far = np.random.default_rng(0), 0, 0.0
-    for _ in range(count):
-        gates, centre = channel(draw), complex(*draw.normal(size=2))
-        (one, x), (other, y) = (ends(word + w, *gates, centre) for word in ("0-1-", "1-0-"))
-        whole, far = whole + (one != other), max(far, abs(x - y))
-    return whole, far
+def apart(w):  # in how many channels the two words end apart
+    return sum(end("0-1-" + w, *gates) != end("1-0-" + w, *gates) for gates in channels)
 
 
-whole, far = apart("0-1")
-assert whole == 0 and far < 1e-12, "step 6: both words end in one state of each channel"
+draw = np.random.default_rng(0)
+channels = [channel(draw) for _ in range(5000)]
+assert apart("0-1") == 0, "step 6: both words end in one state of each channel"
+print(f"{len(channels)} channels, in each of which 0-1-0-1 and 1-0-0-1 end in one state")
+
+
+# %% [markdown]
+# **Step 7, on examples.** In complex128 too, up to rounding: the same channels about centres drawn at random.
+
+# %% tags=["proof-theorem_d"]
+def end_in_floats(word, centre, m, resets, angles, radii):
+    x = centre + 1
+    for i in map("01-".index, word):
+        turn = np.exp(2j * np.pi * angles[i] / m)
+        x = centre + radii[i] * turn if resets[i] else centre + turn * (x - centre)
+    return x
+
+
+centres = draw.normal(size=5000) + 1j * draw.normal(size=5000)
+ends = [[end_in_floats(word, centre, *gates) for centre, gates in zip(centres, channels)]
+        for word in ("0-1-0-1", "1-0-0-1")]  # fmt: skip
+far = abs(np.subtract(*ends)).max()
+assert far < 1e-12, "step 7: the words end apart in complex128"
+print(f"in complex128 the words end within 1e-12 of each other: {far < 1e-12}")
+
+# %% [markdown]
+# **Step 8.** The *universal layer* of order $N$ has a channel for every set of letters that may reset and every letter
+# that may be counted modulo $N$. The state of any channel whose turns have an order that divides $N$ can be read off
+# it: the channel for its resetting letters tells the last reset and how often each other letter came since, and between
+# resets turns add up. So one run of it stands for all of these. (The cell runs those of order 1 to 6 and 12.)
+
+# %% tags=["proof-theorem_d"]
 tokens = [["-01".index(letter) for letter in word] for word in ("0-1-0-1", "1-0-0-1")]
 for N in (1, 2, 3, 4, 5, 6, 12):
     layer = cascades.universal_layer("-01", N)
-    assert layer.run(tokens[0])[-1] == layer.run(tokens[1])[-1], (
-        f"step 7: the universal layer of order {N}"
-    )
-draw = np.random.default_rng(0)
+    first, second = (layer.run(word)[-1] for word in tokens)
+    assert first == second, f"step 8: the universal layer of order {N} tells the words apart"
+print(f"order {N}: {len(layer.layers[0])} channels, and both words end in one state")
+
+# %% [markdown]
+# **Step 9, on examples.** *Finitely many* is needed: channels that shrink, $|a| < 1$, tell the words apart.
+
+# %% tags=["proof-theorem_d"]
 a = draw.uniform(-0.7, 0.7, (5000, 3)) + 1j * draw.uniform(-0.7, 0.7, (5000, 3))
-b = draw.normal(size=(5000, 3))
-shrunk = [np.zeros(5000) for _ in tokens]
-for k, word in enumerate(tokens):
-    for token in word:
-        shrunk[k] = a[:, token] * shrunk[k] + b[:, token]
-assert np.median(abs(shrunk[0] - shrunk[1])) > 1e-6, (
-    "step 8: channels that shrink tell the words apart"
+b, x = draw.normal(size=(5000, 3)), np.zeros((2, 5000), complex)
+for letters in zip(*tokens):
+    for word, letter in enumerate(letters):
+        x[word] = a[:, letter] * x[word] + b[:, letter]
+shrunk = abs(x[0] - x[1])
+assert (shrunk > 0).all() and np.median(shrunk) > 1e-6, (
+    "step 9: channels that shrink tell the words apart"
 )
-print("5,000 finite channels and the universal layers of order 1 to 6 and 12: one state; channels that shrink: two")
+print(f"in 5,000 channels that shrink the words end {np.median(shrunk):.3f} apart (the median)")
 
 # %% [markdown]
 # **Break a hypothesis.** Leave the letter `1` out of $w$, and the words end apart in many channels.
 
 # %% tags=["proof-theorem_d"]
 with show.fails("step 6"):
-    whole, far = apart("0-")
-    assert whole == 0, f"step 6: in {whole} of 5000 channels the words end apart"
+    several = apart("0-")
+    assert several == 0, f"step 6: in {several} of 5000 channels the words end apart"
 
 # %% [markdown]
 # ### Killer words
@@ -1118,45 +1204,64 @@ with show.fails("step 6"):
 # To show that a task does not fit into one diagonal layer, give $p, u, v, w$ such that the two words have different
 # answers. For subtraction take $u$ = `0-`, $v$ = `1-`, $w$ = `0-1`: the words **0-1-0-1** and **1-0-0-1** end in one
 # state, and *no readout of any kind* gives both answers. The same for EvenPair, bracket languages, the Tomita languages
-# 3 and 4, and groups whose elements do not commute.
+# 3 and 4, and five groups whose elements do not commute.
 #
-# For each task the cell checks that the letters of $u$ and $v$ are in $w$ (step 1), that the universal layers end in
-# one state (step 2), that the answers differ (step 3), and that they agree with a second definition of the language,
-# which shares no code with its automaton (step 4).
+# **Step 1.** For each task the letters of $u$ and $v$ are in $w$.
 
 # %% tags=["proof-killer_words"]
 KILLERS = {  # task: u, v, w, with nothing in front
-    "a-b-c mod 5": ("0-", "1-", "0-1"), "ModArith(5)": ("0-", "1-", "0-1"), "EvenPair(2)": ("0", "1", "01"),
-    "EvenPair(5)": ("0", "1", "01"), "Tomita 3": ("0", "1", "01"), "Tomita 4": ("00", "1", "01"),
-    **dict.fromkeys(("D_2", "D_3", "D_4", "D_12", "(abab)*"), ("a", "b", "ab")), "Q_8": ("i", "j", "ij"),
+    "a-b-c mod 5": ("0-", "1-", "0-1"), "ModArith(5)": ("0-", "1-", "0-1"),
+    "EvenPair(2)": ("0", "1", "01"), "EvenPair(5)": ("0", "1", "01"),
+    "Tomita 3": ("0", "1", "01"), "Tomita 4": ("00", "1", "01"), "Q_8": ("i", "j", "ij"),
+    **dict.fromkeys(("D_2", "D_3", "D_4", "D_12", "(abab)*"), ("a", "b", "ab")),
     **dict.fromkeys(("S_3", "S_4", "A_4", "A_5"), ("s", "t", "st")),
 }  # fmt: skip
-
-
-def killed(task, u, v, w):
+for u, v, w in KILLERS.values():
     assert set(u + v) <= set(w), f"step 1: a letter of {u}{v} is missing in {w}"
-    letters, both = sorted(set(w)), (u + v + w, v + u + w)
+pairs = {task: (u + v + w, v + u + w) for task, (u, v, w) in KILLERS.items()}
+print(f"{len(pairs)} tasks; for D_2 the words are", *pairs["D_2"])
+
+# %% [markdown]
+# **Step 2.** So by Theorem D both words end in one state of every diagonal layer with finitely many states. (Run in the
+# universal layers of order 1 to 6 and 12.)
+
+# %% tags=["proof-killer_words"]
+def end(word, N):
+    letters = sorted(set(word))
+    return cascades.universal_layer(letters, N).run(map(letters.index, word))[-1]
+
+
+for first, second in set(pairs.values()):
     for N in (1, 2, 3, 4, 5, 6, 12):
-        layer = cascades.universal_layer(letters, N)
-        one, other = (layer.run([letters.index(letter) for letter in word])[-1] for word in both)
-        assert one == other, f"step 2: a layer of order {N} tells {both} apart"
-    found = language(task)
-    answers = [int(found.machine.answer(read(found.machine, word))[-1]) for word in both]
-    assert answers[0] != answers[1], (
-        f"step 3: {task} answers both {' and '.join(both)} by {answers[0]}"
-    )
-    assert answers == [found.oracle(word) for word in both], (
-        "step 4: the second definition agrees"
-    )
-    return {"task": task, "word": both[0], "answer": answers[0], "other word": both[1], "other answer": answers[1]}
+        assert end(first, N) == end(second, N), f"step 2: order {N} tells {first} and {second} apart"
+print(f"{len(set(pairs.values()))} pairs of words: one state in each universal layer")
+
+# %% [markdown]
+# **Step 3.** The two words have different answers.
+#
+# **Step 4.** These answers agree with a second definition of the language, which shares no code with its automaton.
+
+# %% tags=["proof-killer_words"]
+def answers(task, words):
+    machine = language(task).machine
+    return [int(machine.answer(read(machine, word))[-1]) for word in words]
 
 
-rows = [killed(task, *words) for task, words in KILLERS.items()]
+for task, words in pairs.items():
+    first, second = answers(task, words)
+    assert first != second, f"step 3: {task} answers both {' and '.join(words)} by {first}"
+    again = [language(task).oracle(word) for word in words]
+    assert again == [first, second], f"step 4: the second definition of {task} answers {again}"
+print(f"{len(pairs)} tasks answer their two words differently")
+
+# %%
 show.table(
-    [row for row in rows if row["task"] not in ("D_3", "D_4", "D_12", "A_4", "EvenPair(2)")],
+    [{"task": task, "word": words[0], "answer": answers(task, words)[0],
+      "other word": words[1], "other answer": answers(task, words)[1]}
+     for task, words in pairs.items() if task not in ("D_3", "D_4", "D_12", "A_4", "EvenPair(2)")],
     caption="Pairs of words that end in one state of every diagonal layer with finitely many states; "
-            f"{len(rows)} tasks were checked, a few that are much alike are not shown. For the groups, an answer is "
-            "the number of the element reached.",
+            f"{len(pairs)} tasks were checked, a few that are much alike are not shown. For the "
+            "groups, an answer is the number of the element reached.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -1164,7 +1269,8 @@ show.table(
 
 # %% tags=["proof-killer_words"]
 with show.fails("step 3"):
-    killed("Parity", "0", "1", "01")
+    first, second = answers("Parity", ("0101", "1001"))
+    assert first != second, f"step 3: Parity answers both 0101 and 1001 by {first}"
 
 # %% [markdown]
 # ### A picture to play with: killer words on dials
@@ -1190,7 +1296,7 @@ show.figure(
 # %%
 killers_widget = explore(
     ch01.killer_walk,
-    {"zero": list(ch01.GATES), "one": list(ch01.GATES), "minus": list(ch01.GATES), "blocks": ["b = 1", "b = 2"]},
+    {**{key: list(ch01.GATES) for key in ("zero", "one", "minus")}, "blocks": ["b = 1", "b = 2"]},
     initial={"zero": "turn 120°", "one": "turn 72°", "minus": "reset", "blocks": "b = 1"},
     sentence=ch01.killer_sentence,
     alt="Dials of one channel reading the words 0-1-0-1 and 1-0-0-1, and of a block "
@@ -1215,27 +1321,38 @@ killers_widget
 # universal layer of order $K$. The function `minimal.possible_in_one_diagonal_layer` decides the two laws and, where
 # one fails, finds two words that no such layer tells apart and that are answered differently.
 #
-# The cell asks it about six languages, and compares each verdict with a search through the universal layer over all
-# words (step 1; for Sum(5), whose universal layer is large, the turn by 72° stands in its place); where the answer is
-# no, it runs the two words (step 2). It does the same with 100 random automata of three states and two letters (step 3,
-# on examples).
+# **Step 1.** Its verdict on six languages is what a search through the universal layer over all words finds. (For
+# Sum(5), whose universal layer is large, the turn by 72° stands in its place.)
 
 # %% tags=["proof-two_laws"]
 verdicts = {}
 for name in ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*"):
     machine = language(name).machine
     verdicts[name] = found = minimal.possible_in_one_diagonal_layer(machine)
-    layer = cascades.universal_layer(machine.symbols, found.order) if machine.num_symbols < 3 else None
-    confused = cascades.pair_up(layer or minimal.constructions(name)[0].model, machine)[1]
-    assert found.possible == (confused is None), (
-        "step 1: the verdict is what the search finds"
-    )
+    layer = (minimal.constructions(name)[0].model if name == "Sum(5)"
+             else cascades.universal_layer(machine.symbols, found.order))  # fmt: skip
+    confused = cascades.pair_up(layer, machine)[1]
+    assert found.possible == (confused is None), "step 1: the verdict is what the search finds"
+enough = [name for name, found in verdicts.items() if found.possible]
+print("one diagonal layer is enough for", ", ".join(enough))
+
+# %% [markdown]
+# **Step 2.** Where the answer is no, the two words that it gives end in one state, and have different answers.
+
+# %% tags=["proof-two_laws"]
+for name, found in verdicts.items():
     if not found.possible:
-        ends = [layer.run(word)[-1] for word in found.words]
+        machine = language(name).machine
+        layer = cascades.universal_layer(machine.symbols, found.order)
+        first, second = (layer.run(word)[-1] for word in found.words)
         answers = [int(machine.answer(word)[-1]) for word in found.words]
-        assert ends[0] == ends[1] and answers[0] != answers[1], (
-            "step 2: one state, two answers"
-        )
+        assert first == second and answers[0] != answers[1], "step 2: one state, two answers"
+        print(f"{name}:", *("".join(machine.symbols[t] for t in word) for word in found.words))
+
+# %% [markdown]
+# **Step 3, on examples.** Step 1 with 100 random automata of three states and two letters.
+
+# %% tags=["proof-two_laws"]
 draw, possible = np.random.default_rng(0), 0
 for _ in range(100):
     machine = automata.MooreMachine(draw.integers(3, size=(2, 3)), draw.integers(2, size=3), 0, "ab")
@@ -1246,6 +1363,8 @@ for _ in range(100):
     )
     possible += found.possible
 print(f"of 100 random automata {possible} fit into one diagonal layer, by the two laws and by search")
+
+# %%
 show.table(
     [
         {
@@ -1314,9 +1433,6 @@ print("(0, 0) goes to", tuple(empty), "and (r, 1) to", tuple(full))
 # **Step 4.** With the last letter beside it (a channel with $A = 0$) this layer computes EvenPair. The cell compares it
 # with the automaton over *all* words, by a search through the pairs (state of the layer, state of the automaton), of
 # which there are finitely many (`cascades.pair_up`; put `cascades.pair_up??` into a cell to read its lines).
-#
-# **Step 5.** $a - b - c - \cdots = 2a - (a + b + c + \cdots)$: with a turn by 72° that adds up, beside this block, one
-# layer subtracts, on all well-formed expressions. **Step 6:** on every string of letters a block of size 3 does.
 
 # %% tags=["proof-block_two"]
 for M in (2, 5):
@@ -1330,19 +1446,27 @@ for M in (2, 5):
     assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
         "step 4: right on all words"
     )
+print("EvenPair(2) and EvenPair(5): right on all words")
+
+# %% [markdown]
+# **Step 5.** $a - b - c - \cdots = 2a - (a + b + c + \cdots)$: with a turn by 72° that adds up, beside this block, one
+# layer subtracts, on all well-formed expressions. **Step 6:** on every string of letters a block of size 3 does.
+
+# %% tags=["proof-block_two"]
 numbers = sp.symbols("a b c d")
 assert sp.expand(2 * numbers[0] - sum(numbers) - (numbers[0] - sum(numbers[1:]))) == 0, (
     "step 5: twice the first"
 )
-model, machine = minimal.constructions("a-b-c mod 5")[0].model, language("a-b-c mod 5, expressions").machine
+model, larger = (one.model for one in minimal.constructions("a-b-c mod 5")[:2])
+machine = language("a-b-c mod 5, expressions").machine
 assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
     "step 5: right on all expressions"
 )
-larger, machine = minimal.constructions("a-b-c mod 5")[1].model, language("a-b-c mod 5").machine
+machine = language("a-b-c mod 5").machine
 assert larger.size == 3 and cascades.pair_up(larger, machine)[1] is None, (
     "step 6: right on all strings"
 )
-print(f"EvenPair(2), EvenPair(5) and expressions: blocks of size {model.size}; all strings: size {larger.size}")
+print(f"expressions: blocks of size {model.size}; all strings: blocks of size {larger.size}")
 
 # %% [markdown]
 # **Step 7, on examples, in float64.** 300 random expressions of up to 249 numbers, the readout being twice the first
@@ -1379,25 +1503,26 @@ with show.fails("step 1"):
 #
 # **Step 1.** Every letter permutes the states, and some power of a permutation does nothing: $m$ may be the least
 # common multiple of the lengths of its cycles. (All permutations of up to 5 states.)
-#
-# **Step 2.** So $0^m 1$ ends where $1$ ends. (All pairs of the 48 signed permutations of three coordinates, $m = 12$.)
-#
-# **Step 3.** EvenPair wants different answers. **Step 4.** Indeed some letter of its smallest automaton *merges*
-# states, which no permutation does.
 
 # %% tags=["proof-invertible_only"]
+def power(f, m):  # a permutation (a tuple) m times
+    to = range(len(f))
+    for _ in range(m):
+        to = [f[i] for i in to]
+    return list(to)
+
+
 for n in range(1, 6):
-    for f in product(range(n), repeat=n):
-        if len(set(f)) == n:
-            lengths, power = set(), list(range(n))
-            for i in range(n):
-                at, length = f[i], 1
-                while at != i:
-                    at, length = f[at], length + 1
-                lengths.add(length)
-            for _ in range(int(np.lcm.reduce(list(lengths)))):
-                power = [f[i] for i in power]
-            assert power == list(range(n)), "step 1: the m-th power does nothing"
+    for f in (f for f in product(range(n), repeat=n) if len(set(f)) == n):
+        # for each state the length of its cycle
+        cycles = [next(m for m in range(1, n + 1) if power(f, m)[i] == i) for i in range(n)]
+        assert power(f, np.lcm.reduce(cycles)) == list(range(n)), "step 1: the m-th power does nothing"
+print(f"the last one, {f}, has cycles of the lengths {cycles}")
+
+# %% [markdown]
+# **Step 2.** So $0^m 1$ ends where $1$ ends. (All pairs of the 48 signed permutations of three coordinates, $m = 12$.)
+
+# %% tags=["proof-invertible_only"]
 orders = [list(q) for q in product(range(3), repeat=3) if len(set(q)) == 3]
 turns = [np.eye(3, dtype=int)[q] * signs for q in orders for signs in product((1, -1), repeat=3)]
 x = np.array([1, 2, 4])
@@ -1405,8 +1530,14 @@ for zero, one in product(turns, repeat=2):
     assert (one @ np.linalg.matrix_power(zero, 12) @ x == one @ x).all(), (
         "step 2: 0^m 1 ends where 1 ends"
     )
+print(f"{len(turns)} invertible blocks, all pairs: 0^12 1 ends where 1 ends")
 
 
+# %% [markdown]
+# **Step 3.** EvenPair wants different answers. **Step 4.** Indeed some letter of its smallest automaton *merges*
+# states, which no permutation does.
+
+# %% tags=["proof-invertible_only"]
 def two_answers(name):
     machine = language(name).machine
     return [int(machine.answer(read(machine, word))[-1]) for word in ("0" * 12 + "1", "1")]
@@ -1418,7 +1549,7 @@ moves = automata.minimise(language("EvenPair(2)").machine).transitions
 assert any(len(set(move.tolist())) < len(move) for move in moves), (
     "step 4: some letter merges states"
 )
-print(f"{len(turns)} invertible blocks, all pairs: 0^12 1 ends where 1 ends; EvenPair answers {answers}")
+print(f"EvenPair answers {answers}; its letters move the states to {moves.tolist()}")
 
 # %% [markdown]
 # **Break a hypothesis.** Parity, which rotations do compute, wants one answer.
@@ -1449,7 +1580,7 @@ with show.fails("step 3"):
 # (the table of section 8 computes a derived length of 0 for it).
 
 # %%
-series = {name: [len(group) for group in groups.derived_series(list(GROUPS[name].values()))] for name in GROUPS}
+series = {name: [*map(len, groups.derived_series(list(GROUPS[name].values())))] for name in GROUPS}
 show.table(
     [
         {
@@ -1478,15 +1609,6 @@ show.table(
 #
 # Keep a state of layer 1 fixed: then $G'$ permutes the states of layer 2 above it, again by turns about one centre, so
 # $G''$ does nothing there. After $\ell$ layers the $\ell$-th derived group does nothing. $\blacksquare$
-#
-# *Second half, by construction.* Layer $j$ keeps the part of the product that lies between two groups of the series,
-# and turns by an amount that depends on the letter and the layers below.
-#
-# **Step 2.** For each of four groups the cell builds the layers, as many as the derived series is long, and pairs off
-# their states with the group's elements over *all* words: each state is one element, and each element one state.
-#
-# **Step 3.** In these layers one can watch the first half: each element of the $j$-th derived group, written as a word
-# and read from *every* state, leaves layers 1 to $j$ as they are.
 
 # %% tags=["proof-theorem_d_prime"]
 a, e, c, x = sp.symbols("a e c x")
@@ -1496,48 +1618,56 @@ for turn in (1 / a, 1 / e, a, e):  # undo g, undo h, do g, do h: turns about c
 assert sp.simplify(y - x) == 0, (
     "step 1: a commutator of two turns about one centre does nothing"
 )
+print("x, after turns by 1/a, 1/e, a, e about c:", sp.simplify(y))
 
 
+# %% [markdown]
+# *Second half, by construction.* Layer $j$ keeps the part of the product that lies between two groups of the series,
+# and turns by an amount that depends on the letter and the layers below.
+#
+# **Step 2.** For each of four groups the cell builds the layers, as many as the derived series is long, and pairs off
+# their states with the group's elements over *all* words: each state is one element, and each element one state.
+
+# %% tags=["proof-theorem_d_prime"]
 def layers_of(name, wanted):
-    series, machine = groups.derived_series(list(GROUPS[name].values())), language(name).machine
+    machine, series = language(name).machine, groups.derived_series(list(GROUPS[name].values()))
     cascade = groups.group_cascade(name)
-    answers, confused = cascades.pair_up(cascade, machine)
     assert cascade.depth == wanted == len(series) - 1, (
         f"step 2: {name} has {cascade.depth} layers, not {wanted}"
     )
+    answers, confused = cascades.pair_up(cascade, machine)
     one_to_one = len(answers) == len(set(answers.values())) == machine.num_states == len(series[0])
     assert confused is None and one_to_one, (
         "step 2: each state is one element, and each element one state"
     )
+    print(f"{name}: {cascade.depth} layers, {len(answers)} states; sizes", *map(len, series))
     return cascade, machine, series, answers
 
 
-built = {name: layers_of(name, wanted) for name, wanted in (("S_3", 2), ("Q_8", 2), ("A_4", 2), ("S_4", 3))}
+wanted = {"S_3": 2, "Q_8": 2, "A_4": 2, "S_4": 3}
+built = {name: layers_of(name, wanted[name]) for name in wanted}
+
+# %% [markdown]
+# **Step 3.** In these layers one can watch the first half: each element of the $j$-th derived group, written as a word
+# and read from *every* state, leaves layers 1 to $j$ as they are.
+
+# %% tags=["proof-theorem_d_prime"]
 for name, (cascade, machine, series, answers) in built.items():
-    words, queue = {machine.initial: ()}, [machine.initial]  # a shortest word for each element, by the automaton
-    for q in queue:
-        for token in range(machine.num_symbols):
-            to = int(machine.transitions[token, q])
-            queue += [to] if to not in words else []
-            words.setdefault(to, (*words[q], token))
-    named = {machine.names[q]: word for q, word in words.items()}
+    acts = automata.transition_monoid(machine)  # every element of the group, and a shortest word for it
+    words = {machine.names[to[machine.initial]]: word for to, word in zip(acts.elements, acts.words)}
     for j, group in enumerate(series):
         for element, state in product(group, answers):
             after = state
-            for token in named["".join(map(str, element))]:
+            for token in words["".join(map(str, element))]:
                 after = cascade.step(after, token)
             assert after[:j] == state[:j], (
                 "step 3: the j-th derived group leaves layers 1 to j as they are"
             )
-    print(f"{name}: {cascade.depth} layers, {len(answers)} states; sizes", *(len(group) for group in series))
+    print(f"{name}: from {len(answers)} states, words of up to {max(map(len, acts.words))} letters")
 
 # %% [markdown]
 # **Step 4, on examples.** The layers run on 200 random words of 40 letters and answer the product, which is computed
 # apart by carrying the points; in complex128 they stay on their exact states.
-#
-# **Step 5.** For $A_5$ the derived series stops at once, $A_5' = A_5$; by the first half no number of layers is enough.
-#
-# **Step 6.** One layer is not enough for any of the five.
 
 # %% tags=["proof-theorem_d_prime"]
 draw = np.random.default_rng(0)
@@ -1553,13 +1683,22 @@ for name, (cascade, machine, _, answers) in built.items():
         )
     drift = abs(cascade.values(word)[-1] - cascade.points(state)).max()
     assert drift < 1e-9, "step 4: complex128 stays on the exact states"
+print("200 random words for each of", ", ".join(built))
+
+# %% [markdown]
+# **Step 5.** For $A_5$ the derived series stops at once, $A_5' = A_5$; by the first half no number of layers is enough.
+#
+# **Step 6.** One layer is not enough for any of the five.
+
+# %% tags=["proof-theorem_d_prime"]
 A_5 = groups.derived_series(list(GROUPS["A_5"].values()))
 assert A_5[0] == A_5[1] and len(A_5[0]) == 60, (
     "step 5: the commutators of A_5 are all of A_5"
 )
-verdicts = {name: minimal.possible_in_one_diagonal_layer(language(name).machine).possible for name in GROUPS}
-assert not any(verdicts.values()), "step 6: one layer is not enough"
-print(f"A_5 has {len(A_5[0])} elements, its commutators make {len(A_5[1])}; one layer is not enough for {', '.join(verdicts)}")
+verdicts = {name: minimal.possible_in_one_diagonal_layer(language(name).machine) for name in GROUPS}
+assert not any(found.possible for found in verdicts.values()), "step 6: one layer is not enough"
+print(f"A_5 has {len(A_5[0])} elements, its commutators make {len(A_5[1])}")
+print("one layer is not enough for", ", ".join(verdicts))
 
 # %% [markdown]
 # **Step 7.** ModArith(5) contains only commutative groups, yet one layer is not enough, by the killer words. Three
@@ -1567,44 +1706,43 @@ print(f"A_5 has {len(A_5[0])} elements, its commutators make {len(A_5[1])}; one 
 # of 2 (times 2 is a turn, since 2 generates the numbers 1 to 4 modulo 5), and a clock; layer 2 remembers, by the clock,
 # whether the term was zero one step ago; layer 3 turns by what the value gains. Whether two would do, we leave open.
 #
-# **Step 8, on examples.** Random layers with resets, one channel of order 2 each: all groups in them have derived
-# length at most the number of layers.
-
 # %% tags=["proof-theorem_d_prime"]
 machine = language("ModArith(5)").machine
-three = next(one.model for one in minimal.constructions("ModArith(5)") if one.model.name == "three diagonal layers")
+known = {one.model.name: one.model for one in minimal.constructions("ModArith(5)")}
+three = known["three diagonal layers"]
 assert three.depth == 3 and cascades.pair_up(three, machine)[1] is None, (
     "step 7: three layers are right on all words"
 )
 assert not minimal.possible_in_one_diagonal_layer(machine).possible, (
     "step 7: one layer is not enough"
 )
+print(f"ModArith(5): {three.depth} diagonal layers")
 
 
-def random_layers(count):
-    def channel(depth):
-        gates = {(token, lower): ("reset" if draw.random() < 0.1 else "turn", int(draw.integers(2)))
-                 for token in range(3) for lower in product(((0,), (1,)), repeat=depth)}  # fmt: skip
-        return cascades.Channel(2, lambda token, lower: gates[token, lower])
+# %% [markdown]
+# **Step 8, on examples.** Random layers with resets, one channel of order 2 each: all groups in them have derived
+# length at most the number of layers. (Each state shows itself, so that the automaton keeps all of them apart.)
 
-    return cascades.DiagonalCascade("random", ("a", "b", "c"), tuple((channel(depth),) for depth in range(count)))
+# %% tags=["proof-theorem_d_prime"]
+def random_channel(depth):  # what each of three letters does, for each state of the layers below
+    gates = {(token, lower): ("reset" if draw.random() < 0.1 else "turn", int(draw.integers(2)))
+             for token in range(3) for lower in product(((0,), (1,)), repeat=depth)}  # fmt: skip
+    return cascades.Channel(2, lambda token, lower: gates[token, lower])
 
 
 longest = {}
-for count, tries in ((1, 20), (2, 6), (3, 3)):
-    for _ in range(tries):
-        layers = random_layers(count)
-        def shows(state):  # each state shows itself, so that none is merged
-            return sum(q << i for i, (q,) in enumerate(state))
-
-        machine = automata.build(layers.start, layers.symbols, layers.step, shows)
-        length = automata.classify(machine).derived_length
-        longest[count] = max(longest.get(count, 0), np.inf if length is None else length)
+for count in (1,) * 20 + (2,) * 6 + (3,) * 3:
+    channels = tuple((random_channel(depth),) for depth in range(count))
+    layers = cascades.DiagonalCascade("random", ("a", "b", "c"), channels)
+    shown = lambda state: sum(q << i for i, (q,) in enumerate(state))
+    machine = automata.build(layers.start, layers.symbols, layers.step, shown)
+    length = automata.classify(machine).derived_length
+    longest[count] = max(longest.get(count, 0), np.inf if length is None else length)
 assert all(length <= count for count, length in longest.items()), (
     "step 8: derived length at most the layers"
 )
 said = ", ".join(f"{length} in {count}" for count, length in longest.items())
-print(f"ModArith(5): {three.depth} diagonal layers; the longest derived length, by layers: {said}")
+print("the longest derived length, by layers:", said)
 
 # %% [markdown]
 # **Break a hypothesis.** Two layers do not do for $S_4$: the construction needs one for each step of the series.
@@ -1690,13 +1828,7 @@ for b in (1, 2, 3):
 # state for some $N$. But $a^n b^n$ is balanced, and $a^{n+N} b^n$ is too deep. So one layer needs a block of size
 # $n + 1$, *whatever the number of blocks and the readout*.
 #
-# **Step 3.** The shift of $b$ unit vectors, the last of which goes to 0, runs exactly $b$ steps.
-#
-# **Step 4.** $a^n b^n$ is in $D_n$, and $a^{n+N} b^n$ is not, for $N = 1, 2, \dots$: in the automaton the state after
-# $a^{n+1}$ is one that is never left.
-#
-# **Step 5.** Size $n + 1$ is enough: depth $d$ is the unit vector $e_d$, and what is too deep is the zero vector. That
-# model is right on all words.
+# **Step 3.** The shift of $b$ unit vectors, the last of which goes to 0, runs exactly $b$ steps. ($b$ up to 13.)
 
 # %% tags=["proof-theorem_e"]
 for b in range(1, 14):
@@ -1705,6 +1837,16 @@ for b in range(1, 14):
         met.append(x.tolist())
         x = np.eye(b, k=-1, dtype=int) @ x
     assert met.index(x.tolist()) == b, "step 3: the shift runs b steps before its cycle"
+print(f"b = {b}: after {met.index(x.tolist())} steps the shift is at", *x, "for good")
+
+# %% [markdown]
+# **Step 4.** $a^n b^n$ is in $D_n$, and $a^{n+N} b^n$ is not, for $N = 1, 2, \dots$: in the automaton the state after
+# $a^{n+1}$ is one that is never left.
+#
+# **Step 5.** Size $n + 1$ is enough: depth $d$ is the unit vector $e_d$, and what is too deep is the zero vector. That
+# model is right on all words. (For $n$ = 2, 3, 4 and 12.)
+
+# %% tags=["proof-theorem_e"]
 sizes = {}
 for n in (2, 3, 4, 12):
     machine = language(f"D_{n}").machine
@@ -1810,7 +1952,8 @@ show.figure(
 
 # %%
 fit_widget = explore(
-    ch01.fit_lights, {"task": list(ch01.SAMPLES), "b": list(ch01.SIZES), "layers": list(ch01.DEPTHS), "word": ""},
+    ch01.fit_lights,
+    {"task": list(ch01.SAMPLES), "b": list(ch01.SIZES), "layers": list(ch01.DEPTHS), "word": ""},
     initial={"task": "D_4", "b": 5, "layers": 1}, sentence=ch01.fit_sentence,
     alt="Lights for every block size and depth of the chosen task, and the state of an exact "
         "model while it reads a word.",
@@ -1828,19 +1971,14 @@ fit_widget
 #
 # with a vector $g$ that does not depend on the start. After `0-` the difference is $K x_{0-} + g$.
 #
-# **Step 1.** If $K$ and $G_- G_0$ are invertible, the equation $K x_{0-} + g = 0$ has a solution $z$. Here they are.
-#
-# **Step 2.** From this start $x_{0-0-1} = x_{0-1-0}$, exactly; **step 3:** and $x_{0-1} \ne x_{1-0}$.
-#
-# **Step 4.** All of it comes from $A$'s off-diagonal part, scaled here by $t$: the determinant of $K$ is a multiple of
-# $t^2$. With $A$ diagonal, $t = 0$, even $K = 0$: both differences are $g$, and Proposition 2 is back.
+# **Step 1.** If $K$ and $G_- G_0$ are invertible, the equation $K x_{0-} + g = 0$ has a solution $z$. Here is a layer of
+# width 2 where they are.
 
 # %% tags=["proof-liquid_s4"]
-t = sp.Symbol("t")
 v = {"0": sp.Matrix([1, 0]), "1": sp.Matrix([0, 2]), "-": sp.Matrix([1, -1])}  # B u for each letter
 
 
-def layer(t):
+def layer(t):  # t scales what stands off the diagonal
     A = sp.Matrix([[1, 2 * t], [-t, 3]])
     G = {letter: A + sp.diag(*v[letter]) for letter in v}
     return G, G["1"] * G["-"] * G["0"] - G["0"] * G["-"] * G["1"]
@@ -1852,6 +1990,7 @@ def state(word, x, G):
     return x
 
 
+# %% tags=["proof-liquid_s4"]
 def start(G, K):  # the z with K x(0-) + g = 0
     zero = sp.zeros(2, 1)
     g = state("0-1", zero, G) - state("1-0", zero, G)
@@ -1863,12 +2002,26 @@ assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
     "step 1: the equation for z has a solution"
 )
 z = start(G, K)
+print("K =", K.tolist(), "  z =", tuple(z))
+
+# %% [markdown]
+# **Step 2.** From this start $x_{0-0-1} = x_{0-1-0}$, exactly; **step 3:** and $x_{0-1} \ne x_{1-0}$.
+
+# %% tags=["proof-liquid_s4"]
 assert state("0-0-1", z, G) == state("0-1-0", z, G), (
     "step 2: the equal values have equal states"
 )
 assert state("0-1", z, G) != state("1-0", z, G), (
     "step 3: the different values have different states"
 )
+print("x(0-0-1) = x(0-1-0) =", tuple(state("0-0-1", z, G)))
+
+# %% [markdown]
+# **Step 4.** All of it comes from $A$'s off-diagonal part, scaled here by $t$: the determinant of $K$ is a multiple of
+# $t^2$. With $A$ diagonal, $t = 0$, even $K = 0$: both differences are $g$, and Proposition 2 is back.
+
+# %% tags=["proof-liquid_s4"]
+t = sp.Symbol("t")
 determinant, off = sp.factor(layer(t)[1].det()), layer(0)
 assert sp.rem(determinant, t**2, t) == 0 and off[1] == sp.zeros(2, 2), (
     "step 4: K vanishes with the off-diagonal part"
@@ -1877,7 +2030,7 @@ y = sp.Matrix(sp.symbols("y1 y2"))
 pairs = ("0-1", "1-0"), ("0-0-1", "0-1-0")
 short, long = (sp.expand(state(a, y, off[0]) - state(b, y, off[0])) for a, b in pairs)
 assert short == long and not short.has(*y), "step 4: one difference, whatever the start"
-print(f"det K = {determinant};  z = {tuple(z)};  at t = 0 both differences are {tuple(short)}")
+print(f"det K = {determinant};  at t = 0 both differences are {tuple(short)}")
 
 # %% [markdown]
 # **Step 5.** This start escapes *one* contradiction. It does not make Liquid-S4 represent subtraction: already $0 = 0 -
@@ -1918,7 +2071,9 @@ with show.fails("step 1"):
 #   learn it, and Table 2 of the paper measures learning.
 # * **Nothing about short strings.** Theorem A lets the state store all of a short input; a network trained and tested
 #   at length 40 need not notice.
-# * **Nothing about several layers**, except Theorem D′. Theorems A to C fall with a second layer (section 3).
+# * **Nothing about several layers**, except Theorem D′. Two layers hold the first letter in few states (section 3), so
+#   Theorem C is about one layer only. So is Theorem A: with a counter beside it, the first number is all that
+#   subtraction asks for (section 6, step 5). Whether Theorem B holds for two layers we have not looked at.
 # * **Nothing about infinitely many states.** Theorems C, D, D′ and E ask for finitely many, in exact arithmetic. A
 #   diagonal layer whose states grow can store everything (section 4); one whose states shrink tells the killer words
 #   apart by less and less. Rounding is yet another matter.

@@ -142,9 +142,11 @@ print("(|u| + |v|)^2 - (u + v)^2 for the four pairs of signs:", *gaps, sep="  ")
 
 # %% tags=["proof-eq_7"]
 n = 3
-d, size = sp.symbols("d:3", nonnegative=True), sp.Matrix(n, n, sp.symbols("a:9", nonnegative=True))  # size: |A|
+# size: |A|
+d, size = sp.symbols("d:3", nonnegative=True), sp.Matrix(n, n, sp.symbols("a:9", nonnegative=True))
 left = sp.Matrix(n, n, lambda i, j: sp.Symbol(f"c{i}{j}"))  # |A'|
-left[0, :] = sp.Matrix([[1 - d[j] - left[1, j] - left[2, j] for j in range(n)]])  # its columns sum to 1 - d_j
+# its columns sum to 1 - d_j
+left[0, :] = sp.Matrix([[1 - d[j] - left[1, j] - left[2, j] for j in range(n)]])
 missing = sp.expand(sp.ones(1, n) * size - sp.ones(1, n) * left * size)
 assert all(entry == sum(d[j] * size[j, k] for j in range(n)) and entry.is_nonnegative
            for k, entry in enumerate(missing)), "step 2: what is missing"  # fmt: skip
@@ -201,7 +203,8 @@ with show.fails("step 3"):
 x, p, q, mu = sp.symbols("x p q mu", positive=True)
 bend = sp.diff(x ** (1 + q), x, 2)  # p = 1 + q
 sizes = sp.symbols("x1:5", positive=True)
-tangent = sum(mu**p + p * mu ** (p - 1) * (entry - mu) for entry in sizes).subs(sizes[3], 4 * mu - sum(sizes[:3]))
+tangent = sum(mu**p + p * mu ** (p - 1) * (entry - mu) for entry in sizes)
+tangent = tangent.subs(sizes[3], 4 * mu - sum(sizes[:3]))  # their mean is mu
 claimed = 1 - 1 / p  # the exponent of b
 rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
 assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "step 1: Hölder"
@@ -241,7 +244,9 @@ print("p-norm of a column, to the power p:", sp.simplify(size * entry**p))
 w = sp.Symbol("w")
 for b in (2, 3, 5):
     W = w * sp.ones(b, b)
-    assert all(sp.ones(1, b) * W**k == (b * w) ** k * sp.ones(1, b) for k in range(1, 5)), "step 4: the powers"
+    assert all(sp.ones(1, b) * W**k == (b * w) ** k * sp.ones(1, b) for k in range(1, 5)), (
+        "step 4: the powers"
+    )
 assert sp.simplify(sp.powsimp(size * entry / size ** (1 - 1 / p))) == 1, "step 4: the powers"
 assert (1 - 1 / (1 + q)).simplify().is_positive, "step 4: the powers"
 print("column sums of W^k: (b w)^k, with w = b^(-1/p):", sp.powsimp(size * entry))
@@ -315,7 +320,10 @@ T, b, limit, inverse = sp.symbols("T b F u", positive=True)  # u = 1/p
 inverses = {n: float(found.subs({T: n, b: 8, limit: F})) for n in (40, 128, 255, 500, 10_000)}  # 1/p
 assert sp.simplify(found - (1 - sp.log(limit) / (T * sp.log(b)))) == 0, "step 5: the largest p"
 assert 1 / inverses[255] > 1.2 > 1 / inverses[500] > 1.09 and inverses[40] < 0, "step 5: the largest p"
-print("largest safe p:", *(f"T = {n:,}: {1 / u:.4f}" if u > 0 else f"T = {n}: any" for n, u in inverses.items()))
+print(
+    "largest safe p:",
+    *(f"T = {n:,}: {1 / u:.4f}" if u > 0 else f"T = {n}: any" for n, u in inverses.items()),
+)
 
 # %% [markdown]
 # So at the training length 40 no $p$ can overflow, at the test length 500 the paper's 1.2 can, and $p = 1$ never does.
@@ -363,7 +371,7 @@ growth_widget
 
 # %% tags=["proof-typical"]
 def rate(kind, p, b=8, steps=200, chains=50):
-    """How ||x||_1 changes a step, and its standard error; a state that is lost (||x||_1 = 0) starts again."""
+    """How ||x||_1 changes a step, and its standard error; a state that is lost starts again."""
     draw, x, logs = np.random.default_rng(0), np.ones((chains, b, 1)), []
     for step in range(steps):
         A = kind(draw.standard_normal((chains, b, b)))
@@ -379,7 +387,9 @@ norms = (1, 1.2, 2)
 rates = {kind: [rate(kind, p) for p in norms] for kind in (np.positive, np.sign, np.abs)}
 for kind, name in ((np.positive, "Gaussian"), (np.sign, "signs"), (np.abs, "positive")):
     print(f"{name}:", ", ".join(f"p = {p}: {r:.3f} +- {e:.3f}" for p, (r, e) in zip(norms, rates[kind])))
-assert all(r + 3 * e < 1 for kind in (np.positive, np.sign) for r, e in rates[kind]), "step 1: mixed signs shrink"
+assert all(r + 3 * e < 1 for kind in (np.positive, np.sign) for r, e in rates[kind]), (
+    "step 1: mixed signs shrink"
+)
 
 # %% tags=["proof-typical"]
 shares = [r / 8 ** (1 / 2 - 1 / p) for p, (r, _) in zip(norms, rates[np.sign])]
@@ -391,7 +401,10 @@ bounds = [8 ** (1 - 1 / p) for p in norms]
 positive = [r for r, _ in rates[np.abs]]
 assert abs(positive[0] - 1) < 1e-12, "step 3: positive columns"
 assert all(1 < r < most for r, most in zip(positive[1:], bounds[1:])), "step 3: positive columns"
-print("positive columns, share of the bound:", ", ".join(f"{r / most:.3f}" for r, most in zip(positive, bounds)))
+print(
+    "positive columns, share of the bound:",
+    ", ".join(f"{r / most:.3f}" for r, most in zip(positive, bounds)),
+)
 
 # %% [markdown]
 # *Break it.* At $p = 4$ columns of mixed signs grow, too.
@@ -399,7 +412,9 @@ print("positive columns, share of the bound:", ", ".join(f"{r / most:.3f}" for r
 # %% tags=["proof-typical"]
 with show.fails("step 1"):
     rates = {kind: [rate(kind, p) for p in (1, 4)] for kind in (np.positive, np.sign)}
-    assert all(r + 3 * e < 1 for kind in (np.positive, np.sign) for r, e in rates[kind]), "step 1: mixed signs shrink"
+    assert all(r + 3 * e < 1 for kind in (np.positive, np.sign) for r, e in rates[kind]), (
+        "step 1: mixed signs shrink"
+    )
 
 # %% [markdown]
 # ### What the bound costs: below $p = 2$ nothing of size 2 turns
@@ -437,7 +452,8 @@ print("(t^p - t^2) / t^2 =", loss, "which is 0 at s = 0 and rises")
 
 # %% tags=["proof-isometries"]
 signed = [sp.Matrix(3, 3, lambda i, j: signs[j] * (order[j] == i))
-          for order in itertools.permutations(range(3)) for signs in itertools.product((1, -1), repeat=3)]  # fmt: skip
+          for order in itertools.permutations(range(3))
+          for signs in itertools.product((1, -1), repeat=3)]  # fmt: skip
 assert all(abs(S.det()) == 1 for S in signed), "step 3: signed permutations"
 assert all(sum(map(abs, S[:, j])) == 1 for S in signed for j in range(3)), "step 3: signed permutations"
 print(len(signed), "signed permutations of size 3: columns of norm 1, determinant 1 or -1")
@@ -486,8 +502,11 @@ x, p, q, t = sp.symbols("x p q t", positive=True)  # t = x^p, p = 1 + q
 second = sp.diff(sp.log(1 - x**p), x, 2)
 expected = -p * x ** (p - 2) * (x**p + p - 1) / (1 - x**p) ** 2
 first, last = np.random.default_rng(0).uniform(-1, 1, (2, 100_000))
-over = (1 - np.abs(first) ** 1.2) * (1 - np.abs(last) ** 1.2) - (1 - np.abs((first + last) / 2) ** 1.2) ** 2
-assert sp.simplify(second - expected) == 0 and (t + q).is_positive and over.max() <= 1e-12, "step 2: concave"
+left = lambda size: 1 - np.abs(size) ** 1.2
+over = left(first) * left(last) - left((first + last) / 2) ** 2
+assert sp.simplify(second - expected) == 0 and (t + q).is_positive and over.max() <= 1e-12, (
+    "step 2: concave"
+)
 print("second derivative of log(1 - x^p):", expected)
 
 # %% [markdown]
@@ -568,9 +587,11 @@ print("moduli at 72 degrees of sizes 2, 3, 4:", moduli)
 # %% tags=["proof-sizes"]
 def orders(b):
     columns = np.vstack([np.zeros(b), np.eye(b), -np.eye(b)])
-    blocks = np.array([columns[list(choice)].T for choice in itertools.product(range(2 * b + 1), repeat=b)])
+    choices = itertools.product(range(2 * b + 1), repeat=b)
+    blocks = np.array([columns[list(choice)].T for choice in choices])
     z = np.linalg.eigvals(blocks).ravel()
-    z = np.unique(z[np.abs(z) > 0.5].round(9))  # moduli are 0 or 1; a defective 0 comes out as large as 1e-4
+    # moduli are 0 or 1; a defective 0 comes out as large as 1e-4
+    z = np.unique(z[np.abs(z) > 0.5].round(9))
     return sorted({next(m for m in range(1, 99) if abs(value**m - 1) < 1e-6) for value in z})
 
 
@@ -743,7 +764,9 @@ digits = task.sample(1, 40, training.stream(4, "by hand")).tokens
 same = by_hand(fits["softmax"].model, digits[0].tolist())
 print("digits: ", *digits[0].tolist())
 print("answers:", *same)
-assert same == fits["softmax"].model(digits).argmax(-1)[0].tolist(), "these lines are not the package's network"
+assert same == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
+    "these lines are not the package's network"
+)
 
 # %% [markdown]
 # ### What changed inside
@@ -1004,9 +1027,12 @@ for step in range(1, 151):
 vouched = max(t for t, (_, mass, _) in enumerate(masses, 1) if (1 - e) ** t > Fraction(1, 2))
 wrong = next(t for t, (_, _, right) in enumerate(masses, 1) if not right)
 assert all(mass == 1 - e for mass, _, _ in masses), "step 4: what is reset is repaired"
-assert all(mass >= (1 - e) ** t for t, (_, mass, _) in enumerate(masses, 1)), "step 4: what is counted is not"
+assert all(mass >= (1 - e) ** t for t, (_, mass, _) in enumerate(masses, 1)), (
+    "step 4: what is counted is not"
+)
 assert (vouched, wrong) == (68, 100), "step 4: the bound and what happens"
-print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} tokens, first wrong at {wrong}")
+print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} tokens,",
+      f"first wrong at {wrong}")  # fmt: skip
 
 # %% [markdown]
 # *Break it.* The mass that comes back must be counted by the *least* entry of the row. Take a larger $q$, so that
@@ -1036,10 +1062,11 @@ check("02.9", my_tokens)
 
 # %%
 def least_mass(A, steps):
-    """(steps + 1, h, b): least soft mass on state b over all strings of t tokens that lead head h there (inf: none)."""
+    """Least soft mass on state b, (steps + 1, h, b), over all strings of t tokens leading head h to b."""
     to, right, (h, b) = A.argmax(2), A.max(2), A.shape[1:3]  # (V, h, from)
-    rows = np.take_along_axis(A, to[..., None], axis=2) + np.diag(np.full(b, np.inf))  # (V, h, from, other states)
-    rest, found = rows.min(-1), np.full((steps + 1, h, b), np.inf)
+    # (V, h, from, other states)
+    rows = np.take_along_axis(A, to[..., None], axis=2) + np.diag(np.full(b, np.inf))
+    rest, found = rows.min(-1), np.full((steps + 1, h, b), np.inf)  # inf: no string leads there
     found[0, :, 0] = 1
     for t in range(steps):
         mass = np.minimum(found[t], 1)
@@ -1049,7 +1076,7 @@ def least_mass(A, steps):
 
 
 def least_lead(W, bias, eps, mass, places, heads):
-    """The least (lead x standard deviation) of the right class over the places (states of ``heads``, right class)."""
+    """The least lead x standard deviation of the right class; places: (states of heads, right class)."""
     (C, h, b), least = W.shape, np.inf
     for states, right in places:
         kept = np.array([mass[k, s] for k, s in zip(heads, states)])
@@ -1073,7 +1100,7 @@ def least_lead(W, bias, eps, mass, places, heads):
 
 # %%
 def vouch(model, reach=3000):
-    """(up to which length the bound says that ``model`` is right, the least mass of the followed heads by length)."""
+    """Up to which length the bound says that a model is right; the least mass of its heads by length."""
     A, W, bias, eps = ch02.last_layer(model)
     heads = verification.verify(models.snap(model), task.specification).heads or (0,)
     places, mass = ch02.places(A.argmax(2), heads, task.specification), least_mass(A, reach)
@@ -1088,7 +1115,10 @@ for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
     wrong = ch02.first_wrong(soft, task, 20_000)
     string, seen = min(wrong.items(), key=lambda item: item[1], default=("none of these strings", 20_001))
     assert reached < seen, "a string within the bound is answered wrongly, so the bound is wrong"
-    print(f"seed {seed}: least mass after 40, 500, 3,000 digits:", *(f"{mass[t]:.3f}" for t in (40, 500, 3000)))
+    print(
+        f"seed {seed}: least mass after 40, 500, 3,000 digits:",
+        *(f"{mass[t]:.3f}" for t in (40, 500, 3000)),
+    )
     print(f"  right, by the bound, on every string of length up to {reached:,};",
           f"first wrong answer seen: digit {seen:,} of {string}")
 
@@ -1110,7 +1140,9 @@ for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
 
 # %% tags=["proof-fades"]
 low, more, mu = sp.symbols("w s mu", positive=True)  # two entries w and w + s, in either order
-assert all(sp.Abs(a - c) == a + c - 2 * low for a, c in ((low, low + more), (low + more, low))), "step 1: the overlap"
+assert all(sp.Abs(a - c) == a + c - 2 * low for a, c in ((low, low + more), (low + more, low))), (
+    "step 1: the overlap"
+)
 
 
 def tau(A):
@@ -1159,7 +1191,8 @@ gaps = [abs(after - before).sum() for before, after in itertools.pairwise(states
 away = [abs(x - Fraction(1, 5)).sum() for x in states]
 assert all(gap <= tau(A) ** t * gaps[0] for t, gap in enumerate(gaps)), "step 3: the limit"
 assert all(far <= tau(A) ** t * away[0] for t, far in enumerate(away)), "step 3: the limit"
-print(f"distance from the limit after 0, 30, 60 tokens: {', '.join(f'{float(away[t]):.4f}' for t in (0, 30, 60))}")
+print("distance from the limit after 0, 30, 60 tokens:",
+      ", ".join(f"{float(away[t]):.4f}" for t in (0, 30, 60)))  # fmt: skip
 
 # %% [markdown]
 # **Step 4.** If class $c$ is right at $t$ and another class $d$ at $t + 1$, then $c$ leads $d$ at $t$ by at most what
@@ -1171,11 +1204,14 @@ print(f"distance from the limit after 0, 30, 60 tokens: {', '.join(f'{float(away
 leads = [sorted(x)[-1] - sorted(x)[-2] for x in states]
 moves = [max(abs(after - before)) for before, after in itertools.pairwise(states)]
 assert all(x.argmax() == t % 5 for t, x in enumerate(states)), "step 4: the lead"
-assert all(lead <= 2 * move for lead, move in zip(leads, moves)) and leads[60] == tau(A) ** 60, "step 4: the lead"
+assert all(lead <= 2 * move for lead, move in zip(leads, moves)) and leads[60] == tau(A) ** 60, (
+    "step 4: the lead"
+)
 x, rounded = np.eye(5, dtype=np.float32)[:, 0], A.astype(np.float32)
 right = [(x := rounded @ x).argmax() == t % 5 for t in range(1, 1001)]
 assert not all(right) and all(right[:60]), "step 4: the lead"
-print(f"after 60 tokens the lead is {float(leads[60]):.4f}; float32 answers all of 1,000 tokens rightly: {all(right)}")
+print(f"after 60 tokens the lead is {float(leads[60]):.4f};",
+      f"float32 answers all of 1,000 tokens rightly: {all(right)}")  # fmt: skip
 
 # %% [markdown]
 # *Break it.* One-hot columns have entries 0: $\tau = 1$, and nothing fades. That is what snapping does.
@@ -1204,7 +1240,9 @@ tuples = list(itertools.product(range(b), repeat=h))
 states = {t: np.concatenate([np.eye(b, dtype=int)[:, s] for s in t]) * Fraction(1) for t in tuples}
 means = {x.mean() for x in states.values()}
 variances = {(x * x).mean() - x.mean() ** 2 for x in states.values()}
-assert means == {Fraction(1, b)} and variances == {Fraction(1, b) - Fraction(1, b * b)}, "step 1: mean and variance"
+assert means == {Fraction(1, b)} and variances == {Fraction(1, b) - Fraction(1, b * b)}, (
+    "step 1: mean and variance"
+)
 print("means:", *means, " variances:", *variances)
 
 # %% [markdown]
@@ -1219,7 +1257,8 @@ w[:, 2:] /= 10  # heads 2 and 3 speak low
 sigma = sp.sqrt(sp.Rational(1, b) - sp.Rational(1, b * b))
 logit = {t: w.reshape(C, -1) @ (x - Fraction(1, b)) for t, x in states.items()}  # times 1 / sigma
 first = (0,) * h
-vote = lambda k, s: logit[first[:k] + (s,) + first[k + 1 :]] - logit[first]  # noqa: E731  head k in state s, not 0
+# head k votes by being in state s and not in state 0
+vote = lambda k, s: logit[first[:k] + (s,) + first[k + 1 :]] - logit[first]
 summed = {t: logit[first] + sum(vote(k, s) for k, s in enumerate(t)) for t in tuples}
 assert all((summed[t] == logit[t]).all() for t in tuples), "step 2: a sum of votes"
 print(f"{len(tuples)} states: constant and votes give every logit; 1 / sigma = {1 / sigma}")
@@ -1233,7 +1272,9 @@ print(f"{len(tuples)} states: constant and votes give every logit; 1 / sigma = {
 lead = lambda k, s: (vote(k, s) @ (1, -1))  # noqa: E731  what it adds to the lead of class 0
 worst = sum(min(lead(k, s) for s in range(b)) for k in (2, 3))
 safe = [t for t in tuples if logit[first] @ (1, -1) + lead(0, t[0]) + lead(1, t[1]) + worst > 0]
-assert safe and all(logit[t][0] > logit[t][1] for t in safe), "step 3: the others vote as badly as they can"
+assert safe and all(logit[t][0] > logit[t][1] for t in safe), (
+    "step 3: the others vote as badly as they can"
+)
 print(f"{len(safe)} of {len(tuples)} states are decided by two heads of four")
 
 # %% [markdown]

@@ -541,24 +541,21 @@ def pair_after(second, first):
     return A2 @ A1, apply(A2, b1) + b2
 
 
-def tree_scan(A, b, x0):
-    """States (T, n) from A (T, n, n), b (T, n) and x0 (n): up with pairs, down with states."""
-    nodes, counts = [(A, b)], [len(b)]
-    while counts[-1] > 1:
-        counts.append(-(-counts[-1] // 2))
-        end = 2 * (counts[-1] - 1)  # the last node of a level is never applied to anything
-        A, b = nodes[-1]
-        nodes.append(pair_after((A[1:end:2], b[1:end:2]), (A[:end:2], b[:end:2])))
-    coming = x0[None]  # the state before each node
-    for count, (A, b) in zip(counts[-2::-1], nodes[-2::-1]):
-        parents, end = coming, 2 * (count // 2)
-        coming = parents.new_empty(count, len(x0))
-        coming[::2] = parents
-        coming[1::2] = apply(A[:end:2], parents[: count // 2]) + b[:end:2]
-    A, b = nodes[0]
-    return apply(A, coming) + b
+def states_before(A, b, x0):  # the states before n nodes, from the pairs of all but the last of them
+    if len(b) == 0:
+        return x0[None]
+    end = len(b) // 2 * 2
+    up = pair_after((A[1:end:2], b[1:end:2]), (A[:end:2], b[:end:2]))  # one pair for two nodes
+    down = states_before(*up, x0).repeat_interleave(2, 0)[: len(b) + 1]  # handed on to both children
+    down[1::2] = apply(A[::2], down[:-1:2]) + b[::2]  # the right child: after the left child's pair
+    return down
 
 
+def tree_scan(A, b, x0):  # states (T, n) from A (T, n, n), b (T, n) and x0 (n)
+    return apply(A, states_before(A[:-1], b[:-1], x0)) + b
+
+
+# %% tags=["proof-tree"]
 dice = torch.Generator().manual_seed(3)
 for T in range(1, 40):
     shapes = (T, 3, 3), (T, 3), (3,)

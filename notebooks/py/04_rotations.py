@@ -146,8 +146,10 @@ def printed(t, scale, drive):
     return sp.expand(sum(powers[k] * drive * Bu[k] for k in powers))
 
 
-assert all(unrolled(t, alpha, 1, 0) == printed(t, alpha, 1) for t in range(1, 7)), "step 1"
-assert all(unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), "step 2"
+assert all(unrolled(t, alpha, 1, 0) == printed(t, alpha, 1) for t in range(1, 7)), (
+    "step 1: the sum of Eq. 10"
+)
+assert all(unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), "step 2: the sum of Eq. 12"
 print("x_3 =", unrolled(3, 1, xi, 0))
 
 # %% [markdown]
@@ -155,7 +157,9 @@ print("x_3 =", unrolled(3, 1, xi, 0))
 
 # %% tags=["proof-equation_12"]
 left_out = [sp.expand(unrolled(t, alpha, 1, x_0) - printed(t, alpha, 1)) for t in range(1, 7)]
-assert left_out == [sp.expand((alpha * gamma * A) ** t * x_0) for t in range(1, 7)], "step 3"
+assert left_out == [sp.expand((alpha * gamma * A) ** t * x_0) for t in range(1, 7)], (
+    "step 3: what is left out is the start's part"
+)
 print("left out at t = 3:", left_out[2])
 
 # %% [markdown]
@@ -163,7 +167,9 @@ print("left out at t = 3:", left_out[2])
 
 # %% tags=["proof-equation_12"]
 with show.fails("step 2"):
-    assert all(unrolled(t, 1, xi, x_0) == printed(t, 1, xi) for t in range(1, 7)), "step 2"
+    assert all(unrolled(t, 1, xi, x_0) == printed(t, 1, xi) for t in range(1, 7)), (
+        "step 2: Eq. 12 leaves out the start"
+    )
 
 # %% [markdown]
 # ### Why no multiplication by $A$?
@@ -180,7 +186,7 @@ cos, sin = (sp.Matrix([f(angle) for angle in angles for _ in "12"]) for f in (sp
 swapped = sp.Matrix([-x[1], x[0], -x[3], x[2], -x[5], x[4]])
 Theta = sp.diag(*map(R, angles))
 cheap = x.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
-assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1"
+assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1: Eq. 19 turns x by Theta"
 print("first pair:", cheap[0], "and", cheap[1])
 
 # %% [markdown]
@@ -190,7 +196,9 @@ print("first pair:", cheap[0], "and", cheap[1])
 with show.fails("step 1"):
     swapped = sp.Matrix([x[1], x[0], x[3], x[2], x[5], x[4]])
     cheap = x.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
-    assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1"
+    assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), (
+        "step 1: without the minus signs it is not Theta x"
+    )
 
 
 # %% [markdown]
@@ -217,12 +225,12 @@ def equal(first, second):
 
 triples = [sp.symbols(f"g_{k} theta_{k} z_{k}") for k in range(1, 6)]
 a, b, c = triples[:3]
-assert equal(join(join(a, b), c), join(a, join(b, c))), "step 1"
-assert equal(join((1, 0, 0), a), a) and equal(join(a, (1, 0, 0)), a), "step 2"
+assert equal(join(join(a, b), c), join(a, join(b, c))), "step 1: the operator is associative"
+assert equal(join((1, 0, 0), a), a) and equal(join(a, (1, 0, 0)), a), "step 2: (1, 0, 0) is neutral"
 state, folded = 0, (1, 0, 0)
 for g, theta, z in triples:
     state, folded = g * sp.exp(sp.I * theta) * state + z, join(folded, (g, theta, z))
-assert sp.expand(state - folded[2]) == 0, "step 3"
+assert sp.expand(state - folded[2]) == 0, "step 3: what is folded is the state"
 print("two triples join to", join(a, b))
 
 
@@ -236,12 +244,14 @@ def join_wrongly(first, second):
     return g * g2, theta + theta2, z + g * sp.exp(sp.I * theta) * z2
 
 
-assert equal(join_wrongly(join_wrongly(a, b), c), join_wrongly(a, join_wrongly(b, c))), "step 1"
+assert equal(join_wrongly(join_wrongly(a, b), c), join_wrongly(a, join_wrongly(b, c))), (
+    "step 1: this operator is associative too"
+)
 with show.fails("step 3"):
     folded = (1, 0, 0)
     for triple in triples:
         folded = join_wrongly(folded, triple)
-    assert sp.expand(state - folded[2]) == 0, "step 3"
+    assert sp.expand(state - folded[2]) == 0, "step 3: what is folded is not the state"
 
 # %% [markdown]
 # ## 2 Lemma 1: rotations from any matrix
@@ -283,7 +293,7 @@ for N in (2, 3, 4):
         changed = X.copy()
         changed[i, :] = (F * X)[i, :]
         rate += changed.det(method="berkowitz")
-    assert sp.expand(rate - F.trace() * X.det(method="berkowitz")) == 0, "step 2"
+    assert sp.expand(rate - F.trace() * X.det(method="berkowitz")) == 0, "step 2: the rate is Tr(S) det X"
     print(f"N = {N}: the rate is Tr(S) det X")
 
 # %% [markdown]
@@ -310,12 +320,12 @@ print("det exp(tG) = exp(t Tr G) =", *right[:4], "... (coefficients of 1, t, t^2
 # **Step 5** (numerical, on samples). Fifty random $M$ of size 8 in floating point.
 
 # %% tags=["proof-lemma_1"]
-assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4"
+assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4: the determinant is 1"
 worst = 0
 for m in np.random.default_rng(0).standard_normal((50, 8, 8)):
     A = linalg.expm(m - m.T)
     worst = max(worst, np.abs(A.T @ A - np.eye(8)).max(), abs(np.linalg.det(A) - 1))
-assert worst < 1e-11, "step 5"
+assert worst < 1e-11, "step 5: rotations in floating point"
 print(f"det exp(S) = 1; in floating point all 50 are rotations to within 1e-11: {worst < 1e-11}")
 
 # %% [markdown]
@@ -326,7 +336,9 @@ with show.fails("step 1"):
     S = M - M.T + sp.eye(4)
     assert S.T == -S, "step 1: S is skew"
 with show.fails("step 4"):
-    assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4"
+    assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, (
+        "step 4: the trace is 4 and not 0"
+    )
 
 # %% [markdown]
 # What is it good for? A rotation keeps every length, in every power. Other matrices need not, not even if their
@@ -379,9 +391,9 @@ Theta = sp.diag(turn(3, 4, 5), turn(-5, 12, 13), 1)
 for sign in (1, -1):
     P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(sign, 1, 1, 1, 1)
     A = P * Theta * P.T
-    assert A.T * A == sp.eye(5), "step 1"
-    assert P.det() == sign and A.det() == 1, "step 2"
-    assert all(A**k == P * Theta**k * P.T for k in range(1, 6)), "step 3"
+    assert A.T * A == sp.eye(5), "step 1: A^T A = I"
+    assert P.det() == sign and A.det() == 1, "step 2: det A = 1"
+    assert all(A**k == P * Theta**k * P.T for k in range(1, 6)), "step 3: A^k = P Theta^k P^T"
     print(f"det P = {P.det()}: det A = {A.det()}")
 
 # %% [markdown]
@@ -390,7 +402,7 @@ for sign in (1, -1):
 
 # %% tags=["proof-lemma_2"]
 a, b = sp.symbols("a b", real=True)
-assert sp.expand_trig(R(a + b)) == sp.expand(R(a) * R(b)), "step 4"
+assert sp.expand_trig(R(a + b)) == sp.expand(R(a) * R(b)), "step 4: R(a) R(b) = R(a + b)"
 print("cos(a + b) =", (R(a) * R(b))[0, 0])
 
 # %% [markdown]
@@ -400,7 +412,7 @@ print("cos(a + b) =", (R(a) * R(b))[0, 0])
 with show.fails("step 1"):
     P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(2, 1, 1, 1, 1)
     A = P * Theta * P.T
-    assert A.T * A == sp.eye(5), "step 1"
+    assert A.T * A == sp.eye(5), "step 1: A^T A is not I"
 
 # %% [markdown]
 # The network learns $P = \exp(M - M^\top)$, which has determinant 1 by Lemma 1, while the lemma speaks of any
@@ -420,7 +432,9 @@ with show.fails("step 1"):
 my_D = None  # exercise 9: two rows of two numbers, for example [[1, 0], [0, 1]]
 if my_D is not None:
     theta, mine = sp.Symbol("theta", real=True), sp.Matrix(my_D)
-    assert mine * mine == sp.eye(2) and mine.det() == -1 and mine * R(theta) * mine == R(-theta), "step 1, with yours"
+    assert mine * mine == sp.eye(2) and mine.det() == -1 and mine * R(theta) * mine == R(-theta), (
+        "step 1: your D does not turn a rotation around"
+    )
 check("04.9", my_D)
 
 # %% [markdown]
@@ -428,7 +442,9 @@ check("04.9", my_D)
 
 # %% tags=["proof-surjective"]
 theta, D = sp.Symbol("theta", real=True), sp.diag(-1, 1)
-assert D * D == sp.eye(2) and D.det() == -1 and D * R(theta) * D == R(-theta), "step 1"
+assert D * D == sp.eye(2) and D.det() == -1 and D * R(theta) * D == R(-theta), (
+    "step 1: D turns a rotation around"
+)
 print(D * R(theta) * D)
 
 # %% [markdown]
@@ -452,18 +468,22 @@ for Theta, other, flip in (
 
 # %% [markdown]
 # **Step 3** (numerical, on samples). That every rotation is $P\Theta P^\top$ with *some* orthogonal $P$ is linear
-# algebra (the real Schur form of $A$). The cell takes rotations of all sizes from 1 to 9 apart and puts them together
-# again, with $\det P = 1$: 20 random ones of each size, and those that are hardest, with repeated eigenvalues or
-# eigenvalues that almost coincide.
+# algebra: in the real Schur form $P^\top A P$ of a rotation stand blocks of two, which are turns, and single numbers,
+# which are $-1$ or 1. Those that are $-1$ come in pairs, since $\det A = 1$, and a pair is a turn by 180°. So we put the
+# blocks first, then the $-1$, then the 1; and where $\det P = -1$ we do what step 2 says.
 
 # %% tags=["proof-surjective"]
+def Theta_of(theta, N):
+    turns = [[[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]] for a in theta]
+    return linalg.block_diag(*turns, *np.ones((N % 2, 1, 1)))
+
+
 def take_apart(A):
     T, P = linalg.schur(A, output="real")
     N = len(A)
     pairs = [k for k in range(N - 1) if T[k + 1, k] != 0]  # where a block of two begins
-    single = sorted(set(range(N)) - {k + i for k in pairs for i in (0, 1)}, key=lambda k: T[k, k])
-    # eigenvalues -1 come in pairs, as det A = 1; behind them stand those that are 1
-    P = P[:, [k + i for k in pairs for i in (0, 1)] + single]
+    blocks = [k + i for k in pairs for i in (0, 1)]
+    P = P[:, blocks + sorted(set(range(N)) - set(blocks), key=lambda k: T[k, k])]
     T = P.T @ A @ P
     theta = np.array([math.atan2(T[k + 1, k], T[k, k]) for k in range(0, N - 1, 2)])
     if np.linalg.det(P) < 0 and N % 2:
@@ -473,22 +493,21 @@ def take_apart(A):
     return P, theta
 
 
-def Theta_of(theta, N):
-    turns = [[[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]] for a in theta]
-    return linalg.block_diag(*turns, *np.ones((N % 2, 1, 1)))
+# %% [markdown]
+# The cell takes rotations of all sizes from 1 to 9 apart and puts them together again, with $\det P = 1$: 20 random ones
+# of each size, and those that are hardest, with repeated eigenvalues or eigenvalues that almost coincide.
 
-
+# %% tags=["proof-surjective"]
 draw = np.random.default_rng(0)
 hard = [np.eye(4), -np.eye(4), np.diag([-1.0, 1, -1]), np.roll(np.eye(5), 1, 0),
         np.eye(4)[[1, 2, 0, 3]], np.eye(4)[[1, 0, 3, 2]],
         Theta_of([1e-9, 0.3], 4), Theta_of([0.7, 0.7], 5)]  # fmt: skip
 rotations = [random_rotation(N, draw) for N in range(1, 10) for _ in range(20)] + hard
 parts = [take_apart(A) for A in rotations]
-off = max(
-    np.abs(P @ Theta_of(theta, len(P)) @ P.T - A).max() for A, (P, theta) in zip(rotations, parts)
-)
+again = [P @ Theta_of(theta, len(P)) @ P.T for P, theta in parts]
+off = max(np.abs(made - A).max() for made, A in zip(again, rotations))
 one = max(abs(np.linalg.det(P) - 1) for P, _ in parts)
-assert off < 1e-12 and one < 1e-12, "step 3"
+assert off < 1e-12 and one < 1e-12, "step 3: put together again, with det P = 1"
 print(f"{len(rotations)} rotations rebuilt to within 1e-12, each with det P = 1")
 
 # %% [markdown]
@@ -501,7 +520,7 @@ worst = 0
 for A, (P, theta) in zip(rotations, parts):
     slow = linalg.block_diag(*[[[0, -a], [a, 0]] for a in theta], *np.zeros((len(P) % 2, 1, 1)))
     worst = max(worst, np.abs(linalg.expm(P @ slow @ P.T) - A).max())
-assert worst < 1e-12, "step 4"
+assert worst < 1e-12, "step 4: exp(S) = A"
 print(f"exp(S) = A for all {len(rotations)} of them, to within 1e-12")
 
 # %% [markdown]
@@ -535,11 +554,13 @@ P = cayley(sp.randMatrix(4, min=-3, max=3, seed=3))
 Theta = sp.diag(sp.Matrix([[3, -4], [4, 3]]) / 5, sp.Matrix([[5, -12], [12, 5]]) / 13)
 B, C = sp.randMatrix(4, 3, min=-3, max=3, seed=4), sp.randMatrix(2, 4, min=-3, max=3, seed=5)
 A = P * Theta * P.T
-assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), "step 1"
+assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), "step 1: P goes into C and B"
 free = sp.Matrix(4, 3, sp.symbols("b1:13"))
-assert sp.expand(((P.T * free).T * (P.T * free)).trace() - (free.T * free).trace()) == 0, "step 2"
+assert sp.expand(((P.T * free).T * (P.T * free)).trace() - (free.T * free).trace()) == 0, (
+    "step 2: the trace stays, and with it xi"
+)
 a, b = sp.symbols("a b", real=True)
-assert sp.expand(R(a) * R(b) - R(b) * R(a)) == sp.zeros(2, 2), "step 3"
+assert sp.expand(R(a) * R(b) - R(b) * R(a)) == sp.zeros(2, 2), "step 3: rotations of the plane commute"
 print("C A^5 B =", (C * A**5 * B).evalf(4).tolist())
 
 # %% [markdown]
@@ -556,7 +577,7 @@ with torch.no_grad():
     without.B.copy_(P.mT @ layer.B)
     without.C.copy_(layer.C @ torch.block_diag(*P))
     u = torch.randn(2, 50, 3, dtype=torch.float64)
-    assert torch.allclose(layer(u), without(u), rtol=0, atol=1e-12), "step 4"
+    assert torch.allclose(layer(u), without(u), rtol=0, atol=1e-12), "step 4: the same outputs without P"
 saved = sum(p.numel() for p in layer.parameters()) - sum(p.numel() for p in without.parameters())
 print(f"the same outputs to within 1e-12, with {saved} parameters fewer")
 
@@ -567,7 +588,9 @@ print(f"the same outputs to within 1e-12, with {saved} parameters fewer")
 with show.fails("step 1"):
     P = cayley(sp.randMatrix(4, min=-3, max=3, seed=3)) * sp.diag(2, 1, 1, 1)
     A = P * Theta * P.T
-    assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), "step 1"
+    assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), (
+        "step 1: a stretched P does not go into C and B"
+    )
 
 # %% [markdown]
 # **A rotation to turn.** One head of width 4, so two angles, gets one impulse. Left: two of the four numbers of its
@@ -675,7 +698,7 @@ c, Tr = sp.symbols("c Tr", positive=True)
 alpha2 = 1 / (c * gamma**2 + Tr)  # as printed, squared
 value = sp.simplify(alpha2 * (gamma**2 * c + Tr))
 print("E||x_t||^2 =", value)
-assert value == 1 and sp.solve(value - c, c) == [1], "step 4"
+assert value == 1 and sp.solve(value - c, c) == [1], "step 4: 1 comes out, which is c for c = 1 only"
 with show.fails("the last line of the paper's proof"):
     assert value == c, "the last line of the paper's proof: E||x_t||^2 = c"
 
@@ -722,8 +745,8 @@ with show.fails("step 3"):
 # %% tags=["proof-lemma_3_repaired"]
 c, gamma, Tr, alpha2 = sp.symbols("c gamma Tr alpha2", positive=True)
 right = c / (c * gamma**2 + Tr)
-assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "step 1"
-assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], "step 2"
+assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "step 1: from c to c"
+assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], "step 2: no other alpha does it"
 print("alpha^2 =", right)
 
 # %% [markdown]
@@ -754,14 +777,14 @@ with show.fails("step 1"):
 c, gamma, Tr, s = sp.symbols("c gamma Tr s", positive=True)
 printed = 1 - c * gamma**2
 asked = sp.solve(1 / (c * gamma**2 + Tr) - 1, Tr)
-assert [sp.expand(drive) for drive in asked] == [printed], "step 1"
+assert [sp.expand(drive) for drive in asked] == [printed], "step 1: Eq. 11 is alpha = 1"
 (limit,) = sp.solve(gamma**2 * s + printed - s, s)
 assert sp.simplify(limit - c - (1 - c) / (1 - gamma**2)) == 0, "step 2: the limit"
 assert sp.solve(sp.numer(sp.together(limit - c)), c) == [1], "step 2: when it is c"
 example = printed.subs({c: 2, gamma: sp.Rational(9, 10)})
-assert sp.solve(printed, c) == [1 / gamma**2] and example < 0, "step 3"
+assert sp.solve(printed, c) == [1 / gamma**2] and example < 0, "step 3: the root of a negative number"
 (limit,) = sp.solve(gamma**2 * s + c * (1 - gamma**2) - s, s)
-assert sp.simplify(limit - c) == 0, "step 4"
+assert sp.simplify(limit - c) == 0, "step 4: the norm tends to c"
 print("1 - c gamma^2 at c = 2, gamma = 0.9:", example)
 
 # %% [markdown]
@@ -770,7 +793,7 @@ print("1 - c gamma^2 at c = 2, gamma = 0.9:", example)
 # %% tags=["proof-equation_11"]
 with show.fails("step 4"):
     (limit,) = sp.solve(gamma**2 * s + printed - s, s)
-    assert sp.simplify(limit - c) == 0, "step 4"
+    assert sp.simplify(limit - c) == 0, "step 4: as printed, the norm tends to another value"
 
 # %% [markdown]
 # Experiments in the paper have $c = 1$, where both agree. Here is $c = 2$, run: 2,000 sequences of white input, one
@@ -821,8 +844,10 @@ except ValueError as error:
 c, gamma, s_0 = sp.symbols("c gamma s_0", positive=True)
 t = sp.Symbol("t", integer=True, nonnegative=True)
 formula = c + gamma ** (2 * t) * (s_0 - c)
-assert formula.subs(t, 0) == s_0, "step 1"
-assert sp.simplify(formula.subs(t, t + 1) - gamma**2 * formula - c * (1 - gamma**2)) == 0, "step 2"
+assert formula.subs(t, 0) == s_0, "step 1: the formula at t = 0"
+assert sp.simplify(formula.subs(t, t + 1) - gamma**2 * formula - c * (1 - gamma**2)) == 0, (
+    "step 2: the formula solves the recurrence"
+)
 print("s_t =", formula)
 
 
@@ -846,7 +871,9 @@ rate, aim = sp.Rational(9, 10), 2
 drive = aim * (1 - rate**2) / (B.T * B).trace()
 for X in (sp.zeros(4), sp.diag(aim, 0, 0, 0), 5 * sp.eye(4)):
     claimed = [formula.subs({c: aim, gamma: rate, s_0: X.trace(), t: k}) for k in range(13)]
-    assert norms(A, B, rate, [drive] * 12, X) == claimed, "step 3"
+    assert norms(A, B, rate, [drive] * 12, X) == claimed, (
+        "step 3: the formula is the trace of the covariance"
+    )
     print(f"from {X.trace()} to {float(claimed[-1]):.3f} in 12 steps")
 
 # %% [markdown]
@@ -871,7 +898,7 @@ with show.fails("step 3"):
 # %% tags=["proof-norm"]
 climb = formula.subs(s_0, 0)
 grows = sp.simplify((climb.subs(t, t + 1) - climb) / (c * gamma ** (2 * t) * (1 - gamma**2)))
-assert grows == 1, "step 4"
+assert grows == 1, "step 4: it grows at every step"
 for nines in (2, 3, 4):
     p, q = 10**nines - 1, 10**nines  # gamma = p / q
     late = math.ceil(math.log(0.05) / (2 * math.log(p / q)))
@@ -889,7 +916,7 @@ for nines in (2, 3, 4):
 # %% tags=["proof-norm"]
 rates = [sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100)]
 together = sum(sp.limit(climb.subs({c: 1, gamma: rate}), t, sp.oo) for rate in rates)
-assert together == len(rates), "step 6"
+assert together == len(rates), "step 6: the norm of h heads tends to h"
 print(f"h = {len(rates)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.sqrt(32):.2f}")
 
 # %% [markdown]
@@ -904,10 +931,12 @@ print(f"h = {len(rates)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.s
 
 # %% tags=["proof-norm"]
 for X in (sp.diag(aim, 0, 0, 0), sp.eye(4) * sp.Rational(aim, 4)):
-    assert set(norms(A, B, sp.Rational(9, 10), [drive] * 12, X)) == {aim}, "step 7"
+    assert set(norms(A, B, sp.Rational(9, 10), [drive] * 12, X)) == {aim}, (
+        "step 7: constant from an x_0 of length sqrt(c)"
+    )
 first = drive / (1 - sp.Rational(9, 10) ** 2)
 reached = norms(A, B, sp.Rational(9, 10), [first] + [drive] * 11, sp.zeros(4))
-assert reached == [0] + [aim] * 12, "step 8"
+assert reached == [0] + [aim] * 12, "step 8: constant from the first step on"
 print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 
 # %% [markdown]
@@ -916,7 +945,7 @@ print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 # %% tags=["proof-norm"]
 with show.fails("step 8"):
     reached = norms(A, B, sp.Rational(9, 10), [drive] * 12, sp.zeros(4))
-    assert reached == [0] + [aim] * 12, "step 8"
+    assert reached == [0] + [aim] * 12, "step 8: the first step is too small"
 
 # %% [markdown]
 # **Step 9** (sampled). In simulation: 3,000 runs of a head of width 4 with $\gamma = 0.97$ and $c = 1$, and three
@@ -939,8 +968,8 @@ for kind, u in kinds.items():
         x = 0.97 * x @ A.T + u[:, k - 1] @ B.T
         squares = (x**2).sum(1)
         off = abs(squares.mean() - (1 - 0.97 ** (2 * k))) / (squares.std() / math.sqrt(3000))
-        assert off < 5, "step 9"
-    assert np.sqrt(squares).mean() < math.sqrt(squares.mean()), "step 10"
+        assert off < 5, "step 9: within 5 standard errors"
+    assert np.sqrt(squares).mean() < math.sqrt(squares.mean()), "step 10: the mean length is smaller"
     print(f"{kind}: E||x||^2 = {squares.mean():.2f} at t = 60, formula {1 - 0.97**120:.2f}; "
           f"E||x|| = {np.sqrt(squares).mean():.2f}")  # fmt: skip
 
@@ -992,7 +1021,9 @@ norm_widget
 
 # %% tags=["proof-colour"]
 a, B = sp.Symbol("a", real=True), sp.Matrix(2, 3, sp.symbols("b1:7"))
-assert sp.expand((B.T * R(a) * B).trace() - sp.cos(a) * (B.T * B).trace()) == 0, "step 1"
+assert sp.expand((B.T * R(a) * B).trace() - sp.cos(a) * (B.T * B).trace()) == 0, (
+    "step 1: Tr(B^T R(a) B) = cos(a) Tr(B^T B)"
+)
 
 rate, rho, turn = sp.Rational(9, 10), sp.Rational(4, 5), sp.Matrix([[3, -4], [4, 3]]) / 5
 B = sp.Matrix([[2, 1, -1], [0, 3, 1]])
@@ -1004,7 +1035,7 @@ for t in range(1, 9):
     X = F * X * F.T + (1 - rho**2) * noise * noise.T
     s = rate**2 * s + (1 - rate**2) * (1 + 2 * sp.re(sp.expand(m * q)))
     q = sp.expand(1 + m * q)
-    assert B2 * X[:2, :2].trace() == s, "step 2"
+    assert B2 * X[:2, :2].trace() == s, "step 2: the recurrence is that of the covariance"
 print(f"E||x_8||^2 = {float(s):.4f}, where white input has {float(1 - rate**16):.4f}")
 
 # %% [markdown]
@@ -1019,7 +1050,9 @@ print(f"E||x_8||^2 = {float(s):.4f}, where white input has {float(1 - rate**16):
 p, k = sp.symbols("p k")  # p = e^(i theta), k = gamma rho, so m = k p
 limit = 1 + k * p / (1 - k * p) + (k / p) / (1 - k / p)
 cosine = (p + 1 / p) / 2
-assert sp.simplify(limit - (1 - k**2) / (1 - 2 * k * cosine + k**2)) == 0, "step 3"
+assert sp.simplify(limit - (1 - k**2) / (1 - 2 * k * cosine + k**2)) == 0, (
+    "step 3: the limit of the theorem"
+)
 g2, m, n, G, M, N = sp.symbols("g2 m n G M N")  # n and N are the conjugates of m and M
 
 
@@ -1047,7 +1080,9 @@ for t in range(60):
     u = u if t == 0 else rho * u + math.sqrt(1 - rho**2) * draw.standard_normal((runs, 3))
     x, s = rate * x @ turn.T + u @ B.T, rate**2 * s + (1 - rate**2) * (1 + 2 * (m * q).real)
     q, squares = 1 + m * q, (x**2).sum(1)
-    assert abs(squares.mean() - s) < 5 * squares.std() / math.sqrt(runs), "step 5"
+    assert abs(squares.mean() - s) < 5 * squares.std() / math.sqrt(runs), (
+        "step 5: within 5 standard errors"
+    )
 print(f"E||x||^2 at t = 60: {squares.mean():.2f} in runs, {s:.2f} derived; white input has 1.00")
 
 # %% [markdown]
@@ -1055,7 +1090,9 @@ print(f"E||x||^2 at t = 60: {squares.mean():.2f} in runs, {s:.2f} derived; white
 
 # %% tags=["proof-colour"]
 with show.fails("step 5"):
-    assert abs(squares.mean() - (1 - rate**120)) < 5 * squares.std() / math.sqrt(runs), "step 5"
+    assert abs(squares.mean() - (1 - rate**120)) < 5 * squares.std() / math.sqrt(runs), (
+        "step 5: coloured inputs do not follow the formula for white ones"
+    )
 
 # %%
 colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
@@ -1196,7 +1233,7 @@ def size(z):
 for T in range(1, 6):
     noise = scatter * (1 - rate ** (2 * T)) / (1 - rate**2)
     constant = mean.dot(mean) * size(sp.expand(1 - mode**T)) / size(1 - mode)
-    assert sp.expand(over_all_strings(B, T) - noise - constant) == 0, "step 1"
+    assert sp.expand(over_all_strings(B, T) - noise - constant) == 0, "step 1: the mean over all strings"
 print(f"after 5 tokens: {float(noise):.3f} from the scatter, {float(constant):.3f} from the mean")
 
 # %% [markdown]
@@ -1212,14 +1249,16 @@ print(f"after 5 tokens: {float(noise):.3f} from the scatter, {float(constant):.3
 # %% tags=["proof-tokens"]
 free = sp.Matrix(2, 4, sp.symbols("b1:9"))
 first = sum(free[:, v].dot(free[:, v]) for v in range(4)) / 4  # E||B u_1||^2
-assert sp.expand(first - (free.T * free).trace() / 4) == 0, "step 2"
+assert sp.expand(first - (free.T * free).trace() / 4) == 0, "step 2: the first step has 1/V of the size"
 xi2 = (1 - 0.99**2) / 2  # B = I: the trace is 2, the scatter 1/2, the mean column (1/2, 1/2)
 slow, fast = (xi2 * (0.5 / (1 - 0.99**2) + 0.5 / abs(1 - 0.99 * turn) ** 2) for turn in (1, -1))
-assert math.isclose(slow, 50, rel_tol=1e-3) and math.isclose(fast, 0.251, rel_tol=2e-3), "step 3"
+assert math.isclose(slow, 50, rel_tol=1e-3) and math.isclose(fast, 0.251, rel_tol=2e-3), (
+    "step 3: the two limits"
+)
 centred = B - mean * sp.ones(1, 3)
 for T in range(1, 6):
     repaired = over_all_strings(centred, T) * (1 - rate**2) / scatter
-    assert sp.expand(repaired) == 1 - rate ** (2 * T), "step 4"
+    assert sp.expand(repaired) == 1 - rate ** (2 * T), "step 4: centred tokens are like white input"
 print(f"B = I, two tokens: {slow:.1f} at θ = 0, {fast:.3f} at θ = 180°")
 
 # %% [markdown]
@@ -1227,7 +1266,7 @@ print(f"B = I, two tokens: {slow:.1f} at θ = 0, {fast:.3f} at θ = 180°")
 
 # %% tags=["proof-tokens"]
 with show.fails("step 1"):
-    assert sp.expand(over_all_strings(B, 5) - noise) == 0, "step 1"
+    assert sp.expand(over_all_strings(B, 5) - noise) == 0, "step 1: the mean token is forgotten"
 
 # %% [markdown]
 # ## 7 RotRNN and LRU
@@ -1251,7 +1290,7 @@ with show.fails("step 1"):
 L, u, x = sp.Symbol("lambda"), sp.symbols("u_0:7"), 0
 for t in range(1, 7):
     x = sp.expand(L * x + u[t])
-    assert x == sum(L**i * u[t - i] for i in range(t)), "step 1"
+    assert x == sum(L**i * u[t - i] for i in range(t)), "step 1: the recurrence unrolled"
 
 modes = [sp.Rational(9, 10), (3 + 4 * sp.I) / 10, sp.Rational(7, 50) * (4 - 3 * sp.I)]
 B = sp.Matrix([[1 + sp.I, 2], [3, -sp.I], [2 - sp.I, 1]])
@@ -1289,10 +1328,10 @@ r = sp.Symbol("r", positive=True)
 for t in range(1, 9):
     for j in (0, 1):
         geometric = sum(r**i for i in range(j, t + j))
-        assert sp.expand((1 - r) * geometric - r**j * (1 - r**t)) == 0, "step 3"
+        assert sp.expand((1 - r) * geometric - r**j * (1 - r**t)) == 0, "step 3: the geometric sum"
 scaled = sp.diag(*[sp.sqrt(1 - rate) for rate in rates]) * B
 climb = [sum(b * (1 - rate**t) for b, rate in zip(sizes, rates)) for t in range(7)]
-assert norms(scaled, 6) == climb, "step 4"
+assert norms(scaled, 6) == climb, "step 4: the climb of section 5"
 print("normalised, t = 1 to 6:", *(f"{float(s):.2f}" for s in climb[1:]), "of", sum(sizes))
 
 # %% [markdown]
@@ -1325,8 +1364,12 @@ with show.fails("step 2"):
 gamma, theta, p, q, v, w = sp.symbols("gamma theta p q v w", real=True)
 mode, x, c = gamma * (sp.cos(theta) + sp.I * sp.sin(theta)), p + sp.I * q, v + sp.I * w
 turned = sp.Matrix(sp.expand(mode * x).as_real_imag())
-assert (gamma * R(theta) * sp.Matrix([p, q]) - turned).expand() == sp.zeros(2, 1), "step 1"
-assert sp.expand(v * p - w * q - sp.re(sp.expand(c * x))) == 0, "step 2"
+assert (gamma * R(theta) * sp.Matrix([p, q]) - turned).expand() == sp.zeros(2, 1), (
+    "step 1: a mode turns and shrinks"
+)
+assert sp.expand(v * p - w * q - sp.re(sp.expand(c * x))) == 0, (
+    "step 2: Re(c x) is the row C times the state"
+)
 print("Re(c x) =", sp.re(sp.expand(c * x)))
 
 # %% [markdown]
@@ -1351,9 +1394,11 @@ for u_t in u:
     x = modes * x + scale * (B @ u_t)
     for head in heads:
         head[3] = head[0] @ head[3] + head[1] @ u_t
-    assert np.allclose((C @ x).real, sum(head[2] @ head[3] for head in heads), atol=1e-12), "step 3"
+    assert np.allclose((C @ x).real, sum(head[2] @ head[3] for head in heads), atol=1e-12), (
+        "step 3: the heads have the outputs of the LRU"
+    )
 gap = min(abs(mode - other.conjugate()) for mode in modes for other in modes)
-assert gap > 0.01, "step 4"
+assert gap > 0.01, "step 4: no eigenvalue is the conjugate of one"
 print(f"60 outputs agree to within 1e-12; conjugates are at least {gap:.2f} apart")
 
 # %% [markdown]
@@ -1362,7 +1407,7 @@ print(f"60 outputs agree to within 1e-12; conjugates are at least {gap:.2f} apar
 # %% tags=["proof-lru"]
 with show.fails("step 2"):
     x = p + sp.I * q
-    assert sp.expand(v * p + w * q - sp.re(sp.expand(c * x))) == 0, "step 2"
+    assert sp.expand(v * p + w * q - sp.re(sp.expand(c * x))) == 0, "step 2: a sign of the row C is wrong"
 
 # %%
 torch.manual_seed(7)
@@ -1386,12 +1431,12 @@ mode = (3 + 4 * sp.I) / 10
 both = [mode, sp.conjugate(mode)]
 b, c = [1 + 2 * sp.I, 3 - sp.I], [2 - sp.I, 1 + sp.I]
 kernel = [sum(c[k] * both[k] ** power * b[k] for k in range(2)) for power in range(6)]
-assert any(sp.im(sp.expand(entry)) != 0 for entry in kernel), "step 1"
+assert any(sp.im(sp.expand(entry)) != 0 for entry in kernel), "step 1: the kernel is not real"
 print("imaginary parts:", *(sp.im(sp.expand(entry)) for entry in kernel[:4]))
 p, q, v, w = sp.symbols("p q v w", real=True)
 b, c = [p + sp.I * q, p - sp.I * q], [v + sp.I * w, v - sp.I * w]
 kernel = [sum(c[k] * both[k] ** power * b[k] for k in range(2)) for power in range(6)]
-assert all(sp.im(sp.expand(entry)) == 0 for entry in kernel), "step 2"
+assert all(sp.im(sp.expand(entry)) == 0 for entry in kernel), "step 2: the kernel is real"
 print("with conjugate rows and columns:", sp.expand(kernel[1]))
 
 # %% [markdown]
@@ -1415,12 +1460,12 @@ with torch.no_grad():
 lru, count = np.zeros_like(kernel), 0
 for k in range(4):
     values, vectors = np.linalg.eig(A[k])
-    assert np.allclose(np.abs(values), gammas[k], atol=1e-12), "step 1"
+    assert np.allclose(np.abs(values), gammas[k], atol=1e-12), "step 1: every modulus is gamma"
     b, c, upper = np.linalg.inv(vectors) @ B[k], C[:, 6 * k : 6 * k + 6] @ vectors, values.imag > 0
     powers = values[upper] ** np.arange(60)[:, None]
     lru += 2 * np.einsum("dk,tk,ke->tde", c[:, upper], powers, b[upper]).real
     count += upper.sum()
-assert count == 12 and np.allclose(lru, kernel, atol=1e-11), "step 2"
+assert count == 12 and np.allclose(lru, kernel, atol=1e-11), "step 2: 12 modes with the same kernel"
 print(f"4 heads of width 6 and {count} modes: one kernel, to within 1e-11")
 
 # %% [markdown]
@@ -1437,7 +1482,7 @@ print(f"4 heads of width 6 and {count} modes: one kernel, to within 1e-11")
 x, gamma, s, t = sp.symbols("x gamma s t")  # s and t are the cosines of the two angles
 both = (x**2 - 2 * gamma * s * x + gamma**2) * (x**2 - 2 * gamma * t * x + gamma**2)
 _, a, b, d, e = sp.Poly(both, x).all_coeffs()
-assert sp.expand(d**2 - a**2 * e) == 0, "step 3"
+assert sp.expand(d**2 - a**2 * e) == 0, "step 3: d^2 = a^2 e"
 modes = sp.Rational(1, 2) * (3 + 4 * sp.I) / 5, sp.Rational(9, 10) * (5 + 12 * sp.I) / 13
 K = [sum(sp.re(sp.expand(mode**k)) for mode in modes) for k in range(8)]
 # for every i, K_(i+4) + a K_(i+3) + b K_(i+2) + d K_(i+1) + e K_i = 0
@@ -1680,13 +1725,13 @@ xi2, share = (1 - rate**2) / (B * B.T).trace(), (B * Sigma * B.T).trace() / (B *
 X = sp.zeros(4)
 for t in range(1, 9):
     X = rate**2 * A * X * A.T + xi2 * B * Sigma * B.T
-    assert X.trace() == share * (1 - rate ** (2 * t)), "step 1"
+    assert X.trace() == share * (1 - rate ** (2 * t)), "step 1: the norm for the covariance Sigma"
 free = sp.Matrix(3, 3, lambda i, j: sp.Symbol(f"s_{min(i, j)}{max(i, j)}"))
 signs = [(a, b, c) for a in (1, -1) for b in (1, -1) for c in (1, -1)]
 orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 ways = [B[:, list(order)] * sp.diag(*sign) for order in orders for sign in signs]
 average = sum((way * free * way.T).trace() / (way * way.T).trace() for way in ways) / len(ways)
-assert sp.expand(average - free.trace() / 3) == 0, "step 2"
+assert sp.expand(average - free.trace() / 3) == 0, "step 2: the mean variance of a channel"
 print(f"this B makes {float(share):.3f} of c = 1; the mean over 48 ways is {Sigma.trace() / 3}")
 
 # %% [markdown]
@@ -1776,14 +1821,18 @@ gamma = sp.Symbol("gamma", positive=True)
 for A in (R(sp.Symbol("theta", real=True)), cayley(sp.randMatrix(4, min=-3, max=3, seed=11))):
     drive, x, y = (sp.Matrix(sp.symbols(f"{name}1:{A.rows + 1}")) for name in "bxy")
     d = (gamma * A * x + drive) - (gamma * A * y + drive)
-    assert sp.trigsimp(sp.expand(d.dot(d) - gamma**2 * (x - y).dot(x - y))) == 0, "step 1"
+    assert sp.trigsimp(sp.expand(d.dot(d) - gamma**2 * (x - y).dot(x - y))) == 0, (
+        "step 1: the difference shrinks by gamma"
+    )
 torch.manual_seed(9)
 with torch.no_grad():
     head = models.RotRNN(4, state=8, heads=1, gamma=(0.9, 0.9)).double()
     string = torch.randn(60, 4, dtype=torch.float64)
     other = torch.cat([-string[:1], string[1:]])
     apart = (head.hidden(torch.stack([string, other])).diff(dim=0)[0] ** 2).sum(-1).sqrt()
-    assert torch.allclose(apart / apart[0], head.gamma() ** torch.arange(60)), "step 2"
+    assert torch.allclose(apart / apart[0], head.gamma() ** torch.arange(60)), (
+        "step 2: the distance shrinks by gamma at each step"
+    )
 print(f"after 59 more steps {float(apart[-1] / apart[0]):.4f} of the first distance is left")
 
 # %% [markdown]

@@ -62,9 +62,11 @@ x = [sp.S(0), sp.S(0)]
 for k in range(5):
     x = [sp.expand(lam[n] * x[n] + u[k]) for n in (0, 1)]
     unrolled = [sum(lam[n] ** j * u[k - j] for j in range(k + 1)) for n in (0, 1)]
-    assert [sp.expand(a - b) for a, b in zip(x, unrolled)] == [0, 0], "step 1"
+    assert [sp.expand(a - b) for a, b in zip(x, unrolled)] == [0, 0], "step 1: a mode unrolled"
     y = w[0] * x[0] + w[1] * x[1]
-    assert sp.expand(y - sum(K[j] * u[k - j] for j in range(k + 1))) == 0, "step 2"
+    assert sp.expand(y - sum(K[j] * u[k - j] for j in range(k + 1))) == 0, (
+        "step 2: the output is a convolution"
+    )
 mode = sp.Symbol("z")  # stands for w lambda^j, any complex number
 assert sp.expand_complex(sp.re(mode) - (mode + sp.conjugate(mode)) / 2) == 0, "step 3: the mean"
 mirror = sp.conjugate(w[0]) * sp.conjugate(lam[0]) ** 3
@@ -140,7 +142,7 @@ sums = [
 ]
 from_right = [0, *recurrent(ahead, w_ahead, u[::-1])]
 assert [y + from_right[L - 1 - i] for i, y in enumerate(recurrent(back, w_back, u))] == sums, (
-    "step 1"
+    "step 1: Eq. 5 is Eq. 6"
 )
 print("y =", sums)
 
@@ -169,9 +171,9 @@ def around(column, u):  # the product with the circulant matrix of this first co
     ]
 
 
-assert around(ring(K, k, 2 * L, X), u) == sums, "step 2"
+assert around(ring(K, k, 2 * L, X), u) == sums, "step 2: the ring gives the same sums"
 enough = [n for n in range(1, 3 * L) if around(ring(K, k, n), u) == sums]
-assert enough == [*range(2 * L - 1, 3 * L)], "step 3"
+assert enough == [*range(2 * L - 1, 3 * L)], "step 3: 2 L - 1 places, and no fewer"
 print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
 
 # %% [markdown]
@@ -181,9 +183,13 @@ print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X")
 
 # %% tags=["proof-ring"]
 code = K + k[::-1]
-assert code == ring(K, k, 2 * L, k[-1]) and around(code, u) == sums, "step 4"
+assert code == ring(K, k, 2 * L, k[-1]) and around(code, u) == sums, (
+    "step 4: the ring of the code gives the same sums"
+)
 by_fft = np.fft.irfft(np.fft.rfft(code) * np.fft.rfft(u, 2 * L))[:L]
-assert abs(by_fft - sums).max() < 1e-12 * max(map(abs, code)) * sum(u), "step 5"
+assert abs(by_fft - sums).max() < 1e-12 * max(map(abs, code)) * sum(u), (
+    "step 5: the FFT gives the same sums"
+)
 print("by three FFTs:", by_fft.round(6).tolist())
 
 # %% [markdown]
@@ -241,7 +247,7 @@ V, Lam = sp.Matrix([[a, b], [c, d]]), sp.diag(first, second)
 B, C = sp.Matrix(sp.symbols("B1 B2")), sp.Matrix([sp.symbols("C1 C2")])
 A = V * Lam * V.inv()
 for j in range(4):
-    assert sp.simplify(A**j - V * Lam**j * V.inv()) == sp.zeros(2), "step 1"
+    assert sp.simplify(A**j - V * Lam**j * V.inv()) == sp.zeros(2), "step 1: A^j = V Lambda^j V^-1"
 print("V^-1 A^2 V =", sp.simplify(V.inv() * A**2 * V))
 
 # %% [markdown]
@@ -251,7 +257,9 @@ print("V^-1 A^2 V =", sp.simplify(V.inv() * A**2 * V))
 w = [left * right for left, right in zip(C * V, V.inv() * B)]
 for j in range(4):
     kernel = (C * A**j * B)[0]
-    assert sp.simplify(kernel - (w[0] * first**j + w[1] * second**j)) == 0, "step 2"
+    assert sp.simplify(kernel - (w[0] * first**j + w[1] * second**j)) == 0, (
+        "step 2: the weights are read off"
+    )
 print("w_1 =", sp.factor(w[0]))
 
 
@@ -310,14 +318,16 @@ lam = sp.symbols("lambda1:5")
 for M, S in [(M, S) for M in range(1, 5) for S in (1, 2, 3)]:
     table = sp.Matrix(M, M, lambda k, n: lam[n] ** (S + 1 + k))
     gaps = sp.prod(lam[j] - lam[i] for i in range(M) for j in range(i + 1, M))
-    assert sp.expand(table.det() - sp.prod(lam[:M]) ** (S + 1) * gaps) == 0, "step 1"
+    assert sp.expand(table.det() - sp.prod(lam[:M]) ** (S + 1) * gaps) == 0, (
+        "step 1: the determinant of the silent lags"
+    )
 print("M = 2, S = 2:", sp.factor(sp.Matrix(2, 2, lambda k, n: lam[n] ** (3 + k)).det()))
 
 # %% [markdown]
 # **Step 2 (a mode at 0 does not help).** $\lambda = 0$ gives the kernel $1, 0, 0, \dots$, which is 0 at $S \ge 1$. So nothing is left that could make the 1. $\blacksquare$
 
 # %% tags=["proof-delay_line"]
-assert modes.kernel([0], [1], 6) == [1, 0, 0, 0, 0, 0], "step 2"
+assert modes.kernel([0], [1], 6) == [1, 0, 0, 0, 0, 0], "step 2: a mode at 0 is silent from lag 1 on"
 print("lambda = 0:", modes.kernel([0], [1], 6))
 
 
@@ -345,7 +355,7 @@ for S in (1, 2, 5):
         for k in range(4 * S + 5)
     ]
     differ = [k for k, (one, other) in enumerate(zip(line(S), roots)) if one != other]
-    assert differ[0] == 2 * S + 1, "step 4"
+    assert differ[0] == 2 * S + 1, "step 4: the kernels differ first at lag 2 S + 1"
 print("delay by 5:", line(5)[:13], "\nsix roots: ", roots[:13])
 
 # %% [markdown]
@@ -383,7 +393,9 @@ for eps in (0.1, 0.01, 0.001):
     w = nodes ** -float(N - 1) / N
     made = (w * nodes ** np.arange(2 * N)[:, None]).sum(1)
     bounds.append(eps**N + 4 * N * abs(w).max() * 2.0**-53)
-    assert abs(made - (np.arange(2 * N) == N - 1)).max() <= bounds[-1], "step 2"
+    assert abs(made - (np.arange(2 * N) == N - 1)).max() <= bounds[-1], (
+        "step 2: the error is within the bound"
+    )
     print(
         f"epsilon = {eps}: weights {abs(w).max():.1e}, exact error {eps**N:.0e}, "
         f"in float64 at most {bounds[-1]:.0e}"
@@ -417,7 +429,7 @@ weight, state = w * gain, sp.S(0)
 for k in range(4):
     state = held.subs({t: step, x: state, u[0]: u[k]}, simultaneous=True)
     as_dlr = sum(weight * leap**j * u[k - j] for j in range(k + 1))
-    assert sp.simplify(w * state - as_dlr) == 0, "step 2"
+    assert sp.simplify(w * state - as_dlr) == 0, "step 2: held inputs make a DLR"
 print("w' =", weight)
 
 # %% [markdown]
@@ -489,11 +501,13 @@ for N in range(2, 10):
             kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
             for k in range(3 * N)
         ]
-        assert hot[:N] == [int(k == S) for k in range(N)], "step 2"
-        assert hot[N : 2 * N] == hot[:N] == hot[2 * N :], "step 3"
+        assert hot[:N] == [int(k == S) for k in range(N)], "step 2: a one-hot at S"
+        assert hot[N : 2 * N] == hot[:N] == hot[2 * N :], "step 3: the kernel repeats after N"
 w = np.random.default_rng(0).standard_normal((2, 64)).T @ [1, 1j]
 nodes = np.exp(2j * np.pi * np.arange(64) / 64)
-assert abs((nodes ** np.arange(64)[:, None]) @ w - 64 * np.fft.ifft(w)).max() < 1e-10, "step 4"
+assert abs((nodes ** np.arange(64)[:, None]) @ w - 64 * np.fft.ifft(w)).max() < 1e-10, (
+    "step 4: the kernel is N times the inverse DFT"
+)
 print("N = 9, S = 8:", hot[:18])
 
 # %% [markdown]
@@ -522,14 +536,17 @@ def condition(nodes):
 
 
 grid = kernel_fits.arc_nodes(N, offset=0)
-assert abs(condition(0.98 * grid) / 0.98 ** (1 - N) - 1) < 1e-6, "step 1"
+assert abs(condition(0.98 * grid) / 0.98 ** (1 - N) - 1) < 1e-6, (
+    "step 1: the condition number is r^(1 - N)"
+)
 spread = [condition(kernel_fits.decayed_nodes(N, 0.0005, 0.5, draw)) for _ in range(3)]
-assert min(spread) > 1e4, "step 2"
-assert condition(np.exp(-1e-5 / 2) * grid) < 1.01, "step 3"
+assert min(spread) > 1e4, "step 2: the default is badly conditioned"
+assert condition(np.exp(-1e-5 / 2) * grid) < 1.01, "step 3: dt = 1e-5 is well conditioned"
 print(
     f"r = 0.98: {condition(0.98 * grid):.4g}; default decays: all above 10^4; dt = 1e-5: below 1.01"
 )
 
+# %% [markdown]
 # ### Half a circle is better
 #
 # The kernel is cast to its real part. So $N$ complex weights are $2N$ real ones, and one would hope for all real kernels of length $2N$. The full circle does not give them: with $\lambda$ it holds $\bar\lambda$ already, and the mirror images are no news. Half of the weights are wasted.
@@ -577,7 +594,7 @@ print("N = 8:", products(circle(8), 8))
 
 # %% tags=["proof-half_circle"]
 for N in range(2, 9):
-    assert rank(products(circle(N, full=True), N)) == N, "step 3"
+    assert rank(products(circle(N, full=True), N)) == N, "step 3: the rank of the grid is N"
 print("N = 8:", products(circle(8, full=True), 8))
 
 # %% [markdown]
@@ -704,9 +721,10 @@ for N, L, S in cases:
             kernel_fits.root_sum([e * (k - S) for e in both], 4 * N) / sp.Integer(2 * N)
             for k in range(L)
         ]
-        assert hot == [int(k == S) for k in range(L)], "step 4"
-print("N = 3, S = 2 on 8 lags:", [kernel_fits.root_sum([s * (2 * n + 1) * (k - 2) for n in range(3) for s in (1, -1)], 12)
-                                  / sp.Integer(6) for k in range(8)])  # fmt: skip
+        assert hot == [int(k == S) for k in range(L)], "step 4: a one-hot at S"
+odd = [s * (2 * n + 1) for n in range(3) for s in (1, -1)]
+half = [kernel_fits.root_sum([e * (k - 2) for e in odd], 12) / sp.Integer(6) for k in range(8)]
+print("N = 3, S = 2 on 8 lags:", half)
 
 # %% [markdown]
 # **Break a hypothesis.** "A shift by $S$ needs $S + 1$ modes" sounds right, since so many numbers must be remembered. An *exact* kernel must also be silent afterwards:
@@ -757,20 +775,21 @@ for d in (0.5, 0.1, 0.01):
 
 # %% tags=["proof-what_fits"]
 N = 32
-fits = {kind: {name: kernel_fits.best_fit(nodes, goal) for name, goal in kernel_fits.targets(2 * N).items()}
+goals = kernel_fits.targets(2 * N)
+fits = {kind: {name: kernel_fits.best_fit(nodes, goal) for name, goal in goals.items()}
         for kind, nodes in kernel_fits.families(N).items()}  # fmt: skip
 shifted, reals = ("shift by L/4", "shift by L/2"), ("real, (0,1]", "real, [-1,1]")
 assert max(fit.error for fit in fits["half circle"].values()) < 1e-10, "step 1: the errors"
 assert all(fits["half circle"][name].norm < 1.001 for name in shifted), "step 1: the weights"
 assert all(abs(fits["circle (DFT)"][name].error - 0.5**0.5) < 1e-9 for name in shifted), (
-    "step 2"
+    "step 2: the error of the grid is sqrt(1/2)"
 )
 assert min(fits[kind][name].error for kind in reals for name in (*shifted, "noise")) > 0.3, (
-    "step 3"
+    "step 3: real modes fit neither shifts nor noise"
 )
-assert max(fits[kind]["fading sine"].error for kind in reals) < 0.05, "step 4"
-rows = [{"target": name, **{kind: f"{row[name].error:.2f} ({row[name].norm:.2g})" for kind, row in fits.items()}}
-        for name in kernel_fits.targets(2 * N)]  # fmt: skip
+assert max(fits[kind]["fading sine"].error for kind in reals) < 0.05, "step 4: real modes fit what fades"
+said = lambda fit: f"{fit.error:.2f} ({fit.norm:.2g})"
+rows = [{"target": name, **{kind: said(row[name]) for kind, row in fits.items()}} for name in goals]
 
 # %% tags=["nbval-ignore-output"]
 show.table(
@@ -933,11 +952,11 @@ for N in (1, 2, 3, 4):
     a, b = sp.symbols(f"a1:{N + 1}"), sp.symbols(f"b1:{N + 1}")
     left = sp.Poly((sum(a) + sum(b)) * (sum(a) - sum(b)), *a, *b).as_dict()
     mixed = [powers for powers in left if sum(powers[:N]) == 1]
-    assert not mixed, "step 3"
+    assert not mixed, "step 3: the mixed terms cancel"
     assert (
         len(left) == N * (N + 1)
         and sum(sum(powers[:N]) == 2 for powers in left) == N * (N + 1) // 2
-    ), "step 4"
+    ), "step 4: N (N + 1) modes are left"
 print("N = 4:", len(left), "modes")
 
 # %% [markdown]
@@ -964,7 +983,9 @@ if my_weight is not None:
         made = sum(
             my_weight(w[m], w[n], m == n) * (lam[m] * lam[n]) ** k for m, n in pairs
         ).real
-        assert abs(made - (w @ lam**k).real * (w @ lam**k).imag) < 1e-12, "step 6"
+        assert abs(made - (w @ lam**k).real * (w @ lam**k).imag) < 1e-12, (
+            "step 6: the product of both kernels"
+        )
 check("05.11", my_weight)
 
 # %% [markdown]
@@ -987,7 +1008,7 @@ with show.fails("step 5"):
 
 # %% tags=["proof-on_grid"]
 for N in range(1, 30):
-    assert len({(m + n) % N for m in range(N) for n in range(N)}) == N, "step 1"
+    assert len({(m + n) % N for m in range(N) for n in range(N)}) == N, "step 1: there are N products only"
 i, w = (
     modes.gaussian(0, 1),
     [modes.gaussian(*pair) for pair in ((1, 2), (3, -1), (2, 3), (4, 1))],
@@ -1000,7 +1021,7 @@ def product_rank(nodes):
     return modes.hankel_rank([value.x * value.y for value in modes.kernel(nodes, w, 41)], 21)
 
 
-assert product_rank(on_grid) <= 4, "step 2"
+assert product_rank(on_grid) <= 4, "step 2: the rank is N at most"
 print("N = 4 on the grid: rank", product_rank(on_grid))
 
 # %% [markdown]
@@ -1188,8 +1209,9 @@ show.table(
     [{"model": name, "reach": None if "eigenvalues" in options else reach(options),
       "R2 predicted": None if "eigenvalues" in options else shifts.predicted_r2(64, reach(options) / 2),
       "R2, live": shift[name][2]} for name, options in rows.items()],
-    caption="Live, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S that the "
-            "modes make nearly. (Real modes reach none with weights that a float holds: chapter 06.)",
+    caption="Live, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S "
+            "that the modes make nearly. (Real modes reach none with weights that a float holds: "
+            "chapter 06.)",
     formats={"R2, live": ".2f", "R2 predicted": ".3f"},
 )  # fmt: skip
 
@@ -1269,7 +1291,9 @@ for L in (2, 5, 8):
     goal = np.array([float(p == L - 1 - q) for q in range(L) for p in range(L)])
     table = np.array([[float(lag == d) for d in range(1, 2 * L)] for lag in lags])
     fitted = table @ np.linalg.lstsq(table, goal, rcond=None)[0]
-    assert abs(1 - ((fitted - goal) ** 2).sum() / L - best_convolution(L)) < 1e-9, "step 2"
+    assert abs(1 - ((fitted - goal) ** 2).sum() / L - best_convolution(L)) < 1e-9, (
+        "step 2: what one kernel explains"
+    )
 print(f"explained: at L = 64 {best_convolution(64):.3f}, at 4096 {best_convolution(4096):.4f}")
 
 # %% [markdown]
@@ -1281,11 +1305,13 @@ print(f"explained: at L = 64 {best_convolution(64):.3f}, at 4096 {best_convoluti
 for L in range(2, 13):
     half = (L + 1) // 2
     assert all(i + 1 <= 2 * j + 1 <= i + L for i in range(half) for j in range(i, half)), (
-        "step 3"
+        "step 3: the first outputs see each other's taps"
     )
     for i in range(L):
         kernel = {2 * j + 1 for j in (i % half, i % half + half) if j < L}
-        assert [p for p in range(L) if L + i - p in kernel] == [L - 1 - i], "step 4"
+        assert [p for p in range(L) if L + i - p in kernel] == [L - 1 - i], (
+            "step 4: neither sees the other's tap"
+        )
 print("L = 12:", half, "kernels")
 
 # %% [markdown]

@@ -125,10 +125,12 @@ def routes(C, steps):
 
 
 for C in range(2, 9):
-    assert routes(C, [1]) == Counter(range(C)), "step 1"
+    assert routes(C, [1]) == Counter(range(C)), "step 1: one route to each of C letters"
     for depth in range(1, 4):
         ways = routes(C, [C**level for level in range(depth + 1)])
-        assert ways == Counter(range(C ** (depth + 1))), "step 2"
+        assert ways == Counter(range(C ** (depth + 1))), (
+            "step 2: one route to each of C^(depth + 1) letters"
+        )
 print(f"C = {C}, {depth + 1} depths: distances 0 to {max(ways):,}, routes to each: {set(ways.values())}")
 
 # %% [markdown]
@@ -145,7 +147,7 @@ for C, depths in ((2, 5), (3, 3), (5, 2)):
         np.isfinite(dilated_mask(T, C, depth).numpy()).astype(int) for depth in range(depths)
     ]
     seen = np.linalg.multi_dot(masks[::-1])
-    assert np.array_equal(seen, np.tril(np.ones((T, T), dtype=int))), "step 3"
+    assert np.array_equal(seen, np.tril(np.ones((T, T), dtype=int))), "step 3: every letter is seen once"
     print(f"C = {C}, T = {T}: {depths} masks, and every earlier letter is seen exactly once")
 
 
@@ -161,7 +163,7 @@ def least_depths(T, C):
 
 
 assert all(C ** (least_depths(T, C) - 1) < T <= C ** least_depths(T, C)
-           for C in range(2, 9) for T in range(2, 501)), "step 4"  # fmt: skip
+           for C in range(2, 9) for T in range(2, 501)), "step 4: the least number of depths"  # fmt: skip
 off = [(C, T) for C in range(2, 6) for T in range(2, 501)
        if math.ceil(math.log(T) / math.log(C)) != least_depths(T, C)]  # fmt: skip
 print(f"in floating point another number of depths, C = 2 to 5, T = 2 to 500: {off}")
@@ -175,7 +177,7 @@ print(f"in floating point another number of depths, C = 2 to 5, T = 2 to 500: {o
 # %% tags=["proof-depths"]
 with show.fails("step 2"):
     for C in range(2, 9):
-        assert routes(C, [1]) == Counter(range(C)), "step 1"
+        assert routes(C, [1]) == Counter(range(C)), "step 1: one route to each of C letters"
         for depth in range(1, 4):
             ways = routes(C, [2**level for level in range(depth + 1)])
             assert ways == Counter(range(C ** (depth + 1))), "step 2: some letter has two routes"
@@ -213,8 +215,10 @@ for position in (7, 5):
 # %% tags=["proof-nodes"]
 c, n = sp.symbols("C n", positive=True)
 series = (1 - c**-n) / (c - 1)  # 1/C + 1/C^2 + ... + 1/C^n: the two lines say so by induction
-assert sp.simplify(series.subs(n, 1) - 1 / c) == 0, "step 1"
-assert sp.simplify(series.subs(n, n + 1) - series - c ** -(n + 1)) == 0, "step 1"
+assert sp.simplify(series.subs(n, 1) - 1 / c) == 0, "step 1: the series for n = 1"
+assert sp.simplify(series.subs(n, n + 1) - series - c ** -(n + 1)) == 0, (
+    "step 1: the series from n to n + 1"
+)
 for C, T in itertools.product(range(2, 9), range(2, 2001)):
     depths = next(depths for depths in itertools.count(1) if C**depths >= T)
     nodes = sum(math.ceil(Fraction(T, C ** (depth + 1))) for depth in range(depths))
@@ -284,7 +288,7 @@ def second_weights(n):
 # %% tags=["proof-lemma_1"]
 for a, b in itertools.product((0, 1), repeat=2):
     print(f"a = {a}, b = {b}: ReLU(a + b - 1) = {relu(a + b - 1)}")
-    assert relu(a + b - 1) == a * b, "step 1"
+    assert relu(a + b - 1) == a * b, "step 1: a b = ReLU(a + b - 1)"
 
 
 # %% [markdown]
@@ -301,7 +305,7 @@ for n in range(2, 5):
     A, B = free(n)
     units = list(itertools.product(range(n), repeat=3))
     sums = np.concatenate([A.ravel(), B.ravel()]) @ first_weights(n)
-    assert list(sums) == [A[i, k] + B[k, j] for i, j, k in units], "step 2"
+    assert list(sums) == [A[i, k] + B[k, j] for i, j, k in units], "step 2: a unit for each i, j, k"
     listed = np.zeros((2 * n * n, n**3), dtype=int)
     for i, j, k in units:
         listed[[i * n + k, n * n + k * n + j], (i * n + j) * n + k] = 1
@@ -316,7 +320,9 @@ for n in range(2, 5):
 for n in range(2, 5):
     A, B = free(n)
     products = np.array([A[i, k] * B[k, j] for i, j, k in itertools.product(range(n), repeat=3)])
-    assert (products @ second_weights(n) == (A @ B).ravel()).all(), "step 3"
+    assert (products @ second_weights(n) == (A @ B).ravel()).all(), (
+        "step 3: the second layer gives the product"
+    )
 print(f"n = {n}: Flat(AB) begins with {(products @ second_weights(n))[0]}")
 
 
@@ -344,7 +350,7 @@ every = np.array(list(itertools.product((0, 1), repeat=8))).reshape(256, 2, 2, 2
 draw = np.random.default_rng(0)
 for pairs in (every, *(draw.integers(2, size=(200, 2, n, n)) for n in (3, 4, 5))):
     A, B = pairs[:, 0], pairs[:, 1]
-    assert np.array_equal(network(A, B), A @ B), "step 4"
+    assert np.array_equal(network(A, B), A @ B), "step 4: the network multiplies"
     print(f"n = {A.shape[-1]}: {len(A)} pairs, no error")
 
 # %% [markdown]
@@ -398,7 +404,7 @@ for name in ("Parity", "Sum(5)", "S_3", "D_2", "Tomita 3"):
     W2 = one[table.ravel()]  # (m², m)
     a, b = np.indices((m, m)).reshape(2, -1)
     made = relu(np.concatenate([one[a], one[b]], axis=1) @ W1 - 1) @ W2
-    assert np.array_equal(made, one[table[a, b]]), "step 1"
+    assert np.array_equal(made, one[table[a, b]]), "step 1: the gates give the code of the product"
     print(f"{name}: {m} actions, {m * m} AND gates, right on all pairs")
 
 # %% [markdown]
@@ -411,7 +417,7 @@ for name in ("Parity", "Sum(5)", "S_3", "D_2", "Tomita 3"):
     a, b = np.indices(table.shape).reshape(2, -1)
     x = np.concatenate([rows[a].reshape(-1, n * n), rows[b].reshape(-1, n * n)], axis=1)
     made = (relu(x @ first_weights(n) - 1) @ second_weights(n)).reshape(-1, n, n)
-    assert np.array_equal(made, rows[table[a, b]]), "step 2"
+    assert np.array_equal(made, rows[table[a, b]]), "step 2: the two codes agree"
 print("the last of five:", name, "with", len(a), "pairs")
 
 # %% [markdown]
@@ -425,7 +431,7 @@ sizes = {name: ch08.machine_of(name) for name in (
 sizes = {name: (machine.num_states, len(automata.transition_monoid(machine)))
          for name, machine in sizes.items()}  # fmt: skip
 fewer = [name for name, (n, m) in sizes.items() if m**2 < n**3]
-assert fewer == list(sizes)[:9], "step 3"
+assert fewer == list(sizes)[:9], "step 3: gates are fewer in the first nine"
 print("fewer AND gates:", ", ".join(fewer))
 
 # %% [markdown]
@@ -435,7 +441,7 @@ print("fewer AND gates:", ", ".join(fewer))
 # %% tags=["proof-and_gates"]
 for name in ("ModArith(5)", "D_12"):
     n, m = sizes[name]
-    assert min(n**3, m**2) > 4 * 256 and 2 * n * n > 256, "step 4"
+    assert min(n**3, m**2) > 4 * 256 and 2 * n * n > 256, "step 4: more units than the model has"
     print(f"{name}: {n**3:,} units or {m**2:,} gates, and {2 * n * n:,} numbers to read")
 
 # %%
@@ -532,7 +538,7 @@ for depth in range(4):
     assert np.array_equal(itself, np.eye(T)), "step 1: the first head"
     assert np.array_equal(other, np.eye(T, k=-(2**depth))), "step 1: the second head"
     empty = int((other.sum(1) == 0).sum())
-    assert empty == 2**depth, "step 2"
+    assert empty == 2**depth, "step 2: 2^depth positions have nothing to read"
     print(f"depth {depth}: {empty} of {T} positions have no key for the second head")
 
 # %% [markdown]
@@ -545,7 +551,7 @@ for T in range(1, 65):
     held = recursion([(t,) for t in range(T)], lambda earlier, later: earlier + later, ())
     for depth, row in enumerate(held):
         due = [tuple(range(max(0, i + 1 - 2**depth), i + 1)) for i in range(T)]
-        assert row == due, "step 3"
+        assert row == due, "step 3: the last letters, in order"
 print(f"T = {T}: {len(held) - 1} layers, and the last place holds all {len(held[-1][-1])} letters")
 
 # %% [markdown]
@@ -556,7 +562,7 @@ print(f"T = {T}: {len(held) - 1} layers, and the last place holds all {len(held[
 maps = np.array(list(itertools.product(range(3), repeat=3)))
 one = np.eye(3, dtype=int)
 for u, v in itertools.product(maps, repeat=2):
-    assert np.array_equal(compose(one[u], one[v]), one[v[u]]), "step 4"
+    assert np.array_equal(compose(one[u], one[v]), one[v[u]]), "step 4: first u, then v"
 print(f"{len(maps) ** 2} pairs of maps: compose is 'first u, then v'")
 
 # %% [markdown]
@@ -570,7 +576,7 @@ one = np.eye(5, dtype=int)
 for length in range(1, 9):
     strings = words(machine, length)
     last = recursion(letters(machine, strings), compose, one)[-1]
-    assert np.array_equal(last, truth(machine, strings)), "step 5"
+    assert np.array_equal(last, truth(machine, strings)), "step 5: the action of every prefix"
 print(f"{strings.size} prefixes of all words of {length} letters: all right")
 
 # %% [markdown]
@@ -599,7 +605,7 @@ for n in (2, 3, 4):
     B = np.array(sp.symbols(f"B:{n}:{n}")).reshape(n, n)
     for leads in itertools.product(range(n), repeat=n):
         A = np.eye(n, dtype=int)[list(leads)]
-        assert (A @ B == B[list(leads)]).all(), "step 1"
+        assert (A @ B == B[list(leads)]).all(), "step 1: a row of AB is a row of B"
 print(f"n = {n}: {n**n} maps, B of free symbols")
 
 
@@ -621,7 +627,7 @@ def stays(most):
     return products.max() <= 1 and products.sum(-1).max() <= most
 
 
-assert stays(most=1), "step 2"
+assert stays(most=1), "step 2: at most one 1 in a row stays so"
 print(f"{len(with_rows(3, 1)) ** 2} pairs: no product leaves")
 
 # %% [markdown]
@@ -633,11 +639,11 @@ print(f"{len(with_rows(3, 1)) ** 2} pairs: no product leaves")
 # %% tags=["proof-closure"]
 every = with_rows(2, 2)
 above = int((compose(every[:, None], every).max((-1, -2)) > 1).sum())
-assert above > 0, "step 3"
+assert above > 0, "step 3: some products have entries above 1"
 J = np.ones((3, 3), dtype=int)
 square = compose(J, J)
 assert np.array_equal(square, J @ J), "step 4: the first time"
-assert (compose(square, square) != square @ square).all(), "step 4"
+assert (compose(square, square) != square @ square).all(), "step 4: the next layer is wrong"
 print(f"n = 2: {above} of {len(every) ** 2} products are no bits; n = 3: f(J², J²) has "
       f"{compose(square, square)[0, 0]} where J⁴ has {(square @ square)[0, 0]}")  # fmt: skip
 
@@ -666,7 +672,7 @@ with show.fails("step 2"):
 # %% tags=["proof-order"]
 for T in range(1, 65):
     held = recursion([(t,) for t in range(T)], lambda earlier, later: later + earlier, ())
-    assert held[-1] == [tuple(range(i, -1, -1)) for i in range(T)], "step 1"
+    assert held[-1] == [tuple(range(i, -1, -1)) for i in range(T)], "step 1: every prefix is mirrored"
 print(f"T = 5, the last place holds {recursion('abcde', lambda u, v: v + u, '')[-1][-1]}")
 
 
@@ -691,7 +697,9 @@ for name in ("S_3", "Tomita 3", "D_2"):
     made = recursion(letters(machine, strings), lambda u, v: compose(v, u), one)[-1][-1]
     assert np.array_equal(made, truth(machine, strings[:, ::-1])[-1]), "step 2: the matrices"
     mirrored = [machine.answer(word[::-1])[-1] for word in strings]
-    assert [printed(machine).answer(word)[-1] for word in strings] == mirrored, "step 2"
+    assert [printed(machine).answer(word)[-1] for word in strings] == mirrored, (
+        "step 2: the answer to the mirrored word"
+    )
     print(f"{name}: {len(strings)} words of 8 letters, each answered as its mirror image")
 
 # %% [markdown]
@@ -706,8 +714,12 @@ commuting = ("Parity", "(aa)*", "Sum(5)", "Tomita 5", "Tomita 6")
 mirrored = ("EvenPair(2)", "EvenPair(5)", "Tomita 4")
 for name in (*commuting, *mirrored):
     machine = ch08.machine_of(name)
-    assert automata.equivalent(machine, printed(machine)) is None, "step 3"
-    assert automata.classify(machine).commutative == (name in commuting), "step 4"
+    assert automata.equivalent(machine, printed(machine)) is None, (
+        "step 3: both machines agree on all words"
+    )
+    assert automata.classify(machine).commutative == (name in commuting), (
+        "step 4: the letters of the first five commute"
+    )
 print(f"never wrong: {', '.join(commuting)} (commuting), {', '.join(mirrored)} (not)")
 
 
@@ -755,7 +767,7 @@ for name in ("S_3", "Tomita 3", "D_2"):
 
 # %% tags=["proof-order"]
 right, members = map(sum, zip(*right_at(ch08.machine_of("D_2"), 64, only=1)))
-assert members > 0 and right == 0, "step 6"
+assert members > 0 and right == 0, "step 6: no word of D_2 is recognised"
 print(f"words of D_2 with 1 to 64 letters: {members:,}, of which recognised: {right}")
 
 # %%
@@ -786,7 +798,7 @@ def all_right(layer):
     return True
 
 
-assert all_right(compose), "step 7"
+assert all_right(compose), "step 7: the exchanged heads are right"
 print("with the heads exchanged every prefix is right")
 
 # %% [markdown]
@@ -815,12 +827,13 @@ machine = ch08.machine_of("D_2")
 strings, one = words(machine, 8), np.eye(machine.num_states, dtype=int)
 q0, states = machine.initial, machine.run(strings).T  # (T, S)
 rows = np.array(recursion(letters(machine, strings), compose, one)[-1])  # (T, S, n, n)
-assert np.array_equal(rows[:, :, q0], one[states]), "step 1"
+assert np.array_equal(rows[:, :, q0], one[states]), "step 1: row q0 is the state"
 reached = machine.transitions[strings[:, 0]] == q0  # after one letter: from which states?
 assert np.array_equal(rows[0, :, :, q0], reached), "step 2: what the column says"
 other = (rows[:, :, :, q0] != one[states]).any(-1)
-assert other.any(), "step 2"
-print(f"row q0 is the state on all {states.size} prefixes; column q0 is another vector on {other.mean():.0%}")
+assert other.any(), "step 2: column q0 is another vector"
+print(f"row q0 is the state on all {states.size} prefixes;",
+      f"column q0 is another vector on {other.mean():.0%}")  # fmt: skip
 
 
 # %% tags=["proof-read_out"]
@@ -830,7 +843,7 @@ def columns_read(leaves):
 
 
 turned = [np.swapaxes(leaf, -1, -2) for leaf in letters(machine, strings)]
-assert np.array_equal(columns_read(turned), one[states]), "step 3"
+assert np.array_equal(columns_read(turned), one[states]), "step 3: column q0 is the state"
 with show.fails("step 3"):
     assert np.array_equal(columns_read(letters(machine, strings)), one[states]), "step 3: rows"
 
@@ -850,12 +863,12 @@ with show.fails("step 3"):
 
 # %% tags=["proof-noise"]
 for n in range(2, 6):
-    assert min(first_weights(n).min(), second_weights(n).min()) >= 0, "step 1"
+    assert min(first_weights(n).min(), second_weights(n).min()) >= 0, "step 1: no weight is negative"
 draw, machine, e = np.random.default_rng(0), ch08.machine_of("Cycle Navigation"), 1 / 32
 exact = np.eye(5)[machine.transitions[draw.integers(3, size=512)]]  # (512, 5, 5)
 shifts = (-e, e, draw.uniform(-e, e, exact.shape))
 low, high, noisy = (np.array(recursion(exact + shift, compose, np.eye(5))) for shift in shifts)
-assert ((low <= noisy) & (noisy <= high)).all(), "step 2"
+assert ((low <= noisy) & (noisy <= high)).all(), "step 2: between the two ends"
 print(f"{noisy.size:,} numbers of {len(noisy) - 1} layers, all between the two ends")
 
 # %% [markdown]
@@ -909,7 +922,9 @@ def worst(n, e, layers):
 
 
 for layer, (d, o) in enumerate(worst(5, Fraction(1, 32), 9)):
-    assert set(high[layer, -1].ravel().tolist()) == {float(d), float(o)}, "step 5"
+    assert set(high[layer, -1].ravel().tolist()) == {float(d), float(o)}, (
+        "step 5: the run has these two numbers"
+    )
 print(f"after nine layers d = {d}, o = {o}")
 
 # %% [markdown]
@@ -940,13 +955,15 @@ print("in units of e: ones", [int((d - 1) / e) for d, o in grown], "zeros", [int
 # %% tags=["proof-noise"]
 n = sp.Symbol("n", positive=True)
 woken = sp.Matrix([[2, 2 * (n - 1)], [2, 2 + 2 * (n - 2)]])
-assert woken.eigenvals() == {2 * n: 1, 0: 1}, "step 7"
+assert woken.eigenvals() == {2 * n: 1, 0: 1}, "step 7: the eigenvalues are 2 n and 0"
 grown = [o for _, o in worst(5, Fraction(1, 32), 20)]
 assert abs(grown[-1] / grown[-2] - 10) < Fraction(1, 100), "step 7: n = 5, in numbers"
 ones = [float(low[layer, -1].max()) for layer in range(10)]
-assert ones == [max(1 - 2**layer / 32, 0) for layer in range(10)], "step 8"
+assert ones == [max(1 - 2**layer / 32, 0) for layer in range(10)], "step 8: the ones shrink"
 found = np.abs(noisy - np.array(recursion(exact, compose, np.eye(5)))).max((1, 2, 3))
-assert (found[1:] > found[:-1]).all() and found[-1] < float(max(worst(5, Fraction(1, 32), 9)[-1])), "step 9"
+assert (found[1:] > found[:-1]).all() and found[-1] < float(max(worst(5, Fraction(1, 32), 9)[-1])), (
+    "step 9: random errors grow more slowly"
+)
 print(f"e = 1/32: the ones, at worst {ones}\nlargest random error by layer: "
       + ", ".join(f"{error:.3g}" for error in found))  # fmt: skip
 
@@ -1042,8 +1059,8 @@ def wrong_pairs(n, e, g):
 
 for n, slope in itertools.product((2, 3), (2, 4)):
     e = 1 / 4 - 1 / (4 * slope)
-    assert wrong_pairs(n, e, slope) == 0, "step 3"
-    assert wrong_pairs(n, e + 1 / 64, slope) > 0, "step 4"
+    assert wrong_pairs(n, e, slope) == 0, "step 3: exact up to the bound"
+    assert wrong_pairs(n, e + 1 / 64, slope) > 0, "step 4: wrong beyond the bound"
 more = sp.Symbol("epsilon", positive=True)
 missed = g * (1 - 2 * (bound + more)) - (g - 1) / 2  # on the ramp
 assert sp.simplify(missed - (1 - 2 * g * more)) == 0, "step 4: two ones"
@@ -1062,9 +1079,9 @@ leaves = np.eye(5)[machine.transitions[np.random.default_rng(0).integers(3, size
 exact = np.array(recursion(leaves, compose, np.eye(5)))
 for shift in (-1 / 8, 1 / 8):
     made = recursion(leaves + shift, lambda a, b: repaired(a, b) + shift, np.eye(5))
-    assert np.array_equal(made, exact + shift), "step 5"
+    assert np.array_equal(made, exact + shift), "step 5: the error is gone in the next layer"
 quarter = Fraction(1, 4)
-assert 2 * (1 - quarter) == (1 + quarter) + quarter, "step 6"
+assert 2 * (1 - quarter) == (1 + quarter) + quarter, "step 6: two sums are the same"
 print(f"{len(made) - 1} layers: what each adds, {shift:+}, is all that is wrong after it")
 
 # %% [markdown]
@@ -1196,8 +1213,8 @@ print(*ch08.low_and_why(desk), sep="\n")
 # shares of right answers, by the number of $\times$ at the seam, show which of the two is learned first.
 
 # %%
-arithmetic = [record for record in desk
-              if (record["row"], record["task"]) == ("regulargpt_c2", "modular_arithmetic_prefix")]  # fmt: skip
+wanted = ("regulargpt_c2", "modular_arithmetic_prefix")
+arithmetic = [record for record in desk if (record["row"], record["task"]) == wanted]
 print(*table1.reasons(arithmetic), sep="\n")
 
 # %% [markdown]
@@ -1216,9 +1233,11 @@ for name in ("D_2", "D_3", "D_4", "D_12", "Tomita 5"):
     for state, odd in met:  # grows while it is read
         met += [pair for pair in {(after, 1 - odd) for after in machine.transitions[:, state].tolist()}
                 if pair not in met]  # fmt: skip
-    assert not any(machine.outputs[state] for state, odd in met if odd), "step 1"
+    assert not any(machine.outputs[state] for state, odd in met if odd), (
+        "step 1: no word of odd length is accepted"
+    )
 level = sum(Fraction(1) if T % 2 else Fraction(1, 2) for T in range(52, 101)) / 49
-assert level == Fraction(73, 98) and round(100 * float(level), 1) == 74.5, "step 2"
+assert level == Fraction(73, 98) and round(100 * float(level), 1) == 74.5, "step 2: the level is 73/98"
 print(f"always 'no' is right in {level} = {float(level):.1%}")
 
 # %% [markdown]
@@ -1290,7 +1309,9 @@ print("S_3, 0 to 5 letters:", [*map(len, actions_by_length(ch08.machine_of("S_3"
 
 # %% tags=["proof-at_least"]
 three = [ch08.machine_of(name) for name in ("Parity", "Cycle Navigation", "S_3")]
-assert all(len(set(machine.outputs.tolist())) == machine.num_states for machine in three), "step 1"
+assert all(len(set(machine.outputs.tolist())) == machine.num_states for machine in three), (
+    "step 1: every state has an answer of its own"
+)
 for C, T, depth in itertools.product((2, 3), range(2, 65), range(5)):
     size = C ** (depth + 1)
     if size <= T:
@@ -1310,7 +1331,9 @@ for machine in three:
     for size in (2 ** (depth + 1) for depth in range(9)):
         for u, v in itertools.combinations(sorted(actions_by_length(machine, size)[size]), 2):
             s = next(s for s in range(machine.num_states) if u[s] != v[s])
-            assert machine.outputs[u[s]] != machine.outputs[v[s]], "step 3"
+            assert machine.outputs[u[s]] != machine.outputs[v[s]], (
+                "step 3: two strings with different answers"
+            )
 print(f"{len(three)} tasks, words of 2 to {size} letters: every two actions are told apart by an answer")
 
 # %% [markdown]
@@ -1320,7 +1343,9 @@ print(f"{len(three)} tasks, words of 2 to {size} letters: every two actions are 
 # %% tags=["proof-at_least"]
 with show.fails("step 1"):
     machine = ch08.machine_of("D_2")
-    assert len(set(machine.outputs.tolist())) == machine.num_states, "step 1: D_2 has two answers for four states"
+    assert len(set(machine.outputs.tolist())) == machine.num_states, (
+        "step 1: D_2 has two answers for four states"
+    )
 
 # %% [markdown]
 # ### How many actions?
@@ -1350,13 +1375,13 @@ for name, found in by_length.items():
     for length in range(1, 5):
         one_by_one = [tuple(move[s] for s in states) for states in one_by_one
                       for move in machine.transitions.tolist()]  # fmt: skip
-        assert set(one_by_one) == found[length], "step 1"
+        assert set(one_by_one) == found[length], "step 1: the actions of all words"
 for name, due in (("Parity", 2), ("Cycle Navigation", 5)):
     found = actions_by_length(ch08.machine_of(name), 512)
-    assert {len(found[2 ** (depth + 1)]) for depth in range(9)} == {due}, "step 2"
+    assert {len(found[2 ** (depth + 1)]) for depth in range(9)} == {due}, "step 2: the counts of Figure 3"
 sizes = [2**k for k in range(7)]
 for name, found in by_length.items():
-    assert tuple(len(found[size]) for size in sizes) == COUNTS[name], "step 3"
+    assert tuple(len(found[size]) for size in sizes) == COUNTS[name], "step 3: the counts of the table"
     print(f"{name}: {len(one_by_one):,} words" if name == "D_2" else name, COUNTS[name])
 
 
@@ -1379,11 +1404,13 @@ def lasting(found):
 
 as_states = [name for name, found in by_length.items()
              if set(lasting(found)) == {ch08.machine_of(name).num_states}]  # fmt: skip
-assert as_states == ["Parity", "Cycle Navigation", "Tomita 6", "S_3"], "step 4"
+assert as_states == ["Parity", "Cycle Navigation", "Tomita 6", "S_3"], (
+    "step 4: four of the twelve count states"
+)
 for name in ("Parity", "(aa)*", "Cycle Navigation", "Tomita 5", "Tomita 6", "S_3", "A_4", "S_4", "Q_8"):
     found = actions_by_length(ch08.machine_of(name), 64)
     order, counts = len(set().union(*found)), lasting(found)
-    assert set(counts) == {order // len(counts)}, "step 5"
+    assert set(counts) == {order // len(counts)}, "step 5: the order over the period"
     print(f"{name}: {order} / {len(counts)} = {counts[0]}")
 
 # %% [markdown]
@@ -1398,7 +1425,7 @@ for brackets in (2, 3, 4, 12):
     even = sum(((r + 1) ** 2 + 1) // 2 for r in range(brackets + 1))  # with "wrong", without "nothing"
     assert len(set().union(*found)) == actions, "step 6: all actions"
     assert sorted(lasting(found)) == sorted((even, actions - even)), "step 6: by parity"
-    print(f"D_{brackets}: {actions} actions, of which long words show {even} (even) or {actions - even} (odd)")
+    print(f"D_{brackets}: {actions} actions; long words show {even} (even) or {actions - even} (odd)")
 
 # %% [markdown]
 # **Break a hypothesis.** *Exactly* $2^{\ell+1}$ letters: the first node of each depth has fewer, if the string does not fill its
@@ -1604,9 +1631,11 @@ for t in range(64):
 x = np.array(run(signs))
 slopes = 3 * (1 - x[1:] ** 2)  # of x_t by s_t x_(t-1)
 by_letter = np.array([slopes[t] * abs(x[t]) * np.prod(slopes[t + 1 :]) for t in range(64)])
-assert slopes[10:].max() < 0.1 and by_letter[-4:].sum() > 0.99 * by_letter.sum(), "step 2"
-print(f"each of 64 letters turns the answer; on the last four lies {by_letter[-4:].sum() / by_letter.sum():.4%} "
-      "of the gradient")  # fmt: skip
+assert slopes[10:].max() < 0.1 and by_letter[-4:].sum() > 0.99 * by_letter.sum(), (
+    "step 2: 99 % lies on the last four letters"
+)
+print("each of 64 letters turns the answer; on the last four lies",
+      f"{by_letter[-4:].sum() / by_letter.sum():.4%} of the gradient")  # fmt: skip
 
 # %% [markdown]
 # **Break it:** without the saturation, $x_t = s_t x_{t-1}$, the same answer has the same gradient everywhere.
@@ -1615,7 +1644,9 @@ print(f"each of 64 letters turns the answer; on the last four lies {by_letter[-4
 with show.fails("step 2"):
     slopes, x = np.ones(64), np.cumprod([1, *signs])
     by_letter = np.array([slopes[t] * abs(x[t]) * np.prod(slopes[t + 1 :]) for t in range(64)])
-    assert by_letter[-4:].sum() > 0.99 * by_letter.sum(), f"step 2: {by_letter[-4:].sum() / by_letter.sum():.1%}"
+    assert by_letter[-4:].sum() > 0.99 * by_letter.sum(), (
+        f"step 2: {by_letter[-4:].sum() / by_letter.sum():.1%}"
+    )
 
 # %% [markdown]
 # The trained nets show it too. Look at Parity, where all letters count alike for any net that is right:
@@ -1729,9 +1760,9 @@ def depths(T, C):
 
 
 T, C = 512, 128
-assert round(T / (C * math.log(T, C)), 2) == 3.11, "step 1"
+assert round(T / (C * math.log(T, C)), 2) == 3.11, "step 1: the ratio is 3.11"
 whole = Fraction(T, C * depths(T, C))
-assert whole == 2, "step 2"
+assert whole == 2, "step 2: two depths"
 print(f"log_{C} {T} = {math.log(T, C):.2f}, {depths(T, C)} depths: K < {whole} L")
 
 # %% [markdown]
@@ -1746,7 +1777,9 @@ print(f"log_{C} {T} = {math.log(T, C):.2f}, {depths(T, C)} depths: K < {whole} L
 d = 768
 weights = sum(rows * columns for rows, columns in [(d, d)] * 4 + [(d, 4 * d), (4 * d, d)])
 assert weights == 12 * d**2, "step 3: the weights of a layer"
-assert [(K * weights + 50257 * d) // 10**6 for K in (6, 12)] == [81, 123], "step 3"
+assert [(K * weights + 50257 * d) // 10**6 for K in (6, 12)] == [81, 123], (
+    "step 3: the parameters of Table 5"
+)
 
 
 def layer(keys):
@@ -1755,8 +1788,9 @@ def layer(keys):
 
 
 shares = [1 - Fraction(layer(0), layer(keys)) for keys in (512, Fraction(513, 2))]
-assert 0 < shares[1] < shares[0] <= Fraction(1, 10), "step 4"
-print(f"attention's share of a layer: {float(shares[0]):.1%} (all keys), {float(shares[1]):.1%} (earlier ones)")
+assert 0 < shares[1] < shares[0] <= Fraction(1, 10), "step 4: attention is a tenth of a layer at most"
+print(f"attention's share of a layer: {float(shares[0]):.1%} (all keys),",
+      f"{float(shares[1]):.1%} (earlier ones)")  # fmt: skip
 
 # %% [markdown]
 # **Step 5.** Counted in whole layers, RegularGPT is cheaper only for $K < 0.54\,L$: with as many layers as the Transformer it is dearer.
@@ -1768,17 +1802,19 @@ print(f"attention's share of a layer: {float(shares[0]):.1%} (all keys), {float(
 
 # %% tags=["proof-cost"]
 ratio = Fraction(layer(T), depths(T, C) * layer(C))
-assert ratio < 1 and round(float(ratio), 2) == 0.54, "step 5"
+assert ratio < 1 and round(float(ratio), 2) == 0.54, "step 5: cheaper for K < 0.54 L only"
 t, c, D = sp.symbols("T C d", positive=True)
 pays = sp.solve(sp.Eq(24 * D**2 + 4 * D * t, 2 * (24 * D**2 + 4 * D * c)), t)
-assert pays == [6 * D + 2 * c], "step 6"
+assert pays == [6 * D + 2 * c], "step 6: it pays from T = 6 d + 2 C on"
 lengths = (512, 1024, 2048, 4096, 8192)
-perplexity = {row["model (C / K)"]: [row[str(length)] for length in lengths] for row in ch08.rows_of_table_3()}
+perplexity = {
+    row["model (C / K)"]: [row[str(length)] for length in lengths] for row in ch08.rows_of_table_3()
+}
 for chunk in (32, 64, 128, 256):
     row = perplexity[f"{chunk} / 6"]
     cliff = next((length for length, found in zip(lengths, row) if found > 10 * row[0]), None)
     due = next((length for length in lengths if length > chunk ** depths(512, chunk)), None)
-    assert cliff == due, "step 7"
+    assert cliff == due, "step 7: the cliffs of Table 3"
     print(f"C = {chunk}: two depths see {chunk**2:,} letters, the perplexity explodes at {cliff}")
 print(f"K = L pays from T = {6 * d + 2 * C:,} on")
 

@@ -79,9 +79,12 @@ assert sp.expand(by_rule - as_recurrence) == sp.zeros(2, 3), "step 1: the rule i
 # %% tags=["proof-transition"]
 layer, word = fw.random_layer(np.random.default_rng(0), V=3, n=4, m=2), [0, 2, 1, 1, 0, 2, 2, 1]
 by_rule = np.array(fw.states(layer, word, "delta")[1:], dtype=float)
-k, v, beta = (torch.tensor(part[word].astype(float)) for part in (layer.keys, layer.values, layer.strengths))
+k, v, beta = (
+    torch.tensor(part[word].astype(float)) for part in (layer.keys, layer.values, layer.strengths)
+)
 beta = beta[:, None, None]
-A = torch.eye(4) - beta * k[:, :, None] * k[:, None, :]  # (T, n, n); symmetric, so rows or columns are the same
+# (T, n, n); symmetric, so rows or columns are the same
+A = torch.eye(4) - beta * k[:, :, None] * k[:, None, :]
 b = beta * v[:, :, None] * k[:, None, :]  # (T, m, n)
 by_scan = linear_scan(A[None, :, None].expand(1, -1, 2, -1, -1), b[None], backend="reference")[0].numpy()
 print("rule and scan give the same W_t:", np.allclose(by_rule, by_scan, rtol=1e-9))
@@ -161,7 +164,9 @@ def f(word):
     return W / z  # Eq. 5
 
 print("f(aab) =", f("aab"), " f(abbb) =", f("abbb"))
-assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), "step 1: f is the share of a's"
+assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), (
+    "step 1: f is the share of a's"
+)
 
 # %% [markdown]
 # **Step 2.** For beginnings $a^i$ and endings $b^j$ the table is $i/(i+j)$: a Cauchy matrix with its rows multiplied. At sizes 1 to 16 it has full rank, and its determinant
@@ -171,12 +176,16 @@ assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), "
 H = sp.Matrix(16, 16, lambda i, j: sp.Rational(f("a" * (i + 1) + "b" * (j + 1))))
 ranks = {n: H[:n, :n].rank() for n in (1, 2, 4, 8, 16)}
 print("size: rank =", ranks, " determinant at size 4:", H[:4, :4].det())
-assert all(H[i, j] == sp.Rational(i + 1, i + j + 2) for i in range(16) for j in range(16)), "step 2: it is i/(i+j)"
+assert all(H[i, j] == sp.Rational(i + 1, i + j + 2) for i in range(16) for j in range(16)), (
+    "step 2: it is i/(i+j)"
+)
 assert all(n == rank for n, rank in ranks.items()), "step 2: the rank is full"
 for n in range(1, 9):
     i = range(1, n + 1)
     above = sp.prod(i) * sp.prod((b - a) ** 2 for a in i for b in i if a < b)
-    assert H[:n, :n].det() == sp.Rational(above, sp.prod(a + b for a in i for b in i)), "step 2: its determinant"
+    assert H[:n, :n].det() == sp.Rational(above, sp.prod(a + b for a in i for b in i)), (
+        "step 2: its determinant"
+    )
 
 # %% [markdown]
 # **Step 3.** The rank is full at *every* size. For suppose that $\sum_j c_j\,\frac{i}{i+j} = 0$ for $i = 1, \dots, n$. Then the polynomial $p(x) = \sum_j c_j \prod_{l \ne j}(x + l)$, of degree $n - 1$ at most, has the
@@ -188,7 +197,9 @@ for n in range(1, 9):
     c, places = sp.symbols(f"c1:{n + 1}"), range(1, n + 1)
     p = sp.Poly(sum(c[j - 1] * sp.prod(x + other for other in places if other != j) for j in places), x)
     factors = [sp.cancel(p.eval(-j) / c[j - 1]) for j in places]
-    assert p.degree() < n and all(one.is_number and one != 0 for one in factors), "step 3: p = 0 makes every c_j = 0"
+    assert p.degree() < n and all(one.is_number and one != 0 for one in factors), (
+        "step 3: p = 0 makes every c_j = 0"
+    )
 print("n = 8: p(-j) / c_j =", factors)
 
 # %% [markdown]
@@ -198,11 +209,13 @@ print("n = 8: p(-j) / c_j =", factors)
 # %% tags=["proof-prop_3_1"]
 draw, short = np.random.default_rng(0), [word for n in range(4) for word in product((0, 1), repeat=n)]
 for N in (1, 2, 3, 4):
-    alpha, omega, A = draw.integers(-2, 3, (1, N)), draw.integers(-2, 3, (N, 1)), draw.integers(-1, 2, (2, N, N))
+    alpha, omega = draw.integers(-2, 3, (1, N)), draw.integers(-2, 3, (N, 1))
+    A = draw.integers(-1, 2, (2, N, N))
     through = {(): np.eye(N, dtype=int)}
     for u in short[1:]:
         through[u] = through[u[:-1]] @ A[u[-1]]
-    rows, columns = np.vstack([alpha @ through[u] for u in short]), np.hstack([through[v] @ omega for v in short])
+    rows = np.vstack([alpha @ through[u] for u in short])
+    columns = np.hstack([through[v] @ omega for v in short])
     table = np.array([[(alpha @ through[u] @ through[v] @ omega)[0, 0] for v in short] for u in short])
     rank = sp.Matrix(table).rank()
     print(f"{N} states: a table of {len(short)} x {len(short)} of rank {rank}")
@@ -219,7 +232,9 @@ with show.fails("step 1"):
             W = W + (1 if letter == "a" else -1)
         return W
 
-    assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), "step 1: f is the share of a's"
+    assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), (
+        "step 1: f is the share of a's"
+    )
 
 
 # %% [markdown]
@@ -243,7 +258,9 @@ words = [word for n in range(7) for word in product((0, 1), repeat=n)]
 add = lambda number: [[1, number], [0, 1]]
 balance, ones, length = (automaton([1, 0], [add(a), add(b)], [0, 1]) for a, b in ((1, -1), (1, 0), (1, 1)))
 layer = fw.table([[1], [1]], [[1], [1]], [[1], [-1]])  # the unnormalised layer: equal keys, v = 1, -1
-assert all(balance(word) == fw.outputs(layer, word)[-1, 0] for word in words if word), "step 1: the layer's output"
+assert all(balance(word) == fw.outputs(layer, word)[-1, 0] for word in words if word), (
+    "step 1: the layer's output"
+)
 assert all((ones(w), length(w)) == (w.count(0), len(w)) for w in words), "step 1: the states W and z"
 print("aab:", balance((0, 0, 1)), ones((0, 0, 1)), length((0, 0, 1)))
 
@@ -254,11 +271,16 @@ print("aab:", balance((0, 0, 1)), ones((0, 0, 1)), length((0, 0, 1)))
 net, n = fw.random_layer(np.random.default_rng(0), 2, 2), 2
 k, q, v, beta = net.keys, net.queries, net.values[:, 0], net.strengths
 A = [np.eye(n, dtype=int) - beta[c] * np.outer(k[c], k[c]) for c in (0, 1)]
-M = [np.block([[A[c], np.zeros((n, 1), int)], [beta[c] * v[c] * k[c], np.ones((1, 1), int)]]) for c in (0, 1)]
+M = [
+    np.block([[A[c], np.zeros((n, 1), int)], [beta[c] * v[c] * k[c], np.ones((1, 1), int)]])
+    for c in (0, 1)
+]
 one_query = automaton([0] * n + [1], M, [*q[0], 0])
 same_query = fw.FastLayer(k, np.stack([q[0], q[0]]), net.values, beta)
 some = [word for word in words if 0 < len(word) < 6]
-assert all(one_query(word) == fw.outputs(same_query, word, "delta")[-1, 0] for word in some), "step 2: n + 1 states"
+assert all(one_query(word) == fw.outputs(same_query, word, "delta")[-1, 0] for word in some), (
+    "step 2: n + 1 states"
+)
 print("n + 1 =", len(M[0]), "states; abab ->", one_query((0, 1, 0, 1)))
 
 
@@ -267,11 +289,14 @@ print("n + 1 =", len(M[0]), "states; abab ->", one_query((0, 1, 0, 1)))
 
 # %% tags=["proof-rational"]
 def with_answer(c):
-    column = np.concatenate([A[c] @ q[c], [beta[c] * v[c] * (k[c] @ q[c])], [0]])  # y_t, linear in W_(t-1) and 1
+    # y_t, linear in W_(t-1) and 1
+    column = np.concatenate([A[c] @ q[c], [beta[c] * v[c] * (k[c] @ q[c])], [0]])
     return np.hstack([np.vstack([M[c], np.zeros((1, n + 1), int)]), column[:, None]])
 
 many_queries = automaton([0] * n + [1, 0], [with_answer(0), with_answer(1)], [0] * (n + 1) + [1])
-assert all(many_queries(word) == fw.outputs(net, word, "delta")[-1, 0] for word in some), "step 3: n + 2 states"
+assert all(many_queries(word) == fw.outputs(net, word, "delta")[-1, 0] for word in some), (
+    "step 3: n + 2 states"
+)
 print("n + 2 =", len(with_answer(0)), "states; abab ->", many_queries((0, 1, 0, 1)))
 
 # %% [markdown]
@@ -279,8 +304,10 @@ print("n + 2 =", len(with_answer(0)), "states; abab ->", many_queries((0, 1, 0, 
 
 # %% tags=["proof-rational"]
 short = [word for word in words if len(word) < 4]
-functions = {"#a - #b": balance, "W": ones, "z": length, "one query": one_query, "a query a letter": many_queries}
-ranks = {name: sp.Matrix([[f(u + w) for w in short] for u in short]).rank() for name, f in functions.items()}
+functions = {"#a - #b": balance, "W": ones, "z": length,
+             "one query": one_query, "a query a letter": many_queries}  # fmt: skip
+ranks = {name: sp.Matrix([[f(u + w) for w in short] for u in short]).rank()
+         for name, f in functions.items()}  # fmt: skip
 print(ranks)
 assert list(ranks.values()) == [2, 2, 2, n + 1, n + 2], "step 4: the ranks of the tables"
 
@@ -320,9 +347,12 @@ def by_counts(layer, word, rule):
 
 for rule in ("sum", "normalised"):
     for layer in layers:
-        alike = [(fw.outputs(layer, word, rule)[-1] == by_counts(layer, word, rule)).all() for word in words]
+        alike = [
+            (fw.outputs(layer, word, rule)[-1] == by_counts(layer, word, rule)).all() for word in words
+        ]
         assert all(alike), "step 1: the output is a function of the counts and the last token"
-print(f"{len(words)} words, {len(layers)} layers, both rules: the order before the last token plays no part")
+print(f"{len(words)} words, {len(layers)} layers, both rules:",
+      "the order before the last token plays no part")  # fmt: skip
 
 # %% [markdown]
 # **Step 2.** The number of configurations: the last token is one of $|\Sigma|$, and the other $n - 1$ are spread over $|\Sigma|$ kinds. (Counted, 2 to 4 kinds, 1 to 5 tokens.)
@@ -331,15 +361,18 @@ print(f"{len(words)} words, {len(layers)} layers, both rules: the order before t
 seen = {(V, n): len({(tuple(sorted(word)), word[-1]) for word in product(range(V), repeat=n)})
         for V in (2, 3, 4) for n in range(1, 6)}  # fmt: skip
 print("three kinds, n = 1..5:", [seen[3, n] for n in range(1, 6)])
-assert all(there == V * sp.binomial(n + V - 2, V - 1) for (V, n), there in seen.items()), "step 2: their number"
+assert all(there == V * sp.binomial(n + V - 2, V - 1) for (V, n), there in seen.items()), (
+    "step 2: their number"
+)
 
 # %% [markdown]
 # **Step 3.** The number cannot be lowered: a layer with general weights tells all configurations of one length apart. (The best of the three layers.)
 
 # %% tags=["proof-prop_3_4"]
 told = [len({(len(word), *by_counts(layer, word, "normalised")) for word in words}) for layer in layers]
-print(f"outputs told apart, by layer: {told}; configurations of up to 4 tokens: {sum(seen[3, n] for n in range(1, 5))}")
-assert max(told) == sum(seen[3, n] for n in range(1, 5)), "step 3: a general layer tells all of them apart"
+configurations = sum(seen[3, n] for n in range(1, 5))
+print(f"outputs told apart, by layer: {told}; configurations of up to 4 tokens: {configurations}")
+assert max(told) == configurations, "step 3: a general layer tells all of them apart"
 
 # %% [markdown]
 # **Step 4.** In bits: the number over $n^{|\Sigma|-1}$ has the limit $|\Sigma|/(|\Sigma|-1)!$, so its logarithm is $(|\Sigma|-1)\log_2 n$ and a constant. $\blacksquare$
@@ -349,7 +382,9 @@ n = sp.Symbol("n", positive=True)
 for V in (2, 3, 4, 5):
     count = V * sp.prod(n + j for j in range(V - 1)) / sp.factorial(V - 1)  # the binomial, written out
     limit = sp.limit(count / n ** (V - 1), n, sp.oo)
-    assert all(count.subs(n, m) == V * sp.binomial(m + V - 2, V - 1) for m in range(1, 9)), "step 4: written out"
+    assert all(count.subs(n, m) == V * sp.binomial(m + V - 2, V - 1) for m in range(1, 9)), (
+        "step 4: written out"
+    )
     assert limit == sp.Rational(V, sp.factorial(V - 1)), "step 4: (V - 1) log2 n + O(1) bits"
     print(f"{V} kinds: {V - 1} log2 n + {float(sp.log(limit, 2)):.2f} + o(1) bits")
 
@@ -359,7 +394,9 @@ for V in (2, 3, 4, 5):
 # %% tags=["proof-prop_3_4"]
 with show.fails("step 1"):
     for layer in layers:
-        alike = [(fw.outputs(layer, word, "delta")[-1] == by_counts(layer, word, "sum")).all() for word in words]
+        alike = [
+            (fw.outputs(layer, word, "delta")[-1] == by_counts(layer, word, "sum")).all() for word in words
+        ]
         assert all(alike), "step 1: the output is a function of the counts and the last token"
 
 # %% [markdown]
@@ -376,14 +413,18 @@ with show.fails("step 1"):
 answers = {n: {Fraction(sum(word), n) for word in product((1, -1), repeat=n)} for n in range(1, 8)}
 margins = {n: min(abs(y) for y in answers[n] if y) for n in answers}
 print("margin by length:", {n: str(margin) for n, margin in margins.items()})
-assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), "step 1: the normalised margin shrinks as 1/n"
+assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), (
+    "step 1: the normalised margin shrinks as 1/n"
+)
 
 # %% [markdown]
 # **Step 2.** Not normalised, it is 1 for odd $n$ and 2 for even $n$: it stays.
 
 # %% tags=["proof-bits"]
 whole = {n: {n * y for y in answers[n]} for n in answers}
-assert all(min(abs(y) for y in whole[n] if y) == 2 - n % 2 for n in whole), "step 2: unnormalised, it stays"
+assert all(min(abs(y) for y in whole[n] if y) == 2 - n % 2 for n in whole), (
+    "step 2: unnormalised, it stays"
+)
 print("unnormalised:", {n: str(min(abs(y) for y in whole[n] if y)) for n in whole})
 
 
@@ -540,7 +581,9 @@ v0, v1 = sp.symbols("v0 v1", real=True)
 y = (w0 * v0 + t * w1 * v1) / (w0 + t * w1)
 step = sp.factor(y.subs(t, t + 1) - y)
 print("y_(t+1) - y_t =", step)
-assert sp.simplify(step - (v1 - v0) * w0 * w1 / ((w0 + t * w1) * (w0 + (t + 1) * w1))) == 0, "step 3: monotone in t"
+assert sp.simplify(step - (v1 - v0) * w0 * w1 / ((w0 + t * w1) * (w0 + (t + 1) * w1))) == 0, (
+    "step 3: monotone in t"
+)
 
 # %% [markdown]
 # **Break it:** step 1 with a BOS token.
@@ -582,7 +625,9 @@ assert slope(c, residual) == sp.zeros(3, 1), "step 1: LN(t c) does not depend on
 entry, mean, s, eps = sp.symbols("c mu s epsilon", positive=True)
 found = sp.diff(t * (entry - mean) / sp.sqrt(t**2 * s**2 + eps), t)
 print(sp.factor(found))
-assert sp.simplify(found - (entry - mean) * eps / (t**2 * s**2 + eps) ** sp.Rational(3, 2)) == 0, "step 2: the slope"
+assert sp.simplify(found - (entry - mean) * eps / (t**2 * s**2 + eps) ** sp.Rational(3, 2)) == 0, (
+    "step 2: the slope"
+)
 
 # %% [markdown]
 # **Break it**, once with an $\varepsilon$ and once with a residual (for $c = (1, 2, 4)$):
@@ -593,7 +638,9 @@ with show.fails("step 1"):
     assert slope(sp.Matrix([1, 2, 4]), residual) == sp.zeros(3, 1), "step 1: LN(t c) does not depend on t"
 with show.fails("step 1"):
     epsilon, residual = 0, sp.Matrix([0, 1, 0])
-    assert slope(sp.Matrix([1, 2, 4]), residual) == sp.zeros(3, 1), "step 1: LN(x + t c) does not depend on t"
+    assert slope(sp.Matrix([1, 2, 4]), residual) == sp.zeros(3, 1), (
+        "step 1: LN(x + t c) does not depend on t"
+    )
 
 # %% [markdown]
 # **Put right, for one layer.** Let $r(t)$ be the difference of two logits on $a^t$ behind an unnormalised attention and a feed-forward part with $m$ ReLU units, the norm behind the residual ("post"), before it ("pre", as
@@ -610,7 +657,9 @@ centred = x + t * c - sp.ones(3, 1) * sum(x + t * c) / 3
 variance = sp.expand(centred.dot(centred) / 3)
 Q = sum(sp.Symbol(f"Q{j}") * t**j for j in range(3))
 print("degrees: numerator", sp.degree(centred[0], t), " variance", sp.degree(variance, t))
-assert all(sp.degree(entry, t) == 1 for entry in centred) and sp.degree(variance, t) == 2, "step 1: (p + q t)/sqrt(Q)"
+assert all(sp.degree(entry, t) == 1 for entry in centred) and sp.degree(variance, t) == 2, (
+    "step 1: (p + q t)/sqrt(Q)"
+)
 assert sp.degree(sp.expand((p + q * t) ** 2 - bias**2 * Q), t) == 2, "step 1: a unit has two zeros at most"
 
 # %% [markdown]
@@ -627,7 +676,9 @@ zero_where = {
 m, degrees = sp.Symbol("m"), {place: sp.degree(sp.expand(made), t) for place, made in zero_where.items()}
 bounds = {place: sp.expand(degree * (2 * m + 1)) for place, degree in degrees.items()}
 print("at most so many changes:", {place: str(bound) for place, bound in bounds.items()})
-assert bounds == {"post": 4 * m + 2, "pre": 8 * m + 4, "post_twice": 8 * m + 4}, "step 2: degree times pieces"
+assert bounds == {"post": 4 * m + 2, "pre": 8 * m + 4, "post_twice": 8 * m + 4}, (
+    "step 2: degree times pieces"
+)
 
 
 # %% [markdown]
@@ -651,8 +702,11 @@ def most_changes(make):
     return {place: max(int((np.diff(np.sign(r)) != 0).sum()) for r in rs) for place, rs in found.items()}
 
 changes = most_changes(random_r)
-print("most changes of sign:", changes, " allowed:", {place: int(bound.subs(m, 16)) for place, bound in bounds.items()})
-assert all(changes[place] <= bounds[place].subs(m, 16) for place in bounds), "step 3: random networks (sampled)"
+allowed = {place: int(bound.subs(m, 16)) for place, bound in bounds.items()}
+print("most changes of sign:", changes, " allowed:", allowed)
+assert all(changes[place] <= allowed[place] for place in bounds), (
+    "step 3: random networks (sampled)"
+)
 
 # %% [markdown]
 # **Break it:** a function that is no such network, $\cos \pi t$, which is what $(aa)^*$ wants.
@@ -689,9 +743,13 @@ for n in (5, 4, 3, 2):
     k = list(sp.symbols(f"k:{n - 1}"))
     k.append(1 - sum(k))  # they sum to one
     size, mixed = sum(a * a for a in k), sum(k[i] * k[j] for i in range(n) for j in range(i))
-    assert sp.expand(size - sp.Rational(1, n) - sum((a - sp.Rational(1, n)) ** 2 for a in k)) == 0, "step 2: left"
+    assert sp.expand(size - sp.Rational(1, n) - sum((a - sp.Rational(1, n)) ** 2 for a in k)) == 0, (
+        "step 2: left"
+    )
     assert sp.expand(1 - size - 2 * mixed) == 0, "step 2: right"
-print(f"n = {n}: |k|^2 - 1/{n} =", sp.factor(size - sp.Rational(1, n)), "  1 - |k|^2 =", sp.factor(1 - size))
+print(
+    f"n = {n}: |k|^2 - 1/{n} =", sp.factor(size - sp.Rational(1, n)), "  1 - |k|^2 =", sp.factor(1 - size)
+)
 
 # %% [markdown]
 # **Step 3.** So the eigenvalue $1 - \beta|k|^2$ lies between $1-\beta$ and $1-\beta/n$. (5,000 keys of 8 numbers, soft ones and hard ones, by softmax and by the released code's $\mathrm{elu}+1$ over its sum.)
@@ -704,7 +762,9 @@ draw, beta, n = np.random.default_rng(0), 0.9, 8
 x = draw.normal(size=(5000, n)) * draw.choice([0.1, 1.0, 10.0], (5000, 1))
 g = {name: 1 - beta * (key(x) ** 2).sum(-1) for name, key in keys.items()}
 print({name: f"{found.min():.3f} to {found.max():.3f}" for name, found in g.items()})
-inside = [(found > 1 - beta - 1e-12).all() and (found < 1 - beta / n + 1e-12).all() for found in g.values()]
+inside = [
+    (found > 1 - beta - 1e-12).all() and (found < 1 - beta / n + 1e-12).all() for found in g.values()
+]
 assert all(inside), "step 3: in [1 - beta, 1 - beta/n] (sampled)"
 
 # %% [markdown]
@@ -721,7 +781,9 @@ assert all(0 < low <= high < 1 for low, high in ends), "step 4: stable and posit
 # %% tags=["proof-spectrum"]
 with show.fails("step 3"):
     found = 1 - beta * (elu(x) ** 2).sum(-1)
-    assert found.min() > 1 - beta - 1e-12 and found.max() < 1 - beta / n + 1e-12, "step 3: in [1 - beta, 1 - beta/n]"
+    assert found.min() > 1 - beta - 1e-12 and found.max() < 1 - beta / n + 1e-12, (
+        "step 3: in [1 - beta, 1 - beta/n]"
+    )
 with show.fails("step 4"):
     ends = [(1 - b, 1 - b / n) for b in (1.5,)]
     assert all(0 < low <= high < 1 for low, high in ends), "step 4: stable and positive"
@@ -736,7 +798,9 @@ s = sp.Symbol("s", real=True)
 stable = sp.solve_univariate_inequality(sp.Abs(1 - s) <= 1, s, relational=False)
 unit = (Fraction(3, 5), Fraction(-4, 5))
 print("stable for s in", stable, " the eigenvalue of the key (3/5, -4/5):", 1 - sum(a * a for a in unit))
-assert stable == sp.Interval(0, 2) and sum(a * a for a in unit) == 1, "step 1: stable exactly for 0 <= s <= 2"
+assert stable == sp.Interval(0, 2) and sum(a * a for a in unit) == 1, (
+    "step 1: stable exactly for 0 <= s <= 2"
+)
 
 
 # %% [markdown]
@@ -750,7 +814,9 @@ def size_after(s, T=200):
 sizes = {str(s): size_after(s) for s in (Fraction(0), Fraction(1), Fraction(2), Fraction(5, 2))}
 print({s: f"{float(size):.2g}" for s, size in sizes.items()})
 assert all(sizes[s] == abs(1 - Fraction(s)) ** 200 for s in sizes), "step 2: |1 - s|^T"
-assert max(sizes["0"], sizes["1"], sizes["2"]) <= 1 < 10**30 < sizes["5/2"], "step 2: bounded, and not bounded"
+assert max(sizes["0"], sizes["1"], sizes["2"]) <= 1 < 10**30 < sizes["5/2"], (
+    "step 2: bounded, and not bounded"
+)
 
 # %% [markdown]
 # **Step 3.** And *some* condition is needed: $\mathrm{elu}+1$ alone, without the division, is unstable. (5,000 keys of 8 numbers, $\beta = 0.9$.) $\blacksquare$
@@ -940,7 +1006,11 @@ parity_widget
 
 # %% tags=["proof-reset_dyck_1"]
 pair = ("((1()", "1((()")
-print("what a sum sees of each:", *("".join(sorted(text)) + ", last " + text[-1] for text in pair), sep="\n  ")
+print(
+    "what a sum sees of each:",
+    *("".join(sorted(text)) + ", last " + text[-1] for text in pair),
+    sep="\n  ",
+)
 assert sorted(pair[0]) == sorted(pair[1]) and pair[0][-1] == pair[1][-1], "step 1: one configuration"
 
 # %% [markdown]
@@ -1017,9 +1087,12 @@ def sweep(e, T):
     for _ in range(T):
         moved = [(d + step, (1 - e) * low + step, (1 - e) * high + step)
                  for d, (low, high) in bounds.items() for step in (1, -1) if d + step >= 0]  # fmt: skip
-        bounds = {d: (min(low for at, low, _ in moved if at == d), max(high for at, _, high in moved if at == d))
+        bounds = {d: (min(low for at, low, _ in moved if at == d),
+                      max(high for at, _, high in moved if at == d))
                   for d in {at for at, *_ in moved}}  # fmt: skip
-        worst.append(min(low - Fraction(1, 2) if d else Fraction(1, 2) - high for d, (low, high) in bounds.items()))
+        worst.append(
+            min(low - Fraction(1, 2) if d else Fraction(1, 2) - high for d, (low, high) in bounds.items())
+        )
     return min(worst)
 
 margin = sweep(Fraction(1, 10_000), 100)
@@ -1039,7 +1112,9 @@ with show.fails("step 2"):
 
 # %%
 words = ["".join(word) for n in range(1, 9) for word in product("()1", repeat=n)]
-legal = [text for text in words if all(fw.depth_since_reset(text[:end]) >= 0 for end in range(1, len(text) + 1))]
+legal = [
+    text for text in words if all(fw.depth_since_reset(text[:end]) >= 0 for end in range(1, len(text) + 1))
+]
 seen = {}
 for text in legal:
     seen.setdefault(fw.configuration(text), [0, 0])[fw.depth_since_reset(text) > 0] += 1
@@ -1120,7 +1195,9 @@ print("1/sqrt(2e):       ", {f"1/{n}": round((n / 2) ** 0.5, 1) for n in broken}
 assert sp.limit(formula.subs(m, 5) / e, e, 0) == -25, "step 4: the formula is near -m^2 e"
 for n, depth in broken.items():
     below = [formula.subs({e: sp.Rational(1, n), m: at}) < -sp.Rational(1, 2) for at in (depth - 1, depth)]
-    assert below == [False, True] and 0.9 < depth / (n / 2) ** 0.5 < 1.35, "step 4: it breaks near 1/sqrt(2 e)"
+    assert below == [False, True] and 0.9 < depth / (n / 2) ** 0.5 < 1.35, (
+        "step 4: it breaks near 1/sqrt(2 e)"
+    )
 
 # %% [markdown]
 # **Break it:** another formula, $-m^2e$ at all depths.
@@ -1151,7 +1228,9 @@ beta = s / k.dot(k)  # so that beta |k|^2 = s
 for _ in range(2):
     W.append(W[-1] + beta * (v - W[-1] * k) * k.T)
 steps_of_W = (W[1] - W[0], W[2] - W[1])
-assert (steps_of_W[1] - (1 - s) * steps_of_W[0]).applyfunc(sp.simplify) == sp.zeros(2, 2), "step 2: by 1 - s"
+assert (steps_of_W[1] - (1 - s) * steps_of_W[0]).applyfunc(sp.simplify) == sp.zeros(2, 2), (
+    "step 2: by 1 - s"
+)
 assert (W[2] - W[0]).subs(s, 2).applyfunc(sp.simplify) == sp.zeros(2, 2), "step 2: a reflection comes back"
 print("(W_2 - W_1) / (W_1 - W_0), entry by entry:", *{sp.cancel(b / a) for a, b in zip(*steps_of_W)})
 
@@ -1228,21 +1307,32 @@ leak_widget
 # The cure is to start there: $\beta = \sigma(-15) = 3\cdot10^{-7}$ for every token, and $v$ larger by as much (`write_start` of the layer; no number is frozen, and nothing can be expressed that could not be before). (Predict: up to which $n$ will each net be right?)
 
 # %% tags=["nbval-ignore-output"]
-sizes, nets = range(1, 301), {"as released": ch09.counting_net(None, 0), "near addition": ch09.counting_net(-15.0, 0)}
+sizes = range(1, 301)
+nets = {"as released": ch09.counting_net(None, 0), "near addition": ch09.counting_net(-15.0, 0)}
 found = {name: ch09.margins(net, sizes) for name, net in nets.items()}
-first = {name: next((n for n, margin in zip(sizes, values) if margin <= 0), None) for name, values in found.items()}
+first = {
+    name: next((n for n, margin in zip(sizes, values) if margin <= 0), None)
+    for name, values in found.items()
+}
 show.table(
-    [{"start": name, "share lost at a write": f"{ch09.decay(net):.1e}",
-      "left of a write after 100 more": f"{(1 - ch09.decay(net)) ** 100:.1%}",
-      "first n with a wrong answer": first[name] or f"none up to {sizes[-1]}"} for name, net in nets.items()],
-    caption="Live, seed 0, 1,500 batches of strings with n up to 50. Of the two heads the one that loses less.",
+    [
+        {
+            "start": name,
+            "share lost at a write": f"{ch09.decay(net):.1e}",
+            "left of a write after 100 more": f"{(1 - ch09.decay(net)) ** 100:.1%}",
+            "first n with a wrong answer": first[name] or f"none up to {sizes[-1]}",
+        }
+        for name, net in nets.items()
+    ],
+    caption="Live, seed 0, 1,500 batches of strings with n up to 50. Of the two heads the one that "
+            "loses less.",
 )
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
     ch09.margin_picture(found, sizes),
-    alt="The least margin over all positions of a^n b^n against n up to 300, for a DeltaNet as released and one "
-        "started near addition.",
+    alt="The least margin over all positions of a^n b^n against n up to 300, for a DeltaNet as "
+        "released and one started near addition.",
     caption="What to see: a line below 0 is a wrong answer. Up to the grey line both were trained.",
 )  # fmt: skip
 
@@ -1363,7 +1453,8 @@ assert max(norms) < 1, "step 1: a contraction on the span (sampled)"
 outside = [np.abs(c - c @ basis @ basis.T).max() for M, c, basis in made]
 after_50 = [np.linalg.norm(c @ np.linalg.matrix_power(M, 50)) for M, c, basis in made]
 bounds = [norm**50 * np.linalg.norm(c) for norm, (M, c, basis) in zip(norms, made)]
-print(f"c lies in the span: {max(outside) < 1e-9}; largest of the differences after 50 tokens: {max(after_50):.1g}")
+print(f"c lies in the span: {max(outside) < 1e-9};",
+      f"largest of the differences after 50 tokens: {max(after_50):.1g}")  # fmt: skip
 assert max(outside) < 1e-9, "step 2: what is written lies in the span (sampled)"
 assert all(size <= bound + 1e-12 for size, bound in zip(after_50, bounds)), "step 2: and falls (sampled)"
 
@@ -1384,7 +1475,9 @@ assert leak == 1 - sp.Rational(99, 100) ** 2 and deepest == 6, "step 3: a leak o
 
 # %% tags=["proof-open_interval"]
 with show.fails("step 1"):
-    norms = [np.linalg.norm(token(np.random.default_rng(seed), shares=(2, 2))[0], 2) for seed in range(200)]
+    norms = [
+        np.linalg.norm(token(np.random.default_rng(seed), shares=(2, 2))[0], 2) for seed in range(200)
+    ]
     assert max(norms) < 1 - 1e-9, "step 1: a contraction on the span"
 
 # %% [markdown]
@@ -1418,7 +1511,9 @@ assert f.subs(y, 0) == 1 and sp.simplify(f.subs(y, 1)) == 0, "step 1: 0 -> 1 -> 
 # %% tags=["proof-recurrent_delta"]
 multiplier = (sp.diff(f, y).subs(y, 0) * sp.diff(f, y).subs(y, 1)).rewrite(sp.exp)
 print(f"f'(0) f'(1) = {float(multiplier):.4f}")
-assert sp.simplify(multiplier - (1 / sp.sinh(1) ** 2).rewrite(sp.exp)) == 0 and multiplier < 1, "step 2: it attracts"
+assert sp.simplify(multiplier - (1 / sp.sinh(1) ** 2).rewrite(sp.exp)) == 0 and multiplier < 1, (
+    "step 2: it attracts"
+)
 
 # %% [markdown]
 # **Step 3.** How long? Let $\varepsilon$ be the error and $\sigma = \sigma(-40)$. A 0 adds at most $\sigma$ to $\varepsilon$; a 1 multiplies it by at most $L_0 = |f'(0)|$ if it comes from near 0, by $L_1 = |f'(0.9)|$ if from near 1, as long as $\varepsilon \le 0.1$, and adds at most
@@ -1497,9 +1592,13 @@ assert np.allclose(once, W0[:, [1, 1, 2, 3]], atol=1e-9), "step 1: column 2 is c
 
 # %% tags=["proof-srwm"]
 assert np.allclose(srwm([1, 1], W0)[1], W0, atol=1e-9), "step 2: two 1s bring W back"
-assert np.allclose(srwm([0], W0)[1], W0, atol=1e-9) and np.allclose(srwm([0], once)[1], once, atol=1e-9), "step 2: a 0"
+assert np.allclose(srwm([0], W0)[1], W0, atol=1e-9) and np.allclose(srwm([0], once)[1], once, atol=1e-9), (
+    "step 2: a 0"
+)
 for bits in [*product((0, 1), repeat=8), np.random.default_rng(0).integers(0, 2, 5000)]:
-    assert np.allclose(srwm(bits, W0)[0], np.cumsum(bits) % 2, atol=1e-9), "step 2: the answer is the parity"
+    assert np.allclose(srwm(bits, W0)[0], np.cumsum(bits) % 2, atol=1e-9), (
+        "step 2: the answer is the parity"
+    )
 print("256 strings of 8 bits and 5,000 random bits: right")
 
 # %% [markdown]
@@ -1508,7 +1607,9 @@ print("256 strings of 8 bits and 5,000 random bits: right")
 # %% tags=["proof-srwm"]
 with show.fails("step 1"):
     W0 = weights(2.0)
-    assert np.allclose(srwm([1], W0)[1], W0[:, [1, 1, 2, 3]], atol=1e-9), "step 1: column 2 is copied into column 1"
+    assert np.allclose(srwm([1], W0)[1], W0[:, [1, 1, 2, 3]], atol=1e-9), (
+        "step 1: column 2 is copied into column 1"
+    )
 
 # %% [markdown]
 # Is "element-wise" the limit, then? The paper calls its e-LSTM "computationally limited", and its own Table 1 has the e-LSTM at 100/100 on parity. **Claim.** One number does it, $c \mapsto \tanh(0.6 - 4c)$. What a Quasi-RNN lacks is not
@@ -1521,7 +1622,9 @@ c, weight = sp.Symbol("c", real=True), -4
 toggle = sp.tanh(sp.Rational(3, 5) + weight * c)
 ends = {at: float(toggle.subs(c, at)) for at in (-1.0, -0.9, 0.9, 1.0)}
 print({at: round(value, 4) for at, value in ends.items()})
-assert sp.expand(sp.diff(toggle, c) - weight * (1 - toggle**2)) == 0 and weight < 0, "step 1: it falls everywhere"
+assert sp.expand(sp.diff(toggle, c) - weight * (1 - toggle**2)) == 0 and weight < 0, (
+    "step 1: it falls everywhere"
+)
 assert ends[-0.9] >= 0.9 and ends[0.9] <= -0.9, "step 1: each interval into the other"
 
 
@@ -1546,7 +1649,9 @@ assert (((e_lstm(bits) > 0) == bits.cumsum() % 2)).all(), "step 2: the sign of c
 
 # %% tags=["proof-e_lstm"]
 with show.fails("step 2"):
-    assert (((e_lstm(bits, weight=0.0) > 0) == bits.cumsum() % 2)).all(), "step 2: the sign of c is the parity"
+    assert ((e_lstm(bits, weight=0.0) > 0) == bits.cumsum() % 2).all(), (
+        "step 2: the sign of c is the parity"
+    )
 
 # %% [markdown]
 # Explicit weights say that it *can*. Whether it is *learned* is another question, so we train. The recipe is ours (8 numbers, two heads, short strings first); the paper's best
@@ -1595,7 +1700,8 @@ for name, tasks in (
     show.table(
         ch09.beside(name, tasks, live=feedback if name == "table1" else ()),
         caption="Whole strings of Bin0/Bin1 in percent, last weights. Recorded by lrnnlab "
-        f"reproduce fwp/{name} --budget desk, seeds {', '.join(map(str, seeds))}, up to {batches:,} batches: "
+        f"reproduce fwp/{name} --budget desk, seeds {', '.join(map(str, seeds))}, "
+        f"up to {batches:,} batches: "
         "mean (range of Bin1), rounded down. The paper: the best of its search.",
     )
 
@@ -1712,7 +1818,9 @@ def first_errors(noise):
     return np.median([fw.first_error(run, ones) or 4000 for run in runs])
 
 due = fw.predicted_error(1.9, 1e-4)
-print(f"predicted {due:.0f}; the median is within a half of it: {due / 2 < first_errors(1e-4) < 1.5 * due}")
+print(
+    f"predicted {due:.0f}; the median is within a half of it: {due / 2 < first_errors(1e-4) < 1.5 * due}"
+)
 assert due / 2 < first_errors(1e-4) < 1.5 * due, "step 2: noise wins about then (sampled)"
 
 # %% [markdown]
@@ -1722,7 +1830,9 @@ assert due / 2 < first_errors(1e-4) < 1.5 * due, "step 2: noise wins about then 
 ones = np.ones(4000, int)
 silent = {beta: fw.first_error(fw.reflected(ones, beta), ones) for beta in (1.5, 1.9, 1.99)}
 print("first error without noise:", silent)
-assert silent[1.9] is None and silent[1.99] is None and silent[1.5] is not None, "step 3: rounding keeps it alive"
+assert silent[1.9] is None and silent[1.99] is None and silent[1.5] is not None, (
+    "step 3: rounding keeps it alive"
+)
 
 # %% [markdown]
 # **Step 4.** And $2\sigma(b)$ *is* 2 in float32 from $b = 17$ on. $\blacksquare$
@@ -1753,7 +1863,9 @@ if my_factor is not None:
     g, c, w = *sp.symbols("g c"), sp.Integer(0)
     for M in range(1, 8):
         w = sp.expand(g * w + c)
-        assert sp.expand(w - sp.sympify(my_factor(g, M)) * c) == 0, "step 1: W_M - W_0 is factor times W_1 - W_0"
+        assert sp.expand(w - sp.sympify(my_factor(g, M)) * c) == 0, (
+            "step 1: W_M - W_0 is factor times W_1 - W_0"
+        )
 check("09.9", my_factor)
 
 # %% [markdown]
@@ -1875,7 +1987,7 @@ show.figure(
 
 # %% tags=["nbval-ignore-output"]
 def accuracy(net, strengths, tokens):
-    """Right answers in the last ten positions, with these strengths (token, head) in place of the net's own."""
+    """Right answers in the last ten positions, with strengths (token, head) in place of the net's."""
     mixer = net.blocks[0].mixer
     mixer.program = lambda z: (*FastWeights.program(mixer, z)[:3], strengths[tokens][:, :, None])
     mixer.form = "sequential"  # the compiled form makes its own strengths
@@ -1888,18 +2000,25 @@ tokens, lines = torch.randint(2, (50, 1000), generator=torch.Generator().manual_
 for seed in (0, 1, 2):
     net = ch09.reflecting_net(seed)
     with torch.no_grad():
-        own = net.blocks[0].mixer.program(net.blocks[0].norm(net.encoder.weight))[3][:, 0]  # beta (token, head)
+        # beta (token, head)
+        own = net.blocks[0].mixer.program(net.blocks[0].norm(net.encoder.weight))[3][:, 0]
     head = int(own[1].argmax())
     one, zero, both, alone = own.clone(), own.clone(), own.clone(), torch.zeros_like(own)
     one[1, head] = both[1, head] = alone[1, head] = 2
     zero[0, head] = both[0, head] = 0
-    kinds = {"as trained": own, "token 1: 2": one, "token 0: 0": zero, "both": both, "both, other head 0": alone}
+    kinds = {"as trained": own, "token 1: 2": one, "token 0: 0": zero, "both": both,
+             "both, other head 0": alone}  # fmt: skip
+    right = {name: accuracy(net, strengths, tokens) for name, strengths in kinds.items()}
     lines.append({"seed": seed, "beta of 1": f"{own[1, head]:.4f}", "beta of 0": f"{own[0, head]:.2f}",
-                  **{name: accuracy(net, strengths, tokens) for name, strengths in kinds.items()}})  # fmt: skip
+                  **right})  # fmt: skip
 show.table(
-    [{name: f"{cell:.0%}" if isinstance(cell, float) else cell for name, cell in line.items()} for line in lines],
-    caption="Live. Single answers right at positions 991 to 1,000 of 50 random strings, with the strengths of the "
-            "counting head as trained, one of them set, or both; in the last column the other head never writes.",
+    [
+        {name: f"{cell:.0%}" if isinstance(cell, float) else cell for name, cell in line.items()}
+        for line in lines
+    ],
+    caption="Live. Single answers right at positions 991 to 1,000 of 50 random strings, with the "
+    "strengths of the counting head as trained, one of them set, or both; in the last column the "
+    "other head never writes.",
 )
 
 # %% tags=["nbval-ignore-output"]
@@ -1919,7 +2038,8 @@ k[2] = sp.sqrt(1 - k[0] ** 2 - k[1] ** 2)  # |k| = 1
 W = [sp.zeros(2, 3)]
 for _ in range(2):
     W.append((W[-1] + beta * (v - W[-1] * k) * k.T).expand())
-print("W_1 - 2 v k^T =", (W[1] - 2 * v * k.T).expand().tolist(), "  W_2 =", W[2].applyfunc(sp.simplify).tolist())
+print("W_1 - 2 v k^T =", (W[1] - 2 * v * k.T).expand().tolist(),
+      "  W_2 =", W[2].applyfunc(sp.simplify).tolist())  # fmt: skip
 assert (W[1] - 2 * v * k.T).expand() == sp.zeros(2, 3), "step 1: from 0 to 2 v k^T"
 assert W[2].applyfunc(sp.simplify) == sp.zeros(2, 3), "step 1: and back to 0"
 
@@ -1946,7 +2066,8 @@ assert min(margins.values()) > 0.1, "step 2: all four answers are right"
 # **Step 3.** That this is what the package's net computes: the same strengths put into its own forward pass, 20 strings of 1,000 tokens. $\blacksquare$
 
 # %% tags=["proof-snapped"]
-strengths, tokens = torch.zeros(2, 2), torch.randint(2, (20, 1000), generator=torch.Generator().manual_seed(7))
+strengths = torch.zeros(2, 2)
+tokens = torch.randint(2, (20, 1000), generator=torch.Generator().manual_seed(7))
 strengths[1, head] = 2
 block.mixer.program = lambda z: (*FastWeights.program(block.mixer, z)[:3], strengths[tokens][:, :, None])
 block.mixer.form = "sequential"  # the compiled form makes its own strengths
@@ -1991,7 +2112,9 @@ with show.fails("step 1"):
 # %% tags=["proof-printed"]
 def code(text):
     ends = range(1, len(text) + 1)
-    opened = [[text[:end].count(pair[0]) > text[:end].count(pair[1]) for pair in ("()", "[]")] for end in ends]
+    opened = [
+        [text[:end].count(pair[0]) > text[:end].count(pair[1]) for pair in ("()", "[]")] for end in ends
+    ]
     return "".join(str(first + 2 * second) for first, second in opened)
 
 print("([]) ->", code("([])"))
@@ -2011,10 +2134,14 @@ assert coded == ["[()]"] and other_order == "2320", "step 2: whose code 2320 is"
 # **Step 3.** TFFF ("T where the 1s so far are even") is the parity of 0100, not of 0010; and the third example, NNNbbS for the next symbols of aaabbb, is right. $\blacksquare$
 
 # %% tags=["proof-printed"]
-parity = {text: "".join("FT"[text[:end].count("1") % 2 == 0] for end in range(1, 5)) for text in ("0100", "0010")}
+parity = {
+    text: "".join("FT"[text[:end].count("1") % 2 == 0] for end in range(1, 5)) for text in ("0100", "0010")
+}
 following = lambda n: "N" * n + "b" * (n - 1) + "S"
 print(parity, " aaabbb:", following(3))
-assert parity["0100"] == "TFFF" != parity["0010"] and following(3) == "NNNbbS", "step 3: the other two examples"
+assert parity["0100"] == "TFFF" != parity["0010"] and following(3) == "NNNbbS", (
+    "step 3: the other two examples"
+)
 
 # %% [markdown]
 # **Break it:** the printed code.

@@ -42,7 +42,7 @@ FAULTS = [
     Fault("size_two", "((a - e) / 2) ** 2) == 0", "((a + e) / 2) ** 2) == 0", "step 1"),
     Fault("size_two", "second = sp.diff(sp.log(1 - x**p), x, 2)",
           "second = sp.diff(sp.log(1 + x**p), x, 2)", "step 2"),
-    Fault("size_two", "np.abs((first + last) / 2) ** 1.2", "np.abs((first + last) / 1.5) ** 1.2", "step 2"),
+    Fault("size_two", "left((first + last) / 2)", "left((first + last) / 1.5)", "step 2"),
     Fault("size_two", "- (r * sp.sin(theta)) ** 2) == 0", "- (r * sp.tan(theta)) ** 2) == 0", "step 3"),
     Fault("size_two", "np.linalg.norm(raw, 1.2, axis=1, keepdims=True))[:, 0]",
           "np.linalg.norm(raw, 1.5, axis=1, keepdims=True))[:, 0]", "step 3"),

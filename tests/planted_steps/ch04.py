@@ -9,8 +9,8 @@ FAULTS = [
     Fault("equation_12", "gamma ** (t - k) * A ** (t - k)", "gamma ** (t - k) * A ** (t - k + 1)", "step 1"),
     Fault(
         "equation_12",
-        'unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), "step 2"\nprint',
-        'unrolled(t, 1, xi, 0) == printed(t, 1, 1) for t in range(1, 7)), "step 2"\nprint',
+        'unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), "step 2: the sum',
+        'unrolled(t, 1, xi, 0) == printed(t, 1, 1) for t in range(1, 7)), "step 2: the sum',
         "step 2",
     ),
     Fault("equation_12", "sp.expand((alpha * gamma * A) ** t * x_0)", "sp.expand((gamma * A) ** t * x_0)", "step 3"),
@@ -39,8 +39,8 @@ FAULTS = [
     Fault("lemma_1", "t**k * G**k / sp.factorial(k)", "t**k * G**k / sp.factorial(k + 1)", "step 3"),
     Fault(
         "lemma_1",
-        'assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4"\nworst',
-        'assert (S + sp.eye(4)).trace() == 0, "step 4"\nworst',
+        'assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4: the determinant',
+        'assert (S + sp.eye(4)).trace() == 0, "step 4: the determinant',
         "step 4",
     ),
     Fault("lemma_1", "linalg.expm(m - m.T)", "linalg.expm(m - 0.9 * m.T)", "step 5"),
@@ -89,7 +89,7 @@ FAULTS = [
         "step 1",
     ),
     Fault(
-        "absorb", '(P.T * B) for k in range(6)), "step 1"\nfree', '(P * B) for k in range(6)), "step 1"\nfree', "step 1"
+        "absorb", '(P.T * B) for k in range(6)), "step 1: P goes', '(P * B) for k in range(6)), "step 1: P goes', "step 1"
     ),
     Fault("absorb", "((P.T * free).T * (P.T * free)).trace()", "((2 * P.T * free).T * (P.T * free)).trace()", "step 2"),
     Fault("absorb", "R(a) * R(b) - R(b) * R(a)", "R(a) * R(b) - R(b) * R(-a)", "step 3"),
@@ -187,8 +187,8 @@ FAULTS = [
     ),
     Fault(
         "norm",
-        'np.sqrt(squares).mean() < math.sqrt(squares.mean()), "step 10"',
-        'np.sqrt(squares).mean() > math.sqrt(squares.mean()), "step 10"',
+        'np.sqrt(squares).mean() < math.sqrt(squares.mean()), "step 10:',
+        'np.sqrt(squares).mean() > math.sqrt(squares.mean()), "step 10:',
         "step 10",
     ),
     # inputs with a colour

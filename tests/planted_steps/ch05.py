@@ -12,8 +12,8 @@ FAULTS = [
     Fault("ring", "column[(i - j) % n]", "column[(j - i) % n]", "step 2"),
     Fault(
         "ring",
-        'around(ring(K, k, 2 * L, X), u) == sums, "step 2"',
-        'around(ring(K, k, 2 * L - 2, X), u) == sums, "step 2"',
+        'around(ring(K, k, 2 * L, X), u) == sums, "step 2:',
+        'around(ring(K, k, 2 * L - 2, X), u) == sums, "step 2:',
         "step 2",
     ),
     Fault("ring", "[*range(2 * L - 1, 3 * L)]", "[*range(2 * L, 3 * L)]", "step 3"),
@@ -125,8 +125,8 @@ FAULTS = [
     Fault("what_fits", 'fits["half circle"].values()) < 1e-10', 'fits["circle (DFT)"].values()) < 1e-10', "step 1"),
     Fault(
         "what_fits",
-        "for name, goal in kernel_fits.targets(2 * N).items()}\n",
-        "for name, goal in kernel_fits.targets(2 * N + 2).items()}\n",
+        "goals = kernel_fits.targets(2 * N)\n",
+        "goals = kernel_fits.targets(2 * N + 2)\n",
         "step 1",
     ),
     Fault("what_fits", "error - 0.5**0.5) < 1e-9", "error - 0.5) < 1e-9", "step 2"),

@@ -51,6 +51,9 @@ FAULTS = [
     Fault(
         "theorem_2", "return sp.Rational(n, n + S) * 4**S * sp.binomial(n + S, 2 * S)", "return sp.S(4) ** S", "step 1"
     ),
+    Fault("theorem_2", "slope + n**2 * y", "slope + n * y", "step 1"),
+    Fault("theorem_2", "factor = (n**2 - S**2)", "factor = (n**2 - S)", "step 1"),
+    Fault("theorem_2", "closed.subs(S, 0)", "closed.subs(S, 1)", "step 1"),
     Fault("theorem_2", "sp.chebyshevt(n, 2 * X - 1), X)", "sp.chebyshevt(n, X), X)", "step 1"),
     Fault("theorem_2", "assert abs(paired) == cost(L - 1, S)", "assert abs(paired) == cost(L, S)", "step 2"),
     Fault("theorem_2", "w = [a / 2 for half in", "w = [a / 3 for half in", "step 2"),
@@ -141,8 +144,8 @@ FAULTS = [
     ),
     Fault(
         "running_sum",
-        '    assert early - 1 <= found.observed <= found.predicted + 1, "step 3"',
-        '    assert found.observed <= early - 1, "step 3"',
+        "    assert early - 1 <= found.observed <= found.predicted + 1, (",
+        "    assert found.observed <= early - 1, (",
         "step 3",
     ),
     Fault("running_sum", 'double = ch06.summed(0.99, "float64")', 'double = ch06.summed(0.99, "float32")', "step 4"),

@@ -10,8 +10,8 @@ FAULTS = [
     Fault("nodes", "series = (1 - c**-n) / (c - 1)", "series = (1 - c**-n) / c", "step 1"),
     Fault("nodes", "Fraction(T, C - 1) + depths", "Fraction(T, C - 1) + depths - 1", "step 1"),
     #
-    Fault("lemma_1", 'relu(a + b - 1) == a * b, "step 1"', 'relu(a + b) == a * b, "step 1"', "step 1"),
-    Fault("lemma_1", 'relu(a + b - 1) == a * b, "step 1"', 'relu(a + b - 2) == a * b, "step 1"', "step 1"),
+    Fault("lemma_1", 'relu(a + b - 1) == a * b, "step 1:', 'relu(a + b) == a * b, "step 1:', "step 1"),
+    Fault("lemma_1", 'relu(a + b - 1) == a * b, "step 1:', 'relu(a + b - 2) == a * b, "step 1:', "step 1"),
     Fault("lemma_1", "(z == (n + k - 1) * n + j)", "(z == (n + j - 1) * n + k)", "step 2"),
     Fault("lemma_1", "reads.reshape(2 * n * n, n**3)", "reads.reshape(2 * n * n, n**3)[::-1]", "step 2"),
     Fault("lemma_1", "n**3).astype(int)", "n**3).astype(int) * (np.arange(n**3) < n**3 - 1)", "step 2"),
@@ -100,7 +100,7 @@ FAULTS = [
     Fault("clusters", "for action in found[-1] for move in moves", "for action in found[-1] for move in moves[:1]", "step 1"),
     Fault("clusters", '("Cycle Navigation", 5)', '("Cycle Navigation", 4)', "step 2"),
     Fault("clusters", '"Tomita 5": (2, 2, 2', '"Tomita 5": (2, 4, 4', "step 3"),
-    Fault("clusters", '"Tomita 6", "S_3"], "step 4"', '"S_3"], "step 4"', "step 4"),
+    Fault("clusters", '"Tomita 6", "S_3"], (', '"S_3"], (', "step 4"),
     Fault("clusters", "{order // len(counts)}", "{order}", "step 5"),
     Fault("clusters", "((r + 1) ** 2 + 1) // 2", "(r + 1) ** 2 // 2", "step 6"),
     Fault("clusters", "actions = 1 + sum(", "actions = sum(", "step 6"),
@@ -111,7 +111,7 @@ FAULTS = [
     #
     Fault("cost", "T, C = 512, 128", "T, C = 512, 64", "step 1"),
     Fault("cost", "Fraction(T, C * depths(T, C))", "Fraction(T, C) / Fraction(math.log(T, C))", "step 2"),
-    Fault("cost", 'whole == 2, "step 2"', 'whole == 3, "step 2"', "step 2"),
+    Fault("cost", 'whole == 2, "step 2:', 'whole == 3, "step 2:', "step 2"),
     Fault("cost", "[(d, d)] * 4", "[(d, d)] * 3", "step 3"),
     Fault("cost", "50257 * d", "32000 * d", "step 3"),
     Fault("cost", "2 * (d * keys + keys * d)", "4 * (d * keys + keys * d)", "step 4"),
