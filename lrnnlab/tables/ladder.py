@@ -89,7 +89,7 @@ FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transiti
     **dict.fromkeys(("vanilla", "s4", "s4d", "rotrnn", "lru", "s5", "dlr", "dss"), ("constant", None)),
     "deltanet": ("reflection, beta <= 1", None), "deltanet_negative": ("reflection", None),
     "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
-    **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta", "srwm"), ("non-linear", None)),
+    **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta"), ("non-linear", None)),
     **dict.fromkeys(("transformer", "attention", "alibi_transformer"), ("attention", None)),
 }  # fmt: skip
 ONCE = ("regulargpt", "relu_rnn")  # what has no second layer

@@ -500,12 +500,12 @@ check("10.5", my_positions)
 
 # %% [markdown]
 # 6. ★★ *(15 min, 4 points: to find a bug)* **Find the bug.** `first_below` shall return the first position, counted from 1, at which the mean over
-#    the last ten positions is below 99 % (a position before the tenth: the mean so far), or None. Mend it.
+#    the last ten positions is below 85 % (before the tenth: the mean so far), or None. Mend it.
 
 # %%
 def first_below(right):
     for t in range(10, len(right)):
-        if sum(right[t - 10 : t]) / 10 < 0.99:
+        if sum(right[t - 10 : t]) / 10 < 0.85:
             return t
     return None
 
@@ -524,7 +524,7 @@ check("10.7", my_shares)
 
 # %% [markdown]
 # 8. ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the last letter equals the first. Why can one
-#    layer of gates in $[0, 1]$ not hold it with finitely many states, and how do two?
+#    layer of gates in $[0, 1]$ not hold it, and how do two?
 
 # %% [markdown]
 # ## Read on

@@ -7,7 +7,7 @@ FAULTS = [
     Fault("one_hot", "x = A[v] @ x", "x = A[0] @ x", "step 2"),
     Fault("one_hot", "x = unit[machine.initial]", "x = unit[machine.initial + 1]", "step 2"),
     Fault("non_negative", "change - a**n * (states[1] - x)", "change - a ** (n + 1) * (states[1] - x)", "step 1"),
-    Fault("non_negative", "states.append(sp.expand(a * states[-1] + b))", "states.append(sp.expand(a * states[-1] + b * x))",
+    Fault("non_negative", "states.append(sp.expand(a * states[-1] + b))", "states.append(sp.expand(a * states[-1] ** 2 + b))",
           "step 1"),
     Fault("non_negative", "sp.Rational(999, 1000)):", "sp.S(1)):", "step 2"),
     Fault("non_negative", "[x + k * b for k in range(7)]", "[x for k in range(7)]", "step 2"),
