@@ -106,44 +106,6 @@ def tried(record: dict) -> tuple[int, str, float]:
     return setting["options"]["layers"], setting["options"].get("head", "mlp"), setting["lr"]
 
 
-def chosen(records: Sequence[dict]) -> dict[str, dict[str, tuple[int, str, float]]]:
-    """The winners, by task and baseline: layers, readout, rate.
-
-    ``ValueError`` if a baseline lacks one of the rates of a part that it was tried in, or has none left.  A rate that
-    broke off on one task is out on all.
-
-    >>> def made(lr, accuracy, loss):
-    ...     setting = {"baseline": "s4", "lr": lr, "options": {"layers": 1}}
-    ...     metrics = {"accuracy": accuracy, "loss": loss, "finished": loss is not None}
-    ...     return {"task": "sum", "row": f"s4-{lr:g}", "config": {"setting": setting}, "metrics": metrics}
-    >>> chosen([made(1e-3, 0.5, 1.2), made(3e-3, 0.5, 1.1), made(1e-2, 0.8, None), made(3e-2, 0.7, None)])
-    {'sum': {'s4': (1, 'mlp', 0.003)}}
-    """
-    found: dict[tuple[str, str], dict[tuple[int, str, float], dict]] = {}
-    parts: dict[tuple[str, str, tuple[float, ...]], set[float]] = {}
-    broken = set()
-    for record in records:
-        task, baseline, how = record["task"], record["config"]["setting"]["baseline"], tried(record)
-        part: tuple[float, ...] = CANDIDATES if record["row"].count("-") == 1 else DEEP
-        if part is CANDIDATES or how[:2] == SHAPES[0]:
-            parts.setdefault((task, baseline, part), set()).add(how[-1])
-        if found.setdefault((task, baseline), {}).get(how, {"accuracy": -1.0})["accuracy"] < record["metrics"]["accuracy"]:
-            found[task, baseline][how] = record["metrics"]
-        if not record["metrics"]["finished"]:
-            broken.add((baseline, how))
-    for (task, baseline, part), rates in parts.items():
-        if rates != set(part):
-            raise ValueError(f"{baseline} on {task} was tried at {sorted(rates)}, not at each of {part}")
-    winners: dict[str, dict[str, tuple[int, str, float]]] = {}
-    for (task, baseline), of in found.items():
-        left = {how: metrics for how, metrics in of.items() if (baseline, how) not in broken}
-        if not left:
-            raise ValueError(f"{baseline} on {task} is left with none of what was tried: training broke off")
-        best = max(left, key=lambda how: (left[how]["accuracy"], -left[how]["loss"]))
-        winners.setdefault(task, {})[baseline] = best
-    return winners
-
-
 def line(record: dict) -> str:
     """One record in a few words."""
     metrics = record["metrics"]

@@ -49,7 +49,7 @@ from lrnnlab.models.lru import LRU, ModalRecurrence
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, spread, who
+from lrnnlab.tables.text import by_cell, lines, significant, spread, who
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.training.loop import Trained, share_right, train, with_seed
 from lrnnlab.training.steady import stream
@@ -165,7 +165,7 @@ def norms(net: Net, batch: tuple) -> dict[str, list[float | None]]:
     """``norm`` and ``square``: by layer, the mean of |x_t| and of |x_t|^2 over strings and true positions."""
     found = [squares(mixer, u) for mixer, u in layer_inputs(net, batch)]
     mask = torch.arange(batch[0].shape[1]) < batch[1].unsqueeze(1)
-    return {"norm": [_plain(s.sqrt()[mask].mean()) for s in found], "square": [_plain(s[mask].mean()) for s in found]}
+    return {"norm": [significant(s.sqrt()[mask].mean()) for s in found], "square": [significant(s[mask].mean()) for s in found]}
 
 
 @torch.no_grad()
@@ -200,20 +200,15 @@ def along_time(mixer: ModalRecurrence, u: Tensor, mask: Tensor, generator: torch
     met = system.drive(u)[mask].abs().double().square().mean(0) / -torch.expm1(2 * system.log.real.double())  # (K,)
     real = (squares(mixer, u).double() * at).sum(0) / at.sum(0)
     curves = {"real": real, "white": squares(mixer, white).double().mean(0), "formula": expected[:-1]}
-    return {**{name: [_plain(v) for v in curve] for name, curve in curves.items()},
-            "strings": mask.sum(0).tolist(), "limit": _plain(expected[-1]),
-            "drive": _plain(met.sum() / expected[-1]), "lag1": _plain(lag1)}  # fmt: skip
+    return {**{name: [significant(v) for v in curve] for name, curve in curves.items()},
+            "strings": mask.sum(0).tolist(), "limit": significant(expected[-1]),
+            "drive": significant(met.sum() / expected[-1]), "lag1": significant(lag1)}  # fmt: skip
 
 
 def _share(time: dict, name: str) -> float | None:
     """A curve's mean over that of the formula, each position as often as there are strings."""
     at = [(count, t) for t, count in enumerate(time["strings"]) if count]
-    return _plain(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))
-
-
-def _plain(value: float | Tensor) -> float | None:
-    """For a record: five significant digits, None where there is no number."""
-    return float(f"{float(value):.5g}") if math.isfinite(value) else None
+    return significant(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))
 
 
 def line(record: dict) -> str:
