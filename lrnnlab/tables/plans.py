@@ -9,41 +9,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
-from lrnnlab.tables import (
-    dlr_kernels,
-    dlr_table2,
-    dlr_table4,
-    fwp_negative,
-    fwp_search,
-    fwp_table1,
-    fwp_table2,
-    lrnn_baseline_rates,
-    lrnn_fading,
-    lrnn_fig1,
-    lrnn_growth,
-    lrnn_smoothing,
-    lrnn_speed,
-    lrnn_table2,
-    regulargpt_fig3,
-    regulargpt_fig4,
-    regulargpt_table1,
-    regulargpt_table2,
-    regulargpt_table3,
-    rotrnn_fig3,
-    rotrnn_table1,
-)  # fmt: skip
 from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
 
+MODULES = """
+    lrnn_table2 lrnn_smoothing lrnn_fig1 lrnn_growth lrnn_speed lrnn_baseline_rates lrnn_fading
+    dlr_table2 dlr_kernels dlr_table4 rotrnn_fig3 rotrnn_table1
+    regulargpt_table1 regulargpt_table2 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
+    fwp_table1 fwp_table2 fwp_negative fwp_search
+""".split()
 TABLES: dict[str, Table] = {
-    module.TABLE.name: module.TABLE
-    for module in (
-        lrnn_table2, lrnn_smoothing, lrnn_fig1, lrnn_growth, lrnn_speed, lrnn_baseline_rates, lrnn_fading,
-        dlr_table2, dlr_kernels, dlr_table4, rotrnn_fig3, rotrnn_table1,
-        regulargpt_table1, regulargpt_table2, regulargpt_fig3, regulargpt_fig4, regulargpt_table3,
-        fwp_table1, fwp_table2, fwp_negative, fwp_search,
-    )
-}  # fmt: skip
+    table.name: table for table in (import_module(f"lrnnlab.tables.{name}").TABLE for name in MODULES)
+}
 
 
 def get(name: str) -> Table:
