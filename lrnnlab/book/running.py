@@ -59,34 +59,24 @@ def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
 
 
 def execute(
-    notebook: NotebookNode,
-    folder: Path,
-    *,
-    say: Callable[[str], None] | None = None,
-    timeout: float = 600,
-    arithmetic: str = NATIVE,
+    notebook: NotebookNode, folder: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600
 ) -> Run:
     """Run a copy of ``notebook`` in ``folder``; the first cell that raises (and is not meant to) ends the run.
 
-    ``say`` gets a line a cell; ``timeout`` is in seconds, for one cell; ``arithmetic`` is what
-    :func:`kernel_environment` takes.  Raises :class:`BookError` where a cell takes longer or the kernel dies.
+    ``say`` gets a line a cell; ``timeout`` is in seconds, for one cell.  Raises :class:`BookError` where a cell takes
+    longer or the kernel dies.
 
     >>> from nbformat.v4 import new_code_cell, new_notebook
     >>> execute(new_notebook(cells=[new_code_cell("1 + 1")]), Path("."))  # doctest: +SKIP
     """
     try:
-        return _execute(notebook, folder, say, timeout, min(timeout, FIRST), arithmetic)
+        return _execute(notebook, folder, say, timeout, min(timeout, FIRST))
     except _Silent:
-        return _execute(notebook, folder, say, timeout, timeout, arithmetic)
+        return _execute(notebook, folder, say, timeout, timeout)
 
 
 def _execute(
-    notebook: NotebookNode,
-    folder: Path,
-    say: Callable[[str], None] | None,
-    timeout: float,
-    first: float,
-    arithmetic: str,
+    notebook: NotebookNode, folder: Path, say: Callable[[str], None] | None, timeout: float, first: float
 ) -> Run:
     run = Run(cleared(notebook))
     cells = run.notebook.cells
@@ -121,7 +111,7 @@ def _execute(
         on_cell_executed=ends,
     )
     try:
-        client.execute(env=kernel_environment(arithmetic))
+        client.execute(env=kernel_environment())
     except CellExecutionError:
         run.failed = current
     except CellTimeoutError as error:

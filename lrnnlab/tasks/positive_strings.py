@@ -67,10 +67,9 @@ class PositiveTask(Task):
     def has_length(self, length: int) -> bool:
         return self.number(length) > 0
 
-    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
-        """``batch`` strings of Bin0 (of sizes up to ``longest``, if that is given), drawn as the published ones are."""
-        least, most = self.bin(0)
-        return self.batch(self.strings(batch, (least, most if longest is None else longest), generator))
+    def training_batch(self, batch: int, generator: torch.Generator) -> Batch:
+        """``batch`` strings of Bin0, drawn as the published ones are."""
+        return self.batch(self.strings(batch, self.bin(0), generator))
 
     def levels(self, length: int) -> dict[str, float]:
         """What a guesser has of whole strings right: on test strings of Bin0, or of Bin1 beyond the training length."""

@@ -85,9 +85,9 @@ class StringTask(Task):
     def least_length(self) -> int:
         return 1
 
-    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
-        """A batch of one random length, uniform in 1..``longest`` (the training length)."""
-        return self.sample_up_to(batch, self.train_length if longest is None else longest, generator)
+    def training_batch(self, batch: int, generator: torch.Generator) -> Batch:
+        """A batch of one random length, uniform in 1..``train_length``."""
+        return self.sample_up_to(batch, self.train_length, generator)
 
     @cached_property
     def by_class(self) -> tuple[UniformStrings, ...]:
