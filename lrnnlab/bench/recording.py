@@ -168,6 +168,15 @@ def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]]
     return Bench(name, {case: partial(measured, timed) for case, timed in steps.items()}, report, rounds)
 
 
+def part_line(name: str, one: Mapping, width: int) -> str:
+    """One peer: milliseconds (medians) of each part, times ours, share of the copy's speed where known, peak memory."""
+    cells = [f"{part} {one[part]['median'] * 1e3:9.2f} ms {one[part].get('times_ours', float('nan')):6.1f}x"
+             + (f" {one[part]['share']:5.0%}" if "share" in one[part] else "")
+             for part in ("forward", "both", "backward") if part in one]  # fmt: skip
+    room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
+    return f"  {name:{width}s} " + "  ".join(cells) + room
+
+
 def recorded(bench: Bench, case: str, data: Path) -> dict | None:
     """The good record of a case on this machine, if it was timed in as many rounds and up to as long as is asked."""
     found = records.read(bench.path(case, data), records.fingerprint(bench.config(case)), records.CASE)

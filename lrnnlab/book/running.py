@@ -8,6 +8,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import indent
 
 import matplotlib.font_manager  # noqa: F401  builds the font cache here: the kernel would announce it on stderr
 from nbclient import NotebookClient
@@ -159,8 +160,5 @@ def failure(run: Run) -> str:
     cell = run.notebook.cells[run.failed]
     errors = [output for output in cell.outputs if output.output_type == "error"]
     traceback = "\n".join(line for output in errors for line in output.traceback)
-    return f"{where(run.notebook.cells, run.failed)} raised\n\n{_indent(cell.source)}\n\n{without_colour(traceback)}"
-
-
-def _indent(source: str) -> str:
-    return "\n".join("    " + line for line in source.splitlines())
+    source = indent(cell.source, "    ")
+    return f"{where(run.notebook.cells, run.failed)} raised\n\n{source}\n\n{without_colour(traceback)}"

@@ -206,15 +206,6 @@ def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     )  # fmt: skip
 
 
-def tested_lengths(task: StringTask, stride: int = 1) -> range:
-    """Every ``stride``-th length beyond the trained ones, to the task's test length.
-
-    >>> tested_lengths(Parity()), tested_lengths(STRING_TASKS["tomita_5"](), 10)
-    (range(41, 501), range(51, 101, 10))
-    """
-    return range(task.train_length + 1, task.test_length + 1, stride)
-
-
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then score the last weights and the best ones (by held-out strings of training lengths).
 
@@ -230,7 +221,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 def score(made: Trained, setting: dict, seed: int) -> dict:
     """What a record says about a trained net's answers; strings are fresh, the same for last and best weights."""
     task = build_task(setting)
-    lengths = tested_lengths(task, setting["stride"])
+    lengths = range(task.train_length + 1, task.test_length + 1, setting["stride"])
 
     def shares(net, lengths, strings) -> dict[int, float]:
         return accuracy_at_lengths(net, task, lengths, strings=strings, generator=stream(seed, "regulargpt/test"))
