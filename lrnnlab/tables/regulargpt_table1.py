@@ -50,7 +50,7 @@ from lrnnlab.tables.table import Table, by_setting, there
 from lrnnlab.tables.text import by_cell, grid, in_order, percent, range_in_percent, who
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity, StringTask
-from lrnnlab.training.evaluation import accuracy_at_lengths, levels
+from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.loop import Trained
 from lrnnlab.training.steady import stream
@@ -236,7 +236,8 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
     metrics = {
         "accuracy": average(found, task), "best_accuracy": average(best, task), "accuracy_seen": seen,
         "worst_length": min(found.values()), "exact": min(found.values()) == 1, "steps": made.steps,
-        "best_step": made.best_step, "finished": made.finished, **levels(task, scored(lengths, task)),
+        "best_step": made.best_step, "finished": made.finished, "chance": task.chance,
+        "majority": task.average_majority(scored(lengths, task)),
         "parameters": sum(parameter.numel() for parameter in made.net.parameters()),
     }  # fmt: skip
     scores = {"metrics": metrics, "lengths": list(found),
