@@ -1,19 +1,19 @@
 """How is each baseline of Table 2 of paper 000 trained?  Depths, readouts and rates, judged at the training length.
 
-Two parts, each run from a seed that no run of the table has (900 for seed 0), of 32 strings a step, trained as for the
-table (see ``lrnn_baselines``) but shorter.  Then it answers 1,024 fresh strings of the *training* length, 40 or 39, and
-no string that is longer.  The best share of right answers over all positions wins; where two are equal, the smaller
-loss (mean over the last 100 steps of training, whose strings are all fresh too).
+Each run has a seed that no run of the table has (900 for seed 0), 32 strings a step, and the table's training (see
+``lrnn_baselines``), but shorter.  Then it answers 1,024 fresh strings of the *training* length, 40 or 39, and none that is
+longer.  The best share of right answers over all positions wins; of equals the smaller loss (mean over the last 100 steps
+of training, whose strings are all fresh too).  A rate at which training broke off on one task is out for that baseline on
+all.
 
 ``s4d-0.003``
     One layer on Sum and EvenPair, with the readout of ``lrnn_baselines.one_layer``: four rates, 1,000 steps, a fifth
-    of the table's.  A rate at which training broke off on either task is out for that baseline on both.  So it is with
-    vanilla at 0.01, which breaks off on EvenPair; a run of the table had broken off on Sum too.
+    of the table's.
 ``s4d-3-mlp-0.003``
     What one layer does not teach, and on ModArith: three layers with the paper's readout of two layers at three rates,
     then, at the best of these, the linear readout, and one layer; 500 steps, which take the time of some 1,300 of one
-    layer.  The three starts of S4D share what is found for ``s4d``.  Liquid-S4, the dearest, was not tried with three
-    layers, nor RWKV on ModArith.
+    layer.  The starts of S4D share what is found for ``s4d``; Liquid-S4, the dearest, was not tried with three layers,
+    nor RWKV on ModArith.
 ``s4d-3-linear-0.01-again``
     Where one layer was ahead after its 1,000 steps, the best of three layers again, with as many.
 

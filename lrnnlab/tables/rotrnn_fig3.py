@@ -6,16 +6,7 @@ that the LRU's "vary wildly across layer depth" and are "significantly larger". 
 
 Here: our ListOps expressions of 16 to 64 tokens, width 32, one layer (``layers1``) or four (``layers4``), 400 steps; and
 eight layers, as in the paper, at the start, before any training (``start8``).  All rows have 64 real numbers as state,
-one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe.
-
-==================  ===================================================================================================
-row                 what it is
-==================  ===================================================================================================
-``rotrnn``          8 heads of 8, the head size that the paper has on ListOps; white input gives E|x|^2 = 8 in the end
-``rotrnn_pairs``    32 heads of 2: as many normalised parts as the LRU has; E|x|^2 = 32
-``lru_learned``     32 complex modes, the normaliser a parameter (the LRU paper); E|x|^2 is about 32 at the start
-``lru_recomputed``  the same, the normaliser recomputed from the eigenvalues at every pass (paper 001's own code)
-==================  ===================================================================================================
+one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe; ``OPTIONS`` says how they differ.
 
 So which norm is larger *at the start* is arithmetic: the root of the number of parts that are normalised to 1.  How far
 the layers are apart is said by the largest of their norms over the least.
@@ -60,8 +51,12 @@ MIXERS = {"rotrnn": RotRNN, "lru": LRU}
 _RING = (0.5, 0.999)
 _ANGLE = math.pi / 100
 OPTIONS = {
+    # heads of 8, the size that the paper has on ListOps: white input gives E|x|^2 = 8 in the end
     "rotrnn": ("rotrnn", {"state": 64, "heads": 8, "gamma": _RING, "theta": _ANGLE}),
+    # as many normalised parts as the LRU has: E|x|^2 = 32
     "rotrnn_pairs": ("rotrnn", {"state": 64, "heads": 32, "gamma": _RING, "theta": _ANGLE}),
+    # the normaliser a parameter (the LRU paper): E|x|^2 is about 32 at the start; or recomputed from the eigenvalues at
+    # every pass (paper 001's own code)
     "lru_learned": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "learned"}),
     "lru_recomputed": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "recomputed"}),
 }
