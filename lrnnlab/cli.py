@@ -158,7 +158,7 @@ def _run(argv: list[str]) -> int:
 
 def _reproduce(options: argparse.Namespace) -> int:
     from lrnnlab import records, tables
-    from lrnnlab.tables.fwp_search import search_plan
+    from lrnnlab.tables.plans import search_plan
     from lrnnlab.tables.report import beside, line, table
     from lrnnlab.tables.runner import time_left
 

@@ -255,7 +255,6 @@ def training_calls():
         ("accuracy_at_lengths", training.evaluation.accuracy_at_lengths, {
             "net": build("elman", vocab_size=2, classes=2), "task": tasks.task("parity"), "lengths": [3], "strings": 2,
             "generator": generator()}),
-        ("levels", training.evaluation.levels, {"task": tasks.task("parity"), "lengths": [3]}),
     ]  # fmt: skip
 
 

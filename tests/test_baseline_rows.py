@@ -139,9 +139,38 @@ def swept():
     return records.read_all(SWEEP)
 
 
+def chosen(found):
+    """The winners, by task and baseline: layers, readout, rate.
+
+    ``ValueError`` if a baseline lacks one of the rates of a part that it was tried in, or has none left.  A rate that
+    broke off on one task is out on all.
+    """
+    tried, parts, broken = {}, {}, set()
+    for record in found:
+        task, baseline, how = record["task"], record["config"]["setting"]["baseline"], rates.tried(record)
+        part = rates.CANDIDATES if record["row"].count("-") == 1 else rates.DEEP
+        if part is rates.CANDIDATES or how[:2] == rates.SHAPES[0]:
+            parts.setdefault((task, baseline, part), set()).add(how[-1])
+        if tried.setdefault((task, baseline), {}).get(how, {"accuracy": -1.0})["accuracy"] < record["metrics"]["accuracy"]:
+            tried[task, baseline][how] = record["metrics"]
+        if not record["metrics"]["finished"]:
+            broken.add((baseline, how))
+    for (task, baseline, part), seen in parts.items():
+        if seen != set(part):
+            raise ValueError(f"{baseline} on {task} was tried at {sorted(seen)}, not at each of {part}")
+    winners = {}
+    for (task, baseline), of in tried.items():
+        left = {how: metrics for how, metrics in of.items() if (baseline, how) not in broken}
+        if not left:
+            raise ValueError(f"{baseline} on {task} is left with none of what was tried: training broke off")
+        best = max(left, key=lambda how: (left[how]["accuracy"], -left[how]["loss"]))
+        winners.setdefault(task, {})[baseline] = best
+    return winners
+
+
 def as_chosen(found):
     """What ``CHOSEN`` should be on Sum and EvenPair by the records of the sweep; three starts share a row."""
-    winners = rates.chosen(found)
+    winners = chosen(found)
     return {task: {row: how for row, how in winners[task].items() if row not in baselines.SAME}
             for task in ("sum", "evenpair")}  # fmt: skip
 
@@ -251,9 +280,9 @@ def test_the_winner_has_no_better_rival(metrics, order):
     left = {r["config"]["setting"]["lr"]: r["metrics"] for r in found if r["metrics"]["finished"]}
     if not left:
         with pytest.raises(ValueError, match="s4 on sum is left with none"):
-            rates.chosen(found)
+            chosen(found)
         return
-    *shape, winner = rates.chosen(found)["sum"]["s4"]
+    *shape, winner = chosen(found)["sum"]["s4"]
     assert shape == [1, "mlp"]
     best = max(of["accuracy"] for of in left.values())
     assert left[winner]["accuracy"] == best
@@ -264,16 +293,16 @@ def test_a_rate_that_broke_off_on_one_task_is_out_on_all():
     good, better = ({"accuracy": share, "loss": 1.0, "finished": True} for share in (0.5, 0.9))
     found = [made(lr, better if lr == 3e-2 else good, task=task) for task in ("sum", "evenpair") for lr in rates.CANDIDATES]
     other = [made(lr, better if lr == 3e-2 else good, "vanilla") for lr in rates.CANDIDATES]
-    assert rates.chosen(found)["sum"]["s4"][-1] == 3e-2
+    assert chosen(found)["sum"]["s4"][-1] == 3e-2
     found[-1]["metrics"] = {**better, "finished": False, "loss": None}
-    lows = {task: {row: how[-1] for row, how in of.items()} for task, of in rates.chosen(found + other).items()}
+    lows = {task: {row: how[-1] for row, how in of.items()} for task, of in chosen(found + other).items()}
     assert lows == {"sum": {"s4": 1e-3, "vanilla": 3e-2}, "evenpair": {"s4": 1e-3}}
 
 
 def test_a_sweep_with_a_gap_chooses_nothing():
     good = {"accuracy": 0.5, "loss": 1.0, "finished": True}
     with pytest.raises(ValueError, match=r"s4 on sum was tried at \[0.001, 0.003\]"):
-        rates.chosen([made(lr, good) for lr in (1e-3, 3e-3)])
+        chosen([made(lr, good) for lr in (1e-3, 3e-3)])
 
 
 def test_training_that_breaks_off_is_out():

@@ -122,4 +122,4 @@ def test_an_unknown_peer():
 def test_the_step_is_timed_on_every_backend():
     taken = step.training_step("sum", rounds=2)
     assert {name: len(seconds) for name, seconds in taken.items()} == {"reference": 2, "paper": 2, "cpu": 2}
-    assert "1.0x" in step.report("sum", {"forms": summary(taken)}) and list(taken)[0] == "cpu"
+    assert "1.0x" in step.bench().report("sum", {"forms": summary(taken)}) and list(taken)[0] == "cpu"

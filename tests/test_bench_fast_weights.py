@@ -39,7 +39,7 @@ def test_steps_are_timed_and_compared():
     found = summary({"cpu": [1.0, 3.0, 2.0], "loop": [8.0, 6.0, 7.0]})
     assert found["cpu"] == {"median": 2.0, "min": 1.0, "max": 3.0, "rounds": 3, "times_ours": 1.0}
     assert found["loop"]["times_ours"] == 3.5
-    text = bench.report("srwm B=3", {"forms": found})
+    text = bench.bench().report("srwm B=3", {"forms": found})
     assert "3.5x" in text and "srwm B=3" in text and len(text.splitlines()) == 3
 
 

@@ -138,7 +138,7 @@ def test_shares_stand_where_the_record_says():
 
 
 def test_the_table_says_what_the_record_says():
-    table = times_table(BOTH, 1, "forward")
+    table = times_table(BOTH, 1)
     assert len(table) == len(CASES)
     by_case = {row.name: line for row, line in zip(rows(BOTH), table)}
     for place, case in enumerate(CASES):

@@ -20,6 +20,7 @@ import pytest
 import torch
 from nbformat.v4 import new_output
 from PIL import Image
+from sweeps import places, sweep
 
 from lrnnlab import book as lab
 from lrnnlab.book import BookError, Run, build, check, compare, drift, execute, inspect, main, running, strict
@@ -639,16 +640,16 @@ def test_pictures_are_compared_as_an_eye_would():
 
 
 def test_a_sweep_tries_corners_and_inside_and_returns_what_raised():
-    tried = list(lab.places(p=(1, 9), block=[2, 4, 8], scale=(0.0, 1.0, 0.25), fixed=3, samples=50))
+    tried = list(places(p=(1, 9), block=[2, 4, 8], scale=(0.0, 1.0, 0.25), fixed=3, samples=50))
     assert {(t["p"], t["block"], t["scale"]) for t in tried[:8]} == {
         (p, b, s) for p in (1, 9) for b in (2, 8) for s in (0, 1)
     }
     assert {t["scale"] for t in tried} == {0.0, 0.25, 0.5, 0.75, 1.0} and {t["p"] for t in tried} == set(range(1, 10))
-    assert tried == list(lab.places(p=(1, 9), block=[2, 4, 8], scale=(0.0, 1.0, 0.25), fixed=3, samples=50))
-    raised = lab.sweep(lambda p: 1 / (p - 2), p=(1, 3), samples=20)
+    assert tried == list(places(p=(1, 9), block=[2, 4, 8], scale=(0.0, 1.0, 0.25), fixed=3, samples=50))
+    raised = sweep(lambda p: 1 / (p - 2), p=(1, 3), samples=20)
     assert raised and all(arguments == {"p": 2} and isinstance(error, ZeroDivisionError) for arguments, error in raised)
     with pytest.raises(OSError, match="disk"):  # no finding about the arguments: goes through
-        lab.sweep(lambda p: (_ for _ in ()).throw(OSError("disk")), p=[1])
+        sweep(lambda p: (_ for _ in ()).throw(OSError("disk")), p=[1])
 
 
 def test_a_sweep_draws_the_figure():
@@ -660,7 +661,7 @@ def test_a_sweep_draws_the_figure():
         return figure
 
     before = pyplot.get_fignums()
-    assert len(lab.sweep(broken_mathtext, n=[1], samples=0)) == 1
+    assert len(sweep(broken_mathtext, n=[1], samples=0)) == 1
     assert pyplot.get_fignums() == before
 
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from sweeps import sweep
 
 from lrnnlab import show
 from lrnnlab.algebra.constructions import constructions
 from lrnnlab.algebra.groups import group_cascade
 from lrnnlab.algebra.minimal import TASKS, smallest_models
 from lrnnlab.automata.languages import language
-from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch01
 from lrnnlab.chapters.ch01 import (
     DEPTHS,

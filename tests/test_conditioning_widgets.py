@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from numpy.polynomial import chebyshev, polynomial
+from sweeps import sweep
 
 from lrnnlab.algebra.shifts import INTERVALS
-from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch06
 from lrnnlab.chapters.ch06 import (
     DIGITS,

@@ -17,7 +17,7 @@ from lrnnlab.models.dss import DSS
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.scans.convolution import long_conv
 from lrnnlab.show.output import LARGEST, png
-from lrnnlab.show.shift_figures import shift_by_length, shift_kernels
+from lrnnlab.show.shift_figures import shift_by_length
 from lrnnlab.tables import dlr_kernels, dlr_table2, dlr_table4, report
 from lrnnlab.tables.stand_ins import build_net
 from lrnnlab.tasks.atomic import Shift
@@ -328,6 +328,4 @@ def test_pictures():
         shift_by_length([made("dlr", "256", 0.9), made("dlr", "256", 0.9, budget="live")])
     with pytest.raises(ValueError, match="0 of"):
         shift_by_length([])
-    with pytest.raises(ValueError, match="'noise'"):
-        shift_kernels([{"task": "noise"}])
     assert math.isclose(dlr_table2.shift_level(), 2 / 9)

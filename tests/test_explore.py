@@ -144,9 +144,7 @@ FIGURES = {
     "loss": lambda: loss_curve({"clip": [(1, 1.6), (50, 0.1)], "softmax": [(1, 1.6), (50, 0.0)]}, classes=5),
     "accuracy": lambda: accuracy_by_length(
         {"softmax": np.ones(300), "clip, p = 1.2": np.linspace(1, 0.2, 300)},
-        train_length=40, chance=0.2, majority=0.2, window=9, title="Sum(5)"),
-    "accuracy log": lambda: accuracy_by_length(
-        {"elman": np.linspace(1, 0.8, 10_000)}, train_length=40, chance=0.5, majority=0.8, log_x=True),
+        train_length=40, chance=0.2, majority=0.2, window=9),
     "table": lambda: holds(TRAINED, ["sum", "evenpair"], ["softmax", "clip"], {("evenpair", "clip"): [0.9]}),
     "spread": lambda: spread(np.geomspace(0.01, 1, 60), np.full(60, 3.0), train_length=40),
     "grid": lambda: transition_grid(A, TOKENS, "three tokens"),
@@ -155,7 +153,7 @@ FIGURES = {
     "growth": lambda: growth(1.2, 8, steps=200),
     "column rule": lambda: column_rule(A[0, 0], 1.2, "release"),
     "diagram": lambda: state_diagram(Sum(5).machine),
-    "diagram with legend": lambda: state_diagram(EvenPair(5).machine, path=[0, 1], title="EvenPair(5)"),
+    "diagram with legend": lambda: state_diagram(EvenPair(5).machine),
     "walk": lambda: walk(Sum(5).machine, [0, 3, 2, 4] * 12, 30),
     "heads": lambda: snapped_heads([Sum(3).machine, MooreMachine([[0]] * 3, [-1], 0, "012")]),
     "heads, one token": lambda: snapped_heads([Sum(5).machine, Sum(5).specification], token=1),
@@ -441,8 +439,6 @@ def test_labels_name_runs_all_and_all_but_one():
     machine = build(0, "01234", lambda s, v: int(v == 3) if s == 0 else min(v, 1), lambda s: s)
     labels = graph_layout.edge_labels(machine)
     assert labels == {(0, 0): "not 3", (0, 1): "3", (1, 0): "0", (1, 1): "not 0"}
-    plain = graph_layout.edge_labels(machine, merge=False)
-    assert plain[0, 0] == "0,1,2,4" and plain[1, 1] == "1,2,3,4"
     four = MooreMachine([[0, 0], [0, 1], [0, 1], [1, 1], [1, 0]], [0, 1], 0, "01234")
     assert graph_layout.edge_labels(four) == {(0, 0): "0…2", (0, 1): "3,4", (1, 0): "0,4", (1, 1): "1…3"}
     assert graph_layout.edge_labels(MooreMachine([[0]] * 3, [0], 0, "abc")) == {(0, 0): "any"}
@@ -474,9 +470,9 @@ def test_arrows_run_from_rim_to_rim():
 
 def test_the_diagram_shows_names_labels_and_answers():
     machine = EvenPair(2).machine
-    figure = state_diagram(machine, title="EvenPair(2)")
+    figure = state_diagram(machine)
     texts = written(figure)
-    assert texts.count("answer") == 1 and "none" in texts and "EvenPair(2)" in texts
+    assert texts.count("answer") == 1 and "none" in texts
     assert set(machine.names) <= set(texts)
     faces = [to_rgb(patch.get_facecolor()) for patch in figure.axes[0].patches[:machine.num_states]]
     assert faces == [to_rgb(style.value_colour(int(shown), 2)) for shown in machine.outputs]
@@ -488,12 +484,8 @@ def ringed(figure, machine):
     return [state for state, circle in enumerate(circles) if circle.get_linewidth() > 2]
 
 
-def test_a_path_ends_in_the_ringed_state():
+def test_a_diagram_without_a_way_rings_no_state():
     machine = Sum(3).machine
-    assert ringed(state_diagram(machine, path=[1, 2, 2]), machine) == [2]
-    assert ringed(state_diagram(machine, path=[]), machine) == [0]
-    assert ringed(state_diagram(machine, highlight=[0, 2]), machine) == [0, 2]
-    assert ringed(state_diagram(machine, highlight=1, path=[2]), machine) == [1]
     assert ringed(state_diagram(machine), machine) == []
 
 
@@ -523,8 +515,8 @@ def test_too_many_states_are_refused():
 
 def test_heads_that_do_nothing_are_grey_and_named():
     idle = MooreMachine([[0]] * 3, [-1], 0, "012")
-    texts = written(snapped_heads([Sum(3).machine, idle, idle], numbers=[3, 4, 6]))
-    assert {"head 3", "head 4", "head 6", "do nothing"} <= set(texts)
+    texts = written(snapped_heads([Sum(3).machine, idle, idle]))
+    assert {"head 0", "head 1", "head 2", "do nothing"} <= set(texts)
     one = snapped_heads([Sum(3).machine, idle], token=2)
     assert "does nothing" in written(one)
     assert not {"1", "2"} & {text.get_text() for text in one.axes[0].texts if text.get_zorder() == 6}  # no labels

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from sweeps import sweep
 
-from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch09
 from lrnnlab.chapters.ch09 import (
     BETAS,

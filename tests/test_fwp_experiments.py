@@ -379,7 +379,7 @@ def test_a_search_where_there_is_none_is_refused(capsys):
 @settings(max_examples=20, deadline=None)
 @given(word=st.lists(st.integers(0, 5), min_size=1, max_size=30))
 def test_permutations_against_their_oracle_and_by_hand(word):
-    task = fwp_negative.Permutations()
+    task = fwp_negative.PERMUTATIONS
     letters = [0, 1, 2]
     for token in word:
         letters = [int(task.symbols[token][place]) for place in letters]
@@ -388,7 +388,7 @@ def test_permutations_against_their_oracle_and_by_hand(word):
 
 
 def test_permutations_are_the_group():
-    machine = fwp_negative.Permutations().machine
+    machine = fwp_negative.PERMUTATIONS.machine
     assert machine.num_states == 6
     assert all(sorted(row) == list(range(6)) for row in machine.transitions.tolist())
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import sweep
 
 from lrnnlab.algebra.kernel_fits import families, targets
 from lrnnlab.algebra.shifts import needed_modes
 from lrnnlab.analysis import receptive_field
-from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch05
 from lrnnlab.chapters.ch05 import ANGLES as STOPS
 from lrnnlab.chapters.ch05 import DISC as N

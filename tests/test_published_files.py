@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 import torch
+from sample_files import write_samples
 
 from lrnnlab import tables
 from lrnnlab.tables import report, stand_ins
 from lrnnlab.tasks.long_range import FOLDERS, TEN_WORDS, DataFileError
-from lrnnlab.tasks.long_range.samples import write_samples
 
 CELLS = [(name, task) for name in ("dlr/table4", "rotrnn/table1") for task in (*tables.get(name).tasks, "path-x")]
 

@@ -18,7 +18,7 @@ from lrnnlab.tables.regulargpt_table1 import NETWORKS, SIZES, make_network
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
 from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
-from lrnnlab.training.evaluation import accuracy_at_lengths, levels
+from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import Curriculum, Stages, held_out, longest_at, train_strings
 from lrnnlab.training.loop import with_seed
 from lrnnlab.training.steady import stream
@@ -322,8 +322,8 @@ def test_of_an_answer_at_every_position_the_last_counts():
 
 
 def test_levels_of_a_guesser():
-    assert levels(STRING_TASKS["d_2"](), [52, 53]) == {"chance": 0.5, "majority": 0.75}
-    assert levels(CycleNavigation(), [500])["majority"] == pytest.approx(0.2, abs=1e-3)
+    assert STRING_TASKS["d_2"]().chance == 0.5 and STRING_TASKS["d_2"]().average_majority([52, 53]) == 0.75
+    assert CycleNavigation().average_majority([500]) == pytest.approx(0.2, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_printed_numbers_are_the_papers():
     for pairs in regulargpt_table1.PAPER.values():
         assert len(pairs) == 4 and all(best >= mean for best, mean in pairs)
     for task in ("tomita_5", "tomita_6"):
-        known = 100 * levels(STRING_TASKS[task](), range(52, 101))["majority"]
+        known = 100 * STRING_TASKS[task]().average_majority(range(52, 101))
         assert regulargpt_table1.PAPER[task][1] == (pytest.approx(known, abs=0.05),) * 2
     means = np.array([[mean for _, mean in pairs] for pairs in regulargpt_table1.PAPER.values()]).mean(0)
     assert means.argsort().tolist() == [1, 3, 2, 0]  # RNN above C = 2 above C = 3 above the Transformer

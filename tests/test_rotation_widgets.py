@@ -11,9 +11,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.patches import Circle
+from sweeps import sweep
 
 from lrnnlab.algebra.rotations import Head, absorb
-from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch04
 from lrnnlab.chapters.ch04 import (
     ANGLES,

@@ -6,8 +6,8 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import sweep
 
-from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch03
 from lrnnlab.chapters.ch03 import (
     BALANCE,

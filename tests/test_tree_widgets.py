@@ -8,12 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from sweeps import sweep
 
 from lrnnlab.algebra.clusters import machine_of
 from lrnnlab.algebra.composition import recursion, row_transitions
 from lrnnlab.analysis import elements_by_depth
 from lrnnlab.automata import transition_monoid
-from lrnnlab.book.sweeping import sweep
 from lrnnlab.chapters import ch08
 from lrnnlab.chapters.ch08 import (
     CHUNKS,

@@ -8,7 +8,7 @@ costs two real ones, w = c + i s being the block [[c, -s], [s, c]].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sympy import isprime
 
+from lrnnlab.algebra.cascades import Stack
 from lrnnlab.automata import MooreMachine
 
 
@@ -129,55 +130,20 @@ def table(start: Sequence, transitions: Sequence, drives: Sequence | None = None
 
 
 @dataclass(frozen=True)
-class BlockModel:
-    """``layers``: for each layer its blocks, the lowest first; a state is, for each layer, one vector a block.
+class BlockModel(Stack):
+    """A stack of blocks, whose states are vectors.
 
     >>> model = BlockModel("sign", ("0", "1"), ((table([1], [[[1]], [[-1]]]),),))
     >>> model.depth, model.size, model.column_norm(1.2)
     (1, 1, 1.0)
     """
 
-    name: str
-    symbols: tuple[str, ...]
     layers: tuple[tuple[Block, ...], ...]
-
-    @property
-    def start(self) -> tuple:
-        return tuple(tuple(block.start for block in layer) for layer in self.layers)
-
-    @property
-    def depth(self) -> int:
-        return len(self.layers)
 
     @property
     def size(self) -> int:
         """Real numbers in the largest block."""
         return max(len(A) for A in self.transitions)
-
-    def step(self, state: tuple, token: int) -> tuple:
-        """The state after one more token."""
-        after: tuple = ()
-        for depth, before in enumerate(state):
-            after += (tuple(self._moved(depth, number, x, token, after) for number, x in enumerate(before)),)
-        return after
-
-    @cached_property
-    def _known(self) -> dict:
-        return {}
-
-    def _moved(self, depth, number, x, token, lower):
-        """One block's next state, remembered: several blocks meet in many ways, each alone has few states."""
-        key = (depth, number, x, token, lower)
-        if key not in self._known:
-            self._known[key] = self.layers[depth][number].move(x, token, lower)
-        return self._known[key]
-
-    def run(self, word: Iterable[int]) -> list[tuple]:
-        """The state after each token."""
-        state, states = self.start, []
-        for token in word:
-            states.append(state := self.step(state, token))
-        return states
 
     def points(self, state: tuple) -> np.ndarray:
         """All numbers of a state as complex128, in order, for pictures."""

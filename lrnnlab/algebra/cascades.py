@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from functools import cached_property
+from itertools import accumulate, chain, combinations
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,50 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class DiagonalCascade:
-    """``layers``: for each layer its channels, the lowest first; a state is one tuple of whole numbers a layer.
+class Stack:
+    """``layers``: for each layer its parts, the lowest first; a state is, for each layer, one entry a part.
+
+    A part has ``start`` and ``move(entry, token, lower)``, lower being the states of all lower layers after the token.
+    """
+
+    name: str
+    symbols: tuple[str, ...]
+    layers: tuple[tuple[Any, ...], ...]
+
+    @property
+    def start(self) -> tuple:
+        return tuple(tuple(part.start for part in layer) for layer in self.layers)
+
+    @property
+    def depth(self) -> int:
+        return len(self.layers)
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
+
+    def _moved(self, depth, number, entry, token, lower):
+        """One part's next state, remembered: several parts meet in many ways, each alone has few states."""
+        key = (depth, number, entry, token, lower)
+        if key not in self._known:
+            self._known[key] = self.layers[depth][number].move(entry, token, lower)
+        return self._known[key]
+
+    def step(self, state: tuple, token: int) -> tuple:
+        """The state after one more token."""
+        after: tuple = ()
+        for depth, before in enumerate(state):
+            after += (tuple(self._moved(depth, number, entry, token, after) for number, entry in enumerate(before)),)
+        return after
+
+    def run(self, word: Iterable[int]) -> list[tuple]:
+        """The state after each token."""
+        return list(accumulate(word, self.step, initial=self.start))[1:]
+
+
+@dataclass(frozen=True)
+class DiagonalCascade(Stack):
+    """A stack of channels, whose states are whole numbers.
 
     >>> sign = Channel(2, lambda token, lower: ("turn", token))
     >>> parity = DiagonalCascade("parity", ("0", "1"), ((sign,),))
@@ -58,45 +101,19 @@ class DiagonalCascade:
     ([((1,),), ((0,),), ((0,),), ((1,),)], 1)
     """
 
-    name: str
-    symbols: tuple[str, ...]
     layers: tuple[tuple[Channel, ...], ...]
-
-    @property
-    def start(self) -> tuple:
-        return tuple(tuple(channel.start for channel in layer) for layer in self.layers)
-
-    @property
-    def depth(self) -> int:
-        return len(self.layers)
 
     @property
     def size(self) -> int:
         """Real numbers in the largest block: 1 if all gates are real, else 2."""
         return 1 if all(channel.order <= 2 for layer in self.layers for channel in layer) else 2
 
-    def step(self, state: tuple, token: int) -> tuple:
-        """The state after one more token."""
-        after: tuple = ()
-        for layer, before in zip(self.layers, state):
-            after += (tuple(channel.move(q, token, after) for channel, q in zip(layer, before)),)
-        return after
-
-    def run(self, word: Iterable[int]) -> list[tuple]:
-        """The state after each token."""
-        state, states = self.start, []
-        for token in word:
-            states.append(state := self.step(state, token))
-        return states
-
     def values(self, word: Sequence[int]) -> np.ndarray:
         """The same run in complex128, (T, channels): gates from the exact states, states by x = a x + b."""
         channels = [channel for layer in self.layers for channel in layer]
         x, rows = np.array([channel.point(channel.start) for channel in channels]), []
         for token, state in zip(word, self.run(word)):
-            gates = [
-                channel.affine(token, state[:depth]) for depth, layer in enumerate(self.layers) for channel in layer
-            ]
+            gates = [one.affine(token, state[:depth]) for depth, layer in enumerate(self.layers) for one in layer]
             a, b = np.array(gates).T
             rows.append(x := a * x + b)
         return np.array(rows)
@@ -107,9 +124,7 @@ class DiagonalCascade:
 
     def column_norm(self, p: float) -> float:
         """The largest p-norm of a column of a gate, in real numbers: cos and sin count apart (paper 000, Eq. 6)."""
-        angles = [
-            2 * np.pi * k / channel.order for layer in self.layers for channel in layer for k in range(channel.order)
-        ]
+        angles = [2 * np.pi * k / one.order for layer in self.layers for one in layer for k in range(one.order)]
         return float(max((abs(np.cos(angle)) ** p + abs(np.sin(angle)) ** p) ** (1 / p) for angle in angles))
 
 

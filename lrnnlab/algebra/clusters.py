@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from lrnnlab.automata import Monoid, MooreMachine, build, transition_monoid
-from lrnnlab.automata.languages import language
+from lrnnlab.automata import Monoid, MooreMachine, transition_monoid
+from lrnnlab.automata.languages import counter, language
 
 
-def cycle_navigation(M: int = 5) -> MooreMachine:
-    """Steps of -1, 0 and +1 around a circle of M places; the answer is the place (paper 002, Sec. 5.1 and 7.3).
+def cycle_navigation() -> MooreMachine:
+    """Steps of -1, 0 and +1 around a circle of five places; the answer is the place (paper 002, Sec. 5.1 and 7.3).
 
     >>> cycle_navigation().answer([0, 1, 1, 2, 1, 2]).tolist()
     [4, 4, 4, 0, 0, 1]
     """
-    return build(0, "-0+", lambda s, v: (s + v - 1) % M, lambda s: s)
+    return counter(5, "-0+", adds=(-1, 0, 1))
 
 
 def machine_of(name: str) -> MooreMachine:

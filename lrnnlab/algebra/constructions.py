@@ -97,18 +97,18 @@ def turning(M: int, name: str | None = None) -> BlockModel:
     return scalars(name or f"a turn by 360/{M} degrees", digits(M), [w**s for s in range(M)], root=M)
 
 
-def first_symbol(M: int, others: int = 0, corner: Fraction = Fraction(-1)) -> Block:
+def first_symbol(M: int, others: int = 0) -> Block:
     """A_s = [[1, -s/(M-1)], [0, 0]], Bu_s = (s/(M-1), 1): x_0 = 0 goes to (s/(M-1), 1) and stays there.
 
     ``others`` tokens more do nothing.  The second number says "something is stored" and pays back what the drive adds.
-    Every column has p-norm at most 1 for every p.  ``corner`` scales the upper right entry, -1 being right.
+    Every column has p-norm at most 1 for every p.
 
     >>> block = first_symbol(5)
     >>> block.move(block.move((0, 0), 3, ()), 1, ())
     (Fraction(3, 4), Fraction(1, 1))
     """
     code = [Fraction(s, M - 1) for s in range(M)]
-    moves = [[[1, corner * s], [0, 0]] for s in code] + [identity(2)] * others
+    moves = [[[1, -s], [0, 0]] for s in code] + [identity(2)] * others
     return table([0, 0], moves, [[s, 1] for s in code] + [[0, 0]] * others)
 
 

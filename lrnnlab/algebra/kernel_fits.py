@@ -161,16 +161,3 @@ def targets(L: int, seed: int = 0) -> dict[str, np.ndarray]:
         "fading sine": np.exp(-3 * k / L) * np.sin(9.3 * k / L),
         "noise": np.random.default_rng(seed).standard_normal(L),
     }
-
-
-def fit_table(N: int = 32, L: int = 64, seed: int = 0) -> list[dict]:
-    """One row a target: error and ||w||_1 for each family, for ``show.table``.
-
-    >>> row = fit_table(16, 32)[1]
-    >>> row["target"], row["half circle"], row["circle (DFT)"]
-    ('shift by L/2', '0.00 (1)', '0.71 (0.5)')
-    """
-    sets = families(N, seed)
-    return [{"target": name, **{kind: f"{fit.error:.2f} ({fit.norm:.2g})" for kind, nodes in sets.items()
-                                for fit in [best_fit(nodes, target)]}}
-            for name, target in targets(L, seed).items()]  # fmt: skip

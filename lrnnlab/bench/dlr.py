@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.bench import memory
-from lrnnlab.bench.recording import Bench, spread
+from lrnnlab.bench.recording import Bench, part_line, spread
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models.dlr import DLR
 from lrnnlab.training.steady import steady_arithmetic
@@ -135,13 +135,7 @@ def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
 
 def report(name: str, found: dict) -> str:
     """One shape as text: milliseconds (medians), times ours, peak memory."""
-    lines = [f"DLR layer, {name}"]
-    for peer, one in found["peers"].items():
-        cells = [f"{part} {one[part]['median'] * 1e3:9.1f} ms {one[part]['times_ours']:6.1f}x"
-                 for part in ("forward", "both")]  # fmt: skip
-        room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
-        lines.append(f"  {peer:8s} " + "  ".join(cells) + room)
-    return "\n".join(lines)
+    return "\n".join([f"DLR layer, {name}", *(part_line(peer, one, 8) for peer, one in found["peers"].items())])
 
 
 def bench(threads: int = 1, rounds: int = 7, shapes: Sequence[Shape] = SHAPES) -> Bench:

@@ -15,7 +15,7 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
-from lrnnlab.bench.recording import Bench, form_lines, summary
+from lrnnlab.bench.recording import Bench, of_forms
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models import Net, build
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -80,17 +80,8 @@ def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[fl
         return take_turns({form: lambda form=form: step(form) for form in FORMS[name]}, rounds)
 
 
-def report(name: str, found: dict) -> str:
-    """One line a form: milliseconds (median, least, greatest) and the ratio."""
-    head = f"training step, {name}, one layer, one thread (ms: median, min, max; times ours)"
-    return "\n".join([head, *form_lines(found["forms"])])
-
-
 def bench(rounds: int = 9, shapes: Sequence[Shape] = SHAPES) -> Bench:
     """All models at all shapes, for ``lrnnlab bench fast_weights``."""
-
-    def measured(name: str, shape: Shape) -> dict:
-        return {"forms": summary(training_step(name, shape, rounds))}
-
-    cases = {f"{name} {shape.name}": partial(measured, name, shape) for shape in shapes for name in FORMS}
-    return Bench("fast_weights", cases, report, rounds)
+    head = "training step, {}, one layer, one thread (ms: median, min, max; times ours)"
+    steps = {f"{name} {shape.name}": partial(training_step, name, shape) for shape in shapes for name in FORMS}
+    return of_forms("fast_weights", head, steps, rounds)

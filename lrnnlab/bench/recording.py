@@ -15,6 +15,7 @@ import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,34 @@ def form_lines(found: Mapping[str, Mapping]) -> list[str]:
     """One line a form of a :func:`summary`: milliseconds (median, least, greatest), and times ours."""
     return [f"  {form:10s} " + " ".join(f"{one[part] * 1e3:8.2f}" for part in ("median", "min", "max"))
             + f" {one['times_ours']:7.1f}x" for form, one in found.items()]  # fmt: skip
+
+
+def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]], rounds: int) -> Bench:
+    """A benchmark of several forms of the same: by case ``steps(rounds)``, the seconds of every form, ours first.
+
+    >>> toy = of_forms("toy", "a toy, {}", {"one": lambda rounds: {"cpu": [0.001], "loop": [0.006]}}, rounds=1)
+    >>> print(toy.report("one", toy.cases["one"]()))
+    a toy, one
+      cpu            1.00     1.00     1.00     1.0x
+      loop           6.00     6.00     6.00     6.0x
+    """
+
+    def measured(timed: Callable[[int], Mapping]) -> dict:
+        return {"forms": summary(timed(rounds))}
+
+    def report(case: str, found: Mapping) -> str:
+        return "\n".join([head.format(case), *form_lines(found["forms"])])
+
+    return Bench(name, {case: partial(measured, timed) for case, timed in steps.items()}, report, rounds)
+
+
+def part_line(name: str, one: Mapping, width: int) -> str:
+    """One peer: milliseconds (medians) of each part, times ours, share of the copy's speed where known, peak memory."""
+    cells = [f"{part} {one[part]['median'] * 1e3:9.2f} ms {one[part].get('times_ours', float('nan')):6.1f}x"
+             + (f" {one[part]['share']:5.0%}" if "share" in one[part] else "")
+             for part in ("forward", "both", "backward") if part in one]  # fmt: skip
+    room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
+    return f"  {name:{width}s} " + "  ".join(cells) + room
 
 
 def recorded(bench: Bench, case: str, data: Path) -> dict | None:

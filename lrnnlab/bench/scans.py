@@ -22,7 +22,7 @@ import torch
 
 from lrnnlab.bench import memory, peers
 from lrnnlab.bench.cases import CASES, Case
-from lrnnlab.bench.recording import Bench, spread
+from lrnnlab.bench.recording import Bench, part_line, spread
 
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
@@ -161,16 +161,8 @@ def report(case: str, found: dict) -> str:
     for name, one in found["peers"].items():
         if "skipped" in one:
             lines.append(f"  {name:24s} not run: {one['skipped']}")
-            continue
-        cells = []
-        for part in ("forward", "both", "backward"):
-            if part in one:
-                p = one[part]
-                cells.append(
-                    f"{part} {p['median'] * 1e3:9.2f} ms {p.get('times_ours', float('nan')):6.1f}x {p['share']:5.0%}"
-                )
-        room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
-        lines.append(f"  {name:24s} " + "  ".join(cells) + room)
+        else:
+            lines.append(part_line(name, one, 24))
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
-from lrnnlab.bench.recording import Bench, form_lines, summary
+from lrnnlab.bench.recording import Bench, of_forms
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models import build
 from lrnnlab.training import steady_arithmetic, stream
@@ -46,16 +46,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
         return take_turns({name: partial(step, name) for name in names}, rounds)
 
 
-def report(name: str, found: dict) -> str:
-    """Median, least and greatest milliseconds, and how many times longer than ``cpu`` (median over the median)."""
-    head = f"training step, {name}, batch {BATCH}, one thread (ms: median, min, max; times cpu)"
-    return "\n".join([head, *form_lines(found["forms"])])
-
-
 def bench(rounds: int = 9) -> Bench:
     """Both tasks, for ``lrnnlab bench step``."""
-
-    def measured(task_name: str) -> dict:
-        return {"forms": summary(training_step(task_name, rounds))}
-
-    return Bench("step", {name: partial(measured, name) for name in ("sum", "modarith")}, report, rounds)
+    head = f"training step, {{}}, batch {BATCH}, one thread (ms: median, min, max; times cpu)"
+    return of_forms("step", head, {name: partial(training_step, name) for name in ("sum", "modarith")}, rounds)

@@ -18,7 +18,7 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
-from lrnnlab.bench.recording import Bench, form_lines, summary
+from lrnnlab.bench.recording import Bench, of_forms
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models.regular_gpt import PADDING, RegularGPT
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -26,7 +26,7 @@ from lrnnlab.training.steady import steady_arithmetic, stream
 BATCH, WIDTH, LENGTH, CHUNKS = 8, 64, 512, (2, 128)
 
 
-def training_step(chunk: int, *, length: int = LENGTH, rounds: int = 5) -> dict[str, list[float]]:
+def training_step(chunk: int, rounds: int = 5, *, length: int = LENGTH) -> dict[str, list[float]]:
     """Seconds of every timed step, by form: forward, loss at the last position, backward.
 
     B = 8 strings of two symbols, D = 64, 8 heads, one layer; absent positions masked in both forms; one thread.
@@ -59,16 +59,8 @@ def ratio(taken: dict[str, list[float]]) -> float:
     return statistics.median(taken["masks"]) / statistics.median(taken["tree"])
 
 
-def report(name: str, found: dict) -> str:
-    """Median, least and greatest milliseconds, and the ratio."""
-    head = f"RegularGPT, training step, {name}, batch {BATCH}, one thread (ms: median, min, max; times the tree)"
-    return "\n".join([head, *form_lines(found["forms"])])
-
-
 def bench(rounds: int = 5) -> Bench:
     """Both chunks, for ``lrnnlab bench tree``."""
-
-    def measured(chunk: int) -> dict:
-        return {"forms": summary(training_step(chunk, rounds=rounds))}
-
-    return Bench("tree", {f"T={LENGTH} c={chunk}": partial(measured, chunk) for chunk in CHUNKS}, report, rounds)
+    head = f"RegularGPT, training step, {{}}, batch {BATCH}, one thread (ms: median, min, max; times the tree)"
+    steps = {f"T={LENGTH} c={chunk}": partial(training_step, chunk) for chunk in CHUNKS}
+    return of_forms("tree", head, steps, rounds)

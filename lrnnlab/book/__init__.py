@@ -10,7 +10,7 @@ executed, and committed with its outputs.  Three verbs keep the two true::
 
 Each verb is a plain function (:func:`build`, :func:`check`, :func:`drift`).  ``check`` sees what nbval does not:
 pictures (by pixels), cleared and never-run cells, numbers within a tolerance, errors caught by widgets, missing
-alternative text.  :func:`sweep` tries a widget's figure function over the whole range of its controls.
+alternative text.
 
 Tags a cell may carry (lower case; anything else that looks like one of these is reported):
 
@@ -27,10 +27,9 @@ from lrnnlab.book.drifting import drift
 from lrnnlab.book.inspection import Problem, inspect
 from lrnnlab.book.running import BookError, Run, execute
 from lrnnlab.book.strict import nbval
-from lrnnlab.book.sweeping import places, sweep
 from lrnnlab.book.text import nbval_config
 
 __all__ = [
     "BookError", "Problem", "Run", "add_arguments", "build", "check", "compare", "drift", "execute", "inspect",
-    "main", "nbval", "nbval_config", "places", "sweep",
+    "main", "nbval", "nbval_config",
 ]  # fmt: skip

@@ -83,54 +83,27 @@ def _settings() -> list[Arithmetic]:
     found = [
         Arithmetic(NATIVE, "what the libraries choose here, on one thread", {}, {"threads": "1"}),
         Arithmetic(
-            "plain",
-            "no vector instructions that not every processor of this kind has",
-            {
-                "ATEN_CPU_CAPABILITY": "default",
-                "MKL_CBWR": "COMPATIBLE",
-                "DNNL_MAX_CPU_ISA": "SSE41",
-                "NUMBA_CPU_NAME": "generic",
-                "NPY_DISABLE_CPU_FEATURES": " ".join(all_of_it),
-                "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F,-AVX2_Usable,-FMA_Usable",
-                **({"OPENBLAS_CORETYPE": "Nehalem"} if X86 else {}),
-            },
-            {
-                "threads": "1",
-                "ATen": "DEFAULT",
-                "numba": "generic without this processor's features",
-                "NumPy": "its baseline",
-                **({"OpenBLAS": "Nehalem"} if X86 else {}),
-            },
+            "plain", "no vector instructions that not every processor of this kind has",
+            {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "DNNL_MAX_CPU_ISA": "SSE41",
+             "NUMBA_CPU_NAME": "generic", "NPY_DISABLE_CPU_FEATURES": " ".join(all_of_it),
+             "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F,-AVX2_Usable,-FMA_Usable",
+             **({"OPENBLAS_CORETYPE": "Nehalem"} if X86 else {})},
+            {"threads": "1", "ATen": "DEFAULT", "numba": "generic without this processor's features",
+             "NumPy": "its baseline", **({"OpenBLAS": "Nehalem"} if X86 else {})},
         ),
-        Arithmetic(
-            "two-threads",
-            "what the libraries choose here, on two threads",
-            {"OMP_NUM_THREADS": "2"},
-            {"threads": "2"},
-        ),
-    ]
+        Arithmetic("two-threads", "what the libraries choose here, on two threads", {"OMP_NUM_THREADS": "2"},
+                   {"threads": "2"}),
+    ]  # fmt: skip
     if X86:
         avx2 = Arithmetic(
-            "avx2",
-            "what a processor with AVX2 and nothing wider computes",
-            {
-                "ATEN_CPU_CAPABILITY": "avx2",
-                "MKL_CBWR": "AVX2",
-                "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-                "DNNL_MAX_CPU_ISA": "AVX2",
-                "NUMBA_CPU_NAME": "haswell",
-                "NUMBA_CPU_FEATURES": "",  # else numba keeps all features of this processor under the other's name
-                "NPY_DISABLE_CPU_FEATURES": " ".join(beyond_avx2),
-                "OPENBLAS_CORETYPE": "Haswell",
-            },
-            {
-                "threads": "1",
-                "ATen": "AVX2",
-                "numba": "haswell without this processor's features",
-                "NumPy": " ".join(within_avx2),
-                "OpenBLAS": "Haswell",
-            },
-        )
+            "avx2", "what a processor with AVX2 and nothing wider computes",
+            {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+             "DNNL_MAX_CPU_ISA": "AVX2", "NUMBA_CPU_NAME": "haswell",
+             "NUMBA_CPU_FEATURES": "",  # else numba keeps all features of this processor under the other's name
+             "NPY_DISABLE_CPU_FEATURES": " ".join(beyond_avx2), "OPENBLAS_CORETYPE": "Haswell"},
+            {"threads": "1", "ATen": "AVX2", "numba": "haswell without this processor's features",
+             "NumPy": " ".join(within_avx2), "OpenBLAS": "Haswell"},
+        )  # fmt: skip
         found.insert(2, avx2)
     return found
 

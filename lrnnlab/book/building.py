@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from lrnnlab.book.drifting import KEPT, as_built, read_source, read_twin
 from lrnnlab.book.inspection import inspect, widget_problems
 from lrnnlab.book.outputs import tidy
 from lrnnlab.book.running import KERNEL, BookError, Run, execute, failure
+from lrnnlab.records import put
 
 
 def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
@@ -37,7 +36,7 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
     if not read_source(source).cells:
         raise BookError(f"{source.name} holds no cell: is it py:percent, with lines that begin with '# %%'?")
     if (built := as_built(source)) != source.read_text(encoding="utf-8"):
-        replace(source, built)
+        put(source, built.encode())
     notebook = read_source(source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     give_ids(notebook.cells, read_twin(twin).cells if twin.is_file() else [], source.stem)
@@ -100,17 +99,4 @@ def for_commit(run: Run, root: Path) -> NotebookNode:
 def write(notebook: NotebookNode, path: Path) -> None:
     """Write a notebook whole or not at all."""
     nbformat.validate(notebook)
-    replace(path, nbformat.writes(notebook).rstrip("\n") + "\n")
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)  # mkstemp makes a file that only its owner may read
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    put(path, f"{nbformat.writes(notebook).rstrip()}\n".encode())

@@ -23,18 +23,12 @@ SECONDS_PER_CHAPTER = 120  # reported, never asserted: a loaded machine is not a
 
 
 def check(
-    notebook: Path,
-    *,
-    source: Path | None = None,
-    say: Callable[[str], None] | None = None,
-    timeout: float = 600,
-    arithmetic: str = NATIVE,
+    notebook: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600, arithmetic: str = NATIVE
 ) -> list[Problem]:
     """Everything wrong with a committed notebook: drift from its source, what is seen at rest, and after a fresh run.
 
-    ``source`` defaults to ``py/NAME.py`` beside it.  ``say`` gets progress and the time taken; ``timeout`` is in
-    seconds, for one cell.  ``arithmetic`` names one of :data:`lrnnlab.book.arithmetic.SETTINGS`, which the run then
-    has; that it has it is checked too.
+    ``say`` gets progress and the time taken; ``timeout`` is in seconds, for one cell.  ``arithmetic`` names one of
+    :data:`lrnnlab.book.arithmetic.SETTINGS`, which the run then has; that it has it is checked too.
 
     >>> check(Path("notebooks/00_start_here.ipynb"))  # doctest: +SKIP
     []
@@ -42,7 +36,7 @@ def check(
     notebook = Path(notebook).resolve()
     name, root = notebook.stem, notebook.parent.parent
     committed = read_twin(notebook)
-    found = [Problem(name, 0, "drift", line) for line in drift(source or source_of(notebook), notebook)]
+    found = [Problem(name, 0, "drift", line) for line in drift(source_of(notebook), notebook)]
     run, said = nbval(notebook, say=say, timeout=timeout, arithmetic=arithmetic)
     if say:
         say(f"ran in {run.seconds:.0f} s of the {SECONDS_PER_CHAPTER} s a chapter may take")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import indent
 
 import matplotlib.font_manager  # noqa: F401  builds the font cache here: the kernel would announce it on stderr
 from nbclient import NotebookClient
@@ -59,34 +60,24 @@ def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
 
 
 def execute(
-    notebook: NotebookNode,
-    folder: Path,
-    *,
-    say: Callable[[str], None] | None = None,
-    timeout: float = 600,
-    arithmetic: str = NATIVE,
+    notebook: NotebookNode, folder: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600
 ) -> Run:
     """Run a copy of ``notebook`` in ``folder``; the first cell that raises (and is not meant to) ends the run.
 
-    ``say`` gets a line a cell; ``timeout`` is in seconds, for one cell; ``arithmetic`` is what
-    :func:`kernel_environment` takes.  Raises :class:`BookError` where a cell takes longer or the kernel dies.
+    ``say`` gets a line a cell; ``timeout`` is in seconds, for one cell.  Raises :class:`BookError` where a cell takes
+    longer or the kernel dies.
 
     >>> from nbformat.v4 import new_code_cell, new_notebook
     >>> execute(new_notebook(cells=[new_code_cell("1 + 1")]), Path("."))  # doctest: +SKIP
     """
     try:
-        return _execute(notebook, folder, say, timeout, min(timeout, FIRST), arithmetic)
+        return _execute(notebook, folder, say, timeout, min(timeout, FIRST))
     except _Silent:
-        return _execute(notebook, folder, say, timeout, timeout, arithmetic)
+        return _execute(notebook, folder, say, timeout, timeout)
 
 
 def _execute(
-    notebook: NotebookNode,
-    folder: Path,
-    say: Callable[[str], None] | None,
-    timeout: float,
-    first: float,
-    arithmetic: str,
+    notebook: NotebookNode, folder: Path, say: Callable[[str], None] | None, timeout: float, first: float
 ) -> Run:
     run = Run(cleared(notebook))
     cells = run.notebook.cells
@@ -121,7 +112,7 @@ def _execute(
         on_cell_executed=ends,
     )
     try:
-        client.execute(env=kernel_environment(arithmetic))
+        client.execute(env=kernel_environment())
     except CellExecutionError:
         run.failed = current
     except CellTimeoutError as error:
@@ -169,8 +160,5 @@ def failure(run: Run) -> str:
     cell = run.notebook.cells[run.failed]
     errors = [output for output in cell.outputs if output.output_type == "error"]
     traceback = "\n".join(line for output in errors for line in output.traceback)
-    return f"{where(run.notebook.cells, run.failed)} raised\n\n{_indent(cell.source)}\n\n{without_colour(traceback)}"
-
-
-def _indent(source: str) -> str:
-    return "\n".join("    " + line for line in source.splitlines())
+    source = indent(cell.source, "    ")
+    return f"{where(run.notebook.cells, run.failed)} raised\n\n{source}\n\n{without_colour(traceback)}"

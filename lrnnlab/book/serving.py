@@ -18,6 +18,7 @@ from pathlib import Path
 
 from lrnnlab.book.running import BookError
 
+WAIT = 180  # seconds for the first page
 # A newcomer is asked about news in a toast that takes the focus; this JupyterLab has a newcomer every time.
 NOTIFICATIONS = {"fetchNews": "false", "checkForUpdates": False}
 
@@ -35,11 +36,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def jupyter_lab(folder: Path, state: Path, wait: float = 180, options: Sequence[str] = ()) -> Iterator[Server]:
+def jupyter_lab(folder: Path, state: Path, options: Sequence[str] = ()) -> Iterator[Server]:
     """JupyterLab on ``folder``, from its first answer on; all it writes about itself goes into ``state``.
 
     ``options`` are more of JupyterLab's own.  BookError, with the end of its log, where it gives no page within
-    ``wait`` seconds.  It ends with the block, and so do its kernels.
+    ``WAIT`` seconds.  It ends with the block, and so do its kernels.
 
     >>> with jupyter_lab(Path("notebooks"), Path("build/lab")) as server:  # doctest: +SKIP
     ...     print(server.page("lab/tree/00_start_here.ipynb"))
@@ -61,7 +62,7 @@ def jupyter_lab(folder: Path, state: Path, wait: float = 180, options: Sequence[
         process = subprocess.Popen(command, env={**os.environ, **own}, stdout=said, stderr=said)
     server = Server(port, token, process)
     try:
-        _first_answer(server, log, wait)
+        _first_answer(server, log)
         yield server
     finally:
         process.terminate()
@@ -71,8 +72,8 @@ def jupyter_lab(folder: Path, state: Path, wait: float = 180, options: Sequence[
             process.kill()
 
 
-def _first_answer(server: Server, log: Path, wait: float) -> None:
-    end = time.monotonic() + wait
+def _first_answer(server: Server, log: Path) -> None:
+    end = time.monotonic() + WAIT
     while True:
         try:
             with urllib.request.urlopen(server.page(), timeout=5):
@@ -80,5 +81,5 @@ def _first_answer(server: Server, log: Path, wait: float) -> None:
         except (urllib.error.URLError, ConnectionError, TimeoutError) as error:
             if server.process.poll() is not None or time.monotonic() > end:
                 tail = log.read_text(encoding="utf-8")[-2000:]
-                raise BookError(f"JupyterLab gave no page within {wait:g} s ({error}); it said\n{tail}") from error
+                raise BookError(f"JupyterLab gave no page within {WAIT} s ({error}); it said\n{tail}") from error
             time.sleep(0.1)

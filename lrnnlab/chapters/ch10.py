@@ -139,7 +139,7 @@ def who(record: Mapping) -> str:
     return f"{model_name(record['row'])} on {machine_name(record['task'])}, seed {record['seed']}"
 
 
-def caught(row: str, machine: str, seed: int = 0) -> tuple[int, tuple[str, str]] | None:
+def caught(row: str, machine: str, seed: int = 0) -> tuple[int, tuple[str, ...]] | None:
     """Train a cell that cannot last, and ask it the two words that refute it: the least n at which it errs, and they.
 
     None if it is right on both for every n as long as they have at most 500 tokens.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from lrnnlab.course.grading import Report
 from lrnnlab.course.sets import ProblemSet, known, load
 from lrnnlab.course.showing import cell
 from lrnnlab.course.submissions import Unreadable, collect, read
+from lrnnlab.records import put
 
 
 def grade_folder(
@@ -112,12 +112,9 @@ def _columns(problem_set: ProblemSet) -> list[str]:
 
 def write(path: Path, text: str) -> None:
     """Write a file whole or not at all.  ValueError where that cannot be done."""
-    draft = path.with_name(f".{os.getpid()}.part")
     try:
-        draft.write_text(text, encoding="utf-8", newline="")
-        os.replace(draft, path)
+        put(path, text.encode())
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise ValueError(f"{path} cannot be written ({error.strerror})") from error
 
 

@@ -21,16 +21,6 @@ from lrnnlab.show.output import (
 from lrnnlab.show.proving import fails
 
 __all__ = [
-    "CSS_DPI",
-    "LARGEST",
-    "css_width",
-    "fails",
-    "few_colours",
-    "figure",
-    "figure_html",
-    "png",
-    "quick_png",
-    "save",
-    "table",
+    "CSS_DPI", "LARGEST", "css_width", "fails", "few_colours", "figure", "figure_html", "png", "quick_png", "save", "table",
     "table_html",
-]
+]  # fmt: skip

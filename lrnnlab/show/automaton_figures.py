@@ -5,7 +5,7 @@ The colour of a state is its answer (``style.value_colour``); white means that i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -24,59 +24,33 @@ CELL = 0.26  # inches a token takes in the string above a walk
 
 
 @styled
-def state_diagram(machine: MooreMachine, *, highlight: int | Collection[int] | None = None,
-                  path: Sequence[int] | None = None, merge_labels: bool = True, title: str = "") -> Figure:
+def state_diagram(machine: MooreMachine) -> Figure:
     """The diagram of a machine with at most 16 states; an arrow's label says which tokens go that way.
 
-    Where a state's name is not its answer, a line below tells the answers' colours.
+    Where a state's name is not its answer, a line below tells the answers' colours.  ValueError for more states.
 
-    Parameters
-    ----------
-    machine : MooreMachine
-        What is drawn.
-    highlight : int or collection of int, optional
-        A state, or several, ringed.
-    path : list of int, optional
-        Tokens read from the initial state; the last arrow is bold, those before it dark, the others faint, and the
-        state reached is ringed unless ``highlight`` says otherwise.
-    merge_labels : bool
-        Whether to write three or more neighbouring tokens as "1…4", all but one as "not 3", all as "any".
-    title : str
-        What is written above.
-
-    Raises
-    ------
-    ValueError
-        For more states.
-
-    Examples
-    --------
     >>> from lrnnlab.tasks import Sum
     >>> [text.get_text() for text in state_diagram(Sum(3).machine).axes[0].texts[:3]]
     ['0', '1', '2']
     """
-    laid = plan(machine, merge=merge_labels)
-    steps, ringed = _journey(machine, path)
-    if highlight is not None:
-        ringed = {highlight} if isinstance(highlight, (int, np.integer)) else set(highlight)
+    laid = plan(machine)
     answers = sorted(set(machine.outputs.tolist()) - {NO_LABEL})
     told = bool(answers) and any(name != str(shown) for name, shown in zip(machine.names, machine.outputs.tolist()))
     (wide, high), below = laid.high - laid.low + 2 * EDGE, 0.35 * told
-    width, height = max(wide, 2.6), high + below + 0.3 * bool(title)
-    figure, axes = canvas(height, width)
-    _draw(axes, machine, laid, np.array([(width - wide) / 2 + EDGE, below + EDGE]) - laid.low, ringed, steps)
-    if title:
-        axes.text(EDGE, height - 0.1, title, va="top", fontsize=11)
+    width = max(wide, 2.6)
+    figure, axes = canvas(high + below, width)
+    _draw(axes, machine, laid, np.array([(width - wide) / 2 + EDGE, below + EDGE]) - laid.low)
     if told:
         _legend(axes, machine, answers)
     return figure
 
 
 @styled
-def walk(machine: MooreMachine, tokens: Sequence[int], step: int, *, merge_labels: bool = True) -> Figure:
+def walk(machine: MooreMachine, tokens: Sequence[int], step: int) -> Figure:
     """The machine after ``step`` of the tokens: the string and the answers so far above, the way through it below.
 
-    ``step`` runs from 0 (nothing read) to len(tokens).  Of a long string only the part around the step is shown.
+    The last arrow is bold, those before it dark, the others faint, and the state reached is ringed.  ``step`` runs from
+    0 (nothing read) to len(tokens).  Of a long string only the part around the step is shown.
     ValueError for a step outside that, or a token that the machine does not know.
 
     >>> from lrnnlab.tasks import Sum
@@ -88,18 +62,16 @@ def walk(machine: MooreMachine, tokens: Sequence[int], step: int, *, merge_label
     states = machine.run(tokens)
     if not 0 <= step <= len(tokens):
         raise ValueError(f"step {step} is outside 0..{len(tokens)}, the tokens that can have been read")
-    laid = plan(machine, merge=merge_labels)
+    laid = plan(machine)
     wide, high = laid.high - laid.low
-    figure, axes = canvas(high + 2 * EDGE + 0.8)
-    steps, ringed = _journey(machine, tokens[:step])
-    _draw(axes, machine, laid, np.array([(PAGE - wide) / 2, EDGE]) - laid.low, ringed, steps)
+    figure, axes = canvas(high + 2 * EDGE + 0.8, PAGE)
+    _draw(axes, machine, laid, np.array([(PAGE - wide) / 2, EDGE]) - laid.low, [machine.initial, *states[:step].tolist()])
     _strip(axes, machine, tokens, states, step)
     return figure
 
 
 @styled
-def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
-                  numbers: Sequence[int] | None = None) -> Figure:
+def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None) -> Figure:
     """The automaton of each head (``analysis.head_automata``); heads with one state do nothing and are grey.
 
     Parameters
@@ -109,8 +81,6 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
     token : int, optional
         Show only the arrows of this token, small and without labels, to compare many heads; by default all arrows with
         their labels, which takes the room of half a page for a busy head.  The states keep their places.
-    numbers : list of int, optional
-        What the heads are called; 0, 1, ... if absent.
 
     Examples
     --------
@@ -120,9 +90,8 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
     """
     if not machines:
         raise ValueError("there is nothing to draw: no heads")
-    named = list(zip(range(len(machines)) if numbers is None else numbers, machines))
-    busy = [(f"head {n}", m, plan(m, token=token)) for n, m in named if m.num_states > 1]
-    idle = [f"head {n}" for n, m in named if m.num_states == 1]
+    busy = [(f"head {n}", m, plan(m, token=token)) for n, m in enumerate(machines) if m.num_states > 1]
+    idle = [f"head {n}" for n, m in enumerate(machines) if m.num_states == 1]
     edge = EDGE if token is None else 0.05
     sizes = [laid.high - laid.low + 2 * edge for *_, laid in busy]
     if token is not None and busy:
@@ -140,7 +109,7 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
     for row, height in zip(rows, heights):
         for name, machine, laid, left, wide, _ in row:
             at = np.array([left + wide / 2, top - 0.3 - (height - 0.3) / 2])
-            _draw(axes, machine, laid, at - (laid.low + laid.high) / 2, set(), None)
+            _draw(axes, machine, laid, at - (laid.low + laid.high) / 2)
             axes.text(left + edge, top - 0.1, name, va="top", fontsize=10)
         top -= height
     for k, name in enumerate(idle):
@@ -152,20 +121,15 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None,
     return figure
 
 
-def _journey(machine, path):
-    """The arrows that a path takes, in order (None: there is no path), and the set of the one state it ends in."""
-    if path is None:
-        return None, set()
-    way = [machine.initial, *machine.run(np.asarray(path, dtype=np.int64)).tolist()]
-    return list(pairwise(way)), {way[-1]}
+def _draw(axes: Axes, machine: MooreMachine, laid: Plan, shift: np.ndarray, way: Sequence[int] | None = None):
+    """The diagram, moved by ``shift``, with the states of a ``way`` through it, if there is one.
 
-
-def _draw(axes: Axes, machine: MooreMachine, laid: Plan, shift: np.ndarray, ringed, steps):
-    """The diagram, moved by ``shift``; of the axes' texts, first the names of the states, then the labels."""
-    M = max(2, machine.outputs.max() + 1)
+    Of the axes' texts, first come the names of the states, then the labels.
+    """
+    M, steps = max(2, machine.outputs.max() + 1), None if way is None else list(pairwise(way))
     for state, (name, shown) in enumerate(zip(machine.names, machine.outputs.tolist())):
         colour, at = value_colour(shown, M), laid.centres[state] + shift
-        axes.add_patch(Circle(at, laid.size, fc=colour, ec=INK, lw=3.2 if state in ringed else 1.0, zorder=4))
+        axes.add_patch(Circle(at, laid.size, fc=colour, ec=INK, lw=3.2 if way and state == way[-1] else 1.0, zorder=4))
         axes.text(*at, name, ha="center", va="center", fontsize=10 if len(name) < 4 else SMALL, color=ink_on(colour),
                   zorder=5)
     _arrow(axes, laid.entry + shift, INK, 1.1, 2)

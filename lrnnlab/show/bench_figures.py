@@ -127,24 +127,11 @@ def found(record: Mapping, name: str) -> dict:
     return next((one["peers"] for one in record["cases"] if one["case"] == name), {})
 
 
-def times_table(records: Mapping[int, Mapping], threads: int, part: str = "both") -> list[dict]:
-    """One dict a case of that record: milliseconds of ours, and by peer how many times longer it took, or why it was not run.
-
-    Parameters
-    ----------
-    records : dict
-        What :func:`recorded` returns.
-    threads : int
-        Which of them.
-    part : str
-        ``"both"`` (forward and backward) or ``"forward"``.
-
-    Raises
-    ------
-    ValueError
-        For another part, and for threads of which there is no record.
+def times_table(records: Mapping[int, Mapping], threads: int) -> list[dict]:
+    """One dict a case of the record with so many threads: milliseconds of ours, forward and backward, and by peer how
+    many times longer it took, or why it was not run.  ValueError where there is no record.
     """
-    _checked(records, part)
+    _checked(records, "both")
     if threads not in records:
         raise ValueError(f"no record with {threads} threads; there are records with {', '.join(map(str, records))}")
     table = []
@@ -153,15 +140,15 @@ def times_table(records: Mapping[int, Mapping], threads: int, part: str = "both"
         if not peers:
             continue
         ours = peers.get(OURS, {})
-        line = {"case": f"{row.group}, {row.label}", "ours, ms": ours[part]["median"] * 1e3 if part in ours else None}
-        table.append(line | {peer: _cell(peers.get(peer, {}), part) for peer in WAYS if peer != OURS})
+        line = {"case": f"{row.group}, {row.label}", "ours, ms": ours["both"]["median"] * 1e3 if "both" in ours else None}
+        table.append(line | {peer: _cell(peers.get(peer, {})) for peer in WAYS if peer != OURS})
     return table
 
 
-def _cell(one: Mapping, part: str) -> str:
+def _cell(one: Mapping) -> str:
     if "skipped" in one:
         return one["skipped"].removeprefix("would ")
-    return f"{one[part]['times_ours']:.3g}" if "times_ours" in one.get(part, ()) else "–"
+    return f"{one['both']['times_ours']:.3g}" if "times_ours" in one.get("both", ()) else "–"
 
 
 @styled
@@ -176,7 +163,7 @@ def times_ours(records: Mapping[int, Mapping], part: str = "both") -> Figure:
     records : dict
         What :func:`recorded` returns.
     part : str
-        As in :func:`times_table`.
+        ``"both"`` (forward and backward) or ``"forward"``.
 
     Raises
     ------

@@ -15,11 +15,12 @@ from lrnnlab.show.style import FAINT, FAMILIES, INK, SMALL, label_ends, new_figu
 
 FIT = "10-200"  # the prediction that is drawn full size; the others are drawn small
 REACH = (0.015, 2)  # of the ratio: above the threshold everything is wrong soon
+TRAINED = 40  # the longest string seen in training
 FIRST = 2  # the first position drawn: at 1 the states of a class are one point
 
 
 @styled
-def fading(records: Sequence[Mapping], train_length: int = 40, title: str = "") -> Figure:
+def fading(records: Sequence[Mapping]) -> Figure:
     """How far the strings of each row have gone to a wrong answer, by position; below, horizons predicted and seen.
 
     A line is the ratio ``readout``: the 99 % quantile over strings, which is at 1 where 1 % of the answers are wrong.
@@ -29,10 +30,6 @@ def fading(records: Sequence[Mapping], train_length: int = 40, title: str = "") 
     ----------
     records : list of dict
         Of ``lrnn/fading``, one line and one row of marks each.
-    train_length : int
-        The longest string seen in training.
-    title : str
-        What is written above.
 
     Raises
     ------
@@ -59,11 +56,10 @@ def fading(records: Sequence[Mapping], train_length: int = 40, title: str = "") 
     _curves(upper, records)
     _horizons(lower, records, length)
     for axes in (upper, lower):
-        axes.axvspan(FIRST, train_length, color="#f1f1f1", zorder=0)
-        axes.axvline(train_length, color=FAINT, lw=1.2, zorder=0.5)
-    upper.annotate(f"trained up to {train_length}", (train_length, 1), (0, 4), xycoords=("data", "axes fraction"),
+        axes.axvspan(FIRST, TRAINED, color="#f1f1f1", zorder=0)
+        axes.axvline(TRAINED, color=FAINT, lw=1.2, zorder=0.5)
+    upper.annotate(f"trained up to {TRAINED}", (TRAINED, 1), (0, 4), xycoords=("data", "axes fraction"),
                    textcoords="offset points", fontsize=SMALL, annotation_clip=False)
-    upper.set_title(title, pad=22)
     ticks = [tick for tick in (2, 10, 40, 200, 500, 1000, 2000) if tick <= length]
     lower.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     lower.minorticks_off()

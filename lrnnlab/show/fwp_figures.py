@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from lrnnlab.show.names import named
 from lrnnlab.show.style import FAINT, INK, LIVE, PAPER, RECORDED, SMALL, Look, check_one_budget, new_figure, styled
+from lrnnlab.show.table_figures import mark_absent, mark_live, mark_seeds, share_panel
 from lrnnlab.tables import fwp_negative, fwp_table1, fwp_table2
 
 ROWS = {row: named(row) for row in fwp_table1.ROWS} | {"linear": "linear (ULT)", "transformer": "Transformer"}
@@ -27,7 +28,7 @@ PANELS = 4  # side by side
 
 @styled
 def fwp_tables(
-    records: Sequence[Mapping], score: str = "last", live: Mapping[tuple[str, str], Sequence[float]] | None = None
+    records: Sequence[Mapping], live: Mapping[tuple[str, str], Sequence[float]] | None = None
 ) -> Figure:
     """Tables 1 and 2 in one: a panel a task, a line a model; whole strings of Bin1, the longer ones.
 
@@ -38,8 +39,6 @@ def fwp_tables(
     ----------
     records : list of dict
         Of ``fwp/table1`` and ``fwp/table2``, of one budget.
-    score : str
-        Which of a run's scores, a name in ``fwp_training.SCORES``.
     live : dict, optional
         (task, row) -> Bin1 accuracies of runs of today: squares.
 
@@ -63,14 +62,17 @@ def fwp_tables(
     for axes, task in zip(panels.flat, tasks):
         table = fwp_table1 if task in fwp_table1.TASKS else fwp_table2
         for place, row in enumerate(ROWS):
-            cell = [record["metrics"][score] for record in records if (record["task"], record["row"]) == (task, row)]
+            cell = [record["metrics"]["last"] for record in records if (record["task"], record["row"]) == (task, row)]
             its_own = row in table.PAPER and row not in fwp_table1.NEAR
             paper = table.PAPER[row][table.TASKS.index(task)] if its_own else None
-            _row(axes, place, cell, paper, (live or {}).get((task, row), []))
-        axes.set(xlim=(0, 1), ylim=(len(ROWS) - 0.5, -0.5), title=named(task))
-        axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-        axes.grid(False, axis="x")
-        axes.tick_params(length=0)
+            if paper is not None:
+                axes.plot([paper[1] / 100], [place], "D", ms=6, mfc="none", mec=PAPER, clip_on=False, zorder=2)
+            if cell:
+                mark_seeds(axes, place, *([found[part] for found in cell] for part in ("bin0", "bin1")))
+            elif paper is not None:
+                mark_absent(axes, place)
+            mark_live(axes, place, (live or {}).get((task, row), []))
+        share_panel(axes, len(ROWS), named(task))
     for axes in panels[:, 0]:
         axes.set_yticks(range(len(ROWS)), ROWS.values())
     figure.supxlabel("whole strings right", fontsize=10, y=0.1 / figure.get_size_inches()[1])
@@ -84,22 +86,6 @@ def fwp_tables(
         handles=handles if live else handles[:3], loc="upper right", ncols=4, handletextpad=0.4, columnspacing=1.2
     )
     return figure
-
-
-def _row(axes, place: int, cell: Sequence[Mapping], paper: tuple[float, float] | None, live: Sequence[float]) -> None:
-    if paper is not None:
-        axes.plot([paper[1] / 100], [place], "D", ms=6, mfc="none", mec=PAPER, clip_on=False, zorder=2)
-    if cell:
-        bin1 = [found["bin1"] for found in cell]
-        axes.plot(
-            [np.mean([found["bin0"] for found in cell])], [place], "o", ms=8, mfc="none", mec=RECORDED, clip_on=False
-        )
-        axes.plot([min(bin1), max(bin1)], [place] * 2, color=RECORDED, lw=2, zorder=2)
-        axes.plot(bin1, [place] * len(bin1), "|", color=RECORDED, ms=8, mew=1.2, clip_on=False, zorder=2)
-        axes.plot([np.mean(bin1)], [place], "o", ms=4.5, color=RECORDED, clip_on=False, zorder=3)
-    elif paper is not None:
-        axes.text(0.5, place, "not run", fontsize=SMALL, color=FAINT, ha="center", va="center")
-    axes.plot(live, [place] * len(live), "s", ms=5, color=LIVE, mec="white", mew=0.6, clip_on=False, zorder=4)
 
 
 @styled

@@ -41,7 +41,7 @@ class Plan:
     high: np.ndarray
 
 
-def plan(machine: MooreMachine, *, merge: bool = True, token: int | None = None) -> Plan:
+def plan(machine: MooreMachine, *, token: int | None = None) -> Plan:
     """Lay out a machine; with a ``token``, only the arrows of that token, without labels and on less room.
 
     The states stand where they would with all arrows, so plans of different tokens can be compared.  ValueError for
@@ -52,7 +52,7 @@ def plan(machine: MooreMachine, *, merge: bool = True, token: int | None = None)
     """
     if machine.num_states > MOST:
         raise ValueError(f"a diagram has room for {MOST} states, this machine has {machine.num_states}")
-    every = edge_labels(machine, merge)
+    every = edge_labels(machine)
     labels = every if token is None else {
         (state, int(end)): "" for state, end in enumerate(machine.transitions[token])}
     small, longest = token is not None, max(map(len, machine.names))
@@ -74,9 +74,9 @@ def plan(machine: MooreMachine, *, merge: bool = True, token: int | None = None)
     return Plan(centres, size, curves, entry, labels, at, boxes, covered.min(0), covered.max(0))
 
 
-def edge_labels(machine: MooreMachine, merge: bool = True) -> dict[Edge, str]:
-    """(from, to) -> its tokens as one label.  ``merge``: runs of three or more are "1…4", all but one of four or more
-    tokens "not 3", all of three or more "any"; else every token is named, "0,1,3".
+def edge_labels(machine: MooreMachine) -> dict[Edge, str]:
+    """(from, to) -> its tokens as one label, "0,3": runs of three or more are "1…4", all but one of four or more tokens
+    "not 3", all of three or more "any".
 
     >>> edge_labels(MooreMachine([[1, 0], [0, 1], [0, 1], [1, 1]], [0, 1], 0, "abcd"))
     {(0, 0): 'b,c', (0, 1): 'a,d', (1, 0): 'a', (1, 1): 'not a'}
@@ -84,19 +84,19 @@ def edge_labels(machine: MooreMachine, merge: bool = True) -> dict[Edge, str]:
     tokens: dict[Edge, list[int]] = {}
     for token, state in np.ndindex(machine.transitions.shape):
         tokens.setdefault((state, int(machine.transitions[token, state])), []).append(token)
-    return {edge: _label(found, machine.symbols, merge) for edge, found in sorted(tokens.items())}
+    return {edge: _label(found, machine.symbols) for edge, found in sorted(tokens.items())}
 
 
-def _label(tokens: Sequence[int], symbols: Sequence[str], merge: bool) -> str:
-    if merge and len(tokens) == len(symbols) > 2:
+def _label(tokens: Sequence[int], symbols: Sequence[str]) -> str:
+    if len(tokens) == len(symbols) > 2:
         return "any"
-    if merge and len(tokens) == len(symbols) - 1 > 2:
+    if len(tokens) == len(symbols) - 1 > 2:
         return "not " + next(symbol for token, symbol in enumerate(symbols) if token not in tokens)
     parts, start = [], 0
     for i in range(1, len(tokens) + 1):
         if i == len(tokens) or tokens[i] != tokens[i - 1] + 1:
             run = [symbols[token] for token in tokens[start:i]]
-            parts += [f"{run[0]}…{run[-1]}"] if merge and len(run) > 2 else run
+            parts += [f"{run[0]}…{run[-1]}"] if len(run) > 2 else run
             start = i
     return ",".join(parts)
 

@@ -14,13 +14,14 @@ from lrnnlab.analysis import FLOAT32_MAX
 from lrnnlab.show.style import FAINT, FAMILIES, INK, SMALL, Look, label_ends, new_figure, styled
 from lrnnlab.tables.lrnn_growth import bound
 
+KINDS = ("gaussian", "positive")  # of blocks, a column each
 FREE = Look("#000000", (0, (1, 1.5)))  # no rule
 REACH = 300  # powers of ten shown up and down
 LABELS = 1.2  # inches on the right of every panel
 
 
 @styled
-def growth_by_rule(records: Sequence[Mapping], kinds: Sequence[str] = ("gaussian", "positive")) -> Figure:
+def growth_by_rule(records: Sequence[Mapping]) -> Figure:
     """How the state's norm grows or shrinks with B u = 0: a row of panels for each p, a column for each kind of blocks.
 
     A line is the median over chains, the band around it goes from the least to the greatest.
@@ -28,9 +29,7 @@ def growth_by_rule(records: Sequence[Mapping], kinds: Sequence[str] = ("gaussian
     Parameters
     ----------
     records : list of dict
-        Of ``lrnn/growth``, one for every kind in ``kinds`` and every rule that is to be drawn.
-    kinds : list of str
-        Of blocks, the tasks of that experiment.
+        Of ``lrnn/growth``, one for every kind in ``KINDS`` and every rule that is to be drawn.
 
     Raises
     ------
@@ -40,25 +39,25 @@ def growth_by_rule(records: Sequence[Mapping], kinds: Sequence[str] = ("gaussian
     Examples
     --------
     >>> from lrnnlab import tables
-    >>> made = list(tables.run_all(tables.plan("lrnn/growth", tasks=["worst"], rows=["unit"])))
-    >>> growth_by_rule(made, ["worst"]).axes[1].get_title("left")
-    'p = 1.2'
+    >>> made = list(tables.run_all(tables.plan("lrnn/growth", tasks=KINDS, rows=["unit"])))
+    >>> growth_by_rule(made).axes[2].get_title("left")
+    'p = 1.2, gaussian blocks'
     """
-    for kind in kinds:
+    for kind in KINDS:
         if not any(record["task"] == kind for record in records):
             raise ValueError(f"no record of growth on {kind} columns among {len(records)} records")
     setting = records[0]["config"]["setting"]
     norms = dict.fromkeys(p for record in records for p in record["config"]["setting"]["norms"] if p is not None)
     figure, panels = new_figure(
-        2.3 * len(norms) + 0.55, rows=len(norms), columns=len(kinds), left=0.8, right=LABELS, gap=LABELS, top=0.35,
-        bottom=0.5, squeeze=False, sharex=True, sharey=True,
+        2.3 * len(norms) + 0.55, rows=len(norms), columns=len(KINDS), left=0.8, right=LABELS, gap=LABELS, top=0.35,
+        bottom=0.5, sharex=True, sharey=True,
     )  # fmt: skip
     figure.subplots_adjust(hspace=0.2)  # labels stand beside the panels, not between the rows
     for line, p in zip(panels, norms):
-        for axes, kind in zip(line, kinds):
+        for axes, kind in zip(line, KINDS):
             chosen = [record for record in records if record["task"] == kind]
             _growth(axes, chosen, p, setting["b"])
-            axes.set_title(f"p = {p:g}" if len(kinds) == 1 else f"p = {p:g}, {kind} blocks")
+            axes.set_title(f"p = {p:g}, {kind} blocks")
         line[0].set_ylabel(r"$\|x_k\|_1\, /\, \|x_0\|_1$")
     for axes in panels[-1]:
         axes.set_xlabel("step k")

@@ -80,113 +80,67 @@ def _desk(name: str) -> list[dict]:
 
 
 PICTURES = {
-    "found_automaton": Picture(
-        found_automaton, (), "State diagram of the automaton found in the weights of a trained network."
-    ),
-    "lrnn_table2": Picture(
-        comparison,
-        ("lrnn/table2",),
-        "Accuracy at the training length and past it, by task and model, over seeds.",
-    ),
-    "lrnn_fig1": Picture(
-        lambda: scan_schedule(8),
-        (),
-        "The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; the second A2, A3A2, "
-        "A6, A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the last state of the run before.",
-    ),
-    "lrnn_growth": Picture(
-        growth_by_rule,
-        ("lrnn/growth",),
-        "Norm of the state over 500 steps by column rule, for p = 1, 1.2 and 2: random signed blocks shrink it "
-        "under every rule with a p; positive blocks make it overflow float32 at p = 1.2 under clip and unit; "
-        "softmax keeps it.",
-    ),
-    "lrnn_speed": Picture(
-        speed,
-        ("lrnn/speed",),
+    "found_automaton": Picture(found_automaton, (),
+        "State diagram of the automaton found in the weights of a trained network."),
+    "lrnn_table2": Picture(comparison, ("lrnn/table2",),
+        "Accuracy at the training length and past it, by task and model, over seeds."),
+    "lrnn_fig1": Picture(lambda: scan_schedule(8), (),
+        "The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; the second A2, A3A2, A6, "
+        "A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the last state of the run before."),
+    "lrnn_growth": Picture(growth_by_rule, ("lrnn/growth",),
+        "Norm of the state over 500 steps by column rule, for p = 1, 1.2 and 2: random signed blocks shrink it under "
+        "every rule with a p; positive blocks make it overflow float32 at p = 1.2 under clip and unit; softmax keeps "
+        "it."),
+    "lrnn_speed": Picture(speed, ("lrnn/speed",),
         "Time over the sequential loop's: on one CPU thread the parallel scan is slower than the loop in every "
-        "setting, and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel "
-        "scan was as fast or faster.",
-    ),
-    "lrnn_fading": Picture(
-        fading_in_order,
-        ("lrnn/fading",),
+        "setting, and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel scan "
+        "was as fast or faster."),
+    "lrnn_fading": Picture(fading_in_order, ("lrnn/fading",),
         "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds "
-        "each: it rises for release and clip only. Below, horizons: where float32 overflows, three release seeds "
-        "and one clip, what is predicted is what is seen; where clip fades, the prediction is too early by a factor "
-        "of two or more; softmax and LSTM hold beyond 2,000, as predicted.",
-    ),
-    "scan_bench": Picture(
-        lambda: times_ours(recorded()),
-        (),
+        "each: it rises for release and clip only. Below, horizons: where float32 overflows, three release seeds and "
+        "one clip, what is predicted is what is seen; where clip fades, the prediction is too early by a factor of "
+        "two or more; softmax and LSTM hold beyond 2,000, as predicted."),
+    "scan_bench": Picture(lambda: times_ours(recorded()), (),
         "Forward and backward time of six other scans over that of our compiled loop, case by case, one panel for "
-        "each number of threads, on a logarithmic axis; what was not run, because it would take too long or too "
-        "much memory, is hollow.",
-    ),
-    "rotrnn_fig3": Picture(
-        lambda desk: norm_through_training(desk, "layers4"),
-        ("rotrnn/fig3",),
+        "each number of threads, on a logarithmic axis; what was not run, because it would take too long or too much "
+        "memory, is hollow."),
+    "rotrnn_fig3": Picture(lambda desk: norm_through_training(desk, "layers4"), ("rotrnn/fig3",),
         "Mean norm of the state in each of four layers through 400 steps of training, in four panels: RotRNN with 8 "
         "heads, RotRNN with 32, LRU with a learned and with a recomputed normaliser. In every panel the layers fan "
-        "out.",
-    ),
-    "dlr_table2": Picture(
-        shift_by_length,
-        ("dlr/table2",),
-        "R2 on Shift against the length for seven models, recorded runs on the left, the paper's numbers, of 128 times "
-        "the length and the modes, on the right. In both DLR goes down the pale steps that its reach predicts and "
-        "DLR-prod stays above. A dashed line at 0.222 is the score of copying the input: DLR-R gets no further.",
-    ),
-    "fwp_tables": Picture(
-        fwp_tables,
-        ("fwp/table1", "fwp/table2"),
-        "Whole strings right by task and model, eight panels, grey diamonds the paper's, blue dots recorded runs "
-        "over seeds. On parity, (aa)* and (abab)* Transformer, linear and DeltaNet are at 0; where brackets or "
-        "letters are counted the short recorded runs stay behind the paper's.",
-    ),
-    "fwp_negative": Picture(
-        negative_by_position,
-        ("fwp/negative",),
-        "Right answers by position up to 400 for four kinds of delta rule, panels for parity, (aa)*, Sum(5) and "
-        "S_3. With beta below 1 all stay at the level of a constant answer; with beta up to 2 one write learns "
-        "parity and, in two seeds of three, (aa)*, two writes learn all four, and most of what is learned fades far "
-        "beyond the trained length.",
-    ),
-    "regulargpt_table1": Picture(
-        accuracy_by_task,
-        ("regulargpt/table1",),
-        "Right answers beyond the trained lengths, thirteen tasks, four panels: RNN, Transformer, RegularGPT with C "
-        "= 2 and C = 3. Grey diamonds are the paper's, blue dots single recorded runs; a stroke marks the majority "
-        "level.",
-    ),
-    "regulargpt_table2": Picture(
-        accuracy_by_p,
-        ("regulargpt/table2",),
+        "out."),
+    "dlr_table2": Picture(shift_by_length, ("dlr/table2",),
+        "R2 on Shift against the length for seven models, recorded runs on the left, the paper's numbers, of 128 "
+        "times the length and the modes, on the right. In both DLR goes down the pale steps that its reach predicts "
+        "and DLR-prod stays above. A dashed line at 0.222 is the score of copying the input: DLR-R gets no further."),
+    "fwp_tables": Picture(fwp_tables, ("fwp/table1", "fwp/table2"),
+        "Whole strings right by task and model, eight panels, grey diamonds the paper's, blue dots recorded runs over"
+        " seeds. On parity, (aa)* and (abab)* Transformer, linear and DeltaNet are at 0; where brackets or letters "
+        "are counted the short recorded runs stay behind the paper's."),
+    "fwp_negative": Picture(negative_by_position, ("fwp/negative",),
+        "Right answers by position up to 400 for four kinds of delta rule, panels for parity, (aa)*, Sum(5) and S_3. "
+        "With beta below 1 all stay at the level of a constant answer; with beta up to 2 one write learns parity and,"
+        " in two seeds of three, (aa)*, two writes learn all four, and most of what is learned fades far beyond the "
+        "trained length."),
+    "regulargpt_table1": Picture(accuracy_by_task, ("regulargpt/table1",),
+        "Right answers beyond the trained lengths, thirteen tasks, four panels: RNN, Transformer, RegularGPT with C ="
+        " 2 and C = 3. Grey diamonds are the paper's, blue dots single recorded runs; a stroke marks the majority "
+        "level."),
+    "regulargpt_table2": Picture(accuracy_by_p, ("regulargpt/table2",),
         "Parity with ones of probability 0.1 to 0.9, at length 40 and beyond, in panels for RegularGPT, RNN and "
-        "Transformer: the paper's means in grey, single recorded runs in blue, a dashed line at one half.",
-    ),
-    "regulargpt_fig3": Picture(
-        clusters_of_tasks,
-        ("regulargpt/fig3",),
+        "Transformer: the paper's means in grey, single recorded runs in blue, a dashed line at one half."),
+    "regulargpt_fig3": Picture(clusters_of_tasks, ("regulargpt/fig3",),
         "Above, states of RegularGPT at all depths on a plane, coloured by what the word below them does: separate "
         "groups for Parity, Cycle Navigation and the permutations of three things. Below, clusters found by depth, "
-        "which are as many as the algebra predicts: 2; 5; and 4, then 6.",
-    ),
-    "regulargpt_fig4": Picture(
-        gradients,
-        ("regulargpt/fig4",),
-        "Share of the gradient from each position to the end of a string of 500, for RegularGPT, Transformer, RNN "
-        "and LRNN on Parity, Even Pairs and a task of the last four bits. On Parity and Even Pairs RegularGPT comes "
-        "nearest to a straight line; the RNN, right as often, has most of its gradient in the last few positions.",
-    ),
-    "regulargpt_table3": Picture(
-        perplexity_by_length,
-        ("regulargpt/table3",),
+        "which are as many as the algebra predicts: 2; 5; and 4, then 6."),
+    "regulargpt_fig4": Picture(gradients, ("regulargpt/fig4",),
+        "Share of the gradient from each position to the end of a string of 500, for RegularGPT, Transformer, RNN and"
+        " LRNN on Parity, Even Pairs and a task of the last four bits. On Parity and Even Pairs RegularGPT comes "
+        "nearest to a straight line; the RNN, right as often, has most of its gradient in the last few positions."),
+    "regulargpt_table3": Picture(perplexity_by_length, ("regulargpt/table3",),
         "Perplexity over that at the trained length, by length: on the left a step up behind C squared for "
         "RegularGPT, which is gone where the depth of training is kept; on the right the paper's models, which rise "
-        "by a factor of 25 and more.",
-    ),
-}
+        "by a factor of 25 and more."),
+}  # fmt: skip
 
 
 def draw(folder: Path, names: list[str] | None = None) -> list[Path]:

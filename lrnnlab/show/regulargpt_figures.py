@@ -89,9 +89,7 @@ def accuracy_by_task(records: Sequence[dict], live: Sequence[dict] = ()) -> Figu
     ['RNN', 'Transformer', 'RegularGPT, C = 2', 'RegularGPT, C = 3']
     """
     check_one_budget(records)
-    figure, panels = new_figure(
-        4.7, columns=len(NETS), left=1.45, right=0.2, top=0.75, bottom=0.55, gap=0.22, sharey=True
-    )
+    figure, panels = new_figure(4.7, columns=len(NETS), left=1.45, top=0.75, bottom=0.55, gap=0.22, sharey=True)
     majority = {record["task"]: record["metrics"]["majority"] for record in records}
     for axes, (row, name) in zip(panels, NETS.items()):
         for place, task in enumerate(TASKS):
@@ -115,7 +113,7 @@ def accuracy_by_task(records: Sequence[dict], live: Sequence[dict] = ()) -> Figu
 
 
 @styled
-def accuracy_by_p(records: Sequence[dict], live: Sequence[dict] = ()) -> Figure:
+def accuracy_by_p(records: Sequence[dict]) -> Figure:
     """Table 2: a panel for every net, Parity with ones of probability p: at length 40 (below) and beyond (above).
 
     As :func:`accuracy_by_task`, for records of ``regulargpt/table2``; the paper's numbers are means over 3 seeds.
@@ -131,10 +129,9 @@ def accuracy_by_p(records: Sequence[dict], live: Sequence[dict] = ()) -> Figure:
         for axes, row in zip(line, table2.ROWS):
             place = list(table2.MEASURES).index(measure)
             _paper(axes, [float(task) for task in table2.TASKS], table2.PAPER[row][place], hollow=True)
-            for found, colour in ((records, RECORDED), (live, LIVE)):
-                for task in table2.TASKS:
-                    shares = [100 * r["metrics"][measure] for r in found if (r["row"], r["task"]) == (row, task)]
-                    _runs(axes, _beside(float(task), len(shares), 0.03), shares, colour)
+            for task in table2.TASKS:
+                shares = [100 * r["metrics"][measure] for r in records if (r["row"], r["task"]) == (row, task)]
+                _runs(axes, _beside(float(task), len(shares), 0.03), shares, RECORDED)
             axes.axhline(50, color=FAINT, lw=1.2, ls=(0, (3, 2)), zorder=1)
             axes.set(ylim=(40, 103), xlim=(0, 1), xticks=[float(task) for task in table2.TASKS], yticks=[50, 75, 100])
         line[0].set_ylabel(title.replace(" (", "\n("))
@@ -142,7 +139,7 @@ def accuracy_by_p(records: Sequence[dict], live: Sequence[dict] = ()) -> Figure:
         axes.set_title(NETS[row])
     for axes in panels[-1]:
         axes.set_xlabel("p = P(1)")
-    _legend(figure, bool(live), seeds=False)
+    _legend(figure, live=False, seeds=False)
     return figure
 
 
@@ -164,16 +161,10 @@ def _legend(figure: Figure, live: bool, seeds: bool = True) -> None:
         return Line2D([], [], ls="none", marker=marker, color=colour, label=label, **look)
 
     handles = [mark("D", PAPER, "paper, best of 3", ms=6)] if seeds else []
-    handles += [
-        mark("D", PAPER, "paper, mean of 3", ms=6, mfc="none"),
-        mark("o", RECORDED, "recorded, each seed", ms=4.5),
-    ]
+    handles += [mark("D", PAPER, "paper, mean of 3", ms=6, mfc="none"), mark("o", RECORDED, "recorded, each seed", ms=4.5)]
     handles += [mark("o", LIVE, "live", ms=4.5)] if live else []
-    handles += [
-        mark("|", FAINT, "majority", ms=11, mew=1.6)
-        if seeds
-        else Line2D([], [], color=FAINT, lw=1.2, ls=(0, (3, 2)), label="majority")
-    ]
+    stroke = mark("|", FAINT, "majority", ms=11, mew=1.6)
+    handles.append(stroke if seeds else Line2D([], [], color=FAINT, lw=1.2, ls=(0, (3, 2)), label="majority"))
     figure.legend(handles=handles, loc="upper right", ncols=len(handles), handletextpad=0.3, columnspacing=1.2)
 
 
@@ -295,15 +286,11 @@ def gradients(records: Sequence[Mapping]) -> Figure:
     tasks = [task for task in ASKED if any(record["task"] == task for record in records)]
     if not tasks:
         raise ValueError(f"no record of {', '.join(ASKED)} among {len(records)} records")
-    figure, panels = new_figure(
-        3.6, columns=len(tasks), left=0.6, right=0.2, top=1.1, gap=0.3, squeeze=False, sharey=True
-    )
+    figure, panels = new_figure(3.6, columns=len(tasks), left=0.6, top=1.1, gap=0.3, squeeze=False, sharey=True)
     for axes, task in zip(panels[0], tasks):
         _gradients(axes, [record for record in records if record["task"] == task])
         axes.set_title(ASKED[task], pad=68, fontsize=10)
-        axes.legend(
-            loc="lower left", bbox_to_anchor=(-0.02, 1.0), handlelength=2.2, borderaxespad=0.1, labelspacing=0.2
-        )
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), handlelength=2.2, borderaxespad=0.1, labelspacing=0.2)
     panels[0, 0].set_ylabel("share of the gradient from here on")
     return figure
 

@@ -1,6 +1,6 @@
-"""Shift drawn (chapter 06): R2 by length, here and in paper 004, and the kernels that were learned for it.
+"""Shift drawn (chapter 06): R2 by length, here and in paper 004.
 
-Letters: L length, j output column, k lag.
+Letters: L length.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lrnnlab.algebra.shifts import predicted_r2
-from lrnnlab.show.style import FAINT, INK, PAPER, SMALL, Look, check_one_budget, label_ends, new_figure, styled
+from lrnnlab.show.style import FAINT, PAPER, SMALL, Look, check_one_budget, label_ends, new_figure, styled
 from lrnnlab.tables import dlr_table2
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.training.evaluation import summary
@@ -26,7 +26,6 @@ ROWS = {
     "dss": ("DSS", Look("#000000", (0, (1, 1.2)), "v")),
     "sgconv": ("SGConv", Look("#332288", (0, (8, 2)), "P")),
 }
-SPACING = 1.3  # between two kernels that stand one above the other
 
 
 @styled
@@ -108,43 +107,3 @@ def _paper(axes: Axes) -> None:
 
 def _powers(axes: Axes, powers: Sequence[int]) -> None:
     axes.set_xticks(powers, [f"$2^{{{power}}}$" for power in powers])
-
-
-@styled
-def shift_kernels(records: Sequence[Mapping]) -> Figure:
-    """How output j depends on the input k positions back: one panel a record, j = 0..7 upwards, before (grey) and after.
-
-    A stroke marks k = j L/8, where a perfect kernel has its 1.
-
-    Parameters
-    ----------
-    records : list of dict
-        Of ``dlr/kernels``, task ``shift``.
-
-    Raises
-    ------
-    ValueError
-        For a record of another task, or none.
-
-    Examples
-    --------
-    >>> eye = np.eye(8, 16).tolist()
-    >>> made = {"row": "dlr", "task": "shift", "metrics": {"r2": 0.9}, "kernels": {"before": eye, "after": eye}}
-    >>> shift_kernels([made, made]).axes[1].get_title("left")
-    'DLR: R2 0.90'
-    """
-    if not records or any(record["task"] != "shift" for record in records):
-        raise ValueError(f"needs records of the task shift, got {[record['task'] for record in records]}")
-    figure, panels = new_figure(4.2, columns=len(records), left=0.65, gap=0.3, top=0.35, squeeze=False, sharey=True)
-    for axes, record in zip(panels[0], records):
-        name, look = ROWS.get(record["row"], (record["row"], Look(INK)))
-        before, after = (np.array(record["kernels"][when]) for when in ("before", "after"))
-        L = after.shape[1]
-        for j in range(len(after)):
-            axes.plot(before[j] + SPACING * j, color=FAINT, lw=0.7, alpha=0.7, zorder=1)
-            axes.plot(after[j] + SPACING * j, color=look.colour, lw=1.3, zorder=3)
-            axes.plot([j * L / len(after)] * 2, [SPACING * j - 0.25, SPACING * j - 0.05], color=INK, lw=1.5, zorder=4)
-        axes.set(title=f"{name}: R2 {record['metrics']['r2']:.2f}", xlabel="lag k", xlim=(-0.03 * L, L),
-                 xticks=range(0, L + 1, L // 4), ylim=(-0.6, SPACING * len(after) + 0.1))  # fmt: skip
-        axes.set_yticks([SPACING * j for j in range(len(after))], [f"j = {j}" for j in range(len(after))])
-    return figure

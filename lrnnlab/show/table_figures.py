@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -43,14 +44,16 @@ def holds(records: Sequence[dict], tasks: Sequence[str], rows: Sequence[str],
     for axes, task in zip(panels[0], tasks):
         for place, row in enumerate(rows):
             cell = [r for r in records if (r["task"], r["row"]) == (task, row)]
-            _row(axes, place, cell, (live or {}).get((task, row), []))
+            if cell:
+                seen = [r["metrics"]["accuracy_seen"] for r in cell]
+                mark_seeds(axes, place, seen, [r["metrics"]["accuracy_all"] for r in cell])
+            else:
+                mark_absent(axes, place)
+            mark_live(axes, place, (live or {}).get((task, row), []))
         majority = next((r["levels"]["majority"] for r in records if r["task"] == task), None)
         if majority is not None:
             axes.axvline(majority, color=FAINT, lw=1.2, ls=(0, (3, 2)), zorder=1)
-        axes.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5), title=task)
-        axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-        axes.grid(False, axis="x")
-        axes.tick_params(length=0)
+        share_panel(axes, len(rows), task)
     panels[0, 0].set_yticks(range(len(rows)), map(renamed, rows))
     figure.supxlabel("right answers", fontsize=10, y=0.12 / figure.get_size_inches()[1])
     handles = [
@@ -64,15 +67,28 @@ def holds(records: Sequence[dict], tasks: Sequence[str], rows: Sequence[str],
     return figure
 
 
-def _row(axes, place: int, cell: Sequence[dict], live: Sequence[float]) -> None:
-    if cell:
-        past = [r["metrics"]["accuracy_all"] for r in cell]
-        seen = np.mean([r["metrics"]["accuracy_seen"] for r in cell])
-        axes.plot([seen], [place], "o", ms=8, mfc="none", mec=RECORDED, clip_on=False, zorder=3)
-        axes.plot([min(past), max(past)], [place] * 2, color=RECORDED, lw=2, zorder=2)
-        axes.plot(past, [place] * len(past), "|", color=RECORDED, ms=8, mew=1.2, clip_on=False, zorder=2)
-        axes.plot([np.mean(past)], [place], "o", ms=5, color=RECORDED, clip_on=False, zorder=3)
-    else:
-        axes.text(0.5, place, "not run", fontsize=SMALL, color=FAINT, ha="center", va="center",
-                  bbox={"fc": "white", "ec": "none", "pad": 1})
-    axes.plot(live, [place] * len(live), "s", ms=5, color=LIVE, mec="white", mew=0.6, clip_on=False, zorder=4)
+def share_panel(axes: Axes, rows: int, title: str) -> None:
+    """Ready for so many rows of shares, 0 to 100 %, one below the other."""
+    axes.set(xlim=(0, 1), ylim=(rows - 0.5, -0.5), title=title)
+    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.grid(False, axis="x")
+    axes.tick_params(length=0)
+
+
+def mark_seeds(axes: Axes, place: int, seen: Sequence[float], past: Sequence[float]) -> None:
+    """A row's ring (the mean of ``seen``), dot (the mean of ``past``), its whisker, and a stroke for every seed."""
+    axes.plot([np.mean(seen)], [place], "o", ms=8, mfc="none", mec=RECORDED, clip_on=False, zorder=3)
+    axes.plot([min(past), max(past)], [place] * 2, color=RECORDED, lw=2, zorder=2)
+    axes.plot(past, [place] * len(past), "|", color=RECORDED, ms=8, mew=1.2, clip_on=False, zorder=2)
+    axes.plot([np.mean(past)], [place], "o", ms=5, color=RECORDED, clip_on=False, zorder=3)
+
+
+def mark_absent(axes: Axes, place: int) -> None:
+    """A row that has no run says so."""
+    axes.text(0.5, place, "not run", fontsize=SMALL, color=FAINT, ha="center", va="center",
+              bbox={"fc": "white", "ec": "none", "pad": 1})  # fmt: skip
+
+
+def mark_live(axes: Axes, place: int, shares: Sequence[float]) -> None:
+    """Runs of today, a square each."""
+    axes.plot(shares, [place] * len(shares), "s", ms=5, color=LIVE, mec="white", mew=0.6, clip_on=False, zorder=4)

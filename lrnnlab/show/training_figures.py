@@ -17,8 +17,7 @@ LABELS = 1.85  # inches in the right margin for what is written at the ends of l
 
 
 @styled
-def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: int | None = None,
-               log_x: bool = False, title: str = "") -> Figure:
+def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: int | None = None) -> Figure:
     """Training loss by step, on a logarithmic scale, one line per label.
 
     Parameters
@@ -27,10 +26,6 @@ def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: in
         label -> [(step, loss in nats), ...], for example ``{"softmax": fit.losses}``.
     classes : int, optional
         Also mark ln C, the loss of a uniform guess.
-    log_x : bool
-        For thousands of steps.
-    title : str
-        What is written above.
 
     Examples
     --------
@@ -47,12 +42,10 @@ def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: in
         levels.append(losses)
         ends.append((_last(losses), label, look.colour))
     axes.set_yscale("log")
-    if log_x:
-        axes.set_xscale("log")
     if classes is not None:
         axes.axhline(math.log(classes), color=FAINT, lw=1.2, ls=(0, (4, 3)), label="chance")
         ends.append((math.log(classes), f"chance: ln {classes} = {math.log(classes):.2f}", FAINT))
-    axes.set(xlabel="training step", ylabel="cross-entropy (nats)", title=title)
+    axes.set(xlabel="training step", ylabel="cross-entropy (nats)")
     axes.margins(x=0)
     label_ends(axes, ends)
     return figure
@@ -60,7 +53,7 @@ def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: in
 
 @styled
 def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: int, chance: float, majority: float,
-                       window: int = 1, log_x: bool = False, title: str = "") -> Figure:
+                       window: int = 1) -> Figure:
     """Share of strings answered rightly after each token, one line per model, with what guessing would give.
 
     Parameters
@@ -75,10 +68,6 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
     window : int
         Show means over so many neighbouring positions (in bold, the raw curve faint behind): counts of 128 strings
         scatter by up to 0.044.
-    log_x : bool
-        For thousands of positions.
-    title : str
-        What is written above.
 
     Examples
     --------
@@ -103,13 +92,8 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
     axes.set(xlabel="position in the string" + (f" (means over {window})" if window > 1 else ""),
              ylabel="strings answered rightly", ylim=(0, 1.03), xlim=(1, max(longest, train_length, 2)))
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0", "20 %", "40 %", "60 %", "80 %", "100 %"])
-    if log_x:
-        axes.set_xscale("log")
-        ticks = [10**k for k in range(math.floor(math.log10(longest)) + 1)]
-        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     _mark_training(axes, train_length)
     ends += _mark_guessing(axes, chance, majority)
-    axes.set_title(title, pad=22)
     label_ends(axes, ends)
     return figure
 
@@ -126,8 +110,12 @@ def spread(within: Sequence[float], between: Sequence[float], *, train_length: i
     ----------
     within, between : list of float, (T,)
         From ``analysis.within_between``, in the units of the state.
-    train_length, log_x, title
+    train_length : int, optional
         As in :func:`accuracy_by_length`.
+    log_x : bool
+        For thousands of positions.
+    title : str
+        What is written above.
 
     Examples
     --------

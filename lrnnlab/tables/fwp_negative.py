@@ -1,16 +1,7 @@
 """Beyond paper 003: what its delta rule can count once beta may exceed 1, and once a token may write twice.
 
 One layer of DeltaNet, A_t a product of n_h factors I - beta k k^T with unit keys: what the literature did next (Grazzi
-et al. 2024 for beta, Siems et al. 2025 for n_h).
-
-==============  ==========  ===  =======================================================================================
-row             beta        n_h  what A_t can be
-==============  ==========  ===  =======================================================================================
-``beta1_nh1``   (0, 1)      1    a contraction along one direction
-``beta2_nh1``   (0, 2)      1    nearly a reflection: order two, so parity, (aa)* and the swaps of S_3
-``beta1_nh2``   (0, 1)      2    a product of two contractions: all its eigenvalues still lie in [0, 1]
-``beta2_nh2``   (0, 2)      2    nearly any rotation of a plane: Sum(5) and all of S_3
-==============  ==========  ===  =======================================================================================
+et al. 2024 for beta, Siems et al. 2025 for n_h).  Rows say the upper end of beta and n_h (``ROWS``).
 
 Tasks: parity and (aa)* of paper 003, Sum(5) of paper 000, and S_3: the product of the permutations of three things read
 so far, all six as tokens and as answers.  Trained on 2,000 strings of up to 50 tokens, scored as paper 003 does, and by
@@ -27,47 +18,24 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
 from lrnnlab.tables import fwp_training
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, lines, spread, who
-from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task
+from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task, WordProblem
 from lrnnlab.training.pools import answers
 from lrnnlab.training.steady import stream
 
-ROWS = ("beta1_nh1", "beta2_nh1", "beta1_nh2", "beta2_nh2")
+ROWS = (
+    "beta1_nh1",  # A_t is a contraction along one direction
+    "beta2_nh1",  # nearly a reflection: order two, so parity, (aa)* and the swaps of S_3
+    "beta1_nh2",  # a product of two contractions: all its eigenvalues still lie in [0, 1]
+    "beta2_nh2",  # nearly any rotation of a plane: Sum(5) and all of S_3
+)
 FAR, FAR_STRINGS, BLOCK = 400, 100, 10  # tokens, strings, and positions that are averaged
 STAGES = {"live": [(100, 12), (400, 50)], "desk": [(100, 12), (1400, 50)]}  # steps, and on strings of what length at most
-
-
-class Permutations(Task):
-    """S_3: the product of the permutations read so far, left to right; number k is the k-th in dictionary order.
-
-    >>> task = Permutations()
-    >>> task.symbols
-    ('012', '021', '102', '120', '201', '210')
-    >>> task.answer(task.read("120 120 120 021"))
-    [3, 4, 0, 1]
-    """
-
-    _all = tuple(permutations(range(3)))
-    symbols, classes, initial = tuple("".join(map(str, one)) for one in _all), 6, (0, 1, 2)
-
-    def step(self, state: tuple, token: int) -> tuple:
-        return tuple(self._all[token][place] for place in state)
-
-    def output(self, state: tuple) -> int:
-        return self._all.index(state)
-
-    def answer(self, tokens: Any) -> list[int]:
-        product, found = np.eye(3, dtype=int), []
-        for token in self.check_string(tokens):
-            product = product @ np.eye(3, dtype=int)[list(self._all[token])]
-            found.append(self._all.index(tuple(product.argmax(1))))
-        return found
 
 
 class MixedLengths(BaseTask):
@@ -116,9 +84,12 @@ class MixedLengths(BaseTask):
         mask = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
         return Batch(tokens, self.task.targets(tokens).masked_fill(~mask, -1), mask)
 
+
+# all six permutations of three things as tokens; number k of the answers is the k-th in dictionary order, too
+PERMUTATIONS = WordProblem({"".join(map(str, one)): one for one in permutations(range(3))}, "S_3")
 MAKERS: dict[str, Any] = {
     "parity": COUNTER_TASKS["parity"], "aa": COUNTER_TASKS["aa"],
-    "sum5": partial(MixedLengths, Sum(5)), "s3": partial(MixedLengths, Permutations()),
+    "sum5": partial(MixedLengths, Sum(5)), "s3": partial(MixedLengths, PERMUTATIONS),
 }  # fmt: skip
 TASKS = tuple(MAKERS)
 

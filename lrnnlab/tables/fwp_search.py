@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
-from lrnnlab.tables import fwp_table1, fwp_table2, fwp_training
+from lrnnlab.tables import fwp_table1, fwp_training
 from lrnnlab.tables.fwp_table1 import CELLS
-from lrnnlab.tables.table import Run, Table, there
+from lrnnlab.tables.table import Table
 from lrnnlab.tables.text import by_cell
 
-SEARCHED = {table.name: table for table in (fwp_table1.TABLE, fwp_table2.TABLE)}
+SEARCHED = ("fwp/table1", "fwp/table2")
 _RATES = {"rate": (1e-2, 2e-2, 3e-2, 1e-3, 2e-3, 3e-3), "batch": (16, 32, 64)}
 GRID = {"layers": (1, 2, 4), "width": (8, 16, 32), "ff": (1, 2, 4), "heads": (1, 2, 4), **_RATES}
 CELL_GRID = {"layers": (1, 2), "width": (8, 16, 32, 64), **_RATES}  # of the LSTMs
@@ -53,38 +53,6 @@ def setting(row: str, task: str, budget: str) -> dict:
     """
     model, _, number = row.rpartition("-")
     return fwp_table1.cell(model, task, budget, configurations(model)[int(number)])
-
-
-def search_plan(
-    name: str,
-    *,
-    tasks: Sequence[str] | None = None,
-    rows: Sequence[str] | None = None,
-    seeds: Sequence[int] | None = None,
-    budget: str = "live",
-    first: int = 0,
-) -> list[Run]:
-    """The runs of a search for table ``name``: of each task and row the ``first`` configurations (0: all).
-
-    One seed, as in the paper, unless ``seeds`` are given.  ``ValueError`` for a table, row, task or budget that is not
-    there, or a negative ``first``.
-
-    >>> [run.row for run in search_plan("fwp/table1", tasks=["parity"], rows=["srwm"], first=3)]
-    ['srwm-0', 'srwm-1', 'srwm-2']
-    """
-    there(name, tuple(SEARCHED), "table", TABLE.name)
-    table = SEARCHED[name]
-    tasks, rows = tasks or table.tasks, [table.aliases.get(row, row) for row in rows or table.rows]
-    for task in tasks:
-        for row in rows:
-            table.setting(row, task, budget)
-    if first < 0:
-        raise ValueError(f"a search tries the first N configurations, 0 for all, got {first}")
-    return [
-        Run(TABLE.name, task, f"{row}-{number}", seed, budget, "ours", setting(f"{row}-{number}", task, budget))
-        for task in tasks for row in rows for number in range(len(configurations(row)))[: first or None]
-        for seed in (seeds or (0,))
-    ]  # fmt: skip
 
 
 def table(records: Sequence[dict]) -> str:

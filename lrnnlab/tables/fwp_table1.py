@@ -169,9 +169,14 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     return fwp_training.measure(COUNTER_TASKS[setting["task"]](), setting, seed, progress, checkpoint)[1]
 
 
-TABLE = Table(
-    "fwp/table1", ROWS, TASKS, setting, by_setting(measure), fwp_training.line,
-    partial(fwp_training.table, tasks=TASKS, paper=PAPER, impossible=NOT_EXPRESSIBLE),
-    aliases={"ours": "recurrent_delta"}, paper=PAPER,
-    score=fwp_training.bin1, scored="whole strings of Bin1", printed=lambda row, task: f"{PAPER[row][TASKS.index(task)][1]:g}",
-)  # fmt: skip
+def declared(name: str, rows: tuple[str, ...], tasks: tuple[str, ...], paper: Mapping) -> Table:
+    """Table 1, or 2, with the paper's (Bin0, Bin1) by row and task."""
+    return Table(
+        name, rows, tasks, setting, by_setting(measure), fwp_training.line,
+        partial(fwp_training.table, tasks=tasks, paper=paper, impossible=NOT_EXPRESSIBLE),
+        aliases={"ours": "recurrent_delta"}, paper=paper, score=fwp_training.bin1, scored="whole strings of Bin1",
+        printed=lambda row, task: f"{paper[row][tasks.index(task)][1]:g}",
+    )  # fmt: skip
+
+
+TABLE = declared("fwp/table1", ROWS, TASKS, PAPER)

@@ -7,10 +7,7 @@ Rows, settings and scores are those of ``fwp_table1``.
 
 from __future__ import annotations
 
-from functools import partial
-
-from lrnnlab.tables import fwp_table1, fwp_training
-from lrnnlab.tables.table import Table
+from lrnnlab.tables import fwp_table1
 
 TASKS = ("dyck_1", "reset_dyck_1")
 PAPER = {  # row: (Bin0, Bin1) by task
@@ -19,9 +16,4 @@ PAPER = {  # row: (Bin0, Bin1) by task
 }
 ROWS = tuple(PAPER)
 
-TABLE = Table(
-    "fwp/table2", ROWS, TASKS, fwp_table1.setting, fwp_table1.TABLE.measure, fwp_training.line,
-    partial(fwp_training.table, tasks=TASKS, paper=PAPER, impossible=fwp_table1.NOT_EXPRESSIBLE),
-    aliases={"ours": "recurrent_delta"}, paper=PAPER,
-    score=fwp_training.bin1, scored="whole strings of Bin1", printed=lambda row, task: f"{PAPER[row][TASKS.index(task)][1]:g}",
-)  # fmt: skip
+TABLE = fwp_table1.declared("fwp/table2", ROWS, TASKS, PAPER)

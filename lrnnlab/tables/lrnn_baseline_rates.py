@@ -1,19 +1,19 @@
 """How is each baseline of Table 2 of paper 000 trained?  Depths, readouts and rates, judged at the training length.
 
-Two parts, each run from a seed that no run of the table has (900 for seed 0), of 32 strings a step, trained as for the
-table (see ``lrnn_baselines``) but shorter.  Then it answers 1,024 fresh strings of the *training* length, 40 or 39, and
-no string that is longer.  The best share of right answers over all positions wins; where two are equal, the smaller
-loss (mean over the last 100 steps of training, whose strings are all fresh too).
+Each run has a seed that no run of the table has (900 for seed 0), 32 strings a step, and the table's training (see
+``lrnn_baselines``), but shorter.  Then it answers 1,024 fresh strings of the *training* length, 40 or 39, and none that is
+longer.  The best share of right answers over all positions wins; of equals the smaller loss (mean over the last 100 steps
+of training, whose strings are all fresh too).  A rate at which training broke off on one task is out for that baseline on
+all.
 
 ``s4d-0.003``
     One layer on Sum and EvenPair, with the readout of ``lrnn_baselines.one_layer``: four rates, 1,000 steps, a fifth
-    of the table's.  A rate at which training broke off on either task is out for that baseline on both.  So it is with
-    vanilla at 0.01, which breaks off on EvenPair; a run of the table had broken off on Sum too.
+    of the table's.
 ``s4d-3-mlp-0.003``
     What one layer does not teach, and on ModArith: three layers with the paper's readout of two layers at three rates,
     then, at the best of these, the linear readout, and one layer; 500 steps, which take the time of some 1,300 of one
-    layer.  The three starts of S4D share what is found for ``s4d``.  Liquid-S4, the dearest, was not tried with three
-    layers, nor RWKV on ModArith.
+    layer.  The starts of S4D share what is found for ``s4d``; Liquid-S4, the dearest, was not tried with three layers,
+    nor RWKV on ModArith.
 ``s4d-3-linear-0.01-again``
     Where one layer was ahead after its 1,000 steps, the best of three layers again, with as many.
 
@@ -104,44 +104,6 @@ def tried(record: dict) -> tuple[int, str, float]:
     """Layers, readout and rate of a record."""
     setting = record["config"]["setting"]
     return setting["options"]["layers"], setting["options"].get("head", "mlp"), setting["lr"]
-
-
-def chosen(records: Sequence[dict]) -> dict[str, dict[str, tuple[int, str, float]]]:
-    """The winners, by task and baseline: layers, readout, rate.
-
-    ``ValueError`` if a baseline lacks one of the rates of a part that it was tried in, or has none left.  A rate that
-    broke off on one task is out on all.
-
-    >>> def made(lr, accuracy, loss):
-    ...     setting = {"baseline": "s4", "lr": lr, "options": {"layers": 1}}
-    ...     metrics = {"accuracy": accuracy, "loss": loss, "finished": loss is not None}
-    ...     return {"task": "sum", "row": f"s4-{lr:g}", "config": {"setting": setting}, "metrics": metrics}
-    >>> chosen([made(1e-3, 0.5, 1.2), made(3e-3, 0.5, 1.1), made(1e-2, 0.8, None), made(3e-2, 0.7, None)])
-    {'sum': {'s4': (1, 'mlp', 0.003)}}
-    """
-    found: dict[tuple[str, str], dict[tuple[int, str, float], dict]] = {}
-    parts: dict[tuple[str, str, tuple[float, ...]], set[float]] = {}
-    broken = set()
-    for record in records:
-        task, baseline, how = record["task"], record["config"]["setting"]["baseline"], tried(record)
-        part: tuple[float, ...] = CANDIDATES if record["row"].count("-") == 1 else DEEP
-        if part is CANDIDATES or how[:2] == SHAPES[0]:
-            parts.setdefault((task, baseline, part), set()).add(how[-1])
-        if found.setdefault((task, baseline), {}).get(how, {"accuracy": -1.0})["accuracy"] < record["metrics"]["accuracy"]:
-            found[task, baseline][how] = record["metrics"]
-        if not record["metrics"]["finished"]:
-            broken.add((baseline, how))
-    for (task, baseline, part), rates in parts.items():
-        if rates != set(part):
-            raise ValueError(f"{baseline} on {task} was tried at {sorted(rates)}, not at each of {part}")
-    winners: dict[str, dict[str, tuple[int, str, float]]] = {}
-    for (task, baseline), of in found.items():
-        left = {how: metrics for how, metrics in of.items() if (baseline, how) not in broken}
-        if not left:
-            raise ValueError(f"{baseline} on {task} is left with none of what was tried: training broke off")
-        best = max(left, key=lambda how: (left[how]["accuracy"], -left[how]["loss"]))
-        winners.setdefault(task, {})[baseline] = best
-    return winners
 
 
 def line(record: dict) -> str:

@@ -1,17 +1,6 @@
 """The baselines of Table 2 of paper 000 (Fan, Chi, Rudnicky 2024, Sec. 4.3): models, training, learning rates.
 
-=====================  ============================================================================================
-row                    model, 64 wide
-=====================  ============================================================================================
-``vanilla``            Eq. 2, one constant matrix, orthogonal at the start
-``diagonal_positive``  Eq. 3, input-dependent and diagonal; ``_signed``, ``_complex``, ``_unit``: see ``models.diagonal``
-``s4``                 S4, N = 64
-``s4d``                S4D-Lin, N = 64; ``s4d_inv`` and ``s4d_legs``: the other two starts
-``liquid_s4``          Liquid-S4 as Eq. 4 writes it, N = 4; 8 at the budget *paper*
-``rwkv``               RWKV-4, channel mixing as wide as the model; 4 times as wide at the budget *paper*
-``lstm``, ``elman``    torch's LSTM and tanh RNN, 64 units: not linear, not in the paper's table
-=====================  ============================================================================================
-
+``MODELS`` has them, all 64 wide.  LSTM and tanh RNN are not linear and not in the paper's table.
 The paper names S4, S4D, Liquid-S4, RWKV and vanilla, and neither their sizes nor how they were trained; its code has
 none of them.  Everything here is our choice, and all rows share it, except depth, readout and learning rate, which each
 row has for itself on Sum and EvenPair: those that are best *at the training length* in ``lrnn/baseline_rates``, in
@@ -37,33 +26,28 @@ from typing import Any
 from lrnnlab.tables.table import Setting
 from lrnnlab.training import Phase, Recipe
 
-_MODELS = {
-    "vanilla": ("vanilla", {}),
-    "diagonal_positive": ("diagonal", {"kind": "positive"}),
-    "diagonal_signed": ("diagonal", {"kind": "signed"}),
-    "diagonal_complex": ("diagonal", {"kind": "complex"}),
-    "diagonal_unit": ("diagonal", {"kind": "unit"}),
+MODELS: dict[str, tuple[str, dict]] = {  # row: name in the registry, and options
+    "vanilla": ("vanilla", {}),  # Eq. 2, one constant matrix, orthogonal at the start
+    **{f"diagonal_{kind}": ("diagonal", {"kind": kind}) for kind in ("positive", "signed", "complex", "unit")},  # Eq. 3
     "s4": ("s4", {}),
-    "s4d": ("s4d", {"init": "lin"}),
-    "s4d_inv": ("s4d", {"init": "inv"}),
-    "s4d_legs": ("s4d", {"init": "legs"}),
-    "liquid_s4": ("liquid_s4", {}),
-    "rwkv": ("rwkv", {}),
-    "lstm": ("lstm", {}),
-    "elman": ("elman", {}),
-}
-_SMALLER = {"liquid_s4": {"state": 4}, "rwkv": {"expand": 1}}  # with three layers, 8 and 4 would take twice as long
+    "s4d": ("s4d", {"init": "lin"}), "s4d_inv": ("s4d", {"init": "inv"}), "s4d_legs": ("s4d", {"init": "legs"}),
+    "liquid_s4": ("liquid_s4", {}),  # as Eq. 4 writes it
+    "rwkv": ("rwkv", {}),  # RWKV-4
+    "lstm": ("lstm", {}), "elman": ("elman", {}),
+}  # fmt: skip
+# N = 4, and channel mixing as wide as the model: with three layers, 8 and 4 times would take twice as long
+_SMALLER = {"liquid_s4": {"state": 4}, "rwkv": {"expand": 1}}
 # On Sum the readout of two layers keeps these from learning what they learn in 600 steps without it.
 _LINEAR_HEADS = (("lstm", "sum"), ("elman", "sum"))
 REFERENCES = ("lstm", "elman")
 SAME = {"s4d_inv": "s4d", "s4d_legs": "s4d"}  # three starts of one model share the shape and the rate of the first
 
-ROWS = tuple(_MODELS)
+ROWS = tuple(MODELS)
 LAYERS = {"sum": 1, "evenpair": 1, "modarith": 3}  # of the paper's own model
 LIVE = 300
 SHARED: dict[str, Any] = {"batch": 32, "betas": (0.9, 0.99), "clip": 1.0}
 
-# Layers, readout, rate: on Sum and EvenPair what ``lrnn_baseline_rates.chosen`` says of the records of the sweep.
+# Layers, readout, rate: on Sum and EvenPair what won the sweep (``tests/test_baseline_rows.py`` asks its records).
 CHOSEN: dict[str, dict[str, tuple[int, str, float]]] = {
     "sum": {
         "vanilla": (3, "mlp", 3e-3), "diagonal_positive": (1, "mlp", 1e-2), "diagonal_signed": (1, "mlp", 1e-2),
@@ -94,7 +78,7 @@ def architecture(row: str, layers: int, head: str, budget: str = "desk") -> tupl
     >>> architecture("s4d_inv", 3, "mlp")
     ('s4d', {'layers': 3, 'init': 'inv'})
     """
-    name, options = _MODELS[row]
+    name, options = MODELS[row]
     smaller = {} if budget == "paper" else _SMALLER.get(row, {})
     return name, {"layers": layers, **options, **smaller, **({} if head == "mlp" else {"head": head})}
 

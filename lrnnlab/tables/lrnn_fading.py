@@ -44,7 +44,7 @@ from lrnnlab.analysis import FLOAT32_MAX, centre_scores, crossing, way_to_error,
 from lrnnlab.tables import lrnn_table2
 from lrnnlab.tables.lrnn_training import train
 from lrnnlab.tables.table import Run, Setting, Table, by_setting
-from lrnnlab.tables.text import lines, who
+from lrnnlab.tables.text import lines, significant, who
 from lrnnlab.tasks.base import answered
 from lrnnlab.training import Phase, Recipe
 from lrnnlab.training.steady import stream
@@ -121,7 +121,7 @@ def look(model: Any, task: tasks.Task, setting: dict, seed: int) -> dict:
                       if learned and min(seen or length + 1, T + 1) > last},
     }  # fmt: skip
     at = np.unique(np.geomspace(1, T, 90).round().astype(int))
-    shown = {name: [_plain(curve[t - 1]) for t in at] for name, curve in (curves | {"accuracy": right}).items()}
+    shown = {name: [significant(curve[t - 1]) for t in at] for name, curve in (curves | {"accuracy": right}).items()}
     return {"metrics": metrics, "curves": {"position": at.tolist(), **shown}}
 
 
@@ -168,14 +168,9 @@ def predict(curves: dict[str, np.ndarray], first: int, last: int) -> dict:
     """What positions ``first``..``last`` foretell: when the readout fades, when float32 overflows, and the earlier."""
     law, fade = crossing(np.maximum(curves["readout"], FLOOR), first, last, 1.0)
     _, overflow = crossing(curves["size"], first, last, OVERFLOW, "exponential")
-    return {"law": law, "fade": _plain(fade), "overflow": _plain(overflow),
-            "growth": _plain((curves["size"][last - 1] / curves["size"][first - 1]) ** (1 / (last - first)), 6),
-            "horizon": _plain(min(fade, overflow))}  # fmt: skip
-
-
-def _plain(value: float, digits: int = 5) -> float | None:
-    """For a record: rounded to significant digits, None where there is no number."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return {"law": law, "fade": significant(fade), "overflow": significant(overflow),
+            "growth": significant((curves["size"][last - 1] / curves["size"][first - 1]) ** (1 / (last - first)), 6),
+            "horizon": significant(min(fade, overflow))}  # fmt: skip
 
 
 def line(record: dict) -> str:

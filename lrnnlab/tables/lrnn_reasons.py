@@ -122,13 +122,9 @@ def why(cell: Sequence[dict], swept: Sequence[dict]) -> str:
     return said + (f"; with finitely many states not expressible: {theorem}" if theorem else "")
 
 
-def reasons(found: Sequence[dict], swept: Sequence[dict] | None = None) -> pd.DataFrame:
-    """A row for each cell: layers, accuracy at the training length and past it, why low, how its training differs.
-
-    ``swept``: records of ``lrnn/baseline_rates``; those in ``data/`` if absent.
-    """
-    if swept is None:
-        swept = records.recorded("lrnn/baseline_rates")
+def reasons(found: Sequence[dict]) -> pd.DataFrame:
+    """A row for each cell: layers, accuracy at the training length and past it, why low, how its training differs."""
+    swept = records.recorded("lrnn/baseline_rates")
     return pd.DataFrame([
         {"task": task, "row": row, "layers": cell[0]["config"]["setting"]["options"].get("layers", 1), "seeds": len(cell),
          "training length": range_in_percent([r["metrics"]["accuracy_seen"] for r in cell]),

@@ -2,15 +2,6 @@
 
 The numbers of the printed table are not in the text that we have, so none are shown.
 
-===========  ======================================================================================================
-row          model
-===========  ======================================================================================================
-``softmax``  columns of A on the simplex, no input term, x_0 fixed: snaps to an exact automaton.  Also called ``ours``
-``release``  the released code's column rule
-``clip``     the paper's Eq. 6
-baselines    the other rows: see ``lrnn_baselines``, which also says how their learning rates were chosen
-===========  ======================================================================================================
-
 Budgets: *live* and *desk* use recipes of ours, far shorter than the paper's; at the desk a baseline has 1,000 to 5,000
 steps, and its last weights count.  *paper* is the released setting (Adam, 40,000 steps of 128, cross-entropy, no
 clipping, no schedule, the learning rates of the released code, which are those of the paper's own model), scored as the
@@ -32,7 +23,12 @@ from lrnnlab.tables.text import accuracy
 from lrnnlab.training import Mend, Phase, Recipe
 
 TASKS = ("sum", "evenpair", "modarith")
-ROWS = ("softmax", "release", "clip", *lrnn_baselines.ROWS)
+ROWS = (
+    "softmax",  # columns of A on the simplex, no input term, x_0 fixed: snaps to an exact automaton; also called "ours"
+    "release",  # the released code's column rule
+    "clip",  # the paper's Eq. 6
+    *lrnn_baselines.ROWS,  # that module also says how their learning rates were chosen
+)
 
 _LAYERS = lrnn_baselines.LAYERS
 _PAPER_RATE = {"sum": 1e-4, "evenpair": 2e-4, "modarith": 2e-4}

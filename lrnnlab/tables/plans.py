@@ -9,43 +9,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
-from lrnnlab.tables import (
-    dlr_kernels,
-    dlr_table2,
-    dlr_table4,
-    fwp_negative,
-    fwp_search,
-    fwp_table1,
-    fwp_table2,
-    ladder,
-    ladder_protocols,
-    lrnn_baseline_rates,
-    lrnn_fading,
-    lrnn_fig1,
-    lrnn_growth,
-    lrnn_smoothing,
-    lrnn_speed,
-    lrnn_table2,
-    regulargpt_fig3,
-    regulargpt_fig4,
-    regulargpt_table1,
-    regulargpt_table2,
-    regulargpt_table3,
-    rotrnn_fig3,
-    rotrnn_table1,
-)  # fmt: skip
+from lrnnlab.tables.fwp_search import SEARCHED, configurations
 from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
 
+MODULES = """
+    lrnn_table2 lrnn_smoothing lrnn_fig1 lrnn_growth lrnn_speed lrnn_baseline_rates lrnn_fading
+    dlr_table2 dlr_kernels dlr_table4 rotrnn_fig3 rotrnn_table1
+    regulargpt_table1 regulargpt_table2 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
+    fwp_table1 fwp_table2 fwp_negative fwp_search ladder ladder_protocols
+""".split()
 TABLES: dict[str, Table] = {
-    module.TABLE.name: module.TABLE
-    for module in (
-        lrnn_table2, lrnn_smoothing, lrnn_fig1, lrnn_growth, lrnn_speed, lrnn_baseline_rates, lrnn_fading,
-        dlr_table2, dlr_kernels, dlr_table4, rotrnn_fig3, rotrnn_table1,
-        regulargpt_table1, regulargpt_table2, regulargpt_fig3, regulargpt_fig4, regulargpt_table3,
-        fwp_table1, fwp_table2, fwp_negative, fwp_search, ladder, ladder_protocols,
-    )
-}  # fmt: skip
+    table.name: table for table in (import_module(f"lrnnlab.tables.{name}").TABLE for name in MODULES)
+}
 
 
 def get(name: str) -> Table:
@@ -82,3 +59,24 @@ def plan(
     ]
     return [Run(name, task, row, seed, budget, protocol, setting, table.modulus)
             for task, row, setting in cells for seed in chosen]  # fmt: skip
+
+
+def search_plan(
+    name: str, *, tasks: Sequence[str] | None = None, rows: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None, budget: str = "live", first: int = 0,
+) -> list[Run]:  # fmt: skip
+    """The runs of a search for table ``name``: of each task and row the ``first`` configurations (0: all).
+
+    One seed, as in the paper, unless ``seeds`` are given.  ``ValueError`` for a table, row, task or budget that is not
+    there, or a negative ``first``.
+
+    >>> [run.row for run in search_plan("fwp/table1", tasks=["parity"], rows=["srwm"], first=3)]
+    ['srwm-0', 'srwm-1', 'srwm-2']
+    """
+    there(name, SEARCHED, "table", "fwp/search")
+    if first < 0:
+        raise ValueError(f"a search tries the first N configurations, 0 for all, got {first}")
+    cells = plan(name, tasks=tasks, rows=rows, seeds=[0], budget=budget)
+    numbered = [f"{row}-{k}" for row in dict.fromkeys(run.row for run in cells)
+                for k in range(len(configurations(row)))[: first or None]]  # fmt: skip
+    return plan("fwp/search", tasks=tasks or get(name).tasks, rows=numbered, seeds=seeds or (0,), budget=budget)

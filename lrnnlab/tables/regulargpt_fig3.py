@@ -38,14 +38,7 @@ import numpy as np
 import torch
 
 from lrnnlab.algebra.clusters import cluster_count
-from lrnnlab.analysis import (
-    clusters_found,
-    elements_by_depth,
-    on_a_plane,
-    parts_by_depth,
-    purity,
-    states_by_depth,
-)
+from lrnnlab.analysis import clusters_found, elements_by_depth, on_a_plane, parts_by_depth, purity, states_by_depth
 from lrnnlab.automata.languages import language
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.tables.regulargpt_table1 import make_network, training_of
@@ -78,13 +71,7 @@ class Permutations(StringTask):
     [0, 3, 4, 0]
     """
 
-    symbols, classes, initial = ("s", "t"), 6, 0
-
-    def step(self, state: int, token: int) -> int:
-        return int(language("S_3").machine.transitions[token, state])
-
-    def output(self, state: int) -> int:
-        return state
+    symbols, classes, rule = ("s", "t"), 6, language("S_3").machine
 
     def answer(self, tokens: Any) -> int:
         return language("S_3").oracle(self.write(tokens))
@@ -148,19 +135,10 @@ def look(net: RegularGPT, task: StringTask, tokens: torch.Tensor, shown: int) ->
     words = [min(net.chunk ** (l + 1), tokens.shape[1]) for l in range(len(states))]
     depths = [{"word": word, "points": len(states[l]), "predicted": cluster_count(task.machine, word),
                **compared(together.labels[depth == l], elements[l])} for l, word in enumerate(words)]  # fmt: skip
-    points = {
-        "depth": depth,
-        "element": truth,
-        "cluster": together.labels,
-        "parts": parts,
-        **dict(zip("xy", np.concatenate(plane).T.round(3))),
-    }
-    metrics = {
-        **compared(together.labels, truth),
-        "made_of": round(purity(same, together.labels), 4),
-        "silhouette": round(together.score, 4),
-        "variance": round(variance, 4),
-    }
+    points = {"depth": depth, "element": truth, "cluster": together.labels, "parts": parts,
+              **dict(zip("xy", np.concatenate(plane).T.round(3)))}  # fmt: skip
+    metrics = {**compared(together.labels, truth), "made_of": round(purity(same, together.labels), 4),
+               "silhouette": round(together.score, 4), "variance": round(variance, 4)}  # fmt: skip
     return {"metrics": metrics, "depths": depths, "points": {name: column.tolist() for name, column in points.items()}}
 
 

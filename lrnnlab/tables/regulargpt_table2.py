@@ -12,12 +12,13 @@ Letters: p = P(1), T time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
 import pandas as pd
 
-from lrnnlab.tables.regulargpt_table1 import check_device, line, percent, recipe, score, trained, training_of
+from lrnnlab.tables.regulargpt_table1 import line, percent, recipe, score, trained, training_of
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import grid
 from lrnnlab.tasks.string_tasks import Parity
@@ -59,14 +60,9 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     >>> [len(found["elsewhere"][name]) for name in ("p", "40", "500")]
     [5, 5, 5]
     """
-    check_device(setting)
     made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
-    others = [
-        accuracy_at_lengths(
-            made.net, Parity(float(p)), (40, 500), strings=setting["elsewhere"], generator=stream(seed, "elsewhere")
-        )
-        for p in TASKS
-    ]
+    ask = partial(accuracy_at_lengths, made.net, lengths=(40, 500), strings=setting["elsewhere"])
+    others = [ask(Parity(float(p)), generator=stream(seed, "elsewhere")) for p in TASKS]
     elsewhere = {"p": list(TASKS), **{str(length): [found[length] for found in others] for length in (40, 500)}}
     return {**score(made, setting, seed), "elsewhere": elsewhere, "training": training_of(made),
             "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip

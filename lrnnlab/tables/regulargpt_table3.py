@@ -3,15 +3,8 @@
 The paper trains on 512 words of OpenWebText2 and measures the perplexity of the last one on up to 8,192.  RegularGPT
 is good up to C^2 words, the reach of the two depths that it was trained with, and then explodes (at C = 32 from 32 to
 792).  Here: characters of Python's help topics (``character_text``), 32 of them in training, and C such that C^2 is as
-many times the trained length as there:
-
-    paper, T = 512          here, T = 32
-    C = 32, K = 6           c8k2                C^2 = 2 T
-    C = 64, K = 6           c16k2               C^2 = 8 T
-    C = 128, K = 6          c24k2               C^2 is beyond the longest, 16 T
-    KERPLE, T5, ALiBi       kerple, t5, alibi   (4 layers)
-
-Blocks are those of the released code (post-norm); ``c8k2_gpt2`` has those of the text.
+many times the trained length as there (``CHUNKS``); KERPLE, T5 and ALiBi have 4 layers.  Blocks are those of the released
+code (post-norm); ``c8k2_gpt2`` has those of the text.
 
 ``c8k1`` is there to tell two explanations apart.  The paper says that the model "fails to recursively model more
 than" C^2 words.  Two things happen beyond: the window of two depths ends, and, because the depth is ceil(log_C T),
@@ -50,8 +43,11 @@ from lrnnlab.training.loop import train, with_seed
 from lrnnlab.training.steady import stream
 
 TASKS = ("text",)
-CHUNKS = {"c8k1": (8, 1, "post_norm"), "c8k2": (8, 2, "post_norm"), "c8k2_gpt2": (8, 2, "gpt2"),
-          "c16k2": (16, 2, "post_norm"), "c24k2": (24, 2, "post_norm")}  # row: C, K, block  # fmt: skip
+CHUNKS = {  # row: C, K, block
+    "c8k1": (8, 1, "post_norm"), "c8k2": (8, 2, "post_norm"), "c8k2_gpt2": (8, 2, "gpt2"),  # C^2 = 2 T, the paper's C = 32
+    "c16k2": (16, 2, "post_norm"),  # C^2 = 8 T, the paper's 64
+    "c24k2": (24, 2, "post_norm"),  # C^2 is beyond the longest, 16 T, as with the paper's 128
+}  # fmt: skip
 ROWS = ("kerple", "t5", "alibi", *CHUNKS)
 PAPER_LENGTHS = (512, 1024, 2048, 4096, 8192)
 PAPER = {  # C / K, or the positions: perplexity on OpenWebText2 at PAPER_LENGTHS
@@ -115,13 +111,8 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
                     "reach": reach(net.chunk, setting["options"]["thickness"], depths)}  # fmt: skip
     share = cumulative_gradient(net, ask(min(256, max(setting["lengths"])))[0][:8])
     text = {"name": character_text.NAME, "characters": len(seen) + len(test), "digest": character_text.digest()}
-    return {
-        "metrics": metrics,
-        "gradient": share.round(5).tolist(),
-        "text": text,
-        "losses": made.losses,
-        "cpu_seconds": round(made.cpu_seconds, 2),
-    }
+    return {"metrics": metrics, "gradient": share.round(5).tolist(), "text": text, "losses": made.losses,
+            "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
 
 
 def every_character(logits: Tensor, following: Tensor) -> Tensor:

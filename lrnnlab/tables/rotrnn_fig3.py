@@ -6,16 +6,7 @@ that the LRU's "vary wildly across layer depth" and are "significantly larger". 
 
 Here: our ListOps expressions of 16 to 64 tokens, width 32, one layer (``layers1``) or four (``layers4``), 400 steps; and
 eight layers, as in the paper, at the start, before any training (``start8``).  All rows have 64 real numbers as state,
-one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe.
-
-==================  ===================================================================================================
-row                 what it is
-==================  ===================================================================================================
-``rotrnn``          8 heads of 8, the head size that the paper has on ListOps; white input gives E|x|^2 = 8 in the end
-``rotrnn_pairs``    32 heads of 2: as many normalised parts as the LRU has; E|x|^2 = 32
-``lru_learned``     32 complex modes, the normaliser a parameter (the LRU paper); E|x|^2 is about 32 at the start
-``lru_recomputed``  the same, the normaliser recomputed from the eigenvalues at every pass (paper 001's own code)
-==================  ===================================================================================================
+one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe; ``OPTIONS`` says how they differ.
 
 So which norm is larger *at the start* is arithmetic: the root of the number of parts that are normalised to 1.  How far
 the layers are apart is said by the largest of their norms over the least.
@@ -49,7 +40,7 @@ from lrnnlab.models.lru import LRU, ModalRecurrence
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, spread, who
+from lrnnlab.tables.text import by_cell, lines, significant, spread, who
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.training.loop import Trained, share_right, train, with_seed
 from lrnnlab.training.steady import stream
@@ -60,8 +51,12 @@ MIXERS = {"rotrnn": RotRNN, "lru": LRU}
 _RING = (0.5, 0.999)
 _ANGLE = math.pi / 100
 OPTIONS = {
+    # heads of 8, the size that the paper has on ListOps: white input gives E|x|^2 = 8 in the end
     "rotrnn": ("rotrnn", {"state": 64, "heads": 8, "gamma": _RING, "theta": _ANGLE}),
+    # as many normalised parts as the LRU has: E|x|^2 = 32
     "rotrnn_pairs": ("rotrnn", {"state": 64, "heads": 32, "gamma": _RING, "theta": _ANGLE}),
+    # the normaliser a parameter (the LRU paper): E|x|^2 is about 32 at the start; or recomputed from the eigenvalues at
+    # every pass (paper 001's own code)
     "lru_learned": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "learned"}),
     "lru_recomputed": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "recomputed"}),
 }
@@ -165,7 +160,7 @@ def norms(net: Net, batch: tuple) -> dict[str, list[float | None]]:
     """``norm`` and ``square``: by layer, the mean of |x_t| and of |x_t|^2 over strings and true positions."""
     found = [squares(mixer, u) for mixer, u in layer_inputs(net, batch)]
     mask = torch.arange(batch[0].shape[1]) < batch[1].unsqueeze(1)
-    return {"norm": [_plain(s.sqrt()[mask].mean()) for s in found], "square": [_plain(s[mask].mean()) for s in found]}
+    return {"norm": [significant(s.sqrt()[mask].mean()) for s in found], "square": [significant(s[mask].mean()) for s in found]}
 
 
 @torch.no_grad()
@@ -200,20 +195,15 @@ def along_time(mixer: ModalRecurrence, u: Tensor, mask: Tensor, generator: torch
     met = system.drive(u)[mask].abs().double().square().mean(0) / -torch.expm1(2 * system.log.real.double())  # (K,)
     real = (squares(mixer, u).double() * at).sum(0) / at.sum(0)
     curves = {"real": real, "white": squares(mixer, white).double().mean(0), "formula": expected[:-1]}
-    return {**{name: [_plain(v) for v in curve] for name, curve in curves.items()},
-            "strings": mask.sum(0).tolist(), "limit": _plain(expected[-1]),
-            "drive": _plain(met.sum() / expected[-1]), "lag1": _plain(lag1)}  # fmt: skip
+    return {**{name: [significant(v) for v in curve] for name, curve in curves.items()},
+            "strings": mask.sum(0).tolist(), "limit": significant(expected[-1]),
+            "drive": significant(met.sum() / expected[-1]), "lag1": significant(lag1)}  # fmt: skip
 
 
 def _share(time: dict, name: str) -> float | None:
     """A curve's mean over that of the formula, each position as often as there are strings."""
     at = [(count, t) for t, count in enumerate(time["strings"]) if count]
-    return _plain(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))
-
-
-def _plain(value: float | Tensor) -> float | None:
-    """For a record: five significant digits, None where there is no number."""
-    return float(f"{float(value):.5g}") if math.isfinite(value) else None
+    return significant(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))
 
 
 def line(record: dict) -> str:

@@ -1,22 +1,13 @@
 """Table 1 of paper 001 (and its Table 2, speech) at a small size: RotRNN, LRU, S5, S4D, S4, Liquid-S4 on stand-ins.
 
-At the desk and live every task is a *stand-in*: small generated data of the same kind (``tasks.long_range``; for ListOps
-the Arena's own generator, cut to 32 to 128 tokens); there is none for Path-X.  A number on a stand-in says nothing about
-the published task; ``table`` prints the paper's numbers in a table of their own.  The budget ``paper`` reads the published
-files, see ``tables.stand_ins``.
-
-On stand-ins all rows have width 32, two blocks and one recipe: AdamW, a tenth of the steps to warm up, then a cosine to
-0.  RotRNN's ranges of moduli and angles are those of the paper's Table 3, and the LRU has the same; RotRNN, LRU and S5
-have 64 real numbers as state, S4D and S4 64 for each channel.  ``liquid_s4`` is not the released layer, which looks ahead,
-but the recurrence of paper 000, Eq. 4 (``models.liquid``), 4 states for each channel.  On Pathfinder RotRNN, LRU and S5
-read in both directions, as RotRNN in the paper.  All have 300 steps, as one takes 20 to 400 ms.
+Data, recipe and score: ``tables.stand_ins``; ListOps is the Arena's own generator, cut to 32 to 128 tokens. RotRNN's
+ranges of moduli and angles are those of the paper's Table 3, and the LRU has the same; RotRNN, LRU and S5 have 64 real
+numbers as state, S4D and S4 64 for each channel.  ``liquid_s4`` is not the released layer, which looks ahead, but the
+recurrence of paper 000, Eq. 4 (``models.liquid``), 4 states for each channel.  On Pathfinder RotRNN, LRU and S5 read
+in both directions, as RotRNN in the paper.  All have 300 steps, as one takes 20 to 400 ms.
 
 At the budget ``paper`` sizes, rates and iterations are those of Table 3 for all rows, with an epoch to warm up (the paper
-trained RotRNN and "LRU (repr.)", which is ``lru_recomputed``, and took the other numbers from elsewhere).  Text is
-validated on its test items, as it has no others.
-
-As in the paper, the score is the accuracy on the test split by the weights of the best validation; the last weights'
-accuracy is kept too.  Seeds change weights and batches, not the data.
+trained RotRNN and "LRU (repr.)", which is ``lru_recomputed``, and took the other numbers from elsewhere).
 
 Letters: B batch, T time, D width, N state size.
 """
@@ -24,15 +15,13 @@ Letters: B batch, T time, D width, N state size.
 from __future__ import annotations
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from lrnnlab.models import LRU, S4, S4D, S5, LiquidS4, RotRNN
-from lrnnlab.tables.stand_ins import here, learn, line
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.stand_ins import declared, learn
 
 TASKS = ("listops", "text", "retrieval", "image", "pathfinder", "speech")
 ROWS = ("rotrnn", "lru_learned", "lru_recomputed", "s5", "s4d", "s4", "liquid_s4")
@@ -105,7 +94,4 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     return learn(setting, seed, "table1/train", MIXERS, progress, checkpoint)
 
 
-TABLE = Table("rotrnn/table1", ROWS, TASKS, setting, by_setting(measure), line, partial(here, paper=PAPER),
-              aliases={"ours": "rotrnn"}, paper=PAPER, extra={"paper": ("path-x",)},
-              score=lambda record: record["metrics"]["accuracy"],
-              scored="of the test items (live and at the desk: of a stand-in)")  # fmt: skip
+TABLE = declared("rotrnn/table1", ROWS, TASKS, setting, measure, PAPER)

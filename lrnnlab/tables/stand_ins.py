@@ -1,8 +1,14 @@
 """What the tables on long-range data share (``rotrnn/table1``, ``dlr/table4``): network, training, score and text.
 
-Desk and live budgets train on *stand-ins*, the budget ``paper`` on the published files (``tasks.long_range``).  The files
-are looked for in ``data/long_range``, or in the folder that the environment variable ``LRNNLAB_LONG_RANGE`` names, under
-their published names (``long_range.FOLDERS``); nothing is downloaded.
+Desk and live budgets train on *stand-ins*, small generated data of the same kind (``tasks.long_range``), named so in every
+record; there is none for Path-X.  A number on a stand-in says nothing about the published task: ``here`` prints the
+paper's numbers in a table of their own.  The budget ``paper`` trains on the published files.  They are looked for in
+``data/long_range``, or in the folder that the environment variable ``LRNNLAB_LONG_RANGE`` names, under their published
+names (``long_range.FOLDERS``); nothing is downloaded.  Text is validated on its test items, as it has no others.
+
+On stand-ins all rows have width 32, two blocks and one recipe: AdamW, a tenth of the steps to warm up, then a cosine to 0.
+The score is the accuracy on the test split by the weights of the best validation; the last weights' accuracy is kept too.
+Seeds change weights and batches, not the data.
 
 A setting names ``task``, ``mixer``, ``options`` (of the mixer), ``layers``, ``width``, ``block``, ``batch``, ``steps``,
 ``warmup``, ``rate``, ``recurrent_rate``, ``decay`` and ``looks``; of stand-ins ``items`` of each split and ``data_seed``;
@@ -27,6 +33,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.records import data_folder
+from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, lines, spread
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
@@ -200,3 +207,12 @@ def line(record: dict) -> str:
     return (f"{record['data']} {record['row']} seed {record['seed']}: test {found['accuracy']:.3f} at the best validation "
             f"({found['best_validation']:.3f}, step {found['best_step']} of {found['steps']}), {found['accuracy_last']:.3f} at "
             f"the end; guess {found['majority']:.3f}")  # fmt: skip
+
+
+def declared(name: str, rows: tuple[str, ...], tasks: tuple[str, ...], setting: Callable, measure: Callable,
+             paper: pd.DataFrame) -> Table:  # fmt: skip
+    """The table: what the two share of their declarations; the first row is ours."""
+    return Table(name, rows, tasks, setting, by_setting(measure), line, partial(here, paper=paper),
+                 aliases={"ours": rows[0]}, paper=paper, extra={"paper": ("path-x",)},
+                 score=lambda record: record["metrics"]["accuracy"],
+                 scored="of the test items (live and at the desk: of a stand-in)")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from statistics import fmean
+from typing import SupportsFloat
 
 import pandas as pd
 
@@ -29,6 +30,16 @@ def spread(values: Iterable[float], digits: int = 1, scale: float = 1) -> str:
     values = [scale * value for value in values]
     mean, least, most = (f"{of(values):.{digits}f}" for of in (fmean, min, max))
     return f"{mean} ({least} to {most})" if len(values) > 1 else mean
+
+
+def significant(value: SupportsFloat, digits: int = 5) -> float | None:
+    """For a record: so many significant digits, None where there is no number.
+
+    >>> significant(1 / 3), significant(math.inf)
+    (0.33333, None)
+    """
+    value = float(value)
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
 def range_in_percent(shares: Sequence[float]) -> str:

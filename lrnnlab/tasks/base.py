@@ -217,9 +217,9 @@ class BaseTask(ABC):
         """What a guesser scores at ``length``: a dict with ``chance`` and ``majority``."""
         return {"chance": self.chance, "majority": self.majority(length)}
 
-    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
-        """A batch as the paper trains, on inputs of length ``longest`` (the training length), or up to it."""
-        return self.sample(batch, self.train_length if longest is None else longest, generator)
+    def training_batch(self, batch: int, generator: torch.Generator) -> Batch:
+        """A batch as the paper trains, on inputs of the training length, or up to it."""
+        return self.sample(batch, self.train_length, generator)
 
     def check_length(self, length: int) -> int:
         """``length`` if inputs of this length exist, else ValueError."""

@@ -3,20 +3,9 @@ Transformers and Their Recurrent and Self-Referential Extensions", Sec. 4.1, App
 
 Letters: n the size of a string, or pairs of brackets, V tokens, C classes, d depth: how many brackets are open.
 
-========================  ============================================================  ==========================
-task                      the answer after each token                                   sizes in Bin0, Bin1
-========================  ============================================================  ==========================
-``PrefixParity``          T where the 1s so far are even in number, else F              2..50, 51..100 tokens
-``EvenAs``, (aa)*         1 where the prefix is in the language                         25 strings, 25 strings
-``Ababs``, (abab)*        1 where the prefix is in the language                         12 strings, 13 strings
-``BlockWords(2 or 3)``    the next symbol, N where it is open, S at the end             n = 1..50, n = 51..100
-``Shuffle2``              which of the two kinds of brackets are open: 0, 1, 2, 3       2..50, 52..100 tokens
-``Dyck1``                 1 where a bracket is open                                     2..50, 52..100 tokens
-``ResetDyck1``            1 where a bracket is open since the reset, the token 1        2..101, 51..201 tokens
-========================  ============================================================  ==========================
-
-The paper takes its strings from Bhattamishra, Ahuja and Goyal (2020); ``published`` draws as their generators do.
-What is not as one expects:
+Each class says what is answered after a token, ``bin`` which sizes are trained on and tested.  The paper takes its
+strings from Bhattamishra, Ahuja and Goyal (2020); ``published`` draws as their generators do. What is not as one
+expects:
 
 * every parity string has an even number of 1s: to an odd one a 1 is appended, so the last answer is always T;
 * their "Shuffle-2" comes from a grammar of nested brackets (``nested=True``): every string of it is a Dyck-2 string,

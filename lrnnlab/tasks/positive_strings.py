@@ -4,16 +4,8 @@ Letters: B strings, T time (the longest string of a batch), V tokens, C classes,
 
 ``PositiveTask`` is a ``Task`` whose strings all belong to a language.  Paper 003 (Irie, Csordas, Schmidhuber 2023,
 Sec. 4.1, App. C.2) trains on one window of sizes, "Bin0", and scores on the next, "Bin1"; a string counts as right
-only if every position is.  So what is new here is
-
-* ``bin(k)``: the windows; ``count(window)``: how many different strings one has, exactly;
-* ``strings``: strings of a window, as the published generator draws them (Bhattamishra et al. 2020, which the paper
-  uses), repeated or distinct; ``test_strings``: all of a small window, else distinct ones; ``splits``;
-* ``batch``: strings of many lengths side by side, filled up with token 0 behind their ends, where ``mask`` is False:
-  a causal model never sees that, and neither loss nor score counts it;
-* ``levels``: the score, and what a constant answer scores.
-
-``sample(batch, length, generator)`` is the contract of all tasks: strings of one length, each as likely as any other.
+only if every position is.  Strings of a window are drawn as the published generator does (Bhattamishra et al. 2020, which
+the paper uses); ``sample``, the contract of all tasks, gives strings of one length, each as likely as any other.
 """
 
 from __future__ import annotations
@@ -75,10 +67,9 @@ class PositiveTask(Task):
     def has_length(self, length: int) -> bool:
         return self.number(length) > 0
 
-    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
-        """``batch`` strings of Bin0 (of sizes up to ``longest``, if that is given), drawn as the published ones are."""
-        least, most = self.bin(0)
-        return self.batch(self.strings(batch, (least, most if longest is None else longest), generator))
+    def training_batch(self, batch: int, generator: torch.Generator) -> Batch:
+        """``batch`` strings of Bin0, drawn as the published ones are."""
+        return self.batch(self.strings(batch, self.bin(0), generator))
 
     def levels(self, length: int) -> dict[str, float]:
         """What a guesser has of whole strings right: on test strings of Bin0, or of Bin1 beyond the training length."""
@@ -249,9 +240,10 @@ class PositiveTask(Task):
         return set(map(tuple, self._each(words, what)))
 
     def batch(self, strings: Any) -> Batch:
-        """Strings (lists of tokens) of any lengths as one ``Batch`` (B, T): see the module's head.
+        """Strings (lists of tokens) of any lengths as one ``Batch`` (B, T), filled up with token 0 behind their ends.
 
-        ValueError if there is none, or shows the string that is not (the beginning of) one of the language.
+        There ``mask`` is False: a causal model never sees that, and neither loss nor score counts it.  ValueError if there
+        is none, or shows the string that is not (the beginning of) one of the language.
 
         >>> from lrnnlab.tasks.counter_languages import Dyck1
         >>> Dyck1().batch([[0, 1], [0, 0, 1, 1]]).targets

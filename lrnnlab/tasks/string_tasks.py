@@ -3,16 +3,6 @@ Reasoning and Natural Language Length Extrapolation", Table 1): they ask once, a
 
 Letters: B batch, T time, V tokens, C classes, M modulus, D_n the balanced brackets of depth at most n.
 
-``StringTask`` is the sibling of ``Task`` for one label a string.  Strings, machine, reading and writing are those of
-``Task``; what differs is
-
-* ``sample`` and ``targets``: targets (B,), and a mask (B, T) that is True in the last column alone, so that
-  ``logits[batch.mask]`` (B, C) stands beside ``batch.targets``; ``answer`` is one number;
-* the levels: ``label_counts`` counts strings with whole numbers; ``majority`` and ``average_majority`` follow;
-* ``sample_up_to``: training batches of one length each, uniform in 1..L.
-
-What fits and scores models at every position (``lrnnlab.training``) wants a ``Task``, and says so (``refuse``).
-
 Table 1 has two parts.  The four tasks of the first come from Deletang et al. (2023); the paper trains on lengths up to
 40 and scores on 41..500 (its code: 42..500).  Beware of a name: EvenPair(2) of paper 000 has the two labels of
 ``EvenPairs`` the other way round.
@@ -51,9 +41,9 @@ RARE = 64  # a class with fewer than one string in so many is not drawn by tryin
 
 
 class StringTask(Task):
-    """A ``Task`` whose only label stands at the last position of a string; see the module's head.
+    """A ``Task`` whose only label stands at the last position of a string: targets are (B,), ``answer`` is ONE class.
 
-    ``step``, ``output`` and ``answer`` are as in ``Task``, but ``answer`` gives ONE class, of the whole string.
+    ``mask`` (B, T) is True in the last column alone, so that ``logits[batch.mask]`` (B, C) stands beside the targets.
     ``weights`` (V,) whole numbers are the odds of the tokens, None for equal odds.  ``train_length`` and
     ``test_length``: trained on lengths 1..train_length, scored beyond, up to test_length.
     """
@@ -79,10 +69,7 @@ class StringTask(Task):
         return self.check_length(length)
 
     def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
-        """``batch`` random strings (B, T) with their classes (B,), as a ``Batch`` on the generator's device.
-
-        All randomness comes from ``generator`` (``torch.Generator``).  ValueError for a batch below 1, or a length
-        that the task does not have.
+        """As ``Task.sample``: ``batch`` random strings (B, T) with their classes (B,).
 
         >>> from lrnnlab.tasks.string_tasks import Parity
         >>> batch = Parity().sample(128, 40, torch.Generator().manual_seed(0))
@@ -98,9 +85,9 @@ class StringTask(Task):
     def least_length(self) -> int:
         return 1
 
-    def training_batch(self, batch: int, generator: torch.Generator, longest: int | None = None) -> Batch:
-        """A batch of one random length, uniform in 1..``longest`` (the training length)."""
-        return self.sample_up_to(batch, self.train_length if longest is None else longest, generator)
+    def training_batch(self, batch: int, generator: torch.Generator) -> Batch:
+        """A batch of one random length, uniform in 1..``train_length``."""
+        return self.sample_up_to(batch, self.train_length, generator)
 
     @cached_property
     def by_class(self) -> tuple[UniformStrings, ...]:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import checked, number, whole_number
-from lrnnlab.tasks import BaseTask, Batch, StringTask
+from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -137,8 +137,8 @@ def accuracy_at_lengths(
 ) -> dict[int, float]:
     """{length: share of right answers} on ``strings`` fresh strings of every length, where the task asks for an answer.
 
-    On one thread, the net in evaluation mode, and then all is again as it was.  ``levels`` says what a guesser gets.
-    ``ValueError`` without lengths, for fewer than one string, or a length that the task has not.
+    On one thread, the net in evaluation mode, and then all is again as it was.  ``ValueError`` without lengths, for fewer
+    than one string, or a length that the task has not.
 
     >>> from functools import partial
     >>> from lrnnlab.tasks.string_tasks import Parity
@@ -160,17 +160,6 @@ def accuracy_at_lengths(
             parts = batch.inputs.split(max(1, PAIRS // batch.inputs.shape[1] ** 2))
             found[length] = float(batch.right(torch.cat([net(part) for part in parts])).double().mean())
     return found
-
-
-@checked
-def levels(task: StringTask, lengths: Iterable) -> dict[str, float]:
-    """What is right without reading: ``chance``, 1/C, and ``majority``, the commonest label of each length, averaged.
-
-    >>> from lrnnlab.tasks.string_tasks import tomita
-    >>> levels(tomita(5), range(51, 101))
-    {'chance': 0.5, 'majority': 0.75}
-    """
-    return {"chance": task.chance, "majority": task.average_majority(lengths)}
 
 
 @checked

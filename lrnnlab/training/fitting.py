@@ -93,14 +93,8 @@ def fit(
         Steps between two checks, 0 for none.
     confirm : int
         Training ends after so many checks in a row with ``stop: True``.
-    checkpoint : path, optional
-        A file written every ``save_seconds``; if it is there, training resumes from it and ends with the same numbers
-        as if it had never been interrupted.  A damaged one, or one of another run, is named and ignored; where it
-        cannot be written, that is said and training goes on.
-    save_seconds : float
-        Seconds between two checkpoints.
-    progress : bool
-        Whether to show a bar.
+    checkpoint, save_seconds, progress
+        As in :func:`lrnnlab.training.loop.train`.
 
     Returns
     -------

@@ -11,8 +11,8 @@ tokens and any model that reads them::
 
 What is not the paper's, and off unless it is asked for: lengths that grow (``growth``, ``gate``, ``stages``), more
 strings a batch where they are short (``symbols``), a rate that falls, weight decay, and an end as soon as strings that
-were held out are answered with certainty (``patience``).  Those are
-of training lengths; nothing here looks at a longer string before the score.
+were held out are answered with certainty (``patience``).  Those are of training lengths; nothing here looks at a longer
+string before the score.
 
 Letters: B batch, T time, C classes.
 """
@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from lrnnlab.errors import whole_number
 from lrnnlab.tasks.base import BaseTask, Batch, draw_seed
-from lrnnlab.training.loop import Trained, settled, train
+from lrnnlab.training.loop import Remembered, Trained, settled, train
 
 MANY = 8  # times as many strings at most as at the longest length
 HELD_LENGTHS = 8  # held-out strings have the longest training lengths: with them the tree has all its depths
@@ -130,7 +130,7 @@ def train_strings(
 
 
 @dataclass
-class Curriculum:
+class Curriculum(Remembered):
     """Batches of strings of one length, uniform in 1..``reach``; ``reach`` grows to ``longest`` in two ways.
 
     It grows evenly: it is at least ``longest`` times the part of the first ``growth`` batches that were drawn.  And it
@@ -179,6 +179,7 @@ class Curriculum:
     reach: int = 2
     drawn: int = 0
     full: float = math.inf
+    KEPT = ("reach", "drawn", "full")
 
     @property
     def name(self) -> str:
@@ -193,15 +194,6 @@ class Curriculum:
         self.drawn += 1
         return self.task.sample_up_to(self.batch, self.reach, self.generator).to(self.device)
 
-    def state(self) -> dict:
-        """What a run that goes on after a kill must know."""
-        return {"reach": self.reach, "drawn": self.drawn, "full": self.full, "generator": self.generator.get_state()}
-
-    def load(self, state: dict) -> None:
-        """Go on from a ``state``."""
-        self.reach, self.drawn, self.full = state["reach"], state["drawn"], state["full"]
-        self.generator.set_state(state["generator"])
-
     def loss(self, logits: Tensor, strings: Batch) -> Tensor:
         """The mean cross-entropy; if it is below the gate, longer strings may come next."""
         value = strings.loss(logits)
@@ -212,7 +204,7 @@ class Curriculum:
 
 
 @dataclass
-class Stages:
+class Stages(Remembered):
     """Batches of strings of one length up to ``stages[stage]``; the next stage comes only when this one is known.
 
     Half of the batches have a length that this stage brought, the others any length up to its own.  A stage is known
@@ -227,14 +219,12 @@ class Stages:
         Strings a batch, at least.
     stages : tuple of int
         The longest length of each stage, rising.
-    generator : torch.Generator
-        Of lengths and strings.
     gate : float
         The loss, in nats.
     symbols : int
         Batches of short strings have so many symbols, or ``MANY`` times ``batch`` strings if that is less.
-    device : torch.device or str
-        Where the batches go.
+    generator, device
+        As in :class:`Curriculum`.
     stage, drawn, full, mean, count
         The stage; how many batches were drawn, and how many before the first of the last stage; the running mean, and
         of how many batches.
@@ -262,6 +252,7 @@ class Stages:
     full: float = math.inf
     mean: float = 0.0
     count: int = 0
+    KEPT = ("stage", "drawn", "full", "mean", "count")
 
     @property
     def name(self) -> str:
@@ -282,17 +273,6 @@ class Stages:
         length = int(torch.randint(self.known * new + 1, self.stages[self.stage] + 1, (), generator=self.generator))
         strings = max(self.batch, min(MANY * self.batch, self.symbols // length))
         return self.task.sample_near(strings, max(length, self.task.least_length), self.generator).to(self.device)
-
-    def state(self) -> dict:
-        """What a run that goes on after a kill must know."""
-        kept = {name: getattr(self, name) for name in ("stage", "drawn", "full", "mean", "count")}
-        return {**kept, "generator": self.generator.get_state()}
-
-    def load(self, state: dict) -> None:
-        """Go on from a ``state``."""
-        self.generator.set_state(state.pop("generator"))
-        for name, value in state.items():
-            setattr(self, name, value)
 
     def loss(self, logits: Tensor, strings: Batch) -> Tensor:
         """The mean cross-entropy; if its running mean is below the gate, the next stage comes."""

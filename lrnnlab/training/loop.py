@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -69,6 +69,26 @@ class Trained:
         return {name: getattr(self, name) for name in names}
 
 
+class Remembered:
+    """A source of batches with a memory: what a run that goes on after a kill must know of it.
+
+    It names that in ``KEPT``; beside it stands the state of its own ``generator``.
+    """
+
+    KEPT: ClassVar[tuple[str, ...]] = ()
+    generator: torch.Generator
+
+    def state(self) -> dict:
+        """All of it, as ``torch.save`` takes it."""
+        return {"generator": self.generator.get_state(), **{name: getattr(self, name) for name in self.KEPT}}
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        self.generator.set_state(state["generator"])
+        for name in self.KEPT:
+            setattr(self, name, state[name])
+
+
 @steady_arithmetic()
 def train(
     net: nn.Module,
@@ -102,7 +122,7 @@ def train(
         What is trained; it keeps its last weights.
     source : BaseTask or callable
         A task, whose ``training_batch`` gives ``batch`` inputs a step, or what draws batches, ``source(generator)``:
-        see the head of this module.  A source with a memory has ``state()`` and ``load(state)``.
+        see the head of this module.  One with a memory is :class:`Remembered`.
     loss : callable, optional
         Of ``net(*inputs)`` and the targets; if not given, that of the ``Batch``.
     steps : int
@@ -213,7 +233,7 @@ def train(
         return {
             "descent": descent.state(), "generator": generator.get_state(), "dropout": torch.get_rng_state(),
             "last_validation": made.last_validation, "cpu_seconds": made.cpu_seconds + time.process_time() - start,
-            "source": source.state() if hasattr(source, "state") else None,
+            "source": source.state() if isinstance(source, Remembered) else None,
         }  # fmt: skip
 
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
@@ -226,7 +246,7 @@ def train(
         descent.load(found["descent"])
         generator.set_state(found["generator"])
         made.last_validation, made.cpu_seconds = found["last_validation"], found["cpu_seconds"]
-        if hasattr(source, "load"):
+        if isinstance(source, Remembered):
             source.load(found["source"])
     with _own_randomness(generator, found), progress_bar(steps, progress) as bar:
         net.train()

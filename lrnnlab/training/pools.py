@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.base import answered
-from lrnnlab.training.loop import Trained, settled, train
+from lrnnlab.training.loop import Remembered, Trained, settled, train
 
 STOPS = ("held_out", "test", "steps")
 SCORED_AT_ONCE = 1 << 15  # tokens
@@ -36,7 +36,7 @@ def take(strings: Batch, which: Tensor) -> Batch:
     return Batch(*(part[which, :longest] for part in (strings.tokens, strings.targets, strings.mask)))
 
 
-class Pools:
+class Pools(Remembered):
     """Endless batches of ``size`` strings, from ``stages``, pairs of (steps, strings), one after the other.
 
     An epoch has each string once.  Its last batch may be smaller; a stage begins with an epoch.  All randomness comes
@@ -49,6 +49,8 @@ class Pools:
     >>> [len(part) for part in epoch], sorted(int(label) for part in epoch for label in part.targets)
     ([2, 2, 1], [0, 1, 2, 3, 4])
     """
+
+    KEPT = ("drawn", "order")
 
     def __init__(self, stages: Sequence[tuple[int, Batch]], size: int, generator: torch.Generator):
         self.stages, self.size, self.generator = list(stages), size, generator
@@ -71,15 +73,6 @@ class Pools:
         now, self.order = self.order[: self.size], self.order[self.size :]
         self.drawn += 1
         return take(stage[1], now)
-
-    def state(self) -> dict:
-        """What a run that goes on after a kill must know."""
-        return {"drawn": self.drawn, "order": self.order, "generator": self.generator.get_state()}
-
-    def load(self, state: dict) -> None:
-        """Go on from a ``state``."""
-        self.drawn, self.order = state["drawn"], state["order"]
-        self.generator.set_state(state["generator"])
 
 
 @torch.no_grad()

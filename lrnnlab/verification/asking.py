@@ -76,8 +76,8 @@ def extract_net(net: torch.nn.Module, symbols: Iterable, **bounds: Any) -> Extra
     >>> extract_net(snap(untrained), "01", seconds=60).why
     'an exact search found no word that is answered otherwise'
     """
-    exact = obstacle(net, "hard") is None
-    return extract(answers(net), symbols, search=_searching(net) if exact else None, **bounds)
+    search = _searching(net) if isinstance(net, Net) and obstacle(net, "hard") is None else None
+    return extract(answers(net), symbols, search=search, **bounds)
 
 
 def _searching(net: Net) -> Callable[[MooreMachine], tuple | None]:

@@ -348,7 +348,7 @@ explore(
 # %%
 mine = ch10.typed("(ab|ba)*c")
 show.figure(
-    state_diagram(mine, title="(ab|ba)*c"),
+    state_diagram(mine),
     alt="A machine with five states: the start, one after an a, one after a b, one that accepts, and one for failures.",
     caption="Pairs ab and ba in any number, then a c; the smallest machine that says 1 after these strings alone.",
 )

@@ -5,7 +5,7 @@ Letters: B batch, T time (the longest sequence of a batch), V vocabulary with it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,15 +92,6 @@ class SequenceData:
         if pairs:
             inputs, lengths = inputs.unflatten(0, (-1, 2)), lengths.unflatten(0, (-1, 2))
         return inputs, lengths, torch.tensor(targets)
-
-    def batches(
-        self, size: int, generator: torch.Generator | None = None
-    ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-        """All items once, ``size`` at a time (the last batch may be smaller), shuffled if a generator is given."""
-        n = len(self)
-        order = torch.arange(n) if generator is None else torch.randperm(n, generator=generator)
-        for some in order.split(size):
-            yield self.batch(some)
 
     @property
     def chance(self) -> float:

@@ -1,7 +1,7 @@
 """Tiny files in the published formats, written by us: what the loaders are tried on, and what ``data/samples`` holds.
 
 The texts, pictures and sounds are ours; only the layout is that of the Long Range Arena, CIFAR-10, IMDB and Speech
-Commands.  ``python -m lrnnlab.tasks.long_range.samples FOLDER`` writes them.
+Commands.  ``python tests/sample_files.py FOLDER`` writes them.
 """
 
 from __future__ import annotations
