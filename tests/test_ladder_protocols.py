@@ -4,11 +4,27 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lrnnlab import records
 from lrnnlab.tables import get, ladder_protocols
 from lrnnlab.tables.ladder_protocols import FAR, LENGTH, RULES, chosen, measure, measures, setting
+
+test_the_records_belong_to_the_settings = recorded.belonging(["ladder/protocols"])
+
+
+def test_what_was_found_is_what_the_records_say():
+    kept = records.read_all(records.data_folder() / "records/ladder/protocols/desk")
+    said, lines = recorded.found("ladder/protocols"), get("ladder/protocols").text(kept).splitlines()[-3:]
+    for line, numbers in zip(lines, [("33.4", "81.5", "87.5", "6.0"), ("10.6", "43.9", "56.0", "99.9"), ("33.1", "89.1")]):
+        for number in numbers:
+            assert number in line and number in said
+    (block,) = (one for one in kept if (one["task"], one["row"]) == ("z_5", "block_softmax"))
+    shares = [round(100 * share, 1) for share in block["metrics"]["rules"].values()]
+    assert shares.count(100) == 4 and {"61.7", "22.6"} == {str(share) for share in shares if share < 100}
+    assert f"Seed 0, {len(kept)} nets" in said and "61.7" in said and "22.6" in said
 
 
 @settings(max_examples=20, deadline=None)

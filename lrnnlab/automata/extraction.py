@@ -77,7 +77,7 @@ def extract(
     ----------
     answer : callable
         ``answer(tokens)``: the class after every token of words (N, T) int, also (N, T).  ``MooreMachine.answer`` is
-        one; of a net, ``lrnnlab.verification.answers`` makes one.
+        one; of a net, ``lrnnlab.verification.asking.answers`` makes one.
     symbols : sequence of str
         The V tokens' names.
     search : callable, optional
