@@ -4,26 +4,27 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recorded import belonging, found
 
 from lrnnlab import records
 from lrnnlab.tables import get, ladder_protocols
 from lrnnlab.tables.ladder_protocols import FAR, LENGTH, RULES, chosen, measure, measures, setting
+from lrnnlab.tables.text import percent
 
-test_the_records_belong_to_the_settings = recorded.belonging(["ladder/protocols"])
+test_the_records_belong_to_the_settings = belonging(["ladder/protocols"])
 
 
 def test_what_was_found_is_what_the_records_say():
     kept = records.read_all(records.data_folder() / "records/ladder/protocols/desk")
-    said, lines = recorded.found("ladder/protocols"), get("ladder/protocols").text(kept).splitlines()[-3:]
+    said, lines = found("ladder/protocols"), get("ladder/protocols").text(kept).splitlines()[-3:]
     for line, numbers in zip(lines, [("33.4", "81.5", "87.5", "6.0"), ("10.6", "43.9", "56.0", "99.9"), ("33.1", "89.1")]):
         for number in numbers:
             assert number in line and number in said
     (block,) = (one for one in kept if (one["task"], one["row"]) == ("z_5", "block_softmax"))
-    shares = [round(100 * share, 1) for share in block["metrics"]["rules"].values()]
-    assert shares.count(100) == 4 and {"61.7", "22.6"} == {str(share) for share in shares if share < 100}
+    shares = [percent(share) for share in block["metrics"]["rules"].values()]
+    assert shares.count("100") == 4 and {"61.7", "22.6"} < set(shares)
     assert f"Seed 0, {len(kept)} nets" in said and "61.7" in said and "22.6" in said
 
 
@@ -32,15 +33,15 @@ def test_what_was_found_is_what_the_records_say():
 def test_measures_are_what_a_count_by_hand_says(seed):
     draw = np.random.default_rng(seed)
     right = draw.random((4, FAR)) > 10 ** draw.uniform(-3, -0.5)
-    found = measures(right)
+    counted = measures(right)
 
     def whole(lengths):
         return np.mean([all(string[:length]) for length in lengths for string in right])
 
-    assert found["bin0"] == pytest.approx(whole(range(1, LENGTH + 1)))
-    assert found["bin1"] == pytest.approx(whole(range(LENGTH + 1, 2 * LENGTH + 1)))
-    assert found["past"] == pytest.approx(np.mean([string[length - 1] for length in range(42, FAR + 1) for string in right]))
-    assert (found["trained"], found["last"]) == (right[:, 39].mean(), right[:, 499].mean())
+    assert counted["bin0"] == pytest.approx(whole(range(1, LENGTH + 1)))
+    assert counted["bin1"] == pytest.approx(whole(range(LENGTH + 1, 2 * LENGTH + 1)))
+    assert counted["past"] == pytest.approx(np.mean([string[length - 1] for length in range(42, FAR + 1) for string in right]))
+    assert (counted["trained"], counted["last"]) == (right[:, 39].mean(), right[:, 499].mean())
 
 
 def test_the_first_of_the_best_looks_counts():
@@ -53,8 +54,8 @@ def test_the_first_of_the_best_looks_counts():
 
 def test_forty_looks_at_every_budget():
     for budget in ("live", "desk"):
-        found = setting("lstm", "parity", budget)
-        assert found["steps"] % found["looks"] == 0 and found["looks"] == 40
+        cell = setting("lstm", "parity", budget)
+        assert cell["steps"] % cell["looks"] == 0 and cell["looks"] == 40
     with pytest.raises(ValueError, match="'a_5'; there are parity"):
         get("ladder/protocols").setting("lstm", "a_5", "live")
 
@@ -62,9 +63,9 @@ def test_forty_looks_at_every_budget():
 def test_a_net_that_is_always_right_has_one_number(monkeypatch):
     monkeypatch.setattr(ladder_protocols, "right", lambda net, asked, strings, length, generator: np.ones((strings, length), bool))
     record = measure({**setting("lstm", "s_3", "live"), "steps": 4, "looks": 4, "strings": 8}, seed=1)
-    found = record["metrics"]
-    assert set(found["rules"].values()) == {1.0} and list(found["rules"]) == list(RULES)
-    assert (found["kind"], found["first"], found["weights"]["held_out"]["step"]) == ("lasts", None, 1)
+    metrics = record["metrics"]
+    assert set(metrics["rules"].values()) == {1.0} and list(metrics["rules"]) == list(RULES)
+    assert (metrics["kind"], metrics["first"], metrics["weights"]["held_out"]["step"]) == ("lasts", None, 1)
     assert all(one["step"] < other["step"] for one, other in pairwise(record["curve"]))
 
 
