@@ -42,7 +42,7 @@ def cell(row, task, *runs):
 def test_a_cell_says_all_its_seeds():
     found = cell("lstm", "parity", run("lasts", None), run("drifts", 77), run("never learned", 2, 0.6))
     assert ch10.summary(found) == (1 / 3, "1/3")
-    assert ch10.told(found, "lstm", "parity") == ("LSTM on parity: <b>2 of 3</b> learned the training length, <b>1</b> last to "
+    assert ch10.told(found, "lstm", "parity") == ("LSTM on Parity: <b>2 of 3</b> learned the training length, <b>1</b> last to "
         "500; below 99 % from position 77 on (as little as 60.0 % at 31 to 40).")  # fmt: skip
     assert ch10.summary(cell("lstm", "parity", run("aliases", 64), run("drifts", 90)))[1] == "64~"
     assert ch10.summary(cell("lstm", "parity", run("never learned", 1, 0.5))) == (0.0, "")
@@ -51,7 +51,7 @@ def test_a_cell_says_all_its_seeds():
 def test_what_cannot_last_and_seems_to_is_seen():
     found = [*cell("diagonal_positive", "parity", run("lasts", None)), *cell("lstm", "a_5", run("lasts", None)),
              *cell("rwkv", "z_5", run("drifts", 60)), *cell("phases x2", "s_3", run("never learned", 1, 0.3))]  # fmt: skip
-    assert [ch10.who(one) for one in ch10.disagreements(found)] == ["diagonal, positive on parity, seed 0"]
+    assert [ch10.who(one) for one in ch10.disagreements(found)] == ["diagonal, positive on Parity, seed 0"]
     assert ch10.excluded(found) == {("diagonal_positive", "parity")}
     can, cannot, is_open = ch10.outcomes(found)
     assert (can["runs"], can["lasts"], cannot["lasts"], is_open["learned, lost with length"]) == (2, 1, 1, 1)

@@ -76,7 +76,7 @@ def machine_name(code: str) -> str:
     >>> [machine_name(code) for code in ("z_5", "flip_flop", "modarith_3")]
     ['Z₅', 'flip-flop', 'ModArith(3)']
     """
-    own = {"z_5": "Z₅", "flip_flop": "flip-flop", "modarith_3": "ModArith(3)", "evenpair": "EvenPair(5)",
+    own = {**{f"tomita_{n}": f"Tomita {n}" for n in range(1, 8)}, "parity": "Parity", "z_5": "Z₅", "flip_flop": "flip-flop", "modarith_3": "ModArith(3)", "evenpair": "EvenPair(5)",
            "cycle_navigation": "Cycle Nav.", "a_5": "A₅", "s_4": "S₄", "s_3": "S₃"}  # fmt: skip
     return own.get(code, named(code))
 
@@ -269,7 +269,7 @@ def one_cell(found: Sequence[Mapping], row: str, machine: str) -> Figure:
 @styled
 def horizons(found: Sequence[Mapping]) -> Figure:
     """Where nets fail, against where their states at 10 to 100 foretold it; what lasts, or is foretold to, at the edge."""
-    figure, axes = new_figure(4.2, width=5.2, left=0.8, bottom=0.6, top=0.2, right=0.2)
+    figure, axes = new_figure(3.8, width=6.4, left=0.8, bottom=0.6, top=0.2, right=1.2)
     pairs = horizon_pairs(found)
     for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", LIVE), ("lasts", "s", "#009E73")):
         here = [(predicted, seen) for predicted, seen, how in pairs if how == kind]
@@ -277,9 +277,12 @@ def horizons(found: Sequence[Mapping]) -> Figure:
             axes.plot(*zip(*here), ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
     axes.plot([100, 5 * FAR], [100, 5 * FAR], color=GRID, lw=1.2)
     axes.axhline(FAR, color=PAPER, lw=1, ls=(0, (3, 2)))
-    axes.set(xscale="log", yscale="log", xlim=(90, 6 * FAR), ylim=(90, 700), xlabel="foretold from positions 10 to 100",
+    axes.set(xscale="log", yscale="log", xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="foretold from positions 10 to 100",
              ylabel="first position below 99 %")  # fmt: skip
-    axes.legend(loc="lower right")
+    axes.set_xticks([100, 200, 500, 1000, 2500], ["100", "200", "500", "1,000", "later"])
+    axes.set_yticks([100, 200, FAR, FAR + 100], ["100", "200", str(FAR), "never"])
+    axes.minorticks_off()
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
@@ -303,7 +306,7 @@ def told(found: Sequence[Mapping], row: str, machine: str) -> str:
     """What one cell's runs say, in a sentence; HTML.
 
     >>> told([], "lstm", "parity")
-    'LSTM on parity is not recorded.'
+    'LSTM on Parity is not recorded.'
     """
     here = [record["metrics"] for record in by_cell(found).get((machine, row), [])]
     if not here:
