@@ -538,11 +538,11 @@ def test_what_table1_says_was_found():
     assert shares("regulargpt_c2", *known).max(1).min() > 0.999 and shares("regulargpt_c2", *known).min() > 0.9785
     assert shares("rnn", *every).min() > 0.99 and shares("rnn", "d_3", "d_4").min() == 1
     assert abs(shares("regulargpt_c3", *arithmetic) - 0.2).max() < 0.03
-    assert abs(shares("regulargpt_c2", *arithmetic) - 0.2).max() < 0.03
-    seen = shares("regulargpt_c2", "modular_arithmetic_prefix", name="accuracy_seen")
-    assert 0.32 < seen.min() < seen.max() < 0.4
-    seam = np.mean([r["over_the_seam"]["16"] for r in found if "over_the_seam" in r], axis=0)
-    assert len(seam) == 3 and 0.91 < seam[0] < 0.92 and 0.40 < seam[1] < 0.41
+    assert abs(shares("regulargpt_c2", "modular_arithmetic") - 0.2).max() < 0.03
+    seen, beyond = (shares("regulargpt_c2", "modular_arithmetic_prefix", name=name) for name in ("accuracy_seen", "accuracy"))
+    assert 0.976 < seen.min() < seen.max() < 0.989 and 0.64 < beyond.min() < beyond.max() < 0.785
+    seams = {T: np.mean([r["over_the_seam"][T] for r in found if "over_the_seam" in r], axis=0) for T in ("16", "40")}
+    assert seams["16"].min() == 1 and 0.994 < seams["40"][0] and 0.95 < seams["40"][1] < 0.952
     fine = ("parity", "even_pairs", "cycle_navigation", "tomita_3", "tomita_4", "tomita_6")
     assert shares("regulargpt_c3", *fine).min() > 0.98
     (tomita_5,) = shares("regulargpt_c3", "tomita_5")

@@ -413,6 +413,7 @@ n = next(n for n in range(1, 9) if close(n))
 assert n <= certain, "step 2: two expressions are too close no later than counting says"
 print(f"room for {room:.0f} states: two are too close at {certain} numbers or before; found at {n}")
 
+
 # %% [markdown]
 # **Step 3.** As in Theorem A they, or they with `0-` in front, have different values and are as close. (For the two
 # that step 2 found.)
@@ -554,6 +555,7 @@ with show.fails("step 3"):
 # added the same there, changing one into the other would change the sum and not the state; so these $M$ vectors differ.
 # The states at length $n$ are therefore all sums of one vector from each of $n$ sets of $M$ vectors.
 #
+
 # %% tags=["proof-theorem_b"]
 A, x = sp.symbols("A x", commutative=False)
 u, v, w = (sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "uvw")
@@ -819,6 +821,7 @@ with show.fails("step 3"):
 # **Step 1.** $p_t = 1 - 2^{-t}$, so $p_1 = \tfrac12$ and $p_t \ge \tfrac34$ later: layer 2 takes the first letter and
 # no other, at any length.
 #
+
 # %% tags=["proof-two_layers"]
 t, threshold = sp.Symbol("t", integer=True, positive=True), sp.Rational(5, 8)
 p = 1 - sp.Rational(1, 2) ** t
@@ -880,6 +883,7 @@ with show.fails("step 1"):
 # **Step 1.** The whole part of $p_t$ is $s_t + 1$; and 16 times the rest has the whole part $s_{t-1} + 1$, or 0 at the
 # first letter, since what is older adds less than $\tfrac{1}{16}$ of that.
 #
+
 # %% tags=["proof-two_plain_layers"]
 oldest = Fraction(5, 16**2) / (1 - Fraction(1, 16))  # more than all letters before the last two add
 assert oldest < Fraction(1, 16) and Fraction(5, 16) + oldest < 1, (
@@ -948,6 +952,7 @@ print(f"{strings.size} states of random strings hold their first and last letter
 #
 # $$x_{1-0} - x_{0-1} = A_0 A_- B u_1 - A_1 A_- B u_0 + (A_0 - A_1) B u_- + B u_0 - B u_1 .$$
 #
+
 # %% tags=["proof-proposition_2"]
 z = sp.Symbol("z", commutative=False)
 Bu = {letter: sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "01-"}
@@ -1221,6 +1226,7 @@ for u, v, w in KILLERS.values():
 pairs = {task: (u + v + w, v + u + w) for task, (u, v, w) in KILLERS.items()}
 print(f"{len(pairs)} tasks; for D_2 the words are", *pairs["D_2"])
 
+
 # %% [markdown]
 # **Step 2.** So by Theorem D both words end in one state of every diagonal layer with finitely many states. (Run in the
 # universal layers of order 1 to 6 and 12.)
@@ -1235,6 +1241,7 @@ for first, second in set(pairs.values()):
     for N in (1, 2, 3, 4, 5, 6, 12):
         assert end(first, N) == end(second, N), f"step 2: order {N} tells {first} and {second} apart"
 print(f"{len(set(pairs.values()))} pairs of words: one state in each universal layer")
+
 
 # %% [markdown]
 # **Step 3.** The two words have different answers.
@@ -1495,6 +1502,7 @@ with show.fails("step 1"):
     empty, full = keeps(corner=0)
     assert list(full) == [r, 1], f"step 1: (r, 1) goes to {tuple(full)}"
 
+
 # %% [markdown]
 # ### Singular is essential
 #
@@ -1706,6 +1714,7 @@ print("one layer is not enough for", ", ".join(verdicts))
 # of 2 (times 2 is a turn, since 2 generates the numbers 1 to 4 modulo 5), and a clock; layer 2 remembers, by the clock,
 # whether the term was zero one step ago; layer 3 turns by what the value gains. Whether two would do, we leave open.
 #
+
 # %% tags=["proof-theorem_d_prime"]
 machine = language("ModArith(5)").machine
 known = {one.model.name: one.model for one in minimal.constructions("ModArith(5)")}

@@ -546,6 +546,7 @@ print(
     f"r = 0.98: {condition(0.98 * grid):.4g}; default decays: all above 10^4; dt = 1e-5: below 1.01"
 )
 
+
 # %% [markdown]
 # ### Half a circle is better
 #
