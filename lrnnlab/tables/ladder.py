@@ -44,7 +44,7 @@ from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import grid, percent, who
 from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.base import answered
-from lrnnlab.training.loop import Trained, train
+from lrnnlab.training.loop import Remembered, Trained, train
 from lrnnlab.training.steady import steady_arithmetic, stream
 
 TRIES = {"live": ((1e-2, 600),), "desk": ((1e-2, 600), (3e-3, 1800))}  # (rate, steps)
@@ -168,11 +168,11 @@ def setting(row: str, task: str, budget: str) -> dict:
 
 
 @dataclass
-class Growing:
+class Growing(Remembered):
     """Batches of one length each, from 4 to ``longest`` in the first 60 % of ``steps``; a source for ``train``.
 
-    >>> source = Growing(ladder_task("parity"), 2, 40, 10)
-    >>> [source(torch.Generator().manual_seed(0)).inputs.shape[1] for _ in range(8)]
+    >>> source = Growing(ladder_task("parity"), 2, 40, 10, torch.Generator().manual_seed(0))
+    >>> [source().inputs.shape[1] for _ in range(8)]
     [4, 10, 16, 22, 28, 34, 40, 40]
     """
 
@@ -180,21 +180,15 @@ class Growing:
     batch: int
     longest: int
     steps: int
+    generator: torch.Generator
     drawn: int = 0
+    KEPT = ("drawn",)
 
-    def __call__(self, generator: torch.Generator) -> Batch:
-        """The next batch."""
+    def __call__(self, _: torch.Generator | None = None) -> Batch:
+        """The next batch, from its own generator."""
         length = 4 + round((self.longest - 4) * min(1, self.drawn / (0.6 * self.steps)))
         self.drawn += 1
-        return self.task.sample_near(self.batch, length, generator)
-
-    def state(self) -> dict:
-        """What a run that goes on after a kill must know."""
-        return {"drawn": self.drawn}
-
-    def load(self, state: dict) -> None:
-        """Go on from a ``state``."""
-        self.drawn = state["drawn"]
+        return self.task.sample_near(self.batch, length, self.generator)
 
 
 def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> tuple[Trained, int]:
@@ -203,8 +197,9 @@ def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     for number, (rate, steps) in enumerate(setting["tries"]):
         net = build(setting["model"], asked, seed=1000 * number + seed, **setting["options"])
         one = None if checkpoint is None else checkpoint.with_suffix(f".try{number}")
-        made = train(net, Growing(asked, 64, LENGTH, steps), steps=steps, rate=rate, clip=1.0, warmup=min(50, steps - 1),
-                     generator=stream(seed, f"ladder/train/{number}"), checkpoint=one, progress=progress)  # fmt: skip
+        drawn = stream(seed, f"ladder/train/{number}")
+        made = train(net, Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=rate, clip=1.0,
+                     warmup=min(50, steps - 1), generator=drawn, checkpoint=one, progress=progress)  # fmt: skip
         right = by_position(net, asked, LENGTH, 256, stream(seed, f"ladder/try/{number}"))
         found.append((float(windows(right)[-1]), -number, made))
         if found[-1][0] >= KNOWN:

@@ -127,8 +127,9 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         held_out = right(net, asked, HELD_OUT, LENGTH, stream(seed, "ladder/protocols/held out"))
         return {"held_out": float(held_out.mean()), **measures(test(step))}
 
-    made = train(net, ladder.Growing(asked, 64, LENGTH, steps), steps=steps, rate=setting["rate"], clip=1.0,
-                 warmup=min(50, steps - 1), generator=stream(seed, "ladder/protocols/train"), watch=watch,
+    drawn = stream(seed, "ladder/protocols/train")
+    made = train(net, ladder.Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=setting["rate"], clip=1.0,
+                 warmup=min(50, steps - 1), generator=drawn, watch=watch,
                  watch_every=max(1, steps // setting["looks"]), checkpoint=checkpoint, progress=progress)  # fmt: skip
     looks = made.watched[1:]  # the first is of the untrained net
     found, last = chosen(looks), test(made.steps)
