@@ -390,7 +390,7 @@ assert verdict.proved or not made.accepted
 
 # %% [markdown]
 # Everything can be taken away as one text: the machine, what is foretold for each family, the trained weights and what was proved of
-# them. `Path("mine.json").write_text(parcel)` would keep it.
+# them. Written to a file, it is yours.
 
 # %% tags=["nbval-ignore-output"]
 parcel = ch10.parcel(mine, made, verdict)
