@@ -4,7 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from recorded import belonging, found
 
+from lrnnlab import records
 from lrnnlab.algebra.foretelling import FAMILIES
 from lrnnlab.chapters import ch10
 from lrnnlab.course import check
@@ -30,6 +32,19 @@ def test_each_exercise_takes_its_solution_and_nothing_planted(exercise):
     assert {one.outcome for one in said} <= {NOT_YET, UNJUDGED} and sum(one.outcome == NOT_YET for one in said) >= 2
 
 
+test_the_records_belong_to_the_settings = belonging(["ladder/models_x_tasks"])
+
+
+def test_what_was_found_is_what_the_records_say():
+    kept, said = records.recorded("ladder/models_x_tasks"), found("ladder/models_x_tasks")
+    can, cannot, _ = ch10.outcomes(kept)
+    numbers = (len(kept), cannot["runs"], cannot["never learned"], cannot["learned, lost with length"], cannot["lasts"],
+               can["runs"], can["lasts"], can["learned, lost with length"])  # fmt: skip
+    assert numbers == (285, 112, 89, 18, 5, 145, 66, 70) and all(str(number) in said for number in numbers)
+    last = {machine: {r["row"] for r in kept if r["task"] == machine and r["metrics"]["kind"] == "lasts"} for machine in ("s_4", "a_5")}
+    assert last == {"s_4": {"lstm", "one_hot"}, "a_5": {"lstm", "dictionary"}}
+
+
 def run(kind, first, trained=1.0, **more):
     return {"metrics": {"kind": kind, "first": first, "trained": trained, "majority": 0.5, **more},
             "accuracy_by_ten": [trained] * 50}  # fmt: skip
@@ -40,22 +55,22 @@ def cell(row, task, *runs):
 
 
 def test_a_cell_says_all_its_seeds():
-    found = cell("lstm", "parity", run("lasts", None), run("drifts", 77), run("never learned", 2, 0.6))
-    assert ch10.summary(found) == (1 / 3, "1/3")
-    assert ch10.told(found, "lstm", "parity") == ("LSTM on Parity: <b>2 of 3</b> learned the training length, <b>1</b> last to "
+    runs = cell("lstm", "parity", run("lasts", None), run("drifts", 77), run("never learned", 2, 0.6))
+    assert ch10.summary(runs) == (1 / 3, "1/3")
+    assert ch10.told(runs, "lstm", "parity") == ("LSTM on Parity: <b>2 of 3</b> learned the training length, <b>1</b> last to "
         "500; below 99 % from position 77 on (as little as 60.0 % at 31 to 40).")  # fmt: skip
     assert ch10.summary(cell("lstm", "parity", run("aliases", 64), run("drifts", 90)))[1] == "64~"
     assert ch10.summary(cell("lstm", "parity", run("never learned", 1, 0.5))) == (0.0, "")
 
 
 def test_what_cannot_last_and_seems_to_is_seen():
-    found = [*cell("diagonal_positive", "parity", run("lasts", None)), *cell("lstm", "a_5", run("lasts", None)),
+    runs = [*cell("diagonal_positive", "parity", run("lasts", None)), *cell("lstm", "a_5", run("lasts", None)),
              *cell("rwkv", "z_5", run("drifts", 60)), *cell("phases x2", "s_3", run("never learned", 1, 0.3))]  # fmt: skip
-    assert [ch10.who(one) for one in ch10.disagreements(found)] == ["diagonal, positive on Parity, seed 0"]
-    assert ch10.excluded(found) == {("diagonal_positive", "parity")}
-    can, cannot, is_open = ch10.outcomes(found)
+    assert [ch10.who(one) for one in ch10.disagreements(runs)] == ["diagonal, positive on Parity, seed 0"]
+    assert ch10.excluded(runs) == {("diagonal_positive", "parity")}
+    can, cannot, is_open = ch10.outcomes(runs)
     assert (can["runs"], can["lasts"], cannot["lasts"], is_open["learned, lost with length"]) == (2, 1, 1, 1)
-    assert ch10.missed(found)[-1] == {"model": "phases, 2 layers", "runs": 1, "never learned": 1, "learned, lost with length": 0,
+    assert ch10.missed(runs)[-1] == {"model": "phases, 2 layers", "runs": 1, "never learned": 1, "learned, lost with length": 0,
                                       "lasts": 0, "not on": "S₃"}  # fmt: skip
 
 
