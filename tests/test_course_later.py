@@ -1,4 +1,4 @@
-"""The exercises of chapters 05, 06, 08 and 09 that came later: planted answers, kinds, predictions."""
+"""The exercises of chapters 05, 06, 08, 09 and 10 that came later: planted answers, kinds, predictions."""
 
 import ast
 import math
@@ -18,7 +18,7 @@ from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
 from lrnnlab.course.predicting import Prediction
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks" / "py"
-CHAPTERS = ("05", "06", "08", "09")
+CHAPTERS = ("05", "06", "08", "09", "10")
 KINDS = {"A proof step", "Code", "Predict", "Break the hypothesis"}
 
 
@@ -110,6 +110,13 @@ WRONG = {
         lambda g, M: g**M, lambda g, M: sum(g**j for j in range(M + 1)), lambda g, M: (1 - g**M), lambda g, M: M,
         lambda g, M: (1 - g**M) / (1 - g), 3,
     ],
+    "10.1": ["1", "2", "none"],
+    "10.2": ["(a|b)*a", "(aaa|b)*", "a*b*", 3, "(("],
+    "10.3": [lambda i, j, Q: np.eye(Q), lambda i, j, Q: -np.eye(Q), lambda i, j, Q: [[0, 1], [1, 0]], "swap"],
+    "10.4": [6, 4, 2, "three"],
+    "10.5": [(78, 235), (79, 314), (157, 314), "soon"],
+    "10.6": [lambda right: None, lambda right: 10, lambda right: right.index(0) + 1 if 0 in right else None, 3],
+    "10.7": [(1, 1 / 3), (1 / 6, 1 / 3), (0.5, 0.5), 2],
 }  # fmt: skip
 OTHER_STYLE = {
     "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
@@ -142,6 +149,13 @@ OTHER_STYLE = {
     "09.7": [lambda n, size: size * binomial(n + size - 2, n - 1)],
     "09.8": [2.0, np.int64(2)],
     "09.9": [lambda g, M: M if g == 1 else (1 - g**M) / (1 - g), lambda g, M: np.polyval([1] * M, float(g))],
+    "10.1": [],
+    "10.2": ["b*(ab*ab*)*"],
+    "10.3": [lambda i, j, Q: np.eye(Q)[[j if q == i else i if q == j else q for q in range(Q)]].tolist()],
+    "10.4": [3.0, np.int64(3)],
+    "10.5": [[79.0, 236.0], np.array([79, 236])],
+    "10.6": [lambda right: next((t for t in range(1, len(right) + 1) if np.mean(right[max(0, t - 10) : t]) < 0.85), None)],
+    "10.7": [[0.333, 0.333], np.array([1 / 3, 1 / 3])],
 }  # fmt: skip
 LATER = [one for name in CHAPTERS for one in exercises(name) if one.id in WRONG]
 

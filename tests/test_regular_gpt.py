@@ -457,7 +457,7 @@ def test_the_tree_is_cheaper():
 def test_the_bench_says_what_it_measured():
     taken = {"tree": [0.001, 0.003, 0.002], "masks": [0.004, 0.008, 0.009]}
     assert bench.ratio(taken) == 4
-    text = bench.report("T=512 c=2", {"forms": summary(taken)})
+    text = bench.bench().report("T=512 c=2", {"forms": summary(taken)})
     assert "T=512 c=2" in text
     assert [line.split()[1:] for line in text.splitlines()[1:]] == [
         ["2.00", "1.00", "3.00", "1.0x"], ["8.00", "4.00", "9.00", "4.0x"]

@@ -443,7 +443,7 @@ def _positions(answer) -> None:
     given = numbers(answer, (2,), "the two positions").tolist()
     found = [int(t) for t in np.flatnonzero(np.diff(np.cos(0.02 * np.arange(400)) > 0)) + 1][:2]
     for what, one, right in zip(("wrong for the first time", "right again"), given, found):
-        claim(one == right, f"the sign is not {what} at {one:g}: cos(0.02 t) says when")
+        claim(one == right, f"the sign is not {what} at {one:g}: when is the phase off by a quarter turn, and by three?")
 
 
 def _first_below(answer) -> None:
@@ -463,7 +463,7 @@ def _mended(right):
 
 def _shares(answer) -> None:
     for given in numbers(answer, (2,), "the two shares").tolist():
-        claim(math.isclose(given, 1 / 3, abs_tol=0.004), f"{given:.3g} is not how often: one of three is the right one")
+        claim(math.isclose(given, 1 / 3, abs_tol=0.004), f"{shown(answer)}: how many permutations have the right sign?")
 
 
 EXERCISES = (

@@ -122,7 +122,7 @@ def train(
         What is trained; it keeps its last weights.
     source : BaseTask or callable
         A task, whose ``training_batch`` gives ``batch`` inputs a step, or what draws batches, ``source(generator)``:
-        see the head of this module.  One with a memory is :class:`Remembered`.
+        see the head of this module.  One with a memory has ``state()`` and ``load(state)``, as :class:`Remembered` has.
     loss : callable, optional
         Of ``net(*inputs)`` and the targets; if not given, that of the ``Batch``.
     steps : int
@@ -233,7 +233,7 @@ def train(
         return {
             "descent": descent.state(), "generator": generator.get_state(), "dropout": torch.get_rng_state(),
             "last_validation": made.last_validation, "cpu_seconds": made.cpu_seconds + time.process_time() - start,
-            "source": source.state() if isinstance(source, Remembered) else None,
+            "source": source.state() if hasattr(source, "state") else None,
         }  # fmt: skip
 
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
@@ -246,7 +246,7 @@ def train(
         descent.load(found["descent"])
         generator.set_state(found["generator"])
         made.last_validation, made.cpu_seconds = found["last_validation"], found["cpu_seconds"]
-        if isinstance(source, Remembered):
+        if hasattr(source, "load"):
             source.load(found["source"])
     with _own_randomness(generator, found), progress_bar(steps, progress) as bar:
         net.train()

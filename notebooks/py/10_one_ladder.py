@@ -98,7 +98,7 @@ show.figure(
 # Pick a cell and see its curve:
 
 # %% tags=["nbval-ignore-output"]
-explore(
+one_cell = explore(
     lambda model, machine: ch10.one_cell(recorded, model, machine),
     {"model": {ch10.model_name(row): row for row in ch10.recorded_rows(recorded)},
      "machine": {ch10.machine_name(name): name for name in ladder.MACHINES}},
@@ -106,6 +106,7 @@ explore(
     alt="Share of right answers by position for one model on one machine, a line for each seed.",
     initial={"model": "deltanet", "machine": "flip_flop"},
 )  # fmt: skip
+one_cell
 
 # %% [markdown]
 # *Never learned* and *lost with length* are different failures. Grey cells mostly have a red corner: what a theorem forbids is
@@ -344,7 +345,7 @@ if pairs:
 # drawn; the sentence says what algebra makes of it.
 
 # %% tags=["nbval-ignore-output"]
-explore(
+a_machine = explore(
     ch10.bench,
     {"text": "(ab|ba)*c", "family": list(foretelling.FAMILIES)},
     sentence=ch10.bench_sentence,
@@ -352,6 +353,7 @@ explore(
     "tokens.",
     initial={"family": "signed"},
 )
+a_machine
 
 # %% [markdown]
 # From here on the machine is `mine`. Put yours in place of it and run on.
@@ -495,15 +497,16 @@ def layers_of_s4():
 predict("10.1", layers_of_s4)
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: to tell two families apart)* **Design.** A regular expression over `a` and `b` whose machine one layer of
-#    gates in $[-1, 1]$ holds, and no number of layers of gates in $[0, 1]$.
+# 2. ★★ *(10 min, 4 points: to tell two families apart)* **Break the hypothesis.** Gates that may be
+#    negative: a regular expression over `a` and `b` whose machine one layer of gates in $[-1, 1]$ holds, and no number of layers of
+#    gates in $[0, 1]$.
 
 # %%
 my_expression = None  # exercise 2: a text
 check("10.2", my_expression)
 
 # %% [markdown]
-# 3. ★★ *(10 min, 4 points: a reflection)* **The missing step** of Theorem 3: a function of `i`, `j` and `Q` that returns the matrix of
+# 3. ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of `i`, `j` and `Q` that returns the matrix of
 #    the reflection that exchanges two basis vectors, as a list of rows.
 
 # %%
@@ -529,7 +532,7 @@ check("10.5", my_positions)
 
 
 # %% [markdown]
-# 6. ★★ *(15 min, 4 points: to find a bug)* **Find the bug.** `first_below` shall return the first position, counted from 1, at which the mean over
+# 6. ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first position, counted from 1, at which the mean over
 #    the last ten positions is below 85 % (before the tenth: the mean so far), or None. Mend it.
 
 # %%
@@ -555,6 +558,86 @@ check("10.7", my_shares)
 # %% [markdown]
 # 8. ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the last letter equals the first. Why can one
 #    layer of gates in $[0, 1]$ not hold it, and how do two?
+
+# %% [markdown]
+# <!-- From lrnnlab/chapters/ch10.md, by lrnnlab book build: change it there. -->
+#
+# <details><summary>Hints</summary>
+#
+# **1.** $S_4$ has the normal subgroups $A_4$ and $V_4$. Each layer takes off one commutative factor: what are $S_4/A_4$, $A_4/V_4$ and $V_4$?
+#
+# **2.** Which machine does a gate of $-1$ hold? Strings with an even number of a.
+#
+# **3.** $I - 2kk^\top$ with $k = (e_i - e_j)/\sqrt 2$. The root disappears: $2kk^\top = (e_i - e_j)(e_i - e_j)^\top$.
+#
+# **4.** Count the cycles. Does the sixth point count?
+#
+# **5.** After $t$ tokens the phase is off by $0.02\,t$. The real part has the right sign as long as $\cos(0.02\,t) > 0$.
+#
+# **6.** Which positions does it never look at? `right[t - 10 : t]` ends at position $t$, counted from 1; what is the largest $t$? And what about the first nine?
+#
+# **7.** Three permutations have the right sign.
+#
+# **8.** Read $ab$ again and again, once after a first a and once after a first b. What could a lower layer tell the upper one at each position?
+#
+# </details>
+#
+# <details><summary>Solution of 1</summary>
+#
+# Three: $S_4 \supset A_4 \supset V_4 \supset 1$ has the factors $\mathbb Z_2$, $\mathbb Z_3$ and $\mathbb Z_2^2$, all commutative, and no shorter series of this kind exists. The derived series of $S_4$ has length 3.
+#
+# </details>
+#
+# <details><summary>Solution of 2</summary>
+#
+# `(b|ab*a)*`, an even number of a: a gate of $-1$ at every a. No gates in $[0, 1]$ hold it, by Theorem 2: the word a turns two states.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# `[[int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]`: the identity less $(e_i - e_j)(e_i - e_j)^\top$.
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# 3: six points, and the cycles $(0\,1\,2)$, $(3\,4)$ and $(5)$; $6 - 3 = 3$, two for the cycle of three and one for the exchange.
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 on every answer is wrong, and from 236 on every answer is right: the net aliases, and a test at 250 alone would say that it is perfect.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# The loop ends one too early, so a fall at the last position is never seen, and it begins at the tenth position, so that one among the first nine is seen later or not at all:
+#
+# ```
+# def my_first_below(right):
+#     for t in range(1, len(right) + 1):
+#         last = right[max(0, t - 10) : t]
+#         if sum(last) / len(last) < 0.85:
+#             return t
+#     return None
+# ```
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# Both a third: one of the three permutations of the right sign is the right one, whichever of them the net gives, because on long random words each of them is as frequent as the others.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# Section 3: for two letters `foretell` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 the loop only adds; bounded states leave that $01$ adds nothing, so 0 and 1 add opposite amounts, and after $01$ and then 1 the sum is that of a single 1: the two words leave it in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+#
+# </details>
 
 # %% [markdown]
 # ## Read on
