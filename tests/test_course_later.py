@@ -114,7 +114,7 @@ WRONG = {
     "10.2": ["(a|b)*a", "(aaa|b)*", "a*b*", 3, "(("],
     "10.3": [lambda i, j, Q: np.eye(Q), lambda i, j, Q: -np.eye(Q), lambda i, j, Q: [[0, 1], [1, 0]], "swap"],
     "10.4": [6, 4, 2, "three"],
-    "10.5": [(78, 235), (79, 314), (157, 314), "soon"],
+    "10.5": [(78, 235), (79, 314), (157, 314)],
     "10.6": [lambda right: None, lambda right: 10, lambda right: right.index(0) + 1 if 0 in right else None, 3],
     "10.7": [(1, 1 / 3), (1 / 6, 1 / 3), (0.5, 0.5), 2],
 }  # fmt: skip
