@@ -98,7 +98,7 @@ show.figure(
 # Pick a cell and see its curve:
 
 # %% tags=["nbval-ignore-output"]
-one_cell = explore(
+cell_widget = explore(
     lambda model, machine: ch10.one_cell(recorded, model, machine),
     {"model": {ch10.model_name(row): row for row in ch10.recorded_rows(recorded)},
      "machine": {ch10.machine_name(name): name for name in ladder.MACHINES}},
@@ -106,7 +106,7 @@ one_cell = explore(
     alt="Share of right answers by position for one model on one machine, a line for each seed.",
     initial={"model": "deltanet", "machine": "flip_flop"},
 )  # fmt: skip
-one_cell
+cell_widget
 
 # %% [markdown]
 # *Never learned* and *lost with length* are different failures. Grey cells mostly have a red corner: what a theorem forbids is
@@ -345,7 +345,7 @@ if pairs:
 # drawn; the sentence says what algebra makes of it.
 
 # %% tags=["nbval-ignore-output"]
-a_machine = explore(
+machine_widget = explore(
     ch10.bench,
     {"text": "(ab|ba)*c", "family": list(foretelling.FAMILIES)},
     sentence=ch10.bench_sentence,
@@ -353,7 +353,7 @@ a_machine = explore(
     "tokens.",
     initial={"family": "signed"},
 )
-a_machine
+machine_widget
 
 # %% [markdown]
 # From here on the machine is `mine`. Put yours in place of it and run on.
