@@ -22,13 +22,15 @@ from sympy import primefactors
 from sympy.combinatorics import Permutation, PermutationGroup
 
 from lrnnlab.algebra.groups import solvable_cascade
-from lrnnlab.algebra.lasting import Clash, constant_clash, contraction_clash, diagonal_clash, one_key_clash, way
+from lrnnlab.algebra.lasting import Clash, constant_clash, contraction_clash, diagonal_clash, one_key_clash
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, minimise, transition_monoid
+from lrnnlab.automata import MooreMachine, classify, equivalent, minimise, transition_monoid
+from lrnnlab.automata.monoids import short_words
 from lrnnlab.automata.quotients import Quotient, quotients
 from lrnnlab.errors import checked, shown, whole_number
 
 MONOID = 20_000  # elements; of a larger monoid only some groups are looked at
+SHORT = 500  # actions of short words that are looked at where the monoid is larger
 FAMILIES = {
     "non-negative": "diagonal A_t with entries in [0, 1] that depend on the token",
     "signed": "diagonal A_t with entries in [-1, 1] that depend on the token",
@@ -130,7 +132,7 @@ class _Facts:
         try:
             return transition_monoid(self.small, MONOID), True
         except ValueError:
-            return _first_elements(self.small), False
+            return short_words(self.small, SHORT), False
 
     @cached_property
     def groups(self):
@@ -167,7 +169,7 @@ class _Facts:
         there = q
         for token in g * times:
             there = int(self.small.transitions[token, there])
-        front = way(self.small, q)
+        front = self.small.ways()[q]
         rest = equivalent(replace(self.small, initial=there), replace(self.small, initial=q))
         return Clash(front + g * times, front, ((g * r, True), (rest, False)) if rest else ((g * r, True),))
 
@@ -203,20 +205,6 @@ class _Facts:
     @cached_property
     def quotients(self):
         return known_quotients(self.small)
-
-
-def _first_elements(small, most=500):
-    queue = [np.arange(small.num_states)]
-    found: dict = {queue[0].tobytes(): ()}
-    for element in queue:
-        for token, move in enumerate(small.transitions):
-            longer = move[element]
-            if longer.tobytes() not in found:
-                found[longer.tobytes()] = (*found[element.tobytes()], token)
-                queue.append(longer)
-        if len(queue) > most:
-            return Monoid(np.array(queue), tuple(found.values()))
-    raise AssertionError("the monoid is small")
 
 
 def known_quotients(small: MooreMachine) -> list[Quotient]:

@@ -76,23 +76,6 @@ class Clash:
         return "".join(symbols[token] for token in word)
 
 
-def way(machine: MooreMachine, state: int) -> Word:
-    """A shortest word that leads from the initial state to another that can be reached.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> way(language("Sum(5)").machine, 3)
-    (3,)
-    """
-    queue = [machine.initial]
-    words: dict[int, Word] = {machine.initial: ()}
-    for q in queue:
-        for token, after in enumerate(machine.transitions[:, q].tolist()):
-            if after not in words:
-                words[after] = (*words[q], token)
-                queue.append(after)
-    return words[state]
-
-
 class _Pairs:
     """The pairs of different states of a minimised machine, and how the tokens of ``letters`` move them."""
 
@@ -167,7 +150,7 @@ class _Pairs:
                 joined[-1] = (joined[-1][0] + word, False)
             else:
                 joined.append((word, again))
-        small, front = self.small, way(self.small, q)
+        small, front = self.small, self.small.ways()[q]
         one, other = (replace(small, initial=int(state)) for state in pair)
         shown = equivalent(one, other)
         return Clash(front + left, front + right, (*joined, *([(shown, False)] if shown else [])))

@@ -212,7 +212,7 @@ class _Question:
 
     def _random(self, machine):
         words = self.draw.integers(len(self.box.symbols), size=(self.walks, self.length))
-        ways = _ways(machine)
+        ways = list(machine.ways().values())
         for word in words[::2]:
             way = ways[self.draw.integers(len(ways))][: self.length]
             word[: len(way)] = way
@@ -227,17 +227,6 @@ class _Question:
 
 def _several(count, what):
     return f"{count:,} {what}{'s' * (count != 1)}"
-
-
-def _ways(machine):
-    """A shortest word to every state that can be reached."""
-    found, queue = {machine.initial: ()}, [machine.initial]
-    for state in queue:
-        for token, follower in enumerate(machine.transitions[:, state].tolist()):
-            if follower not in found:
-                found[follower] = (*found[state], token)
-                queue.append(follower)
-    return list(found.values())
 
 
 def _ours(learned, symbols):

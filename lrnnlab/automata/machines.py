@@ -107,6 +107,22 @@ class MooreMachine:
                     order.append(follower)
         return np.array(order)
 
+    def ways(self) -> dict[int, tuple[int, ...]]:
+        """A shortest word to every state that can be reached.
+
+        >>> from lrnnlab.automata.languages import language
+        >>> language("Tomita 4").machine.ways()
+        {0: (), 1: (0,), 2: (0, 0), 3: (0, 0, 0)}
+        """
+        words: dict[int, tuple[int, ...]] = {self.initial: ()}
+        queue = [self.initial]
+        for state in queue:
+            for token, follower in enumerate(self.transitions[:, state].tolist()):
+                if follower not in words:
+                    words[follower] = (*words[state], token)
+                    queue.append(follower)
+        return words
+
 
 def _several(given, what):
     """``given`` as a tuple; TypeError if it holds nothing that can be told one by one."""

@@ -36,8 +36,17 @@ def transition_monoid(machine: MooreMachine, limit: int = 200_000) -> Monoid:
     return _generate(machine.transitions, limit)
 
 
-def _generate(generators, limit=None):
-    """The monoid of all products of the maps ``generators`` (V, Q)."""
+def short_words(machine: MooreMachine, most: int) -> Monoid:
+    """The actions of short words only, about ``most`` of them, of a monoid that may be too large to be listed whole.
+
+    >>> len(short_words(MooreMachine([[1, 2, 3, 4, 0]], [0, 0, 0, 0, 0], 0, "0"), 3))
+    4
+    """
+    return _generate(machine.transitions, most, whole=False)
+
+
+def _generate(generators, limit=None, whole=True):
+    """The monoid of all products of the maps ``generators`` (V, Q); unless ``whole``, it ends at the limit."""
     Q = generators.shape[1]
     found, queue = {np.arange(Q).tobytes(): ()}, [np.arange(Q)]
     for element in queue:
@@ -47,6 +56,8 @@ def _generate(generators, limit=None):
                 found[longer.tobytes()] = (*word, token)
                 queue.append(longer)
         if limit and len(queue) > limit:
+            if not whole:
+                break
             raise ValueError(f"the monoid has more than {limit} elements")
     return Monoid(np.array(queue), tuple(found.values()))
 
