@@ -1,0 +1,283 @@
+"""Chapter 07, the long-range suite: its pictures, what is said under them, and its exercises.
+
+Letters: B batch, T input length, T' answers, L the paper's length, H channels, N unknowns, M chosen places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from torch import nn
+
+from lrnnlab.chapters.ch00 import TASK_HOMES
+from lrnnlab.course.exercises import Exercise
+from lrnnlab.course.judging import call, claim, number, numbers, shown
+from lrnnlab.course.predicting import prediction
+from lrnnlab.show.style import DIVERGING, INK, PAPER, RECORDED, SMALL, colour_bar, label_ends, new_figure, styled
+from lrnnlab.tasks.atomic import ATOMIC, Select
+from lrnnlab.tasks.atomic_levels import trivial_level
+from lrnnlab.tasks.continuous import ContinuousTask
+
+# --- the tasks -------------------------------------------------------------------------------------------------------
+
+
+def skill(name: str, chosen: int = 8) -> ContinuousTask:
+    """One of the eleven tasks by its registry name; Select with so many chosen places.
+
+    >>> skill("select").chosen, skill("reverse").name
+    (8, 'Reverse')
+    """
+    return ATOMIC[name](chosen) if issubclass(ATOMIC[name], Select) else ATOMIC[name]()  # type: ignore[arg-type]
+
+
+def example(name: str, length: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """One input (columns, T), without the position columns, and its answers (d_out, T')."""
+    task = skill(name)
+    batch = task.sample(1, length, torch.Generator().manual_seed(seed))
+    return batch.inputs[0, :, : task.columns].T.numpy(), batch.targets[0].T.numpy()
+
+
+@styled
+def one_input(task: str, length: int, seed: int) -> Figure:
+    """What goes in, and below it what has to come out, each number where it is read or written."""
+    inputs, answers = example(task, length, seed)
+    size = max(np.abs(inputs).max(), np.abs(answers).max())
+    rows, T = len(inputs) + len(answers), inputs.shape[1]
+    figure, (top, low) = new_figure(
+        0.95 + 0.2 * rows, rows=2, left=0.75, right=0.9, top=0.1, bottom=0.5, gap=0.2, sharex=True,
+        height_ratios=[len(inputs), len(answers)],
+    )  # fmt: skip
+    for axes, values, name in ((top, inputs, "input"), (low, answers, "answer")):
+        start = T - values.shape[1]
+        drawn = axes.imshow(values, aspect="auto", cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest",
+                            extent=(start - 0.5, T - 0.5, len(values) - 0.5, -0.5))  # fmt: skip
+        axes.set(xlim=(-0.5, T - 0.5), yticks=[])
+        axes.set_ylabel(name, rotation=0, ha="right", va="center")
+        axes.grid(False)
+    top.tick_params(labelbottom=False)
+    low.set_xlabel("place")
+    colour_bar(figure, drawn)
+    return figure
+
+
+def asked(task: str, length: int, seed: int) -> str:
+    """What a task asks, and what answering without the skill is worth; HTML."""
+    called, says, _ = TASK_HOMES[task]
+    level = trivial_level(skill(task), length)
+    return (f"<b>{called}</b>: {says}. R² of the best answer known that learns no skill, at this length: "
+            f"<b>{level:.3f}</b>.")  # fmt: skip
+
+
+# --- lags and channels -----------------------------------------------------------------------------------------------
+
+
+def lags(task: ContinuousTask, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """What a task that is linear in its numbers asks of each lag, and which lags can be seen from each answer.
+
+    Parameters
+    ----------
+    task : ContinuousTask
+        Linear in those of its input numbers that differ from input to input, with one answer column.
+    length : int
+        Its length L.
+
+    Returns
+    -------
+    (array, array), each (T', T)
+        At (j, s): the derivative of answer j by the number that was read s steps before it; and whether there is one
+        (before the start and where inputs never change there is none).
+
+    Examples
+    --------
+    >>> asks, seen = lags(skill("reverse"), 4)
+    >>> asks.argmax(1).tolist(), seen.sum(1).tolist()
+    ([1, 3, 5, 7], [4, 4, 4, 4])
+    """
+    drawn = task.draw(2, task.check_length(length), torch.Generator().manual_seed(0)).double()
+    free = (drawn[0, :, 0] != drawn[1, :, 0]).nonzero()[:, 0]
+    T = drawn.shape[1]
+    probes = drawn[:1].repeat(len(free) + 1, 1, 1)
+    probes[:, free, 0] = 0
+    probes[torch.arange(len(free)), free, 0] = 1
+    answers = task.targets(probes)[..., 0]
+    response = (answers[:-1] - answers[-1]).numpy()  # (places, T')
+    asks, seen = np.zeros((response.shape[1], T)), np.zeros((response.shape[1], T), bool)
+    for j in range(response.shape[1]):
+        lag = T - response.shape[1] + j - free.numpy()
+        past = lag >= 0
+        asks[j, lag[past]], seen[j, lag[past]] = response[past, j], True
+    return asks, seen
+
+
+def most(asks: np.ndarray, seen: np.ndarray, channels: int, rounds: int = 60) -> float:
+    """R2 that so many channels and a linear readout, another one for each answer, come to: sum_h c_h(j) K_h(s) for the lags.
+
+    Found by alternating least squares from one start, so it is a lower bound of the best, and in practice it.  The
+    inputs count as uncorrelated and of one variance.
+
+    >>> round(most(*lags(skill("reverse"), 8), channels=1), 2), round(most(*lags(skill("reverse"), 8), channels=4), 2)
+    (0.62, 1.0)
+    """
+    rng, ridge = np.random.default_rng(0), 1e-9 * np.eye(channels)
+    K, c = rng.normal(size=(channels, asks.shape[1])), np.zeros((len(asks), channels))
+    for _ in range(rounds):
+        for j, visible in enumerate(seen):
+            k = K[:, visible]
+            c[j] = np.linalg.solve(k @ k.T + ridge, k @ asks[j, visible])
+        for s in np.flatnonzero(seen.any(0)):
+            a = c[seen[:, s]]
+            K[:, s] = np.linalg.solve(a.T @ a + ridge, a.T @ asks[seen[:, s], s])
+    return float(1 - (((c @ K - asks) * seen) ** 2).sum() / (asks**2).sum())
+
+
+@styled
+def lag_pictures(length: int) -> Figure:
+    """What four linear tasks ask of each lag: a row an answer, a column a lag, grey where nothing can be seen."""
+    names = ("cumsum", "solve_fixed", "select_fixed", "reverse")
+    figure, every = new_figure(2.5, columns=4, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35)
+    for axes, name in zip(every, names):
+        asks, seen = lags(skill(name), length)
+        shown_as = np.where(seen, asks / np.abs(asks).max(), np.nan)
+        colours = DIVERGING.copy()
+        colours.set_bad("#dddddd")
+        axes.imshow(shown_as, aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
+        axes.set(title=TASK_HOMES[name][0], xlabel="lag")
+        axes.grid(False)
+    every[0].set_ylabel("answer")
+    return figure
+
+
+@styled
+def by_width(length: int, recorded: Mapping[int, list[float]]) -> Figure:
+    """R2 of one layer on Reverse by its channels: what any readout comes to, what theorem 2 builds, and what was trained."""
+    widths = [1, 2, 4, 8, 16, 32, 64]
+    asks, seen = lags(skill("reverse"), length)
+    figure, axes = new_figure(3.0, width=6.4, right=2.0, bottom=0.6, top=0.25)
+    bound = [most(asks, seen, H) if 2 * H < length else 1.0 for H in widths]
+    axes.plot(widths, bound, color=PAPER, lw=1.4)
+    axes.plot(widths, [min(1, H / length) for H in widths], color=INK, lw=1.4, ls=(0, (4, 2)))
+    for H, found in recorded.items():
+        axes.plot([H] * len(found), found, "o", color=RECORDED, ms=5, clip_on=False)
+    axes.set(xscale="log", ylim=(0, 1.03), xlim=(1, 64), xlabel="channels H", ylabel="R²")
+    axes.set_xticks(widths, map(str, widths))
+    axes.minorticks_off()
+    label_ends(axes, [(1.0, "any readout by place", PAPER), (min(1, 64 / length) - 1e-3, f"H / L, L = {length}", INK),
+                      *([(recorded[64][0], "trained", RECORDED)] if 64 in recorded else [])])  # fmt: skip
+    return figure
+
+
+# --- what a net looks at ---------------------------------------------------------------------------------------------
+
+
+def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
+    """(T', T): the mean size of the derivative of every answer by every number that was read, over the batch.
+
+    >>> looks(nn.Identity(), torch.randn(2, 3, 1)).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    inputs = inputs.clone().requires_grad_()
+    answers = net(inputs)
+    rows = []
+    for j in range(answers.shape[1]):
+        (slope,) = torch.autograd.grad(answers[:, j].sum(), inputs, retain_graph=True)
+        rows.append(slope[..., 0].abs().mean(0).numpy())
+    return np.stack(rows)
+
+
+@styled
+def looked_at(maps: Mapping[str, np.ndarray], task: str, answer: int) -> Figure:
+    """Where every answer of a trained net comes from, and, below, the one that was picked.
+
+    Parameters
+    ----------
+    maps : dict
+        task -> ``looks`` of a net that was trained on it.
+    task : str
+        Which one.
+    answer : int
+        Of 0 to 100: the first to the last answer.
+    """
+    found = maps[task]
+    row = round(answer / 100 * (len(found) - 1))
+    figure, (top, low) = new_figure(4.2, rows=2, left=0.7, right=0.9, top=0.15, bottom=0.55, gap=0.3, sharex=True,
+                                    height_ratios=[2, 1])  # fmt: skip
+    drawn = top.imshow(found / found.max(), aspect="auto", cmap="Blues", interpolation="nearest", vmin=0, vmax=1)
+    top.axhline(row, color="#D55E00", lw=1)
+    top.set(ylabel="answer")
+    top.grid(False)
+    low.bar(range(found.shape[1]), found[row] / found.max(), color="#D55E00", width=1)
+    low.set(ylim=(0, 1), xlim=(-0.5, found.shape[1] - 0.5), xlabel="place", ylabel="looks at")
+    colour_bar(figure, drawn)
+    return figure
+
+
+def looked_at_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -> str:
+    """How many places the answer that was picked comes from; HTML."""
+    found = maps[task]
+    row = round(answer / 100 * (len(found) - 1))
+    sizes = np.sort(found[row])[::-1]
+    half = int((sizes.cumsum() < sizes.sum() / 2).sum()) + 1
+    return (f"{TASK_HOMES[task][0]}, answer {row} of {len(found)}: it looks most at place "
+            f"<b>{int(found[row].argmax())}</b>; half of its slope comes from <b>{half}</b> of {found.shape[1]} places.")  # fmt: skip
+
+
+# --- the exercises ---------------------------------------------------------------------------------------------------
+
+
+def _selected(answer) -> None:
+    places = [int(place) for place in numbers(answer, (4,), "the four places")]
+    claim(sorted(set(places)) == places and 0 <= places[0] and places[-1] < 12,
+          f"four different places of 0 to 11, in order, are wanted; got {shown(answer)}")  # fmt: skip
+    for j, place in enumerate(places):
+        for other, its_own in enumerate(places):
+            seen = place + other - j
+            claim(not 0 <= seen < 12 or seen == its_own,
+                  f"the lag of answer {j} is {12 + j - place}; at answer {other} it lies on place {seen}, not on "
+                  f"{its_own}, so one kernel adds a number that was not asked for")  # fmt: skip
+
+
+def _lag(answer) -> None:
+    for L in (4, 7, 64):
+        for t in (L, L + 1, 2 * L - 1):
+            found = number(call(answer, t, L))
+            claim(found == t - (2 * L - 1 - t), f"for t = {t}, L = {L} it returns {found:g}: x is read at place 2L - 1 - t")
+
+
+def _r_squared(answer) -> None:
+    rng = np.random.default_rng(0)
+    for shape, shift in (((50, 8), 0.0), ((40, 3), 1.0), ((30, 5), np.arange(5.0))):
+        wanted = rng.normal(size=shape) + shift
+        for found in (np.zeros(shape), wanted + 0.5, np.broadcast_to(wanted.mean(0), shape)):
+            due = 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean()) ** 2).mean()
+            given = number(call(answer, found, wanted))
+            claim(math.isclose(given, due, rel_tol=1e-6, abs_tol=1e-9),
+                  f"answers of shape {shape} with means {wanted.mean(0).round(1).tolist()}: it returns {given:.3f}, not {due:.3f}")  # fmt: skip
+
+
+def _width(answer) -> None:
+    claim(number(answer) == 16, f"{shown(answer)}: three layers with 16 digits each reach 16³ lags; no fewer do")
+
+
+def _sharpness(answer) -> None:
+    given, least = number(answer), math.log(512) / 0.01
+    claim(0.99 * least <= given <= 1.01 * least, f"with β = {given:g} the bound ln(512)/β is {math.log(512) / max(given, 1e-9):.4f}")
+
+
+def _blind(answer) -> None:
+    claim(math.isclose(number(answer), 2 * 0.94 / 1.94 / 3, abs_tol=0.004),
+          f"{shown(answer)}: F1 of the class that is answered is 2·0.94/(1 + 0.94); what is F1 of the other two?")  # fmt: skip
+
+
+EXERCISES = (
+    prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
+    Exercise("07.2", _selected, lambda: (3, 4, 5, 6)),
+    Exercise("07.3", _lag, lambda: lambda t, L: 2 * (t - L) + 1),
+    Exercise("07.4", _r_squared, lambda: lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()),
+    Exercise("07.5", _width, lambda: 16),
+    Exercise("07.6", _sharpness, lambda: math.log(512) / 0.01),
+    Exercise("07.7", _blind, lambda: 2 * 0.94 / 1.94 / 3),
+)  # fmt: skip

@@ -1,0 +1,391 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 07 · The long-range suite
+#
+# **What we ask.** Models of long sequences are compared on benchmarks: eleven *atomic tasks*, nested expressions, paths in
+# pictures, whole books, the Long Range Arena. What do they ask, and what does a good score say? Paper 004 (Gupta, Mehta and
+# Berant, 2022) built most of them. We ask of each what it is worth to answer without the skill, prove what one layer
+# needs in order to have the skill, and see that the paper's pattern of ones and zeros is mostly a matter of two numbers: how
+# many lags are asked for, and how many channels there are.
+#
+# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about two hours, and a minute of computing.
+
+# %%
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import sympy as sp
+import torch
+from scipy.special import erf
+
+import lrnnlab
+from lrnnlab import models, records, show, tables
+from lrnnlab.chapters import ch07
+from lrnnlab.course import check, hint, predict, solution
+from lrnnlab.show.widgets import explore
+from lrnnlab.tasks import atomic
+from lrnnlab.tasks.atomic_levels import mips_level, shift_level, trivial_level
+from lrnnlab.tasks.continuous import r_squared
+from lrnnlab.training.steady import steady_arithmetic, stream
+
+EXPECTED = "0.1"
+if not lrnnlab.__version__.startswith(EXPECTED):
+    raise RuntimeError(
+        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
+    )
+print(f"lrnnlab {EXPECTED}: ready")
+
+# %% [markdown]
+# ## 1 Eleven skills
+#
+# The paper's *atomic tasks* are regressions: a sequence of numbers goes in (with two columns that say where in it one is), and
+# at its last places numbers have to come out. Shift, CumSum, CumMax, Reverse, Sort, Select and SelectFixed; and four whose inputs
+# decide what is done with the others: MIPS, ContextShift, Solve and, for comparison, SolveFixed. Each is drawn below as a strip: what goes in, and
+# under it what has to come out, at the place where it has to come out.
+
+# %% tags=["nbval-ignore-output"]
+skill_widget = explore(
+    ch07.one_input,
+    {"task": list(atomic.ATOMIC), "length": [16, 32, 48, 64], "seed": [0, 1, 2, 3]},
+    sentence=ch07.asked,
+    alt="Two strips of coloured cells, one for the numbers that are read and one for those that have to be written.",
+    initial={"task": "reverse", "length": 32},
+)  # fmt: skip
+skill_widget
+
+# %% [markdown]
+# The score is $R^2 = 1 - \sum (\hat y - y)^2 / \sum (y - \bar y)^2$, where $\bar y$ is *one* number, the mean of all answers. So $R^2 = 1$ is perfect, and $0$
+# is what one constant gets.
+#
+# ## 2 What no skill is worth
+#
+# One constant gets 0. But an answer that depends on the place alone, or copies what is there, can get more without doing what is asked.
+#
+# **Theorem 1.** *Without the skill, $R^2$ on Shift with $C$ copies is at least $2/(C+1)$, and on MIPS of length $L$ at least $H_L/L$ with
+# $H_L = 1 + \tfrac12 + \dots + \tfrac1L$.*
+#
+# **Step 1 (Shift).** Column $j$ of the answers is the input $jL/C$ places later, with zeros before: it holds $L - jL/C$ numbers of equal variance. To
+# answer column 0, which is the input itself, and 0 in the others leaves out all but $L$ of them.
+
+# %% tags=["proof-levels"]
+C, L, j = sp.symbols("C L j", positive=True)
+all_numbers = sp.summation(L - j * L / C, (j, 0, C - 1))
+level = sp.simplify(L / all_numbers)
+assert sp.simplify(level - 2 / (C + 1)) == 0, "step 1: the share of column 0 is 2/(C+1)"
+assert math.isclose(level.subs(C, 8), shift_level(8)), "step 1: the package has another level"
+print("share of column 0:", level, "; for the paper's 8 copies:", level.subs(C, 8))
+
+# %% [markdown]
+# **Step 2 (MIPS).** After $i + 1$ places the answer is one of the values $v_0, \dots, v_i$: all of length 1, uncorrelated, and each as likely to be it. The answer "their mean", for which no
+# key has to be compared with a query, explains $\tfrac1{i+1}$ of the variance. The cell computes with the matrix of scalar products, which on average is the unit
+# matrix.
+
+# %% tags=["proof-levels"]
+explained = []
+for i in range(12):
+    products = np.eye(i + 1, dtype=int)  # the mean scalar product of v_k and v_l
+    mean = [Fraction(1, i + 1)] * (i + 1)  # the answer, as weights of the values
+    square = sum(
+        mean[k] * mean[l] * int(products[k, l]) for k in range(i + 1) for l in range(i + 1)
+    )
+    inner = sum(
+        Fraction(1, i + 1) * mean[k] * int(products[k, l])
+        for k in range(i + 1)
+        for l in range(i + 1)
+    )
+    error = 1 - 2 * inner + square  # |y|^2 is 1
+    explained.append(1 - error)
+    assert explained[i] == Fraction(1, i + 1), f"step 2: place {i} explains another share"
+H_12 = sum(Fraction(1, n) for n in range(1, 13))
+assert sum(explained) / 12 == H_12 / 12, "step 2: the mean share is H_L / L"
+assert math.isclose(mips_level(12), H_12 / 12), "step 2: the package has another level"
+print(f"MIPS: {float(H_12 / 12):.3f} at length 12, {mips_level(4096):.4f} at length 4,096")
+
+# %% [markdown]
+# **Break it.** Were the values correlated, the mean would explain more: with scalar products of $\tfrac12$ the share is no longer $\tfrac1{i+1}$.
+
+# %% tags=["proof-levels"]
+with show.fails("step 2"):
+    for i in range(12):
+        products = (np.eye(i + 1) + np.ones((i + 1, i + 1))) / 2
+        share = Fraction(np.mean(products))  # inner and square are both this
+        assert share == Fraction(1, i + 1), f"step 2: place {i} explains another share"
+
+# %% [markdown]
+# For CumMax the mean of each place, and for Sort the mean of what comes at each place after that first number, have no such closed form; they are integrals
+# (`tasks.atomic_levels`). Now read the paper's table with these levels beside it. Its one-layer columns have length 4,096, the others 512.
+
+# %%
+paper = {
+    "shift": ("DLR, 1 layer, 2^18 and more (Table 2)", 0.22, 4096),
+    "cummax": ("DLR, 1 layer", 0.52, 4096),
+    "sort": ("DLR, 6 layers", 0.49, 4096),
+    "mips": ("DLR, 6 layers", 0.01, 512),
+}
+rows = [
+    {"task": ch07.skill(name).name, "model": who, "paper": f"{printed:.2f}",
+     "without the skill": f"{trivial_level(ch07.skill(name), length):.2f}"}
+    for name, (who, printed, length) in paper.items()
+]  # fmt: skip
+show.table(rows, caption="Published numbers that are what can be had without the skill.")
+
+# %% [markdown]
+# Nothing was sorted and nothing was searched for: these scores are zeros that do not look like zeros. (CumMax is 0.06 above the level; section 3 says from
+# where.)
+#
+# ## 3 What one layer needs
+#
+# A layer with $H$ channels is $H$ convolutions side by side, then something at each place for itself: $y_t = \sum_h c_h(t)\,(K_h * x)_t$ if that something is linear, and
+# may be another one at each place (the place is known: two columns of the input tell it). What can be had in this way at all? First, which of the eleven tasks are linear?
+
+# %%
+draw = stream(0, "chapter 07, linear")
+rows = []
+for name in atomic.ATOMIC:
+    task, n = ch07.skill(name), 12_000
+    batch = task.sample(n + 4000, 32, draw)
+    x = np.c_[batch.inputs.flatten(1).double().numpy(), np.ones(n + 4000)]
+    y = batch.targets.flatten(1).double().numpy()
+    weights = np.linalg.lstsq(x[:n], y[:n], rcond=1e-6)[0]
+    found = r_squared(torch.tensor(x[n:] @ weights), torch.tensor(y[n:]))
+    rows.append({"task": task.name, "best linear map": f"{found:.2f}",
+                 "best answer known without the skill": f"{trivial_level(task, 32):.2f}"})  # fmt: skip
+show.table(rows, caption="R² of the best linear map from all numbers to all answers, fitted to 12,000 inputs of length 32 "
+           "and measured on 4,000 fresh ones.")  # fmt: skip
+
+# %% [markdown]
+# Five tasks are linear, six are not. (The best linear map does more for CumMax than the mean of each place; that is how a layer
+# of the paper gets above 0.48.) That the five *are* linear and the six are *not* needs no fitting:
+#
+# **Theorem 2.** *Shift, CumSum, Reverse, SelectFixed and SolveFixed are linear in the numbers that change from input to input. CumMax, Sort, Select, MIPS, ContextShift and Solve are not.*
+#
+# **Step 1 (the six).** Add the same numbers to two inputs: a linear map answers with the same change. One pair for which it does not is enough for a no. (In Select the marks
+# stay as they are: what a number adds to the answers depends on whether it is marked.)
+
+# %% tags=["proof-linear"]
+alike = {}
+for name in atomic.ATOMIC:
+    task = ch07.skill(name)
+    two = task.draw(2, 16, torch.Generator().manual_seed(1)).double()
+    free = two[0] != two[1]  # what changes from input to input
+    free[:, 1:] &= name != "select"  # a mark is 0 or 1: nothing can be added
+    added = two + 0.1 * free * torch.linspace(1, 2, free.numel()).view_as(free)
+    change = task.targets(added) - task.targets(two)
+    alike[name] = torch.allclose(change[0], change[1], atol=1e-6)
+linear = [name for name in alike if alike[name]]
+assert linear == ["shift", "cumsum", "reverse", "select_fixed", "solve_fixed"], "step 1: others"
+print("not linear:", ", ".join(name for name in alike if name not in linear))
+
+# %% [markdown]
+# **Step 2 (the five).** Their rules are sums with fixed weights: $y_i = x_{i - jL/8}$, $\sum_{k\le i} x_k/\sqrt{i+1}$, $x_{L-1-i}$, $x_{p_i}$, and $A^\top b$ with one $A$. So what they do to unit inputs says all. The
+# cell finds their weights so, and compares with the rule on 50 inputs (a sample of what the formulas say).
+
+# %% tags=["proof-linear"]
+for name in linear:
+    task = ch07.skill(name)
+    inputs = task.draw(50, 16, torch.Generator().manual_seed(2)).double()
+    free = (inputs[0, :, 0] != inputs[1, :, 0]).nonzero()[:, 0]
+    units = inputs[:1].repeat(len(free) + 1, 1, 1)
+    units[:, free, 0] = 0
+    units[torch.arange(len(free)), free, 0] = 1
+    answers = task.targets(units)
+    weights, rest = answers[:-1] - answers[-1], answers[-1]
+    summed = torch.einsum("bp,pjd->bjd", inputs[:, free, 0], weights) + rest
+    assert torch.allclose(summed, task.targets(inputs), atol=1e-5), f"step 2: {name} is another sum"
+print(f"{len(linear)} tasks, each a sum with fixed weights")
+
+# %% [markdown]
+# A linear task asks, for each answer, how much of each *lag* it wants: how much of the number that was read $s$ steps before. Here are these weights; grey is where nothing can be seen (before the start,
+# or a number that is the same in all inputs).
+
+# %%
+show.figure(
+    ch07.lag_pictures(32),
+    alt="Four tables of weights, answers down, lags across. CumSum: every row one constant. SolveFixed: 16 weights, no two under each other. "
+    "SelectFixed: a few short vertical bars. Reverse: a diagonal with a lag of its own for every answer.",
+    caption="Weights by lag, L = 32. What to see: a kernel is a row that all answers share. In SolveFixed no two weights stand under each "
+    "other; in Reverse every answer wants a lag of its own and none of the others.",
+)  # fmt: skip
+
+# %% [markdown]
+# ## 4 Lags against channels
+#
+# **Theorem 3.** *(a) With a linear readout, another one at each place, $H$ channels can have the tables of weights that are, where something can be seen, a matrix of rank at most $H$. (b) SolveFixed takes one kernel (and one
+# more for a constant). (c) Reverse takes at least $L/3$ channels. (d) $L$ channels are enough for Reverse in the paper's own layer.*
+#
+# **Step 1 (a).** $y_t = \sum_h c_h(t) \sum_s K_h(s)\,x_{t-s}$: the weight of lag $s$ at place $t$ is entry $(t, s)$ of the product of the matrices $c$ and $K$, of rank at most $H$. SymPy multiplies it out for two channels.
+
+# %% tags=["proof-lags"]
+T, H = 4, 2
+x = sp.symbols(f"x0:{T}")
+K = sp.Matrix(H, T, lambda h, s: sp.Symbol(f"K{h}{s}"))
+c = sp.Matrix(T, H, lambda t, h: sp.Symbol(f"c{t}{h}"))
+for t in range(T):
+    y = sum(c[t, h] * sum(K[h, s] * x[t - s] for s in range(t + 1)) for h in range(H))
+    for s in range(t + 1):
+        assert sp.expand(sp.diff(y, x[t - s]) - (c * K)[t, s]) == 0, "step 1: not the product c K"
+assert (c * K).rank() == H, "step 1: another rank"
+print("weight of lag 1 at place 3:", sp.expand((c * K)[3, 1]))
+
+# %% [markdown]
+# **Step 2 (b).** In SolveFixed the number $b_i$ is read at place $iN + i + N$ and the answer $X_j$ is written at place $T - N + j$, for $i, j < N$. Are two lags ever the same? As $b_i$ moves by $N + 1$ and $j$ by less than $N + 1$, no: all $N^2$ lags differ, so one kernel that has $A_{ij}$
+# at lag $(i, j)$ gives $A^\top b$. (The numbers of $A$ that it meets on its way are the same in every input: they add a constant.)
+
+# %% tags=["proof-lags"]
+for N in range(1, 64):  # up to the paper's length 4,096
+    T = N * N + 2 * N
+    lags = [T - N + j - (i * (N + 1) + N) for i in range(N) for j in range(N)]
+    assert len(set(lags)) == N * N and min(lags) >= 0, f"step 2: two weights share a lag, N = {N}"
+asks, seen = ch07.lags(atomic.SolveFixed(), 48)
+assert (np.count_nonzero(asks, axis=0) <= 1).all(), "step 2: the task asks a lag twice"
+print(f"N = 63: {63**2:,} weights at {63**2:,} different lags")
+
+# %% [markdown]
+# **Step 3 (c).** In Reverse answer $j$ is written at place $L + j$ and wants $x_{L-1-j}$: lag $2j + 1$. It sees the lags $j + 1$ to $L + j$. Take the answers $a, \dots, 2a$ with $a = \lfloor (L-1)/3 \rfloor$: each sees the lags of all the
+# others, so its row must have 1 at its own and 0 at theirs. That is a unit matrix of $a + 1$ rows, its rank is $a + 1$, so $H \ge a + 1 \ge L/3$.
+
+# %% tags=["proof-lags"]
+for L in range(1, 200):
+    a = (L - 1) // 3
+    block = range(a, 2 * a + 1)
+    for j in block:
+        for other in block:
+            assert j + 1 <= 2 * other + 1 <= L + j, f"step 3: L = {L}, a lag is not seen"
+    assert 3 * len(block) >= L, "step 3: fewer than L/3 answers"
+asks, seen = ch07.lags(atomic.Reverse(), 64)
+assert asks.argmax(1).tolist() == [2 * j + 1 for j in range(64)], "step 3: Reverse asks other lags"
+block = slice(21, 43)
+assert seen[block, 43:87:2].all() and (asks[block, 43:87:2] == np.eye(22)).all(), "step 3: no unit matrix"
+print("L = 64: a unit matrix of 22 rows among the weights")
+
+# %% [markdown]
+# **Break it.** Taken over *all* answers the argument fails: answer 0 does not see the lags of the last ones, so its row is free there, and the rank can be smaller than $L$.
+
+# %% tags=["proof-lags"]
+with show.fails("step 3"):
+    for L in range(1, 200):
+        for j, other in itertools.product(range(L), repeat=2):
+            assert j + 1 <= 2 * other + 1 <= L + j, f"step 3: L = {L}, a lag is not seen"
+
+# %% [markdown]
+# **Step 4 (d).** Give channel $h$ the kernel with a single 1 at lag $2h + 1$, and let the position columns add a gate to it, $\beta_h(t) = B + R\,(\cos\tfrac{2\pi (t - L - h)}{T} - 1)$: it is $B$ at place $L + h$ and at most $-B$ elsewhere. After the GELU, which is
+# nearly $z$ for large $z$ and nearly 0 below, only that channel is left, with the number it has moved plus $B$; the sum over channels, less $B$, is the answer. (A GELU differs from $\max(z, 0)$ by at most $|z|\,\Phi(-|z|)$, below $10^{-14}$ at $|z| \ge 8$.)
+
+# %% tags=["proof-lags"]
+def gelu(z):
+    return z * (1 + erf(z / math.sqrt(2))) / 2
+
+
+def reverse_layer(x, H):
+    L, T, B = len(x), 2 * len(x), 9.0
+    u, place, y = np.r_[x, np.zeros(L)], np.arange(T), -B
+    R = 2 * B / (1 - math.cos(2 * math.pi / T))
+    for h in range(H):
+        moved = np.r_[np.zeros(2 * h + 1), u[: T - 2 * h - 1]]
+        gate = B + R * (np.cos(2 * math.pi * (place - L - h) / T) - 1)
+        y = y + gelu(moved + gate)
+    return y[L:]
+
+
+for L in (8, 32, 64):
+    x = np.random.default_rng(L).uniform(-1, 1, L)
+    assert np.abs(reverse_layer(x, L) - x[::-1]).max() < 1e-9, f"step 4: L = {L} is not reversed"
+print("L channels reverse L numbers, to nine digits, for L = 8, 32, 64")
+
+# %% [markdown]
+# With fewer channels, $H < L$, the first $H$ answers can be had in this way, so $R^2$ of $H/L$. What a linear readout by place could do at best lies above it; what training finds lies near the lower of the two as long as it is small:
+
+# %% [markdown]
+# WIDTH
+#
+# This explains the strangest pair of the paper's table: one layer of DLR with 128 channels, at length 4,096, has 0.97 on SelectFixed and 0.01 on Reverse. Both only move numbers. SelectFixed asks for at most 32 lags and there are 128
+# channels; Reverse asks for 4,096, and $128/4096 = 0.03$. It is not "one layer cannot": it is one layer of that width.
+#
+# ## 5 What depth buys
+#
+# **Theorem 4.** *With readouts by place, two layers with $b$ and $L/b$ channels reverse $L = b \cdot (L/b)$ numbers. So $2\sqrt L$ channels in two layers do what takes one layer at least $L/3$; with $k$ layers of $L^{1/k}$ channels each it is the same.*
+#
+# **Step 1 (two digits).** Write $j = bq + r$ with $r < b$. The lag $2j + 1$ is $2bq + (2r + 1)$: the first layer moves by $2r + 1$, the second by $2bq$. Each must know its digit from the place that it writes to. The second does: it writes to $t = L + bq + r$. The first writes to
+# $\tau = t - 2bq = L + r - bq$, and $(\tau - L) \bmod b = r$.
+
+# %% tags=["proof-digits"]
+def two_layers(x, b):
+    L, T = len(x), 2 * len(x)
+    u, first, y = [*x, *[None] * L], [None] * T, [None] * T
+    for place in range(T):
+        lag = 2 * ((place - L) % b) + 1  # one of b channels
+        first[place] = u[place - lag] if place >= lag else None
+    for place in range(L, T):
+        lag = 2 * b * ((place - L) // b)  # one of L / b channels
+        y[place] = first[place - lag]
+    return y[L:]
+
+
+for L in range(1, 61):
+    for b in (b for b in range(1, L + 1) if L % b == 0):
+        assert two_layers(range(L), b) == [*range(L)][::-1], f"step 1: L = {L}, b = {b}"
+print("4,096 numbers:", two_layers(range(4096), 64) == [*range(4096)][::-1], "with 64 channels twice")
+
+# %% [markdown]
+# **Step 2 (more digits).** With $j = r_0 + b\,r_1 + b^2 r_2$ and layers that move by $2r_0 + 1$, $2b\,r_1$ and $2b^2 r_2$, in this order: the last writes to $L + j$, the one before to $L - b^2 r_2 + b\,r_1 + r_0$, where $r_1$ can be read modulo $b^2$, and the first to
+# $L - b^2 r_2 - b\,r_1 + r_0$, where $r_0$ can be read modulo $b$. So on for any number of digits; the cell does two to four.
+
+# %% tags=["proof-digits"]
+for b, k in ((5, 2), (3, 3), (4, 3), (2, 4), (3, 4)):
+    L = b**k
+    for answer in range(L):
+        place = L + answer
+        for layer in reversed(range(k)):  # from the last layer to the first
+            digit = (place - L) % b ** (layer + 1) // b**layer  # what the place tells
+            place -= 2 * b**layer * digit + (layer == 0)
+        assert place == L - 1 - answer, f"step 2: b = {b}, {k} layers, answer {answer}"
+print("4 layers of 3 channels reverse", 3**4, "numbers; 3 layers of 16 would reverse", f"{16**3:,}")
+
+# %% [markdown]
+# **Break it.** In the other order, the large move first, the place no longer tells the digit:
+
+# %% tags=["proof-digits"]
+with show.fails("step 2"):
+    b, k = 3, 3
+    L = b**k
+    for answer in range(L):
+        place = L + answer
+        for layer in range(k):  # the small move last
+            digit = (place - L) % b ** (layer + 1) // b**layer
+            place -= 2 * b**layer * digit + (layer == 0)
+        assert place == L - 1 - answer, f"step 2: b = {b}, {k} layers, answer {answer}"
+
+# %% [markdown]
+# That is what weights *exist*; the readouts by place of theorem 4 are freer than a GELU behind a sum. What training finds is the next section's. For CumMax, not linear, a layer between two pointwise functions is enough:
+#
+# **Theorem 5.** *$\frac1\beta \ln \sum_{k \le i} e^{\beta x_k}$, an exponential, a running sum and a logarithm, is within $\frac{\ln(i+1)}{\beta}$ above $\max_{k \le i} x_k$.*
+#
+# **Step 1.** The largest of the $n$ terms is $e^{\beta m}$, the others lie between 0 and it: the sum is between $e^{\beta m}$ and $n\,e^{\beta m}$. The cell checks the two bounds where they are tight, all other terms 0 or all terms equal, for every $n$ up to 100, and at 1,000 drawn sequences.
+
+# %% tags=["proof-cummax"]
+beta, m, n = sp.symbols("beta m n", positive=True)
+tight = [sp.log(k * sp.exp(beta * m)) / beta - m for k in (1, n)]
+assert [sp.simplify(sp.expand_log(gap) - want) for gap, want in zip(tight, (0, sp.log(n) / beta))] == [0, 0], (
+    "step 1: the bounds are other ones"
+)
+x = np.random.default_rng(0).uniform(-1, 1, (1000, 64))
+for sharp in (1.0, 10.0, 100.0):
+    soft = np.log(np.exp(sharp * x).cumsum(1)) / sharp
+    above = soft - np.maximum.accumulate(x, axis=1)
+    bound = np.log(np.arange(1, 65)) / sharp
+    assert (above > -1e-9).all() and (above < bound + 1e-9).all(), f"step 1: beta = {sharp:g}"
+    print(f"beta = {sharp:g}: above the maximum by at most {above.max():.3f}, bound {bound[-1]:.3f}")
+
+# %% [markdown]
+# ## 6 The eleven tasks, trained
+#
+# TABLE1
