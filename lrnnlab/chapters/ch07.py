@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 import torch
@@ -17,10 +18,13 @@ from lrnnlab.chapters.ch00 import TASK_HOMES
 from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.show.style import DIVERGING, INK, PAPER, RECORDED, SMALL, colour_bar, label_ends, new_figure, styled
+from lrnnlab.models.dlr import DLR
+from lrnnlab.show.style import DIVERGING, INK, PAPER, RECORDED, colour_bar, label_ends, new_figure, styled
 from lrnnlab.tasks.atomic import ATOMIC, Select
 from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask
+
+LINEAR = ("cumsum", "solve_fixed", "select_fixed", "reverse")  # of one answer column
 
 # --- the tasks -------------------------------------------------------------------------------------------------------
 
@@ -113,14 +117,14 @@ def lags(task: ContinuousTask, length: int) -> tuple[np.ndarray, np.ndarray]:
     return asks, seen
 
 
-def most(asks: np.ndarray, seen: np.ndarray, channels: int, rounds: int = 60) -> float:
-    """R2 that so many channels and a linear readout, another one for each answer, come to: sum_h c_h(j) K_h(s) for the lags.
+def nearest(asks: np.ndarray, seen: np.ndarray, channels: int, rounds: int = 60) -> np.ndarray:
+    """(T', T): the weights by lag that so many channels and a readout by place come nearest with, sum_h c_h(j) K_h(s).
 
-    Found by alternating least squares from one start, so it is a lower bound of the best, and in practice it.  The
-    inputs count as uncorrelated and of one variance.
+    Found by alternating least squares from one start, over what can be seen; what cannot is whatever comes.
 
-    >>> round(most(*lags(skill("reverse"), 8), channels=1), 2), round(most(*lags(skill("reverse"), 8), channels=4), 2)
-    (0.62, 1.0)
+    >>> asks, seen = lags(skill("reverse"), 4)
+    >>> np.allclose(nearest(asks, seen, channels=4)[seen], asks[seen])
+    True
     """
     rng, ridge = np.random.default_rng(0), 1e-9 * np.eye(channels)
     K, c = rng.normal(size=(channels, asks.shape[1])), np.zeros((len(asks), channels))
@@ -131,33 +135,68 @@ def most(asks: np.ndarray, seen: np.ndarray, channels: int, rounds: int = 60) ->
         for s in np.flatnonzero(seen.any(0)):
             a = c[seen[:, s]]
             K[:, s] = np.linalg.solve(a.T @ a + ridge, a.T @ asks[seen[:, s], s])
-    return float(1 - (((c @ K - asks) * seen) ** 2).sum() / (asks**2).sum())
+    return c @ K
+
+
+@cache
+def had(name: str, length: int, channels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """What a linear task asks of each lag, what can be seen, what so many channels come nearest with, and its R2.
+
+    R2 counts the inputs as uncorrelated and of one variance.  It is what was found, so a lower bound of the best.
+
+    >>> [round(had("reverse", 8, channels)[3], 2) for channels in (1, 4)]
+    [0.62, 1.0]
+    """
+    asks, seen = lags(skill(name), length)
+    found = nearest(asks, seen, channels)
+    return asks, seen, found, float(1 - (((found - asks) * seen) ** 2).sum() / (asks**2).sum())
 
 
 @styled
 def lag_pictures(length: int) -> Figure:
     """What four linear tasks ask of each lag: a row an answer, a column a lag, grey where nothing can be seen."""
-    names = ("cumsum", "solve_fixed", "select_fixed", "reverse")
     figure, every = new_figure(2.5, columns=4, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35)
-    for axes, name in zip(every, names):
+    for axes, name in zip(every, LINEAR):
         asks, seen = lags(skill(name), length)
-        shown_as = np.where(seen, asks / np.abs(asks).max(), np.nan)
-        colours = DIVERGING.copy()
-        colours.set_bad("#dddddd")
-        axes.imshow(shown_as, aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
-        axes.set(title=TASK_HOMES[name][0], xlabel="lag")
-        axes.grid(False)
+        _weights(axes, asks, seen, TASK_HOMES[name][0])
     every[0].set_ylabel("answer")
     return figure
+
+
+def _weights(axes, weights, seen, title):
+    """A table of weights by lag, grey where nothing can be seen."""
+    colours = DIVERGING.copy()
+    colours.set_bad("#dddddd")
+    size = np.abs(weights[seen]).max()
+    axes.imshow(np.where(seen, weights / size, np.nan), aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
+    axes.set(title=title, xlabel="lag")
+    axes.grid(False)
+
+
+@styled
+def with_channels(task: str, channels: int) -> Figure:
+    """The weights by lag that a linear task of length 24 asks for, and those that so many channels come nearest with."""
+    asks, seen, found, _ = had(task, 24, channels)
+    figure, (left, right) = new_figure(2.7, columns=2, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4)
+    _weights(left, asks, seen, "asked for")
+    _weights(right, found, seen, f"with {channels} channel{'s' * (channels > 1)}")
+    left.set_ylabel("answer")
+    return figure
+
+
+def with_channels_sentence(task: str, channels: int) -> str:
+    """The R2 that a readout by place has with so many channels; HTML."""
+    asks, _, _, score = had(task, 24, channels)
+    return (f"{TASK_HOMES[task][0]}, {len(asks)} answers: {channels} channel{'s' * (channels > 1)} with a linear readout, "
+            f"another one at each place, come to an R² of <b>{score:.2f}</b>.")  # fmt: skip
 
 
 @styled
 def by_width(length: int, recorded: Mapping[int, list[float]]) -> Figure:
     """R2 of one layer on Reverse by its channels: what any readout comes to, what theorem 2 builds, and what was trained."""
     widths = [1, 2, 4, 8, 16, 32, 64]
-    asks, seen = lags(skill("reverse"), length)
     figure, axes = new_figure(3.0, width=6.4, right=2.0, bottom=0.6, top=0.25)
-    bound = [most(asks, seen, H) if 2 * H < length else 1.0 for H in widths]
+    bound = [had("reverse", length, H)[3] if 2 * H < length else 1.0 for H in widths]
     axes.plot(widths, bound, color=PAPER, lw=1.4)
     axes.plot(widths, [min(1, H / length) for H in widths], color=INK, lw=1.4, ls=(0, (4, 2)))
     for H, found in recorded.items():
@@ -222,7 +261,46 @@ def looked_at_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -
     sizes = np.sort(found[row])[::-1]
     half = int((sizes.cumsum() < sizes.sum() / 2).sum()) + 1
     return (f"{TASK_HOMES[task][0]}, answer {row} of {len(found)}: it looks most at place "
-            f"<b>{int(found[row].argmax())}</b>; half of its slope comes from <b>{half}</b> of {found.shape[1]} places.")  # fmt: skip
+            f"<b>{int(found[row].argmax())}</b>; half of its slope comes from <b>{half}</b> of {found.shape[1]} "
+            "places.")  # fmt: skip
+
+
+def kernels(net: nn.Module, length: int) -> list[np.ndarray]:
+    """(H, length) of every DLR layer of a net, each channel divided by its largest tap, in the order of where that is.
+
+    >>> from lrnnlab.models import build
+    >>> [kernel.shape for kernel in kernels(build("dlr", skill("reverse"), layers=2, width=4, state=8), 16)]
+    [(4, 16), (4, 16)]
+    """
+    found = []
+    for layer in net.modules():
+        if isinstance(layer, DLR):
+            taps = layer.kernel(length).detach().numpy()
+            order = np.abs(taps).argmax(1).argsort(kind="stable")
+            found.append(taps[order] / np.abs(taps[order]).max(1, keepdims=True))
+    return found
+
+
+@styled
+def kernel_picture(found: Mapping[str, list[np.ndarray]], task: str, layer: int) -> Figure:
+    """The kernels of one layer of a net that was trained on a task: a row a channel, a column a lag."""
+    layers = found[task]
+    taps = layers[min(layer, len(layers)) - 1]
+    figure, axes = new_figure(2.9, left=0.7, right=0.9, top=0.15, bottom=0.55)
+    drawn = axes.imshow(taps, aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
+    axes.set(xlabel="lag", ylabel="channel")
+    axes.grid(False)
+    colour_bar(figure, drawn)
+    return figure
+
+
+def kernel_sentence(found: Mapping[str, list[np.ndarray]], task: str, layer: int) -> str:
+    """How many different lags the channels of a layer lean on; HTML."""
+    layers = found[task]
+    layer = min(layer, len(layers))
+    taps = np.abs(layers[layer - 1])
+    return (f"{TASK_HOMES[task][0]}, layer {layer} of {len(layers)}: the largest taps of {len(taps)} channels are at "
+            f"<b>{len(set(taps.argmax(1)))}</b> different lags.")  # fmt: skip
 
 
 # --- the exercises ---------------------------------------------------------------------------------------------------
@@ -255,7 +333,8 @@ def _r_squared(answer) -> None:
             due = 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean()) ** 2).mean()
             given = number(call(answer, found, wanted))
             claim(math.isclose(given, due, rel_tol=1e-6, abs_tol=1e-9),
-                  f"answers of shape {shape} with means {wanted.mean(0).round(1).tolist()}: it returns {given:.3f}, not {due:.3f}")  # fmt: skip
+                  f"answers of shape {shape} with means {wanted.mean(0).round(1).tolist()}: it returns {given:.3f}, "
+                  f"not {due:.3f}")  # fmt: skip
 
 
 def _width(answer) -> None:
@@ -264,7 +343,8 @@ def _width(answer) -> None:
 
 def _sharpness(answer) -> None:
     given, least = number(answer), math.log(512) / 0.01
-    claim(0.99 * least <= given <= 1.01 * least, f"with β = {given:g} the bound ln(512)/β is {math.log(512) / max(given, 1e-9):.4f}")
+    bound = math.log(512) / max(given, 1e-9)
+    claim(0.99 * least <= given <= 1.01 * least, f"with β = {given:g} the bound ln(512)/β is {bound:.4f}")
 
 
 def _blind(answer) -> None:
