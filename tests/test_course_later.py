@@ -1,4 +1,4 @@
-"""The exercises of chapters 05, 06, 08, 09 and 10 that came later: planted answers, kinds, predictions."""
+"""The exercises of chapters 05 to 10 that came later: planted answers, kinds, predictions."""
 
 import ast
 import math
@@ -18,7 +18,7 @@ from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
 from lrnnlab.course.predicting import Prediction
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks" / "py"
-CHAPTERS = ("05", "06", "08", "09", "10")
+CHAPTERS = ("05", "06", "07", "08", "09", "10")
 KINDS = {"A proof step", "Code", "Predict", "Break the hypothesis"}
 
 
@@ -70,6 +70,17 @@ WRONG = {
         lambda N, k: best_weight(N, k) * (1 + (k % (N - 1) == 0)), lambda N, k: best_weight(N, k) * (N - 1) / N,
         lambda N: 2 ** (2 * N - 3), 7,
     ],
+    "07.1": ["it stays", "a bit more than a quarter", "half"],
+    "07.2": [(0, 1, 2, 4), (0, 3, 6, 9), (5, 4, 3, 2), (9, 10, 11, 12), 4],
+    "07.3": [lambda t, L: 2 * (t - L), lambda t, L: t - L, lambda t, L: 2 * L - 1 - t, 3],
+    "07.4": [
+        lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean(0)) ** 2).mean(),
+        lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / (wanted**2).mean(),
+        lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / found.var() if found.var() else 0.0, 1,
+    ],
+    "07.5": [64, 15, 48, "sixteen"],
+    "07.6": [math.log(512), 512 / 0.01, math.log(512) / 0.1, "large"],
+    "07.7": [0.94, 0.969, 1 / 3, "a third"],
     "08.1": [500, 499, 250, "501 nodes"],
     "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
     "08.3": [
@@ -127,6 +138,13 @@ OTHER_STYLE = {
     "06.8": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
     "06.10": [16.0, np.int64(16)],
     "06.11": [lambda N, k: best_weight(N, k)],
+    "07.1": [],
+    "07.2": [[0, 1, 2, 3], np.array([8, 9, 10, 11])],
+    "07.3": [lambda t, L: t - (2 * L - 1 - t)],
+    "07.4": [lambda found, wanted: 1 - np.sum((found - wanted) ** 2) / np.sum((wanted - wanted.mean()) ** 2)],
+    "07.5": [16.0, np.int64(16)],
+    "07.6": [624, 100 * np.log(512)],
+    "07.7": [0.323, 1.88 / 5.82],
     "08.1": [501.0, np.int64(501)],
     "08.2": [[4, 2], (2.0, 4.0), np.array([2, 4])],
     "08.3": [triple_layer, lambda n: [torch.tensor(part) for part in triple_layer(n)]],
@@ -160,8 +178,8 @@ OTHER_STYLE = {
 LATER = [one for name in CHAPTERS for one in exercises(name) if one.id in WRONG]
 
 
-def test_all_that_chapters_08_and_09_ask_is_here():
-    assert {one.id for name in ("08", "09") for one in exercises(name)} <= WRONG.keys()
+def test_all_that_chapters_07_to_10_ask_is_here():
+    assert {one.id for name in ("07", "08", "09", "10") for one in exercises(name)} <= WRONG.keys()
     assert len(LATER) == len(WRONG) == len(OTHER_STYLE)
 
 

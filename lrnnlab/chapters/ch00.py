@@ -45,8 +45,8 @@ def _leaning(answer) -> None:
     claim(apart < 1e-6, f"after 500 steps the two states are still {apart:.3g} apart (in 1-norm)")
 
 
-# Of each name of a registry: how the chapters call it, what it does, and the chapter where it lives ("07": the
-# long-range suite, which is being written).  The rows themselves are the registries'.
+# Of each name of a registry: how the chapters call it, what it does, and the chapter where it lives.  The rows
+# themselves are the registries'.
 MODEL_HOMES = {
     "block_diagonal": ("block-diagonal", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ blocks made from the input, columns held by a rule", "02"),
     "lstm": ("LSTM", "a gated network, not linear in its state", "02"),

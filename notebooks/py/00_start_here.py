@@ -132,13 +132,11 @@ show.figure(
 # | [**04** rotations](04_rotations.ipynb) | what does a norm-preserving transition keep? | 001 |
 # | [**05** diagonal kernels](05_diagonal_kernels.ipynb) | what can a sum of exponentials fit? | 004 |
 # | [**06** ill-conditioned reals](06_ill_conditioned_reals.ipynb) | why do complex eigenvalues matter? | 004 |
-# | 07 long-range suite | what do long-range benchmarks ask? | 004 |
+# | [**07** long-range suite](07_long_range.ipynb) | what do long-range benchmarks ask? | 004 |
 # | [**08** working memory in depth](08_working_memory_in_depth.ipynb) | can depth replace recurrence? | 002 |
 # | [**09** fast weights](09_fast_weights.ipynb) | what can a learning rule count? | 003 |
 # | [**10** one ladder](10_one_ladder.ipynb) | which rule can learn a machine, and keep it? | all |
 # | [**glossary**](glossary.ipynb) | what do the words, letters, models and tasks mean, and what is there to read? | all |
-#
-# Chapters in **bold** are open; chapter 07 is being written.
 #
 # The papers, numbered as in the workbook: **000** Fan, Chi, Rudnicky: *Advancing Regular Language Reasoning in Linear
 # Recurrent Neural Networks* · **001** Biegun, Dolga, Cunningham, Barber: *RotRNN* · **002** Chi, Fan, Rudnicky, Ramadge:
