@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import statistics
+import time
 import warnings
 from pathlib import Path
 
@@ -310,6 +311,38 @@ def test_every_widget_follows_its_control(widgets_lab, widgets):
         area.screenshot(path=artefacts() / f"{name.replace(' ', '_')}.png")
     report(latencies)
     assert still == []
+
+
+OWN = [  # machines that a reader types, and how many states the smallest has
+    ("(ab|ba)*c", 5), ("(a|b)*abb", 4), ("(aa|b)*", 3), ("(aaa|b)*", 4), ("b*(ab*ab*)*", 2),
+    ("even a odd*; odd a even; even b even; odd b odd", 2), ("0 a 1; 1 a 2; 2 a 0*; 0 b 0*; 1 b 1; 2 b 2", 3),
+    ("n a x; n b y*; x a x; x b y*; y a x; y b y*", 2), ("p a q; q a p; q b r*; r b q; p b p; r a r*", 3),
+    (";".join(f"{n} a {(n + 1) % 12}{'*' * (n == 11)};{n} b {n}{'*' * (n == 0)}" for n in range(12)), 12),
+]  # fmt: skip
+BROKEN = ["((", "a b", "a*", "q a r; q a s", "(a|b)" * 80]
+
+
+def test_a_machine_of_ones_own_is_typed(widgets_lab, widgets):
+    """Ten machines are drawn and told; five inputs that are none get a sentence, and the picture stays."""
+    area = widgets["10 machine_widget"]
+    area.scroll_into_view_if_needed()
+    box, seconds = area.get_by_role("textbox"), []
+    for text, states in OWN:
+        began = time.monotonic()
+        box.fill(text)
+        box.press("Enter")
+        area.get_by_text(f"{states} states,").wait_for()
+        seconds.append(time.monotonic() - began)
+    picture = area.evaluate(PICTURE)
+    for text in BROKEN:
+        said = area.inner_text()
+        box.fill(text)
+        box.press("Enter")
+        ends = time.monotonic() + MS / 1000
+        while area.inner_text() == said and time.monotonic() < ends:
+            widgets_lab.wait_for_timeout(20)
+        assert "states," not in area.inner_text() and area.evaluate(PICTURE) == picture
+    print(f"from Enter to what is told: median {statistics.median(seconds):.2f} s, at most {max(seconds):.2f} s")
 
 
 def main_control(area):

@@ -15,4 +15,11 @@ FAULTS = [
     Fault("reflections", "for first, *others in cycles(g):", "for first, *others in cycles(g)[::2]:", "step 1"),
     Fault("reflections", "rank() == 5 - len(cycles(g))", "rank() == 4 - len(cycles(g))", "step 2"),
     Fault("reflections", "int(r == g[s]))\n    assert (P - sp.eye(5))", "int(r == g[s]))\n    assert (P + sp.eye(5))", "step 2"),
+    Fault("pairs", "state = gates[k] * state + adds[k]", "state = gates[k] * state + adds[k] * state", "step 1"),
+    Fault("pairs", "sp.Rational(1, 2) ** many, many", "sp.S(1) ** many, many", "step 1"),
+    Fault("pairs", "swapped = read(s, (0, 1)) - read(s, (1, 0))", "swapped = read(s, (0, 1)) - read(s, (1, 2))", "step 2"),
+    Fault("pairs", "kept = sp.expand(swapped.subs({gates[0]: 1, gates[1]: 1}))", "kept = sp.expand(swapped.subs({gates[0]: 1}))",
+          "step 2"),
+    Fault("pairs", 'ladder.ladder_task("evenpair").machine', 'ladder.ladder_task("z_5").machine', "step 3"),
+    Fault("pairs", "one, two = (after(p + xy + u", "one, two = (after(p + (0, 1) + u", "step 3"),
 ]  # fmt: skip
