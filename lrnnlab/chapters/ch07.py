@@ -215,6 +215,8 @@ def by_width(length: int, recorded: Mapping[int, list[float]]) -> Figure:
 def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
     """(T', T): the mean size of the derivative of every answer by every number that was read, over the batch.
 
+    Where all inputs have the same number nothing is read, and 0 stands there.
+
     >>> looks(nn.Identity(), torch.randn(2, 3, 1)).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
@@ -224,7 +226,7 @@ def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
     for j in range(answers.shape[1]):
         (slope,) = torch.autograd.grad(answers[:, j].sum(), inputs, retain_graph=True)
         rows.append(slope[..., 0].abs().mean(0).numpy())
-    return np.stack(rows)
+    return np.stack(rows) * (inputs[1:, :, 0] != inputs[:1, :, 0]).any(0).numpy()
 
 
 @styled
@@ -282,25 +284,21 @@ def kernels(net: nn.Module, length: int) -> list[np.ndarray]:
 
 
 @styled
-def kernel_picture(found: Mapping[str, list[np.ndarray]], task: str, layer: int) -> Figure:
-    """The kernels of one layer of a net that was trained on a task: a row a channel, a column a lag."""
-    layers = found[task]
-    taps = layers[min(layer, len(layers)) - 1]
+def kernel_picture(found: Mapping[str, np.ndarray], layer: str) -> Figure:
+    """The kernels of one layer of a trained net, of several by name: a row a channel, a column a lag."""
     figure, axes = new_figure(2.9, left=0.7, right=0.9, top=0.15, bottom=0.55)
-    drawn = axes.imshow(taps, aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
+    drawn = axes.imshow(found[layer], aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
     axes.set(xlabel="lag", ylabel="channel")
     axes.grid(False)
     colour_bar(figure, drawn)
     return figure
 
 
-def kernel_sentence(found: Mapping[str, list[np.ndarray]], task: str, layer: int) -> str:
+def kernel_sentence(found: Mapping[str, np.ndarray], layer: str) -> str:
     """How many different lags the channels of a layer lean on; HTML."""
-    layers = found[task]
-    layer = min(layer, len(layers))
-    taps = np.abs(layers[layer - 1])
-    return (f"{TASK_HOMES[task][0]}, layer {layer} of {len(layers)}: the largest taps of {len(taps)} channels are at "
-            f"<b>{len(set(taps.argmax(1)))}</b> different lags.")  # fmt: skip
+    taps = np.abs(found[layer])
+    return (f"{layer}: the largest taps of {len(taps)} channels are at <b>{len(set(taps.argmax(1)))}</b> different "
+            "lags.")  # fmt: skip
 
 
 # --- the exercises ---------------------------------------------------------------------------------------------------

@@ -483,14 +483,17 @@ look_widget
 # And these are the kernels that do it, channels in the order of their largest tap:
 
 # %% tags=["nbval-ignore-output"]
-taps = {name: ch07.kernels(net, fresh[name].shape[1]) for name, net in nets.items()}
+taps = {
+    f"{ch07.skill(name).name}, layer {number}": kernel
+    for name, net in nets.items()
+    for number, kernel in enumerate(ch07.kernels(net, fresh[name].shape[1]), 1)
+}
 kernel_widget = explore(
-    lambda task, layer: ch07.kernel_picture(taps, task, layer),
-    {"task": list(taps), "layer": [1, 2]},
-    sentence=lambda task, layer: ch07.kernel_sentence(taps, task, layer),
+    lambda layer: ch07.kernel_picture(taps, layer),
+    {"layer": list(taps)},
+    sentence=lambda layer: ch07.kernel_sentence(taps, layer),
     alt="The kernels of a layer, a row for each channel, a column for each lag.",
-    initial={"task": "shift"},
-)  # fmt: skip
+)
 kernel_widget
 
 # %% [markdown]
