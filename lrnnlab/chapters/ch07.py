@@ -6,7 +6,7 @@ Letters: B batch, T input length, T' answers, L the paper's length, H channels, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -192,20 +192,29 @@ def with_channels_sentence(task: str, channels: int) -> str:
 
 
 @styled
-def by_width(length: int, recorded: Mapping[int, list[float]]) -> Figure:
-    """R2 of one layer on Reverse by its channels: what any readout comes to, what theorem 2 builds, and what was trained."""
-    widths = [1, 2, 4, 8, 16, 32, 64]
-    figure, axes = new_figure(3.0, width=6.4, right=2.0, bottom=0.6, top=0.25)
-    bound = [had("reverse", length, H)[3] if 2 * H < length else 1.0 for H in widths]
-    axes.plot(widths, bound, color=PAPER, lw=1.4)
-    axes.plot(widths, [min(1, H / length) for H in widths], color=INK, lw=1.4, ls=(0, (4, 2)))
-    for H, found in recorded.items():
-        axes.plot([H] * len(found), found, "o", color=RECORDED, ms=5, clip_on=False)
-    axes.set(xscale="log", ylim=(0, 1.03), xlim=(1, 64), xlabel="channels H", ylabel="R²")
-    axes.set_xticks(widths, map(str, widths))
+def by_width(trained: Mapping[int, Sequence[tuple[float, float]]]) -> Figure:
+    """R2 of one layer on Reverse by its channels as a share of L: what any linear readout by place comes to, what the
+    gates of theorem 3 build, and what was trained.
+
+    Parameters
+    ----------
+    trained : dict
+        L -> (H / L, R2) of trained nets.
+    """
+    figure, axes = new_figure(3.0, width=6.4, right=2.1, bottom=0.6, top=0.25)
+    shares = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2]
+    bound = [had("reverse", 32, round(32 * share))[3] if share < 1 / 2 else 1.0 for share in shares]
+    axes.plot(shares, bound, color=PAPER, lw=1.4)
+    axes.plot(shares, [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)))
+    ends = [(1.0, "linear readouts by place", PAPER), (1.0, "gates: H / L", INK)]
+    for (L, points), marker in zip(trained.items(), "os^v"):
+        axes.plot(*zip(*points), ls="", marker=marker, color=RECORDED, ms=5.5, clip_on=False)
+        if points[-1][0] == shares[-1]:
+            ends.append((points[-1][1], f"trained, L = {L}", RECORDED))
+    axes.set(xscale="log", ylim=(0, 1.03), xlim=(shares[0], shares[-1]), xlabel="channels / L", ylabel="R²")
+    axes.set_xticks(shares, ["1/32", "1/16", "1/8", "1/4", "1/2", "1", "2"])
     axes.minorticks_off()
-    label_ends(axes, [(1.0, "any readout by place", PAPER), (min(1, 64 / length) - 1e-3, f"H / L, L = {length}", INK),
-                      *([(recorded[64][0], "trained", RECORDED)] if 64 in recorded else [])])  # fmt: skip
+    label_ends(axes, ends)
     return figure
 
 

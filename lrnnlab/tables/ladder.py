@@ -256,7 +256,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     accuracy = windows(by_position(made.net, asked, FAR, 128, stream(seed, "ladder/test")))
     metrics = {
         "trained": float(accuracy[LENGTH - WINDOW]), "far": float(accuracy[-1]), "kind": kind(accuracy),
-        "first": _first(accuracy), "tries": number + 1, "rate": setting["tries"][number][0], "steps": made.steps,
+        "first": first_below(accuracy, KNOWN, 1), "tries": number + 1, "rate": setting["tries"][number][0], "steps": made.steps,
         "loss": made.losses[-1][1] if made.losses else None, "chance": asked.chance,
         "majority": asked.majority(asked.near(FAR)), "parameters": sum(p.numel() for p in made.net.parameters()),
     }  # fmt: skip
@@ -266,11 +266,6 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         checkpoint.with_suffix(f".try{number}").unlink(missing_ok=True)
     return {"metrics": metrics, "accuracy_by_ten": [round(share, 4) for share in accuracy[::WINDOW].tolist()],
             "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
-
-
-def _first(accuracy: np.ndarray) -> int | None:
-    """The first position, from 1, of the first ten in a row that are right in less than 99 %; None: nowhere."""
-    return first_below(accuracy, KNOWN, 1)
 
 
 def line(record: dict) -> str:

@@ -345,9 +345,19 @@ channels_widget = explore(
 )  # fmt: skip
 channels_widget
 
+# %%
+widths = records.recorded("dlr/width")
+show.figure(
+    ch07.by_width(tables.dlr_width.by_share(widths)),
+    alt="R2 on Reverse by the share of channels, logarithmic. A grey line from 0.25 at 1/32 to 1 at "
+    "one half, a dashed line that is the share itself, and blue points near the dashed one up to "
+    "one half, below it after that.",
+    caption="One layer of DLR on Reverse, recorded. What to see: as long as channels are few the "
+    "trained nets are where the gates are; L channels, which would be enough, are not found in "
+    "1,000 steps.",
+)
+
 # %% [markdown]
-# WIDTH
-#
 # This explains the strangest pair of the paper's table: one layer of DLR with 128 channels, at length 4,096, has 0.97 on SelectFixed and 0.01 on Reverse. Both only move numbers. SelectFixed asks for at most 32 lags and there are 128
 # channels; Reverse asks for 4,096, and $128/4096 = 0.03$. It is not "one layer cannot": it is one layer of that width.
 #
