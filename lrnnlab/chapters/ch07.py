@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
+from statistics import median
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from lrnnlab.course.judging import call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.dlr import DLR
 from lrnnlab.show.style import DIVERGING, INK, PAPER, RECORDED, colour_bar, label_ends, new_figure, styled
+from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC, Select
 from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask
@@ -213,6 +215,36 @@ def by_width(trained: Mapping[int, Sequence[tuple[float, float]]]) -> Figure:
             ends.append((points[-1][1], f"trained, L = {L}", RECORDED))
     axes.set(xscale="log", ylim=(0, 1.03), xlim=(shares[0], shares[-1]), xlabel="channels / L", ylabel="R²")
     axes.set_xticks(shares, ["1/32", "1/16", "1/8", "1/4", "1/2", "1", "2"])
+    axes.minorticks_off()
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def steps_to_learn(found: Sequence[Mapping]) -> Figure:
+    """After how many steps R2 is 0.9, by length: a line for each task and row that knows it at two lengths or more.
+
+    Parameters
+    ----------
+    found : list of dict
+        Records of ``dlr/table1``; of several seeds the median counts.
+    """
+    lines: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for (name, row), cell in by_cell(found).items():
+        task, length = name.split("-")
+        steps = [record["metrics"]["learned_at"] for record in cell]
+        if row in ("dlr_1", "dlr_6") and None not in steps:
+            lines.setdefault((task, row), []).append((int(length), median(steps)))
+    figure, axes = new_figure(3.2, width=6.4, left=0.8, right=2.2, bottom=0.6, top=0.2)
+    ends = []
+    for (task, row), points in sorted(lines.items()):
+        if len(points) > 1:
+            dash = "-" if row == "dlr_1" else (0, (4, 2))
+            axes.plot(*zip(*sorted(points)), ls=dash, marker="o", color=RECORDED, ms=4, lw=1.3)
+            ends.append((max(points)[1], f"{TASK_HOMES[task][0]}, {row[-1]} layer{'s' * (row[-1] > '1')}", RECORDED))
+    lengths = sorted({length for points in lines.values() for length, _ in points})
+    axes.set(xscale="log", yscale="log", xlabel="length L", ylabel="steps until R² is 0.9")
+    axes.set_xticks(lengths, [f"{length:,}" for length in lengths])
     axes.minorticks_off()
     label_ends(axes, ends)
     return figure
