@@ -253,47 +253,27 @@ assert (np.count_nonzero(asks, axis=0) <= 1).all(), "step 2: the task asks a lag
 print(f"N = 63: {63**2:,} weights at {63**2:,} different lags")
 
 # %% [markdown]
-# **Step 3 (b).** In Reverse answer $j$ is written at place $L + j$ and wants $x_{L-1-j}$: lag $2j + 1$. It sees the lags $j + 1$ to $L + j$. Take the answers $j < L/2$: each sees the lags of itself and of all *later* ones among them, and must have weight 1 at its own and 0 at theirs. So by step 1 some combinations of
-# kernels are, at these $L/2$ lags, the rows of a triangle with ones on its diagonal: rank $L/2$, and no fewer kernels have that.
+# **Step 3 (b).** In Reverse answer $j$ is written at place $L + j$ and wants lag $2j + 1$ alone. Chapter 05 (section 7) shows that the first $L/2$ answers all see each other's lags, so that with a linear readout they need $L/2$ independent kernels, and that these are enough, since answers $j$ and $j + L/2$ can share
+# one. By step 1 no other function of fewer numbers does it either. Here are the weights that the task itself asks for at $L = 64$: of those answers and lags, a triangle.
 
 # %% tags=["proof-lags"]
-for L in range(2, 200, 2):
-    for j in range(L // 2):
-        for later in range(j, L // 2):
-            assert j + 1 <= 2 * later + 1 <= L + j, f"step 3: L = {L}, a lag is not seen"
 asks, seen = ch07.lags(atomic.Reverse(), 64)
 assert asks.argmax(1).tolist() == [2 * j + 1 for j in range(64)], "step 3: Reverse asks other lags"
-half = asks[:32, 1:64:2]
-assert (np.triu(half) == np.eye(32)).all() and seen[:32, 1:64:2][np.triu_indices(32)].all(), (
-    "step 3: no triangle"
-)
-print("L = 64: a triangle of 32 rows among the weights")
+half, visible = asks[:32, 1:64:2], seen[:32, 1:64:2]
+assert visible[np.triu_indices(32)].all(), "step 3: a later lag is not seen"
+assert (np.triu(half) == np.eye(32)).all(), "step 3: another lag is wanted, too"
+print("L = 64: a triangle of 32 rows among the weights, with ones on its diagonal")
 
 # %% [markdown]
-# **Break it.** Taken over *all* answers the argument fails: answer 0 does not see the lags of the last ones, so its row is free there, and the rank can be smaller than $L$.
+# **Break it.** Over *all* answers it is no triangle: answer 0 does not see the lags of the last ones, so its row is free there.
 
 # %% tags=["proof-lags"]
 with show.fails("step 3"):
-    for L in range(2, 200, 2):
-        for j in range(L):
-            for later in range(j, L):
-                assert j + 1 <= 2 * later + 1 <= L + j, f"step 3: L = {L}, a lag is not seen"
+    visible = seen[:, 1::2]
+    assert visible[np.triu_indices(64)].all(), "step 3: a later lag is not seen"
 
 # %% [markdown]
-# **Step 4 (b, enough).** That freedom can be used: let one kernel have two ones, at the lags of the answers $j$ and $j + L/2$. Neither answer sees the other's lag, so the same channel is right for both, and $L/2$ channels are enough where the readout picks one channel at each place.
-
-# %% tags=["proof-lags"]
-for L in range(2, 80, 2):
-    x = np.arange(1, L + 1)
-    u, y = np.r_[x, np.zeros(L, int)], []
-    for j in range(L):
-        place, first = L + j, j % (L // 2)
-        y.append(sum(u[place - lag] for lag in (2 * first + 1, 2 * first + 1 + L) if lag <= place))
-    assert y == x[::-1].tolist(), f"step 4: L = {L} is not reversed"
-print("L/2 channels with a readout by place reverse L numbers, L = 2 to 78")
-
-# %% [markdown]
-# **Step 5 (c).** Give channel $h$ the kernel with a single 1 at lag $2h + 1$, and let the position columns add a gate to it, $\beta_h(t) = B + R\,(\cos\tfrac{2\pi (t - L - h)}{T} - 1)$: it is $B$ at place $L + h$ and at most $-B$ elsewhere. After the GELU, which is
+# **Step 4 (c).** Give channel $h$ the kernel with a single 1 at lag $2h + 1$, and let the position columns add a gate to it, $\beta_h(t) = B + R\,(\cos\tfrac{2\pi (t - L - h)}{T} - 1)$: it is $B$ at place $L + h$ and at most $-B$ elsewhere. After the GELU, which is
 # nearly $z$ for large $z$ and nearly 0 below, only that channel is left, with the number it has moved plus $B$; the sum over channels, less $B$, is the answer. (A GELU differs from $\max(z, 0)$ by at most $|z|\,\Phi(-|z|)$, below $10^{-14}$ at $|z| \ge 8$.)
 
 # %% tags=["proof-lags"]
@@ -314,11 +294,11 @@ def reverse_layer(x, H):
 
 for L in (8, 32, 64):
     x = np.random.default_rng(L).uniform(-1, 1, L)
-    assert np.abs(reverse_layer(x, L) - x[::-1]).max() < 1e-9, f"step 5: L = {L} is not reversed"
+    assert np.abs(reverse_layer(x, L) - x[::-1]).max() < 1e-9, f"step 4: L = {L} is not reversed"
 print("L channels reverse L numbers, to nine digits, for L = 8, 32, 64")
 
 # %% [markdown]
-# **Step 6 (d).** The last answer of CumMax is the largest of $L$ numbers. With $H < L$ kernels there is a change $v \ne 0$ that none of them sees. Where $v_k \ne 0$ let $x_k$ be 0 and all other numbers far below: then $x$ and $x + v$ have other maxima and the same $H$ numbers. The cell does this with
+# **Step 5 (d).** The last answer of CumMax is the largest of $L$ numbers. With $H < L$ kernels there is a change $v \ne 0$ that none of them sees. Where $v_k \ne 0$ let $x_k$ be 0 and all other numbers far below: then $x$ and $x + v$ have other maxima and the same $H$ numbers. The cell does this with
 # drawn kernels of whole numbers, one channel short.
 
 # %% tags=["proof-lags"]
@@ -329,7 +309,7 @@ for L in (3, 5, 8):
     far = 1 + 2 * max(abs(entry) for entry in v)
     x = [sp.S(0) if i == k else -far for i in range(L)]
     moved = [a + b for a, b in zip(x, v)]
-    assert max(x) == 0 != max(moved), f"step 6: L = {L}, the maximum stays"
+    assert max(x) == 0 != max(moved), f"step 5: L = {L}, the maximum stays"
 print("with L - 1 kernels: two inputs that look the same, and another maximum")
 
 # %% [markdown]
@@ -570,7 +550,7 @@ my_places = None  # exercise 2: four numbers, growing
 check("07.2", my_places)
 
 # %% [markdown]
-# 3. ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The missing line of theorem 3, step 3: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse asks there.
+# 3. ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The line that theorem 3, step 3, takes from chapter 05: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse asks there.
 
 # %%
 my_lag = None  # exercise 3: a function of (t, L)
