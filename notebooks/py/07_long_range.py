@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 07 · The long-range suite
 #
-# **What we ask.** Models of long sequences are compared on benchmarks: eleven *atomic tasks*, nested expressions, paths in
-# pictures, whole books, the Long Range Arena. What do they ask, and what does a good score say? Paper 004 (Gupta, Mehta and
-# Berant, 2022) built most of them. We ask of each what it is worth to answer without the skill, prove what one layer
-# needs in order to have the skill, and see that the paper's pattern of ones and zeros is mostly a matter of two numbers: how
-# many lags are asked for, and how many channels there are.
+# **What we ask.** Models of long sequences are compared on benchmarks: eleven *atomic tasks*, nested expressions,
+# paths in pictures, whole books, the Long Range Arena. What do they ask, and what does a good score say? Paper 004
+# (Gupta, Mehta and Berant, 2022) built most of them. We ask of each what it is worth to answer without the skill,
+# prove what one layer needs in order to have the skill, and see that the paper's pattern of ones and zeros is mostly
+# a matter of two numbers: how many lags are asked for, and how many channels there are.
 #
 # *You need:* chapter 05, and section 1 of chapter 06. *It takes* about two hours, and a minute of computing.
 
@@ -47,10 +47,11 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## 1 Eleven skills
 #
-# The paper's *atomic tasks* are regressions: a sequence of numbers goes in (with two columns that say where in it one is), and
-# at its last places numbers have to come out. Shift, CumSum, CumMax, Reverse, Sort, Select and SelectFixed; and four whose inputs
-# decide what is done with the others: MIPS, ContextShift, Solve and, for comparison, SolveFixed. Each is drawn below as a strip: what goes in, and
-# under it what has to come out, at the place where it has to come out.
+# The paper's *atomic tasks* are regressions: a sequence of numbers goes in (with two columns that say where in it one
+# is), and at its last places numbers have to come out. Shift, CumSum, CumMax, Reverse, Sort, Select and SelectFixed;
+# and four whose inputs decide what is done with the others: MIPS, ContextShift, Solve and, for comparison,
+# SolveFixed. Each is drawn below as a strip: what goes in, and under it what has to come out, at the place where it
+# has to come out.
 
 # %% tags=["nbval-ignore-output"]
 skill_widget = explore(
@@ -64,18 +65,20 @@ skill_widget = explore(
 skill_widget
 
 # %% [markdown]
-# The score is $R^2 = 1 - \sum (\hat y - y)^2 / \sum (y - \bar y)^2$, where $\bar y$ is *one* number, the mean of all answers. So $R^2 = 1$ is perfect, and $0$
-# is what one constant gets.
+# The score is $R^2 = 1 - \sum (\hat y - y)^2 / \sum (y - \bar y)^2$, where $\bar y$ is *one* number, the mean of all
+# answers. So $R^2 = 1$ is perfect, and $0$ is what one constant gets.
 #
 # ## 2 What no skill is worth
 #
-# One constant gets 0. But an answer that depends on the place alone, or copies what is there, can get more without doing what is asked.
+# One constant gets 0. But an answer that depends on the place alone, or copies what is there, can get more without
+# doing what is asked.
 #
-# **Theorem 1.** *Without the skill, $R^2$ on Shift with $C$ copies is at least $2/(C+1)$, and on MIPS of length $L$ at least $H_L/L$ with
-# $H_L = 1 + \tfrac12 + \dots + \tfrac1L$.*
+# **Theorem 1.** *Without the skill, $R^2$ on Shift with $C$ copies is at least $2/(C+1)$, and on MIPS of length $L$
+# at least $H_L/L$ with $H_L = 1 + \tfrac12 + \dots + \tfrac1L$.*
 #
-# **Step 1 (Shift).** Column $j$ of the answers is the input $jL/C$ places later, with zeros before: it holds $L - jL/C$ numbers of equal variance. To
-# answer column 0, which is the input itself, and 0 in the others leaves out all but $L$ of them.
+# **Step 1 (Shift).** Column $j$ of the answers is the input $jL/C$ places later, with zeros before: it holds
+# $L - jL/C$ numbers of equal variance. To answer column 0, which is the input itself, and 0 in the others leaves out
+# all but $L$ of them.
 
 # %% tags=["proof-levels"]
 C, L, j = sp.symbols("C L j", positive=True)
@@ -86,9 +89,10 @@ assert math.isclose(level.subs(C, 8), shift_level(8)), "step 1: the package has 
 print("share of column 0:", level, "; for the paper's 8 copies:", level.subs(C, 8))
 
 # %% [markdown]
-# **Step 2 (MIPS).** After $i + 1$ places the answer is one of the values $v_0, \dots, v_i$: all of length 1, uncorrelated, and each as likely to be it. The answer "their mean", for which no
-# key has to be compared with a query, explains $\tfrac1{i+1}$ of the variance. The cell computes with the matrix of scalar products, which on average is the unit
-# matrix.
+# **Step 2 (MIPS).** After $i + 1$ places the answer is one of the values $v_0, \dots, v_i$: all of length 1,
+# uncorrelated, and each as likely to be it. The answer "their mean", for which no key has to be compared with a
+# query, explains $\tfrac1{i+1}$ of the variance. The cell computes with the matrix of scalar products, which on
+# average is the unit matrix.
 
 # %% tags=["proof-levels"]
 explained = []
@@ -112,7 +116,8 @@ assert math.isclose(mips_level(12), H_12 / 12), "step 2: the package has another
 print(f"MIPS: {float(H_12 / 12):.3f} at length 12, {mips_level(4096):.4f} at length 4,096")
 
 # %% [markdown]
-# **Break it.** Were the values correlated, the mean would explain more: with scalar products of $\tfrac12$ the share is no longer $\tfrac1{i+1}$.
+# **Break it.** Were the values correlated, the mean would explain more: with scalar products of $\tfrac12$ the share
+# is no longer $\tfrac1{i+1}$.
 
 # %% tags=["proof-levels"]
 with show.fails("step 2"):
@@ -122,8 +127,9 @@ with show.fails("step 2"):
         assert share == Fraction(1, i + 1), f"step 2: place {i} explains another share"
 
 # %% [markdown]
-# For CumMax the mean of each place, and for Sort the mean of what comes at each place after that first number, have no such closed form; they are integrals
-# (`tasks.atomic_levels`). Now read the paper's table with these levels beside it. Its one-layer columns have length 4,096, the others 512.
+# For CumMax the mean of each place, and for Sort the mean of what comes at each place after that first number, have
+# no such closed form; they are integrals (`tasks.atomic_levels`). Now read the paper's table with these levels beside
+# it. Its one-layer columns have length 4,096, the others 512.
 
 # %%
 paper = {
@@ -140,13 +146,15 @@ rows = [
 show.table(rows, caption="Published numbers that are what can be had without the skill.")
 
 # %% [markdown]
-# Nothing was sorted and nothing was searched for: these scores are zeros that do not look like zeros. (CumMax is 0.06 above the level; section 3 says from
-# where.)
+# Nothing was sorted and nothing was searched for: these scores are zeros that do not look like zeros. (CumMax is 0.06
+# above the level; section 3 says from where.)
 #
 # ## 3 What one layer needs
 #
-# A layer with $H$ channels is $H$ convolutions side by side, then something at each place for itself: $y_t = \sum_h c_h(t)\,(K_h * x)_t$ if that something is linear, and
-# may be another one at each place (the place is known: two columns of the input tell it). What can be had in this way at all? First, which of the eleven tasks are linear?
+# A layer with $H$ channels is $H$ convolutions side by side, then something at each place for itself:
+# $y_t = \sum_h c_h(t)\,(K_h * x)_t$ if that something is linear, and may be another one at each place (the place is
+# known: two columns of the input tell it). What can be had in this way at all? First, which of the eleven tasks are
+# linear?
 
 # %%
 draw = stream(0, "chapter 07, linear")
@@ -164,13 +172,15 @@ show.table(rows, caption="R² of the best linear map from all numbers to all ans
            "12,000 inputs of length 32 and measured on 4,000 fresh ones.")  # fmt: skip
 
 # %% [markdown]
-# Five tasks are linear, six are not. (The best linear map does more for CumMax than the mean of each place; that is how a layer
-# of the paper gets above 0.48.) That the five *are* linear and the six are *not* needs no fitting:
+# Five tasks are linear, six are not. (The best linear map does more for CumMax than the mean of each place; that is
+# how a layer of the paper gets above 0.48.) That the five *are* linear and the six are *not* needs no fitting:
 #
-# **Theorem 2.** *Shift, CumSum, Reverse, SelectFixed and SolveFixed are linear in the numbers that change from input to input. CumMax, Sort, Select, MIPS, ContextShift and Solve are not.*
+# **Theorem 2.** *Shift, CumSum, Reverse, SelectFixed and SolveFixed are linear in the numbers that change from input
+# to input. CumMax, Sort, Select, MIPS, ContextShift and Solve are not.*
 #
-# **Step 1 (the six).** Add the same numbers to two inputs: a linear map answers with the same change. One pair for which it does not is enough for a no. (In Select the marks
-# stay as they are: what a number adds to the answers depends on whether it is marked.)
+# **Step 1 (the six).** Add the same numbers to two inputs: a linear map answers with the same change. One pair for
+# which it does not is enough for a no. (In Select the marks stay as they are: what a number adds to the answers
+# depends on whether it is marked.)
 
 # %% tags=["proof-linear"]
 alike = {}
@@ -187,8 +197,10 @@ assert linear == ["shift", "cumsum", "reverse", "select_fixed", "solve_fixed"], 
 print("not linear:", ", ".join(name for name in alike if name not in linear))
 
 # %% [markdown]
-# **Step 2 (the five).** Their rules are sums with fixed weights: $y_i = x_{i - jL/8}$, $\sum_{k\le i} x_k/\sqrt{i+1}$, $x_{L-1-i}$, $x_{p_i}$, and $A^\top b$ with one $A$. So what they do to unit inputs says all. The
-# cell finds their weights so, and compares with the rule on 50 inputs (a sample of what the formulas say).
+# **Step 2 (the five).** Their rules are sums with fixed weights: $y_i = x_{i - jL/8}$,
+# $\sum_{k\le i} x_k/\sqrt{i+1}$, $x_{L-1-i}$, $x_{p_i}$, and $A^\top b$ with one $A$. So what they do to unit inputs
+# says all. The cell finds their weights so, and compares with the rule on 50 inputs (a sample of what the formulas
+# say).
 
 # %% tags=["proof-linear"]
 for name in linear:
@@ -205,8 +217,9 @@ for name in linear:
 print(f"{len(linear)} tasks, each a sum with fixed weights")
 
 # %% [markdown]
-# A linear task asks, for each answer, how much of each *lag* it wants: how much of the number that was read $s$ steps before. Here are these weights; grey is where nothing can be seen (before the start,
-# or a number that is the same in all inputs).
+# A linear task asks, for each answer, how much of each *lag* it wants: how much of the number that was read $s$ steps
+# before. Here are these weights; grey is where nothing can be seen (before the start, or a number that is the same in
+# all inputs).
 
 # %%
 show.figure(
@@ -222,11 +235,15 @@ show.figure(
 # %% [markdown]
 # ## 4 Lags against channels
 #
-# **Theorem 3.** *One layer hands on to place $t$ the $H$ numbers $(K_h * x)_t$. Whatever is made of them there, by any function and by another one at each place: (a) SolveFixed takes one kernel, and one more for a constant. (b) Reverse takes
-# $L/2$ channels ($L$ even), and with a readout by place $L/2$ are enough. (c) In the paper's own layer, where the readout is a sum of GELUs, $L$ are enough. (d) CumMax, which is not linear, takes $L$.*
+# **Theorem 3.** *One layer hands on to place $t$ the $H$ numbers $(K_h * x)_t$. Whatever is made of them there, by
+# any function and by another one at each place: (a) SolveFixed takes one kernel, and one more for a constant. (b)
+# Reverse takes $L/2$ channels ($L$ even), and with a readout by place $L/2$ are enough. (c) In the paper's own layer,
+# where the readout is a sum of GELUs, $L$ are enough. (d) CumMax, which is not linear, takes $L$.*
 #
-# **Step 1 (what is not handed on cannot be answered).** If the answer is to be a linear function $f \cdot x$ of the inputs, $f$ must be a combination of the kernels, as they are seen from that place. Otherwise some change $v$ of the input is seen by $f$ and by no kernel: $x$ and $x + v$ get the same $H$ numbers and need
-# different answers. SymPy finds $v$ for two channels, four numbers and any $f$.
+# **Step 1 (what is not handed on cannot be answered).** If the answer is to be a linear function $f \cdot x$ of the
+# inputs, $f$ must be a combination of the kernels, as they are seen from that place. Otherwise some change $v$ of the
+# input is seen by $f$ and by no kernel: $x$ and $x + v$ get the same $H$ numbers and need different answers. SymPy
+# finds $v$ for two channels, four numbers and any $f$.
 
 # %% tags=["proof-lags"]
 kernels = sp.Matrix(2, 4, sp.symbols("k1:9"))
@@ -240,8 +257,10 @@ assert sp.simplify(seen_by_f.subs(combined)) == 0, "step 1: a combination of ker
 print("two kernels, four numbers: f sees the change, unless it is a combination of the two")
 
 # %% [markdown]
-# **Step 2 (a).** In SolveFixed the number $b_i$ is read at place $iN + i + N$ and the answer $X_j$ is written at place $T - N + j$, for $i, j < N$. Are two lags ever the same? As $b_i$ moves by $N + 1$ and $j$ by less than $N + 1$, no: all $N^2$ lags differ, so one kernel that has $A_{ij}$
-# at lag $(i, j)$ gives $A^\top b$. (The numbers of $A$ that it meets on its way are the same in every input: they add a constant.)
+# **Step 2 (a).** In SolveFixed the number $b_i$ is read at place $iN + i + N$ and the answer $X_j$ is written at
+# place $T - N + j$, for $i, j < N$. Are two lags ever the same? As $b_i$ moves by $N + 1$ and $j$ by less than
+# $N + 1$, no: all $N^2$ lags differ, so one kernel that has $A_{ij}$ at lag $(i, j)$ gives $A^\top b$. (The numbers
+# of $A$ that it meets on its way are the same in every input: they add a constant.)
 
 # %% tags=["proof-lags"]
 for N in range(1, 64):  # up to the paper's length 4,096
@@ -253,8 +272,11 @@ assert (np.count_nonzero(asks, axis=0) <= 1).all(), "step 2: the task asks a lag
 print(f"N = 63: {63**2:,} weights at {63**2:,} different lags")
 
 # %% [markdown]
-# **Step 3 (b).** In Reverse answer $j$ is written at place $L + j$ and wants lag $2j + 1$ alone. Chapter 05 (section 7) shows that the first $L/2$ answers all see each other's lags, so that with a linear readout they need $L/2$ independent kernels, and that these are enough, since answers $j$ and $j + L/2$ can share
-# one. By step 1 no other function of fewer numbers does it either. Here are the weights that the task itself asks for at $L = 64$: of those answers and lags, a triangle.
+# **Step 3 (b).** In Reverse answer $j$ is written at place $L + j$ and wants lag $2j + 1$ alone. Chapter 05 (section
+# 7) shows that the first $L/2$ answers all see each other's lags, so that with a linear readout they need $L/2$
+# independent kernels, and that these are enough, since answers $j$ and $j + L/2$ can share one. By step 1 no other
+# function of fewer numbers does it either. Here are the weights that the task itself asks for at $L = 64$: of those
+# answers and lags, a triangle.
 
 # %% tags=["proof-lags"]
 asks, seen = ch07.lags(atomic.Reverse(), 64)
@@ -265,7 +287,8 @@ assert (np.triu(half) == np.eye(32)).all(), "step 3: another lag is wanted, too"
 print("L = 64: a triangle of 32 rows among the weights, with ones on its diagonal")
 
 # %% [markdown]
-# **Break it.** Over *all* answers it is no triangle: answer 0 does not see the lags of the last ones, so its row is free there.
+# **Break it.** Over *all* answers it is no triangle: answer 0 does not see the lags of the last ones, so its row is
+# free there.
 
 # %% tags=["proof-lags"]
 with show.fails("step 3"):
@@ -273,8 +296,11 @@ with show.fails("step 3"):
     assert visible[np.triu_indices(64)].all(), "step 3: a later lag is not seen"
 
 # %% [markdown]
-# **Step 4 (c).** Give channel $h$ the kernel with a single 1 at lag $2h + 1$, and let the position columns add a gate to it, $\beta_h(t) = B + R\,(\cos\tfrac{2\pi (t - L - h)}{T} - 1)$: it is $B$ at place $L + h$ and at most $-B$ elsewhere. After the GELU, which is
-# nearly $z$ for large $z$ and nearly 0 below, only that channel is left, with the number it has moved plus $B$; the sum over channels, less $B$, is the answer. (A GELU differs from $\max(z, 0)$ by at most $|z|\,\Phi(-|z|)$, below $10^{-14}$ at $|z| \ge 8$.)
+# **Step 4 (c).** Give channel $h$ the kernel with a single 1 at lag $2h + 1$, and let the position columns add a gate
+# to it, $\beta_h(t) = B + R\,(\cos\tfrac{2\pi (t - L - h)}{T} - 1)$: it is $B$ at place $L + h$ and at most $-B$
+# elsewhere. After the GELU, which is nearly $z$ for large $z$ and nearly 0 below, only that channel is left, with the
+# number it has moved plus $B$; the sum over channels, less $B$, is the answer. (A GELU differs from $\max(z, 0)$ by
+# at most $|z|\,\Phi(-|z|)$, below $10^{-14}$ at $|z| \ge 8$.)
 
 # %% tags=["proof-lags"]
 def gelu(z):
@@ -298,8 +324,10 @@ for L in (8, 32, 64):
 print("L channels reverse L numbers, to nine digits, for L = 8, 32, 64")
 
 # %% [markdown]
-# **Step 5 (d).** The last answer of CumMax is the largest of $L$ numbers. With $H < L$ kernels there is a change $v \ne 0$ that none of them sees. Where $v_k \ne 0$ let $x_k$ be 0 and all other numbers far below: then $x$ and $x + v$ have other maxima and the same $H$ numbers. The cell does this with
-# drawn kernels of whole numbers, one channel short.
+# **Step 5 (d).** The last answer of CumMax is the largest of $L$ numbers. With $H < L$ kernels there is a change
+# $v \ne 0$ that none of them sees. Where $v_k \ne 0$ let $x_k$ be 0 and all other numbers far below: then $x$ and
+# $x + v$ have other maxima and the same $H$ numbers. The cell does this with drawn kernels of whole numbers, one
+# channel short.
 
 # %% tags=["proof-lags"]
 rng = np.random.default_rng(0)
@@ -313,7 +341,10 @@ for L in (3, 5, 8):
 print("with L - 1 kernels: two inputs that look the same, and another maximum")
 
 # %% [markdown]
-# (The same change of one input, unseen by too few kernels, refutes Sort, Select, ContextShift, MIPS and Solve, each with its own count; `tables.dlr_table1.needed` lists them.) With fewer channels, $H < L$, the first $H$ answers can be had in this way, so $R^2$ of $H/L$. What a linear readout by place could do at best lies above it; what training finds lies near the lower of the two as long as it is small:
+# (The same change of one input, unseen by too few kernels, refutes Sort, Select, ContextShift, MIPS and Solve, each
+# with its own count; `tables.dlr_table1.needed` lists them.) With fewer channels, $H < L$, the first $H$ answers can
+# be had in this way, so $R^2$ of $H/L$. What a linear readout by place could do at best lies above it; what training
+# finds lies near the lower of the two as long as it is small:
 
 # %% tags=["nbval-ignore-output"]
 channels_widget = explore(
@@ -338,15 +369,20 @@ show.figure(
 )
 
 # %% [markdown]
-# This explains the strangest pair of the paper's table: one layer of DLR with 128 channels, at length 4,096, has 0.97 on SelectFixed and 0.01 on Reverse. Both only move numbers. SelectFixed asks for at most 32 lags and there are 128
-# channels; Reverse asks for 4,096, and $128/4096 = 0.03$. It is not "one layer cannot": it is one layer of that width.
+# This explains the strangest pair of the paper's table: one layer of DLR with 128 channels, at length 4,096, has 0.97
+# on SelectFixed and 0.01 on Reverse. Both only move numbers. SelectFixed asks for at most 32 lags and there are 128
+# channels; Reverse asks for 4,096, and $128/4096 = 0.03$. It is not "one layer cannot": it is one layer of that
+# width.
 #
 # ## 5 What depth buys
 #
-# **Theorem 4.** *With readouts by place, two layers with $b$ and $L/b$ channels reverse $L = b \cdot (L/b)$ numbers. So $2\sqrt L$ channels in two layers do what takes one layer $L/2$; with $k$ layers of $L^{1/k}$ channels each it is the same.*
+# **Theorem 4.** *With readouts by place, two layers with $b$ and $L/b$ channels reverse $L = b \cdot (L/b)$ numbers.
+# So $2\sqrt L$ channels in two layers do what takes one layer $L/2$; with $k$ layers of $L^{1/k}$ channels each it is
+# the same.*
 #
-# **Step 1 (two digits).** Write $j = bq + r$ with $r < b$. The lag $2j + 1$ is $2bq + (2r + 1)$: the first layer moves by $2r + 1$, the second by $2bq$. Each must know its digit from the place that it writes to. The second does: it writes to $t = L + bq + r$. The first writes to
-# $\tau = t - 2bq = L + r - bq$, and $(\tau - L) \bmod b = r$.
+# **Step 1 (two digits).** Write $j = bq + r$ with $r < b$. The lag $2j + 1$ is $2bq + (2r + 1)$: the first layer
+# moves by $2r + 1$, the second by $2bq$. Each must know its digit from the place that it writes to. The second does:
+# it writes to $t = L + bq + r$. The first writes to $\tau = t - 2bq = L + r - bq$, and $(\tau - L) \bmod b = r$.
 
 # %% tags=["proof-digits"]
 def two_layers(x, b):
@@ -367,8 +403,10 @@ for L in range(1, 61):
 print("4,096 numbers:", two_layers(range(4096), 64) == [*range(4096)][::-1], "with 64 channels twice")
 
 # %% [markdown]
-# **Step 2 (more digits).** With $j = r_0 + b\,r_1 + b^2 r_2$ and layers that move by $2r_0 + 1$, $2b\,r_1$ and $2b^2 r_2$, in this order: the last writes to $L + j$, the one before to $L - b^2 r_2 + b\,r_1 + r_0$, where $r_1$ can be read modulo $b^2$, and the first to
-# $L - b^2 r_2 - b\,r_1 + r_0$, where $r_0$ can be read modulo $b$. So on for any number of digits; the cell does two to four.
+# **Step 2 (more digits).** With $j = r_0 + b\,r_1 + b^2 r_2$ and layers that move by $2r_0 + 1$, $2b\,r_1$ and
+# $2b^2 r_2$, in this order: the last writes to $L + j$, the one before to $L - b^2 r_2 + b\,r_1 + r_0$, where $r_1$
+# can be read modulo $b^2$, and the first to $L - b^2 r_2 - b\,r_1 + r_0$, where $r_0$ can be read modulo $b$. So on
+# for any number of digits; the cell does two to four.
 
 # %% tags=["proof-digits"]
 for b, k in ((5, 2), (3, 3), (4, 3), (2, 4), (3, 4)):
@@ -396,11 +434,15 @@ with show.fails("step 2"):
         assert place == L - 1 - answer, f"step 2: b = {b}, {k} layers, answer {answer}"
 
 # %% [markdown]
-# That is what weights *exist*; the readouts by place of theorem 4 are freer than a GELU behind a sum. What training finds is the next section's. For CumMax, not linear, a layer between two pointwise functions is enough:
+# That is what weights *exist*; the readouts by place of theorem 4 are freer than a GELU behind a sum. What training
+# finds is the next section's. For CumMax, not linear, a layer between two pointwise functions is enough:
 #
-# **Theorem 5.** *$\frac1\beta \ln \sum_{k \le i} e^{\beta x_k}$, an exponential, a running sum and a logarithm, is within $\frac{\ln(i+1)}{\beta}$ above $\max_{k \le i} x_k$.*
+# **Theorem 5.** *$\frac1\beta \ln \sum_{k \le i} e^{\beta x_k}$, an exponential, a running sum and a logarithm, is
+# within $\frac{\ln(i+1)}{\beta}$ above $\max_{k \le i} x_k$.*
 #
-# **Step 1.** The largest of the $n$ terms is $e^{\beta m}$, the others lie between 0 and it: the sum is between $e^{\beta m}$ and $n\,e^{\beta m}$. The cell checks the two bounds where they are tight, all other terms 0 or all terms equal, for every $n$ up to 100, and at 1,000 drawn sequences.
+# **Step 1.** The largest of the $n$ terms is $e^{\beta m}$, the others lie between 0 and it: the sum is between
+# $e^{\beta m}$ and $n\,e^{\beta m}$. The cell checks the two bounds where they are tight, all other terms 0 or all
+# terms equal, for every $n$ up to 100, and at 1,000 drawn sequences.
 
 # %% tags=["proof-cummax"]
 beta, m, n = sp.symbols("beta m n", positive=True)
@@ -454,7 +496,8 @@ for name, length in lengths.items():
 show.table(rows, caption="Live: R² after 400 steps of 32 inputs.")
 
 # %% [markdown]
-# **What do they look at?** The gradient of an answer by every number that was read, averaged over inputs. Above, all answers at once, the table of section 3 once more, now found by training; below, the answer that you pick.
+# **What do they look at?** The gradient of an answer by every number that was read, averaged over inputs. Above, all
+# answers at once, the table of section 3 once more, now found by training; below, the answer that you pick.
 
 # %% tags=["nbval-ignore-output"]
 drawn = stream(1, "chapter 07, looks")
@@ -512,25 +555,31 @@ kernel_widget
 #
 # ## 11 What this does not show
 #
-# * Lengths here are 32 to 512, the paper's 512 to 4,096 and more. What changes with length is the number of lags against channels, and that we have proved; what a long sequence does to optimisation we have not seen.
-# * Theorem 4 is about readouts that are free at every place. A GELU of sums is another family: for it these are hints how it may work, not weights.
-# * A level "without the skill" is the best answer *known* to us. A better one without it would make good scores smaller still.
+# * Lengths here are 32 to 512, the paper's 512 to 4,096 and more. What changes with length is the number of lags
+#   against channels, and that we have proved; what a long sequence does to optimisation we have not seen.
+# * Theorem 4 is about readouts that are free at every place. A GELU of sums is another family: for it these are hints
+#   how it may work, not weights.
+# * A level "without the skill" is the best answer *known* to us. A better one without it would make good scores
+#   smaller still.
 # * Stand-ins say what an instrument measures, not how published data would come out.
 #
 # ## What you have learned
 #
-# 1. A score means nothing before one knows what no skill is worth: 0.222 on Shift, about 0.48 on CumMax and Sort, $H_L/L$ on MIPS.
-# 2. Five of the eleven tasks are linear, six are not; of the linear ones SolveFixed takes one kernel, SelectFixed as many channels as it has lags, Reverse $L/2$, whatever the readout.
+# 1. A score means nothing before one knows what no skill is worth: 0.222 on Shift, about 0.48 on CumMax and Sort,
+#    $H_L/L$ on MIPS.
+# 2. Five of the eleven tasks are linear, six are not; of the linear ones SolveFixed takes one kernel, SelectFixed as
+#    many channels as it has lags, Reverse $L/2$, whatever the readout.
 # 3. Depth divides a lag into digits: two layers of $\sqrt L$ channels reverse, where one layer takes $L/2$.
 # 4. Trees are scored by height, segmentations by class, texts beside n-grams: the mean alone hides what is easy.
 # 5. A benchmark asks for long range only where bags of words and single pixels fail.
 #
 # ## 12 Exercises
 #
-# 26 points. Where a cell can check an answer, fill it in and run it; `hint("07.1")` and `solution("07.1")` help with each; all are
-# folded below.
+# 26 points. Where a cell can check an answer, fill it in and run it; `hint("07.1")` and `solution("07.1")` help with
+# each; all are folded below.
 #
-# 1. ★ *(5 min, 3 points: that a level depends on length)* **Predict.** Choose before you run: the level of MIPS at length 128 is what part of that at 64?
+# 1. ★ *(5 min, 3 points: that a level depends on length)* **Predict.** Choose before you run: the level of MIPS at
+#    length 128 is what part of that at 64?
 
 # %%
 def level_of_double():
@@ -542,15 +591,18 @@ def level_of_double():
 predict("07.1", level_of_double)
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at places 0 to 11 four are to be copied to places 12 to 15, in order. In general that takes four lags and four
-#    channels. Choose four places for which *one* kernel is enough, although all twelve numbers change from input to input.
+# 2. ★★ *(10 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at places 0 to 11
+#    four are to be copied to places 12 to 15, in order. In general that takes four lags and four channels. Choose
+#    four places for which *one* kernel is enough, although all twelve numbers change from input to input.
 
 # %%
 my_places = None  # exercise 2: four numbers, growing
 check("07.2", my_places)
 
 # %% [markdown]
-# 3. ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The line that theorem 3, step 3, takes from chapter 05: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse asks there.
+# 3. ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The line that theorem 3, step 3, takes from chapter
+#    05: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse asks
+#    there.
 
 # %%
 my_lag = None  # exercise 3: a function of (t, L)
@@ -558,7 +610,9 @@ check("07.3", my_lag)
 
 
 # %% [markdown]
-# 4. ★★ *(10 min, 4 points: what a score is compared with)* **Code.** Find the bug: with this R², the mean of each place scores 0 on CumMax, and a table would hide that it is worth something. Mend it; `found` and `wanted` are arrays (inputs, places).
+# 4. ★★ *(10 min, 4 points: what a score is compared with)* **Code.** Find the bug: with this R², the mean of each
+#    place scores 0 on CumMax, and a table would hide that it is worth something. Mend it; `found` and `wanted` are
+#    arrays (inputs, places).
 
 # %%
 def r2_by_place(found, wanted):
@@ -569,37 +623,44 @@ my_r2 = None  # exercise 4: a function of (found, wanted)
 check("07.4", my_r2)
 
 # %% [markdown]
-# 5. ★★ *(10 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers need at least to reverse 4,096 numbers by digits?
+# 5. ★★ *(10 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers need at least
+#    to reverse 4,096 numbers by digits?
 
 # %%
 my_channels = None  # exercise 5: a number
 check("07.5", my_channels)
 
 # %% [markdown]
-# 6. ★★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most 0.01 at length 512? (The least for which the bound says so.)
+# 6. ★★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most 0.01 at
+#    length 512? (The least for which the bound says so.)
 
 # %%
 my_beta = None  # exercise 6: a number
 check("07.6", my_beta)
 
 # %% [markdown]
-# 7. ★★ *(10 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 % are of class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the three classes of $\frac{2PR}{P+R}$ with precision $P$ and
-#    recall $R$ (0 where nothing is right)?
+# 7. ★★ *(10 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 % are of
+#    class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the
+#    three classes of $\frac{2PR}{P+R}$ with precision $P$ and recall $R$ (0 where nothing is right)?
 
 # %%
 my_f1 = None  # exercise 7: a number
 check("07.7", my_f1)
 
 # %% [markdown]
-# 8. ★★★ *(20 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of the inputs can get on Solve, at any length?
+# 8. ★★★ *(20 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of the inputs
+#    can get on Solve, at any length?
 
 # %% [markdown]
 # ## Read on
 #
-# * A. Gupta, H. Mehta and J. Berant, *Simplifying and understanding state space models with diagonal linear RNNs*, arXiv:2212.00768: paper 004.
+# * A. Gupta, H. Mehta and J. Berant, *Simplifying and understanding state space models with diagonal linear RNNs*,
+#   arXiv:2212.00768: paper 004.
 # * Y. Tay and others, *Long Range Arena*, arXiv:2011.04006.
 # * Y. Li and others, *What makes convolutional models great on long sequence modeling?*, arXiv:2210.09298: SGConv.
-# * D. Linsley and others, *Learning long-range spatial dependencies with horizontal gated recurrent units*, arXiv:1805.08315: Pathfinder.
+# * D. Linsley and others, *Learning long-range spatial dependencies with horizontal gated recurrent units*,
+#   arXiv:1805.08315: Pathfinder.
 # * N. Nangia and S. Bowman, *ListOps: a diagnostic dataset for latent tree learning*, arXiv:1804.06028.
 # * J. Rae and others, *Compressive transformers for long-range sequence modelling*, arXiv:1911.05507: PG-19.
-# * S. Arora and others, *Zoology: measuring and improving recall in efficient language models*, arXiv:2312.04927: what a convolution with fixed lags cannot look up.
+# * S. Arora and others, *Zoology: measuring and improving recall in efficient language models*, arXiv:2312.04927:
+#   what a convolution with fixed lags cannot look up.
