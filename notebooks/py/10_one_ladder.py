@@ -9,13 +9,14 @@
 # %% [markdown]
 # # 10 · One ladder
 #
-# **What we ask.** Every chapter so far asked one model about a few tasks. Now all models are asked about all machines, by one
-# protocol: *which recurrent rule can learn a finite-state machine, and keep it at lengths that it never saw?* Algebra answers
-# the first half before any training: which family of transitions can, in how many layers. Training answers the second. At
-# the end the question is yours: type a machine, and see what algebra says, exact weights, and what a net makes of it.
+# **What we ask.** Every chapter so far asked one model about a few tasks. Now all models are asked about all
+# machines, by one protocol: *which recurrent rule can learn a finite-state machine, and keep it at lengths that it
+# never saw?* Algebra answers the first half before any training: which family of transitions can, in how many layers.
+# Training answers the second. At the end the question is yours: type a machine, and see what algebra says, exact
+# weights, and what a net makes of it.
 #
-# *You need:* chapters 01 and 02; sections of 04, 08 and 09 are named where they are used. *It takes* about two hours, and
-# less than a minute of computing.
+# *You need:* chapters 01 and 02; sections of 04, 08 and 09 are named where they are used. *It takes* about two hours,
+# and less than a minute of computing.
 
 # %%
 import itertools
@@ -45,17 +46,18 @@ print(f"lrnnlab {EXPECTED}: ready")
 # ## 1 One protocol
 #
 # A fair question is the same question to all. The net reads a string; after every token it has to say which state the
-# smallest machine for the task is in. (Asked for a yes or no, a constant answer is right in three of four cases of Tomita 5,
-# and in nearly all where brackets are beyond mending.) Strings that ask something are not the ones that chance makes: in a
-# *flip-flop*, which keeps the letter that was written last, only a tenth of the tokens write; where a machine has a state
-# that cannot be left, half of the strings stay out of it, and the others do up to some position.
-# (Were they to die at once, no string would go wrong late, and a net would not be asked whether it notices.)
+# smallest machine for the task is in. (Asked for a yes or no, a constant answer is right in three of four cases of
+# Tomita 5, and in nearly all where brackets are beyond mending.) Strings that ask something are not the ones that
+# chance makes: in a *flip-flop*, which keeps the letter that was written last, only a tenth of the tokens write;
+# where a machine has a state that cannot be left, half of the strings stay out of it, and the others do up to some
+# position. (Were they to die at once, no string would go wrong late, and a net would not be asked whether it
+# notices.)
 #
-# Training sees lengths 4 to 40. A try takes 600 steps of 64 strings at rate 0.01; a net that does not know positions 31 to 40
-# of fresh strings (99 %) gets another one, 1,800 steps at rate 0.003. Then it reads strings of 500 tokens, and three numbers
-# are written down: accuracy at 31 to 40, accuracy at 491 to 500, and the first position at which a mean over ten positions
-# falls below 99 %. The first alone flatters nets that fade slowly; the second is too kind to nets that come back by
-# chance. Here is one cell of the table, from the start to the end:
+# Training sees lengths 4 to 40. A try takes 600 steps of 64 strings at rate 0.01; a net that does not know positions
+# 31 to 40 of fresh strings (99 %) gets another one, 1,800 steps at rate 0.003. Then it reads strings of 500 tokens,
+# and three numbers are written down: accuracy at 31 to 40, accuracy at 491 to 500, and the first position at which a
+# mean over ten positions falls below 99 %. The first alone flatters nets that fade slowly; the second is too kind to
+# nets that come back by chance. Here is one cell of the table, from the start to the end:
 
 # %% tags=["nbval-ignore-output"]
 found = ladder.measure(ladder.setting("product_2", "s_3", "live"), seed=0)
@@ -71,13 +73,14 @@ f"{metrics['kind']}; "
 #
 # ## 2 The ladder
 #
-# Columns go up by the algebra of the machine. *Star-free* ones count nothing: flip-flop, brackets of bounded depth, EvenPair,
-# Tomita 1, 2, 4 and 7. Then machines with commutative groups in them: Parity, a sum modulo 5, a walk on a cycle. Then $S_3$ and
-# $S_4$, whose groups can be taken apart into commutative ones, and $A_5$, which cannot.
+# Columns go up by the algebra of the machine. *Star-free* ones count nothing: flip-flop, brackets of bounded depth,
+# EvenPair, Tomita 1, 2, 4 and 7. Then machines with commutative groups in them: Parity, a sum modulo 5, a walk on a
+# cycle. Then $S_3$ and $S_4$, whose groups can be taken apart into commutative ones, and $A_5$, which cannot.
 #
-# Rows are the models of the five papers, as the chapters had them (softmax attention too), the delta rule with more freedom (a
-# $\beta$ up to 2, products of two and three reflections), complex phases without an input term, and three from later work: blocks with
-# one-hot columns, the same times a complex diagonal, and a dictionary of dense matrices that each token mixes.
+# Rows are the models of the five papers, as the chapters had them (softmax attention too), the delta rule with more
+# freedom (a $\beta$ up to 2, products of two and three reflections), complex phases without an input term, and three
+# from later work: blocks with one-hot columns, the same times a complex diagonal, and a dictionary of dense matrices
+# that each token mixes.
 
 # %%
 recorded = records.recorded("ladder/models_x_tasks")
@@ -109,15 +112,15 @@ cell_widget = explore(
 cell_widget
 
 # %% [markdown]
-# *Never learned* and *lost with length* are different failures. Grey cells mostly have a red corner: what a theorem forbids is
-# mostly not even learned at 40. Where nothing forbids it, linear models mostly learn 40 and lose it before 500. What lasts most is either not
-# linear (LSTM, Elman: states are squashed, so an error is mended at each step) or exact by construction (one-hot columns). Section 3
-# counts this.
+# *Never learned* and *lost with length* are different failures. Grey cells mostly have a red corner: what a theorem
+# forbids is mostly not even learned at 40. Where nothing forbids it, linear models mostly learn 40 and lose it before
+# 500. What lasts most is either not linear (LSTM, Elman: states are squashed, so an error is mended at each step) or
+# exact by construction (one-hot columns). Section 3 counts this.
 #
 # ## 3 Foretold by algebra
 #
-# Can the red corners be computed? From a machine's arrows alone, before any training. Four short theorems carry most of
-# the weight; the others are proved in the chapters that the verdicts name.
+# Can the red corners be computed? From a machine's arrows alone, before any training. Four short theorems carry most
+# of the weight; the others are proved in the chapters that the verdicts name.
 #
 # **Theorem 1.** *Blocks with one-hot columns compute every machine.* Write the arrows of token $v$ as the matrix
 # $A_v$ with a 1 in row $v(q)$ of column $q$, and start at the basis vector of the initial state.
@@ -136,9 +139,9 @@ print(f"{len(arrows) * Q} arrows of S_3, each a column")
 
 
 # %% [markdown]
-# **Step 2.** So by induction a word moves $e_q$ to the basis vector of the state that it leads to, and the state vector *is*
-# the state, at every length: nothing is rounded, because 0 and 1 are floats. The cell runs all words of up to six letters and
-# one of 100,000 letters (samples of what the induction proves).
+# **Step 2.** So by induction a word moves $e_q$ to the basis vector of the state that it leads to, and the state
+# vector *is* the state, at every length: nothing is rounded, because 0 and 1 are floats. The cell runs all words of
+# up to six letters and one of 100,000 letters (samples of what the induction proves).
 
 # %% tags=["proof-one_hot"]
 def carried(word):
@@ -158,13 +161,13 @@ for word in words:
 print(f"{len(words)} words, the longest of {len(words[-1]):,} letters")
 
 # %% [markdown]
-# **Theorem 2.** *Gates between 0 and 1 hold no group.* If some word $w$ turns $r > 1$ states of the machine in a cycle, no layer
-# $x_t = a_t x_{t-1} + b_t$ with $0 \le a_t \le 1$ and bounded states keeps a margin between the words $w^n$ and $w^{n+1}$
-# for all $n$; and they must be answered differently.
+# **Theorem 2.** *Gates between 0 and 1 hold no group.* If some word $w$ turns $r > 1$ states of the machine in a
+# cycle, no layer $x_t = a_t x_{t-1} + b_t$ with $0 \le a_t \le 1$ and bounded states keeps a margin between the words
+# $w^n$ and $w^{n+1}$ for all $n$; and they must be answered differently.
 #
-# **Step 1.** Reading $w$ is one affine map for each number of the state, $x \mapsto a x + b$ with $a$ a product of gates, so
-# again in $[0, 1]$. How much does the $n$-th reading change? SymPy multiplies it out for every $a$ and $b$: exactly $a^n$ times as
-# much as the first one.
+# **Step 1.** Reading $w$ is one affine map for each number of the state, $x \mapsto a x + b$ with $a$ a product of
+# gates, so again in $[0, 1]$. How much does the $n$-th reading change? SymPy multiplies it out for every $a$ and $b$:
+# exactly $a^n$ times as much as the first one.
 
 # %% tags=["proof-non_negative"]
 a, b, x = sp.symbols("a b x")
@@ -178,9 +181,9 @@ for n in range(6):
 print("change at the third reading:", sp.factor(states[3] - states[2]))
 
 # %% [markdown]
-# **Step 2.** If $a < 1$ the changes tend to 0. If $a = 1$ every change is $b$, after $n$ readings the state is $x + nb$, and
-# bounded states leave $b = 0$: no change at all. In both cases the states after $w^n$ and $w^{n+1}$ come as near to each other as
-# one likes, and a continuous readout with a margin must answer alike. $\blacksquare$
+# **Step 2.** If $a < 1$ the changes tend to 0. If $a = 1$ every change is $b$, after $n$ readings the state is
+# $x + nb$, and bounded states leave $b = 0$: no change at all. In both cases the states after $w^n$ and $w^{n+1}$
+# come as near to each other as one likes, and a continuous readout with a margin must answer alike. $\blacksquare$
 
 # %% tags=["proof-non_negative"]
 n = sp.symbols("n", positive=True)
@@ -190,8 +193,8 @@ assert [state.subs(a, 1) for state in states] == [x + k * b for k in range(7)], 
 print("with the gate 1:", [state.subs(a, 1) for state in states[:4]])
 
 # %% [markdown]
-# **Break it.** Let the gate be $-1$: the changes do not fade, and a bounded state turns for ever between two values. That is Parity,
-# and why `signed` is another family.
+# **Break it.** Let the gate be $-1$: the changes do not fade, and a bounded state turns for ever between two values.
+# That is Parity, and why `signed` is another family.
 
 # %% tags=["proof-non_negative"]
 with show.fails("step 2"):
@@ -200,10 +203,12 @@ with show.fails("step 2"):
 
 
 # %% [markdown]
-# **Theorem 3.** *A permutation of $Q$ points with $c$ cycles is a product of $Q - c$ reflections $I - 2kk^\top$, and of no fewer.*
+# **Theorem 3.** *A permutation of $Q$ points with $c$ cycles is a product of $Q - c$ reflections $I - 2kk^\top$, and
+# of no fewer.*
 #
-# **Step 1 (your step is exercise 3).** The reflection that exchanges $e_i$ and $e_j$ has the key $k = (e_i - e_j)/\sqrt2$; a cycle of $r$ points is
-# $r - 1$ exchanges, one after the other. The cell builds all 120 permutations of five points, in whole numbers.
+# **Step 1 (your step is exercise 3).** The reflection that exchanges $e_i$ and $e_j$ has the key
+# $k = (e_i - e_j)/\sqrt2$; a cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds all 120
+# permutations of five points, in whole numbers.
 
 # %% tags=["proof-reflections"]
 def exchange(i, j, Q=5):
@@ -234,9 +239,9 @@ for g in itertools.permutations(range(5)):
 print("a cycle of five points takes", used[(1, 2, 3, 4, 0)], "reflections")
 
 # %% [markdown]
-# **Step 2 (no fewer).** Each reflection moves one direction, so a product of $k$ of them leaves at least $Q - k$ directions where they
-# are: $\mathrm{rank}(P - I) \le k$. What $P$ leaves in place are the vectors that are constant on its cycles, $c$ directions: the
-# rank is $Q - c$, and that is what step 1 used.
+# **Step 2 (no fewer).** Each reflection moves one direction, so a product of $k$ of them leaves at least $Q - k$
+# directions where they are: $\mathrm{rank}(P - I) \le k$. What $P$ leaves in place are the vectors that are constant
+# on its cycles, $c$ directions: the rank is $Q - c$, and that is what step 1 used.
 
 # %% tags=["proof-reflections"]
 for g, count in used.items():
@@ -245,16 +250,19 @@ for g, count in used.items():
 print("reflections needed by the 120 permutations:", np.bincount(list(used.values())).tolist())
 
 # %% [markdown]
-# A rotation of space can do with fewer: $A_5$ turns an icosahedron, and a turn of space is two reflections. So two reflections a
-# token compute $A_5$, where five points would take four. The predictor knows both.
+# A rotation of space can do with fewer: $A_5$ turns an icosahedron, and a turn of space is two reflections. So two
+# reflections a token compute $A_5$, where five points would take four. The predictor knows both.
 
 # %% [markdown]
-# **Theorem 4.** *What commutes in every layer.* Let the words $pxy$ and $pyx$ lead to two different states of the machine, and let a word $w$ in which both tokens $x$ and $y$ occur lead each
-# of the two back to itself. Then no layer of gates in $[0, 1]$ with bounded states keeps a margin between $pxy\,w^n$ and $pyx\,w^n$ for all $n$.
+# **Theorem 4.** *What commutes in every layer.* Let the words $pxy$ and $pyx$ lead to two different states of the
+# machine, and let a word $w$ in which both tokens $x$ and $y$ occur lead each of the two back to itself. Then no
+# layer of gates in $[0, 1]$ with bounded states keeps a margin between $pxy\,w^n$ and $pyx\,w^n$ for all $n$.
 #
-# Theorem 2 was about one word that turns states; here nothing needs to turn, it is enough that an order of tokens is kept for ever. The readout must tell the two words apart, at every $n$. Look at one number of the state.
+# Theorem 2 was about one word that turns states; here nothing needs to turn, it is enough that an order of tokens is
+# kept for ever. The readout must tell the two words apart, at every $n$. Look at one number of the state.
 #
-# **Step 1.** If some token of $w$ has a gate below 1, reading $w$ multiplies the difference of any two values by the product of all gates of $w$, which is below 1: after $w^n$ it has faded. SymPy reads a $w$ of three tokens.
+# **Step 1.** If some token of $w$ has a gate below 1, reading $w$ multiplies the difference of any two values by the
+# product of all gates of $w$, which is below 1: after $w^n$ it has faded. SymPy reads a $w$ of three tokens.
 
 # %% tags=["proof-pairs"]
 gates, adds = sp.symbols("a1:4", nonnegative=True), sp.symbols("b1:4", real=True)
@@ -275,8 +283,9 @@ assert sp.limit(sp.Rational(1, 2) ** many, many, sp.oo) == 0, "step 1: it does n
 print("two values, one word later:", sp.factor(apart))
 
 # %% [markdown]
-# **Step 2.** If none has, the gates of $x$ and $y$ are 1, since both occur in $w$: they only add, and $xy$ and $yx$ add the same. The values after $pxy$ and $pyx$ are equal, and stay so. In both cases every number of the two states comes
-# as near to that of the other as one likes, and the answers cannot be kept apart. $\blacksquare$
+# **Step 2.** If none has, the gates of $x$ and $y$ are 1, since both occur in $w$: they only add, and $xy$ and $yx$
+# add the same. The values after $pxy$ and $pyx$ are equal, and stay so. In both cases every number of the two states
+# comes as near to that of the other as one likes, and the answers cannot be kept apart. $\blacksquare$
 
 # %% tags=["proof-pairs"]
 swapped = read(s, (0, 1)) - read(s, (1, 0))
@@ -293,8 +302,10 @@ with show.fails("step 2"):
     assert kept == 0, "step 2: with gates of 1 the order of two tokens counts"
 
 # %% [markdown]
-# **Step 3 (a machine that does it).** EvenPair with two letters turns nothing: it is star-free. Short words $p$, $x$, $y$ and $w$ are tried until all that the theorem asks for is there; that the two words are answered differently is then a matter of the arrows, at every $n$,
-# as $w$ leads both states back. (The first $x$ and $y$ may be followed by the same word $u$, which changes nothing in the argument.)
+# **Step 3 (a machine that does it).** EvenPair with two letters turns nothing: it is star-free. Short words $p$, $x$,
+# $y$ and $w$ are tried until all that the theorem asks for is there; that the two words are answered differently is
+# then a matter of the arrows, at every $n$, as $w$ leads both states back. (The first $x$ and $y$ may be followed by
+# the same word $u$, which changes nothing in the argument.)
 
 # %% tags=["proof-pairs"]
 pairs = ladder.ladder_task("evenpair").machine
@@ -321,13 +332,15 @@ spelled = ["".join(map(str, p + xy + u)) for xy in ((0, 1), (1, 0))]
 print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and again")
 
 # %% [markdown]
-# (Conversely, if a machine has no such words, nor words as in theorem 2, one layer does last: it keeps the last few tokens of each set of tokens, fading, and how often every other
-# token came between them. The argument, with the laws of the other families, stands in `lrnnlab.algebra.lasting`.)
+# (Conversely, if a machine has no such words, nor words as in theorem 2, one layer does last: it keeps the last few
+# tokens of each set of tokens, fading, and how often every other token came between them. The argument, with the laws
+# of the other families, stands in `lrnnlab.algebra.lasting`.)
 #
 # ### The predictor
 #
-# `foretelling.foretell(machine, family)` takes a machine's arrows and a family of transitions and says whether one layer, how many, or no number
-# of layers can; which theorem says so; and, where the answer is no, two words that every such layer confuses in the end.
+# `foretelling.foretell(machine, family)` takes a machine's arrows and a family of transitions and says whether one
+# layer, how many, or no number of layers can; which theorem says so; and, where the answer is no, two words that
+# every such layer confuses in the end.
 
 # %%
 rows = [
@@ -352,8 +365,8 @@ show.table(table, caption="How many layers are enough: a number, ≥ 2 (more tha
 "open), never, or ? (not decided).")
 
 # %% [markdown]
-# **Held against the ladder.** No recorded cell may last where a theorem says that it cannot. But lasting on drawn strings is less than
-# lasting, so some may seem to. The cell below looks for them.
+# **Held against the ladder.** No recorded cell may last where a theorem says that it cannot. But lasting on drawn
+# strings is less than lasting, so some may seem to. The cell below looks for them.
 
 # %%
 show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was foretold and what came "
@@ -363,10 +376,11 @@ print(len(seeming), "of", len(recorded), "runs seem to last where none can:",
       "; ".join(ch10.who(record) for record in seeming) or "none")  # fmt: skip
 
 # %% [markdown]
-# The theorem does not only say no; it names two words. Each of these nets is trained again and asked its words for $n = 1, 2, \dots$ as
-# long as they have at most 500 letters. One layer of gates in $[0, 1]$, for instance, seems to hold Tomita 2, $(10)^*$: right on all
-# strings that were drawn. But $0(10)^n$, which is wrong from its first letter on, brings its state ever closer to that of $(10)^n$. No
-# string that was drawn goes on in turns after its mistake; the theorem knew where to look.
+# The theorem does not only say no; it names two words. Each of these nets is trained again and asked its words for
+# $n = 1, 2, \dots$ as long as they have at most 500 letters. One layer of gates in $[0, 1]$, for instance, seems to
+# hold Tomita 2, $(10)^*$: right on all strings that were drawn. But $0(10)^n$, which is wrong from its first letter
+# on, brings its state ever closer to that of $(10)^n$. No string that was drawn goes on in turns after its mistake;
+# the theorem knew where to look.
 
 # %% tags=["nbval-ignore-output"]
 rows = []
@@ -380,7 +394,8 @@ show.table(rows, caption="Nets that seem to last, asked the two words that refut
 # %% [markdown]
 # ## 4 Expressible is not learnable
 #
-# The other direction is open: where a net *can*, does training find it? These are all recorded runs that could have lasted:
+# The other direction is open: where a net *can*, does training find it? These are all recorded runs that could have
+# lasted:
 
 # %%
 show.table(ch10.missed(recorded), caption="Families that can, in one layer, and what training "
@@ -390,10 +405,10 @@ show.table(ch10.missed(recorded), caption="Families that can, in one layer, and 
 # %% [markdown]
 # ## 5 How long? The error horizon
 #
-# A linear recurrence cannot mend an error: what a state is off by is multiplied by the same matrices as the state itself. So the states
-# that belong to one state of the machine spread, and when their spread reaches the gap between two states, answers go wrong. Chapter 02
-# (section 5) measured this for one task. It can be asked of any net: the spread at positions 10 to 100 foretells the position
-# where the net will fail, without running it there.
+# A linear recurrence cannot mend an error: what a state is off by is multiplied by the same matrices as the state
+# itself. So the states that belong to one state of the machine spread, and when their spread reaches the gap between
+# two states, answers go wrong. Chapter 02 (section 5) measured this for one task. It can be asked of any net: the
+# spread at positions 10 to 100 foretells the position where the net will fail, without running it there.
 
 # %%
 show.figure(
@@ -410,15 +425,15 @@ if pairs:
     print(f"{len(pairs)} runs that drift: foretold within a factor of {factor:.2f} in the median")
 
 # %% [markdown]
-# So the instrument says *when* a net that drifts will fail. It does not say *whether* a net drifts: many that last (Elman, one-hot
-# columns) have a flat curve, and a law fitted to the noise of a flat curve crosses 1 somewhere. Squashed states and one-hot
-# columns mend their errors at every step, and nothing grows.
+# So the instrument says *when* a net that drifts will fail. It does not say *whether* a net drifts: many that last
+# (Elman, one-hot columns) have a flat curve, and a law fitted to the noise of a flat curve crosses 1 somewhere.
+# Squashed states and one-hot columns mend their errors at every step, and nothing grows.
 #
 # ## 6 A machine of your own
 #
-# Type a regular expression (letters and digits, `|`, `*`, `+`, `?`, parentheses), or arrows: `even a odd*; odd a even; even b even;
-# odd b odd`, each from a state by a token to a state, a `*` behind states that answer 1. The machine is made as small as it can be and
-# drawn; the sentence says what algebra makes of it.
+# Type a regular expression (letters and digits, `|`, `*`, `+`, `?`, parentheses), or arrows:
+# `even a odd*; odd a even; even b even; odd b odd`, each from a state by a token to a state, a `*` behind states that
+# answer 1. The machine is made as small as it can be and drawn; the sentence says what algebra makes of it.
 
 # %% tags=["nbval-ignore-output"]
 machine_widget = explore(
@@ -452,9 +467,9 @@ show.table(
 )
 
 # %% [markdown]
-# **Taught and proved.** Softmax blocks (chapter 02) learn the states of `mine`. Training ends when the snapped copy is *proved*:
-# a search over everything that the net can be in finds no word, of any length, that it answers wrongly. Words that it does find are
-# learned, and the search begins again.
+# **Taught and proved.** Softmax blocks (chapter 02) learn the states of `mine`. Training ends when the snapped copy
+# is *proved*: a search over everything that the net can be in finds no word, of any length, that it answers wrongly.
+# Words that it does find are learned, and the search begins again.
 
 # %% tags=["nbval-ignore-output"]
 made, verdict = ch10.taught(mine)
@@ -463,8 +478,8 @@ f"{verdict}")
 assert verdict.proved or not made.accepted
 
 # %% [markdown]
-# Everything can be taken away as one text: the machine, what is foretold for each family, the trained weights and what was proved of
-# them. Written to a file, it is yours.
+# Everything can be taken away as one text: the machine, what is foretold for each family, the trained weights and
+# what was proved of them. Written to a file, it is yours.
 
 # %% tags=["nbval-ignore-output"]
 parcel = ch10.parcel(mine, made, verdict)
@@ -473,9 +488,9 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # %% [markdown]
 # ## 7 From the net back to a machine
 #
-# If a net has learned a machine, the machine is in it. Angluin's L* finds it from outside: it asks the net about words, builds the
-# smallest machine that agrees, and looks for a word on which the two differ. For a snapped net that search is exact; for others,
-# words are drawn.
+# If a net has learned a machine, the machine is in it. Angluin's L* finds it from outside: it asks the net about
+# words, builds the smallest machine that agrees, and looks for a word on which the two differ. For a snapped net that
+# search is exact; for others, words are drawn.
 
 # %% tags=["nbval-ignore-output"]
 snapped = asking.extract_net(snap(made.model), mine.symbols)
@@ -484,9 +499,10 @@ print("the snapped copy:", snapped)
 print("the net itself:  ", trained)
 
 # %% [markdown]
-# **What does a net that fails track?** The delta rule with one write a token cannot hold $S_3$ (section 3), and trained on it, it is
-# right about a third of the time. Is that nothing? A machine can be read more coarsely: $S_3$ has a *quotient* with two states, the
-# sign of the permutation (is the number of exchanges even?). Quotients can be listed, and a net's own answers read through each:
+# **What does a net that fails track?** The delta rule with one write a token cannot hold $S_3$ (section 3), and
+# trained on it, it is right about a third of the time. Is that nothing? A machine can be read more coarsely: $S_3$
+# has a *quotient* with two states, the sign of the permutation (is the number of exchanges even?). Quotients can be
+# listed, and a net's own answers read through each:
 
 # %% tags=["nbval-ignore-output"]
 s_3 = ladder.ladder_task("s_3")
@@ -504,12 +520,13 @@ show.table(
 )  # fmt: skip
 
 # %% [markdown]
-# Read the row of the quotient with two states: what the net is right about is the sign, the part of $S_3$ that its family can hold (one
-# reflection comes back after two); in the others it does little better than chance.
+# Read the row of the quotient with two states: what the net is right about is the sign, the part of $S_3$ that its
+# family can hold (one reflection comes back after two); in the others it does little better than chance.
 #
-# **Ask the net, not a probe.** The usual instrument is a linear probe: a logistic regression from states to the sign. It can miss what
-# is there. Where the states of even and of odd permutations have the same mean, as the corners of a hexagon taken in turn have, the
-# gradient of its loss is zero at zero, and it finds nothing. A dictionary of dense matrices knows all of $S_3$, and hides its sign so:
+# **Ask the net, not a probe.** The usual instrument is a linear probe: a logistic regression from states to the sign.
+# It can miss what is there. Where the states of even and of odd permutations have the same mean, as the corners of a
+# hexagon taken in turn have, the gradient of its loss is zero at zero, and it finds nothing. A dictionary of dense
+# matrices knows all of $S_3$, and hides its sign so:
 
 # %% tags=["nbval-ignore-output"]
 sign = next(found for found in every if found.machine.num_states == 2).blocks
@@ -523,8 +540,8 @@ for name, one in (("DeltaNet, beta up to 2", net), ("dictionary", knows)):
 # %% [markdown]
 # ## 8 The ledger of protocols
 #
-# The five papers count by five rules. How much of a number is the net, and how much is the rule? These nets were trained once; every
-# look at them was scored by each rule.
+# The five papers count by five rules. How much of a number is the net, and how much is the rule? These nets were
+# trained once; every look at them was scored by each rule.
 
 # %%
 show.table(
@@ -538,31 +555,36 @@ show.table(
 
 
 # %% [markdown]
-# A net that has learned its machine is right by all of them. One that fades gets most from the rule that tests at the training length,
-# and least from the one that wants whole strings; choosing the look by the test is worth the more the less the net knows.
+# A net that has learned its machine is right by all of them. One that fades gets most from the rule that tests at the
+# training length, and least from the one that wants whole strings; choosing the look by the test is worth the more
+# the less the net knows.
 #
 # ## 9 What this does not show
 #
 # * "Lasts" means right to 500 on 128 strings, not for ever. What is proved is said to be proved (section 6).
 # * One recipe for all is fair and is nobody's best: "never learned" says that two tries of it did not, no more.
-# * A verdict of the predictor is about exact numbers and margins at every length. A net that will fail at a million may be all that
-#   anybody needs.
+# * A verdict of the predictor is about exact numbers and margins at every length. A net that will fail at a million
+#   may be all that anybody needs.
 # * Machines here have at most 60 states. What larger ones ask of memory is another question.
 #
 # ## What you have learned
 #
 # 1. The same question put to all models separates three failures: never learned, learned and lost, and impossible.
-# 2. A machine's arrows decide, before training, which family can hold it in how many layers, and give two words that refute the others.
-# 3. Gates in $[0,1]$ hold no group; one reflection a token turns back after two; products of reflections and one-hot columns hold all.
-# 4. What is linear mostly drifts, and the spread of states up to 100 foretells about where. What is squashed or one-hot mends itself.
+# 2. A machine's arrows decide, before training, which family can hold it in how many layers, and give two words that
+#    refute the others.
+# 3. Gates in $[0,1]$ hold no group; one reflection a token turns back after two; products of reflections and one-hot
+#    columns hold all.
+# 4. What is linear mostly drifts, and the spread of states up to 100 foretells about where. What is squashed or
+#    one-hot mends itself.
 # 5. A net that fails may have learned a quotient exactly. Its own answers say which.
 #
 # ## 10 Exercises
 #
-# 26 points. Where a cell can check an answer, fill it in and run it; `hint("10.1")` and `solution("10.1")` help with each; all are
-# folded below.
+# 26 points. Where a cell can check an answer, fill it in and run it; `hint("10.1")` and `solution("10.1")` help with
+# each; all are folded below.
 #
-# 1. ★ *(5 min, 3 points: that depth buys groups)* **Predict.** Choose before you run: how many layers of complex phases does $S_4$ take?
+# 1. ★ *(5 min, 3 points: that depth buys groups)* **Predict.** Choose before you run: how many layers of complex
+#    phases does $S_4$ take?
 
 # %%
 def layers_of_s4():
@@ -573,34 +595,35 @@ def layers_of_s4():
 predict("10.1", layers_of_s4)
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: to tell two families apart)* **Break the hypothesis.** Gates that may be
-#    negative: a regular expression over `a` and `b` whose machine one layer of gates in $[-1, 1]$ holds, and no number of layers of
-#    gates in $[0, 1]$.
+# 2. ★★ *(10 min, 4 points: to tell two families apart)* **Break the hypothesis.** Gates that may be negative: a
+#    regular expression over `a` and `b` whose machine one layer of gates in $[-1, 1]$ holds, and no number of layers
+#    of gates in $[0, 1]$.
 
 # %%
 my_expression = None  # exercise 2: a text
 check("10.2", my_expression)
 
 # %% [markdown]
-# 3. ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of `i`, `j` and `Q` that returns the matrix of
-#    the reflection that exchanges two basis vectors, as a list of rows.
+# 3. ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of `i`, `j` and
+#    `Q` that returns the matrix of the reflection that exchanges two basis vectors, as a list of rows.
 
 # %%
 my_reflection = None  # exercise 3: a function of (i, j, Q)
 check("10.3", my_reflection)
 
 # %% [markdown]
-# 4. ★ *(5 min, 3 points: to count reflections)* How many reflections does the permutation $0 \to 1 \to 2 \to 0$, $3 \leftrightarrow 4$ of six
-#    points take?
+# 4. ★ *(5 min, 3 points: to count reflections)* How many reflections does the permutation $0 \to 1 \to 2 \to 0$,
+#    $3 \leftrightarrow 4$ of six points take?
 
 # %%
 my_count = None  # exercise 4: a number
 check("10.4", my_count)
 
 # %% [markdown]
-# 5. ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a phase that should turn by $\pi$ at each
-#    1 and turns by $\pi + 0.02$. All tokens are 1. From which position on is its sign wrong for the first time, and from which is it right
-#    again? (It answers by the sign of the real part, from 1 at the start.)
+# 5. ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a phase that
+#    should turn by $\pi$ at each 1 and turns by $\pi + 0.02$. All tokens are 1. From which position on is its sign
+#    wrong for the first time, and from which is it right again? (It answers by the sign of the real part, from 1 at
+#    the start.)
 
 # %%
 my_positions = None  # exercise 5: two numbers
@@ -608,8 +631,9 @@ check("10.5", my_positions)
 
 
 # %% [markdown]
-# 6. ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first position, counted from 1, at which the mean over
-#    the last ten positions is below 85 % (before the tenth: the mean so far), or None. Mend it.
+# 6. ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first position,
+#    counted from 1, at which the mean over the last ten positions is below 85 % (before the tenth: the mean so far),
+#    or None. Mend it.
 
 # %%
 def first_below(right):
@@ -623,17 +647,17 @@ my_first_below = None  # exercise 6: a function of a list of zeros and ones
 check("10.6", my_first_below)
 
 # %% [markdown]
-# 7. ★ *(5 min, 2 points: what a quotient is worth)* A net tracks the sign in $S_3$ and nothing else: it answers with one of the three
-#    permutations of the right sign, each as often as the others. How often is it right, and how often is one that answers with always the
-#    same permutation of that sign?
+# 7. ★ *(5 min, 2 points: what a quotient is worth)* A net tracks the sign in $S_3$ and nothing else: it answers with
+#    one of the three permutations of the right sign, each as often as the others. How often is it right, and how
+#    often is one that answers with always the same permutation of that sign?
 
 # %%
 my_shares = None  # exercise 7: two numbers
 check("10.7", my_shares)
 
 # %% [markdown]
-# 8. ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the last letter equals the first. Why can one
-#    layer of gates in $[0, 1]$ not hold it, and how do two?
+# 8. ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the last letter
+#    equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
 
 # %% [markdown]
 # <!-- From lrnnlab/chapters/ch10.md, by lrnnlab book build: change it there. -->
@@ -718,11 +742,13 @@ check("10.7", my_shares)
 # %% [markdown]
 # ## Read on
 #
-# * Y. Sarrof, Y. Veitsman and M. Hahn, *The expressive capacity of state space models*, arXiv:2405.17394: gates that are not negative, and
-#   star-free languages.
-# * R. Grazzi, J. Siems and others, *Unlocking state-tracking in linear RNNs through negative eigenvalues*, arXiv:2411.12537; J. Siems and
-#   others, *DeltaProduct*, arXiv:2502.10297: products of reflections.
-# * M. Shakerinava and others, *Expressive limits of diagonal state-space models*, arXiv:2603.01959: how many layers a solvable group takes.
-# * A. Terzić and others, arXiv:2412.19350 (a dictionary of dense matrices) and arXiv:2509.22284 (one-hot columns and phases).
+# * Y. Sarrof, Y. Veitsman and M. Hahn, *The expressive capacity of state space models*, arXiv:2405.17394: gates that
+#   are not negative, and star-free languages.
+# * R. Grazzi, J. Siems and others, *Unlocking state-tracking in linear RNNs through negative eigenvalues*,
+#   arXiv:2411.12537; J. Siems and others, *DeltaProduct*, arXiv:2502.10297: products of reflections.
+# * M. Shakerinava and others, *Expressive limits of diagonal state-space models*, arXiv:2603.01959: how many layers a
+#   solvable group takes.
+# * A. Terzić and others, arXiv:2412.19350 (a dictionary of dense matrices) and arXiv:2509.22284 (one-hot columns and
+#   phases).
 # * W. Merrill, J. Petty and A. Sabharwal, *The illusion of state in state-space models*, arXiv:2404.08819.
 # * G. Weiss, Y. Goldberg and E. Yahav, *Extracting automata from recurrent neural networks*, arXiv:1711.09576.
