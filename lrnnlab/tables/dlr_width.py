@@ -53,4 +53,4 @@ def by_share(records: Sequence[dict]) -> dict[int, list[tuple[float, float]]]:
     return {L: sorted(points[L]) for L in sorted(points)}
 
 
-TABLE = Table("dlr/width", ROWS, TASKS, setting, by_setting(measure), line, table, budgets=("live", "desk"), seeds=3)
+TABLE = Table("dlr/width", ROWS, TASKS, setting, by_setting(measure), line, table, budgets=("live", "desk"))
