@@ -80,11 +80,11 @@ def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128)) -
                  if (f"{task}-{L}", row) in found}  # fmt: skip
         level = {task: [levels[f"{task}-{L}"]] * len(rows) for task in TASKS if f"{task}-{L}" in levels}
         _numbers(axes, f"here, L = {L}, by layers", cells, level, rows, [row.rsplit("_", 1)[1] for row in rows], RECORDED)
-    columns, paper = list(dlr_table1.PAPER), dlr_table1.PAPER
+    paper, columns = dlr_table1.PAPER, dlr_table1.COLUMNS
     cells = {(task, x): paper.loc[task].iloc[x] for task in TASKS for x in range(len(columns))}
-    level = {task: [dlr_table1.PAPER_LEVELS.get(task, {}).get(L, 0.0) for _, L in columns] for task in TASKS}
-    _numbers(stacked[-1], "paper, by layers and L", cells, level, [row for row, _ in columns],
-             [f"{row[-1]}, {L:,}" for row, L in columns], PAPER)  # fmt: skip
+    level = {task: [dlr_table1.PAPER_LEVELS.get(task, {}).get(long, 0.0) for _, long in columns] for task in TASKS}
+    _numbers(stacked[-1], "paper, by layers and L", cells, level, [name for name, _ in columns],
+             [f"{name[-1]}, {long:,}" for name, long in columns], PAPER)  # fmt: skip
     return figure
 
 
@@ -142,16 +142,13 @@ def r2_by_width(records: Sequence[Mapping]) -> Figure:
     axes.set(xlabel="D/L, width over length", ylabel="R2", ylim=(0, 1.02), xscale="log")
     ends = []
     looks = (Look(RECORDED), Look(RECORDED, (0, (4, 2)), "s"))
-    for look, (L, points) in zip(looks, dlr_width.by_share(records).items()):
-        x, mean = zip(*points)
-        seeds = {int(r["row"]) / L: [] for r in records if r["task"] == f"reverse-{L}"}
-        for r in records:
-            if r["task"] == f"reverse-{L}":
-                seeds[int(r["row"]) / L].append(r["metrics"]["r2"])
-        axes.plot(x, mean, color=look.colour, ls=look.dash, marker=look.marker, ms=5)
-        axes.vlines(x, [min(seeds[at]) for at in x], [max(seeds[at]) for at in x], color=look.colour, lw=3, alpha=0.5)
+    for look, (L, cells) in zip(looks, dlr_width.by_share(records).items()):
+        mean = [fmean(seeds) for seeds in cells.values()]
+        axes.plot(list(cells), mean, color=look.colour, ls=look.dash, marker=look.marker, ms=5)
+        axes.vlines(list(cells), [min(seeds) for seeds in cells.values()], [max(seeds) for seeds in cells.values()],
+                    color=look.colour, lw=3, alpha=0.5)  # fmt: skip
         ends.append((mean[-1], f"L = {L}", look.colour))
-    shares = sorted({int(r["row"]) / int(r["task"].split("-")[1]) for r in records})
+    shares = sorted({share for cells in dlr_width.by_share(records).values() for share in cells})
     axes.set_xticks(shares, [f"{share:g}" for share in shares])
     axes.minorticks_off()
     label_ends(axes, ends)

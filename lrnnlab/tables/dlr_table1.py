@@ -52,7 +52,7 @@ from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tables.dlr_table2 import CIRCLE
 from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, grid, lines, spread, who
+from lrnnlab.tables.text import by_cell, grid, in_order, lines, spread, who
 from lrnnlab.tasks.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask, r_squared
@@ -264,6 +264,24 @@ def by_task(records: Sequence[dict], length: int) -> pd.DataFrame:
     return cells
 
 
+def learned(records: Sequence[dict]) -> pd.DataFrame:
+    """Steps until the first look at an R2 of .9 or more: tasks at all lengths down, rows across; the latest seed counts.
+
+    Blank where there is no record, "-" where a seed has not learned the task in all its steps.
+
+    >>> run = {"row": "dlr_1", "task": "shift-64", "metrics": {"learned_at": 60}}
+    >>> learned([run, {**run, "metrics": {"learned_at": 80}}]).to_dict("list")
+    {'dlr_1': ['80']}
+    """
+
+    def latest(cell: list[dict]) -> str:
+        found = [record["metrics"]["learned_at"] for record in cell]
+        return "-" if None in found else f"{max(found):,}"
+
+    lengths = sorted({int(record["task"].split("-")[1]) for record in records})
+    return grid(records, [f"{task}-{L}" for task in STEPS for L in lengths], ROWS, latest, ("task", "row"))
+
+
 def short(r2: float) -> str:
     """R2 in three characters, as the paper prints it; below -.005 it is worse than a constant.
 
@@ -310,13 +328,14 @@ def papers() -> str:
 
 
 def table(records: Sequence[dict]) -> str:
-    """Ours by length, why cells are low, seeds apart, times of a step; then the paper's, kept apart."""
+    """Ours by length, steps to learn, seeds apart, why cells are low, times of a step; then the paper's, kept apart."""
     parts, lengths = [], sorted({int(record["task"].split("-")[1]) for record in records})
     for L in lengths:
         parts.append(f"here: R2 at L = {L}, mean over seeds\n{by_task(records, L).to_string()}")
-    cells = by_cell(records)
+    cells = by_cell(in_order(records, ROWS, at(*lengths)))
     apart = [{"task": task, "row": row, "R2": spread([r["metrics"]["r2"] for r in found], 2), "runs": len(found)}
              for (task, row), found in cells.items() if len(found) > 1]  # fmt: skip
+    parts.append(f"steps to R2 of {KNOWN} (-: not in all its steps)\n{learned(records).to_string()}")
     if apart:
         parts.append(lines("over seeds: mean (range)", apart))
     reasons: dict[tuple[str, str], list[str]] = {}

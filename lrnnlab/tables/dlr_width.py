@@ -10,7 +10,6 @@ Letters: L length, D width.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
 from lrnnlab.tables.dlr_table1 import cell, line, measure, why_low
 from lrnnlab.tables.table import Table, by_setting
@@ -40,17 +39,17 @@ def table(records: Sequence[dict]) -> str:
     return f"{lines('one layer of DLR on Reverse, here', body)}\npaper: .01 at D/L = 1/32 (L = 4096)"
 
 
-def by_share(records: Sequence[dict]) -> dict[int, list[tuple[float, float]]]:
-    """(D/L, mean R2 over seeds) in growing order, by length.
+def by_share(records: Sequence[dict]) -> dict[int, dict[float, list[float]]]:
+    """By length, then by D/L in growing order: R2 of every seed.
 
     >>> by_share([{"task": "reverse-32", "row": row, "metrics": {"r2": 0.5}} for row in ("16", "8")])
-    {32: [(0.25, 0.5), (0.5, 0.5)]}
+    {32: {0.25: [0.5], 0.5: [0.5]}}
     """
-    points: dict[int, list[tuple[float, float]]] = {}
-    for (task, row), found in by_cell(records).items():
-        L = int(task.split("-")[1])
-        points.setdefault(L, []).append((int(row) / L, fmean(record["metrics"]["r2"] for record in found)))
-    return {L: sorted(points[L]) for L in sorted(points)}
+    found: dict[int, dict[float, list[float]]] = {}
+    for record in sorted(records, key=lambda record: int(record["row"])):
+        L = int(record["task"].split("-")[1])
+        found.setdefault(L, {}).setdefault(int(record["row"]) / L, []).append(record["metrics"]["r2"])
+    return found
 
 
 TABLE = Table("dlr/width", ROWS, TASKS, setting, by_setting(measure), line, table, budgets=("live", "desk"))
