@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from lrnnlab import records
 from lrnnlab.models import snap
+from lrnnlab.show.atomic_figures import r2_by_task
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.bench_figures import recorded, times_ours
 from lrnnlab.show.fading_figures import fading
@@ -108,6 +109,11 @@ PICTURES = {
         "Mean norm of the state in each of four layers through 400 steps of training, in four panels: RotRNN with 8 "
         "heads, RotRNN with 32, LRU with a learned and with a recomputed normaliser. In every panel the layers fan "
         "out."),
+    "dlr_table1": Picture(r2_by_task, ("dlr/table1",),
+        "R2 on the eleven atomic tasks by mixer and number of layers, as numbers on a ground that is darker the more "
+        "of what is above the level without skill is had: recorded runs at L = 64 and 128 above, the paper's tables 1 "
+        "and 6 below. One layer of DLR has Shift, CumSum, SelectFixed and SolveFixed; six layers have Reverse, CumMax "
+        "and, at 64, Solve too; attention has MIPS and Select; nobody has Sort above its level, or ContextShift."),
     "dlr_table2": Picture(shift_by_length, ("dlr/table2",),
         "R2 on Shift against the length for seven models, recorded runs on the left, the paper's numbers, of 128 "
         "times the length and the modes, on the right. In both DLR goes down the pale steps that its reach predicts "

@@ -1,0 +1,242 @@
+"""Tables 1 and 6 of paper 004: what is planned, what one layer cannot do, what is printed and drawn."""
+
+import numpy as np
+import pytest
+import torch
+from recorded import belonging, planned
+from scipy.linalg import null_space, sqrtm
+from scipy.optimize import least_squares
+
+from lrnnlab import tables
+from lrnnlab.show.atomic_figures import r2_by_task, r2_by_width
+from lrnnlab.show.output import LARGEST, png
+from lrnnlab.tables import dlr_table1, dlr_width
+from lrnnlab.tasks.atomic import ATOMIC, unknowns
+from lrnnlab.tasks.atomic_levels import trivial_level
+from lrnnlab.training.steady import steady_arithmetic
+
+test_every_cell_is_planned_and_what_is_not_there_is_named = planned(["dlr/table1"])
+test_every_width_is_planned = planned(["dlr/width"], without=("paper",))
+test_records_belong_to_the_present_settings = belonging(["dlr/table1", "dlr/width"])
+
+
+# -------------------------------------------------------------------------------------------------------------- settings
+
+
+def test_all_rows_of_a_task_have_the_same_steps_inputs_and_width():
+    for budget in ("desk", "paper"):
+        for task in (*(dlr_table1.TASKS if budget == "desk" else ()), *dlr_table1.EXTRA[budget]):
+            found = [dlr_table1.setting(row, task, budget) for row in dlr_table1.ROWS]
+            assert len({(s["steps"], s["batch"], s["width"], s["chosen"], s["tests"]) for s in found}) == 1, task
+
+
+def test_the_papers_budget_has_the_papers_sizes():
+    printed = {"dlr_1": 1.1, "dss_1": 1.1, "attention_ff_1": 1.1, "dlr_6": 6.4, "attention_ff_2": 2.2}  # millions
+    for row, millions in printed.items():
+        net = dlr_table1.build_net(dlr_table1.setting(row, "cumsum-4096", "paper"), 0)
+        assert abs(sum(p.numel() for p in net.parameters()) / 1e6 - millions) < 0.1
+    for L, unknown in ((4096, 63), (512, 21)):
+        setting = dlr_table1.setting("dlr_1", f"select-{L}", "paper")
+        assert dlr_table1.build_task(setting).chosen == 32 and unknowns(L) == unknown
+    assert dlr_table1.setting("dlr_1", "select-512", "desk")["chosen"] == (32,)
+    assert dlr_table1.setting("dss_1", "sort-512", "paper")["options"]["dt"] == (1e-4, 1e-2)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_the_papers_budget_asks_for_a_gpu():
+    with pytest.raises(ValueError, match="needs a GPU"):
+        dlr_table1.measure(dlr_table1.setting("dlr_1", "sort-512", "paper"), 0)
+
+
+@pytest.mark.parametrize("name", ATOMIC)
+def test_every_net_answers_where_the_task_scores(name):
+    for row in ("dlr_2", "dss_1", "sgconv_1", "dlr_real_1", "attention_1", "attention_ff_1"):
+        setting = dlr_table1.setting(row, f"{name}-32", "live")
+        batch = dlr_table1.build_task(setting).sample(2, 32, torch.Generator().manual_seed(0))
+        assert dlr_table1.build_net(setting, 0)(batch.inputs).shape == batch.targets.shape
+
+
+# -------------------------------------------------------------------------------------------- what one layer cannot do
+
+
+def desk(task):
+    return dlr_table1.setting("dlr_1", task, "desk")
+
+
+@pytest.mark.parametrize("name", ["cummax", "sort", "context_shift", "select"])
+def test_with_fewer_numbers_there_are_two_inputs_that_look_alike_and_have_other_answers(name):
+    L, draw = 12, np.random.default_rng(0)
+    task = ATOMIC[name](*((2,) if name == "select" else ()))
+    size = {"context_shift": L - 2, "select": L + 2}.get(name, L)
+    free = np.arange(1, L + 1 if name == "select" else size)  # x_0 = -1 has the largest absolute value
+    seen = draw.normal(size=(dlr_table1.needed({"task": name, "length": L}) - 1, size))  # what a layer hands on
+    x = np.r_[-1, draw.uniform(-0.2, 0.2, size - 1)]
+    v = null_space(seen[:, free])[:, 0]
+    j = free[np.abs(v).argmax()]
+    x[j] = 0.5  # the largest of the others
+    y = x.copy()
+    y[free] += 0.2 * v / np.abs(v).max()
+    assert np.allclose(seen @ x, seen @ y) and np.abs(y).max() == 1
+
+    def answers(x):
+        values = torch.tensor(x)[:, None]
+        if name == "sort":
+            values = torch.cat([values, torch.zeros(L, 1, dtype=values.dtype)])
+        if name == "context_shift":
+            turn = 2 * np.pi * (L - 1 - (j + 2)) / L  # the last output is x_j
+            values = torch.cat([torch.tensor([[np.cos(turn)], [np.sin(turn)]]), values])
+        if name == "select":
+            marks = torch.zeros_like(values)
+            marks[[j, L + 1]] = 1
+            values = torch.cat([torch.cat([values, marks], 1), torch.zeros(2, 2, dtype=values.dtype)])
+        return np.array(task.answer(values))
+
+    assert np.abs(answers(x) - answers(y)).max() > 0.1
+
+
+def test_likewise_for_mips():
+    L, draw = 3, np.random.default_rng(1)
+    seen = draw.normal(size=(dlr_table1.needed({"task": "mips", "length": L}) - 1, 4 * L))
+
+    def unit(x):
+        return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+    v, q, k = (unit(draw.normal(size=(L, 4))) for _ in range(3))
+    sphere = np.zeros((L, 4 * L))
+    for i in range(L):
+        sphere[i, 4 * i : 4 * i + 4] = v[i]
+    aside = null_space(np.vstack([seen, sphere]))[:, 0]
+
+    def off(w):
+        return np.r_[seen @ (w - v.ravel()), (w.reshape(L, 4) ** 2).sum(1) - 1, aside @ (w - v.ravel()) - 0.1]
+
+    found = least_squares(off, v.ravel() + 0.1 * aside, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    assert np.abs(found.fun).max() < 1e-7
+    other = found.x.reshape(L, 4)
+    j = np.abs(other - v).max(1).argmax()
+    q[-1] = k[j]
+    one, two = (ATOMIC["mips"]().answer(torch.tensor(np.hstack([q, k, w]))) for w in (v, other))
+    assert np.abs(np.subtract(one[-1], two[-1])).max() > 1e-3
+
+
+@pytest.mark.parametrize("N", [2, 3, 7])
+def test_likewise_for_solve(N):
+    draw, L = np.random.default_rng(N), N * (N + 2)
+    D = dlr_table1.needed({"task": "solve", "length": L}) - 1
+    of_A, of_b = draw.normal(size=(D, N * N)), draw.normal(size=(D, N))
+    skew = [np.eye(N * N)[N * i + j] - np.eye(N * N)[N * j + i] for i in range(N) for j in range(i)]
+    null = null_space(np.hstack([of_A @ np.array(skew).T, of_b]))[:, 0]
+    null /= 4 * np.abs(null).max() * N
+    S, db = (null[: len(skew)] @ np.array(skew)).reshape(N, N), null[len(skew) :]
+    A = sqrtm(np.eye(N) + S @ S / 4).real + S / 2
+    B = A - S
+    for orthogonal in (A, B):
+        assert np.allclose(orthogonal @ orthogonal.T, np.eye(N))
+    along = db / np.linalg.norm(db)
+    side = null_space(along[None])[:, 0]
+    height = np.linalg.norm(db) / 2
+    b = height * along + np.sqrt(1 - height**2) * side
+    c = b - db
+    assert np.isclose(np.linalg.norm(c), 1) and np.allclose(of_A @ A.ravel() + of_b @ b, of_A @ B.ravel() + of_b @ c)
+    one, two = (
+        ATOMIC["solve"]().answer(torch.tensor(np.r_[np.c_[M, right].ravel(), np.zeros(N)])[:, None])
+        for M, right in ((A, b), (B, c))
+    )
+    assert np.abs(np.subtract(one, two)).max() > 1e-3
+
+
+@pytest.mark.parametrize("L", [8, 9, 64])
+def test_reverse_has_a_triangle_of_lags(L):
+    first = [i for i in range(L) if 2 * i + 1 <= L]  # output i (position L + i) sees the lags i + 1 ... i + L
+    matrix = np.random.default_rng(0).normal(size=(len(first), len(first)))  # its weight at the lag 2k + 1
+    for i in first:
+        for k in first[i:]:
+            assert i + 1 <= 2 * k + 1 <= i + L
+            matrix[i, k] = i == k
+    assert np.linalg.matrix_rank(matrix) == len(first) == dlr_table1.needed({"task": "reverse", "length": L}) + 1
+
+
+def made(row, task, r2, seed=0, budget="desk", level=0.0, ms=1.0):
+    setting = dlr_table1.setting(row, task, budget)
+    metrics = {"r2": r2, "level": level, "steps": setting["steps"], "learned_at": None, "step_seconds": ms / 1e3,
+               "parameters": 100}  # fmt: skip
+    return {"row": row, "task": task, "seed": seed, "budget": budget, "metrics": metrics, "config": {"setting": setting},
+            "wall_seconds": 1.0}  # fmt: skip
+
+
+def test_a_low_number_says_why():
+    for row, task, r2, wanted in (
+        ("dlr_1", "sort-64", 0.3, "not expressible: one layer hands on 32 numbers, the answer needs 63"),
+        ("dss_1", "cummax-64", 0.7, "not expressible: one layer hands on 33 numbers, the answer needs 63"),
+        ("sgconv_1", "reverse-128", 0.1, "not expressible: one layer hands on 32 numbers, the answer needs 63"),
+        ("dlr_1", "reverse-64", 0.4, "not learned in 1,000 steps"),
+        ("dlr_1", "solve-64", 0.4, "not learned in 2,500 steps"),
+        ("dlr_real_1", "shift-64", 0.3, "not expressible with weights that a float holds: real modes"),
+        ("dlr_6", "sort-64", 0.5, "not learned in 600 steps: at its level without skill, 0.45"),
+        ("attention_1", "sort-64", 0.8, "not learned in 600 steps"),
+        ("dlr_1", "cummax-64", 0.95, ""),
+    ):
+        level = 0.45 if task.startswith(("sort", "cummax")) else 0.0
+        assert dlr_table1.why_low([made(row, task, r2, level=level)]) == wanted, (row, task)
+
+
+# ------------------------------------------------------------------------------------------------- numbers, text, figures
+
+
+def test_levels_beside_the_papers_numbers():
+    for name, levels in dlr_table1.PAPER_LEVELS.items():
+        assert abs(trivial_level(ATOMIC[name](), 512) - levels[512]) < 6e-4
+    maxima = ATOMIC["cummax"]().sample(2000, 4096, torch.Generator().manual_seed(0)).targets[..., 0].double()
+    at_position = 1 - maxima.var(0).mean() / maxima.var()
+    assert abs(float(at_position) - dlr_table1.PAPER_LEVELS["cummax"][4096]) < 0.01
+
+
+def test_training_learns_a_shift_and_the_curve_says_when():
+    with steady_arithmetic():
+        setting = dlr_table1.setting("dlr_1", "shift-32", "live")
+        found = dlr_table1.measure(setting, 0)
+        again = dlr_table1.measure({**setting, "steps": 5}, 0), dlr_table1.measure({**setting, "steps": 5}, 0)
+    assert found["metrics"]["r2"] > 0.95 and found["metrics"]["finished"]
+    at, curve = found["metrics"]["learned_at"], dict(found["curve"])
+    assert curve[at] >= 0.9 and all(r2 < 0.9 for step, r2 in curve.items() if step < at)
+    assert again[0]["curve"] == again[1]["curve"]
+
+
+def test_the_table_keeps_ours_and_the_papers_apart():
+    cells = [made("dlr_1", "shift-64", 0.5, ms=2), made("dlr_1", "shift-64", 0.7, 1, ms=2), made("dlr_6", "shift-64", 0.97, ms=9),
+             made("dlr_1", "sort-128", 0.23, level=0.49)]  # fmt: skip
+    text = tables.get("dlr/table1").text(cells)
+    *ours, paper = text.split("\n\n")
+    assert "L = 64" in ours[0] and ".60" in ours[0] and ".97" in ours[0] and "L = 128" in ours[1] and ".49" in ours[1]
+    assert [line.split()[0] for line in ours[2].splitlines()[2:]] == ["shift-64", "sort-128"]
+    assert "0.60 (0.50 to 0.70)" in ours[3]
+    assert "shift-64: not learned in 400 steps: dlr_1" in ours[4] and "sort-128: not expressible" in ours[4]
+    assert "4.5" in ours[5]
+    assert ".60" not in paper
+    starred = {line.split()[0]: line.count("*") for line in paper.splitlines() if "*" in line}
+    assert starred == {"cummax": 2, "sort": 4, "mips": 1, "*": 1}
+
+
+def test_widths():
+    cells = [{**made("dlr_1", task, r2, seed), "row": row} for task, row, r2, seed in (
+        ("reverse-32", "8", 0.2, 0), ("reverse-32", "8", 0.4, 1), ("reverse-32", "16", 0.5, 0), ("reverse-64", "16", 0.3, 0)
+    )]  # fmt: skip
+    assert dlr_width.by_share(cells) == {32: {0.25: [0.2, 0.4], 0.5: [0.5]}, 64: {0.25: [0.3]}}
+    assert "0.30 (0.20 to 0.40)" in tables.get("dlr/width").text(cells)
+    axes = r2_by_width(cells).axes[0]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[pytest.approx(0.3), 0.5], [0.3]]
+
+
+def test_the_picture_holds_the_numbers_and_whitens_what_has_no_skill():
+    figure = r2_by_task([made("dlr_1", "sort-64", 0.48, level=0.49), made("dlr_6", "shift-64", 0.97, level=0.22)])
+    ours, paper = figure.axes
+    said = [text.get_text() for text in ours.texts]
+    assert {".48", ".97", ".49", ".22", "DLR", "6"} <= set(said)
+    grounds = {patch.get_facecolor()[:3] for patch in ours.patches}
+    assert (1.0, 1.0, 1.0) in grounds and len(grounds) == 2
+    assert sum(text.get_text() == ".51" for text in paper.texts) == 3
+    assert len(png(figure)) < LARGEST
+    with pytest.raises(ValueError, match="none of|has one of"):
+        r2_by_task([made("dlr_1", "sort-64", 0.48)], lengths=(7,))
+    with pytest.raises(ValueError, match="one budget"):
+        r2_by_task([made("dlr_1", "sort-64", 0.48), made("dlr_1", "sort-64", 0.48, budget="live")])
