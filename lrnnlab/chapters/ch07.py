@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 import torch
@@ -194,14 +194,14 @@ def with_channels_sentence(task: str, channels: int) -> str:
 
 
 @styled
-def by_width(trained: Mapping[int, Sequence[tuple[float, float]]]) -> Figure:
+def by_width(trained: Mapping[int, Mapping[float, Sequence[float]]]) -> Figure:
     """R2 of one layer on Reverse by its channels as a share of L: what any linear readout by place comes to, what the
     gates of theorem 3 build, and what was trained.
 
     Parameters
     ----------
     trained : dict
-        L -> (H / L, R2) of trained nets.
+        L -> H / L -> R2 of trained nets, by seed (``dlr_width.by_share``).
     """
     figure, axes = new_figure(3.0, width=6.4, right=2.1, bottom=0.6, top=0.25)
     shares = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2]
@@ -209,10 +209,12 @@ def by_width(trained: Mapping[int, Sequence[tuple[float, float]]]) -> Figure:
     axes.plot(shares, bound, color=PAPER, lw=1.4)
     axes.plot(shares, [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)))
     ends = [(1.0, "linear readouts by place", PAPER), (1.0, "gates: H / L", INK)]
-    for (L, points), marker in zip(trained.items(), "os^v"):
-        axes.plot(*zip(*points), ls="", marker=marker, color=RECORDED, ms=5.5, clip_on=False)
-        if points[-1][0] == shares[-1]:
-            ends.append((points[-1][1], f"trained, L = {L}", RECORDED))
+    for (L, cells), marker in zip(trained.items(), "os^v"):
+        means = [fmean(seeds) for seeds in cells.values()]
+        axes.plot(list(cells), means, ls="", marker=marker, color=RECORDED, ms=5.5, clip_on=False)
+        axes.vlines(list(cells), [min(seeds) for seeds in cells.values()], [max(seeds) for seeds in cells.values()],
+                    color=RECORDED, lw=3, alpha=0.4)  # fmt: skip
+        ends.append((means[-1], f"trained, L = {L}", RECORDED))
     axes.set(xscale="log", ylim=(0, 1.03), xlim=(shares[0], shares[-1]), xlabel="channels / L", ylabel="R²")
     axes.set_xticks(shares, ["1/32", "1/16", "1/8", "1/4", "1/2", "1", "2"])
     axes.minorticks_off()
@@ -245,6 +247,7 @@ def steps_to_learn(found: Sequence[Mapping]) -> Figure:
     lengths = sorted({length for points in lines.values() for length, _ in points})
     axes.set(xscale="log", yscale="log", xlabel="length L", ylabel="steps until R² is 0.9")
     axes.set_xticks(lengths, [f"{length:,}" for length in lengths])
+    axes.set_yticks([50, 100, 200, 500, 1000, 2000], ["50", "100", "200", "500", "1,000", "2,000"])
     axes.minorticks_off()
     label_ends(axes, ends)
     return figure

@@ -1,6 +1,6 @@
-"""The atomic tasks drawn (chapter 07): R2 by task and net, here and in paper 004; R2 by width over length.
+"""The atomic tasks drawn (chapter 07): R2 by task and net, here and in paper 004.
 
-Letters: L length, D width.
+Letters: L length.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ from lrnnlab.show.style import (
     PAPER,
     RECORDED,
     SMALL,
-    Look,
     check_one_budget,
     ink_on,
-    label_ends,
     new_figure,
     styled,
 )
-from lrnnlab.tables import dlr_table1, dlr_width
+from lrnnlab.tables import dlr_table1
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC
 
@@ -115,41 +113,3 @@ def _numbers(axes: Axes, title: str, cells: Mapping[tuple[str, int], float], lev
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.set_title(title, x=-0.16, pad=38)
-
-
-@styled
-def r2_by_width(records: Sequence[Mapping]) -> Figure:
-    """R2 of one layer of DLR on Reverse by D/L: mean and range over seeds, a line for each length.
-
-    Parameters
-    ----------
-    records : list of dict
-        Of ``dlr/width``, of one budget.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or of two budgets.
-
-    Examples
-    --------
-    >>> run = {"row": "16", "task": "reverse-32", "budget": "desk", "metrics": {"r2": 0.5}}
-    >>> r2_by_width([run]).axes[0].get_xlabel()
-    'D/L, width over length'
-    """
-    check_one_budget(records)
-    figure, axes = new_figure(3.0, right=0.9)
-    axes.set(xlabel="D/L, width over length", ylabel="R2", ylim=(0, 1.02), xscale="log")
-    ends = []
-    looks = (Look(RECORDED), Look(RECORDED, (0, (4, 2)), "s"))
-    for look, (L, cells) in zip(looks, dlr_width.by_share(records).items()):
-        mean = [fmean(seeds) for seeds in cells.values()]
-        axes.plot(list(cells), mean, color=look.colour, ls=look.dash, marker=look.marker, ms=5)
-        axes.vlines(list(cells), [min(seeds) for seeds in cells.values()], [max(seeds) for seeds in cells.values()],
-                    color=look.colour, lw=3, alpha=0.5)  # fmt: skip
-        ends.append((mean[-1], f"L = {L}", look.colour))
-    shares = sorted({share for cells in dlr_width.by_share(records).values() for share in cells})
-    axes.set_xticks(shares, [f"{share:g}" for share in shares])
-    axes.minorticks_off()
-    label_ends(axes, ends)
-    return figure

@@ -1,0 +1,83 @@
+"""Chapter 07: what its sentences say of the records, and its pictures."""
+
+import math
+from statistics import fmean
+
+import numpy as np
+import pytest
+import torch
+
+from lrnnlab import records
+from lrnnlab.chapters import ch07
+from lrnnlab.tables import dlr_table1, dlr_width
+from lrnnlab.tables.text import by_cell
+from lrnnlab.tasks.atomic import ATOMIC
+
+
+def r2(length):
+    """(task, row) -> mean R2 over the recorded seeds; and task -> the level without skill."""
+    kept = [record for record in records.recorded("dlr/table1") if record["task"].endswith(f"-{length}")]
+    found = {(task.rsplit("-", 1)[0], row): fmean(one["metrics"]["r2"] for one in cell)
+             for (task, row), cell in by_cell(kept).items()}  # fmt: skip
+    return found, {record["task"].rsplit("-", 1)[0]: record["metrics"]["level"] for record in kept}
+
+
+def test_what_section_6_reads_from_the_table_stands_in_it():
+    found, level = r2(64)
+    others = [row for task, row in found if task == "mips" and "attention" not in row]
+    assert all(found[task, "dlr_1"] > 0.9 for task in ("shift", "cumsum", "select_fixed", "solve_fixed"))
+    assert max(found["select_fixed", row] for row in ("dss_1", "sgconv_1", "dlr_real_1")) < 0.6
+    for task in ("reverse", "solve", "select"):
+        assert found[task, "dlr_1"] < found[task, "dlr_2"] < found[task, "dlr_6"]
+    assert max(found["solve", "dlr_1"], found["select", "dlr_1"]) < 0.2
+    assert 0.5 < found["cummax", "dlr_1"] < 0.8 and found["cummax", "dlr_6"] > 0.9
+    assert all(found[task, "attention_2"] > 0.9 for task in ("cummax", "select", "mips"))
+    assert max(found["mips", row] - level["mips"] for row in others) < 0.05
+    assert max(value - level["sort"] for (task, _), value in found.items() if task == "sort") < 0.05
+    assert max(value for (task, _), value in found.items() if task == "context_shift") < 0.1
+
+
+def test_one_layer_with_channels_enough_reverses():
+    shares = dlr_width.by_share(records.recorded("dlr/width"))
+    assert min(shares[32][2.0]) > 0.95 and max(shares[64][0.125]) < 0.2
+    means = [fmean(shares[32][share]) for share in sorted(shares[32])]
+    assert means == sorted(means)
+
+
+def test_the_level_of_every_task_is_that_of_its_records():
+    _, level = r2(64)
+    assert level.keys() == set(dlr_table1.STEPS)
+
+
+@pytest.mark.parametrize("name", ATOMIC)
+def test_every_task_can_be_seen_and_told(name):
+    inputs, answers = ch07.example(name, 16, seed=1)
+    assert inputs.shape[1] >= answers.shape[1] and len(ch07.one_input(name, 16, 1).axes) == 3
+    assert f"{ch07.trivial_level(ch07.skill(name), 16):.3f}" in ch07.asked(name, 16, 1)
+
+
+@pytest.mark.parametrize("name", ch07.LINEAR)
+def test_weights_by_lag_give_the_answers(name):
+    """The table of weights, applied to fresh inputs; what inputs share adds a constant."""
+    task = ch07.skill(name)
+    asks, seen = ch07.lags(task, 16)
+    inputs = task.draw(8, 16, torch.Generator().manual_seed(5)).double()
+    T, answers = inputs.shape[1], task.targets(inputs)[..., 0].numpy()
+    summed = np.array([[sum(asks[j, s] * float(x[T - len(asks) + j - s, 0]) for s in np.flatnonzero(seen[j]))
+                        for j in range(len(asks))] for x in inputs])  # fmt: skip
+    assert np.allclose(np.diff(summed, axis=0), np.diff(answers, axis=0), atol=1e-5)
+
+
+def test_channels_come_to_what_theory_says():
+    one = sum(1 / k for k in range(1, 8, 2)) * 2 / 8  # a single convolution without a readout by place, chapter 05
+    assert one < ch07.had("reverse", 8, 1)[3] < ch07.had("reverse", 8, 2)[3] < 0.95
+    assert math.isclose(ch07.had("reverse", 8, 4)[3], 1, abs_tol=1e-3)  # L / 2
+    assert math.isclose(ch07.had("solve_fixed", 24, 1)[3], 1, abs_tol=1e-3)
+    assert math.isclose(ch07.had("cumsum", 8, 1)[3], 1, abs_tol=1e-3)
+
+
+def test_only_what_changes_is_looked_at():
+    inputs = torch.randn(4, 6, 1)
+    inputs[:, 4:] = 0
+    found = ch07.looks(torch.nn.Identity(), inputs)
+    assert found.diagonal().tolist() == [1, 1, 1, 1, 0, 0]
