@@ -238,7 +238,7 @@ def why_low(records: Sequence[dict]) -> str:
         if "eigenvalues" in found["options"] and found["task"] in LAGS:
             return "not expressible with weights that a float holds: real modes"
     level = records[0]["metrics"]["level"]
-    still = f": at its level without skill, {level:.2f}" if r2 <= level + NEAR else ""
+    still = f": at or below its level without skill, {level:.2f}" if r2 <= level + NEAR else ""
     return f"not learned in {records[0]['metrics']['steps']:,} steps{still}"
 
 
