@@ -67,6 +67,8 @@ class RotaryAttention(Recurrence):
     ff : int
         Hidden channels of two residual feed-forward layers behind the attention ("Attention + 2xFF", Table 6; 2048
         matches its 1.1M parameters), 0 for none.
+    bare : bool
+        True: the layer gives the attention alone, as in a Transformer, without the sum and the GELU (Table 5).
 
     Examples
     --------
@@ -76,13 +78,15 @@ class RotaryAttention(Recurrence):
 
     recurrent_parameters: tuple[str, ...] = ()  # weight decay spares none of these weights
 
-    def __init__(self, width: int, *, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0):
+    def __init__(
+        self, width: int, *, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0, bare: bool = False
+    ):
         super().__init__()
         check_sizes(width=width, heads=heads, head_size=head_size)
         whole_number(ff, 0, "ff")
         if head_size % 2:
             raise ValueError(f"head_size is even, got {head_size}")
-        self.heads, self.causal = heads, causal
+        self.heads, self.causal, self.bare = heads, causal, bare
         self.Q, self.K, self.V = (nn.Linear(width, heads * head_size) for _ in range(3))
         self.O = nn.Linear(heads * head_size, width)
         self.temperature = nn.Parameter(torch.tensor([head_size**-0.5]))
@@ -101,7 +105,8 @@ class RotaryAttention(Recurrence):
         return self.temperature * rotate(q, positions), rotate(k, positions), v
 
     def _output(self, u: Tensor, o: Tensor) -> Tensor:
-        return u + F.gelu(self.ff(self.O(o.transpose(1, 2).flatten(2))))  # (B,h,T,d) -> (B,T,D)
+        y = self.ff(self.O(o.transpose(1, 2).flatten(2)))  # (B,h,T,d) -> (B,T,D)
+        return y if self.bare else u + F.gelu(y)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q k^T) v over what each position sees; all (B,h,T,d)."""

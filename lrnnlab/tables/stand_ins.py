@@ -100,12 +100,24 @@ def splits(setting: dict) -> dict[str, SequenceData]:
     task = setting["task"]
     if "files" not in setting:
         return {name: made_once(task, name, count, setting["data_seed"]) for name, count in setting["items"].items()}
-    folder = need(
-        Path(os.environ.get("LRNNLAB_LONG_RANGE") or data_folder() / "long_range") / FOLDERS[task],
-        f"the published files of {task} (LRNNLAB_LONG_RANGE names another folder than {data_folder() / 'long_range'})",
-    )
+    folder = published(FOLDERS[task], f"the published files of {task}")
     which = {"train": "train", "val": setting["validation"], "test": "test"}
     return {name: load(task, folder, split, **setting["files"]) for name, split in which.items()}
+
+
+def published(folder: str, what: str) -> Path:
+    """Where a reader keeps published files: ``data/long_range``, or the folder that ``LRNNLAB_LONG_RANGE`` names.
+
+    Parameters
+    ----------
+    folder : str
+        Their own folder there.
+    what : str
+        What they are, for the ``DataFileError`` where they are missing.
+    """
+    usual = data_folder() / "long_range"
+    return need(Path(os.environ.get("LRNNLAB_LONG_RANGE") or usual) / folder,
+                f"{what} (LRNNLAB_LONG_RANGE names another folder than {usual})")  # fmt: skip
 
 
 def learn(

@@ -6,7 +6,8 @@
 (8, 16, 10)
 
 ``load(name, path, split)`` reads what has been downloaded; nothing here downloads.  ``stand_in(name, split)`` makes
-small data of the same kind.  Both give a ``SequenceData``.
+small data of the same kind.  Both give a ``SequenceData``.  ``load_books(path, split)`` reads the texts of PG-19 (paper
+004, table 5), which have no labels.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from lrnnlab.tasks.long_range.books import BOOKS, load_books
 from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData
 from lrnnlab.tasks.long_range.pictures import load_image, load_pathfinder
 from lrnnlab.tasks.long_range.speech import TEN_WORDS, load_speech
 from lrnnlab.tasks.long_range.standins import STAND_INS, stand_in
 from lrnnlab.tasks.long_range.texts import load_listops, load_retrieval, load_text
 
-__all__ = ["FOLDERS", "LOADERS", "STAND_INS", "TEN_WORDS", "DataFileError", "SequenceData", "load", "load_image", "load_listops",
-           "load_pathfinder", "load_retrieval", "load_speech", "load_text", "stand_in"]
+__all__ = ["BOOKS", "FOLDERS", "LOADERS", "STAND_INS", "TEN_WORDS", "DataFileError", "SequenceData", "load", "load_books",
+           "load_image", "load_listops", "load_pathfinder", "load_retrieval", "load_speech", "load_text", "stand_in"]
 
 LOADERS = {"listops": load_listops, "text": load_text, "retrieval": load_retrieval, "image": load_image,
            "pathfinder": load_pathfinder, "path-x": load_pathfinder, "speech": load_speech}

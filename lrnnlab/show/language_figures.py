@@ -1,0 +1,129 @@
+"""Language models drawn (chapter 07): losses by step beside what counting gets, and at which rate which model breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from lrnnlab.show.style import FAINT, FAMILIES, INK, Look, check_one_budget, label_ends, new_figure, styled
+from lrnnlab.tables import dlr_table5 as table5
+
+MODELS = {"dlr": ("DLR", Look("#0B6E4F", "-", "o")), "transformer": ("Transformer", FAMILIES["softmax"]._replace(
+    dash=(0, (5, 1.5)), marker="s"))}  # fmt: skip
+PLACES = {"post": "post-norm", "pre": "pre-norm"}
+
+
+@styled
+def loss_by_step(records: Sequence[Mapping], task: str = "characters") -> Figure:
+    """Loss by step, post-norm on the left, pre-norm on the right: thin on the text trained on, thick on the test text.
+
+    Horizontal lines are what counting single tokens, pairs and triples gets on the same test text.
+
+    Parameters
+    ----------
+    records : list of dict
+        Of ``dlr/table5``, of one budget; lines are means over seeds.
+    task : str
+        ``"characters"`` or ``"tokens"``.
+
+    Raises
+    ------
+    ValueError
+        If there are none of this task, or of two budgets.
+
+    Examples
+    --------
+    >>> run = {"row": "dlr_pre", "task": "characters", "budget": "desk", "losses": [(10, 3.0), (20, 2.5)],
+    ...        "watched": [{"step": 0, "test": 4.5}, {"step": 20, "test": 2.6}],
+    ...        "levels": {"unigram": 3.2, "bigram": 2.4, "trigram": 1.8}}
+    >>> [axes.get_title("left") for axes in loss_by_step([run]).axes]
+    ['post-norm', 'pre-norm']
+    """
+    records = [record for record in records if record["task"] == task]
+    check_one_budget(records)
+    figure, panels = new_figure(3.4, columns=2, left=0.65, right=1.15, top=0.65, bottom=0.5, gap=0.25, sharey=True)
+    levels = records[0]["levels"]
+    for axes, (place, title) in zip(panels, PLACES.items()):
+        for mixer, (_, look) in MODELS.items():
+            cell = [record for record in records if record["row"] == f"{mixer}_{place}"]
+            if cell:
+                _losses(axes, cell, look)
+        for level in levels.values():
+            axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)), zorder=1)
+        axes.set_title(title)
+        axes.set_xlabel("training step")
+        axes.margins(x=0)
+    lowest = min([*levels.values(), *(value for record in records for _, value in record["losses"])])
+    panels[0].set(ylabel="nats a token", ylim=(lowest - 0.15, max(levels.values()) + 0.6))
+    label_ends(panels[1], [(level, f"{name} {level:.2f}", FAINT) for name, level in levels.items()])
+    handles = [Line2D([], [], color=look.colour, ls=look.dash, marker=look.marker, ms=4, label=f"{name}, test")
+               for name, look in MODELS.values()]  # fmt: skip
+    handles += [Line2D([], [], color=INK, lw=0.7, alpha=0.6, label="training, in the model's colour")]
+    figure.legend(handles=handles, loc="upper right", ncols=3, columnspacing=1.4)
+    return figure
+
+
+def _losses(axes: Axes, cell: Sequence[Mapping], look: Look) -> None:
+    """A model's two curves, means over seeds; a curve of numbers that are none ends."""
+    steps = [step for step, _ in cell[0]["losses"]]
+    axes.plot(steps, np.mean([[value for _, value in record["losses"]][: len(steps)] for record in cell], 0), color=look.colour,
+              lw=0.7, alpha=0.6)  # fmt: skip
+    looked = [look["step"] for look in cell[0]["watched"]]
+    test = np.mean([[one["test"] for one in record["watched"]] for record in cell], 0)
+    axes.plot(looked, test, color=look.colour, ls=look.dash, marker=look.marker, ms=3.5, clip_on=False)
+
+
+@styled
+def loss_by_rate(records: Sequence[Mapping]) -> Figure:
+    """Test loss by learning rate after a short run without warm-up, a panel for each depth: post-norm filled, pre-norm hollow.
+
+    What ends at the unigram level has learned which characters are frequent and nothing of their order: it is broken.
+
+    Parameters
+    ----------
+    records : list of dict
+        Of ``dlr/table5``, of one budget, tasks ``depth4-...`` and ``depth16-...``; points are means over seeds.
+
+    Raises
+    ------
+    ValueError
+        If there are none of these, or of two budgets.
+
+    Examples
+    --------
+    >>> run = {"row": "dlr_pre", "task": "depth16-0.01", "budget": "desk", "metrics": {"test": 2.4},
+    ...        "levels": {"unigram": 3.2}}
+    >>> [axes.get_title("left") for axes in loss_by_rate([run]).axes]
+    ['4 layers, width 64', '16 layers, width 32']
+    """
+    records = [record for record in records if record["task"] in table5.SWEEP]
+    check_one_budget(records)
+    figure, panels = new_figure(3.4, columns=2, left=0.65, right=1.15, top=0.85, bottom=0.5, gap=0.25, sharey=True)
+    level = records[0]["levels"]["unigram"]
+    for axes, (layers, width) in zip(panels, table5.DEPTHS.items()):
+        for row in table5.ROWS:
+            mixer, place = row.split("_")
+            _, look = MODELS[mixer]
+            points = [(float(rate), fmean(found)) for rate in table5.RATES
+                      if (found := [record["metrics"]["test"] for record in records if record["row"] == row
+                                    and record["task"] == f"depth{layers}-{rate}" and record["metrics"]["test"] is not None])]  # fmt: skip
+            if points:
+                axes.plot(*zip(*points), color=look.colour, ls=look.dash, marker=look.marker, ms=6,
+                          mfc=look.colour if place == "post" else "white", clip_on=False)  # fmt: skip
+        axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)), zorder=1)
+        axes.set(xscale="log", xlabel="learning rate", xlim=(8e-4, 3.8e-2))
+        axes.set_xticks([float(rate) for rate in table5.RATES], table5.RATES)
+        axes.set_xticks([], minor=True)
+        axes.set_title(f"{layers} layers, width {width}")
+    panels[0].set(ylabel="test loss, nats a character", ylim=(None, level + 0.15))
+    label_ends(panels[1], [(level, f"unigram {level:.2f}", FAINT)])
+    handles = [Line2D([], [], color=look.colour, ls=look.dash, marker=look.marker, ms=6, label=f"{name}, {title}",
+                      mfc=look.colour if place == "post" else "white")
+               for name, look in MODELS.values() for place, title in PLACES.items()]  # fmt: skip
+    figure.legend(handles=handles, loc="upper right", ncols=2, columnspacing=1.4, handlelength=3)
+    return figure

@@ -1,0 +1,292 @@
+"""Table 5 of paper 004 (Gupta, Mehta, Berant 2022) at a small size: DLR and the Transformer as language models.
+
+The paper trains on PG-19, books of the Gutenberg project as tokens of T5, and finds that the Transformer diverges where
+LayerNorm stands behind the sums (post-norm) and trains where it stands before them (pre-norm), and that DLR trains in
+both.  Here: the help topics of Python (``character_text``), as characters, or as the ``VOCABULARY`` most frequent words
+and other pieces (``language.Vocabulary``).  A number here is comparable with the others here, not with the paper's.
+
+Rows: ``dlr_post``, ``dlr_pre``, ``transformer_post``, ``transformer_pre``.  A block is a mixer and a feed-forward part of 4 D
+hidden channels, each with its sum and norm; pre-norm has one more norm before the readout.  DLR is linear, without
+activation and output map, as in App. A.6; its own parameters have a fifth of the rate (2e-4 and 1e-3 there).  The
+Transformer has attention with rotary positions in its place.  AdamW, decay .1.
+
+Tasks ``characters`` and ``tokens`` are trained at one rate, after a warm-up.  The tasks ``depth4-...`` and ``depth16-...``
+ask at which rate which row breaks: short runs on characters at the rate that the name ends in, from the first step on,
+with 4 layers of width 64 and with 16, the paper's number, of width 32.
+
+Beside the losses stand three levels on the same test text: models that count single tokens, pairs and triples
+(``language.ngram_level``).  A net at the unigram level has learned which characters are frequent, and nothing of their
+order: that is how a net that "diverged" ends here, where a loss that is no number is rare.  The levels read the whole
+text before a token, the nets the pieces that it is cut into; the first token of a piece is asked of none.  All numbers are
+of the last weights.
+
+At the budget ``paper``: PG-19 (the folder ``pg19`` where ``tables.stand_ins`` looks for files), 16 layers, D = 384, N = 512,
+pieces of 4,096, 60,000 steps at a rate of 1e-3, on a GPU.  Not as there: one expert in each feed-forward part (with a
+Transformer of 36M parameters the paper has that row too; 16 and 64 experts make it 318M and 1.2B, DLR 312M and 1.2B);
+batches of 4 pieces instead of 120, which three GPUs shared; words and other pieces for T5's, their embedding not of width
+128 and not tied to the readout; pieces at random places.  The vocabulary is made from the first books, the n-grams
+are counted in the first tokens.  About the experts: each takes the sixteenth of *all* tokens that suits it best, so
+whether it takes a token hangs on later ones, which a language model should not see; how much that is worth the
+paper does not say.
+
+Letters: B pieces, T time, V vocabulary, D width, N state size.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.attention import RotaryAttention
+from lrnnlab.models.dlr import DLR
+from lrnnlab.models.net import Net, blocks
+from lrnnlab.tables import character_text
+from lrnnlab.tables.language import Vocabulary, in_alphabet, learn_vocabulary, ngram_level
+from lrnnlab.tables.regulargpt_table3 import every_character
+from lrnnlab.tables.stand_ins import published
+from lrnnlab.tables.table import Table, by_setting, there
+from lrnnlab.tables.text import by_cell, grid, lines, spread, who
+from lrnnlab.tasks.long_range import BOOKS, load_books
+from lrnnlab.training.loop import train, with_seed
+from lrnnlab.training.steady import steady_arithmetic, stream
+
+ROWS = ("dlr_post", "dlr_pre", "transformer_post", "transformer_pre")
+TEXTS = ("characters", "tokens")
+DEPTHS = {4: 64, 16: 32}  # layers: D
+RATES = ("0.001", "0.003", "0.01", "0.03")
+SWEEP = tuple(f"depth{layers}-{rate}" for layers in DEPTHS for rate in RATES)
+TASKS = (*TEXTS, *SWEEP)
+VOCABULARY = {"live": 256, "desk": 1024, "paper": 32_000}
+LEVELS = ("unigram", "bigram", "trigram")
+STUCK = 0.1  # nats: who is no further than this below the unigram level has learned nothing of the order
+FIRST_BOOKS, COUNTED = 1_000, 20_000_000  # of PG-19: books that the vocabulary is made from, tokens that are counted
+PAPER = pd.DataFrame(
+    {"experts": (1, 16, 64, 16, 64), "parameters": ("36M", "318M", "1.2B", "312M", "1.2B"),
+     "throughput": (1.1, 1.0, 0.9, 1.1, 1.0),
+     "post-norm": ("diverged", "diverged", "diverged", "2.70 / 2.86", "2.54 / 2.85"),
+     "pre-norm": ("2.88 / 2.90", "2.52 / 2.63", "2.36 / 2.58", "2.71 / 2.88", "2.44 / 2.84")},
+    index=["Transformer"] * 3 + ["DLR"] * 2,
+)  # fmt: skip
+
+
+def setting(row: str, task: str, budget: str) -> dict:
+    """One model on one text; live 4 steps, to see that it runs.
+
+    >>> setting("dlr_pre", "characters", "desk")["options"], setting("dlr_pre", "depth16-0.01", "desk")["rate"]
+    ({'state': 64, 'dt': (0.001, 0.1)}, 0.01)
+    """
+    mixer, place = row.split("_")
+    layers, width, length, batch, steps, rate = 4, 64, 256, 4, 1500, 3e-3
+    warmup, state, heads, size = steps // 10, 64, 4, 16
+    data: dict[str, Any] = {"device": "cpu", "looks": 15, "shown": 32}
+    if task in SWEEP:
+        depth, named = task.split("-")
+        layers, rate, length, batch, steps, warmup = int(depth[5:]), float(named), 64, 8, 400, 0
+        width = DEPTHS[layers]
+        size, data["looks"] = width // heads, 8
+    if budget == "live":
+        layers, width, length, batch, steps, warmup, state, size, data = 2, 16, 32, 2, 4, 0, 8, 4, {
+            "device": "cpu", "looks": 2, "shown": 4}  # fmt: skip
+    elif budget == "paper":
+        there(task, TEXTS, "task at the budget paper:", "dlr/table5")
+        layers, width, length, batch, steps, rate = 16, 384, 4096, 4, 60_000, 1e-3
+        warmup, state, heads, size, data = 0, 512, 8, 64, {"device": "cuda", "looks": 60, "shown": 64, "files": BOOKS}
+    options: dict[str, Any] = {"state": state, "dt": (1e-3, 1e-1)} if mixer == "dlr" else {
+        "heads": heads, "head_size": size, "bare": True}  # fmt: skip
+    return {"mixer": mixer, "place": place, "options": options, "layers": layers, "width": width, "length": length,
+            "batch": batch, "steps": steps, "warmup": warmup, "rate": rate, "recurrent_rate": rate / 5, "decay": 0.1,
+            "vocabulary": VOCABULARY[budget] if task == "tokens" else None, **data}  # fmt: skip
+
+
+def texts(setting: dict) -> tuple[Vocabulary, Tensor, Tensor, dict]:
+    """The vocabulary, what is trained on and what is tested as tokens (T,), and what the text is: the stand-in, or PG-19.
+
+    ``DataFileError`` names a file that is missing or damaged.
+
+    >>> vocabulary, seen, test, text = texts(setting("dlr_pre", "tokens", "live"))
+    >>> len(vocabulary), seen.dtype, text["name"]
+    (256, torch.int32, 'help topics of Python (stand-in)')
+    """
+    size = setting["vocabulary"]
+    if "files" not in setting:
+        seen, test = map(Vocabulary().decode, character_text.split())
+        vocabulary = learn_vocabulary([seen], size) if size else Vocabulary()
+        name = {"name": character_text.NAME, "digest": character_text.digest()}
+        return vocabulary, vocabulary.encode(seen), vocabulary.encode(test), {**name, "tested": len(test)}
+    folder = published(setting["files"], "the books of PG-19, as folders train, validation and test")
+    books = islice(load_books(folder, "train"), FIRST_BOOKS)
+    vocabulary = learn_vocabulary(map(in_alphabet, books), size) if size else Vocabulary()
+    seen, test = (torch.cat([vocabulary.encode(in_alphabet(book) + "\n") for book in load_books(folder, split)])
+                  for split in ("train", "test"))  # fmt: skip
+    return vocabulary, seen, test, {"name": "PG-19", "tested": len(vocabulary.decode(test))}
+
+
+def build_net(setting: dict, V: int, seed: int) -> Net:
+    """The untrained network, tokens (B,T) -> logits (B,T,V)."""
+    D, place = setting["width"], setting["place"]
+
+    def make() -> Net:
+        mixer = partial({"dlr": DLR, "transformer": RotaryAttention}[setting["mixer"]], **setting["options"])
+        made = blocks(mixer, D, setting["layers"], norm="layer", place=place, ff=4, ff_activation="gelu")
+        return Net(made, V, D, vocab_size=V, final_norm=place == "pre")
+
+    return with_seed(make, seed)
+
+
+def pieces(tokens: Tensor, length: int) -> tuple[Tensor, Tensor]:
+    """A text (T,) cut into pieces (n,length), and what follows each of their tokens, (n,length); the rest is left out.
+
+    >>> [part.tolist() for part in pieces(torch.arange(6), 2)]
+    [[[0, 1], [2, 3]], [[1, 2], [3, 4]]]
+    """
+    n = (len(tokens) - 1) // length
+    if n < 1:
+        raise ValueError(f"a text of {len(tokens)} tokens has no piece of {length} with one behind it")
+    return tokens[: n * length].view(n, length).long(), tokens[1 : n * length + 1].view(n, length).long()
+
+
+@torch.no_grad()
+def mean_loss(net: nn.Module, tokens: Tensor, following: Tensor, device: str = "cpu") -> float:
+    """The mean loss of every token that is asked for, in nats, of pieces (n,T).
+
+    >>> net = build_net(setting("dlr_pre", "characters", "live"), 96, seed=0)
+    >>> 0 < mean_loss(net, *pieces(torch.arange(90), 32)) < 20
+    True
+    """
+    parts = zip(tokens.split(8), following.split(8))
+    sums = [len(y) * float(every_character(net(x.to(device)), y.to(device))) for x, y in parts]
+    return sum(sums) / len(tokens)
+
+
+def tokens_per_second(net: nn.Module, tokens: Tensor, following: Tensor, device: str = "cpu", tries: int = 5) -> float:
+    """Tokens of a training step's two passes a second: of CPU time on one thread, on a GPU of the clock; best of ``tries``."""
+    tokens, following = tokens.to(device), following.to(device)
+    now = time.process_time if device == "cpu" else time.perf_counter
+    taken = []
+    with steady_arithmetic():
+        for _ in range(tries):
+            start = now()
+            every_character(net(tokens), following).backward()
+            if device != "cpu":
+                torch.cuda.synchronize()
+            taken.append(now() - start)
+    return tokens.numel() / min(taken)
+
+
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Train, then the loss on the whole test text: ``metrics``, ``levels``, and both losses by step.
+
+    >>> found = measure(setting("dlr_post", "characters", "live"), seed=0)
+    >>> found["metrics"]["steps"], found["levels"]["trigram"] < found["levels"]["unigram"] < math.log(96)
+    (4, True)
+    """
+    device, T = setting["device"], setting["length"]
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("dlr/table5 at the budget paper needs a GPU, and torch sees none")
+    vocabulary, seen, test, text = texts(setting)
+    V = len(vocabulary)
+    asked = pieces(test, T)
+    some = [part[torch.linspace(0, len(part) - 1, min(setting["shown"], len(part))).long()] for part in asked]
+
+    def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        tokens, following = character_text.draw(seen, setting["batch"], T, generator)
+        return tokens.long().to(device), following.long().to(device)
+
+    made = train(
+        build_net(setting, V, seed).to(device), draw_batch, every_character, generator=stream(seed, "table5/train"),
+        watch=lambda net, step: {"test": round(mean_loss(net, *some, device), 4)},
+        watch_every=setting["steps"] // setting["looks"], progress=progress, checkpoint=checkpoint,
+        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "warmup", "decay")},
+    )  # fmt: skip
+    net, loss = made.net, mean_loss(made.net, *asked, device)
+    ends = [value for step, value in made.losses if step > 0.9 * made.steps]
+    levels = {name: ngram_level(seen[:COUNTED], test, n + 1, V) for n, name in enumerate(LEVELS)}
+    per_character = len(test) / text["tested"] / math.log(2)
+    metrics = {
+        "train": round(fmean(ends), 4) if ends else None, "test": round(loss, 4) if math.isfinite(loss) else None,
+        "bits_per_character": round(per_character * loss, 4) if math.isfinite(loss) else None,
+        "tokens_per_second": round(tokens_per_second(net, *(part[: setting["batch"]] for part in asked), device)),
+        "parameters": sum(parameter.numel() for parameter in net.parameters()), "steps": made.steps,
+        "finished": made.finished,
+    }  # fmt: skip
+    return {
+        "metrics": metrics, "text": {**text, "tokens": len(seen) + len(test), "vocabulary": V},
+        "levels": {name: round(level, 4) for name, (level, _) in levels.items()},
+        "level_bits": {name: round(per_character * level, 4) for name, (level, _) in levels.items()},
+        "added": {name: k for name, (_, k) in levels.items()},
+        "losses": [(step, round(value, 4)) for step, value in made.losses], "watched": made.watched,
+        "cpu_seconds": round(made.cpu_seconds, 2),
+    }  # fmt: skip
+
+
+def verdict(record: dict) -> str:
+    """What became of a run, by its levels.
+
+    >>> levels = {"unigram": 3.2, "bigram": 2.4, "trigram": 1.8}
+    >>> [verdict({"levels": levels, "metrics": {"test": test, "finished": True}}) for test in (3.19, 2.6, 2.0)]
+    ['broken: only frequencies', 'above bigram', 'below bigram']
+    """
+    test, levels = record["metrics"]["test"], record["levels"]
+    if not record["metrics"]["finished"] or test is None:
+        return f"broken: no number at step {record['metrics']['steps']:,}"
+    if test > levels["unigram"] - STUCK:
+        return "broken: only frequencies"
+    passed = [name for name in LEVELS[1:] if test < levels[name]]
+    return f"below {min(passed, key=levels.__getitem__)}" if passed else "above bigram"
+
+
+def line(record: dict) -> str:
+    """One record in a few words."""
+    found = record["metrics"]
+    bits = found["bits_per_character"]
+    test = "no number" if bits is None else f"{found['test']:.3f} nats, {bits:.3f} bits a character,"
+    return f"{who(record)}: test {test} after {found['steps']:,} steps, {verdict(record)}"
+
+
+def table(records: Sequence[dict]) -> str:
+    """Here: both losses, the levels, and which rate breaks which row; and the paper's numbers, which are of another text."""
+    parts = []
+    for task in TEXTS:
+        if cells := {row: cell for (at, row), cell in by_cell(records).items() if at == task}:
+            parts.append(_one_text(task, {row: cells[row] for row in ROWS if row in cells}))
+    swept = [record for record in records if record["task"] in SWEEP]
+    if swept:
+        shown = grid(swept, ROWS, SWEEP, lambda cell: spread([r["metrics"]["test"] for r in cell], 2) + (
+            " !" if any(verdict(record).startswith("broken") for record in cell) else "")
+            if all(r["metrics"]["test"] is not None for r in cell) else "no number !")  # fmt: skip
+        level = swept[0]["levels"]["unigram"]
+        parts.append(f"here: test loss on characters, nats, by layers and rate, {swept[0]['metrics']['steps']:,} steps without "
+                     f"warm-up (!: broken; unigram {level:.2f})\n{shown.T.to_string()}")  # fmt: skip
+    parts.append(f"paper: PG-19, train / test loss, nats a token of T5; throughput relative\n{PAPER.to_string()}")
+    return "\n\n".join(parts)
+
+
+def _one_text(task: str, cells: dict[str, list[dict]]) -> str:
+    first = next(iter(cells.values()))[0]
+    speeds = {row: fmean(record["metrics"]["tokens_per_second"] for record in cell) for row, cell in cells.items()}
+    body = []
+    for row, cell in cells.items():
+        metrics, other = [record["metrics"] for record in cell], f"transformer_{row.split('_')[1]}"
+        ends = {name: [one[name] for one in metrics] for name in ("train", "test", "bits_per_character")}
+        body.append({
+            "row": row, "runs": len(cell), **{name.replace("_", " "): "no number" if None in values else spread(values, 3)
+                                              for name, values in ends.items()},
+            "tokens a CPU s": f"{speeds[row]:,.0f}", "relative": f"{speeds[row] / speeds[other]:.2f}" if other in speeds else "",
+            "parameters": metrics[0]["parameters"], "says": "; ".join(dict.fromkeys(map(verdict, cell))),
+        })  # fmt: skip
+    levels = ", ".join(f"{name} {first['levels'][name]:.3f} ({first['level_bits'][name]:.3f})" for name in LEVELS)
+    title = f"here: {task}, {first['text']['name']}, nats a token after {first['metrics']['steps']:,} steps"
+    return f"{lines(title, body)}\nby counting, on the same text, nats a token (bits a character): {levels}"
+
+
+TABLE = Table("dlr/table5", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "dlr_pre"}, paper=PAPER)

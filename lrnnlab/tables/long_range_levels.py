@@ -1,0 +1,377 @@
+"""What the long-range tasks can be solved by without long range: trivial predictors, beside the nets (``lra/levels``).
+
+A score on the Long Range Arena says that a net carries something over long distances only as far as nothing short gets
+the same score.  Each predictor here forgets almost all order, and is linear in what it keeps:
+
+=======  =====================================================================  =========================================
+row      of texts and expressions                                               of numbers (pixels, samples)
+=======  =====================================================================  =========================================
+length   how many symbols there are, in 16 ranges                               the same
+ends     which symbols are the first 8 and the last 8                           the first 8 and the last 8 numbers
+bag      how often each symbol occurs                                           how many numbers lie in each of 16 ranges
+pairs    how often each two neighbours occur                                    the same, in 8 ranges
+windows  how often each three neighbours occur                                  log power by frequency, windows of 64 (below)
+places   which symbol stands at each of the first 64 places                     every number where it stands (at most 2,048)
+=======  =====================================================================  =========================================
+
+The symbols of a text are its words, those of ListOps its digits, operators and brackets; of symbols, pairs and triples the
+1,000 most frequent count.  Of windows of numbers the mean and the spread over the windows is kept: which frequencies there
+are and how steadily, not when, so a chirp and the same chirp backwards are one.  Of a pair of texts it is what both
+give, and the differences without their signs.  On that stands scikit-learn's ridge classification, which is solved in
+closed form, so another processor gives the same but for rounding; how much it shrinks is chosen on the training items alone.
+
+Data and splits are those of ``rotrnn/table1`` and ``dlr/table4``: stand-ins, or at the budget ``paper`` the published
+files, of which 20,000 training items are used at most.  The *best* predictor of a task is chosen by the validation items,
+as the weights of the nets are.  ``beside_nets`` sets it beside the nets.  **Where it reaches them, the task asks
+nothing long**, or not of these nets at this size: their score is then no evidence for memory.
+
+Letters: T time, n items, F features.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import RidgeClassifierCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lrnnlab.tables import dlr_table4, rotrnn_table1
+from lrnnlab.tables.stand_ins import splits
+from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.text import by_cell, lines, one_kind, percent, who
+from lrnnlab.tasks.long_range import SequenceData
+from lrnnlab.tasks.long_range.texts import BYTES
+
+ROWS = ("length", "ends", "bag", "pairs", "windows", "places")
+TASKS = rotrnn_table1.TASKS
+ITEMS = {"live": {"train": 100, "val": 30, "test": 30}, "desk": {"train": 2000, "val": 500, "test": 500}}
+MOST_ITEMS = 20_000  # of training
+KEPT = 1_000  # symbols, pairs or triples
+NEAR, FIRST, RANGES, WINDOW, MOST_PLACES = 8, 64, 16, 64, 2_048
+FLOOR = 1e-2  # of a power, lest its logarithm be that of nothing
+SHRINKING = tuple(10.0**power for power in range(-1, 6))
+REACHED = 0.02  # so far below the best net a predictor counts as its equal: the standard error of 500 items
+GUESSING = 0.05  # who is no further above the majority than this has not learned the task
+NAMES = {"listops": "ListOps", "text": "Text", "retrieval": "Retrieval", "image": "Image", "pathfinder": "Pathfinder",
+         "path-x": "Path-X", "speech": "Speech"}  # fmt: skip
+Features = Callable[[Sequence[Any]], np.ndarray]
+
+
+def symbols(sequence: Any, data: SequenceData) -> list[Hashable]:
+    """The words of a text, or the tokens of an expression.
+
+    >>> from lrnnlab.tasks.long_range import stand_in
+    >>> data = stand_in("text", "val", count=1)
+    >>> symbols(data[0][0], data)[:3] == bytes(data[0][0].tolist()).split()[:3]
+    True
+    """
+    codes = sequence.tolist()
+    return [*bytes(codes).split()] if data.vocab_size == BYTES else codes
+
+
+def grams(row: str, given: Sequence[Hashable]) -> list[Hashable]:
+    """What predictor ``row`` counts in a sequence of symbols.
+
+    >>> grams("pairs", "aba"), grams("ends", "ab")
+    ([('a', 'b'), ('b', 'a')], [(0, 'a'), (1, 'b'), (-1, 'b'), (-2, 'a')])
+    """
+    if row in ("ends", "places"):
+        first = [*enumerate(given[: NEAR if row == "ends" else FIRST])]
+        return first if row == "places" else first + [(-1 - k, one) for k, one in enumerate(given[: -1 - NEAR : -1])]
+    long = {"bag": 1, "pairs": 2, "windows": 3}[row]
+    return [*given] if long == 1 else [*zip(*(given[k:] for k in range(long)))]
+
+
+def _counting(row: str, items: Sequence[Sequence[Hashable]]) -> Features:
+    """Counts of what is the most frequent in the training ``items``, (n,F)."""
+    every: Counter[Any] = Counter()
+    for item in items:
+        every.update(grams(row, item))
+    kept = {gram: place for place, gram in enumerate(sorted(every, key=lambda gram: (-every[gram], gram))[:KEPT])}
+
+    def features(items: Sequence[Any]) -> np.ndarray:
+        found = np.zeros((len(items), max(1, len(kept))))
+        for line, item in zip(found, items):
+            for gram, count in Counter(grams(row, item)).items():
+                if gram in kept:
+                    line[kept[gram]] = count
+        return found
+
+    return features
+
+
+def _lengths(items: Sequence[Any]) -> Features:
+    """In which range of lengths an item lies, (n,16), the ranges equally frequent in training."""
+    edges = np.quantile([len(item) for item in items], np.arange(1, RANGES) / RANGES, method="inverted_cdf")
+    return lambda items: np.eye(RANGES)[np.searchsorted(edges, [len(item) for item in items])]
+
+
+def _numbers(row: str, items: Sequence[np.ndarray]) -> Features:
+    """Of sequences of numbers (T,): see the head of this module."""
+    least, most = min(item.min() for item in items), max(item.max() for item in items)
+
+    def ranges(item: np.ndarray, count: int) -> np.ndarray:
+        return np.clip(((item - least) / max(most - least, 1e-9) * count).astype(int), 0, count - 1)
+
+    def ends(item: np.ndarray) -> np.ndarray:
+        return np.concatenate([item[:NEAR], item[-NEAR:]])
+
+    def bag(item: np.ndarray) -> np.ndarray:
+        return np.bincount(ranges(item, RANGES), minlength=RANGES)
+
+    def pairs(item: np.ndarray) -> np.ndarray:
+        half = RANGES // 2
+        one = ranges(item, half)
+        return np.bincount(half * one[:-1] + one[1:], minlength=half**2)
+
+    def windows(item: np.ndarray) -> np.ndarray:
+        cut = item[: len(item) // WINDOW * WINDOW].reshape(-1, WINDOW)
+        power = np.log(FLOOR + abs(np.fft.rfft(cut)) ** 2)
+        return np.concatenate([power.mean(0), power.std(0)])
+
+    def places(item: np.ndarray) -> np.ndarray:
+        return item[:: -(-longest // MOST_PLACES)]
+
+    longest = max(WINDOW, *map(len, items))
+    make = {"ends": ends, "bag": bag, "pairs": pairs, "windows": windows, "places": places}[row]
+
+    def features(items: Sequence[Any]) -> np.ndarray:
+        return np.stack([make(np.pad(item, (0, longest - len(item)))) for item in items]).astype(float)
+
+    return features
+
+
+def _read(data: SequenceData, most: int) -> tuple[list, np.ndarray]:
+    """At most so many items of ``data``, evenly spread, as this module's features want them, and their classes."""
+    chosen = np.arange(0, len(data), -(-len(data) // most))
+
+    def one(sequence: Any) -> Any:
+        return symbols(sequence, data) if data.vocab_size else sequence.numpy().mean(1)
+
+    read = [data[int(index)][0] for index in chosen]
+    return [tuple(map(one, item)) if isinstance(item, tuple) else one(item) for item in read], data.targets[chosen]
+
+
+def accuracies(row: str, train: SequenceData, tests: Sequence[SequenceData]) -> list[float]:
+    """The share of right answers of one predictor, fitted to ``train``, on each of ``tests``.
+
+    Parameters
+    ----------
+    row : str
+        A name in ``ROWS``.
+    train : SequenceData
+        What it is fitted to, and how much it shrinks is chosen on.
+    tests : sequence of SequenceData
+        What it is asked.
+
+    Returns
+    -------
+    list of float
+        One number a test.
+
+    Examples
+    --------
+    >>> from lrnnlab.tasks.long_range import stand_in
+    >>> train, test = stand_in("text", "train", count=400), stand_in("text", "test", count=100)
+    >>> accuracies("pairs", train, [test])[0] > accuracies("ends", train, [test])[0]
+    True
+    """
+    items, targets = _read(train, MOST_ITEMS)
+    pairs = isinstance(items[0], tuple)
+    singles = [one for item in items for one in item] if pairs else items
+    if row == "length":
+        make = _lengths(singles)
+    else:
+        make = _counting(row, singles) if train.vocab_size else _numbers(row, singles)
+
+    def features(items: list) -> np.ndarray:
+        if not pairs:
+            return make(items)
+        a, b = (make([item[side] for item in items]) for side in (0, 1))
+        return np.concatenate([a, b, abs(a - b)], 1)
+
+    fitted = make_pipeline(StandardScaler(), RidgeClassifierCV(SHRINKING)).fit(features(items), targets)
+    return [float(fitted.score(features(asked), right)) for asked, right in (_read(test, len(test)) for test in tests)]
+
+
+def trivial_predictors(train: SequenceData, test: SequenceData, rows: Sequence[str] = ROWS) -> dict[str, float]:
+    """How far each predictor gets on ``test``, fitted to ``train``; nothing is drawn, so there is no seed.
+
+    Parameters
+    ----------
+    train, test : SequenceData
+        Of one task: a stand-in, or published files.
+    rows : sequence of str
+        Which predictors, all if absent.
+
+    Returns
+    -------
+    dict of str to float
+        The share of right answers, by predictor.
+
+    Examples
+    --------
+    >>> from lrnnlab.tasks.long_range import stand_in
+    >>> data = [stand_in("image", split, count=150) for split in ("train", "test")]
+    >>> found = trivial_predictors(*data, rows=("length", "places"))
+    >>> found["length"] < 0.3 < 0.8 < found["places"]
+    True
+    """
+    return {row: accuracies(row, train, [test])[0] for row in rows}
+
+
+def setting(row: str, task: str, budget: str) -> dict:
+    """One predictor on one task.
+
+    >>> setting("bag", "text", "desk")["items"]["train"], setting("bag", "text", "paper")["validation"]
+    (2000, 'test')
+    """
+    if budget != "paper":
+        return {"predictor": row, "task": task, "items": ITEMS[budget], "data_seed": 0}
+    files = rotrnn_table1.setting("rotrnn", task, budget)
+    return {"predictor": row, **{name: files[name] for name in ("task", "files", "validation")}}
+
+
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Fit and ask; nothing is drawn, so every seed gives the same.
+
+    >>> sorted(measure(setting("bag", "text", "live"), seed=0)["metrics"])
+    ['accuracy', 'chance', 'majority', 'validation']
+    """
+    parts = splits(setting)
+    start = time.process_time()
+    validation, accuracy = accuracies(setting["predictor"], parts["train"], [parts["val"], parts["test"]])
+    metrics = {"accuracy": accuracy, "validation": validation, "chance": parts["train"].chance,
+               "majority": parts["test"].majority}  # fmt: skip
+    return {"metrics": metrics, "data": parts["train"].name, "cpu_seconds": round(time.process_time() - start, 3)}
+
+
+def best(cell: Sequence[dict]) -> dict:
+    """The record, of one task, of the predictor that is the best on the validation items.
+
+    >>> made = {"task": "text", "metrics": {"validation": 0.8}}
+    >>> best([{**made, "row": "ends", "metrics": {"validation": 0.6}}, {**made, "row": "bag"}])["row"]
+    'bag'
+    """
+    return max(cell, key=lambda record: record["metrics"]["validation"])
+
+
+def beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> list[dict]:
+    """A row for each task: what guessing, the best trivial predictor, and our nets get; and what follows from it.
+
+    Parameters
+    ----------
+    levels : list of dict
+        Records of ``lra/levels``, of one budget.
+    nets : list of dict
+        Records of ``rotrnn/table1`` and ``dlr/table4``, of the same budget.
+
+    Returns
+    -------
+    list of dict
+        ``task``; ``data``, what was read; the shares ``chance``, ``majority``, ``trivial`` and its name ``predictor``;
+        ``nets``, (table, row) -> mean over seeds, the greatest first; ``net`` and ``best_net``, that one and its name;
+        ``says``, a sentence; ``paper``, what the papers have on the original data, in words.
+
+    Raises
+    ------
+    ValueError
+        For records of two budgets, which must not stand side by side.
+
+    Examples
+    --------
+    >>> metrics = {"accuracy": 0.95, "validation": 0.95, "chance": 0.5, "majority": 0.54}
+    >>> level = {"task": "text", "row": "bag", "budget": "desk", "protocol": "ours", "data": "Text (stand-in)",
+    ...          "metrics": metrics}
+    >>> net = {**level, "row": "s5", "experiment": "rotrnn/table1", "metrics": {"accuracy": 0.88}}
+    >>> beside_nets([level], [net])[0]["says"]
+    'asks nothing long: bag alone gets 95.0, the best net 88.0'
+    """
+    one_kind([*levels, *nets])
+    trained = by_cell(nets, "task", "experiment", "row")
+    body = []
+    for (task,), cell in sorted(by_cell(levels, "task").items(), key=lambda found: [*NAMES].index(found[0][0])):
+        top = best(cell)
+        means = {key[1:]: fmean(record["metrics"]["accuracy"] for record in found)
+                 for key, found in trained.items() if key[0] == task}  # fmt: skip
+        means = dict(sorted(means.items(), key=lambda found: -found[1]))
+        which, net = next(iter(means.items()), (None, None))
+        body.append({
+            "task": task, "data": top["data"], **{name: top["metrics"][name] for name in ("chance", "majority")},
+            "trivial": top["metrics"]["accuracy"], "predictor": top["row"], "nets": means, "net": net,
+            "best_net": None if which is None else " ".join(which), "says": _says(top, net), "paper": _printed(task),
+        })  # fmt: skip
+    return body
+
+
+def _says(top: dict, net: float | None) -> str:
+    """What follows for a task from its best predictor and its best net."""
+    trivial, majority = top["metrics"]["accuracy"], top["metrics"]["majority"]
+    if net is None:
+        return "no net is recorded"
+    if max(trivial, net) < majority + GUESSING:
+        return "neither gets beyond guessing: it says nothing yet"
+    if trivial > net - REACHED:
+        return f"asks nothing long: {top['row']} alone gets {percent(trivial)}, the best net {percent(net)}"
+    return f"the best net is {100 * (net - trivial):.0f} points ahead of what forgets order"
+
+
+def _printed(task: str) -> str:
+    """The papers' numbers, which are of the original data."""
+    found = []
+    for table, row in ((rotrnn_table1, "RotRNN"), (dlr_table4, "DLR"), (dlr_table4, "Transformer")):
+        (name,) = [name for name in table.PAPER.index if name.startswith(NAMES[task])] or [None]
+        value = None if name is None else table.PAPER.loc[name, row]
+        if value is not None and not pd.isna(value):
+            found.append(f"{row} {value:.1f}")
+    return ", ".join(found)
+
+
+def table_beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> str:
+    """:func:`beside_nets` as text, in percent; the papers' numbers, of the original data, in a table of their own.
+
+    >>> print(table_beside_nets([], []).splitlines()[0])
+    here: % right on the test items, trivial predictors beside nets (mean over seeds)
+    """
+    rows = beside_nets(levels, nets)
+    body = [{
+        "data": row["data"], **{name: percent(row[name]) for name in ("chance", "majority")},
+        "best trivial": f"{percent(row['trivial'])} ({row['predictor']})",
+        "best net": "" if row["net"] is None else f"{percent(row['net'])} ({row['best_net']})",
+        "least net": "" if row["net"] is None else percent(min(row["nets"].values())), "says": row["says"],
+    } for row in rows]  # fmt: skip
+    paper = [{"task": NAMES[row["task"]], "% right": row["paper"]} for row in rows]
+    return (f"{lines('here: % right on the test items, trivial predictors beside nets (mean over seeds)', body)}\n\n"
+            f"{lines('papers, original data (stand-ins are not comparable with them)', paper)}")  # fmt: skip
+
+
+def line(record: dict) -> str:
+    """One record in a few words."""
+    found = record["metrics"]
+    return f"{who(record)}: {percent(found['accuracy'])} % right of {record['data']}; majority {percent(found['majority'])}"
+
+
+def table(records: Sequence[dict]) -> str:
+    """Predictors by task, in percent, over what guessing gets; the best by the validation items is marked."""
+    columns = {}
+    for (task,), cell in by_cell(records, "task").items():
+        top, shown = best(cell), {record["row"]: percent(record["metrics"]["accuracy"]) for record in cell}
+        shown[top["row"]] += " *"
+        columns[NAMES[task]] = {"chance": percent(top["metrics"]["chance"]), "majority": percent(top["metrics"]["majority"]),
+                                **{row: shown[row] for row in ROWS if row in shown}}  # fmt: skip
+    what = "stand-ins" if records[0]["data"].endswith("(stand-in)") else "published files"
+    return (f"{what}: % right on the test items without long range (*: the best on the validation items)\n"
+            f"{pd.DataFrame(columns, index=['chance', 'majority', *ROWS]).to_string(na_rep='')}")  # fmt: skip
+
+
+TABLE = Table("lra/levels", ROWS, TASKS, setting, by_setting(measure), line, table, extra={"paper": ("path-x",)},
+              score=lambda record: record["metrics"]["accuracy"],
+              scored="of the test items, without long range (live and at the desk: of a stand-in)")  # fmt: skip

@@ -1,0 +1,271 @@
+"""dlr/table5: books read from files, vocabularies, n-gram levels against counting by hand, losses against stepping, records."""
+
+import math
+import random
+from collections import Counter
+
+import pytest
+import torch
+from recorded import belonging, found, planned
+
+from lrnnlab import records, tables
+from lrnnlab.models.attention import RotaryAttention
+from lrnnlab.show.language_figures import loss_by_rate, loss_by_step
+from lrnnlab.tables import character_text, dlr_table5, report
+from lrnnlab.tables.language import ADDED, Vocabulary, in_alphabet, learn_vocabulary, ngram_level
+from lrnnlab.tasks.long_range import DataFileError, load_books
+
+test_plans = planned(["dlr/table5"])
+test_records_belong_to_their_settings = belonging(["dlr/table5"])
+SENTENCES = "the cat sat on the mat, and the dog saw 12 cats on a mat.\n"
+
+# ---------------------------------------------------------------------------------------------------------------- books
+
+
+def write_books(folder, count=3):
+    for split in ("train", "validation", "test"):
+        (folder / split).mkdir(parents=True)
+        for number in range(count):
+            words = SENTENCES.split()
+            random.Random(f"{split}{number}").shuffle(words)
+            (folder / split / f"{number}.txt").write_text(" ".join(words * 20) + "\n\u00e9t\u00e9\n", encoding="utf-8")
+    return folder
+
+
+def test_books_come_in_the_order_of_their_names(tmp_path):
+    folder = write_books(tmp_path / "pg19")
+    for split in ("train", "validation", "test"):
+        read = [*load_books(folder, split)]
+        assert read == [(folder / split / f"{number}.txt").read_text(encoding="utf-8") for number in range(3)]
+    with pytest.raises(ValueError, match="train, validation, test, got 'val'"):
+        load_books(folder, "val")
+
+
+def test_what_is_wrong_with_books_is_said(tmp_path):
+    folder = write_books(tmp_path / "pg19")
+    with pytest.raises(DataFileError, match="train is missing.*books of PG-19"):
+        load_books(tmp_path / "elsewhere", "train")
+    (folder / "test" / "1.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(DataFileError, match="1.txt is damaged: byte 3 is no UTF-8"):
+        [*load_books(folder, "test")]
+    (folder / "validation" / "2.txt").write_bytes(b" \n")
+    with pytest.raises(DataFileError, match="2.txt is damaged: nothing is written in it"):
+        [*load_books(folder, "validation")]
+    for file in (folder / "train").iterdir():
+        file.unlink()
+    with pytest.raises(DataFileError, match="train is damaged: no .txt file in it"):
+        load_books(folder, "train")
+
+
+# ----------------------------------------------------------------------------------------------------------- vocabulary
+
+
+@pytest.mark.parametrize("size", [96, 120, 1024])
+def test_a_text_is_what_its_tokens_stand_for(size):
+    made = learn_vocabulary([SENTENCES], size)
+    alphabet, draw = character_text.ALPHABET, random.Random(size)
+    every = [SENTENCES, "", "a  b\n\n c1-2 ", *("".join(draw.choices(alphabet, k=200)) for _ in range(20))]
+    for text in every:
+        codes = made.encode(text)
+        assert made.decode(codes) == text and codes.dtype == torch.int32
+        assert not len(codes) or 0 <= int(codes.min()) <= int(codes.max()) < len(made) <= size
+    assert (len(made.encode(SENTENCES)) < len(SENTENCES)) == (size > 96)
+
+
+def test_the_most_frequent_pieces_are_kept():
+    text = SENTENCES * 2 + " zebra"  # once, the others more often
+    kept = learn_vocabulary([text], 96 + 3).pieces
+    words = Counter(f" {word.strip('.,')}" for word in text.split()[1:])
+    assert kept[0] == max(words, key=words.get) and " zebra" not in kept
+    assert len(kept) == 3
+    with pytest.raises(ValueError, match="96"):
+        learn_vocabulary([text], 95)
+
+
+def test_a_character_that_is_none_is_shown():
+    for vocabulary in (Vocabulary(), Vocabulary((" the",))):
+        with pytest.raises(ValueError, match="'\u00e9' is none of the 96"):
+            vocabulary.encode("the \u00e9t\u00e9")
+    assert in_alphabet("the \u00e9t\u00e9") == "the ?t?"
+
+
+# --------------------------------------------------------------------------------------------------------------- levels
+
+
+def by_hand(train, test, n, V, k):
+    """The mean loss of an n-gram model, by dictionaries."""
+    whole = Counter(tuple(train[i : i + n]) for i in range(len(train) - n + 1))
+    before = Counter()
+    for gram, count in whole.items():
+        before[gram[:-1]] += count
+    losses = []
+    for i in range(n - 1, len(test)):
+        gram = tuple(test[i - n + 1 : i + 1])
+        losses.append(-math.log((whole[gram] + k) / (before[gram[:-1]] + k * V)))
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_levels_are_those_of_counting_by_hand(n, seed):
+    draw = random.Random(seed)
+    V = 5
+    train, test = ([draw.choices(range(V), (5, 4, 3, 2, 0))[0] for _ in range(T)] for T in (300, 80))
+    for text in (train, test):
+        for i in range(3, len(text), 4):  # something that a trigram can know
+            text[i] = (text[i - 1] + text[i - 2]) % V
+    loss, k = ngram_level(torch.tensor(train), torch.tensor(test), n, V)
+    assert loss == pytest.approx(by_hand(train, test, n, V, k), rel=1e-12)
+    seen, held = train[:270], train[270 - n + 1 :]
+    assert k == min(ADDED, key=lambda one: by_hand(seen, held, n, V, one))
+
+
+def test_a_level_needs_a_text():
+    with pytest.raises(ValueError, match="texts of 6 tokens or more, got 3 in test"):
+        ngram_level(torch.arange(30), torch.arange(3), 3, 40)
+
+
+# ----------------------------------------------------------------------------------------------------------------- nets
+
+
+def test_pieces_ask_for_every_token_once():
+    tokens = torch.arange(100)
+    x, y = dlr_table5.pieces(tokens, 7)
+    assert (y == x + 1).all() and y.flatten().tolist() == [*range(1, 99)]  # 14 pieces
+    with pytest.raises(ValueError, match="8 tokens has no piece of 8"):
+        dlr_table5.pieces(tokens[:8], 8)
+
+
+@pytest.mark.parametrize("row", dlr_table5.ROWS)
+def test_the_loss_is_that_of_a_net_that_reads_one_token_at_a_time(row):
+    net = dlr_table5.build_net(dlr_table5.setting(row, "characters", "live"), 96, seed=90).eval()
+    x, y = dlr_table5.pieces(torch.randint(96, (61,), generator=torch.Generator().manual_seed(0)), 12)
+    state, losses = net.initial_state(len(x)), []
+    for t in range(12):
+        state, logits = net.step(state, x[:, t])
+        losses.append(-logits.detach().log_softmax(-1).gather(1, y[:, t : t + 1]))
+    assert dlr_table5.mean_loss(net, x, y) == pytest.approx(float(torch.cat(losses).mean()), rel=1e-4)
+    assert [block.place for block in net.blocks] == [row.split("_")[1]] * 2
+    assert isinstance(net.final_norm, torch.nn.LayerNorm) == row.endswith("pre")
+
+
+def test_bare_attention_is_attention_and_nothing_else():
+    layer = RotaryAttention(8, heads=1, head_size=8, bare=True)
+    with torch.no_grad():
+        for map_ in (layer.Q, layer.K):
+            map_.weight.zero_(), map_.bias.zero_()  # all scores alike: the mean of what came before
+        for map_ in (layer.V, layer.O):
+            map_.weight.copy_(torch.eye(8)), map_.bias.zero_()
+    z = torch.randn(2, 5, 8)
+    wanted = z.cumsum(1) / torch.arange(1, 6).view(1, 5, 1)
+    torch.testing.assert_close(layer(z), wanted)
+
+
+# ---------------------------------------------------------------------------------------------------------------- table
+
+
+@pytest.fixture(scope="module")
+def made():
+    """A live record of every row and text, and of two tasks of the sweep."""
+    tasks = [*dlr_table5.TEXTS, "depth4-0.01", "depth16-0.03"]
+    return [*tables.run_all(tables.plan("dlr/table5", tasks=tasks, seeds=[90]))]
+
+
+def test_a_record_says_its_losses_and_levels(made):
+    for record in made:
+        metrics, levels = record["metrics"], record["levels"]
+        assert metrics["finished"] and record["watched"][0]["step"] == 0 and record["watched"][-1]["step"] == 4
+        assert levels["bigram"] < levels["unigram"] < math.log(record["text"]["vocabulary"])
+        bits = metrics["test"] / math.log(2)
+        assert metrics["bits_per_character"] == pytest.approx(bits, rel=1e-3) or record["task"] == "tokens"
+        assert record["level_bits"]["unigram"] / levels["unigram"] == pytest.approx(
+            metrics["bits_per_character"] / metrics["test"], rel=1e-3)
+    characters, tokens = (next(r for r in made if r["task"] == task) for task in dlr_table5.TEXTS)
+    assert characters["text"]["vocabulary"] == 96 and tokens["text"]["vocabulary"] == 256
+    assert characters["text"]["tested"] == tokens["text"]["tested"] and characters["text"]["tokens"] > tokens["text"]["tokens"]
+    assert tokens["level_bits"]["unigram"] < characters["level_bits"]["unigram"]
+
+
+def test_the_table_keeps_ours_and_the_papers_apart(made):
+    *ours, paper = report.table(made).split("\n\n")
+    assert "PG-19" in paper and "diverged" in paper and "2.70 / 2.86" in paper
+    assert len(ours) == 3 and not any("2.70 / 2.86" in part or "diverged" in part for part in ours)
+    assert "stand-in" in ours[0] and "unigram" in ours[0] and "tokens" in ours[1] and "without warm-up" in ours[2]
+    assert "transformer_post" in ours[0] and "1.00" in ours[0]
+    assert dlr_table5.PAPER.loc["DLR"].shape == (2, 5)
+
+
+def test_a_loss_that_is_no_number_is_recorded_as_that():
+    setting = dlr_table5.setting("transformer_post", "depth4-0.03", "live")
+    lost = dlr_table5.measure({**setting, "rate": 1e30, "steps": 6}, seed=90)
+    assert not lost["metrics"]["finished"] and lost["metrics"]["steps"] < 6 and lost["metrics"]["test"] is None
+    record = {**lost, "row": "transformer_post", "task": "depth4-0.03", "seed": 90, "config": {"setting": setting}}
+    assert "no number" in dlr_table5.line(record) and "no number !" in dlr_table5.table([record])
+    assert "no number" in dlr_table5.table([{**record, "task": "characters"}])
+
+
+def test_the_budget_paper_is_the_papers():
+    for row in dlr_table5.ROWS:
+        setting = dlr_table5.setting(row, "tokens", "paper")
+        assert (setting["layers"], setting["width"], setting["length"], setting["steps"]) == (16, 384, 4096, 60_000)
+        assert setting["rate"] == 1e-3 and setting["recurrent_rate"] == pytest.approx(2e-4) and setting["device"] == "cuda"
+        with torch.device("meta"):
+            net = dlr_table5.build_net(setting, 32_000, seed=0)
+        inner = sum(p.numel() for block in net.blocks for p in block.parameters())
+        if row.startswith("transformer"):  # the paper's 36M are these and an embedding of 32,000 x 128, tied
+            assert inner + 32_000 * 128 == pytest.approx(36e6, rel=0.02)
+    with pytest.raises(ValueError, match="depth4-0.01"):
+        dlr_table5.setting("dlr_pre", "depth4-0.01", "paper")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_the_budget_paper_says_that_it_needs_a_gpu():
+    with pytest.raises(ValueError, match="dlr/table5 at the budget paper needs a GPU"):
+        next(tables.run_all(tables.plan("dlr/table5", rows=["ours"], tasks=["tokens"], seeds=[0], budget="paper")))
+
+
+@pytest.mark.parametrize("task", dlr_table5.TEXTS)
+def test_the_budget_paper_reads_the_books(task, tmp_path, monkeypatch):
+    monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(tmp_path))
+    (run,) = tables.plan("dlr/table5", rows=["dlr_pre"], tasks=[task], seeds=[90], budget="paper")
+    run.setting.update(device="cpu", steps=2, looks=1, batch=2, layers=1, width=8, length=40, shown=2)
+    run.setting["options"]["state"] = 4
+    with pytest.raises(DataFileError, match="pg19 is missing.*LRNNLAB_LONG_RANGE"):
+        next(tables.run_all([run]))
+    folder = write_books(tmp_path / "pg19")
+    record = next(tables.run_all([run]))
+    tested = "".join(in_alphabet(text) + "\n" for text in load_books(folder, "test"))
+    assert record["text"]["name"] == "PG-19" and record["text"]["tested"] == len(tested)
+    assert "PG-19, nats a token" in report.table([record]) and "?t?" in tested
+
+
+# -------------------------------------------------------------------------------------------------------------- figures
+
+
+def test_losses_are_drawn_as_they_are(made):
+    figure = loss_by_step(made, "tokens")
+    levels = made[0]["levels"]
+    for axes, place in zip(figure.axes, ("post", "pre")):
+        drawn = [line.get_ydata().tolist() for line in axes.lines]
+        for mixer in ("dlr", "transformer"):
+            (record,) = [r for r in made if (r["row"], r["task"]) == (f"{mixer}_{place}", "tokens")]
+            assert [look["test"] for look in record["watched"]] in drawn
+            assert [value for _, value in record["losses"]] in drawn
+            levels = record["levels"]
+        assert all([level, level] in drawn for level in levels.values())
+    with pytest.raises(ValueError, match="got 0"):
+        loss_by_step([], "tokens")
+
+
+def test_rates_are_drawn_as_they_are(made):
+    figure = loss_by_rate(made)
+    for axes, (layers, rate) in zip(figure.axes, ((4, "0.01"), (16, "0.03"))):
+        points = {(float(x), float(y)) for line in axes.lines[:-1] for x, y in zip(line.get_xdata(), line.get_ydata())}
+        assert points == {(float(rate), r["metrics"]["test"]) for r in made if r["task"] == f"depth{layers}-{rate}"}
+
+
+# -------------------------------------------------------------------------------------------------------------- records
+
+
+def recorded():
+    return records.read_all(records.data_folder() / "records" / "dlr" / "table5" / "desk")

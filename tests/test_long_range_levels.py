@@ -1,0 +1,219 @@
+"""lra/levels: each trivial predictor on data that was planted for it; what is set beside the nets; records, picture."""
+
+import shutil
+
+import numpy as np
+import pytest
+from recorded import belonging, planned
+from sample_files import write_samples
+
+from lrnnlab import records, tables
+from lrnnlab.show.levels_figures import levels_beside_nets
+from lrnnlab.tables import long_range_levels as levels
+from lrnnlab.tables import report
+from lrnnlab.tasks.long_range import FOLDERS, DataFileError, SequenceData, stand_in
+from lrnnlab.tasks.long_range.texts import BYTES
+
+test_plans = planned(["lra/levels"])
+test_records_belong_to_their_settings = belonging(["lra/levels"])
+
+# -------------------------------------------------------------------------------------------------------------- planted
+
+
+def planted(make, classes, vocab_size, n=400, seed=0):
+    """Training and test data of ``make(generator) -> (sequence, class)``."""
+    draw = np.random.default_rng(seed)
+
+    def data():
+        items = [make(draw) for _ in range(n)]
+        return SequenceData("planted", classes, np.array([label for _, label in items]), [one for one, _ in items].__getitem__,
+                            10_000, vocab_size)  # fmt: skip
+
+    return data(), data()
+
+
+def symbols(draw, length=100):
+    return draw.integers(0, 4, length)
+
+
+def by_length(draw):
+    label = int(draw.integers(2))
+    return symbols(draw, int(draw.integers(40, 50) + 10 * label)), label
+
+
+def by_last(draw):
+    sequence = symbols(draw)
+    return sequence, int(sequence[-1] >= 2)
+
+
+def by_tenth(draw):
+    sequence = symbols(draw)
+    return sequence, int(sequence[9] >= 2)
+
+
+def by_bag(draw):
+    label = int(draw.integers(2))
+    return draw.permutation([0] * (20 + 5 * label) + [1] * (25 - 5 * label) + [2] * 15), label
+
+
+def by_pairs(draw):
+    """The same symbols; 1 if every 0 is followed by a 1, else a 1 by a 0."""
+    label = int(draw.integers(2))
+    middle = draw.permutation([(0, 1) if label else (1, 0)] * 10 + [(2, 2)] * 10).reshape(-1)
+    return np.concatenate([[2] * 10, middle, [2] * 10]), label
+
+
+def by_pattern(draw):
+    """As many 0s and 1s, and neighbours of each kind; 001 and 011 or 101 and 010 in a row."""
+    label = int(draw.integers(2))
+    runs = [[2, 0, 0, 1, 2], [2, 0, 1, 1, 2], [2, 1, 0, 2]] if label else [[2, 0, 0, 2], [2, 1, 1, 2], [2, 0, 1, 0, 1, 2]]
+    cut = [runs[i] for i in draw.permutation(np.repeat(range(3), 5))]
+    return np.concatenate([[2] * 8, *cut, [2] * 8]), label
+
+
+@pytest.mark.parametrize("row, make, blind", [
+    ("length", by_length, ["ends"]), ("ends", by_last, ["length", "bag", "places"]),
+    ("places", by_tenth, ["length", "ends", "bag"]), ("bag", by_bag, ["length", "ends"]),
+    ("pairs", by_pairs, ["length", "ends", "bag"]), ("windows", by_pattern, ["ends", "bag", "pairs"]),
+])  # fmt: skip
+def test_a_predictor_finds_what_is_planted_for_it(row, make, blind):
+    got = levels.trivial_predictors(*planted(make, 2, 5), rows=[row, *blind])
+    assert got.pop(row) > 0.97
+    assert max(got.values()) < 0.68, got
+
+
+def wave(draw):
+    label = int(draw.integers(2))
+    return np.sin((0.5 + label) * np.arange(512) + draw.uniform(0, 6))[:, None] * draw.uniform(0.5, 1), label
+
+
+def pixel(draw):
+    noise = draw.uniform(-1, 1, 256)
+    return noise[:, None], int(noise[100] > 0)
+
+
+def bright(draw):
+    label = int(draw.integers(2))
+    return draw.permutation(np.repeat([-1.0, 1.0], [100 + 60 * label, 156 - 60 * label]))[:, None], label
+
+
+@pytest.mark.parametrize("row, make, blind", [
+    ("windows", wave, ["length", "places"]), ("places", pixel, ["length", "ends", "bag", "windows"]),
+    ("bag", bright, ["length"]),
+])  # fmt: skip
+def test_of_numbers_too(row, make, blind):
+    got = levels.trivial_predictors(*planted(make, 2, None, n=600), rows=[row, *blind])
+    assert got.pop(row) > 0.85
+    assert max(got.values()) < 0.68, got
+
+
+def test_a_pair_is_judged_by_what_its_texts_share():
+    def pair(draw):
+        one, two = draw.choice(list(range(97, 105)), 2, replace=False)
+        same = int(draw.integers(2))
+        return tuple(np.array([subject, 32] * 3 + [120, 32] * 5) for subject in (one, one if same else two)), same
+
+    got = levels.trivial_predictors(*planted(pair, 2, BYTES), rows=["bag", "length"])
+    assert got["bag"] > 0.97 and got["length"] < 0.6
+
+
+def test_symbols_are_words_or_tokens():
+    data = stand_in("text", "val", count=3)
+    text = bytes(data[2][0].tolist())
+    assert levels.symbols(data[2][0], data) == text.split()
+    expression = stand_in("listops", "val", count=1)
+    assert levels.symbols(expression[0][0], expression) == expression[0][0].tolist()
+    assert levels.grams("windows", "abcd") == [("a", "b", "c"), ("b", "c", "d")]
+    assert levels.grams("ends", "ab" * 8) == [*enumerate("ab" * 4), *((-1 - k, one) for k, one in enumerate("ba" * 4))]
+    assert levels.grams("places", "ab" * 64)[-1] == (63, "b")
+
+
+def test_the_same_numbers_every_time():
+    data = [stand_in("retrieval", split, count=150) for split in ("train", "test")]
+    assert levels.trivial_predictors(*data) == levels.trivial_predictors(*data)
+
+
+# ---------------------------------------------------------------------------------------------------------------- table
+
+
+def record(row="bag", accuracy=0.9, validation=None, task="text", budget="desk", majority=0.54):
+    metrics = {"accuracy": accuracy, "validation": accuracy if validation is None else validation, "chance": 0.5,
+               "majority": majority}  # fmt: skip
+    return {"task": task, "row": row, "budget": budget, "protocol": "ours", "data": "Text (stand-in)", "metrics": metrics,
+            "experiment": "lra/levels", "seed": 0}  # fmt: skip
+
+
+def net(accuracy, row="rotrnn", **other):
+    return {**record(row, accuracy, **other), "experiment": "rotrnn/table1"}
+
+
+def test_the_best_is_chosen_by_the_validation_items():
+    made = [record("bag", accuracy=0.7, validation=0.9), record("pairs", accuracy=0.95, validation=0.8)]
+    (row,) = levels.beside_nets(made, [net(0.9), net(0.8), net(0.6, row="s5")])
+    assert (row["predictor"], row["trivial"]) == ("bag", 0.7)
+    assert row["best_net"] == "rotrnn/table1 rotrnn" and row["net"] == pytest.approx(0.85)
+    assert row["nets"] == {("rotrnn/table1", "rotrnn"): pytest.approx(0.85), ("rotrnn/table1", "s5"): 0.6}
+    assert "70.0 *" in report.table(made) and "95.0" in report.table(made)
+
+
+@pytest.mark.parametrize("trivial, best, says", [
+    (0.93, 0.94, "asks nothing long: bag alone gets 93.0, the best net 94.0"), (0.8, 0.95, "15 points ahead"),
+    (0.5, 0.55, "neither gets beyond guessing"), (0.9, None, "no net is recorded"), (0.9, 0.54, "asks nothing long"),
+])  # fmt: skip
+def test_what_follows_is_said(trivial, best, says):
+    nets = [] if best is None else [net(best)]
+    assert says in levels.beside_nets([record(accuracy=trivial)], nets)[0]["says"]
+    text = levels.table_beside_nets([record(accuracy=trivial)], nets)
+    ours, papers = text.split("\n\n")
+    assert says in ours and "89.6" in papers and "89.6" not in ours and "86.7" in papers
+
+
+def test_two_budgets_do_not_stand_side_by_side():
+    with pytest.raises(ValueError, match="one budget"):
+        levels.beside_nets([record()], [net(0.9, budget="paper")])
+
+
+def test_every_stand_in_can_be_asked():
+    for task in set(levels.TASKS) - {"pathfinder"}:
+        for run in tables.plan("lra/levels", tasks=[task], seeds=[90]):
+            metrics = next(tables.run_all([run]))["metrics"]
+            assert 0 <= metrics["accuracy"] <= 1 and metrics["majority"] >= metrics["chance"] - 1e-9
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("long_range")
+    write_samples(folder, seed=5)
+    shutil.copytree(folder / FOLDERS["pathfinder"], folder / FOLDERS["path-x"])
+    return folder
+
+
+@pytest.mark.parametrize("task", [*levels.TASKS, "path-x"])
+def test_the_budget_paper_reads_the_published_files(task, published, monkeypatch, tmp_path):
+    monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(published))
+    runs = tables.plan("lra/levels", tasks=[task], seeds=[0], budget="paper", rows=["length", "ends", "bag"])
+    made = [*tables.run_all(runs)]
+    assert all(0 <= one["metrics"]["accuracy"] <= 1 and not one["data"].endswith("(stand-in)") for one in made)
+    assert "published files" in report.table(made)
+    monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(tmp_path))
+    with pytest.raises(DataFileError, match=f"{FOLDERS[task]} is missing"):
+        next(tables.run_all(runs))
+
+
+# -------------------------------------------------------------------------------------------------------------- records
+
+
+def recorded(name):
+    return records.read_all(records.data_folder() / "records" / name / "desk")
+
+
+def test_a_picture_shows_the_records():
+    made, nets = recorded("lra/levels"), recorded("rotrnn/table1") + recorded("dlr/table4")
+    (axes,) = levels_beside_nets(made, nets).axes
+    drawn = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines])
+    for row in levels.beside_nets(made, nets):
+        for share in (row["trivial"], row["majority"], *row["nets"].values()):
+            assert np.isclose(drawn, share).any()
+    assert {one["metrics"]["accuracy"] for one in made} <= set(drawn.tolist())
+    with pytest.raises(ValueError, match="got 0"):
+        levels_beside_nets([], nets)
