@@ -7,7 +7,7 @@ FAULTS = [
     Fault("levels", "level = sp.simplify(L / all_numbers)", "level = sp.simplify((L - 1) / all_numbers)", "step 1"),
     Fault("levels", "products = np.eye(i + 1, dtype=int)", "products = np.ones((i + 1, i + 1), dtype=int)", "step 2"),
     Fault("levels", "error = 1 - 2 * inner + square", "error = 1 - inner + square", "step 2"),
-    Fault("levels", "mean = [Fraction(1, i + 1)] * (i + 1)", "mean = [Fraction(1, i + 2)] * (i + 1)", "step 2"),
+    Fault("levels", "mean = [sp.Rational(1, i + 1)] * (i + 1)", "mean = [sp.Rational(1, i + 2)] * (i + 1)", "step 2"),
     Fault("linear", "added = two + 0.1 * free", "added = two + 0.0 * free", "step 1"),
     Fault("linear", "change = task.targets(added) - task.targets(two)", "change = task.targets(added)", "step 1"),
     Fault("linear", "units[torch.arange(len(free)), free, 0] = 1", "units[torch.arange(len(free)), free, 0] = 2", "step 2"),
