@@ -583,8 +583,8 @@ show.figure(
 trees = records.recorded("dlr/table3")
 show.figure(
     long_range_figures.errors_by_node(trees),
-    alt="Share of wrong answers by height of the subtree and by operator, for DLR and local attention, with "
-    "the error of the commonest answer.",
+    alt="Share of wrong answers by height of the subtree and by operator, for DLR and local attention, "
+    "with the error of the commonest answer.",
     caption="Recorded; paper 004, Figure 2. What to see: errors grow with the height; SM, the sum modulo "
     "10, is the operator that is missed most.",
 )
@@ -597,8 +597,8 @@ show.figure(
 show.figure(
     long_range_figures.pictures_and_answers(trees),
     alt="Test pictures, their masks, and what trained nets answered.",
-    caption="Recorded; paper 004, Figure 3: pictures that training never saw, what is right, and what nets "
-    "answered.",
+    caption="Recorded; paper 004, Figure 3: pictures that training never saw, what is right, and what "
+    "nets answered.",
 )
 
 # %% [markdown]

@@ -104,6 +104,9 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **Transformer** | A network of attention layers and small networks for each position; it carries no state. | 00 |
 # | **chunk** | Neighbouring positions that are handled together. | 03 |
 # | **cluster** | States of a trained network that lie close together; as many clusters as needed things to remember is what one hopes to see. | 08 |
+# | **lag** | How many steps before an answer a number was read; the kernel of a convolution has one weight for each lag. | 05 |
+# | **post-norm**, **pre-norm** | Whether a block normalises the sum of its input and what its layer gives, or the layer's input alone. | 07 |
+# | **macro F1** | The mean over classes of $2PR/(P+R)$, with precision $P$ and recall $R$: a rare class counts as much as a frequent one. | 07 |
 # | **receptive field** | The positions of the input that have an influence on an output. | 08 |
 # | **perplexity** | The exponential of the mean loss per letter: among so many equally likely letters the model is as good as choosing. | 08 |
 # | **fast weights** | A matrix that every token changes while the network reads, in contrast to the weights that training changes. | 09 |
