@@ -1,0 +1,187 @@
+"""Figures 1 to 3 of paper 004: pictures and their classes, errors on ListOps by node, and what nets say of pictures.
+
+Letters: M side of a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from lrnnlab.show.shift_figures import ROWS as KERNELS
+from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, label_ends, new_figure, styled
+from lrnnlab.tables.dlr_table3 import SPLITS
+from lrnnlab.tables.text import by_cell
+from lrnnlab.tasks.base import numpy_random
+from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
+
+ROWS = {"dlr": KERNELS["dlr"], "dss": KERNELS["dss"],
+        "local_attention": ("LocalAttention", Look("#E69F00", (0, (6, 1.5)), "s"))}  # fmt: skip
+CLASSES = ("elsewhere", "on a main path", "on a main path with a circle at both ends")
+COLOURS = ("#f4f4f4", "#56B4E9", "#D55E00")  # of the classes, from pale to dark
+OPERATORS = ("MIN", "MAX", "MED", "SM")
+
+
+@styled
+def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 2) -> Figure:
+    """Figure 1: pictures of Pathfinder-Segmentation, and below each what is asked for.
+
+    Parameters
+    ----------
+    side : int
+        M, one of those that have settings: 32, 64, 128, 256 or 512.
+    count : int
+        How many pictures.
+    seed : int
+        Of the pictures, which are the split ``seed`` of ``dlr/table3`` (2 is its test split).
+
+    Examples
+    --------
+    >>> len(pictures_and_classes(32, count=2).axes)
+    4
+    """
+    settings = PathfinderSegmentation(side).settings
+    figure, panels = new_figure(3.95, rows=2, columns=count, left=0.1, right=0.1, top=0.3, bottom=0.4, gap=0.1, squeeze=False)
+    for number, (above, below) in enumerate(panels.T):
+        scene = draw_scene(settings, numpy_random(seed, number))
+        _picture(above, draw(scene))
+        _classes(below, segment(scene))
+        above.set_title("connected" if scene.connected else "not connected", fontsize=SMALL, loc="center")
+    _legend(figure)
+    return figure
+
+
+@styled
+def errors_by_node(records: Sequence[Mapping], rows: Sequence[str] = ("dlr", "local_attention")) -> Figure:
+    """Figure 2: how often values are wrong on ListOps-SubTrees, by the height of the node and by its operator.
+
+    A band goes from the least to the greatest over seeds.  The grey dashes are what the commonest value there gets wrong.
+
+    Parameters
+    ----------
+    records : list of dict
+        Of ``dlr/table3``, all of one ListOps task and one budget.
+    rows : tuple of str
+        Which nets are drawn, of ``ROWS``.
+
+    Raises
+    ------
+    ValueError
+        If there are none of these rows, or of two tasks or budgets.
+
+    Examples
+    --------
+    >>> from lrnnlab.tables import plan, run_all
+    >>> made = list(run_all(plan("dlr/table3", tasks=["listops-128"], rows=["dlr"])))
+    >>> [axes.get_xlabel() for axes in errors_by_node(made).axes]
+    ['height of the node', 'operator']
+    """
+    records = [record for record in records if record["row"] in rows and "by_height" in record]
+    _one_task(records, "ListOps")
+    check_one_budget(records)
+    figure, (left, right) = new_figure(3.3, columns=2, left=0.65, right=1.15, top=0.35, bottom=0.55, gap=0.35, sharey=True,
+                                       gridspec_kw={"width_ratios": (1.5, 1)})  # fmt: skip
+    heights = sorted({part["height"] for record in records for part in record["by_height"]})
+    _errors(left, records, rows, "height", heights)
+    ends = _errors(right, records, rows, "operator", OPERATORS)
+    left.set(xlabel="height of the node", ylabel="% of the values wrong", ylim=(0, 100))
+    left.set_title(f"{records[0]['task'].removeprefix('listops-')} tokens at most")
+    right.set(xlabel="operator")
+    label_ends(right, ends)
+    return figure
+
+
+@styled
+def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
+    """Figure 3: test pictures of Pathfinder-Segmentation, the classes asked for, and what each net answers.
+
+    Parameters
+    ----------
+    records : list of dict
+        Of ``dlr/table3``, all of one segmentation task and one budget; of each row the least seed is drawn.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or of two tasks or budgets.
+
+    Examples
+    --------
+    >>> from lrnnlab.tables import plan, run_all
+    >>> made = list(run_all(plan("dlr/table3", tasks=["segmentation-32"], rows=["dlr"])))
+    >>> [axes.get_title("center") for axes in pictures_and_answers(made).axes[:3]]
+    ['picture', 'asked for', 'DLR, seed 0']
+    """
+    records = [record for record in records if "predicted" in record]
+    _one_task(records, "Segmentation")
+    check_one_budget(records)
+    chosen = [min(cell, key=lambda record: record["seed"]) for cell in by_cell(records, "row").values()]
+    chosen.sort(key=lambda record: list(ROWS).index(record["row"]))
+    side, count = chosen[0]["config"]["setting"]["size"], len(chosen[0]["predicted"])
+    columns = 2 + len(chosen)
+    figure, panels = new_figure(0.75 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.3,
+                                bottom=0.4, gap=0.1)  # fmt: skip
+    settings = PathfinderSegmentation(side).settings
+    for number, line in enumerate(panels):
+        scene = draw_scene(settings, numpy_random(SPLITS.index("test"), number))
+        _picture(line[0], draw(scene))
+        _classes(line[1], segment(scene))
+        for axes, record in zip(line[2:], chosen):
+            _classes(axes, np.array(list(record["predicted"][number]), dtype=int).reshape(side, side))
+    for axes, title in zip(panels[0], ["picture", "asked for", *(f"{ROWS[r['row']][0]}, seed {r['seed']}" for r in chosen)]):
+        axes.set_title(title, fontsize=SMALL, loc="center")
+    _legend(figure)
+    return figure
+
+
+def _one_task(records: Sequence[Mapping], kind: str) -> None:
+    tasks = sorted({record["task"] for record in records})
+    if len(tasks) != 1:
+        raise ValueError(f"the picture shows records of one task of {kind}, got {len(records)} of {tasks}")
+
+
+def _errors(axes: Axes, records: Sequence[Mapping], rows: Sequence[str], by: str, names: Sequence) -> list[tuple]:
+    """Lines over ``names``; returns the labels of their right ends."""
+    ends = []
+    for row in rows:
+        title, look = ROWS[row]
+        cell = [{part[by]: 100 * (1 - part["right"]) for part in r[f"by_{by}"]} for r in records if r["row"] == row]
+        if not cell:
+            continue
+        found = np.array([[seed.get(name, np.nan) for name in names] for seed in cell])
+        at, mean = np.arange(len(names)), np.nanmean(found, 0)
+        axes.plot(at, mean, color=look.colour, ls=look.dash if by == "height" else "", marker=look.marker, ms=5)
+        axes.vlines(at, np.nanmin(found, 0), np.nanmax(found, 0), color=look.colour, lw=4, alpha=0.4)
+        ends.append((float(mean[-1]), title, look.colour))
+    level = {part[by]: 100 * (1 - part["majority"]) for part in records[0][f"by_{by}"]}
+    wrong = [level.get(name, np.nan) for name in names]
+    axes.hlines(wrong, np.arange(len(names)) - 0.4, np.arange(len(names)) + 0.4, color=FAINT, lw=1.4, ls=(0, (4, 2)))
+    axes.set_xticks(range(len(names)), names)
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    return [*ends, (wrong[-1], "commonest value", FAINT)]
+
+
+def _picture(axes: Axes, pixels: np.ndarray) -> None:
+    axes.imshow(pixels, cmap="Greys", vmin=0, vmax=255, interpolation="nearest")
+    _frame(axes)
+
+
+def _classes(axes: Axes, classes: np.ndarray) -> None:
+    axes.imshow(classes, cmap=ListedColormap(COLOURS), vmin=0, vmax=2, interpolation="nearest")
+    _frame(axes)
+
+
+def _frame(axes: Axes) -> None:
+    axes.set(xticks=[], yticks=[])
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set(visible=True, color=GRID)
+
+
+def _legend(figure: Figure) -> None:
+    figure.legend([Patch(facecolor=colour, edgecolor=GRID) for colour in COLOURS], CLASSES, loc="lower center", ncols=3)

@@ -1,0 +1,74 @@
+"""The compiled loops behind ``pathfinder``: which of some dashes fits into a picture, and ink.  Imported when first used.
+
+Positions are complex, as there; a dash is (start, end).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def distance(point: complex, start: complex, end: complex) -> float:
+    """The distance of a point from a dash, which may be a single point.
+
+    >>> distance(3 + 4j, 0j, 3 + 0j), distance(3 + 4j, 0j, 0j)
+    (4.0, 5.0)
+    """
+    along = end - start
+    length = along.real**2 + along.imag**2
+    if length == 0:
+        return abs(point - start)
+    share = ((point - start) * along.conjugate()).real / length
+    return abs(point - start - min(max(share, 0.0), 1.0) * along)
+
+
+@njit(cache=True)
+def first_fit(dashes: np.ndarray, others: np.ndarray, middle: complex, room: float, apart: float) -> int:
+    """The index of the first of ``dashes`` (k, 2) inside the frame and ``apart`` from all ``others`` (n, 2); -1: none.
+
+    The frame is all places not farther than ``room`` from the ``middle`` in either direction.  The nearest two points of
+    two dashes that do not cross include an end of one.  Crossing ones have an end within half a dash of the other, which
+    is less than what is asked for (``PathSettings`` sees to it).
+
+    >>> dashes = np.array([[9, 11], [5, 6], [5 + 4j, 6 + 4j]], dtype=complex)
+    >>> first_fit(dashes, np.array([[4 + 1j, 7 + 1j]]), 5 + 5j, 5.0, 2.5)
+    2
+    """
+    for k in range(len(dashes)):
+        start, end = dashes[k]
+        fits = True
+        for place in (start, end):
+            fits = fits and max(abs((place - middle).real), abs((place - middle).imag)) <= room
+        reach = abs(end - start) + apart  # who starts farther away than this and its own length is far enough
+        for n in range(len(others)):
+            if not fits:
+                break
+            one, two = others[n]
+            away, far = one - start, reach + abs(two - one)
+            if away.real**2 + away.imag**2 <= far**2:
+                fits = min(distance(start, one, two), distance(end, one, two),
+                           distance(one, start, end), distance(two, start, end)) >= apart  # fmt: skip
+        if fits:
+            return k
+    return -1
+
+
+@njit(cache=True)
+def add_ink(image: np.ndarray, shapes: np.ndarray, radius: float, antialias: int) -> None:
+    """``pathfinder.ink``, into ``image`` (M, M), of which no pixel gets paler."""
+    size = len(image)
+    for n in range(len(shapes)):
+        start, end = shapes[n]
+        left, right = min(start.real, end.real), max(start.real, end.real)
+        top, bottom = min(start.imag, end.imag), max(start.imag, end.imag)
+        for row in range(max(np.floor(top - radius - 1), 0), min(np.ceil(bottom + radius + 1), size)):
+            for column in range(max(np.floor(left - radius - 1), 0), min(np.ceil(right + radius + 1), size)):
+                cover = 0.0
+                for y in range(row * antialias, (row + 1) * antialias):
+                    for x in range(column * antialias, (column + 1) * antialias):
+                        point = complex((x + 0.5) / antialias, (y + 0.5) / antialias)
+                        away = (radius - distance(point, start, end)) * antialias
+                        cover += min(max(0.5 + away, 0.0), 1.0)
+                image[row, column] = max(image[row, column], cover / antialias**2)
