@@ -13,8 +13,13 @@ from matplotlib.lines import Line2D
 from lrnnlab.show.style import FAINT, FAMILIES, INK, Look, check_one_budget, label_ends, new_figure, styled
 from lrnnlab.tables import dlr_table5 as table5
 
-MODELS = {"dlr": ("DLR", Look("#0B6E4F", "-", "o")), "transformer": ("Transformer", FAMILIES["softmax"]._replace(
-    dash=(0, (5, 1.5)), marker="s"))}  # fmt: skip
+DLR = "#0B6E4F"
+MODELS = {"dlr": ("DLR", Look(DLR, "-", "o")), "transformer": ("Transformer", Look(
+    FAMILIES["softmax"].colour, (0, (5, 1.5)), "s"))}  # fmt: skip
+ROWS = {
+    **{f"{mixer}_{place}": (f"{name}, {place}-norm", look) for mixer, (name, look) in MODELS.items() for place in ("post", "pre")},
+    "dlr_post_small": ("DLR, post-norm, small start", Look(DLR, (0, (1, 1.2)), "^")),
+}  # fmt: skip
 PLACES = {"post": "post-norm", "pre": "pre-norm"}
 
 
@@ -106,15 +111,14 @@ def loss_by_rate(records: Sequence[Mapping]) -> Figure:
     figure, panels = new_figure(3.4, columns=2, left=0.65, right=1.15, top=0.85, bottom=0.5, gap=0.25, sharey=True)
     level = records[0]["levels"]["unigram"]
     for axes, (layers, width) in zip(panels, table5.DEPTHS.items()):
-        for row in table5.ROWS:
-            mixer, place = row.split("_")
-            _, look = MODELS[mixer]
-            points = [(float(rate), fmean(found)) for rate in table5.RATES
-                      if (found := [record["metrics"]["test"] for record in records if record["row"] == row
-                                    and record["task"] == f"depth{layers}-{rate}" and record["metrics"]["test"] is not None])]  # fmt: skip
+        for row, (_, look) in ROWS.items():
+            cells = {float(rate): [record["metrics"]["test"] for record in records
+                                   if (record["row"], record["task"]) == (row, f"depth{layers}-{rate}")
+                                   and record["metrics"]["test"] is not None] for rate in table5.RATES}  # fmt: skip
+            points = [(rate, fmean(cell)) for rate, cell in cells.items() if cell]
             if points:
-                axes.plot(*zip(*points), color=look.colour, ls=look.dash, marker=look.marker, ms=6,
-                          mfc=look.colour if place == "post" else "white", clip_on=False)  # fmt: skip
+                axes.plot(*zip(*points), color=look.colour, ls=look.dash, marker=look.marker, ms=6, mfc=_fill(row, look),
+                          clip_on=False)  # fmt: skip
         axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)), zorder=1)
         axes.set(xscale="log", xlabel="learning rate", xlim=(8e-4, 3.8e-2))
         axes.set_xticks([float(rate) for rate in table5.RATES], table5.RATES)
@@ -122,8 +126,12 @@ def loss_by_rate(records: Sequence[Mapping]) -> Figure:
         axes.set_title(f"{layers} layers, width {width}")
     panels[0].set(ylabel="test loss, nats a character", ylim=(None, level + 0.15))
     label_ends(panels[1], [(level, f"unigram {level:.2f}", FAINT)])
-    handles = [Line2D([], [], color=look.colour, ls=look.dash, marker=look.marker, ms=6, label=f"{name}, {title}",
-                      mfc=look.colour if place == "post" else "white")
-               for name, look in MODELS.values() for place, title in PLACES.items()]  # fmt: skip
-    figure.legend(handles=handles, loc="upper right", ncols=2, columnspacing=1.4, handlelength=3)
+    handles = [Line2D([], [], color=look.colour, ls=look.dash, marker=look.marker, ms=6, label=name, mfc=_fill(row, look))
+               for row, (name, look) in ROWS.items()]  # fmt: skip
+    figure.legend(handles=handles, loc="upper right", ncols=3, columnspacing=1.4, handlelength=3)
     return figure
+
+
+def _fill(row: str, look: Look) -> str:
+    """Pre-norm is hollow."""
+    return "white" if row.endswith("pre") else look.colour

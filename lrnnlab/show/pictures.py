@@ -16,6 +16,8 @@ from lrnnlab.show.bench_figures import recorded, times_ours
 from lrnnlab.show.fading_figures import fading
 from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
 from lrnnlab.show.growth_figures import growth_by_rule
+from lrnnlab.show.language_figures import loss_by_rate, loss_by_step
+from lrnnlab.show.levels_figures import levels_beside_nets
 from lrnnlab.show.norm_figures import norm_through_training
 from lrnnlab.show.output import save
 from lrnnlab.show.regulargpt_figures import (
@@ -73,6 +75,12 @@ def fading_in_order(desk: list[dict]) -> Figure:
     return fading(sorted(desk, key=lambda record: (rows.index(record["row"]), record["seed"])))
 
 
+def levels(desk: list[dict]) -> Figure:
+    """Recorded runs of ``lra/levels`` beside those of the nets."""
+    trivial = [record for record in desk if record["experiment"] == "lra/levels"]
+    return levels_beside_nets(trivial, [record for record in desk if record["experiment"] != "lra/levels"])
+
+
 def _desk(name: str) -> list[dict]:
     found = records.recorded(name)
     if not found:
@@ -118,6 +126,15 @@ PICTURES = {
         "R2 on Shift against the length for seven models, recorded runs on the left, the paper's numbers, of 128 "
         "times the length and the modes, on the right. In both DLR goes down the pale steps that its reach predicts "
         "and DLR-prod stays above. A dashed line at 0.222 is the score of copying the input: DLR-R gets no further."),
+    "dlr_table5": Picture(loss_by_step, ("dlr/table5",),
+        "Loss by step of DLR and the Transformer as models of characters, post-norm on the left, pre-norm on the right. In "
+        "both panels all curves pass the levels of counting single characters, pairs and triples."),
+    "dlr_table5_rates": Picture(loss_by_rate, ("dlr/table5",),
+        "Test loss after a short run by learning rate, for 4 layers and for 16: post-norm nets end at the level of single "
+        "characters at the larger rates, pre-norm nets do not."),
+    "lra_levels": Picture(levels, ("lra/levels", "rotrnn/table1", "dlr/table4"),
+        "Right answers by task: predictors that forget order as diamonds, our nets as blue dots. On ListOps, Retrieval and "
+        "Image the best diamond is level with the best net or ahead of it."),
     "fwp_tables": Picture(fwp_tables, ("fwp/table1", "fwp/table2"),
         "Whole strings right by task and model, eight panels, grey diamonds the paper's, blue dots recorded runs over"
         " seeds. On parity, (aa)* and (abab)* Transformer, linear and DeltaNet are at 0; where brackets or letters "

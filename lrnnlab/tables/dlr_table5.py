@@ -5,14 +5,16 @@ LayerNorm stands behind the sums (post-norm) and trains where it stands before t
 both.  Here: the help topics of Python (``character_text``), as characters, or as the ``VOCABULARY`` most frequent words
 and other pieces (``language.Vocabulary``).  A number here is comparable with the others here, not with the paper's.
 
-Rows: ``dlr_post``, ``dlr_pre``, ``transformer_post``, ``transformer_pre``.  A block is a mixer and a feed-forward part of 4 D
-hidden channels, each with its sum and norm; pre-norm has one more norm before the readout.  DLR is linear, without
-activation and output map, as in App. A.6; its own parameters have a fifth of the rate (2e-4 and 1e-3 there).  The
-Transformer has attention with rotary positions in its place.  AdamW, decay .1.
+Rows: ``dlr_post``, ``dlr_pre``, ``transformer_post``, ``transformer_pre``, ``dlr_post_small``.  A block is a mixer and a
+feed-forward part of 4 D hidden channels, each with its sum and norm; pre-norm has one more norm before the readout.  DLR is
+linear, without activation and output map, as in App. A.6; its own parameters have a fifth of the rate (2e-4 and 1e-3
+there).  The Transformer has attention with rotary positions in its place.  AdamW, decay .1.
 
 Tasks ``characters`` and ``tokens`` are trained at one rate, after a warm-up.  The tasks ``depth4-...`` and ``depth16-...``
 ask at which rate which row breaks: short runs on characters at the rate that the name ends in, from the first step on,
-with 4 layers of width 64 and with 16, the paper's number, of width 32.
+with 4 layers of width 64 and with 16, the paper's number, of width 32.  ``dlr_post_small`` is there to tell why deep
+post-norm DLR breaks: its kernels and skips start at a tenth (``START``) of DLR's, so that what a layer adds is small
+beside what it is added to, as it is where attention starts; all else is as in ``dlr_post``.
 
 Beside the losses stand three levels on the same test text: models that count single tokens, pairs and triples
 (``language.ngram_level``).  A net at the unigram level has learned which characters are frequent, and nothing of their
@@ -60,7 +62,8 @@ from lrnnlab.tasks.long_range import BOOKS, load_books
 from lrnnlab.training.loop import train, with_seed
 from lrnnlab.training.steady import steady_arithmetic, stream
 
-ROWS = ("dlr_post", "dlr_pre", "transformer_post", "transformer_pre")
+ROWS = ("dlr_post", "dlr_pre", "transformer_post", "transformer_pre", "dlr_post_small")
+START = 0.1  # of ``dlr_post_small``: the part of its kernels and skips that it starts with
 TEXTS = ("characters", "tokens")
 DEPTHS = {4: 64, 16: 32}  # layers: D
 RATES = ("0.001", "0.003", "0.01", "0.03")
@@ -85,7 +88,7 @@ def setting(row: str, task: str, budget: str) -> dict:
     >>> setting("dlr_pre", "characters", "desk")["options"], setting("dlr_pre", "depth16-0.01", "desk")["rate"]
     ({'state': 64, 'dt': (0.001, 0.1)}, 0.01)
     """
-    mixer, place = row.split("_")
+    mixer, place, *small = row.split("_")
     layers, width, length, batch, steps, rate = 4, 64, 256, 4, 1500, 3e-3
     warmup, state, heads, size = steps // 10, 64, 4, 16
     data: dict[str, Any] = {"device": "cpu", "looks": 15, "shown": 32}
@@ -105,7 +108,8 @@ def setting(row: str, task: str, budget: str) -> dict:
         "heads": heads, "head_size": size, "bare": True}  # fmt: skip
     return {"mixer": mixer, "place": place, "options": options, "layers": layers, "width": width, "length": length,
             "batch": batch, "steps": steps, "warmup": warmup, "rate": rate, "recurrent_rate": rate / 5, "decay": 0.1,
-            "vocabulary": VOCABULARY[budget] if task == "tokens" else None, **data}  # fmt: skip
+            "vocabulary": VOCABULARY[budget] if task == "tokens" else None, **({"start": START} if small else {}),
+            **data}  # fmt: skip
 
 
 def texts(setting: dict) -> tuple[Vocabulary, Tensor, Tensor, dict]:
@@ -140,7 +144,11 @@ def build_net(setting: dict, V: int, seed: int) -> Net:
         made = blocks(mixer, D, setting["layers"], norm="layer", place=place, ff=4, ff_activation="gelu")
         return Net(made, V, D, vocab_size=V, final_norm=place == "pre")
 
-    return with_seed(make, seed)
+    net = with_seed(make, seed)
+    for block in net.blocks if "start" in setting else ():
+        for weights in (block.mixer.W, block.mixer.skip):
+            weights.data.mul_(setting["start"])
+    return net
 
 
 def pieces(tokens: Tensor, length: int) -> tuple[Tensor, Tensor]:
