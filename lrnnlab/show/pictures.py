@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from lrnnlab import records
 from lrnnlab.models import snap
 from lrnnlab.show.atomic_figures import r2_by_task
+from lrnnlab.show.atomic_figures import r2_by_task
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.bench_figures import recorded, times_ours
 from lrnnlab.show.fading_figures import fading
@@ -18,6 +19,7 @@ from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
 from lrnnlab.show.growth_figures import growth_by_rule
 from lrnnlab.show.language_figures import loss_by_rate, loss_by_step
 from lrnnlab.show.levels_figures import levels_beside_nets
+from lrnnlab.show.long_range_figures import errors_by_node, pictures_and_answers, pictures_and_classes
 from lrnnlab.show.norm_figures import norm_through_training
 from lrnnlab.show.output import save
 from lrnnlab.show.regulargpt_figures import (
@@ -126,6 +128,18 @@ PICTURES = {
         "R2 on Shift against the length for seven models, recorded runs on the left, the paper's numbers, of 128 "
         "times the length and the modes, on the right. In both DLR goes down the pale steps that its reach predicts "
         "and DLR-prod stays above. A dashed line at 0.222 is the score of copying the input: DLR-R gets no further."),
+    "dlr_table1": Picture(r2_by_task, ("dlr/table1",),
+        "R2 of the eleven atomic tasks by net and number of layers, recorded at lengths 64 and 128 and, in grey, the paper's. "
+        "One layer of DLR knows Shift, CumSum, SelectFixed and SolveFixed, six layers Reverse and Solve as well, attention "
+        "Select and MIPS; nothing is above the level without skill on Sort and ContextShift."),
+    "dlr_fig1": Picture(lambda: pictures_and_classes(128, 4), (),
+        "Four pictures of dashed paths with circles and, below each, which pixels are on a main path, and on one with a "
+        "circle at both ends."),
+    "dlr_fig2": Picture(errors_by_node, ("dlr/table3",),
+        "Wrong answers at the brackets of nested lists by height of the node and by operator, for DLR and local attention, "
+        "beside the error of the commonest answer there."),
+    "dlr_fig3": Picture(pictures_and_answers, ("dlr/table3",),
+        "Test pictures of dashed paths, the right class of every pixel, and the classes that trained nets gave."),
     "dlr_table5": Picture(loss_by_step, ("dlr/table5",),
         "Loss by step of DLR and the Transformer as models of characters, post-norm on the left, pre-norm on the right. In "
         "both panels all curves pass the levels of counting single characters, pairs and triples."),
