@@ -17,7 +17,8 @@ DLR = "#0B6E4F"
 MODELS = {"dlr": ("DLR", Look(DLR, "-", "o")), "transformer": ("Transformer", Look(
     FAMILIES["softmax"].colour, (0, (5, 1.5)), "s"))}  # fmt: skip
 ROWS = {
-    **{f"{mixer}_{place}": (f"{name}, {place}-norm", look) for mixer, (name, look) in MODELS.items() for place in ("post", "pre")},
+    **{f"{mixer}_{place}": (f"{name}, {place}-norm", look)
+       for mixer, (name, look) in MODELS.items() for place in ("post", "pre")},
     "dlr_post_small": ("DLR, post-norm, small start", Look(DLR, (0, (1, 1.2)), "^")),
 }  # fmt: skip
 PLACES = {"post": "post-norm", "pre": "pre-norm"}
@@ -80,7 +81,7 @@ def _losses(axes: Axes, cell: Sequence[Mapping], look: Look) -> None:
               lw=0.7, alpha=0.6)  # fmt: skip
     looked = [look["step"] for look in cell[0]["watched"]]
     test = np.mean([[one["test"] for one in record["watched"]] for record in cell], 0)
-    axes.plot(looked, test, color=look.colour, ls=look.dash, marker=look.marker, ms=3.5, clip_on=False)
+    axes.plot(looked, test, color=look.colour, ls=look.dash, marker=look.marker, ms=3.5)
 
 
 @styled

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from lrnnlab import records
 from lrnnlab.models import snap
 from lrnnlab.show.atomic_figures import r2_by_task
-from lrnnlab.show.atomic_figures import r2_by_task
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.bench_figures import recorded, times_ours
 from lrnnlab.show.fading_figures import fading
@@ -128,10 +127,6 @@ PICTURES = {
         "R2 on Shift against the length for seven models, recorded runs on the left, the paper's numbers, of 128 "
         "times the length and the modes, on the right. In both DLR goes down the pale steps that its reach predicts "
         "and DLR-prod stays above. A dashed line at 0.222 is the score of copying the input: DLR-R gets no further."),
-    "dlr_table1": Picture(r2_by_task, ("dlr/table1",),
-        "R2 of the eleven atomic tasks by net and number of layers, recorded at lengths 64 and 128 and, in grey, the paper's. "
-        "One layer of DLR knows Shift, CumSum, SelectFixed and SolveFixed, six layers Reverse and Solve as well, attention "
-        "Select and MIPS; nothing is above the level without skill on Sort and ContextShift."),
     "dlr_fig1": Picture(lambda: pictures_and_classes(128, 4), (),
         "Four pictures of dashed paths with circles and, below each, which pixels are on a main path, and on one with a "
         "circle at both ends."),
