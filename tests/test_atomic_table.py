@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from recorded import belonging, planned
+from recorded import belonging, found, planned
 from scipy.linalg import null_space, sqrtm
 from scipy.optimize import least_squares
 
-from lrnnlab import tables
+from lrnnlab import records, tables
 from lrnnlab.chapters.ch07 import by_width
 from lrnnlab.show.atomic_figures import r2_by_task
 from lrnnlab.show.output import LARGEST, png
@@ -241,3 +241,47 @@ def test_the_picture_holds_the_numbers_and_whitens_what_has_no_skill():
         r2_by_task([made("dlr_1", "sort-64", 0.48)], lengths=(7,))
     with pytest.raises(ValueError, match="one budget"):
         r2_by_task([made("dlr_1", "sort-64", 0.48), made("dlr_1", "sort-64", 0.48, budget="live")])
+
+
+# --------------------------------------------------------------------------------------------------------- what is recorded
+
+
+def recorded():
+    """R2 of every seed by (task, row), at the desk."""
+    cells = {}
+    for record in records.recorded("dlr/table1"):
+        cells.setdefault((record["task"], record["row"]), []).append(record["metrics"]["r2"])
+    return cells
+
+
+def test_the_papers_pattern_is_recorded():
+    cells = recorded()
+    one_layer = ("shift", "cumsum", "select_fixed", "solve_fixed")
+    known = [(f"{task}-{L}", "dlr_1") for task in one_layer for L in (64, 128)]
+    known += [(f"{task}-64", "dlr_6") for task in (*one_layer, "cummax", "reverse", "solve")]
+    known += [(f"{task}-64", row) for task in ("cummax", "mips") for row in ("attention_1", "attention_2", "attention_ff_2")]
+    for cell in known:
+        assert np.mean(cells[cell]) >= 0.9, cell
+    for (task, row), r2 in cells.items():
+        name, L = task.split("-")
+        level = trivial_level(ATOMIC[name](), int(L)) if name in ("sort", "mips") else 0
+        if name in ("sort", "context_shift") or (name == "mips" and not row.startswith("attention")):
+            assert np.mean(r2) <= level + 0.1, (task, row)
+    for task in ("shift", "select_fixed", "solve_fixed", "reverse"):
+        assert np.mean(cells[f"{task}-64", "dlr_real_1"]) < 0.3
+    for task in ("reverse", "solve", "select"):
+        one, two, six = (np.mean(cells[f"{task}-64", f"dlr_{layers}"]) for layers in (1, 2, 6))
+        assert one < two < six, task
+
+
+def test_what_the_readme_of_the_records_says():
+    cells, said = recorded(), found("dlr/table1")
+    for task, row in (("reverse-64", "dlr_1"), ("reverse-64", "dlr_6"), ("solve-64", "dlr_6"), ("select-64", "attention_2"),
+                      ("reverse-128", "dlr_6"), ("select_fixed-64", "dss_1"), ("sort-64", "dlr_6")):  # fmt: skip
+        assert dlr_table1.short(np.mean(cells[task, row])) in said, (task, row)
+    widths = dlr_width.by_share(records.recorded("dlr/width"))
+    for share, r2 in widths[32].items():
+        assert f"{dlr_table1.short(np.mean(r2))} at D = {32 * share:.0f}" in found("dlr/width")
+    for cells_of in widths.values():
+        means = [np.mean(r2) for r2 in cells_of.values()]
+        assert means == sorted(means)
