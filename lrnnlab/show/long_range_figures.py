@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from lrnnlab.show.shift_figures import ROWS as KERNELS
-from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, label_ends, new_figure, styled
+from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, label_ends, new_figure, styled, value_colour
 from lrnnlab.tables.dlr_table3 import SPLITS
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.base import numpy_random
@@ -23,13 +23,13 @@ from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, s
 ROWS = {"dlr": KERNELS["dlr"], "dss": KERNELS["dss"],
         "local_attention": ("LocalAttention", Look("#E69F00", (0, (6, 1.5)), "s"))}  # fmt: skip
 CLASSES = ("elsewhere", "on a main path", "on a main path with a circle at both ends")
-COLOURS = ("#f4f4f4", "#56B4E9", "#D55E00")  # of the classes, from pale to dark
+COLOURS = ("#f4f4f4", value_colour(1, 3), value_colour(2, 3))  # of the classes; elsewhere is nearly white
 OPERATORS = ("MIN", "MAX", "MED", "SM")
 
 
 @styled
-def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 2) -> Figure:
-    """Figure 1: pictures of Pathfinder-Segmentation, and below each what is asked for.
+def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 0) -> Figure:
+    """Figure 1: pictures of Pathfinder-Segmentation, connected and not in turn, and below each what is asked for.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 2) -> Figu
     count : int
         How many pictures.
     seed : int
-        Of the pictures, which are the split ``seed`` of ``dlr/table3`` (2 is its test split).
+        Of the pictures.
 
     Examples
     --------
@@ -47,8 +47,11 @@ def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 2) -> Figu
     """
     settings = PathfinderSegmentation(side).settings
     figure, panels = new_figure(3.95, rows=2, columns=count, left=0.1, right=0.1, top=0.3, bottom=0.4, gap=0.1, squeeze=False)
+    rng = numpy_random(seed)
     for number, (above, below) in enumerate(panels.T):
-        scene = draw_scene(settings, numpy_random(seed, number))
+        scene = draw_scene(settings, rng)
+        while scene.connected != (number % 2 == 0):
+            scene = draw_scene(settings, rng)
         _picture(above, draw(scene))
         _classes(below, segment(scene))
         above.set_title("connected" if scene.connected else "not connected", fontsize=SMALL, loc="center")
