@@ -40,7 +40,7 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
@@ -163,8 +163,8 @@ def data(kind: str, size: int, split: str, count: int) -> Data:
     (torch.Size([2, 1024]), torch.uint8, [0, 1, 2])
     """
     if kind == "segmentation":
-        task = PathfinderSegmentation(size)
-        pictures = [task.picture(SPLITS.index(split), number) for number in range(count)]
+        drawer = PathfinderSegmentation(size)
+        pictures = [drawer.picture(SPLITS.index(split), number) for number in range(count)]
         bright = torch.stack([((inputs[:, 0] + 1) * 127.5).round().byte() for inputs, _ in pictures])
         return bright, torch.stack([targets.to(torch.int8) for _, targets in pictures])
     task, rng = trees(size), python_random(stream(0, f"table3/{split}"))
@@ -272,7 +272,7 @@ def build_net(setting: dict, seed: int) -> Net:
 
 
 @torch.no_grad()
-def answers(net: Net, kind: str, items: Data, B: int, device: str = "cpu") -> Tensor:
+def answers(net: nn.Module, kind: str, items: Data, B: int, device: str = "cpu") -> Tensor:
     """The class with the greatest output at every place, (count, T)."""
     return torch.cat([net(as_batch(kind, part, device)[0]).argmax(-1).cpu()
                       for part in zip(*(part.split(B) for part in items))])  # fmt: skip
@@ -298,7 +298,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         chosen = torch.randint(len(inputs), (B,), generator=generator)
         return as_batch(kind, (inputs[chosen], targets[chosen]), device)
 
-    def score(net: Net, items: Data) -> dict:
+    def score(net: nn.Module, items: Data) -> dict:
         found = answers(net, kind, items, B, device)
         if kind == "segmentation":
             return of_batches(items[1].numpy(), found.numpy())
