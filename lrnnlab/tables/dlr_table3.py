@@ -210,6 +210,8 @@ def by_node(tokens: Tensor, answers: Tensor) -> pd.DataFrame:
     tokens, answers : Tensor
         (B,T), padded; what was answered at each place.
 
+    Examples
+    --------
     >>> task = trees(128)
     >>> tokens = task.read("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]")
     >>> by_node(tokens[None], torch.zeros(1, 15)).to_dict("list")
