@@ -163,7 +163,7 @@ def test_text_and_figures(made):
             draw(wrong)
 
 
-def test_records_say_what_readme_says():
+def test_records_hold_together():
     found = records.read_all(records.data_folder() / "records" / "dlr" / "table3" / "desk")
     for record in found:
         if record["task"].startswith("listops"):

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from lrnnlab.show.shift_figures import ROWS as KERNELS
-from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, label_ends, new_figure, styled
+from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, new_figure, styled, value_colour
 from lrnnlab.tables.dlr_table3 import SPLITS
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.base import numpy_random
@@ -23,13 +23,13 @@ from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, s
 ROWS = {"dlr": KERNELS["dlr"], "dss": KERNELS["dss"],
         "local_attention": ("LocalAttention", Look("#E69F00", (0, (6, 1.5)), "s"))}  # fmt: skip
 CLASSES = ("elsewhere", "on a main path", "on a main path with a circle at both ends")
-COLOURS = ("#f4f4f4", "#56B4E9", "#D55E00")  # of the classes, from pale to dark
+COLOURS = ("#f4f4f4", value_colour(1, 3), value_colour(2, 3))  # of the classes; elsewhere is nearly white
 OPERATORS = ("MIN", "MAX", "MED", "SM")
 
 
 @styled
-def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 2) -> Figure:
-    """Figure 1: pictures of Pathfinder-Segmentation, and below each what is asked for.
+def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 0) -> Figure:
+    """Figure 1: pictures of Pathfinder-Segmentation, connected and not in turn, and below each what is asked for.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 2) -> Figu
     count : int
         How many pictures.
     seed : int
-        Of the pictures, which are the split ``seed`` of ``dlr/table3`` (2 is its test split).
+        Of the pictures.
 
     Examples
     --------
@@ -47,8 +47,11 @@ def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 2) -> Figu
     """
     settings = PathfinderSegmentation(side).settings
     figure, panels = new_figure(3.95, rows=2, columns=count, left=0.1, right=0.1, top=0.3, bottom=0.4, gap=0.1, squeeze=False)
+    rng = numpy_random(seed)
     for number, (above, below) in enumerate(panels.T):
-        scene = draw_scene(settings, numpy_random(seed, number))
+        scene = draw_scene(settings, rng)
+        while scene.connected != (number % 2 == 0):
+            scene = draw_scene(settings, rng)
         _picture(above, draw(scene))
         _classes(below, segment(scene))
         above.set_title("connected" if scene.connected else "not connected", fontsize=SMALL, loc="center")
@@ -84,15 +87,15 @@ def errors_by_node(records: Sequence[Mapping], rows: Sequence[str] = ("dlr", "lo
     records = [record for record in records if record["row"] in rows and "by_height" in record]
     _one_task(records, "ListOps")
     check_one_budget(records)
-    figure, (left, right) = new_figure(3.3, columns=2, left=0.65, right=1.15, top=0.35, bottom=0.55, gap=0.35, sharey=True,
+    figure, (left, right) = new_figure(3.4, columns=2, left=0.65, right=0.15, top=0.6, bottom=0.55, gap=0.35, sharey=True,
                                        gridspec_kw={"width_ratios": (1.5, 1)})  # fmt: skip
     heights = sorted({part["height"] for record in records for part in record["by_height"]})
     _errors(left, records, rows, "height", heights)
-    ends = _errors(right, records, rows, "operator", OPERATORS)
+    _errors(right, records, rows, "operator", OPERATORS)
     left.set(xlabel="height of the node", ylabel="% of the values wrong", ylim=(0, 100))
-    left.set_title(f"{records[0]['task'].removeprefix('listops-')} tokens at most")
+    left.set_title(f"expressions of up to {records[0]['task'].removeprefix('listops-')} tokens", y=1.1)
     right.set(xlabel="operator")
-    label_ends(right, ends)
+    figure.legend(*left.get_legend_handles_labels(), loc="upper right", ncols=3)
     return figure
 
 
@@ -145,25 +148,20 @@ def _one_task(records: Sequence[Mapping], kind: str) -> None:
         raise ValueError(f"the picture shows records of one task of {kind}, got {len(records)} of {tasks}")
 
 
-def _errors(axes: Axes, records: Sequence[Mapping], rows: Sequence[str], by: str, names: Sequence) -> list[tuple]:
-    """Lines over ``names``; returns the labels of their right ends."""
-    ends = []
+def _errors(axes: Axes, records: Sequence[Mapping], rows: Sequence[str], by: str, names: Sequence) -> None:
+    at = np.arange(len(names))
     for row in rows:
-        title, look = ROWS[row]
         cell = [{part[by]: 100 * (1 - part["right"]) for part in r[f"by_{by}"]} for r in records if r["row"] == row]
-        if not cell:
-            continue
-        found = np.array([[seed.get(name, np.nan) for name in names] for seed in cell])
-        at, mean = np.arange(len(names)), np.nanmean(found, 0)
-        axes.plot(at, mean, color=look.colour, ls=look.dash if by == "height" else "", marker=look.marker, ms=5)
-        axes.vlines(at, np.nanmin(found, 0), np.nanmax(found, 0), color=look.colour, lw=4, alpha=0.4)
-        ends.append((float(mean[-1]), title, look.colour))
+        if cell:
+            title, look = ROWS[row]
+            found = np.array([[seed[name] for name in names] for seed in cell])
+            dash = look.dash if by == "height" else ""
+            axes.plot(at, found.mean(0), color=look.colour, ls=dash, marker=look.marker, ms=5, label=title)
+            axes.vlines(at, found.min(0), found.max(0), color=look.colour, lw=4, alpha=0.4)
     level = {part[by]: 100 * (1 - part["majority"]) for part in records[0][f"by_{by}"]}
-    wrong = [level.get(name, np.nan) for name in names]
-    axes.hlines(wrong, np.arange(len(names)) - 0.4, np.arange(len(names)) + 0.4, color=FAINT, lw=1.4, ls=(0, (4, 2)))
-    axes.set_xticks(range(len(names)), names)
+    axes.hlines([level[name] for name in names], at - 0.4, at + 0.4, color=FAINT, lw=1.4, ls=(0, (4, 2)), label="commonest value")
+    axes.set_xticks(at, names)
     axes.set_xlim(-0.5, len(names) - 0.5)
-    return [*ends, (wrong[-1], "commonest value", FAINT)]
 
 
 def _picture(axes: Axes, pixels: np.ndarray) -> None:

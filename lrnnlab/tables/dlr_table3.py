@@ -40,7 +40,7 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
@@ -163,8 +163,8 @@ def data(kind: str, size: int, split: str, count: int) -> Data:
     (torch.Size([2, 1024]), torch.uint8, [0, 1, 2])
     """
     if kind == "segmentation":
-        task = PathfinderSegmentation(size)
-        pictures = [task.picture(SPLITS.index(split), number) for number in range(count)]
+        drawer = PathfinderSegmentation(size)
+        pictures = [drawer.picture(SPLITS.index(split), number) for number in range(count)]
         bright = torch.stack([((inputs[:, 0] + 1) * 127.5).round().byte() for inputs, _ in pictures])
         return bright, torch.stack([targets.to(torch.int8) for _, targets in pictures])
     task, rng = trees(size), python_random(stream(0, f"table3/{split}"))
@@ -210,6 +210,8 @@ def by_node(tokens: Tensor, answers: Tensor) -> pd.DataFrame:
     tokens, answers : Tensor
         (B,T), padded; what was answered at each place.
 
+    Examples
+    --------
     >>> task = trees(128)
     >>> tokens = task.read("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]")
     >>> by_node(tokens[None], torch.zeros(1, 15)).to_dict("list")
@@ -272,7 +274,7 @@ def build_net(setting: dict, seed: int) -> Net:
 
 
 @torch.no_grad()
-def answers(net: Net, kind: str, items: Data, B: int, device: str = "cpu") -> Tensor:
+def answers(net: nn.Module, kind: str, items: Data, B: int, device: str = "cpu") -> Tensor:
     """The class with the greatest output at every place, (count, T)."""
     return torch.cat([net(as_batch(kind, part, device)[0]).argmax(-1).cpu()
                       for part in zip(*(part.split(B) for part in items))])  # fmt: skip
@@ -298,7 +300,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         chosen = torch.randint(len(inputs), (B,), generator=generator)
         return as_batch(kind, (inputs[chosen], targets[chosen]), device)
 
-    def score(net: Net, items: Data) -> dict:
+    def score(net: nn.Module, items: Data) -> dict:
         found = answers(net, kind, items, B, device)
         if kind == "segmentation":
             return of_batches(items[1].numpy(), found.numpy())
@@ -375,7 +377,7 @@ def line(record: dict) -> str:
 def why_low(cell: Sequence[dict]) -> str:
     """Why a cell is below 95 % of the values or a macro F1 of 90 %; "" where it is not.
 
-    What was to be seen at the end of the curve says whether more steps would help.
+    What the second half of the steps has added says whether more of them would help.
 
     >>> metrics = {"accuracy": 0.4, "training_accuracy": 0.41, "steps": 100}
     >>> curve = [{"step": step, "accuracy": share} for step, share in ((0, 0.1), (50, 0.3), (100, 0.4))]
@@ -388,9 +390,10 @@ def why_low(cell: Sequence[dict]) -> str:
         return ""
     if trained > mean + 0.1:
         return f"learned by heart: {100 * trained:.1f} on training items"
-    before, last = cell[0]["curve"][-2]["step"], cell[0]["curve"][-1]["step"]
-    gain = 100 * fmean(record["curve"][-1][name] - record["curve"][-2][name] for record in cell)
-    return f"not learned in {last:,} steps: {gain:+.1f} in the last {last - before}"
+    half = (len(cell[0]["curve"]) - 1) // 2
+    before, last = (cell[0]["curve"][look]["step"] for look in (half, -1))
+    gain = 100 * fmean(record["curve"][-1][name] - record["curve"][half][name] for record in cell)
+    return f"not learned in {last:,} steps: {gain:+.1f} in the last {last - before:,}"
 
 
 def table(records: Sequence[dict]) -> str:
@@ -419,7 +422,7 @@ def table(records: Sequence[dict]) -> str:
              **{guess: f"{100 * cell[0]['levels'][guess]['macro_f1']:.1f}" for guess in ("nothing", "ink")},
              "why low": why_low(cell)} for cell in cells.values()]))  # fmt: skip
     paper = "paper, T = 8192 and other sizes and steps (not comparable with the above unless at the budget paper), %"
-    return "\n\n".join([*parts, f"{paper}\n{PAPER.T.to_string()}"])
+    return "\n\n".join([*parts, f"{paper}\n{PAPER.to_string()}"])
 
 
 def _ran(cell: Sequence[dict]) -> dict:

@@ -63,8 +63,10 @@ def add_ink(image: np.ndarray, shapes: np.ndarray, radius: float, antialias: int
         start, end = shapes[n]
         left, right = min(start.real, end.real), max(start.real, end.real)
         top, bottom = min(start.imag, end.imag), max(start.imag, end.imag)
-        for row in range(max(np.floor(top - radius - 1), 0), min(np.ceil(bottom + radius + 1), size)):
-            for column in range(max(np.floor(left - radius - 1), 0), min(np.ceil(right + radius + 1), size)):
+        rows = range(max(int(top - radius - 1), 0), min(int(bottom + radius + 2), size))
+        columns = range(max(int(left - radius - 1), 0), min(int(right + radius + 2), size))
+        for row in rows:
+            for column in columns:
                 cover = 0.0
                 for y in range(row * antialias, (row + 1) * antialias):
                     for x in range(column * antialias, (column + 1) * antialias):
