@@ -269,3 +269,29 @@ def test_rates_are_drawn_as_they_are(made):
 
 def recorded():
     return records.read_all(records.data_folder() / "records" / "dlr" / "table5" / "desk")
+
+
+def test_what_the_records_say():
+    text, by_cell = found("dlr/table5"), {(one["task"], one["row"]): one for one in recorded()}
+    four = dlr_table5.ROWS[:4]
+    for task in dlr_table5.TEXTS:
+        assert all(dlr_table5.verdict(by_cell[task, row]).startswith("below") for row in four)
+        level = by_cell[task, "dlr_pre"]["levels"]
+        losses = {row: by_cell[task, row]["metrics"]["test"] for row in four}
+        assert max(losses.values()) < min(level.values()) and f"{level['bigram']:.2f}" in text
+        if task == "characters":
+            assert f"{min(losses.values()):.2f} to {max(losses.values()):.2f}" in text and f"{level['trigram']:.2f}" in text
+        else:
+            assert f"DLR {losses['dlr_post']:.2f} and {losses['dlr_pre']:.2f}, the Transformer" in text
+            assert {f"{losses[row]:.2f}" for row in four[2:]} == {"2.55"}
+    speed = {key: one["metrics"]["tokens_per_second"] for key, one in by_cell.items()}
+    ratios = [speed[task, f"dlr_{place}"] / speed[task, f"transformer_{place}"] for task in dlr_table5.TEXTS for place in ("post", "pre")]
+    assert f"{min(ratios):.1f} to {max(ratios):.1f} times as fast" in text
+    swept = {(task, row): dlr_table5.verdict(one).startswith("broken") for (task, row), one in by_cell.items() if row in four}
+    broken = {key for key, lost in swept.items() if lost}
+    assert broken == {("depth4-0.03", "dlr_post"), ("depth4-0.03", "transformer_post"), ("depth16-0.003", "dlr_post"),
+                      ("depth16-0.01", "dlr_post"), ("depth16-0.01", "transformer_post")}  # fmt: skip
+    assert {task for task, _ in by_cell} == set(dlr_table5.TASKS) - {"depth16-0.03"}
+    at = {row: by_cell["depth16-0.001", row]["metrics"]["test"] for row in (*four, "dlr_post_small")}
+    assert f"DLR is at {at['dlr_post']:.2f} where the Transformer has {at['transformer_post']:.2f}" in text
+    assert at["dlr_post_small"] < at["dlr_post"] - 0.5 and f"{at['dlr_post_small']:.2f}" in text

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from recorded import belonging, planned
+from recorded import belonging, found, planned
 from sample_files import write_samples
 
 from lrnnlab import records, tables
@@ -217,3 +217,25 @@ def test_a_picture_shows_the_records():
     assert {one["metrics"]["accuracy"] for one in made} <= set(drawn.tolist())
     with pytest.raises(ValueError, match="got 0"):
         levels_beside_nets([], nets)
+
+
+def test_what_the_records_say():
+    text = found("lra/levels")
+    made, nets = recorded("lra/levels"), recorded("rotrnn/table1") + recorded("dlr/table4")
+    assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TASKS for row in levels.ROWS}
+    rows = {row["task"]: row for row in levels.beside_nets(made, nets)}
+    for task, best in (("listops", "ends"), ("retrieval", "bag"), ("image", "places")):
+        row = rows[task]
+        assert row["predictor"] == best and row["says"].startswith("asks nothing long")
+        for share in (row["trivial"], row["net"]):
+            assert f"{levels.percent(share)} %" in text, (task, share)
+    assert rows["image"]["trivial"] > rows["image"]["net"] + 0.1
+    speech, words = rows["speech"], rows["text"]
+    assert (speech["predictor"], words["predictor"]) == ("windows", "pairs")
+    assert f"{levels.percent(speech['trivial'])} %" in text and f"{levels.percent(words['trivial'])} %" in text
+    slow = [share for (_, row), share in speech["nets"].items() if row in ("rotrnn", "lru_learned", "lru_recomputed")]
+    assert max(slow) < speech["trivial"] + 0.06 and f"{100 * min(slow):.0f} to {100 * max(slow):.0f} %" in text
+    assert min(share for share in speech["nets"].values() if share not in slow) > 0.985
+    ahead = {row for (_, row), share in words["nets"].items() if share > words["trivial"]}
+    assert ahead == {"rotrnn", "lru_learned", "lru_recomputed"}
+    assert rows["pathfinder"]["says"].startswith("neither")

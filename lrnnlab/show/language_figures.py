@@ -10,17 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from lrnnlab.show.style import FAINT, FAMILIES, INK, Look, check_one_budget, label_ends, new_figure, styled
+from lrnnlab.show.style import FAINT, INK, Look, check_one_budget, label_ends, new_figure, styled
 from lrnnlab.tables import dlr_table5 as table5
 
-DLR = "#0B6E4F"
-MODELS = {"dlr": ("DLR", Look(DLR, "-", "o")), "transformer": ("Transformer", Look(
-    FAMILIES["softmax"].colour, (0, (5, 1.5)), "s"))}  # fmt: skip
+MODELS = {"dlr": ("DLR", Look("#0B6E4F", "-", "o")), "transformer": ("Transformer", Look("#E69F00", (0, (6, 1.5)), "s"))}
 ROWS = {
-    **{f"{mixer}_{place}": (f"{name}, {place}-norm", look)
-       for mixer, (name, look) in MODELS.items() for place in ("post", "pre")},
-    "dlr_post_small": ("DLR, post-norm, small start", Look(DLR, (0, (1, 1.2)), "^")),
-}  # fmt: skip
+    "dlr_post": ("DLR, post-norm", MODELS["dlr"][1]), "dlr_pre": ("DLR, pre-norm", MODELS["dlr"][1]),
+    "transformer_post": ("Transformer, post-norm", MODELS["transformer"][1]),
+    "transformer_pre": ("Transformer, pre-norm", MODELS["transformer"][1]),
+    "dlr_post_small": ("DLR, post-norm, small start", Look("#0B6E4F", (0, (1, 1.2)), "^")),
+}
 PLACES = {"post": "post-norm", "pre": "pre-norm"}
 
 
@@ -52,7 +51,7 @@ def loss_by_step(records: Sequence[Mapping], task: str = "characters") -> Figure
     """
     records = [record for record in records if record["task"] == task]
     check_one_budget(records)
-    figure, panels = new_figure(3.4, columns=2, left=0.65, right=1.15, top=0.65, bottom=0.5, gap=0.25, sharey=True)
+    figure, panels = new_figure(3.4, columns=2, left=0.65, right=1.15, top=0.65, bottom=0.5, gap=0.4, sharey=True)
     levels = records[0]["levels"]
     for axes, (place, title) in zip(panels, PLACES.items()):
         for mixer, (_, look) in MODELS.items():
