@@ -9,7 +9,7 @@ import torch
 
 from lrnnlab import records
 from lrnnlab.chapters import ch07
-from lrnnlab.tables import dlr_table1, dlr_width
+from lrnnlab.tables import dlr_table1, dlr_width, long_range_levels
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC
 
@@ -47,6 +47,40 @@ def test_one_layer_with_channels_enough_reverses():
 def test_the_level_of_every_task_is_that_of_its_records():
     _, level = r2(64)
     assert level.keys() == set(dlr_table1.STEPS)
+
+
+def test_what_is_said_of_trees_and_pictures_stands_in_their_records():
+    kept = records.recorded("dlr/table3")
+    for record in (one for one in kept if one["task"] == "listops-128"):
+        by_height = {one["height"]: one["right"] for one in record["by_height"]}
+        by_operator = {one["operator"]: one["right"] - one["majority"] for one in record["by_operator"]}
+        assert by_height[1] > 0.7 and all(0.15 < share < 0.3 for height, share in by_height.items() if height >= 4)
+        assert by_operator.pop("SM") < 0.05 < 0.25 < min(by_operator.values())
+        curve = [look["accuracy"] for look in record["curve"]]
+        assert curve[-1] > curve[len(curve) // 2] + 0.01  # it goes on rising
+    of_32 = [record for record in kept if record["task"] == "segmentation-32"]
+    assert all(record["levels"]["ink"]["macro_f1"] + 0.03 < record["metrics"]["macro_f1"] < 0.7 for record in of_32)
+    assert {record["row"] for record in of_32} == {"dlr", "dss", "local_attention"}
+
+
+def test_what_is_said_of_text_stands_in_its_records():
+    tests = {key: fmean(one["metrics"]["test"] for one in cell)
+             for key, cell in by_cell(records.recorded("dlr/table5")).items()}  # fmt: skip
+    level = records.recorded("dlr/table5")[0]["levels"]
+    last = [tests["characters", row] for row in ("dlr_post", "dlr_pre", "transformer_post", "transformer_pre")]
+    assert max(last) < level["trigram"] - 0.3 and max(last) - min(last) < 0.03
+    assert min(tests["depth4-0.03", row] for row in ("dlr_post", "transformer_post")) > level["unigram"] - 0.05
+    assert tests["depth4-0.03", "dlr_pre"] < tests["depth4-0.03", "transformer_pre"] < level["unigram"] - 0.5
+
+
+def test_what_is_said_of_the_arena_stands_in_its_records():
+    nets = [*records.recorded("rotrnn/table1"), *records.recorded("dlr/table4")]
+    rows = {row["task"]: row for row in long_range_levels.beside_nets(records.recorded("lra/levels"), nets)}
+    nothing_long = {task for task, row in rows.items() if row["says"].startswith("asks nothing long")}
+    assert nothing_long == {"listops", "retrieval", "image"}
+    assert [rows[task]["predictor"] for task in ("listops", "retrieval", "image")] == ["ends", "bag", "places"]
+    assert rows["image"]["trivial"] > rows["image"]["net"]
+    assert min(rows[task]["net"] - rows[task]["trivial"] for task in ("text", "speech")) > 0.05
 
 
 @pytest.mark.parametrize("name", ATOMIC)
