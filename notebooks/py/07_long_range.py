@@ -136,7 +136,7 @@ paper = {
 }
 rows = [
     {"task": ch07.skill(name).name, "model": who, "paper": f"{printed:.2f}",
-     "without the skill": f"{atomic_levels.trivial_level(ch07.skill(name), length):.2f}"}
+     "without the skill": f"{tables.dlr_table1.PAPER_LEVELS[name][length]:.2f}"}
     for name, (who, printed, length) in paper.items()
 ]  # fmt: skip
 show.table(rows, caption="Published numbers that are what can be had without the skill.")
