@@ -190,7 +190,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     metrics = {
         "r2": round(r_squared(found, batch.targets), 4), "level": round(trivial_level(task, L), 4),
         "learned_at": next((step for step, r2 in curve if r2 >= KNOWN), None), "steps": made.steps,
-        "finished": made.finished, "step_seconds": round(made.cpu_seconds / max(made.steps, 1), 5),
+        "finished": made.finished,
         "parameters": sum(parameter.numel() for parameter in made.net.parameters()),
     }  # fmt: skip
     return {"metrics": metrics, "curve": curve, "cpu_seconds": round(made.cpu_seconds, 3)}
@@ -294,14 +294,15 @@ def short(r2: float) -> str:
 def times(records: Sequence[dict]) -> pd.DataFrame:
     """Time of a step over that of ``dlr_1`` on the same task, mean over tasks, by row and length; and parameters.
 
-    >>> cell = {"task": "sort-64", "seed": 0, "metrics": {"step_seconds": 0.01, "parameters": 9}}
-    >>> times([{**cell, "row": "dlr_1"}, {**cell, "row": "dlr_6", "metrics": {"step_seconds": 0.05, "parameters": 30}}])
+    >>> cell = {"task": "sort-64", "seed": 0, "metrics": {"steps": 600, "parameters": 9}}
+    >>> times([{**cell, "row": "dlr_1", "cpu_seconds": 3.0}, {**cell, "row": "dlr_6", "cpu_seconds": 15.0}])
     ...     # doctest: +NORMALIZE_WHITESPACE
              64 parameters
     dlr_1   1.0          9
-    dlr_6   5.0         30
+    dlr_6   5.0          9
     """
-    seconds = {cell: fmean(r["metrics"]["step_seconds"] for r in found) for cell, found in by_cell(records).items()}
+    seconds = {cell: fmean(r["cpu_seconds"] / r["metrics"]["steps"] for r in found)
+               for cell, found in by_cell(records).items()}  # fmt: skip
     body: dict[str, dict[str, Any]] = {}
     for row in ROWS:
         ratios: dict[int, list[float]] = {}
