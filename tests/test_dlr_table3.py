@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from lrnnlab import records, tables
 from lrnnlab.show.long_range_figures import errors_by_node, pictures_and_answers, pictures_and_classes
 from lrnnlab.tables import dlr_table3 as table3
+from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.listops import evaluate
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation
 from tests.recorded import belonging, planned
@@ -184,3 +185,16 @@ def test_records_hold_together():
             confusion = np.array(record["confusion"])
             assert confusion.trace() / confusion.sum() == pytest.approx(record["metrics"]["pixels"], abs=1e-4)
             assert {len(picture) for picture in record["predicted"]} == {record["config"]["setting"]["size"] ** 2}
+
+
+def test_readme_says_what_the_records_say():
+    folder = records.data_folder() / "records"
+    said = (folder / "README.md").read_text(encoding="utf-8").partition("### dlr/table3")[2].partition("###")[0]
+    found = records.read_all(folder / "dlr" / "table3" / "desk")
+    for record in found:
+        metrics = record["metrics"]
+        score = f"{100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else f"{metrics['macro_f1']:.3f}"[1:]
+        assert score in said, (record["task"], record["row"], record["seed"])
+    for (task, row), cell in by_cell(found).items():
+        if task.startswith("listops"):
+            assert table3.read_to(cell) == (3 if task == "listops-128" else 2), (task, row)

@@ -250,7 +250,7 @@ def operator_levels(T: int, count: int) -> dict[int, float]:
     True
     """
     found = by_node(*data("listops", T, "test", count))
-    right = found.groupby(["height", "operator"])["value"].agg(lambda values: values.value_counts().iloc[0])
+    right: Any = found.groupby(["height", "operator"])["value"].agg(lambda values: values.value_counts().iloc[0])
     return (right.groupby("height").sum() / found.groupby("height").size()).to_dict()
 
 
