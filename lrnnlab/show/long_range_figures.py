@@ -105,7 +105,7 @@ def errors_by_node(records: Sequence[Mapping], rows: Sequence[str] = ("dlr", "lo
 
 @styled
 def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
-    """Figure 3: test pictures of Pathfinder-Segmentation, the classes asked for, and what each net answers.
+    r"""Figure 3: test pictures of Pathfinder-Segmentation, the classes asked for, and what each net answers.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
     >>> from lrnnlab.tables import plan, run_all
     >>> made = list(run_all(plan("dlr/table3", tasks=["segmentation-32"], rows=["dlr"])))
     >>> [axes.get_title("center") for axes in pictures_and_answers(made).axes[:3]]
-    ['picture', 'asked for', 'DLR, seed 0']
+    ['picture', 'asked for', 'DLR\n3 steps']
     """
     records = [record for record in records if "predicted" in record]
     _one_task(records, "Segmentation")
@@ -131,7 +131,7 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
     chosen.sort(key=lambda record: list(ROWS).index(record["row"]))
     side, count = chosen[0]["config"]["setting"]["size"], len(chosen[0]["predicted"])
     columns = 2 + len(chosen)
-    figure, panels = new_figure(0.75 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.3,
+    figure, panels = new_figure(0.9 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.45,
                                 bottom=0.4, gap=0.1)  # fmt: skip
     settings = PathfinderSegmentation(side).settings
     for number, line in enumerate(panels):
@@ -140,7 +140,8 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
         _classes(line[1], segment(scene))
         for axes, record in zip(line[2:], chosen):
             _classes(axes, np.array(list(record["predicted"][number]), dtype=int).reshape(side, side))
-    for axes, title in zip(panels[0], ["picture", "asked for", *(f"{ROWS[r['row']][0]}, seed {r['seed']}" for r in chosen)]):
+    named = [f"{ROWS[record['row']][0]}\n{record['metrics']['steps']:,} steps" for record in chosen]
+    for axes, title in zip(panels[0], ["picture", "asked for", *named]):
         axes.set_title(title, fontsize=SMALL, loc="center")
     _legend(figure)
     return figure
