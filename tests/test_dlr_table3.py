@@ -1,6 +1,7 @@
 """Table 3 of paper 004: scores by hand, heights by recursion, and what the records say."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -96,6 +97,10 @@ def test_macro_f1_by_hand():
     assert found["pixels"] == 6 / 8
     absent = table3.of_batches(np.array([[0, 0, 1, 1]]), np.array([[0, 0, 0, 1]]), 1)  # no class 2 at all
     assert absent["macro_f1"] == pytest.approx((4 / 5 + 2 / 3) / 2, abs=1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a class that is answered and never right is no reason for a warning
+        extra = table3.of_batches(np.array([[0, 0, 1, 1]]), np.array([[0, 2, 1, 1]]), 1)
+    assert extra["macro_f1"] == pytest.approx((2 / 3 + 1 + 0) / 3, abs=1e-4) and extra["macro_accuracy"] == 0.75
     two = table3.of_batches(np.concatenate([truth, truth]), np.concatenate([said, truth]), 1)
     assert two["macro_f1"] == pytest.approx((found["macro_f1"] + 1) / 2, abs=1e-4)  # the mean over batches
 
