@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 
 from lrnnlab.show.shift_figures import ROWS as KERNELS
 from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, new_figure, styled, value_colour
-from lrnnlab.tables.dlr_table3 import SPLITS
+from lrnnlab.tables.dlr_table3 import SPLITS, operator_levels
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.base import numpy_random
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
@@ -63,7 +63,8 @@ def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 0) -> Figu
 def errors_by_node(records: Sequence[Mapping], rows: Sequence[str] = ("dlr", "local_attention")) -> Figure:
     """Figure 2: how often values are wrong on ListOps-SubTrees, by the height of the node and by its operator.
 
-    A band goes from the least to the greatest over seeds.  The grey dashes are what the commonest value there gets wrong.
+    A band goes from the least to the greatest over seeds.  Grey dashes are what the commonest value there gets wrong, dots
+    on the left what he gets wrong who knows the operator too: a net above them has not read what stands below the node.
 
     Parameters
     ----------
@@ -82,26 +83,29 @@ def errors_by_node(records: Sequence[Mapping], rows: Sequence[str] = ("dlr", "lo
     >>> from lrnnlab.tables import plan, run_all
     >>> made = list(run_all(plan("dlr/table3", tasks=["listops-128"], rows=["dlr"])))
     >>> [axes.get_xlabel() for axes in errors_by_node(made).axes]
-    ['height of the node', 'operator']
+    ['height of the node (up to 128 tokens)', 'operator']
     """
     records = [record for record in records if record["row"] in rows and "by_height" in record]
     _one_task(records, "ListOps")
     check_one_budget(records)
-    figure, (left, right) = new_figure(3.4, columns=2, left=0.65, right=0.15, top=0.6, bottom=0.55, gap=0.35, sharey=True,
+    figure, (left, right) = new_figure(3.3, columns=2, left=0.65, right=0.15, top=0.45, bottom=0.55, gap=0.35, sharey=True,
                                        gridspec_kw={"width_ratios": (1.5, 1)})  # fmt: skip
     heights = sorted({part["height"] for record in records for part in record["by_height"]})
     _errors(left, records, rows, "height", heights)
     _errors(right, records, rows, "operator", OPERATORS)
-    left.set(xlabel="height of the node", ylabel="% of the values wrong", ylim=(0, 100))
-    left.set_title(f"expressions of up to {records[0]['task'].removeprefix('listops-')} tokens", y=1.1)
+    setting = records[0]["config"]["setting"]
+    known = operator_levels(setting["size"], setting["items"]["test"])
+    left.hlines([100 * (1 - known[height]) for height in heights], np.arange(len(heights)) - 0.4,
+                np.arange(len(heights)) + 0.4, color=FAINT, lw=1.8, ls=(0, (1, 1)), label="of its operator")  # fmt: skip
+    left.set(xlabel=f"height of the node (up to {setting['size']} tokens)", ylabel="% of the values wrong", ylim=(0, 100))
     right.set(xlabel="operator")
-    figure.legend(*left.get_legend_handles_labels(), loc="upper right", ncols=3)
+    figure.legend(*left.get_legend_handles_labels(), loc="upper right", ncols=5)
     return figure
 
 
 @styled
 def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
-    """Figure 3: test pictures of Pathfinder-Segmentation, the classes asked for, and what each net answers.
+    r"""Figure 3: test pictures of Pathfinder-Segmentation, the classes asked for, and what each net answers.
 
     Parameters
     ----------
@@ -118,7 +122,7 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
     >>> from lrnnlab.tables import plan, run_all
     >>> made = list(run_all(plan("dlr/table3", tasks=["segmentation-32"], rows=["dlr"])))
     >>> [axes.get_title("center") for axes in pictures_and_answers(made).axes[:3]]
-    ['picture', 'asked for', 'DLR, seed 0']
+    ['picture', 'asked for', 'DLR\n3 steps']
     """
     records = [record for record in records if "predicted" in record]
     _one_task(records, "Segmentation")
@@ -127,7 +131,7 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
     chosen.sort(key=lambda record: list(ROWS).index(record["row"]))
     side, count = chosen[0]["config"]["setting"]["size"], len(chosen[0]["predicted"])
     columns = 2 + len(chosen)
-    figure, panels = new_figure(0.75 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.3,
+    figure, panels = new_figure(0.9 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.45,
                                 bottom=0.4, gap=0.1)  # fmt: skip
     settings = PathfinderSegmentation(side).settings
     for number, line in enumerate(panels):
@@ -136,7 +140,8 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
         _classes(line[1], segment(scene))
         for axes, record in zip(line[2:], chosen):
             _classes(axes, np.array(list(record["predicted"][number]), dtype=int).reshape(side, side))
-    for axes, title in zip(panels[0], ["picture", "asked for", *(f"{ROWS[r['row']][0]}, seed {r['seed']}" for r in chosen)]):
+    named = [f"{ROWS[record['row']][0]}\n{record['metrics']['steps']:,} steps" for record in chosen]
+    for axes, title in zip(panels[0], ["picture", "asked for", *named]):
         axes.set_title(title, fontsize=SMALL, loc="center")
     _legend(figure)
     return figure

@@ -5,7 +5,7 @@ score is the share of right ones; it is also told apart by the height of the nod
 of the commonest value there.  Pathfinder-Segmentation (``segmentation-M``, pictures of M x M) asks for the class of
 every pixel: 0, 1 on a main path, 2 on one with a circle at both ends.  Each class weighs 1 / its count in the batch, in
 the loss; the scores are, as in the paper's code, macro F1 over the classes present and macro accuracy (scikit-learn's
-``balanced_accuracy_score``), each the mean over batches of 16.
+"balanced": the mean over classes of the share right), each the mean over batches of 16.
 
 The paper has T = 8192 and M of 128 to 512, 96,000 expressions and 80,000 pictures, six layers or more of width 128, and
 114,000 to 300,000 steps (budget ``paper``).  Here T is 128 to 512 and M is 32 or 64.  Expressions of so few tokens are
@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
+from sklearn.metrics import confusion_matrix, f1_score, recall_score
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -239,6 +239,21 @@ def told_apart(found: pd.DataFrame, by: str) -> list[dict]:
     ]  # fmt: skip
 
 
+@lru_cache(maxsize=6)
+def operator_levels(T: int, count: int) -> dict[int, float]:
+    """Of each height, what he has right who knows the operator of a node and answers the commonest value of both.
+
+    Of ``count`` expressions of the test split.  A score that is no higher says nothing of the values below the node.
+
+    >>> levels = operator_levels(128, 300)
+    >>> 0.2 < levels[1] < 0.3
+    True
+    """
+    found = by_node(*data("listops", T, "test", count))
+    right: Any = found.groupby(["height", "operator"])["value"].agg(lambda values: values.value_counts().iloc[0])
+    return (right.groupby("height").sum() / found.groupby("height").size()).to_dict()
+
+
 def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict:
     """Macro F1 and macro accuracy of each batch of B pictures, averaged over the batches; and the share of right pixels.
 
@@ -248,7 +263,7 @@ def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict
     cut = [(targets[k : k + B].ravel(), answers[k : k + B].ravel()) for k in range(0, len(targets), B)]
     found = {
         "macro_f1": fmean(f1_score(*pair, average="macro") for pair in cut),
-        "macro_accuracy": fmean(balanced_accuracy_score(*pair) for pair in cut),
+        "macro_accuracy": fmean(recall_score(*pair, labels=np.unique(pair[0]), average="macro") for pair in cut),
         "pixels": float((targets == answers).mean()),
     }
     return {name: round(value, 4) for name, value in found.items()}
@@ -406,12 +421,14 @@ def table(records: Sequence[dict]) -> str:
         cells = by_cell(in_order(listops, ROWS, tasks))
         body = [{**_ran(cell), "right": _spread(cell, "accuracy"),
                  **{title: f"{100 * cell[0]['levels'][level]:.1f}" for level, title in GUESSES.items()},
+                 "read to height": read_to(cell),
                  "why low": why_low(cell)} for cell in cells.values()]  # fmt: skip
         parts.append(lines("ListOps-SubTrees: % of the values right, mean (range) over seeds; what guessing the commonest "
                            "value gets, of all nodes, of those of the same height, or operator", body))
         for by, title in (("height", "by height of the node"), ("operator", "by operator")):
             blank = {str(name): "" for name in sorted({part[by] for record in listops for part in record[f"by_{by}"]})}
-            parts.append(lines(f"% right {title} / commonest value there", [
+            title += " / commonest value there" + " / of its operator there" * (by == "height")
+            parts.append(lines(f"% right {title}", [
                 {"task": task, "row": row, **blank, **_apart(cell, by)} for (task, row), cell in cells.items()]))  # fmt: skip
     if pictures:
         cells = by_cell(in_order(pictures, ROWS, tasks))
@@ -425,6 +442,17 @@ def table(records: Sequence[dict]) -> str:
     return "\n\n".join([*parts, f"{paper}\n{PAPER.to_string()}"])
 
 
+def read_to(cell: Sequence[dict]) -> int:
+    """The height up to which the mean over seeds is above what the operator alone tells (``operator_levels``)."""
+    setting = cell[0]["config"]["setting"]
+    known, read = operator_levels(setting["size"], setting["items"]["test"]), 0
+    for parts in zip(*(record["by_height"] for record in cell)):
+        if fmean(part["right"] for part in parts) <= known[parts[0]["height"]]:
+            break
+        read = parts[0]["height"]
+    return read
+
+
 def _ran(cell: Sequence[dict]) -> dict:
     setting, seconds = cell[0]["config"]["setting"], fmean(record["cpu_seconds"] for record in cell)
     return {"task": cell[0]["task"], "row": cell[0]["row"], "runs": len(cell),
@@ -436,10 +464,15 @@ def _spread(cell: Sequence[dict], name: str) -> str:
 
 
 def _apart(cell: Sequence[dict], by: str) -> dict[str, str]:
-    """Of each height or operator: the mean over seeds, which share their test data, and the majority."""
-    found = [{part[by]: part for part in record[f"by_{by}"]} for record in cell]
-    return {str(name): f"{100 * fmean(parts[name]['right'] for parts in found):.0f} / {100 * part['majority']:.0f}"
-            for name, part in found[0].items()}  # fmt: skip
+    """Of each height or operator: the mean over seeds, which share their test data, and the levels."""
+    setting = cell[0]["config"]["setting"]
+    known = operator_levels(setting["size"], setting["items"]["test"]) if by == "height" else None
+    seeds = [{part[by]: part for part in record[f"by_{by}"]} for record in cell]
+    found = {}
+    for name, part in seeds[0].items():
+        shares = [fmean(parts[name]["right"] for parts in seeds), part["majority"], *([known[name]] if known else [])]
+        found[str(name)] = " / ".join(f"{100 * share:.0f}" for share in shares)
+    return found
 
 
 TABLE = Table(
