@@ -1,5 +1,6 @@
 """The static site: two chapters built from what is committed, and every fault of a page planted and found."""
 
+import argparse
 import base64
 import errno
 import io
@@ -14,10 +15,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from packaging.specifiers import SpecifierSet
 from PIL import Image
 
 from lrnnlab.book import BookError, main
+from lrnnlab.book.command import add_arguments
 from lrnnlab.book.outputs import WIDGET_VIEW
 from lrnnlab.book.site import build, building, faults
 from lrnnlab.book.site.faults import read
@@ -204,6 +208,23 @@ def test_the_command(tmp_path, capsys, call):
     assert main([*options, "--root", str(ROOT)]) == 0
     assert "index.html: no problem" in capsys.readouterr().out
     assert not (tmp_path / "site" / "01_subtraction.html").exists()
+
+
+def test_what_github_and_binder_are_told_can_be_done():
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["jobs"]["site"]
+    *made, last = [step["run"] for step in job["steps"] if "run" in step]
+    program, verb, *call = last.split()
+    book = argparse.ArgumentParser()
+    add_arguments(book)
+    options = book.parse_args(call)
+    assert made[0] == "python bootstrap.py env" and (program, verb) == (".venv/bin/lrnnlab", "book")
+    [path] = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
+    assert (options.verb, str(options.out)) == ("site", path)
+    after = ROOT / ".binder" / "postBuild"
+    assert os.access(after, os.X_OK) and subprocess.run(["bash", "-n", after]).returncode == 0
+    wanted = re.search(r'requires-python = "(.+)"', (ROOT / "pyproject.toml").read_text())[1]
+    version = (ROOT / ".binder" / "runtime.txt").read_text().strip().removeprefix("python-")
+    assert SpecifierSet(wanted).contains(version)
 
 
 # --- colours, keyboard, telephones -----------------------------------------------------------------------------------

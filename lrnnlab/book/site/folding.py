@@ -55,9 +55,8 @@ def _greets(part: ast.stmt) -> bool:
     """A constant, the comparison of versions, or a call such as ``print`` or ``scans.warm``."""
     if isinstance(part, ast.If):
         return all(isinstance(one, ast.Raise) for one in part.body) and not part.orelse
-    return isinstance(getattr(part, "value", None), ast.Constant | ast.Call) and (
-        isinstance(part, ast.Expr) or isinstance(part.value, ast.Constant)
-    )
+    value = getattr(part, "value", None)
+    return isinstance(value, ast.Constant) or (isinstance(part, ast.Expr) and isinstance(value, ast.Call))
 
 
 def _draws(part: ast.stmt) -> bool:

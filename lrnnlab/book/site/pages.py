@@ -186,7 +186,7 @@ def framed(content: str, here: Place, before: Place | None, after: Place | None,
     True
     """
     ways = ['<a href="index.html">all chapters</a>']
-    if glossary and here.file != GLOSSARY:
+    if glossary and GLOSSARY not in {here.file, after and after.file}:
         ways.append(f'<a href="{GLOSSARY}">glossary</a>')
     if before:
         ways.insert(0, f'<a rel="prev" href="{before.file}">\N{LEFTWARDS ARROW} {escape(before.title)}</a>')

@@ -25,7 +25,7 @@ a { color: var(--way); }
 .search ol:empty { display: none; }
 .search li { margin: .6em 0; }
 .search li span { display: block; font-size: .95rem; }
-#unfold { font: inherit; float: right; }
+#unfold { font: inherit; font-size: .9rem; float: right; }
 mark { background: #ffe58a; color: #1a1a1a; }
 .contents { font-size: .95rem; line-height: 1.4; padding: .8em 0; overflow-wrap: anywhere; }
 .contents ol { list-style: none; margin: 0; padding: 0; overflow: visible; background: none; }
