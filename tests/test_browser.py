@@ -245,6 +245,109 @@ def test_a_static_page_needs_no_network(browser, tmp_path):
     context.close()
 
 
+@pytest.fixture(scope="module")
+def small_site(tmp_path_factory):
+    """Two short chapters, one of them with a flipbook, and the index."""
+    folder = tmp_path_factory.mktemp("site")
+    build([ROOT / "notebooks" / f"{name}.ipynb" for name in (QUICK, "glossary")], folder, books=False)
+    book = flipbook(explore(growth, {"p": [1.0, 2.0], "b": [8]}, alt="Growth."))
+    for n, frame in enumerate(book.frames):
+        (folder / f"{n}.png").write_bytes(frame.png)
+    chapter, html = folder / f"{QUICK}.html", book_html(book, ["0.png", "1.png"], "growth_widget")
+    chapter.write_text(chapter.read_text(encoding="utf-8").replace("</main>", f"{html}</main>"), encoding="utf-8")
+    return folder
+
+
+def visited(browser, folder, file, width, scheme="light"):
+    """A page of the site, opened from the disk by a browser without a network."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    context.set_default_timeout(MS)
+    page = context.new_page()
+    page.goto((folder / file).as_uri())
+    return page
+
+
+def violations(page):
+    """What axe-core finds on a page, as ``(rule, how grave, the first place)``, less what it calls minor."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    return [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_on_a_static_page(browser, small_site, width, scheme):
+    for file in ("index.html", f"{QUICK}.html", "glossary.html"):
+        page = visited(browser, small_site, file, width, scheme)
+        page.screenshot(path=artefacts() / f"{Path(file).stem}_{width}_{scheme}.png")
+        page.get_by_role("searchbox").fill("diagonal")
+        page.locator(".search li").first.wait_for()
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        assert violations(page) == [], file
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+        page.context.close()
+
+
+def test_axe_finds_a_pale_text_and_a_mute_picture(browser):
+    page = browser.new_page()
+    page.set_content('<html lang="en"><title>A</title><main><h1>A</h1><p style="color:#999">Pale<img src="a.png"></main>')
+    assert {rule for rule, *_ in violations(page)} == {"color-contrast", "image-alt"}
+    page.close()
+
+
+def test_a_static_page_is_searched_without_a_network(browser, small_site):
+    page, said = visited(browser, small_site, f"{QUICK}.html", 1280), []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    field, found = page.get_by_role("searchbox"), page.locator(".search li a")
+    field.fill("killer WORD")
+    found.first.wait_for()
+    assert "Glossary" in found.first.inner_text() and page.locator(".search mark").count() == found.count()
+    field.press("Escape")
+    page.wait_for_function("!document.querySelector('.search li')")
+    field.fill("zyzzyva")
+    page.get_by_text("0 places").wait_for()
+    field.fill("killer word")
+    found.first.wait_for()
+    field.press("Enter")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/glossary.html#*")
+    assert said == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_contents_and_folds_open_and_close(browser, small_site, width):
+    page = visited(browser, small_site, f"{QUICK}.html", width)
+    contents, code = page.locator(".contents ol"), page.locator(".fold .input_area").first
+    assert contents.is_visible() == (width == 1280) and not code.is_visible()
+    if width == 390:
+        page.get_by_text("On this page").click()
+    else:  # beside the text, and still there where the page has been scrolled
+        page.evaluate("window.scrollTo(0, 2000)")
+        page.locator(".contents [aria-current]").wait_for()
+        assert contents.bounding_box()["x"] + contents.bounding_box()["width"] < page.locator("main").bounding_box()["x"]
+    contents.get_by_role("link", name="Exercises").click()
+    page.wait_for_function("Math.abs(document.getElementById('Exercises').getBoundingClientRect().top) < 300")
+    page.get_by_role("button", name="Unfold all code").click()
+    assert code.is_visible()
+    page.get_by_role("button", name="Fold code").click()
+    assert not code.is_visible()
+    page.locator(".fold summary").first.press("Enter")
+    assert code.is_visible()
+    page.context.close()
+
+
+def test_a_printed_page_holds_the_text_and_no_controls(browser, small_site):
+    page = visited(browser, small_site, f"{QUICK}.html", 1280, "dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not any(one.is_visible() for one in page.locator("header, nav, input, .fold").all())
+    assert page.locator("main h2").first.is_visible() and page.locator(".flipbook img:visible").count() == 1
+    page.screenshot(path=artefacts() / "site_print.png")
+    page.context.close()
+
+
 SCROLLS = """() => [...document.querySelectorAll("*")].filter(
   one => one.scrollWidth > one.clientWidth && ["auto", "scroll"].includes(getComputedStyle(one).overflowX))"""
 

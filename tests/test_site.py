@@ -1,8 +1,10 @@
 """The static site: two chapters built from what is committed, and every fault of a page planted and found."""
 
+import argparse
 import base64
 import errno
 import io
+import json
 import os
 import re
 import shutil
@@ -13,15 +15,20 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from packaging.specifiers import SpecifierSet
 from PIL import Image
 
 from lrnnlab.book import BookError, main
+from lrnnlab.book.command import add_arguments
 from lrnnlab.book.outputs import WIDGET_VIEW
 from lrnnlab.book.site import build, building, faults
 from lrnnlab.book.site.faults import read
 from lrnnlab.book.site.flipbooks import book_html, flipbook
-from lrnnlab.book.site.pages import Place, body, framed, mathml
+from lrnnlab.book.site.folding import folded
+from lrnnlab.book.site.pages import Place, body, contents, framed, mathml
+from lrnnlab.book.site.searching import sections
 from lrnnlab.book.site.style import sheet
 from lrnnlab.book.slicing import names, needed, widget_cells, widgets
 from lrnnlab.chapters.ch02 import growth, growth_sentence
@@ -203,6 +210,23 @@ def test_the_command(tmp_path, capsys, call):
     assert not (tmp_path / "site" / "01_subtraction.html").exists()
 
 
+def test_what_github_and_binder_are_told_can_be_done():
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["jobs"]["site"]
+    *made, last = [step["run"] for step in job["steps"] if "run" in step]
+    program, verb, *call = last.split()
+    book = argparse.ArgumentParser()
+    add_arguments(book)
+    options = book.parse_args(call)
+    assert made[0] == "python bootstrap.py env" and (program, verb) == (".venv/bin/lrnnlab", "book")
+    [path] = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
+    assert (options.verb, str(options.out)) == ("site", path)
+    after = ROOT / ".binder" / "postBuild"
+    assert os.access(after, os.X_OK) and subprocess.run(["bash", "-n", after]).returncode == 0
+    wanted = re.search(r'requires-python = "(.+)"', (ROOT / "pyproject.toml").read_text())[1]
+    version = (ROOT / ".binder" / "runtime.txt").read_text().strip().removeprefix("python-")
+    assert SpecifierSet(wanted).contains(version)
+
+
 # --- colours, keyboard, telephones -----------------------------------------------------------------------------------
 
 
@@ -222,7 +246,7 @@ def contrast(one, other):
 
 def pairs(css):
     """theme -> {(selector, colour of text, background)}; where a rule has no background, both of the page's."""
-    dark = "".join(re.findall(r"@media \(prefers-color-scheme: dark\) {\n(.*?)^}", css, re.DOTALL | re.MULTILINE))
+    dark = "".join(re.findall(r"@media screen and \(prefers-color-scheme: dark\) {\n(.*?)^}", css, re.DOTALL | re.MULTILINE))
     light, found = re.sub(r"@media [^{]*{\n.*?^}", "", css, flags=re.DOTALL | re.MULTILINE), {}
     for theme, text in (("light", light), ("dark", light + dark)):
         known = dict(re.findall(r"--(\w+): (#\w+)", text))  # what comes later counts
@@ -249,7 +273,7 @@ def test_every_text_can_be_read_in_both_themes():
 
 @pytest.mark.parametrize("rule", [
     "a { color: #999999; }\n", ".x { color: #ffffff; background: #eeeeee; }\n", ":root { --way: #bbbbbb; }\n",
-    "@media (prefers-color-scheme: dark) {\n.highlight .k { color: #0000ff }\n}\n",
+    "@media screen and (prefers-color-scheme: dark) {\n.highlight .k { color: #0000ff }\n}\n",
 ])  # fmt: skip
 def test_a_pale_text_is_seen(rule):
     found = pairs(sheet() + rule)
@@ -264,11 +288,89 @@ def test_contrast_by_hand():
 def test_landmarks_and_headers_have_names_of_their_own(site):
     for page in site.glob("*.html"):
         html = page.read_text(encoding="utf-8")
-        landmarks = re.findall(r'<nav aria-label="([^"]+)"', html)
-        assert len(landmarks) == len(set(landmarks)) == (0 if page.name == "index.html" else 2)
+        landmarks = re.findall(r'<nav[^>]* aria-label="([^"]+)"', html)
+        assert len(landmarks) == len(set(landmarks)) == (0 if page.name == "index.html" else 3)
         assert not re.search(r"<th\b[^>]*>\s*</th>", html)
     table = "| | paper |\n|---|---|\n| a | 1 |"
     assert "<th></th>" not in body(new_notebook(cells=[new_markdown_cell(table)]))
+
+
+# --- contents, folds, search -----------------------------------------------------------------------------------------
+
+
+def test_the_contents_lead_to_every_section(site):
+    for notebook in TWO:
+        html = (site / f"{notebook.stem}.html").read_text(encoding="utf-8")
+        wanted = re.findall(r'<h[23] id="([^"]*)"', html)
+        listed = html.partition('<nav class="contents"')[2].partition("</nav>")[0]
+        assert re.findall(r'href="#([^"]*)"', listed) == wanted and len(wanted) > 5
+    assert contents("<h1>A</h1>") == ""
+
+
+@pytest.mark.parametrize(
+    "code, said",
+    [
+        ("import math", "Code: imports, 1 line"),
+        ("import math\nfrom lrnnlab import scans\nA = '0.1'\nif A:\n    raise ValueError\nscans.warm()", "Code: imports, 6 lines"),
+        ("import math\nx = math.pi", ""),
+        ("import math\nx = math.exp(1)", ""),
+        ("import math\n\ndef f():\n    pass", ""),
+        ("print('ready')", ""),
+        ("show.figure(\n    f(7), alt='A.'\n)", "Code of the picture, 3 lines"),
+        ("a_widget = explore(f, {'p': [1]})\na_widget", "Code of the picture, 2 lines"),
+        ("net = train()\nshow.figure(f(net))", ""),
+        ("a = 1\na", ""),
+        ("%timeit f()", ""),
+        ("", ""),
+    ],
+)
+def test_what_only_imports_or_draws_is_folded(code, said):
+    assert folded(new_code_cell(code)) == said
+
+
+@pytest.mark.parametrize(
+    "metadata, code, said",
+    [
+        ({"jupyter": {"source_hidden": True}}, "x = 1", "Code, 1 line"),
+        ({"tags": ["hide-input"]}, "x = 1\ny = 2", "Code, 2 lines"),
+        ({"jupyter": {"source_hidden": False}}, "import math", ""),
+        ({"jupyter": {"outputs_hidden": True}}, "x = 1", ""),
+    ],
+)
+def test_a_cell_s_own_word_comes_first(metadata, code, said):
+    assert folded(new_code_cell(code, metadata=metadata)) == said
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_chapter_opens_on_its_text(notebook):
+    first = next(cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code")
+    assert folded(first).startswith("Code: imports")
+
+
+def test_a_fold_holds_the_code_and_not_its_output():
+    cell = new_code_cell("import math\nprint('ready')", outputs=[new_output("stream", text="ready")])
+    fold, _, rest = body(new_notebook(cells=[cell])).partition("</details>")
+    assert fold.count("<details") == 1 and "math" in fold and "math" not in rest and ">ready" in rest
+
+
+def test_the_search_finds_every_section_by_its_words(site):
+    start, end = "var BOOK = ", ";\n"
+    text = (site / "search.js").read_text(encoding="utf-8")
+    book = json.loads(text.removeprefix(start).removesuffix(end))
+    assert [page[0] for page in book] == [f"{notebook.stem}.html" for notebook in TWO]
+    for file, title, parts in book:
+        page = read(site / file)
+        assert {id for id, _, _ in parts if id} <= set(page.ids) and parts[0][1] == title
+        assert all("import " not in words for _, _, words in parts)
+    assert any("finite automaton" in words for _, _, words in book[0][2])
+
+
+def test_words_of_a_section():
+    html = '<h2 id="a">One <em>more</em><a class="anchor-link" href="#a">#</a></h2><p>x<sub>1</sub></p><table><td>a</td><td>b</td></table>'
+    assert sections(html) == [["a", "One more", "x1 a b"]]
+    assert sections("<p>Before.</p>") == [["", "", "Before."]]
+    math = "<p>If <math><mi>λ</mi><mn>1</mn></math> holds</p><pre>code</pre>"
+    assert sections(math) == [["", "", "If λ1 holds"]]
 
 
 # --- formulas --------------------------------------------------------------------------------------------------------
@@ -336,7 +438,8 @@ def test_a_long_slider_is_thinned_and_keeps_where_it_opens():
 
 def test_its_page_has_one_label_one_picture_shown_and_words_for_each(widget, tmp_path):
     book = flipbook(widget)
-    (tmp_path / "style.css").touch()
+    for name in ("style.css", "page.js"):
+        (tmp_path / name).touch()
     files = [f"{n}.png" for n in range(len(P))]
     for name, frame in zip(files, book.frames):
         (tmp_path / name).write_bytes(few_colours(frame.png))
@@ -451,6 +554,7 @@ def test_a_bare_picture_of_a_notebook_is_found_on_its_page(tmp_path):
     bare = new_output("display_data", {"image/png": "iVBORw0KGgo="})
     notebook = new_notebook(cells=[new_markdown_cell("# A"), new_code_cell("show()", outputs=[bare])])
     (tmp_path / "a.html").write_text(framed(body(notebook), Place("a.html", "A"), None, None), encoding="utf-8")
-    (tmp_path / "style.css").touch()
+    for name in ("style.css", "page.js"):
+        (tmp_path / name).touch()
     (tmp_path / "index.html").write_text("<h1>I</h1>")
     assert [fault.kind for fault in faults(tmp_path)] == ["alt"]

@@ -14,9 +14,11 @@ from nbformat.v4 import new_output
 from lrnnlab.book.drifting import read_twin, source_of
 from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
-from lrnnlab.book.site.flipbooks import SCRIPT, book_html, flipbook
-from lrnnlab.book.site.pages import Place, body, framed, lead, title
+from lrnnlab.book.site.flipbooks import book_html, flipbook
+from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, title
 from lrnnlab.book.site.reference import reference
+from lrnnlab.book.site.script import SCRIPT
+from lrnnlab.book.site.searching import index
 from lrnnlab.book.site.style import sheet
 from lrnnlab.book.slicing import widget_cells, widgets
 from lrnnlab.book.text import WIDGET
@@ -81,16 +83,21 @@ def build(
         raise BookError("\n".join(views))
     pages = [Place(f"{path.stem}.html", title(notebook)) for path, notebook in read.items()]
     known = frozenset(page.file for page in pages)
-    files = {"style.css": sheet().encode(), MARK: b"Made by: lrnnlab book site. Made anew each time.\n"}
+    files = {"style.css": sheet().encode(), "page.js": SCRIPT.encode()}
+    files[MARK] = b"Made by: lrnnlab book site. Made anew each time.\n"
+    sought: list[tuple[str, str, str]] = []
     for number, (path, notebook) in enumerate(read.items()):
         shown, pictures = _with_books(path, notebook) if books else (notebook, {})
         before, after = (pages[n] if 0 <= n < len(pages) else None for n in (number - 1, number + 1))
-        files[pages[number].file] = framed(body(shown, known), pages[number], before, after, SCRIPT).encode()
+        content, here = body(shown, known), pages[number]
+        files[here.file] = framed(content, here, before, after, GLOSSARY in known).encode()
+        sought.append((here.file, here.title, content))
         files |= pictures
         say(f"{path.stem}: {len(pictures)} pictures of {len(widget_cells(notebook))} widgets")
     if api:
         files |= reference()
         say(f"api: {sum(name.endswith('.html') for name in files) - len(pages)} pages of functions")
+    files["search.js"] = index(sought)
     files["index.html"] = _index(list(read.values()), pages, api).encode()
     _swap(files, place, new, old)
     return [Path(out) / page.file for page in pages]

@@ -14,21 +14,6 @@ from lrnnlab.show.widgets import Explorer
 
 MOST = 16  # pictures of one book: more would weigh a megabyte and tell no more
 
-# One listener for every book of a page.  Without it the opening picture stays, which is what print shows, too.
-SCRIPT = """
-for (const book of document.querySelectorAll(".flipbook")) {
-  const slider = book.querySelector("input"), frames = [...book.querySelectorAll(".frame")];
-  const turn = () => {
-    frames.forEach((frame, i) => { frame.hidden = i !== Number(slider.value); });
-    const said = frames[slider.value].dataset.value;
-    book.querySelector("output").textContent = said;
-    slider.setAttribute("aria-valuetext", said);
-  };
-  slider.addEventListener("input", turn);
-  turn();
-}
-"""
-
 
 @dataclass(frozen=True)
 class Frame:

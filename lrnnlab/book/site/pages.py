@@ -19,6 +19,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
 from lrnnlab.book.running import BookError
+from lrnnlab.book.site.folding import folded
 
 # latex2mathml's errors have no common ancestor
 REFUSED = tuple(kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception))
@@ -26,16 +27,21 @@ INLINE_MATH = re.compile(r"(?<![\\$])\$[^$\n]+\$(?!\$)")
 UNKNOWN = re.compile(r"\\[A-Za-z]+")
 EMPTY_HEADER = re.compile(r"<th\b([^>]*)>\s*</th>")
 
-# What scrolls sideways is reached by the keyboard, and what does not is no stop on its way.
-REACH = """
-const reach = () => {
-  for (const box of document.querySelectorAll("pre, p, ul, ol, table, figure, .output_area")) {
-    if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-  }
-};
-addEventListener("load", reach);
-addEventListener("resize", reach);
+HEADING = re.compile(r'<h([23]) id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
+
+# nbconvert's own page, with the code of some cells under a fold
+TEMPLATE = """{%- extends 'basic/index.html.j2' -%}
+{%- block input -%}
+{%- set fold = cell | folded -%}
+{%- if fold -%}<details class="fold"><summary>{{ fold }}</summary>{{ super() }}</details>{%- else -%}{{ super() }}{%- endif -%}
+{%- endblock input -%}
+"""
+
+
+GLOSSARY = "glossary.html"
+TOOLS = """<button type="button" id="unfold" hidden>Unfold all code</button>
+<form class="search" role="search" hidden><label for="search">Search the book</label>
+<input type="search" id="search" autocomplete="off"> <output for="search"></output><ol></ol></form>
 """
 
 
@@ -112,7 +118,8 @@ class _Exporter(HTMLExporter):
     """The body of a page: no head, no scripts, no prompts."""
 
     def __init__(self, pages: frozenset[str] | None, **options):
-        super().__init__(**options)
+        super().__init__(raw_template=TEMPLATE, **options)
+        self.register_filter("folded", folded)
         self.pages = pages
         self.headings: Counter = Counter()
 
@@ -139,7 +146,7 @@ def body(notebook: NotebookNode, pages: frozenset[str] | None = None) -> str:
     >>> "<mi>x</mi>" in body(new_notebook(cells=[new_markdown_cell("Take $x$ from [02](02_b.ipynb).")]))
     True
     """
-    exporter = _Exporter(pages, template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True)
+    exporter = _Exporter(pages, exclude_input_prompt=True, exclude_output_prompt=True)
     return EMPTY_HEADER.sub(r"<td\1></td>", exporter.from_notebook_node(notebook)[0])  # it would announce nothing
 
 
@@ -158,22 +165,41 @@ def lead(notebook: NotebookNode) -> str:
     return MarkdownWithMath(renderer=_Renderer(frozenset(), Counter())).render(paragraphs[0]) if paragraphs else ""
 
 
-def framed(content: str, here: Place, before: Place | None, after: Place | None, script: str = "") -> str:
-    """A whole page: head, the way to the neighbours, the content.
+def contents(html: str) -> str:
+    """The way about a page: a link to each of its sections, in a fold; empty where there are fewer than two.
+
+    >>> contents('<h2 id="a">One<a class="anchor-link" href="#a">#</a></h2>')
+    ''
+    """
+    found = HEADING.findall(html)
+    links = "\n".join(f'<li class="level{level}"><a href="#{id}">{heading}</a></li>' for level, id, heading in found)
+    return (
+        '<nav class="contents" aria-label="On this page"><details open><summary>On this page</summary>\n'
+        f"<ol>\n{links}\n</ol></details></nav>\n"
+    ) * (len(found) > 1)
+
+
+def framed(content: str, here: Place, before: Place | None, after: Place | None, glossary: bool = False) -> str:
+    """A whole page: head, the way to the neighbours, search, contents, and ``content``.
 
     >>> "<h1>" in framed("<h1>A</h1>", Place("a.html", "A"), None, None)
     True
     """
     ways = ['<a href="index.html">all chapters</a>']
+    if glossary and GLOSSARY not in {here.file, after and after.file}:
+        ways.append(f'<a href="{GLOSSARY}">glossary</a>')
     if before:
         ways.insert(0, f'<a rel="prev" href="{before.file}">\N{LEFTWARDS ARROW} {escape(before.title)}</a>')
     if after:
         ways.append(f'<a rel="next" href="{after.file}">{escape(after.title)} \N{RIGHTWARDS ARROW}</a>')
-    above, below = (f'<nav aria-label="{name}">{" ".join(ways)}</nav>' if here.file != "index.html" else ""
+    above, below = (f'<nav class="ways" aria-label="{name}">{" ".join(ways)}</nav>\n' * (here.file != "index.html")
                     for name in ("Chapters", "Chapters, below the text"))  # fmt: skip
+    beside = contents(content)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(unescape(here.title))}</title>\n<link rel="stylesheet" href="style.css">\n</head>\n<body>\n'
-        f"{above}\n<main>\n{content}\n</main>\n{below}\n<script>{REACH}{script}</script>\n</body>\n</html>\n"
+        f"<title>{escape(unescape(here.title))}</title>\n"
+        '<link rel="stylesheet" href="style.css">\n<script src="page.js" defer></script>\n</head>\n'
+        f"""<body class="{'beside' if beside else 'plain'}">\n<header>\n{above}{TOOLS}</header>\n{beside}"""
+        f"<main>\n{content}\n</main>\n{below}</body>\n</html>\n"
     )

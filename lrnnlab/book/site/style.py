@@ -18,11 +18,29 @@ body { margin: 0 auto; max-width: 50rem; padding: 0 1rem 3rem; background: var(-
 h1, h2, h3 { line-height: 1.25; margin: 2em 0 .5em; }
 h1 { margin-top: 1em; }
 a { color: var(--way); }
-a:focus-visible, input:focus-visible, pre:focus-visible { outline: 3px solid var(--way); outline-offset: 2px; }
+:focus-visible { outline: 3px solid var(--way); outline-offset: 2px; }
+.search label { margin-right: .4em; }
+.search input { font: inherit; width: 14rem; max-width: 100%; box-sizing: border-box; padding: .1em .4em; }
+.search ol { list-style: none; padding: 0; max-height: 60vh; overflow-y: auto; }
+.search ol:empty { display: none; }
+.search li { margin: .6em 0; }
+.search li span { display: block; font-size: .95rem; }
+#unfold { font: inherit; font-size: .9rem; float: right; }
+mark { background: #ffe58a; color: #1a1a1a; }
+.contents { font-size: .95rem; line-height: 1.4; padding: .8em 0; overflow-wrap: anywhere; }
+.contents ol { list-style: none; margin: 0; padding: 0; overflow: visible; background: none; }
+.contents li { margin: .5em 0; }
+.contents .level3 { margin-left: 1.2em; }
+.contents a { text-decoration: none; color: inherit; }
+.contents a:hover, .contents a[aria-current] { text-decoration: underline; color: var(--way); }
+summary { cursor: pointer; width: fit-content; }
+.contents summary { font-weight: 600; }
+.fold summary { font-size: .9rem; color: var(--quiet); margin: 1em 0 .3em; }
+.fold .input_area { margin-top: 0; }
 .anchor-link { margin-left: .4em; text-decoration: none; color: var(--quiet); }
-nav { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .3em 1.5em; padding: .8em 0;
-      border-bottom: 1px solid var(--line); }
-main + nav { border: 0; border-top: 1px solid var(--line); margin-top: 3em; }
+header { border-bottom: 1px solid var(--line); padding: .8em 0; }
+.ways { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .3em 1.5em; margin-bottom: .8em; }
+main + .ways { border-top: 1px solid var(--line); margin-top: 3em; padding-top: .8em; }
 pre, code { font: .9rem/1.45 "DejaVu Sans Mono", ui-monospace, monospace; }
 pre { overflow-x: auto; margin: 0; padding: .6em .8em; }
 .input_area { background: var(--tint); border-left: 3px solid var(--line); margin: 1em 0 .3em; }
@@ -52,15 +70,30 @@ li p { margin-inline: 0; padding-inline: 0; }
 .chapters { list-style: none; padding: 0; }
 .chapters li { margin: 1.2em 0; }
 .chapters a { font-size: 1.15rem; font-weight: 600; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #ececec; --paper: #161616; --tint: #222222; --line: #4a4a4a; --way: #8cc8ff;
-          --quiet: #a0a0a0; --shade: #ffffff40; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #f4f4f4; --paper: #161616; --tint: #222222; --line: #4a4a4a; --way: #8cc8ff;
+          --quiet: #8c8c8c; --shade: #ffffff40; }
+}
+@media (min-width: 75rem) {  /* the contents stand beside the text */
+  .beside { display: grid; grid-template-columns: 15rem minmax(0, 1fr); column-gap: 3rem; max-width: 68rem; }
+  .beside > header, .beside > main + .ways { grid-column: 1 / -1; }
+  .contents { position: sticky; top: 0; align-self: start; box-sizing: border-box; max-height: 100vh;
+              overflow: hidden auto; }
 }
 @media (max-width: 40rem) {  /* a picture keeps its letters legible, and scrolls */
   figure { overflow-x: auto; }
   figure img { max-width: 36rem !important; }
 }
-@media print { nav, .anchor-link, .flipbook input { display: none; } }
+@media print {  /* paper is white, nothing on it can be moved or scrolled, and code that is folded stays so */
+  :root { color-scheme: light; }
+  body { max-width: none; padding: 0; font-size: 10.5pt; }
+  header, .ways, .contents, .anchor-link, .flipbook input, .fold:not([open]) { display: none; }
+  .beside { display: block; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  p, ul, ol, table, figure, .output_area { overflow: visible; background: none; }
+  figure, img, table, blockquote, math { break-inside: avoid; }
+  h1, h2, h3 { break-after: avoid; }
+}
 """
 
 
@@ -70,7 +103,7 @@ def sheet() -> str:
     >>> ".highlight .k {" in sheet()
     True
     """
-    return f"{SHEET}{_code(LIGHT)}@media (prefers-color-scheme: dark) {{\n{_code(DARK)}}}\n"
+    return f"{SHEET}{_code(LIGHT)}@media screen and (prefers-color-scheme: dark) {{\n{_code(DARK)}}}\n"
 
 
 def _code(style: str) -> str:
