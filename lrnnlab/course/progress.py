@@ -85,7 +85,8 @@ def progress(folder: Path | None = None) -> Text:
         counts = [len(right), len(points), sum(points[id] for id in right), sum(points.values())]
         totals = [a + b for a, b in zip(totals, counts)]
         link = f"[{chapter.stem[:2]} {chapter.stem[3:].replace('_', ' ')}]({chapter.name})"
-        lines.append("| {} | {} | {} of {} | {} of {} |".format(link, state, *counts))
+        worth = "{} of {}".format(*counts[2:]) if counts[3] else "–"  # a chapter may give none
+        lines.append(f"| {link} | {state} | {counts[0]} of {counts[1]} | {worth} |")
         if not following and len(right) < len(points):
             open_one = next(id for id in points if id not in right)
             following = f"exercise {open_one} in {link}" if opened else f"open {link}"
