@@ -138,11 +138,11 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     made = folder / AS_MADE / chapter.name
     if not made.is_file():
         raise ValueError(f"{made} is missing, which says what your copy of {chapter.stem} was made from")
-    found = differences(read_twin(chapter).cells, read_twin(made).cells, "new version", "your version")
+    found = differences(read_twin(chapter).cells, read_twin(made).cells, "new version", "old version")
     if not found:
         return f"{chapter.stem}: nothing has changed since your copy was made."
     count = f"{len(found)} change{'s' * (len(found) != 1)} since your copy was made"
-    return "\n".join([f'{chapter.stem}: {count}; start_over("{chapter.stem[:2]}") gives you the new version.', *found])
+    return "\n".join([f"{chapter.stem}: {count}; starting over gives you the new version.", *found])
 
 
 def find(folder: Path | None = None, project: Path = PROJECT) -> Path:

@@ -70,9 +70,9 @@ def test_the_news_are_the_project_s_and_not_the_reader_s(project):
     assert copies.news("00", folder, project) == "00_start: nothing has changed since your copy was made."
     chapter(project, "00_start", new_markdown_cell("# Start"), new_code_cell("x = 2"), new_markdown_cell("More"))
     said = copies.news("00", folder, project)
-    assert 'only in the new version: cell 3 ("More")' in said and 'only in your version: cell 2 (In [1], "x = 1")' in said
+    assert 'only in the new version: cell 3 ("More")' in said and 'only in the old version: cell 2 (In [1], "x = 1")' in said
     chapter(project, "00_start", new_markdown_cell("# Start"), new_code_cell("x = 2"))
-    assert "- x = 1" in copies.news("00", folder, project) and "+ x = 2" in copies.news("00", folder, project)
+    assert "-x = 1" in copies.news("00", folder, project) and "+x = 2" in copies.news("00", folder, project)
     copies.start_over("00", folder, project)
     assert "nothing has changed" in copies.news("00", folder, project)
 
