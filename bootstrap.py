@@ -1,10 +1,11 @@
 """Make this workbook's environment, then open it or test it.  Needs only Python itself.
 
-    python bootstrap.py lab  [jupyter lab options]   open the workbook, for example: lab --no-browser --port 8899
-    python bootstrap.py lab  --author [options]      the same, and a save writes the source in notebooks/py too
+    python bootstrap.py lab  [jupyter lab options]   open your copy of the workbook: lab --no-browser --port 8899
+    python bootstrap.py lab  --author [options]      open the workbook itself: a save writes its source too
     python bootstrap.py test [pytest options]        run the whole test suite, for example: test -k scans -x -n 0
     python bootstrap.py env                          only make or repair the environment
 
+Your copy is the folder my_notebooks, made at the first start; nothing in it is ever overwritten.
 The first start makes a virtual environment in the folder .venv and takes minutes; the next ones take a second.
 Whatever is found half-made, damaged or out of date is repaired.  To begin anew, delete the folder .venv.
 The environment variable LRNNLAB_TORCH (say, "torch==2.13.0") asks for one particular build of PyTorch.
@@ -57,6 +58,7 @@ READER = ["--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"]
 AUTHOR = ["--JupytextConfiguration.formats=notebooks///ipynb,notebooks/py///py:percent",
           "--JupytextConfiguration.notebook_metadata_filter=kernelspec,-jupytext",
           "--JupytextConfiguration.cell_metadata_filter=tags,nbgrader,-all"]
+MINE = "my_notebooks"  # a reader's copy of the chapters, which git ignores
 DISK, NETWORK, OTHER = "disk", "network", "other"
 
 Attempt = namedtuple("Attempt", "tool requirement gigabytes why")
@@ -396,12 +398,23 @@ def final_command(command, rest, root, python, superuser=False):
     """Return the arguments of what runs in the environment at last."""
     if command == "test":
         return [str(python), "-m", "pytest"] + TWO_AT_ONCE + rest  # what the user says comes last and wins: -n 0
-    start = "notebooks/00_start_here.ipynb"
-    page = "/lab/tree/" + start if (root / start).exists() else "/lab"
-    lab = [str(python), "-m", "jupyterlab", "--ServerApp.root_dir=" + str(root), "--LabApp.default_url=" + page]
-    lab += AUTHOR if "--author" in rest else READER
+    author = "--author" in rest
+    folder, start = (root, "notebooks/00_start_here.ipynb") if author else (root / MINE, "00_start_here.ipynb")
+    page = "/lab/tree/" + start if (folder / start).exists() else "/lab"
+    lab = [str(python), "-m", "jupyterlab", "--ServerApp.root_dir=" + str(folder), "--LabApp.default_url=" + page]
+    lab += AUTHOR if author else READER
     lab += ["--allow-root"] if superuser else []  # in a container one often is root; jupyter would balk
     return lab + [option for option in rest if option != "--author"]
+
+
+def own_copy(root):
+    """Make the reader's copy of the chapters, or add to it those that are new, as lrnnlab/copies.py says."""
+    spec = importlib.util.spec_from_file_location("copies", str(ROOT / "lrnnlab" / "copies.py"))
+    copies = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copies)
+    (root / MINE).mkdir(exist_ok=True)
+    added = copies.make(root / MINE, root)
+    say(f"Your copy of the chapters is {root / MINE}" + (f"; new in it: {', '.join(added)}." if added else "."))
 
 
 def hand_over(command, root, env):
@@ -430,6 +443,8 @@ def main(argv, root=ROOT, environ=os.environ):
         prepare(root, EXTRAS[command], environ)
         if command == "env":
             return 0
+        if command == "lab" and "--author" not in rest:
+            own_copy(root)
         venv, superuser = root / ".venv", hasattr(os, "geteuid") and os.geteuid() == 0
         last = final_command(command, rest, root, venv_python(venv), superuser)
         return hand_over(last, root, child_env(environ, venv))

@@ -90,6 +90,13 @@ def _parser() -> argparse.ArgumentParser:
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
     figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
+    copy = verbs.add_parser("copy", help="a copy of the chapters of your own: make it, start one over, see what is new")
+    copy.add_argument("what", nargs="?", choices=["make", "start-over", "news", "progress"], default="make", help="make: "
+                      "copy the chapters that are not there yet (the default); start-over: a fresh chapter, the old one "
+                      "kept beside it; news: what has changed in the project's chapters since they were copied; progress: "
+                      "how far you have come")  # fmt: skip
+    copy.add_argument("names", nargs="*", metavar="NAME", help="of start-over and news: 03, or the whole name")
+    copy.add_argument("--folder", type=Path, help="the copy; default: where you are, or the project's my_notebooks")
     verbs.add_parser("book", help="build, check or compare the notebooks", add_help=False)
     verbs.add_parser("course", help="hand out problem sets, grade what comes back", add_help=False)
     verbs.add_parser("doctor", help="what is installed, which scans work, whether widgets can render", add_help=False)
@@ -147,7 +154,7 @@ def _run(argv: list[str]) -> int:
         return doctor.main(argv[1:])
     options = _parser().parse_args(argv)
     try:
-        return {"figures": _figures, "bench": _bench, "reproduce": _reproduce}[options.verb](options)
+        return {"copy": _copy, "figures": _figures, "bench": _bench, "reproduce": _reproduce}[options.verb](options)
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
@@ -243,6 +250,25 @@ def _figures(options: argparse.Namespace) -> int:
 
     for path in pictures.draw(options.folder or records.data_folder().parent / "figures", options.names):
         print(path)
+    return 0
+
+
+def _copy(options: argparse.Namespace) -> int:
+    from lrnnlab import copies
+
+    folder, names = copies.find(options.folder), options.names
+    if (options.what in ("make", "progress") and names) or (options.what == "start-over" and not names):
+        raise ValueError(f"copy {options.what} asks for {'no names' if names else 'the names of chapters, like 03'}")
+    if options.what == "make":
+        print("\n".join([*copies.make(folder), f"Your copy of the chapters is {folder}"]))
+    elif options.what == "progress":
+        from lrnnlab.course import progress
+
+        print(progress(folder))
+    else:
+        verb = copies.news if options.what == "news" else copies.start_over
+        for name in names or sorted(one.stem for one in (folder / copies.AS_MADE).glob("*.ipynb")):
+            print(verb(name, folder))
     return 0
 
 

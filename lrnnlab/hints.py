@@ -29,6 +29,16 @@ _PART = re.compile(r"^\*\*(Question|Hint|Solution)\.\*\*\s", re.MULTILINE)
 _FOLD = "<details><summary>{}</summary>\n\n{}\n\n</details>"
 
 
+class Text(str):
+    """A text that a notebook shows as Markdown, and everything else as it is."""
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True)
 class Worked:
     """What is said of one exercise, in Markdown: hints from faint to strong, the solution, a prediction's question."""

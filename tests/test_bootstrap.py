@@ -486,16 +486,32 @@ def test_pytest_gets_its_options_and_its_exit_code_passes_through(machine):
                                     "-k", "a or b", "-x"]
 
 
+def test_a_reader_s_copy_is_made_once_and_an_author_gets_none(machine, capsys):
+    chapters, mine = machine.root / "notebooks", machine.root / boot.MINE
+    chapters.mkdir()
+    (chapters / "00_start_here.ipynb").write_text("first")
+    assert machine.start("lab", "--author") == 7 and not mine.exists()
+    assert machine.start("lab") == 7
+    assert "new in it: 00_start_here.ipynb" in capsys.readouterr().out
+    (mine / "00_start_here.ipynb").write_text("mine")
+    (chapters / "01_more.ipynb").write_text("second")
+    machine.start("lab")
+    assert [(mine / name).read_text() for name in ("00_start_here.ipynb", "01_more.ipynb")] == ["mine", "second"]
+    assert machine.handed_over[3] == f"--ServerApp.root_dir={mine}"
+
+
 def test_the_lab_opens_on_the_first_notebook_if_it_is_there(tmp_path):
     python = Path("python")
     assert "--LabApp.default_url=/lab" in boot.final_command("lab", [], tmp_path, python)
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "00_start_here.ipynb").touch()
+    for folder in ("notebooks", "my_notebooks"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "00_start_here.ipynb").touch()
     command = boot.final_command("lab", ["--no-browser"], tmp_path, python, superuser=False)
-    assert command == ["python", "-m", "jupyterlab", f"--ServerApp.root_dir={tmp_path}",
-                       "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", *boot.READER, "--no-browser"]
+    assert command == ["python", "-m", "jupyterlab", f"--ServerApp.root_dir={tmp_path / 'my_notebooks'}",
+                       "--LabApp.default_url=/lab/tree/00_start_here.ipynb", *boot.READER, "--no-browser"]
     author = boot.final_command("lab", ["--author", "--no-browser"], tmp_path, python)
-    assert author == [*command[:-2], *boot.AUTHOR, "--no-browser"]
+    assert author == ["python", "-m", "jupyterlab", f"--ServerApp.root_dir={tmp_path}",
+                      "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", *boot.AUTHOR, "--no-browser"]
     assert "--allow-root" in boot.final_command("lab", [], tmp_path, python, superuser=True)
 
 

@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from jupytext.config import find_jupytext_configuration_file
 
+from lrnnlab import copies
 from lrnnlab.book.drifting import source_of
 from lrnnlab.book.serving import jupyter_lab
 
@@ -51,6 +52,7 @@ def folder(tmp_path_factory):
     for place in (folder, folder / "copy"):
         shutil.copytree(ROOT / "notebooks", place / "notebooks", copy_function=shutil.copy)
         shutil.copy(ROOT / "pyproject.toml", place)
+    copies.make(folder / copies.FOLDER)
     return folder
 
 
@@ -120,6 +122,23 @@ def test_only_an_author_writes_into_the_source(lab, folder):
     code["source"] = kept
     save(server, path, opened)
     assert source.read_text(encoding="utf-8") == before
+
+
+def test_a_save_in_a_reader_s_copy_touches_nothing_else(lab, folder):
+    def others():
+        files = [path for path in folder.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts]
+        return {path: path.read_bytes() for path in files if path.parent != folder / copies.FOLDER}
+
+    before = others()
+    for name in NAMES:
+        path = f"{copies.FOLDER}/{name}"
+        opened = ask(lab[1], path)["content"]
+        code = next(cell for cell in opened["cells"] if cell["cell_type"] == "code")
+        code["source"] = f"answer = {lab[0]!r}\n{code['source']}"
+        save(lab[1], path, opened)
+        assert f"answer = {lab[0]!r}" in (folder / path).read_text(encoding="utf-8").replace("\\n", "\n")
+    assert others() == before
+    assert {path.name for path in (folder / copies.FOLDER).glob("[!.]*")} == set(NAMES)
 
 
 @pytest.mark.parametrize("place", [ROOT, ROOT / "notebooks"], ids=["the project", "its notebooks"])

@@ -73,16 +73,26 @@ def drift(source: Path, notebook: Path) -> list[str]:
     for file, other in ((source, notebook), (notebook, source)):
         if not file.is_file():
             return [f"{other.name} has no partner {file.name}"]
-    ours, theirs = read_source(source).cells, read_twin(notebook).cells
+    found = differences(read_source(source).cells, read_twin(notebook).cells, "source", "twin")
+    return found or _not_as_built(source)
+
+
+def differences(ours: list[NotebookNode], theirs: list[NotebookNode], us: str, them: str) -> list[str]:
+    """Where two lists of cells differ in text, kind or tags; ``us`` and ``them`` say which is which.
+
+    >>> from nbformat.v4 import new_markdown_cell
+    >>> differences([new_markdown_cell("new")], [], "source", "twin")
+    ['only in the source: cell 1 ("new")']
+    """
     matcher = difflib.SequenceMatcher(None, [*map(identity, theirs)], [*map(identity, ours)], autojunk=False)
     found = []
     for verb, a0, a1, b0, b1 in matcher.get_opcodes():
         if verb == "replace" and a1 - a0 == b1 - b0:
-            found += [_cell_difference(ours, theirs, a, b) for a, b in zip(range(a0, a1), range(b0, b1))]
+            found += [_cell_difference(ours, theirs, a, b, us, them) for a, b in zip(range(a0, a1), range(b0, b1))]
         elif verb != "equal":
-            found += [f"only in the source: {where(ours, b)}" for b in range(b0, b1)]
-            found += [f"only in the twin: {where(theirs, a)}" for a in range(a0, a1)]
-    return found or _not_as_built(source)
+            found += [f"only in the {us}: {where(ours, b)}" for b in range(b0, b1)]
+            found += [f"only in the {them}: {where(theirs, a)}" for a in range(a0, a1)]
+    return found
 
 
 def _not_as_built(source: Path) -> list[str]:
@@ -98,11 +108,11 @@ def identity(cell: NotebookNode) -> tuple[str, str, str]:
     return cell.cell_type, cell.source.rstrip(), repr(sorted(metadata.items()))
 
 
-def _cell_difference(ours: list[NotebookNode], theirs: list[NotebookNode], a: int, b: int) -> str:
+def _cell_difference(ours: list[NotebookNode], theirs: list[NotebookNode], a: int, b: int, us: str, them: str) -> str:
     ours_lines, theirs_lines = _lines(ours[b]), _lines(theirs[a])
-    lines = difflib.unified_diff(theirs_lines, ours_lines, "twin", "source", lineterm="", n=0)
+    lines = difflib.unified_diff(theirs_lines, ours_lines, them, us, lineterm="", n=0)
     body = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
-    return "\n".join([f"{where(ours, b)} differs (- twin, + source):", *("    " + line for line in body)])
+    return "\n".join([f"{where(ours, b)} differs (- {them}, + {us}):", *("    " + line for line in body)])
 
 
 def _lines(cell: NotebookNode) -> list[str]:

@@ -6,7 +6,8 @@ In a notebook a student needs three words, and plain JupyterLab::
     hint("01.5")                 # the first hint; hint("01.5", 2) the second
     solution("01.5")             # the worked solution, explained
 
-and one more where a question is to be answered before anything runs: ``predict("01.12", live)``.
+and one more where a question is to be answered before anything runs: ``predict("01.12", live)``.  In chapter 00
+``progress()`` shows how far a reader has come, and ``my_copy()`` what is new in a chapter and how to start it over.
 
 A teacher needs three commands::
 
@@ -20,8 +21,9 @@ What the fence stops and what it does not: :mod:`lrnnlab.course.fence`.
 from lrnnlab.course.exercises import check, hint, solution
 from lrnnlab.course.judging import CannotJudge, NotYet, agree, call, claim, expect, numbers, same
 from lrnnlab.course.predicting import predict
+from lrnnlab.course.progress import my_copy, progress
 
 __all__ = [
-    "CannotJudge", "NotYet", "agree", "call", "check", "claim", "expect", "hint", "numbers", "predict", "same",
-    "solution",
+    "CannotJudge", "NotYet", "agree", "call", "check", "claim", "expect", "hint", "my_copy", "numbers", "predict",
+    "progress", "same", "solution",
 ]  # fmt: skip

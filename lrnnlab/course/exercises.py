@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lrnnlab.course.judging import UNTRIED, Verdict, judge
-from lrnnlab.hints import Worked, worked
+from lrnnlab.course.progress import note
+from lrnnlab.hints import Text, Worked, worked
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,10 @@ class Exercise:
     answer: Callable[[], Any]
 
 
-class Text(str):
-    """A text that a notebook shows as Markdown, and everything else as it is."""
-
-    def _repr_markdown_(self) -> str:
-        return str(self)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
 def check(id: str, answer: Any) -> Verdict:
     """Right, not yet (with the input that shows it), or cannot be judged (and why).  ValueError for an unknown id.
+
+    In a working copy of the chapters the outcome is written down: :mod:`lrnnlab.course.progress`.
 
     >>> check("01.5", 400)
     not yet: 400 pieces are too few: some string of 500 digits leads to a state that none of them is right on
@@ -57,8 +50,13 @@ def check(id: str, answer: Any) -> Verdict:
     """
     exercise = find(id)
     if answer is None:
-        return Verdict(UNTRIED, f'put your answer where None stands and run the cell again; hint("{id}") gives you a start')
-    return judge(lambda: exercise.test(answer))
+        start = f'put your answer where None stands and run the cell again; hint("{id}") gives you a start'
+        verdict = Verdict(UNTRIED, start)
+    else:
+        verdict = judge(lambda: exercise.test(answer))
+    if said := note(id, verdict.outcome):
+        print(said)
+    return verdict
 
 
 def hint(id: str, n: int = 1) -> Text:

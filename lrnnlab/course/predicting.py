@@ -19,7 +19,8 @@ from numbers import Integral, Real
 from typing import Any
 
 from lrnnlab.course.exercises import Exercise, find, told
-from lrnnlab.course.judging import NOT_YET, RIGHT, CannotJudge, claim, same, shown
+from lrnnlab.course.judging import NOT_YET, RIGHT, UNTRIED, CannotJudge, claim, same, shown
+from lrnnlab.course.progress import note
 from lrnnlab.hints import Worked
 
 LATE = 0.5  # seconds: a slider that moves fast tells its last value after the click of a button, up to so long
@@ -130,6 +131,7 @@ class Asked:
         lines = [came, escape(self._more), f"Why: {escape(self._why)}"]
         if not same(self.came, self.exercise.answer()):  # the reason belongs to another outcome
             lines[2] = f"When this was written, {_words(self.exercise.answer())} came out. {lines[2]}"
+        lines.append(escape(note(self.exercise.id, outcome)))
         return "<br>".join(line for line in lines if line)
 
 
@@ -166,6 +168,8 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
     exercise = find(id)
     if not isinstance(exercise, Prediction):
         raise ValueError(f"{id} asks for no prediction: answer it with check({id!r}, ...)")
+    if said := note(id, UNTRIED):
+        print(said)
     return Asked(exercise, told(id), live)
 
 

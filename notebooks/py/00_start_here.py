@@ -30,7 +30,7 @@ import numpy as np
 import lrnnlab
 from lrnnlab import scans, show, snap, task, verify
 from lrnnlab.automata import MooreMachine
-from lrnnlab.course import check, hint, predict, solution
+from lrnnlab.course import check, hint, my_copy, predict, progress, solution
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.training_figures import accuracy_by_length
 from lrnnlab.tables import plan, train
@@ -144,6 +144,23 @@ show.figure(
 # Recurrent and Self-Referential Extensions* · **004** Gupta, Mehta, Berant: *Simplifying and Understanding State Space
 # Models with Diagonal Linear RNNs*.
 #
+# ## Your copy, and how far you have come
+#
+# `python bootstrap.py lab` opens a copy of the chapters that is yours: write into it, run it and save it as you like. Each
+# exercise that you answer is counted in the file `progress.json` beside it, which stays on your machine. Run this cell
+# whenever you want to know what to do next:
+
+# %%
+progress()
+
+# %% [markdown]
+# When the workbook itself has changed, your copy has not: ask what is new in a chapter, and start it over if you want it.
+# What you had is kept beside the fresh chapter, with the date in its name.
+
+# %%
+my_copy()
+
+# %% [markdown]
 # ## How to read a number here
 #
 # Three kinds are kept apart, by colour and by word: what the **paper** prints (grey), what we **recorded** earlier with a

@@ -1,0 +1,183 @@
+"""A reader's own copy of the chapters: made once, never overwritten, and compared with what the project has by now.
+
+A working copy is a folder of notebooks with a folder ``.as_made`` in it, which holds each chapter as it was when it was
+copied.  ``bootstrap.py`` makes one as ``my_notebooks`` at the first start of the Lab (it loads this file by its path, so
+nothing outside of Python's own library is imported above); ``lrnnlab copy`` makes one anywhere.  A kernel that runs in
+such a folder has it as :func:`here`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+FOLDER, AS_MADE = "my_notebooks", ".as_made"
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+def here() -> Path | None:
+    """The working copy that this process runs in; None where it runs elsewhere, as tests and builds do.
+
+    >>> here() is None
+    True
+    """
+    folder = Path.cwd()
+    return folder if (folder / AS_MADE).is_dir() else None
+
+
+def make(folder: Path, project: Path = PROJECT) -> list[str]:
+    """Copy into ``folder`` each chapter of ``project`` that it does not have; what is there stays as it is.
+
+    Parameters
+    ----------
+    folder : Path
+        The working copy; it is made where it is missing.
+    project : Path
+        The folder that holds ``notebooks``.
+
+    Returns
+    -------
+    list of str
+        The names of the chapters that were added.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make(Path(folder))[0], make(Path(folder))
+    ('00_start_here.ipynb', [])
+    """
+    added = []
+    for chapter in _chapters(project):
+        if not (folder / chapter.name).exists():
+            _put(folder / AS_MADE / chapter.name, chapter.read_bytes())
+            _put(folder / chapter.name, chapter.read_bytes())
+            added.append(chapter.name)
+    return added
+
+
+def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
+    """Put the project's chapter in the place of the reader's, which is kept beside it with the date in its name.
+
+    Parameters
+    ----------
+    name : str
+        ``"03"``, or the whole name.
+    folder : Path, optional
+        The working copy; default: the one that this process runs in.
+    project : Path
+        The folder that holds ``notebooks``.
+
+    Returns
+    -------
+    str
+        What was done, in a sentence.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such chapter or no working copy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make(Path(folder))
+    ...     start_over("03", Path(folder)).partition(";")[0]
+    '03_parallel_scans.ipynb is fresh'
+    """
+    folder, chapter = _folder(folder), _chapter(name, project)
+    mine, kept, number = folder / chapter.name, None, 1
+    if mine.exists():
+        while kept is None or kept.exists():
+            again = f"-{number}" if number > 1 else ""
+            kept, number = mine.with_name(f"{mine.stem}.{time.strftime('%Y-%m-%d')}{again}.ipynb"), number + 1
+        mine.rename(kept)
+    _put(folder / AS_MADE / chapter.name, chapter.read_bytes())
+    _put(mine, chapter.read_bytes())
+    old = f"what you had is {kept.name}" if kept else "you had none"
+    return f"{mine.name} is fresh; {old}. Where it is open, choose File, then Reload Notebook from Disk."
+
+
+def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
+    """What has changed in the project's chapter since the reader's copy of it was made, cell by cell.
+
+    What the reader wrote is no part of it.
+
+    Parameters
+    ----------
+    name : str
+        ``"03"``, or the whole name.
+    folder : Path, optional
+        The working copy; default: the one that this process runs in.
+    project : Path
+        The folder that holds ``notebooks``.
+
+    Returns
+    -------
+    str
+        A line, and then the changed cells: ``-`` before a line that is gone, ``+`` before a new one.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such chapter, no working copy, or the chapter is not in it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make(Path(folder))
+    ...     news("03", Path(folder))
+    '03_parallel_scans: nothing has changed since your copy was made.'
+    """
+    from lrnnlab.book.drifting import differences, read_twin
+
+    folder, chapter = _folder(folder), _chapter(name, project)
+    made = folder / AS_MADE / chapter.name
+    if not made.is_file():
+        raise ValueError(f"{made} is missing, which says what your copy of {chapter.stem} was made from")
+    found = differences(read_twin(chapter).cells, read_twin(made).cells, "new version", "old version")
+    if not found:
+        return f"{chapter.stem}: nothing has changed since your copy was made."
+    count = f"{len(found)} change{'s' * (len(found) != 1)} since your copy was made"
+    return "\n".join([f"{chapter.stem}: {count}; starting over gives you the new version.", *found])
+
+
+def find(folder: Path | None = None, project: Path = PROJECT) -> Path:
+    """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``.
+
+    >>> find(Path("elsewhere"))
+    PosixPath('elsewhere')
+    """
+    return folder or here() or project / FOLDER
+
+
+def _folder(folder: Path | None) -> Path:
+    folder = folder or here()
+    if folder is None or not (folder / AS_MADE).is_dir():
+        raise ValueError(f"there is no working copy of the chapters in {folder or Path.cwd()}: "
+                         "python bootstrap.py lab makes one, and so does lrnnlab copy")  # fmt: skip
+    return folder
+
+
+def _chapters(project: Path) -> list[Path]:
+    return sorted((project / "notebooks").glob("*.ipynb"))
+
+
+def _chapter(name: str, project: Path) -> Path:
+    every = _chapters(project)
+    found = [one for one in every if name and one.name.startswith(name)]
+    if len(found) != 1:
+        raise ValueError(f"{name!r} means {', '.join(one.stem for one in found) or 'none'} of: "
+                         f"{', '.join(one.stem for one in every) or 'no chapters'}")  # fmt: skip
+    return found[0]
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_bytes(content)
+    os.replace(part, path)

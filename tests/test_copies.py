@@ -1,0 +1,169 @@
+"""A reader's own copy: made once, never overwritten, started over, compared with the project; and the progress in it."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import ipywidgets
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from lrnnlab import cli, copies
+from lrnnlab.course import check, my_copy, predict, progress
+from lrnnlab.course.exercises import exercises
+from lrnnlab.course.progress import FILE, _exercises
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def chapter(project, name, *cells):
+    (project / "notebooks").mkdir(parents=True, exist_ok=True)
+    nbformat.write(new_notebook(cells=list(cells)), project / "notebooks" / f"{name}.ipynb")
+
+
+@pytest.fixture
+def project(tmp_path):
+    chapter(tmp_path, "00_start", new_markdown_cell("# Start"), new_code_cell("x = 1"))
+    chapter(tmp_path, "01_more", new_markdown_cell("# More"))
+    return tmp_path
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A copy of the real chapters, where the process stands."""
+    folder = tmp_path / "my_notebooks"
+    copies.make(folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_what_is_there_is_never_overwritten_and_new_chapters_come(project):
+    folder = project / "mine"
+    assert copies.make(folder, project) == ["00_start.ipynb", "01_more.ipynb"]
+    (folder / "00_start.ipynb").write_text("mine")
+    chapter(project, "00_start", new_markdown_cell("# Other"))
+    chapter(project, "02_new", new_markdown_cell("# New"))
+    assert copies.make(folder, project) == ["02_new.ipynb"]
+    assert (folder / "00_start.ipynb").read_text() == "mine"
+
+
+def test_starting_over_keeps_every_old_one(project):
+    folder = project / "mine"
+    copies.make(folder, project)
+    for text in ("first", "second"):
+        (folder / "00_start.ipynb").write_text(text)
+        assert "00_start.ipynb is fresh; what you had is 00_start.20" in copies.start_over("00", folder, project)
+    assert (folder / "00_start.ipynb").read_bytes() == (project / "notebooks" / "00_start.ipynb").read_bytes()
+    assert sorted(path.read_text() for path in folder.glob("00_start.20*.ipynb")) == ["first", "second"]
+    (folder / "01_more.ipynb").unlink()
+    assert "you had none" in copies.start_over("01_more", folder, project)
+
+
+def test_the_news_are_the_project_s_and_not_the_reader_s(project):
+    folder = project / "mine"
+    copies.make(folder, project)
+    (folder / "00_start.ipynb").write_text("what the reader made of it")
+    assert copies.news("00", folder, project) == "00_start: nothing has changed since your copy was made."
+    chapter(project, "00_start", new_markdown_cell("# Start"), new_code_cell("x = 2"), new_markdown_cell("More"))
+    said = copies.news("00", folder, project)
+    assert 'only in the new version: cell 3 ("More")' in said and 'only in the old version: cell 2 (In [1], "x = 1")' in said
+    chapter(project, "00_start", new_markdown_cell("# Start"), new_code_cell("x = 2"))
+    assert "-x = 1" in copies.news("00", folder, project) and "+x = 2" in copies.news("00", folder, project)
+    copies.start_over("00", folder, project)
+    assert "nothing has changed" in copies.news("00", folder, project)
+
+
+@pytest.mark.parametrize("name", ["", "0", "99", "../00_start"])
+def test_a_name_that_is_none_is_told_which_there_are(project, name):
+    copies.make(project / "mine", project)
+    with pytest.raises(ValueError, match="of: 00_start, 01_more"):
+        copies.start_over(name, project / "mine", project)
+
+
+def test_without_a_copy_every_verb_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="no working copy"):
+        copies.news("00")
+    assert "Nothing is counted" in progress() and "own" in my_copy()
+    check("00.1", None)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("chapter", [path for path in CHAPTERS if path.stem[0].isdigit()], ids=lambda path: path.stem)
+def test_every_exercise_that_a_cell_checks_is_found_with_its_points(chapter):
+    found = _exercises(chapter)
+    assert set(found) == {one.id for one in exercises(chapter.stem[:2])}
+    assert len({points > 0 for points in found.values()}) == 1  # all of a chapter's have points, or none has
+
+
+def test_check_and_predict_write_what_the_page_shows(mine):
+    assert "| [00 start here](00_start_here.ipynb) | not opened | 0 of 4 | 0 of 12 |" in progress()
+    assert "**Next:** open [00 start here](00_start_here.ipynb)." in progress()
+    answer = exercises("00")[0].answer()
+    for given in (None, lambda text: [], answer, None):
+        check("00.1", given)
+    asked = predict("00.3", lambda: "about 20 %, no better than a guess")
+    asked.choice.value = "about 80 %"
+    asked.button.click()
+    done = json.loads((mine / FILE).read_text())
+    assert [(done[id]["outcome"], done[id]["tries"]) for id in ("00.1", "00.3")] == [("right", 2), ("not yet", 1)]
+    assert "begun | 1 of 4 | 3 of 12 |" in progress()
+    assert "**Next:** exercise 00.2 in [00 start here](00_start_here.ipynb)." in progress()
+    for id in ("00.2", "00.4"):
+        check(id, None)
+    assert "run to the end | 1 of 4" in progress()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"00.1": 3}', b'{"00.1": {"outcome": "x", "tries": 0}}'])
+def test_a_damaged_file_is_kept_and_counting_begins_anew(mine, content, capsys):
+    (mine / FILE).write_bytes(content)
+    assert check("00.2", list("01234")).outcome == "right"
+    assert "was damaged: it is kept as progress.damaged-" in capsys.readouterr().out
+    assert [path.read_bytes() for path in mine.glob("progress.damaged-*")] == [content]
+    assert list(json.loads((mine / FILE).read_text())) == ["00.2"]
+
+
+def test_a_check_goes_on_where_the_file_cannot_be_written(mine, capsys):
+    (mine / FILE).mkdir()
+    assert check("00.2", list("01234")).outcome == "right"
+    assert "progress could not be written" in capsys.readouterr().out
+    assert "cannot be read" in progress()
+
+
+def test_the_buttons_of_chapter_00(mine):
+    panel = my_copy()
+    which, (new, over), says = panel.children[0], panel.children[1].children, panel.children[2]
+    assert isinstance(which, ipywidgets.Dropdown) and len(which.options) == len(CHAPTERS)
+    new.click()
+    assert "nothing has changed" in says.value
+    over.click()
+    assert "is fresh" in says.value and len(list(mine.glob("00_start_here.20*.ipynb"))) == 1
+    shutil.rmtree(mine / copies.AS_MADE)
+    new.click()
+    assert "no working copy" in says.value
+
+
+def test_the_command_line(tmp_path, capsys):
+    folder = ["--folder", str(tmp_path / "mine")]
+    assert cli.main(["copy", *folder]) == 0
+    assert cli.main(["copy", "progress", *folder]) == 0
+    assert "not opened" in capsys.readouterr().out
+    assert cli.main(["copy", "news", *folder]) == 0
+    assert capsys.readouterr().out.count("nothing has changed") == len(CHAPTERS)
+    assert cli.main(["copy", "start-over", "03", *folder]) == 0
+    assert cli.main(["copy", "start-over", *folder]) == 2 == cli.main(["copy", "make", "03", *folder])
+    assert cli.main(["copy", "news", "03", "--folder", str(tmp_path / "nowhere")]) == 2
+
+
+def test_bootstrap_knows_the_folder_and_git_ignores_it():
+    spec = importlib.util.spec_from_file_location("bootstrap", ROOT / "bootstrap.py")
+    boot = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(boot)
+    assert boot.MINE == copies.FOLDER
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        ignored = ["git", "check-ignore", "-q", f"{copies.FOLDER}/00_start_here.ipynb"]
+        assert subprocess.run(ignored, cwd=ROOT).returncode == 0
