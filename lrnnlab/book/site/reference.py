@@ -6,6 +6,8 @@ import importlib.util
 import tempfile
 from pathlib import Path
 
+import lrnnlab
+
 # These compile for a GPU when they are imported; what they do is told by lrnnlab.scans.
 APART = ("lrnnlab.scans.triton", "lrnnlab.scans.triton_block", "lrnnlab.scans.triton_diagonal",
          "lrnnlab.scans.triton_plan", "lrnnlab.scans.triton_token", "lrnnlab.__main__")  # fmt: skip
@@ -23,9 +25,17 @@ def reference(*modules: str) -> dict[str, bytes]:
     """
     import pdoc
 
-    wanted = modules or ("lrnnlab", *(f"!{name}" for name in APART))
+    wanted = modules or _all_modules()
     pdoc.render.configure(docformat="numpy", math=False, search=True, show_source=True)
     with tempfile.TemporaryDirectory() as folder:
         pdoc.pdoc(*wanted, output_directory=Path(folder))
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*.*")}
     return {f"api/{name}": content for name, content in files.items()}
+
+
+def _all_modules():
+    """Every module of the package by name: left to itself, pdoc goes no further than a package's ``__all__``."""
+    package = Path(lrnnlab.__file__).parent
+    paths = (path.relative_to(package.parent).with_suffix("") for path in package.rglob("*.py"))
+    names = {".".join(path.parts).removesuffix(".__init__") for path in paths}
+    return sorted(names - set(APART))
