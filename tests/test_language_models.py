@@ -246,7 +246,7 @@ def test_losses_are_drawn_as_they_are(made):
     figure = loss_by_step(made, "tokens")
     levels = made[0]["levels"]
     for axes, place in zip(figure.axes, ("post", "pre")):
-        drawn = [line.get_ydata().tolist() for line in axes.lines]
+        drawn = [[float(y) for y in line.get_ydata()] for line in axes.lines]
         for mixer in ("dlr", "transformer"):
             (record,) = [r for r in made if (r["row"], r["task"]) == (f"{mixer}_{place}", "tokens")]
             assert [look["test"] for look in record["watched"]] in drawn
