@@ -123,10 +123,10 @@ def texts(setting: dict) -> tuple[Vocabulary, Tensor, Tensor, dict]:
     """
     size = setting["vocabulary"]
     if "files" not in setting:
-        seen, test = map(Vocabulary().decode, character_text.split())
-        vocabulary = learn_vocabulary([seen], size) if size else Vocabulary()
+        trained, tested = map(Vocabulary().decode, character_text.split())
+        vocabulary = learn_vocabulary([trained], size) if size else Vocabulary()
         name = {"name": character_text.NAME, "digest": character_text.digest()}
-        return vocabulary, vocabulary.encode(seen), vocabulary.encode(test), {**name, "tested": len(test)}
+        return vocabulary, vocabulary.encode(trained), vocabulary.encode(tested), {**name, "tested": len(tested)}
     folder = published(setting["files"], "the books of PG-19, as folders train, validation and test")
     books = islice(load_books(folder, "train"), FIRST_BOOKS)
     vocabulary = learn_vocabulary(map(in_alphabet, books), size) if size else Vocabulary()
@@ -212,18 +212,18 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
     made = train(
         build_net(setting, V, seed).to(device), draw_batch, every_character, generator=stream(seed, "table5/train"),
-        watch=lambda net, step: {"test": round(mean_loss(net, *some, device), 4)},
+        watch=lambda net, step: {"test": round(mean_loss(net, some[0], some[1], device), 4)},
         watch_every=setting["steps"] // setting["looks"], progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "warmup", "decay")},
     )  # fmt: skip
-    net, loss = made.net, mean_loss(made.net, *asked, device)
+    net, loss = made.net, mean_loss(made.net, asked[0], asked[1], device)
     ends = [value for step, value in made.losses if step > 0.9 * made.steps]
     levels = {name: ngram_level(seen[:COUNTED], test, n + 1, V) for n, name in enumerate(LEVELS)}
     per_character = len(test) / text["tested"] / math.log(2)
     metrics = {
         "train": round(fmean(ends), 4) if ends else None, "test": round(loss, 4) if math.isfinite(loss) else None,
         "bits_per_character": round(per_character * loss, 4) if math.isfinite(loss) else None,
-        "tokens_per_second": round(tokens_per_second(net, *(part[: setting["batch"]] for part in asked), device)),
+        "tokens_per_second": round(tokens_per_second(net, asked[0][: setting["batch"]], asked[1][: setting["batch"]], device)),
         "parameters": sum(parameter.numel() for parameter in net.parameters()), "steps": made.steps,
         "finished": made.finished,
     }  # fmt: skip

@@ -84,7 +84,7 @@ def grams(row: str, given: Sequence[Hashable]) -> list[Hashable]:
     ([('a', 'b'), ('b', 'a')], [(0, 'a'), (1, 'b'), (-1, 'b'), (-2, 'a')])
     """
     if row in ("ends", "places"):
-        first = [*enumerate(given[: NEAR if row == "ends" else FIRST])]
+        first: list[Hashable] = [*enumerate(given[: NEAR if row == "ends" else FIRST])]
         return first if row == "places" else first + [(-1 - k, one) for k, one in enumerate(given[: -1 - NEAR : -1])]
     long = {"bag": 1, "pairs": 2, "windows": 3}[row]
     return [*given] if long == 1 else [*zip(*(given[k:] for k in range(long)))]
