@@ -82,6 +82,11 @@ def levels(desk: list[dict]) -> Figure:
     return levels_beside_nets(trivial, [record for record in desk if record["experiment"] != "lra/levels"])
 
 
+def of_task(desk: list[dict], task: str) -> list[dict]:
+    """The records of one task."""
+    return [record for record in desk if record["task"] == task]
+
+
 def _desk(name: str) -> list[dict]:
     found = records.recorded(name)
     if not found:
@@ -130,10 +135,10 @@ PICTURES = {
     "dlr_fig1": Picture(lambda: pictures_and_classes(128, 4), (),
         "Four pictures of dashed paths with circles and, below each, which pixels are on a main path, and on one with a "
         "circle at both ends."),
-    "dlr_fig2": Picture(errors_by_node, ("dlr/table3",),
+    "dlr_fig2": Picture(lambda desk: errors_by_node(of_task(desk, "listops-128")), ("dlr/table3",),
         "Wrong answers at the brackets of nested lists by height of the node and by operator, for DLR and local attention, "
         "beside the error of the commonest answer there."),
-    "dlr_fig3": Picture(pictures_and_answers, ("dlr/table3",),
+    "dlr_fig3": Picture(lambda desk: pictures_and_answers(of_task(desk, "segmentation-32")), ("dlr/table3",),
         "Test pictures of dashed paths, the right class of every pixel, and the classes that trained nets gave."),
     "dlr_table5": Picture(loss_by_step, ("dlr/table5",),
         "Loss by step of DLR and the Transformer as models of characters, post-norm on the left, pre-norm on the right. In "
