@@ -43,7 +43,6 @@ from lrnnlab.show.style import (
 from lrnnlab.tables import get, ladder_protocols
 from lrnnlab.tables.ladder import (
     DEEP,
-    FAMILY,
     FAR,
     KNOWN,
     LENGTH,
@@ -52,8 +51,6 @@ from lrnnlab.tables.ladder import (
     WINDOW,
     foretold,
     ladder_task,
-    setting,
-    trained,
 )
 from lrnnlab.tables.lrnn_fading import first_below
 from lrnnlab.tables.text import by_cell, percent
@@ -61,7 +58,6 @@ from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit
 from lrnnlab.training.recipes import Mend
 from lrnnlab.verification import Verdict, verify
-from lrnnlab.verification.asking import answers
 
 GROUPS = {  # of columns, by their algebra: the first column of each
     "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
@@ -140,27 +136,15 @@ def who(record: Mapping) -> str:
     return f"{model_name(record['row'])} on {machine_name(record['task'])}, seed {record['seed']}"
 
 
-def caught(row: str, machine: str, seed: int = 0) -> tuple[int, tuple[str, ...]] | None:
-    """Train a cell that cannot last, and ask it the two words that refute it: the least n at which it errs, and they.
-
-    None if it is right on both for every n as long as they have at most 500 tokens.
-
-    >>> caught("diagonal_positive", "parity")[0] < 100
-    True
-    """
-    asked = ladder_task(machine)
-    family, size = FAMILY[row.removesuffix(DEEP)]
-    clash = foretell(asked.machine, family, size).clash
-    assert clash is not None  # only such cells are asked
-    net = trained(setting(row, machine, "desk"), seed)[0].net
-    n = 1
-    while max(map(len, clash.words(n))) <= FAR:
-        for word in clash.words(n):
-            said = answers(net)(np.array([word]))[0]
-            if said[-1] != asked.machine.run(np.array(word))[-1]:
-                return n, tuple("".join(asked.symbols[token] for token in one) for one in clash.words(n))
-        n += 1
-    return None
+def refutations(found: Sequence[Mapping]) -> list[dict]:
+    """What the nets that last though none of their kind can said to the two words that refute it."""
+    rows = []
+    for record in disagreements(found):
+        asked = record["metrics"].get("refuted") or {"n": None, "words": []}
+        word = asked["words"][0] if asked["words"] else ""
+        rows.append({"net": who(record), "wrong at n": asked["n"], "letters": len(word) or None,
+                     "one of the two begins": word[:12] or f"right on both up to {FAR} letters"})  # fmt: skip
+    return rows
 
 
 KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}

@@ -15,6 +15,7 @@ score            on 128 fresh strings of 500 tokens: ``trained`` (positions 31 t
                  ``first``, the first position at which the mean over ten positions is below 99 %
 ===============  =====================================================================================================
 
+A net that is right to 500 though none of its kind can last is asked the two words that such nets confuse (``refuted``).
 Of a net that is still right at 100, ``horizon`` is the position at which it will be wrong, as its states at 10 to 100
 foretell it (``lrnn/fading``: when the spread within a state will reach the gap between states).
 
@@ -46,6 +47,7 @@ from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.loop import Remembered, Trained, train
 from lrnnlab.training.steady import steady_arithmetic, stream
+from lrnnlab.verification.asking import answers
 
 TRIES = {"live": ((1e-2, 600),), "desk": ((1e-2, 600), (3e-3, 1800))}  # (rate, steps)
 LENGTH, FAR, WINDOW, KNOWN = 40, 500, 10, 0.99
@@ -156,15 +158,56 @@ def foretold(row: str, task: str) -> str:
     return "can" if found.layers is not None and found.layers <= layers else "open"
 
 
+def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
+    """Ask a trained net the two words that no net of its kind tells apart for ever, for n = 1, 2, ..., up to 500 tokens.
+
+    Returns
+    -------
+    dict or None
+        ``n``, the least at which it errs, and the two ``words``, none if it does not; None if no such words are known.
+
+    Examples
+    --------
+    >>> refuted(build("lstm", ladder_task("parity")), "lstm", "parity") is None  # of LSTMs nothing is excluded
+    True
+    """
+    asked = ladder_task(task)
+    family, size = FAMILY.get(row.removesuffix(DEEP), ("", None))
+    clash = foretell(asked.machine, family, size).clash if foretold(row, task) == "cannot" else None
+    if clash is None:
+        return None
+    n = 1
+    while max(map(len, clash.words(n))) <= FAR:
+        for word in clash.words(n):
+            said = answers(net)(np.array([word]))[0]
+            if said[-1] != asked.machine.run(np.array(word))[-1]:
+                return {"n": n, "words": ["".join(asked.symbols[token] for token in one) for one in clash.words(n)]}
+        n += 1
+    return {"n": None, "words": []}
+
+
+def row_of(setting: dict) -> str:
+    """The row that a setting is of.
+
+    >>> row_of(setting("lstm x2", "parity", "live"))
+    'lstm x2'
+    """
+    return next(row for row in ROWS if all(setting[name] == value for name, value in _net(row).items()))
+
+
+def _net(row):
+    """The model's name and options of a row."""
+    name, options = MODELS[row.removesuffix(DEEP)]
+    return {"model": name, "options": {**options, **({"layers": 2} if row.endswith(DEEP) else {})}}
+
+
 def setting(row: str, task: str, budget: str) -> dict:
     """One cell as plain data.
 
     >>> setting("lstm x2", "parity", "live")
     {'model': 'lstm', 'options': {'layers': 2}, 'task': 'parity', 'tries': ((0.01, 600),)}
     """
-    name, options = MODELS[row.removesuffix(DEEP)]
-    deep = {"layers": 2} if row.endswith(DEEP) else {}
-    return {"model": name, "options": {**options, **deep}, "task": task, "tries": TRIES[budget]}
+    return {**_net(row), "task": task, "tries": TRIES[budget]}
 
 
 @dataclass
@@ -262,6 +305,8 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     }  # fmt: skip
     if isinstance(made.net, Net) and asked.answers == "every" and metrics["kind"] != "never learned":
         metrics["horizon"] = look(made.net, asked, LOOK, seed)["metrics"]["predicted"].get("10-100")
+    if metrics["kind"] == "lasts" and (asked_words := refuted(made.net, row_of(setting), setting["task"])):
+        metrics["refuted"] = asked_words
     for number in range(len(setting["tries"]) if checkpoint is not None else 0):
         checkpoint.with_suffix(f".try{number}").unlink(missing_ok=True)
     return {"metrics": metrics, "accuracy_by_ten": [round(share, 4) for share in accuracy[::WINDOW].tolist()],
