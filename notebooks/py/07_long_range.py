@@ -458,9 +458,9 @@ for sharp in (1.0, 10.0, 100.0):
 # %% [markdown]
 # ## 6 The eleven tasks, trained
 #
-# All eleven tasks, eighteen nets, equal steps in every row (`lrnnlab reproduce dlr/table1 --budget desk`), width 32;
-# the paper's tables 1 and 6 below, of other lengths and widths, trained for hours. The ground of a number is as dark
-# as the number is above what no skill is worth.
+# All eleven tasks by net and number of layers, equal steps in every row
+# (`lrnnlab reproduce dlr/table1 --budget desk`), width 32; the paper's tables 1 and 6 below, of other lengths and
+# widths, trained for hours. The ground of a number is as dark as the number is above what no skill is worth.
 
 # %%
 atomic_runs = records.recorded("dlr/table1")
