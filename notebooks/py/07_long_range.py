@@ -598,8 +598,9 @@ show.figure(
 # %% [markdown]
 # These nets have learned what is near: three of four values at height 1, a quarter from height 4 on. MIN, MAX and MED
 # can be guessed from a few of the digits; the sum modulo 10 needs every digit, and no net is better at it than
-# guessing. A longer training goes on rising (the table of `reproduce` says by how much), so this is the shape of a
-# net that is still learning, not a limit of the model.
+# guessing. Beyond height 3 none does better than one who sees the operator alone. A longer training goes on rising
+# (the table of `reproduce` says by how much), so this is the shape of a net that is still learning, not a limit of
+# the model.
 #
 # And the pictures. Most pixels are background, so accuracy says little; macro F1, the mean over the three classes,
 # says how the rare ones fare (exercise 7). Beside it: what one gets for answering "class 1" wherever there is ink.
