@@ -87,10 +87,10 @@ recorded = records.recorded("ladder/models_x_tasks")
 seeds = sorted({record["seed"] for record in recorded})
 show.figure(
     ch10.ladder(recorded, ch10.excluded(recorded)),
-    alt="A table of models by machines. One-hot columns, LSTM and Elman last nearly everywhere; "
+    alt="A table of models by machines. One-hot columns, LSTM, Elman and the ReLU RNN last most; "
     "diagonal models last on "
-    "star-free machines and lose groups; no linear model but those with products of reflections "
-    "or blocks learns A5.",
+    "star-free machines and lose groups; of what is linear in its state only blocks, products of "
+    "reflections and the dictionary learn A5.",
     caption=f"Recorded, seed {', '.join(map(str, seeds))}. ∞: right to 500; a number: the first "
     "position below 99 % (~: "
     "right again later); grey: the training length was never learned; a red corner: a theorem "
@@ -114,8 +114,8 @@ cell_widget
 # %% [markdown]
 # *Never learned* and *lost with length* are different failures. Grey cells mostly have a red corner: what a theorem
 # forbids is mostly not even learned at 40. Where nothing forbids it, linear models mostly learn 40 and lose it before
-# 500. What lasts most is either not linear (LSTM, Elman: states are squashed, so an error is mended at each step) or
-# exact by construction (one-hot columns). Section 3 counts this.
+# 500. What lasts most is either not linear in its state (LSTM, Elman, the ReLU RNN: such a step can pull an error back)
+# or exact by construction (one-hot columns). Section 3 counts this.
 #
 # ## 3 Foretold by algebra
 #
