@@ -351,13 +351,13 @@ def kernel_sentence(found: Mapping[str, np.ndarray], layer: str) -> str:
 def _selected(answer) -> None:
     places = [int(place) for place in numbers(answer, (4,), "the four places")]
     claim(sorted(set(places)) == places and 0 <= places[0] and places[-1] < 12,
-          f"four different places of 0 to 11, in order, are wanted; got {shown(answer)}")  # fmt: skip
+          f"{shown(answer)}: the places should be different, in order, and among the twelve")  # fmt: skip
     for j, place in enumerate(places):
         for other, its_own in enumerate(places):
             seen = place + other - j
             claim(not 0 <= seen < 12 or seen == its_own,
-                  f"the lag of answer {j} is {12 + j - place}; at answer {other} it lies on place {seen}, not on "
-                  f"{its_own}, so one kernel adds a number that was not asked for")  # fmt: skip
+                  f"{shown(answer)}: the lag of one of the answers lies, at another answer, on a number that was not "
+                  "asked for, and one kernel adds that too")  # fmt: skip
 
 
 def _lag(answer) -> None:
@@ -380,18 +380,21 @@ def _r_squared(answer) -> None:
 
 
 def _width(answer) -> None:
-    claim(number(answer) == 16, f"{shown(answer)}: three layers with 16 digits each reach 16³ lags; no fewer do")
+    found = number(answer)
+    few = found**3 < 4096
+    claim(found == 16, f"{shown(answer)}: three layers of that width reach {'fewer lags than there are' if few else 'more'}; "
+          f"{'is it enough?' if few else 'do fewer do?'}")  # fmt: skip
 
 
 def _sharpness(answer) -> None:
     given, least = number(answer), math.log(512) / 0.01
-    bound = math.log(512) / max(given, 1e-9)
-    claim(0.99 * least <= given <= 1.01 * least, f"with β = {given:g} the bound ln(512)/β is {bound:.4f}")
+    claim(given >= 0.99 * least, f"{shown(answer)}: with that β the bound is larger than was asked for")
+    claim(given <= 1.01 * least, f"{shown(answer)}: a smaller β is enough, by the bound")
 
 
 def _blind(answer) -> None:
     claim(math.isclose(number(answer), 2 * 0.94 / 1.94 / 3, abs_tol=0.004),
-          f"{shown(answer)}: F1 of the class that is answered is 2·0.94/(1 + 0.94); what is F1 of the other two?")  # fmt: skip
+          f"{shown(answer)}: what are precision, recall and F1 of the class that is answered, and of the other two?")  # fmt: skip
 
 
 EXERCISES = (

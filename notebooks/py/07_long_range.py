@@ -815,6 +815,77 @@ check("07.7", my_f1)
 #    can get on Solve, at any length?
 
 # %% [markdown]
+# <!-- From lrnnlab/chapters/ch07.md, by lrnnlab book build: change it there. -->
+#
+# <details><summary>Hints</summary>
+#
+# **1.** The level is $H_L/L$. $H_{128} = H_{64} + \frac1{65} + \dots + \frac1{128}$, and these 64 numbers add up to nearly $\ln 2$.
+#
+# **2.** The lag of answer $j$ is $12 + j - p_j$. At which place does the same lag lie for another answer? When are all four lags the same one?
+#
+# **3.** At place $t$ the answer is $x_{2L-1-t}$. A lag is the place that is written less the place that was read.
+#
+# **4.** What is subtracted in the denominator, one number or one for each place? `wanted.mean()` and `wanted.mean(0)` differ where the mean depends on the place.
+#
+# **5.** A layer of $b$ channels takes one digit to the base $b$. Three digits to the base $b$ reach $b^3$ numbers.
+#
+# **6.** The bound is largest at the last place. $\ln(512)/\beta \le 0.01$.
+#
+# **7.** Two of the three classes are never answered, so their F1 is 0. For the background the precision is 0.94 and the recall 1.
+#
+# **8.** Turn the sign of all $b$ and of $X$: is that as likely as before? And the sign of $A$ and of $b$? A linear map is no better than 0 if every input number is uncorrelated with every answer.
+#
+# </details>
+#
+# <details><summary>Solution of 1</summary>
+#
+# A bit more than half: $H_{128}/128$ is $0.0424$ and $H_{64}/64$ is $0.0741$, a ratio of $0.57$. The sum in the numerator grows like $\ln L$ only.
+#
+# </details>
+#
+# <details><summary>Solution of 2</summary>
+#
+# Four places in a row, such as 3, 4, 5, 6: all have the lag 9, and one kernel with a single 1 copies them. The rank of the table of weights is then 1.
+#
+# </details>
+#
+# <details><summary>Solution of 3</summary>
+#
+# `lambda t, L: 2 * (t - L) + 1`: the number $x_{2L-1-t}$ was read at place $2L - 1 - t$, and $t - (2L - 1 - t) = 2(t - L) + 1$.
+#
+# </details>
+#
+# <details><summary>Solution of 4</summary>
+#
+# `lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()`: one mean for all answers. With a mean for each place the denominator is only what is left after the easy part has been taken off.
+#
+# </details>
+#
+# <details><summary>Solution of 5</summary>
+#
+# 16: three layers with $b_1, b_2, b_3$ channels reverse $b_1 b_2 b_3$ numbers, and $15^3 = 3375 < 4096 = 16^3$.
+#
+# </details>
+#
+# <details><summary>Solution of 6</summary>
+#
+# $\beta = 100 \ln 512 \approx 623.8$. (In float32 $e^{624}$ overflows: subtract the running maximum first, which is what has to be computed.)
+#
+# </details>
+#
+# <details><summary>Solution of 7</summary>
+#
+# $\frac13 \cdot \frac{2 \cdot 0.94}{1.94} = 0.323$, although 94 % of the pixels are right.
+#
+# </details>
+#
+# <details><summary>Solution of 8</summary>
+#
+# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the first, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
+#
+# </details>
+
+# %% [markdown]
 # ## Read on
 #
 # * A. Gupta, H. Mehta and J. Berant, *Simplifying and understanding state space models with diagonal linear RNNs*,
