@@ -75,9 +75,7 @@ def test_a_text_is_what_its_tokens_stand_for(size):
 def test_the_most_frequent_pieces_are_kept():
     text = SENTENCES * 2 + " zebra"  # once, the others more often
     kept = learn_vocabulary([text], 96 + 3).pieces
-    words = Counter(f" {word.strip('.,')}" for word in text.split()[1:])
-    assert kept[0] == max(words, key=words.get) and " zebra" not in kept
-    assert len(kept) == 3
+    assert kept == (" mat", " on", " the")  # four times each, the others twice or once: in the order of the alphabet
     with pytest.raises(ValueError, match="96"):
         learn_vocabulary([text], 95)
 
