@@ -33,6 +33,7 @@ BUBBLEWRAP, DOCKER, PODMAN, NONE = "bubblewrap", "docker", "podman", "none"
 PACKAGE = Path(lrnnlab.__file__).resolve().parent
 KERNELS = PACKAGE / "scans" / "__pycache__"  # compiled kernels; inside it is a small folder that numba may write,
 STORED = "/kernels"  # filled from this one
+PAGE = 4096  # bytes in which a folder in memory is given out
 HOME = "/submission"  # the one folder that can be written
 NOBODY = 65534  # who a student's process is where the grader is root
 FORBIDDEN = """
@@ -193,7 +194,7 @@ def _bubblewrap(fence: Fence, python: list[str], info: int, calls: int) -> list[
     own = ["--unshare-all", "--unshare-user", *_no_more_users(fence.program), "--die-with-parent", "--new-session",
            "--cap-drop", "ALL", "--hostname", "fence"]  # fmt: skip
     inner = ["--proc", "/proc", "--dev", "/dev", "--size", str(fence.limits.folder), "--tmpfs", HOME]
-    inner += ["--size", str(fence.limits.folder), "--tmpfs", str(KERNELS)] if KERNELS.is_dir() else []
+    inner += ["--size", str(fence.limits.folder + _stored()), "--tmpfs", str(KERNELS)] if KERNELS.is_dir() else []
     inner += [part for path in ("/dev", *sorted(empty), "/") for part in ("--remount-ro", path)]
     inner += ["--chdir", HOME, "--clearenv"]
     inner += [part for key, value in inside(HOME).items() for part in ("--setenv", key, value)]
@@ -208,6 +209,11 @@ def _bubblewrap(fence: Fence, python: list[str], info: int, calls: int) -> list[
     return [fence.program, "--die-with-parent", "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev", *view, *caps,
             python[0], "-I", "-S", "-c", _DROP, fence.program, *own, "--uid", str(NOBODY), "--gid", str(NOBODY),
             "--bind", "/", "/", *inner, *python]  # fmt: skip
+
+
+def _stored() -> int:
+    """Bytes that a copy of the compiled kernels takes in memory, by whole pages: more with every call that they know."""
+    return sum(-(-path.stat().st_size // PAGE) * PAGE for path in KERNELS.rglob("*") if path.is_file())
 
 
 def _places(hidden: Iterable[str]) -> tuple[set[str], set[str]]:
@@ -290,7 +296,8 @@ def _container(fence: Fence, python: Sequence[str], name: str) -> list[str]:
     ]  # fmt: skip
     if KERNELS.is_dir():
         there = f"{place}/lrnnlab/{KERNELS.relative_to(PACKAGE).as_posix()}"
-        command += ["--volume", f"{KERNELS}:{STORED}:ro", "--tmpfs", f"{there}:rw,mode=1777,size={limits.folder}"]
+        command += ["--volume", f"{KERNELS}:{STORED}:ro", "--tmpfs",
+                    f"{there}:rw,mode=1777,size={limits.folder + _stored()}"]  # fmt: skip
     command += ["--name", name] if name else []
     command += [part for key, value in variables.items() for part in ("--env", f"{key}={value}")]
     return [*command, fence.image, *python]
