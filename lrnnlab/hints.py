@@ -12,18 +12,24 @@ A section is an exercise, a paragraph a hint, from faint to strong; the solution
 
     **Solution.** Far below: $(1 - r^2)/(1 + r^2)$.
 
-A chapter's notebook ends on a copy of them, folded: a cell that begins with :data:`MARK`, which ``lrnnlab book build``
-writes.
+An exercise stands in the section that it is about: a paragraph that begins as :data:`HEADER` says, the cell that asks for
+the answer where one does, and a cell that begins with :data:`MARK`, which ``lrnnlab book build`` fills with the hints
+and the solution, folded.  The chapter's last section is a cell that begins with :data:`LISTED`: ``build`` fills it too.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-MARK = "<!-- From lrnnlab/chapters/ch{}.md, by lrnnlab book build: change it there. -->"
-_MARKED = re.compile(re.escape(MARK).replace(re.escape("{}"), r"(\d\d)"))
+MARK = "<!-- Exercise {}: from lrnnlab/chapters/ch{}.md, by lrnnlab book build; change it there. -->"
+LISTED = "<!-- The exercises of this chapter, listed by lrnnlab book build. -->"
+HEADER = re.compile(r"^\*\*Exercise (?P<number>\d+)\*\* (?P<stars>★{1,3}) \*\((?P<minutes>\d+) min, (?P<points>\d+) points?: "
+                    r"(?P<teaches>[^*]+)\)\*\s", re.MULTILINE)  # fmt: skip
+_MARKED = re.compile(r"<!-- Exercise (\d\d\.\d+): ")
+_HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _SECTION = re.compile(r"^## (\d\d\.\d+)$", re.MULTILINE)
 _PART = re.compile(r"^\*\*(Question|Hint|Solution)\.\*\*\s", re.MULTILINE)
 _FOLD = "<details><summary>{}</summary>\n\n{}\n\n</details>"
@@ -51,12 +57,12 @@ class Worked:
 def worked(chapter: str) -> dict[str, Worked]:
     """The exercises of a chapter by their ids.  ValueError where it has no file, or one of another form.
 
-    >>> worked("01")["01.6"].hints[0]
+    >>> worked("01")["01.8"].hints[0]
     'Look at $(abab)^*$ in the table of killer words.'
     """
     file = Path(__file__).parent / "chapters" / f"ch{chapter}.md"
     if not chapter.isalnum() or not file.is_file():
-        raise ValueError(f"no chapter {chapter!r} has exercises; ids look like '01.5'")
+        raise ValueError(f"no chapter {chapter!r} has exercises; ids look like '01.6'")
     return parsed(file.read_text(encoding="utf-8"), file.name)
 
 
@@ -80,23 +86,50 @@ def parsed(text: str, name: str) -> dict[str, Worked]:
     return found
 
 
-def folded(chapter: str) -> str:
-    r"""The cell that shows them at the end of a chapter: all hints under one line to click, each solution under its own.
+def folded(id: str) -> str:
+    r"""The cell that follows an exercise: each of its hints under a line to click, and so its solution.
 
-    >>> folded("00").split("\n\n")[1:3]
-    ['<details><summary>Hints</summary>', '**1.** Keep one number and bring it up to date at each digit.']
+    >>> folded("00.1").split("\n\n")[1:3]
+    ['<details><summary>Hint</summary>', 'Keep one number and bring it up to date at each digit.']
     """
-    found = {id.partition(".")[2]: one for id, one in worked(chapter).items()}
-    hints = "\n\n".join(f"**{n}.** {' '.join(one.hints)}" for n, one in found.items())
-    solutions = (_FOLD.format(f"Solution of {n}", one.solution) for n, one in found.items())
-    return "\n\n".join([MARK.format(chapter), _FOLD.format("Hints", hints), *solutions])
+    chapter = id.partition(".")[0]
+    one = worked(chapter).get(id)
+    if one is None:
+        raise ValueError(f"ch{chapter}.md has no section {id!r}")
+    names = ["Hint"] if len(one.hints) == 1 else [f"Hint {n}" for n, _ in enumerate(one.hints, 1)]
+    folds = map(_FOLD.format, [*names, "Solution"], [*one.hints, one.solution])
+    return "\n\n".join([MARK.format(id, chapter), *folds])
 
 
-def refolded(text: str) -> str:
-    """The text of a Markdown cell: written anew if it is such a copy, else as it is.
+def listed(texts: Sequence[str]) -> str:
+    """The cell that lists a chapter's exercises, from the texts of its Markdown cells.
 
-    >>> refolded("## Exercises"), refolded(MARK.format("00")) == folded("00")
-    ('## Exercises', True)
+    >>> print(listed(["## 1 Scans", "**Exercise 1** ★★ *(5 min, 3 points: to count)* How many?"]).partition("\\n")[2])
+    <BLANKLINE>
+    1 exercise, 3 points, about 5 minutes:
+    <BLANKLINE>
+    | exercise | stands in | difficulty | minutes | points | it teaches |
+    |---|---|---|---|---|---|
+    | 1 | [1 Scans](#1-Scans) | ★★ | 5 | 3 | to count |
     """
-    found = _MARKED.match(text)
-    return folded(found[1]) if found else text
+    rows, place, sums = [], "", [0, 0]
+    for found in re.finditer(f"{_HEADING.pattern}|{HEADER.pattern}", "\n\n".join(texts), re.MULTILINE):
+        if found["number"] is None:
+            place = f"[{found[1]}](#{found[1].replace(' ', '-')})"
+            continue
+        sums = [sums[0] + int(found["minutes"]), sums[1] + int(found["points"])]
+        rows.append(f"| {found['number']} | {place} | {found['stars']} | {found['minutes']} | {found['points']} | "
+                    f"{' '.join(found['teaches'].split())} |")  # fmt: skip
+    many = "1 exercise" if len(rows) == 1 else f"{len(rows)} exercises"
+    head = ["| exercise | stands in | difficulty | minutes | points | it teaches |", "|---|---|---|---|---|---|"]
+    return "\n".join([LISTED, "", f"{many}, {sums[1]} points, about {sums[0]} minutes:", "", *head, *rows])
+
+
+def refolded(texts: Sequence[str]) -> list[str]:
+    """The texts of a chapter's Markdown cells, with those that a build writes written anew.
+
+    >>> refolded(["## Read on", MARK.format("00.1", "00")]) == ["## Read on", folded("00.1")]
+    True
+    """
+    ours = [(_MARKED.match(text), text) for text in texts]
+    return [folded(found[1]) if found else listed(texts) if text.startswith(LISTED) else text for found, text in ours]

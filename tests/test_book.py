@@ -342,12 +342,14 @@ def test_a_source_is_built_with_the_blank_lines_of_a_save(book, tmp_path):
 
 
 def test_a_source_is_built_with_the_hints_of_their_file(tmp_path):
-    stale = page(tmp_path, f"# %% [markdown]\n# {MARK.format('00')}\n#\n# An older hint.\n", "stale")
+    mark = MARK.format("00.1", "00")
+    stale = page(tmp_path, f"# %% [markdown]\n# {mark}\n#\n# An older hint.\n", "stale")
     assert "An older hint." not in (built := as_built(stale))
-    assert jupytext.reads(built, fmt="py:percent").cells[0].source == folded("00")
-    none = page(tmp_path, f"# %% [markdown]\n# {MARK.format('77')}\n", "none")
-    with pytest.raises(BookError, match="no chapter '77' has exercises"):
-        as_built(none)
+    assert jupytext.reads(built, fmt="py:percent").cells[0].source == folded("00.1")
+    for id, says in (("77.1", "no chapter '77' has exercises"), ("00.77", "ch00.md has no section '00.77'")):
+        none = page(tmp_path, f"# %% [markdown]\n# {MARK.format(id, '00')}\n", "none")
+        with pytest.raises(BookError, match=says):
+            as_built(none)
 
 
 def test_what_a_save_would_lose_is_not_built(tmp_path, capsys):

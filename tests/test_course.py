@@ -45,7 +45,7 @@ from lrnnlab.course.pupil import Sink, answer
 from lrnnlab.course.reading import Unreadable, digest, plain_python, top_names
 from lrnnlab.course.sets import inside, without
 from lrnnlab.course.submissions import collect, read
-from lrnnlab.hints import MARK, Worked, folded, parsed, refolded, worked
+from lrnnlab.hints import HEADER, LISTED, Worked, folded, parsed, refolded, worked
 
 SOURCES = sorted((Path(__file__).parents[1] / "lrnnlab" / "chapters").glob("ch[0-9]*.py"))
 CHAPTERS = [path.stem.removeprefix("ch") for path in SOURCES]
@@ -399,71 +399,71 @@ WRONG = {
         [[1, 0], [0, 1]], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]], [[0.999, 0.001], [0.001, 0.999]],
         [[0.9, 0.2], [0.2, 0.9]], [[1.1, -0.1], [-0.1, 1.1]], [0.9, 0.1],
     ],
-    "01.4": [
+    "01.5": [
         ("0-0", "1-1"),  # one value, but not with a number in front
         ("0-1", "2-1"), ("2-2", "2-2"), ("0-0", "4-4"), ("0", "2"), "0-0", ("0-0", 2), ("0-0-0", "2-2-0"),
     ],
-    "01.5": [400, 402, 2001, "401 pieces", [401, 401], 401j, "1/0", ""],
-    "01.6": [("abab", "aabb"), ("aabb", "abab"), ("abba", "baab"), ("ab", "ba"), ("", ""), "abab", ("abab", "cccc")],
-    "01.8": [
+    "01.6": [400, 402, 2001, "401 pieces", [401, 401], 401j, "1/0", ""],
+    "01.8": [("abab", "aabb"), ("aabb", "abab"), ("abba", "baab"), ("ab", "ba"), ("", ""), "abab", ("abab", "cccc")],
+    "01.10": [
         {s: ([[1, 0], [0, 1]], [s / 4, 0]) for s in range(5)},  # adds up
         {s: ([[0, 0], [0, 0]], [s / 4, 0]) for s in range(5)},  # the last letter, 0 too
         {0: ([[1]], [0]), **{s: ([[0]], [s]) for s in range(1, 5)}},  # not divided by 4
         {0: 1}, [1, 2], {0: (1, 2), 1: 0, 2: 0, 3: 0, 4: 0},
     ],
-    "01.9": [1, 3, 5, 1.5, "two", float("nan")],
-    "01.12": ["yes", "no: two letters do not commute", "no", True, 2],
-    "01.13": [
+    "01.11": [1, 3, 5, 1.5, "two", float("nan")],
+    "01.9": ["yes", "no: two letters do not commute", "no", True, 2],
+    "01.4": [
         lambda s, t: (s, t), lambda s, t: ((0, *s), (0, *t)), lambda s, t: ((0, *s), (1, *t)), lambda s, t: (0, 1),
         lambda s, t: s, lambda s: (s, s), ("0-0", "1-1"),
     ],
-    "02.1": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
-    "02.3": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
-    "02.6": [
+    "02.4": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
+    "02.7": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
+    "02.1": [
         lambda goes: np.array(blocks(goes)).swapaxes(1, 2),  # where states come from
         lambda goes: blocks([[(j + 1) % len(row) for j in row] for row in goes]),
         lambda goes: [np.eye(len(row)) for row in goes], lambda goes: blocks(goes)[0], lambda goes: goes, 5,
     ],
-    "02.7": [
+    "02.3": [
         [[1, 1], [1, 1]], [[0.5, 0.5], [0.5, 0.5]], np.array([[1, 1], [1, -1]]) / 2**0.5, np.eye(2), [[1, 0]], [1, 2],
     ],
-    "02.8": ["after about 150", "never: the norm is kept", 15, "soon"],
-    "02.9": [
+    "02.5": ["after about 150", "never: the norm is kept", 15, "soon"],
+    "02.6": [
         lambda e, s: math.floor(math.log(s) / math.log(1 - e)) + 1, lambda e, s: math.log(s) / math.log(1 - e),
         lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
     ],
-    "03.1": [16, 32, 15, "17!"],
-    "03.2": [
+    "03.3": [16, 32, 15, "17!"],
+    "03.4": [
         lambda n: n, lambda n: n - 2, lambda n: n / 2, lambda n: 0, lambda n: n - 1 if n < 50 else n // 2, 7,
         lambda n: "n - 1",
     ],
-    "03.3": [17047, 17049, 1, "P"],
-    "03.4": [
+    "03.5": [17047, 17049, 1, "P"],
+    "03.2": [
         lambda second, first: (first[0] + second[0], max(first[1], second[1])),
         lambda first, second: (first[0] + second[0], max(first[1] + second[0], second[1])),  # the other order
         lambda second, first: (0, 0), lambda second, first: 5, lambda second, first: second[2], 7,
     ],
-    "03.6": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
-    "03.8": [(1, 2, 3), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
-    "04.1": [4, 2, "one"],
-    "04.2": [1, 0.2, 50, "below"],
-    "04.3": [
+    "03.7": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
+    "03.1": [(1, 2, 3), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
+    "04.6": [4, 2, "one"],
+    "04.8": [1, 0.2, 50, "below"],
+    "04.1": [
         lambda a, b: (a[0] * b[0], a[1] + b[1], a[0] * np.exp(1j * a[1]) * b[2] + a[2]),  # the other order
         lambda a, b: (a[0] * b[0], a[1] + b[1], a[2] + b[2]), lambda a, b: b,
         lambda a, b: (a[0] + b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
         lambda a, b: a[2] + b[2],
     ],
-    "04.4": [
+    "04.9": [
         lambda t: (2**0.5, 0), lambda t: (10 * math.cos(0.7 * t), 10 * math.sin(0.7 * t)),
         lambda t: (2**0.5 * math.cos(0.7 * t), -(2**0.5) * math.sin(0.7 * t)), lambda t: 1,
     ],
-    "04.5": [
+    "04.7": [
         lambda decays: [math.sqrt(1 - d**2) for d in decays], lambda decays: [1] * 40,
         lambda decays: [1 - d for d in decays],
         lambda decays: [1], lambda decays: [1j] * 40,
     ],
-    "04.8": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
-    "04.9": [np.eye(2), -np.eye(2), [[0, -1], [1, 0]], [[-1, 1], [0, 1]], [[2, 0], [0, -0.5]], [[1j, 0], [0, 1j]], "diag"],
+    "04.4": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
+    "04.3": [np.eye(2), -np.eye(2), [[0, -1], [1, 0]], [[-1, 1], [0, 1]], [[2, 0], [0, -0.5]], [[1j, 0], [0, 1j]], "diag"],
     "05.1": [["K0", "K1", "K2", "k0", "k1"], ["k0", "K0", "K1", "K2", "k1"], ["K0"] * 5, "K0K1", [1, 2, 3, 4, 5]],
     "05.2": [[[0, 1], [0, 0]], [[1, 0], [0, 1]], [[1, 1], [0, 2]], [[1, 2], [3, 4]], [1, 2], [[0.5, 1], [0, 0.5]]],
     "05.4": [
@@ -472,66 +472,66 @@ WRONG = {
     ],
     "05.5": [3, 5, 7, "four"],
     "06.1": [(4, -5, 1), (1, 1, 1), (0, 0, 1), (4, Fraction(16, 3), Fraction(4, 3)), [1, 2], "abc"],
-    "06.3": [10, 15, 0, "eleven"],
-    "06.4": [
+    "06.5": [10, 15, 0, "eleven"],
+    "06.6": [
         lambda nodes, S: [0] * len(nodes), lambda nodes, S: [1], lambda nodes, S: None, lambda nodes: [],
         lambda nodes, S: [float(w) for w in ch06._solve(nodes, S)],  # drifts
         lambda nodes, S: ch06._solve(nodes, len(nodes) - 1),
     ],
-    "06.5": [(8, 8), (5.5, 12), (9.5, 10), (6.1, 10), 5.5, "5.5, 10"],
-    "06.6": [1, 2, 3.3, -3.364, 4, "a"],
-    "06.7": [lambda L: L // 2, lambda L: (L + 1) / 2, lambda L: L, lambda L: -(-L // 2), lambda L: None, 5],
+    "06.8": [(8, 8), (5.5, 12), (9.5, 10), (6.1, 10), 5.5, "5.5, 10"],
+    "06.4": [1, 2, 3.3, -3.364, 4, "a"],
+    "06.10": [lambda L: L // 2, lambda L: (L + 1) / 2, lambda L: L, lambda L: -(-L // 2), lambda L: None, 5],
 }  # fmt: skip
 OTHER_STYLE = {
     "00.1": [carried, lambda text: np.cumsum([int(digit) for digit in text]) % 5],
     "00.2": [("", "1", "11", "111", "1111"), {"41", "40", "30", "20", "10"}],
     "00.3": [],
     "00.4": [np.array([[0.95, 0.05], [0.05, 0.95]]), [[0.9, 0.02], [0.1, 0.98]]],
-    "01.4": [["1-3", "3-1"], ("3-0", "1-2")],
-    "01.12": [],  # a text that is chosen has no other style
-    "01.13": [
+    "01.5": [["1-3", "3-1"], ("3-0", "1-2")],
+    "01.9": [],  # a text that is chosen has no other style
+    "01.4": [
         lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (s[0] - s[1] - t[0] + t[1]) % 5 or p),
         lambda s, t: np.array([s, t] if (s[0] - s[1] - t[0] + t[1]) % 5 else [(2, *s), (2, *t)]),
     ],
-    "02.1": [1.00222, np.float64(1.002219)],
-    "02.3": [[3, 4, 5, 9], np.array([3.0, 4.0, 5.0, 9.0])],
-    "02.6": [
+    "02.4": [1.00222, np.float64(1.002219)],
+    "02.7": [[3, 4, 5, 9], np.array([3.0, 4.0, 5.0, 9.0])],
+    "02.1": [
         lambda goes: blocks(goes), lambda goes: torch.nn.functional.one_hot(torch.tensor(goes)).mT.float(),
         lambda goes: [np.eye(len(row))[:, row] for row in goes],
     ],
-    "02.7": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
-    "02.8": [],
-    "02.9": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
-    "03.6": [],
-    "03.8": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
-    "04.8": [0.1, np.float64(0.1), Fraction(1, 10)],
-    "04.9": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
-    "01.5": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
-    "01.6": [["abab", "baab"], ("baab", "abab")],
-    "01.8": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
-    "01.9": [2, np.int64(2), 2.0, "2"],
-    "03.1": [17.0, np.array(17)],
-    "03.2": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1)],
-    "03.3": [17048.0, np.int64(17048)],
-    "03.4": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
-    "04.1": [1.0, Fraction(1), "1"],
-    "04.2": [0.02, np.float64(0.0199)],
-    "04.3": [
+    "02.3": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
+    "02.5": [],
+    "02.6": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
+    "03.7": [],
+    "03.1": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
+    "04.4": [0.1, np.float64(0.1), Fraction(1, 10)],
+    "04.3": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
+    "01.6": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
+    "01.8": [["abab", "baab"], ("baab", "abab")],
+    "01.10": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
+    "01.11": [2, np.int64(2), 2.0, "2"],
+    "03.3": [17.0, np.array(17)],
+    "03.4": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1)],
+    "03.5": [17048.0, np.int64(17048)],
+    "03.2": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
+    "04.6": [1.0, Fraction(1), "1"],
+    "04.8": [0.02, np.float64(0.0199)],
+    "04.1": [
         lambda a, b: [b[0] * a[0], b[1] + a[1], b[2] + a[2] * b[0] * complex(math.cos(b[1]), math.sin(b[1]))],
         lambda a, b: (math.exp(math.log(a[0]) + math.log(b[0])), a[1] + b[1], cmath.rect(*b[:2]) * a[2] + b[2]),
     ],
-    "04.4": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)])],
-    "04.5": [lambda decays: np.concatenate([[-1.0], np.sqrt(1 - np.square(decays[1:]))])],
+    "04.9": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)])],
+    "04.7": [lambda decays: np.concatenate([[-1.0], np.sqrt(1 - np.square(decays[1:]))])],
     "05.1": [("K0", "K1", "K2", "k1", "k0")],
     "05.2": [[[2, 1], [0, 2]], np.array([[3, 1], [-1, 1]]), [[-1, 5], [0, -1]]],
     "05.4": [lambda S, L: odd_angles(-(-max(S + 1, L - S) // 2), S)],
     "05.5": [4.0, np.int64(4)],
     "06.1": [[4.0, -16 / 3, 4 / 3], np.array([4, -16 / 3, 4 / 3])],
-    "06.3": [11.0, np.int64(11)],
-    "06.4": [lambda nodes, S: sympy_solver(nodes, S)],
-    "06.5": [[5.5, 10], np.array([5.5, 10.0]), (6, 10), (5, 10.5)],
-    "06.6": [3.3636, Fraction(33636, 10000)],
-    "06.7": [lambda L: math.ceil((L + 1) / 2), lambda L: min(max(S + 1, L - S) for S in range(L))],
+    "06.5": [11.0, np.int64(11)],
+    "06.6": [lambda nodes, S: sympy_solver(nodes, S)],
+    "06.8": [[5.5, 10], np.array([5.5, 10.0]), (6, 10), (5, 10.5)],
+    "06.4": [3.3636, Fraction(33636, 10000)],
+    "06.10": [lambda L: math.ceil((L + 1) / 2), lambda L: min(max(S + 1, L - S) for S in range(L))],
 }  # fmt: skip
 
 
@@ -558,11 +558,11 @@ def test_each_exercise_is_solved_by_its_solution_and_by_nothing_planted(exercise
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:/[1-9]\d*|\.\d+)?(?:e[+-]?\d+)?(?!\w|\.\d)")
 EVALUATED = {  # told is what the answer leads to, in the question's own terms: from that nobody reads off what is right
-    "02.1": "by how much a state grows", "06.1": "the kernel of these weights", "06.6": "the least norm on [0, a]",
+    "02.4": "by how much a state grows", "06.1": "the kernel of these weights", "06.4": "the least norm on [0, a]",
 }  # fmt: skip
 PLANTED = {**WRONG, **test_course_later.WRONG}
 ASKS_NUMBERS = [
-    one for one in EVERY if not isinstance(one, Prediction) and one.id not in EVALUATED | {"03.8": "any three will do"}
+    one for one in EVERY if not isinstance(one, Prediction) and one.id not in EVALUATED | {"03.1": "any three will do"}
     and all(isinstance(part, Number) for part in (lambda a: a if isinstance(a, (tuple, set)) else (a,))(one.answer()))
 ]  # fmt: skip
 
@@ -575,7 +575,7 @@ def question(id):
     """The exercise's text in the chapter, and what its cell says."""
     number, n = id.split(".")
     source = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
-    return re.search(rf"^# {n}\. ★.*?^check\(", source, re.MULTILINE | re.DOTALL)[0]
+    return re.search(rf"^# \*\*Exercise {n}\*\* ★.*?^check\(", source, re.MULTILINE | re.DOTALL)[0]
 
 
 def leaks(exercise, wrong):
@@ -602,7 +602,7 @@ def test_no_wrong_answer_is_told_the_right_one(exercise):
 
 
 def test_a_judge_that_gives_its_answer_away_is_seen(monkeypatch):
-    one = next(one for one in ASKS_NUMBERS if one.id == "01.5")
+    one = next(one for one in ASKS_NUMBERS if one.id == "01.6")
     monkeypatch.setattr(ch01, "number", lambda answer: claim(False, f"right on {5 * answer} of 2001 states"))
     assert leaks(one, 400) == {2000.0, 2001.0}
     assert len(ASKS_NUMBERS) >= 15
@@ -647,31 +647,43 @@ def test_a_section_of_another_form_is_one_clear_error(old, new):
         parsed(GOOD.replace(old, new), "ch01.md")
 
 
-HEADER = re.compile(r"^# (\d+)\. ★{1,3} \*\(\d+ min(?:, (\d+) points)?: [^*]+\)\* ", re.MULTILINE)
+def chapter_source(number):
+    return next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py"))
 
 
 @pytest.mark.parametrize("number", CHAPTERS)
-def test_a_chapter_has_of_each_exercise_a_header_hints_a_solution_and_a_cell_that_checks_it(number):
-    whole = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
-    source = whole[whole.index("Exercises\n") : whole.index(MARK.format(number))]
-    headers = HEADER.findall(re.sub(r"\n#  +", " ", source))
-    assert [int(n) for n, _ in headers] == list(range(1, len(re.findall(r"^# \d+\. ★", source, re.MULTILINE)) + 1))
-    assert list(worked(number)) == [f"{number}.{n}" for n, _ in headers]
-    total = re.search(r"^# (\d+) points\. ", source, re.MULTILINE)
-    assert not total or int(total[1]) == sum(int(points) for _, points in headers)
-    for one in exercises(number):
-        asks = "predict" if isinstance(one, Prediction) else "check"
-        asked = re.findall(rf'^{asks}\("{re.escape(one.id)}", \w+\)$', whole, re.MULTILINE)
-        assert 1 <= len(asked) <= 2  # a hole is asked for where it stands in its proof, and perhaps among the exercises
+def test_exercises_are_numbered_as_they_come_and_each_has_its_parts(number):
+    """Header, a cell that asks where one can check it, hints and solution; in this order, and the next one after them."""
+    cells = [cell.source for cell in read_source(chapter_source(number)).cells]
+    text = "\n\n".join(cells)
+    found = re.findall(r"^\*\*Exercise (\d+)|^(check|predict)\(\"(.*?)\"|^<!-- Exercise (.*?):", text, re.MULTILINE)
+    asked = {one.id: "predict" if isinstance(one, Prediction) else "check" for one in exercises(number)}
+    due = []
+    for n, id in enumerate(worked(number), 1):
+        assert id == f"{number}.{n}"
+        due += [(str(n), "", "", ""), *([("", asked[id], id, "")] if id in asked else []), ("", "", "", id)]
+    assert found == due
+    assert len(HEADER.findall(text)) == len(worked(number)) == text.count("**Exercise ")
 
 
 @pytest.mark.parametrize("number", CHAPTERS)
-def test_a_chapter_ends_on_the_hints_and_solutions_of_its_file(number):
-    """Nobody edits the chapter's copy: lrnnlab book build writes it."""
-    cells = read_source(next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py"))).cells
-    copies = [cell.source for cell in cells if "<details><summary>Solution" in cell.source]
-    assert copies == [folded(number)]
-    assert refolded(copies[0].replace("Solution", "Answer")) == copies[0]
+def test_a_chapter_holds_the_hints_and_solutions_of_its_file_and_lists_its_exercises(number):
+    """Nobody edits the chapter's copies: lrnnlab book build writes them."""
+    texts = [cell.source for cell in read_source(chapter_source(number)).cells if cell.cell_type == "markdown"]
+    assert refolded(texts) == texts
+    assert [text for text in texts if "<details><summary>Solution" in text] == [*map(folded, worked(number))]
+    [table] = [text for text in texts if text.startswith(LISTED)]
+    rows = re.findall(r"^\| (\d+) \| \[(.+)\]\(#(.+)\) \| ★+ \| \d+ \| (\d+) \|", table, re.MULTILINE)
+    headings = re.findall(r"^## (.+)$", "\n\n".join(texts), re.MULTILINE)
+    assert [int(row[0]) for row in rows] == list(range(1, len(worked(number)) + 1))
+    assert all(title in headings and link == title.replace(" ", "-") for _, title, link, _ in rows)
+    assert f", {sum(int(row[3]) for row in rows)} points, " in table
+
+
+def test_what_a_build_writes_is_written_anew():
+    stale = folded("00.1").replace("Solution", "Answer")
+    assert refolded([stale, "## 1 Text", LISTED])[:2] == [folded("00.1"), "## 1 Text"]
+    assert "0 exercises" in refolded([LISTED])[0]
 
 
 def test_only_predictions_have_a_question_and_their_panel_needs_no_markup():

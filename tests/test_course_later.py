@@ -49,38 +49,38 @@ def best_weight(N, k):
 TURN = math.radians(60)
 WRONG = {
     "05.3": [lambda N: N, lambda N: N - 1, lambda N: 2 * N, lambda N: (N,), "N + 1"],
-    "05.9": [
+    "05.11": [
         lambda r, m, j: r**j, lambda r, m, j: m * r**j, lambda r, m, j: math.comb(j + m, m) * r**j,
         lambda r, m, j: r ** (m * j), lambda r, m, j: [1], 3,
     ],
-    "05.10": [4, 5, 8, 9, "seven", 6.5],
-    "05.11": [
+    "05.9": [4, 5, 8, 9, "seven", 6.5],
+    "05.7": [
         lambda a, b, same: -0.5j * a * b, lambda a, b, same: -0.5j * (2 if same else 1) * a * b,
         lambda a, b, same: 0.5j * (1 if same else 2) * a * b, lambda a, b, same: (1 if same else 2) * a * b,
         lambda a: a, 3,
     ],
-    "06.2": [lambda N: (N, N - 1), lambda N: (N - 1, N - 1), lambda N: (N - 2, N - 2), lambda N: N - 1, (3, 2)],
-    "06.8": [
+    "06.3": [lambda N: (N, N - 1), lambda N: (N - 1, N - 1), lambda N: (N - 2, N - 2), lambda N: N - 1, (3, 2)],
+    "06.11": [
         lambda lam: 0, lambda lam: 1 / (1 - lam), lambda lam: -math.log(1 - lam), lambda lam: 88.7 / -math.log(lam),
         lambda lam: -math.log(lam), 7,
     ],
-    "06.10": [1, 8, 31, 22, "16"],
-    "06.11": [
+    "06.9": [1, 8, 31, 22, "16"],
+    "06.2": [
         lambda N, k: best_weight(N, k) * (-1) ** (N - 1), lambda N, k: abs(best_weight(N, k)),
         lambda N, k: best_weight(N, k) * (1 + (k % (N - 1) == 0)), lambda N, k: best_weight(N, k) * (N - 1) / N,
         lambda N: 2 ** (2 * N - 3), 7,
     ],
     "07.1": ["it stays", "a bit more than a quarter", "half"],
-    "07.2": [(0, 1, 2, 4), (0, 3, 6, 9), (5, 4, 3, 2), (9, 10, 11, 12), 4],
-    "07.3": [lambda t, L: 2 * (t - L), lambda t, L: t - L, lambda t, L: 2 * L - 1 - t, 3],
-    "07.4": [
+    "07.4": [(0, 1, 2, 4), (0, 3, 6, 9), (5, 4, 3, 2), (9, 10, 11, 12), 4],
+    "07.5": [lambda t, L: 2 * (t - L), lambda t, L: t - L, lambda t, L: 2 * L - 1 - t, 3],
+    "07.2": [
         lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean(0)) ** 2).mean(),
         lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / (wanted**2).mean(),
         lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / found.var() if found.var() else 0.0, 1,
     ],
-    "07.5": [64, 15, 48, "sixteen"],
-    "07.6": [math.log(512), 512 / 0.01, math.log(512) / 0.1, "large"],
-    "07.7": [0.94, 0.969, 1 / 3, "a third"],
+    "07.6": [64, 15, 48, "sixteen"],
+    "07.7": [math.log(512), 512 / 0.01, math.log(512) / 0.1, "large"],
+    "07.8": [0.94, 0.969, 1 / 3, "a third"],
     "08.1": [500, 499, 250, "501 nodes"],
     "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
     "08.3": [
@@ -88,31 +88,31 @@ WRONG = {
         lambda n: triple_layer(n, copies=2), lambda n: (triple_layer(n)[0], 0, 0), lambda n: None,
         lambda A, B, C: A @ B @ C, lambda n: [np.zeros((3 * n * n, 1)), np.zeros(1), np.ones((1, n * n))], 4,
     ],
-    "08.4": ["ss", "s", "sst", "sts", "", "xy", 3],
-    "08.5": ["Parity", "Tomita 5", "D_2", "S_3", "Tomita 9", 4],
-    "08.6": [Fraction(1, 4), Fraction(1, 8), 0.16, "a sixth"],
-    "08.7": [(4, 2), (2, 2), (1, 1), (2,), "2 and 1"],
-    "08.9": [512 / (64 * 1.5), 8, 2, "four"],
-    "08.11": ["about half", "most, not all", "none", 1],
-    "08.12": [lambda l: 2**l, lambda l: (l + 1) * 2**l + 1, lambda l: 4**l, lambda l: l * 2**l, "(l + 1) 2^l"],
-    "09.1": [10, 12, 8, "11th"],
-    "09.2": [
+    "08.5": ["ss", "s", "sst", "sts", "", "xy", 3],
+    "08.6": ["Parity", "Tomita 5", "D_2", "S_3", "Tomita 9", 4],
+    "08.9": [Fraction(1, 4), Fraction(1, 8), 0.16, "a sixth"],
+    "08.11": [(4, 2), (2, 2), (1, 1), (2,), "2 and 1"],
+    "08.12": [512 / (64 * 1.5), 8, 2, "four"],
+    "08.10": ["about half", "most, not all", "none", 1],
+    "08.8": [lambda l: 2**l, lambda l: (l + 1) * 2**l + 1, lambda l: 4**l, lambda l: l * 2**l, "(l + 1) 2^l"],
+    "09.4": [10, 12, 8, "11th"],
+    "09.3": [
         ("((1)", "1(()"), ("(1()", "(1()"), (")(1(", "1)(("), ("((1()", "1((()"), ("(1((", "1((("),
         "(1()", ("abcd", "dcba"),
     ],
-    "09.3": [
+    "09.1": [
         lambda W, k, v, beta: W + beta * np.outer(v, k), lambda W, k, v, beta: W + np.outer(v - W @ k, k),
         lambda W, k, v, beta: W - beta * np.outer(v - W @ k, k), lambda W, k, v, beta: beta * np.outer(v - W @ k, k),
         lambda W, k, v, beta: v, lambda W, k, v, beta: None,
         by_matrix, lambda W, k, v, beta: W - beta * W @ np.outer(k, k) + beta * np.outer(v, k),  # a matrix n x n
     ],
-    "09.4": [310, 1000, 500, "600 or so"],
-    "09.5": [((0, 1), (2, 0)), ((1, 1), (2, 0.5)), ((1, 1), (1, 0)), ((1, 2), (2, 0)), ((1, 0), (2, 0)), (1, 1), "x"],
-    "09.6": [
+    "09.6": [310, 1000, 500, "600 or so"],
+    "09.7": [((0, 1), (2, 0)), ((1, 1), (2, 0.5)), ((1, 1), (1, 0)), ((1, 2), (2, 0)), ((1, 0), (2, 0)), (1, 1), "x"],
+    "09.5": [
         ((1, 0), (0, 1)), ((1, 0), (1, 0)), ((1, 0), (math.cos(TURN / 2), math.sin(TURN / 2))), ((2, 0), (1, 1.7)),
         ((0, 0), (0, 0)), [1, 0],
     ],
-    "09.7": [
+    "09.2": [
         lambda n, size: math.comb(n + size - 1, size - 1), lambda n, size: math.comb(n + size - 2, size - 1),
         lambda n, size: size**n, lambda n, size: n * math.comb(n + size - 2, size - 1), lambda n, size: None, 30,
     ],
@@ -121,59 +121,59 @@ WRONG = {
         lambda g, M: g**M, lambda g, M: sum(g**j for j in range(M + 1)), lambda g, M: (1 - g**M), lambda g, M: M,
         lambda g, M: (1 - g**M) / (1 - g), 3,
     ],
-    "10.1": ["1", "2", "none"],
-    "10.2": ["(a|b)*a", "(aaa|b)*", "a*b*", 3, "(("],
-    "10.3": [lambda i, j, Q: np.eye(Q), lambda i, j, Q: -np.eye(Q), lambda i, j, Q: [[0, 1], [1, 0]], "swap"],
-    "10.4": [6, 4, 2, "three"],
-    "10.5": [(78, 235), (79, 314), (157, 314)],
-    "10.6": [lambda right: None, lambda right: 10, lambda right: right.index(0) + 1 if 0 in right else None, 3],
-    "10.7": [(1, 1 / 3), (1 / 6, 1 / 3), (0.5, 0.5), 2],
+    "10.4": ["1", "2", "none"],
+    "10.5": ["(a|b)*a", "(aaa|b)*", "a*b*", 3, "(("],
+    "10.2": [lambda i, j, Q: np.eye(Q), lambda i, j, Q: -np.eye(Q), lambda i, j, Q: [[0, 1], [1, 0]], "swap"],
+    "10.3": [6, 4, 2, "three"],
+    "10.7": [(78, 235), (79, 314), (157, 314)],
+    "10.1": [lambda right: None, lambda right: 10, lambda right: right.index(0) + 1 if 0 in right else None, 3],
+    "10.8": [(1, 1 / 3), (1 / 6, 1 / 3), (0.5, 0.5), 2],
 }  # fmt: skip
 OTHER_STYLE = {
     "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
-    "05.9": [lambda r, m, j: np.power(r, j) * math.prod(range(j + 1, j + m)) / math.prod(range(1, m))],
-    "05.10": [7.0, np.int64(7)],
-    "05.11": [lambda a, b, same: a * b / 2j * (2 - same)],
-    "06.2": [lambda N: [float(N - 1), N - 2.0], lambda N: np.array([N - 1, N - 2])],
-    "06.8": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
-    "06.10": [16.0, np.int64(16)],
-    "06.11": [lambda N, k: best_weight(N, k)],
+    "05.11": [lambda r, m, j: np.power(r, j) * math.prod(range(j + 1, j + m)) / math.prod(range(1, m))],
+    "05.9": [7.0, np.int64(7)],
+    "05.7": [lambda a, b, same: a * b / 2j * (2 - same)],
+    "06.3": [lambda N: [float(N - 1), N - 2.0], lambda N: np.array([N - 1, N - 2])],
+    "06.11": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
+    "06.9": [16.0, np.int64(16)],
+    "06.2": [lambda N, k: best_weight(N, k)],
     "07.1": [],
-    "07.2": [[0, 1, 2, 3], np.array([8, 9, 10, 11])],
-    "07.3": [lambda t, L: t - (2 * L - 1 - t)],
-    "07.4": [lambda found, wanted: 1 - np.sum((found - wanted) ** 2) / np.sum((wanted - wanted.mean()) ** 2)],
-    "07.5": [16.0, np.int64(16)],
-    "07.6": [624, 100 * np.log(512)],
-    "07.7": [0.323, 1.88 / 5.82],
+    "07.4": [[0, 1, 2, 3], np.array([8, 9, 10, 11])],
+    "07.5": [lambda t, L: t - (2 * L - 1 - t)],
+    "07.2": [lambda found, wanted: 1 - np.sum((found - wanted) ** 2) / np.sum((wanted - wanted.mean()) ** 2)],
+    "07.6": [16.0, np.int64(16)],
+    "07.7": [624, 100 * np.log(512)],
+    "07.8": [0.323, 1.88 / 5.82],
     "08.1": [501.0, np.int64(501)],
     "08.2": [[4, 2], (2.0, 4.0), np.array([2, 4])],
     "08.3": [triple_layer, lambda n: [torch.tensor(part) for part in triple_layer(n)]],
-    "08.4": ["ts"],
-    "08.5": ["Tomita 4", "EvenPair(5)"],
-    "08.6": [1 / 6, np.float64(1 / 6), 0.1667, 0.167, "1/6", ".1667"],
-    "08.7": [[2.0, 1.0], np.array([2, 1])],
-    "08.9": [4.0, Fraction(4)],
-    "08.11": [],
-    "08.12": [lambda l: (l + 1) * 2.0**l, lambda l: sum(2**l for _ in range(l + 1))],
-    "09.1": [11.0, np.int64(11)],
-    "09.2": [["1(()", "(1()"], ("1(()", "(1()")],
-    "09.3": [
+    "08.5": ["ts"],
+    "08.6": ["Tomita 4", "EvenPair(5)"],
+    "08.9": [1 / 6, np.float64(1 / 6), 0.1667, 0.167, "1/6", ".1667"],
+    "08.11": [[2.0, 1.0], np.array([2, 1])],
+    "08.12": [4.0, Fraction(4)],
+    "08.10": [],
+    "08.8": [lambda l: (l + 1) * 2.0**l, lambda l: sum(2**l for _ in range(l + 1))],
+    "09.4": [11.0, np.int64(11)],
+    "09.3": [["1(()", "(1()"], ("1(()", "(1()")],
+    "09.1": [
         lambda W, k, v, beta: W + beta * (v - W @ k)[:, None] * k,
         lambda W, k, v, beta: W - beta * np.outer(W @ k, k) + beta * np.outer(v, k),
     ],
-    "09.4": [np.log(500) / -np.log(0.99), 600, Fraction(630)],
-    "09.5": [[[2, 0.5], [2, 0]], ((1, -1), (2, 0)), np.array([[0.5, 2], [2, 0]])],
-    "09.6": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]]],
-    "09.7": [lambda n, size: size * binomial(n + size - 2, n - 1)],
+    "09.6": [np.log(500) / -np.log(0.99), 600, Fraction(630)],
+    "09.7": [[[2, 0.5], [2, 0]], ((1, -1), (2, 0)), np.array([[0.5, 2], [2, 0]])],
+    "09.5": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]]],
+    "09.2": [lambda n, size: size * binomial(n + size - 2, n - 1)],
     "09.8": [2.0, np.int64(2)],
     "09.9": [lambda g, M: M if g == 1 else (1 - g**M) / (1 - g), lambda g, M: np.polyval([1] * M, float(g))],
-    "10.1": [],
-    "10.2": ["b*(ab*ab*)*"],
-    "10.3": [lambda i, j, Q: np.eye(Q)[[j if q == i else i if q == j else q for q in range(Q)]].tolist()],
-    "10.4": [3.0, np.int64(3)],
-    "10.5": [[79.0, 236.0], np.array([79, 236])],
-    "10.6": [lambda right: next((t for t in range(1, len(right) + 1) if np.mean(right[max(0, t - 10) : t]) < 0.85), None)],
-    "10.7": [[0.333, 0.333], np.array([1 / 3, 1 / 3])],
+    "10.4": [],
+    "10.5": ["b*(ab*ab*)*"],
+    "10.2": [lambda i, j, Q: np.eye(Q)[[j if q == i else i if q == j else q for q in range(Q)]].tolist()],
+    "10.3": [3.0, np.int64(3)],
+    "10.7": [[79.0, 236.0], np.array([79, 236])],
+    "10.1": [lambda right: next((t for t in range(1, len(right) + 1) if np.mean(right[max(0, t - 10) : t]) < 0.85), None)],
+    "10.8": [[0.333, 0.333], np.array([1 / 3, 1 / 3])],
 }  # fmt: skip
 LATER = [one for name in CHAPTERS for one in exercises(name) if one.id in WRONG]
 
@@ -198,8 +198,8 @@ def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
 def test_a_judge_that_is_broken_is_seen(monkeypatch):
     """With another truth in it the judge of 09.4 takes a planted answer and refuses the right one."""
     monkeypatch.setattr(ch09, "predicted_error", lambda beta, noise: 310)
-    assert check("09.4", WRONG["09.4"][0]).outcome == RIGHT
-    assert check("09.4", 618).outcome == NOT_YET
+    assert check("09.6", WRONG["09.6"][0]).outcome == RIGHT
+    assert check("09.6", 618).outcome == NOT_YET
 
 
 # --- the chapters' text ----------------------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def source(chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_each_chapter_asks_for_every_kind_of_answer(chapter):
-    asked = source(chapter).split("Exercises\n#\n")[1]
-    kinds = re.findall(r"^# \d+\. ★+ \*\(.+?\)\* \*\*([^*]+)\*\*", asked, re.MULTILINE)
+    asked = source(chapter).replace("\n# ", " ")
+    kinds = re.findall(r"\*\*Exercise \d+\*\* ★+ \*\([^*]+\)\* +\*\*([^*]+)\*\*", asked)
     assert {kind.strip(".") for kind in kinds} >= KINDS
 
 
@@ -233,7 +233,7 @@ def names_of(chapter, *wanted):
     return names
 
 
-@pytest.mark.parametrize("id, wanted", [("05.10", ("outputs_learned", "train", "flat")), ("06.10", ("worst_fit",)),
+@pytest.mark.parametrize("id, wanted", [("05.9", ("outputs_learned", "train", "flat")), ("06.9", ("worst_fit",)),
                                         ("09.8", ("kept_alive",))])  # fmt: skip
 def test_predictions_come_out_as_they_are_explained(id, wanted):
     """(08.11 needs the net that its chapter trains for eight seconds.)"""

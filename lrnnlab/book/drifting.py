@@ -45,10 +45,12 @@ def as_built(source: Path) -> str:
         if lost := sorted(set(cell.metadata) - KEPT):
             place = where(notebook.cells, i)
             raise BookError(f"{source.name}, {place}: a save keeps tags and nbgrader, and would lose {', '.join(lost)}")
-        try:
-            cell.source = refolded(cell.source)
-        except ValueError as error:
-            raise BookError(str(error)) from error
+    written = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    try:
+        for cell, text in zip(written, refolded([cell.source for cell in written])):
+            cell.source = text
+    except ValueError as error:
+        raise BookError(str(error)) from error
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), jupytext=NotebookNode(FILTERS))
     return jupytext.writes(notebook, fmt="py:percent")
 

@@ -596,14 +596,14 @@ def _block() -> dict:
 
 
 EXERCISES = (
-    Exercise("01.4", _sharing, lambda: ("0-0", "2-2")),
-    Exercise("01.5", _pieces, lambda: 401),
-    Exercise("01.6", _words, lambda: ("abab", "baab")),
-    Exercise("01.8", _last_letter, _block),
-    Exercise("01.9", _layers, lambda: 2),
+    Exercise("01.4", _refuted, lambda: lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))),
+    Exercise("01.5", _sharing, lambda: ("0-0", "2-2")),
+    Exercise("01.6", _pieces, lambda: 401),
+    Exercise("01.8", _words, lambda: ("abab", "baab")),
     prediction(
-        "01.12", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+        "01.9", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
         "no: repetitions of a letter matter",
     ),
-    Exercise("01.13", _refuted, lambda: lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))),
+    Exercise("01.10", _last_letter, _block),
+    Exercise("01.11", _layers, lambda: 2),
 )  # fmt: skip

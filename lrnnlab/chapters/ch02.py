@@ -494,13 +494,13 @@ def _blocks_of(goes: list[list[int]]) -> np.ndarray:
 
 
 EXERCISES = (
-    Exercise("02.1", _largest_p, lambda: LARGEST_P),
-    Exercise("02.3", _least_blocks, lambda: SIZES),
-    Exercise("02.6", _tables, lambda: _blocks_of),
-    Exercise("02.7", _growing, lambda: [[0.5**0.5] * 2] * 2),
+    Exercise("02.1", _tables, lambda: _blocks_of),
+    Exercise("02.3", _growing, lambda: [[0.5**0.5] * 2] * 2),
+    Exercise("02.4", _largest_p, lambda: LARGEST_P),
     prediction(
-        "02.8", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
+        "02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
         "after about 15 steps",
     ),
-    Exercise("02.9", _tokens, lambda: lambda e, s: math.ceil(math.log(s) / math.log(1 - e)) - 1),
+    Exercise("02.6", _tokens, lambda: lambda e, s: math.ceil(math.log(s) / math.log(1 - e)) - 1),
+    Exercise("02.7", _least_blocks, lambda: SIZES),
 )  # fmt: skip

@@ -386,13 +386,13 @@ def _brackets(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("03.1", _products, lambda: 17),
-    Exercise("03.2", _bound, lambda: lambda n: n - 1),
-    Exercise("03.3", _processors, lambda: 17048),
-    Exercise("03.4", _pair, lambda: lambda second, first: (first[0] + second[0], max(first[1] + second[0], second[1]))),
+    Exercise("03.1", _brackets, lambda: (1e16, -1e16, 1.0)),
+    Exercise("03.2", _pair, lambda: lambda second, first: (first[0] + second[0], max(first[1] + second[0], second[1]))),
+    Exercise("03.3", _products, lambda: 17),
+    Exercise("03.4", _bound, lambda: lambda n: n - 1),
+    Exercise("03.5", _processors, lambda: 17048),
     prediction(
-        "03.6", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"),
+        "03.7", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"),
         "NaN at more steps",
     ),
-    Exercise("03.8", _brackets, lambda: (1e16, -1e16, 1.0)),
 )  # fmt: skip

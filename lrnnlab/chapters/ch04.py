@@ -662,17 +662,17 @@ def _mirror(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("04.1", _second_norm, lambda: 1),
-    Exercise("04.2", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
     Exercise(
-        "04.3", _operator,
+        "04.1", _operator,
         lambda: lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
     ),
+    Exercise("04.3", _mirror, lambda: [[-1, 0], [0, 1]]),
+    prediction("04.4", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    Exercise("04.6", _second_norm, lambda: 1),
+    Exercise("04.7", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
+    Exercise("04.8", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
     Exercise(
-        "04.4", _loud_input,
+        "04.9", _loud_input,
         lambda: lambda t: (math.sqrt(2) * math.cos(0.7 * t), math.sqrt(2) * math.sin(0.7 * t)),
     ),
-    Exercise("04.5", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
-    prediction("04.8", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
-    Exercise("04.9", _mirror, lambda: [[-1, 0], [0, 1]]),
 )  # fmt: skip

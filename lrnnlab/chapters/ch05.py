@@ -618,12 +618,12 @@ def _half_circle(S: int, L: int) -> tuple:
 
 
 EXERCISES = (
-    Exercise("05.11", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
     Exercise("05.1", _ring, lambda: ["K0", "K1", "K2", "k1", "k0"]),
     Exercise("05.2", _no_dlr, lambda: [[1, 1], [0, 1]]),
     Exercise("05.3", _roots, lambda: lambda N: N + 1),
     Exercise("05.4", _shift, lambda: _half_circle),
     Exercise("05.5", _count, lambda: 4),
-    Exercise("05.9", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
-    prediction("05.10", tuple(range(9)), 7),
+    Exercise("05.7", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
+    prediction("05.9", tuple(range(9)), 7),
+    Exercise("05.11", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
 )

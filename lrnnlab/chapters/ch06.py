@@ -624,14 +624,14 @@ def _solve(nodes, S):
 
 
 EXERCISES = (
-    Exercise("06.11", _weight, lambda: _best_weight),
     Exercise("06.1", _weights, lambda: (4, Fraction(-16, 3), Fraction(4, 3))),
-    Exercise("06.2", _zeros, lambda: lambda N: (N - 1, N - 2)),
-    Exercise("06.3", _dearest, lambda: 11),
-    Exercise("06.4", _solver, lambda: _solve),
-    Exercise("06.5", _losses, lambda: (5.5, 10)),
-    Exercise("06.6", _end, lambda: 2**1.75),
-    Exercise("06.7", _modes, lambda: lambda L: L // 2 + 1),
-    Exercise("06.8", _earlier, lambda: lambda lam: math.log(1 - lam) / math.log(lam)),
-    prediction("06.10", (1, 8, 16, 31), 16),
+    Exercise("06.2", _weight, lambda: _best_weight),
+    Exercise("06.3", _zeros, lambda: lambda N: (N - 1, N - 2)),
+    Exercise("06.4", _end, lambda: 2**1.75),
+    Exercise("06.5", _dearest, lambda: 11),
+    Exercise("06.6", _solver, lambda: _solve),
+    Exercise("06.8", _losses, lambda: (5.5, 10)),
+    prediction("06.9", (1, 8, 16, 31), 16),
+    Exercise("06.10", _modes, lambda: lambda L: L // 2 + 1),
+    Exercise("06.11", _earlier, lambda: lambda lam: math.log(1 - lam) / math.log(lam)),
 )

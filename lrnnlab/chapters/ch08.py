@@ -839,14 +839,14 @@ def _triple_layer(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 EXERCISES = (
-    Exercise("08.12", _zeros, lambda: lambda layers: (layers + 1) * 2**layers),
     Exercise("08.1", _node_count, lambda: 501),
     Exercise("08.2", _twice, lambda: {2, 4}),
     Exercise("08.3", _triple, lambda: _triple_layer),
-    Exercise("08.4", _word, lambda: "st"),
-    Exercise("08.5", _harmless, lambda: "EvenPair(2)"),
-    Exercise("08.6", _reach, lambda: Fraction(1, 6)),
-    Exercise("08.7", _clusters, lambda: (2, 1)),
-    Exercise("08.9", _threshold, lambda: 4),
-    prediction("08.11", ("about half", "most, not all", "all"), "all"),
+    Exercise("08.5", _word, lambda: "st"),
+    Exercise("08.6", _harmless, lambda: "EvenPair(2)"),
+    Exercise("08.8", _zeros, lambda: lambda layers: (layers + 1) * 2**layers),
+    Exercise("08.9", _reach, lambda: Fraction(1, 6)),
+    prediction("08.10", ("about half", "most, not all", "all"), "all"),
+    Exercise("08.11", _clusters, lambda: (2, 1)),
+    Exercise("08.12", _threshold, lambda: 4),
 )

@@ -727,13 +727,13 @@ def _factor(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("09.9", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
-    Exercise("09.1", _depth, lambda: 11),
-    Exercise("09.2", _words, lambda: ("(1()", "1(()")),
-    Exercise("09.3", _step, lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)),
-    Exercise("09.4", _ones, lambda: 618),
-    Exercise("09.5", _before, lambda: ((1, 1), (2, 0))),
-    Exercise("09.6", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
-    Exercise("09.7", _configurations, lambda: lambda n, size: configurations(size, n)),
+    Exercise("09.1", _step, lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)),
+    Exercise("09.2", _configurations, lambda: lambda n, size: configurations(size, n)),
+    Exercise("09.3", _words, lambda: ("(1()", "1(()")),
+    Exercise("09.4", _depth, lambda: 11),
+    Exercise("09.5", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
+    Exercise("09.6", _ones, lambda: 618),
+    Exercise("09.7", _before, lambda: ((1, 1), (2, 0))),
     prediction("09.8", tuple(range(6)), 2),
+    Exercise("09.9", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
 )

@@ -451,12 +451,12 @@ def _shares(answer) -> None:
 
 
 EXERCISES = (
-    prediction("10.1", ("1", "2", "3", "none"), "3"),
-    Exercise("10.2", _two_families, lambda: "(b|ab*a)*"),
-    Exercise("10.3", _reflection, lambda: lambda i, j, Q: [
+    Exercise("10.1", _first_below, lambda: _mended),
+    Exercise("10.2", _reflection, lambda: lambda i, j, Q: [
         [int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]),
-    Exercise("10.4", _count, lambda: 3),
-    Exercise("10.5", _positions, lambda: (79, 236)),
-    Exercise("10.6", _first_below, lambda: _mended),
-    Exercise("10.7", _shares, lambda: (1 / 3, 1 / 3)),
+    Exercise("10.3", _count, lambda: 3),
+    prediction("10.4", ("1", "2", "3", "none"), "3"),
+    Exercise("10.5", _two_families, lambda: "(b|ab*a)*"),
+    Exercise("10.7", _positions, lambda: (79, 236)),
+    Exercise("10.8", _shares, lambda: (1 / 3, 1 / 3)),
 )  # fmt: skip

@@ -16,19 +16,18 @@ from typing import Any
 
 from lrnnlab import copies
 from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
-from lrnnlab.hints import Text
+from lrnnlab.hints import HEADER, Text
 
 FILE = "progress.json"
 NO_COPY = "Nothing is counted here. In your own copy of the chapters, which `python bootstrap.py lab` opens, it is."
 _ORDER = (UNTRIED, UNJUDGED, NOT_YET, RIGHT)
-_POINTS = re.compile(r"^(\d+)\. ★+ \*\(\d+ min, (\d+) points?:", re.MULTILINE)
 _ASKED = re.compile(r"""^(?:check|predict)\("(\d\d\.\d+)",""", re.MULTILINE)
 
 
 def note(id: str, outcome: str) -> str:
     """Write down how an exercise went; a sentence where that met a difficulty, else an empty text.
 
-    >>> note("01.5", "right")
+    >>> note("01.6", "right")
     ''
     """
     folder = copies.here()
@@ -123,7 +122,7 @@ def _exercises(chapter: Path) -> dict[str, int]:
         if cell["cell_type"] == "code":
             asked += _ASKED.findall(source)
         else:
-            points.update((f"{chapter.stem[:2]}.{number}", int(many)) for number, many in _POINTS.findall(source))
+            points.update((f"{chapter.stem[:2]}.{one['number']}", int(one["points"])) for one in HEADER.finditer(source))
     return {id: points.get(id, 0) for id in dict.fromkeys(asked)}
 
 

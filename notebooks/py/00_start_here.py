@@ -88,6 +88,30 @@ exact = measured.accuracy_all == 1.0
 print(f"right at every position from 41 to 500, on 1,024 fresh strings: {exact}")
 
 # %% [markdown]
+# **Exercise 1** ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`, and gives the
+# list of the sums modulo 5, `[0, 3, 0, 4]`.
+
+# %%
+my_sums = None  # a function of a text
+check("00.1", my_sums)
+
+# %% [markdown]
+# <!-- Exercise 00.1: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Keep one number and bring it up to date at each digit.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda text: [sum(map(int, text[:t])) % 5 for t in range(1, len(text) + 1)]`, or, as a
+# recurrence does it, one number that each digit moves: $x_t = (x_{t-1} + u_t) \bmod 5$.
+#
+# </details>
+
+# %% [markdown]
 # ## Not sampled, but proved
 #
 # A thousand strings prove nothing about all strings. But each column of this network's matrices has one entry that is much
@@ -119,6 +143,98 @@ show.figure(
         "labelled with digits; colours show which answer each state gives.",
     caption=f"What to see: the network has built a counter modulo 5. Each arrow adds its digit; {names}",
 )  # fmt: skip
+
+# %% [markdown]
+# **Exercise 2** ★ *(5 min, 3 points: why fewer than five states are not enough)* **A proof step.** Two words may end in one state of
+# an automaton only if its answers agree from there on, whatever follows. Give five words of which no two may.
+
+# %%
+my_words = None  # five texts of digits
+check("00.2", my_words)
+
+
+# %% [markdown]
+# <!-- Exercise 00.2: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# When may two words end in one state? Only if their answers agree, now and after every further word.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `0`, `1`, `2`, `3`, `4`: their sums differ, so their answers do, and no two of them can share a
+# state. Five words that are pairwise different in this sense need five states, and the automaton has no more.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of the automaton of
+# Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
+
+# %%
+def one_wrong_arrow():
+    arrows = np.array([[(state + digit) % 5 for state in range(5)] for digit in range(5)])
+    arrows[1, 4] = 1
+    wrong = MooreMachine(arrows, np.arange(5), 0, tuple("01234"))
+    tokens = np.random.default_rng(0).integers(5, size=(20_000, 500))
+    right = (wrong.answer(tokens) == tokens.cumsum(1) % 5).mean(0)
+    shares = {
+        0.96: "about 96 %, as 24 of 25 arrows are", 0.8: "about 80 %", 0.5: "about 50 %",
+        0.2: "about 20 %, no better than a guess",
+    }  # fmt: skip
+    nearest = min(shares, key=lambda share: abs(share - right[-1]))
+    said = ", ".join(f"{right[t - 1]:.1%} after {t} digits" for t in (10, 40, 500))
+    return shares[nearest], f"Right answers: {said}"
+
+
+predict("00.3", one_wrong_arrow)
+
+# %% [markdown]
+# <!-- Exercise 00.3: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# How often does a string of 500 digits pass the wrong arrow? What happens to the answers after it?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# About 20 %, no better than a guess. A random string passes the wrong arrow at every 25th digit
+# or so, twenty times in 500, and each passage shifts all answers after it by one. Nothing puts the sum right
+# again. So at length 500 the shift may be anything, and the answer is a guess. An almost right counter is right
+# on short strings only: that is why we look at lengths never trained on, and why we prove.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 4** ★★ *(10 min, 3 points: that a proof about the snapped network is none about the soft one)* **Break the hypothesis.**
+# Give a matrix of two columns, each a probability distribution that leans by at least 0.9 to its own state, so that
+# snapping makes it the identity; but after 500 steps of it the two states are less than a millionth apart.
+
+# %%
+my_matrix = None  # two rows of two numbers
+check("00.4", my_matrix)
+
+# %% [markdown]
+# <!-- Exercise 00.4: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Try 0.9 on the diagonal. How far apart are the columns of its square?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\begin{pmatrix}0.9&0.1\\0.1&0.9\end{pmatrix}$: snapped it is the identity, which keeps its two
+# states apart for ever. As it is, each step brings them nearer by the factor 0.8, so after 500 steps they are
+# $2\cdot 0.8^{500}\approx 7\cdot 10^{-49}$ apart. The proof above speaks of the snapped network; of the soft
+# one we know what was measured.
+#
+# </details>
 
 # %% [markdown]
 # ## The map
@@ -175,105 +291,23 @@ my_copy()
 # 3. Snapped, its blocks are automata, and a search over their states proves the copy right on every string, or finds a wrong one.
 # 4. A proof about the copy is none about the trained network.
 # 5. Three kinds of number are kept apart: paper, recorded, live; beside an accuracy stand chance and majority.
-#
+
+# %% [markdown]
 # ## Exercises
 #
-# 12 points. Put your answer where `None` stands and run the cell: it says *right*, or *not yet* and why.
-# `hint("00.1")` helps a little and `solution("00.1")` tells all; both are folded below.
-#
-# 1. ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`, and gives the
-#    list of the sums modulo 5, `[0, 3, 0, 4]`.
-
-# %%
-my_sums = None  # a function of a text
-check("00.1", my_sums)
+# They stand in the sections that they are about. `hint("00.1")` and `solution("00.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★ *(5 min, 3 points: why fewer than five states are not enough)* **A proof step.** Two words may end in one state of
-#    an automaton only if its answers agree from there on, whatever follows. Give five words of which no two may.
-
-# %%
-my_words = None  # five texts of digits
-check("00.2", my_words)
-
-
-# %% [markdown]
-# 3. ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of the automaton of
-#    Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
-
-# %%
-def one_wrong_arrow():
-    arrows = np.array([[(state + digit) % 5 for state in range(5)] for digit in range(5)])
-    arrows[1, 4] = 1
-    wrong = MooreMachine(arrows, np.arange(5), 0, tuple("01234"))
-    tokens = np.random.default_rng(0).integers(5, size=(20_000, 500))
-    right = (wrong.answer(tokens) == tokens.cumsum(1) % 5).mean(0)
-    shares = {
-        0.96: "about 96 %, as 24 of 25 arrows are", 0.8: "about 80 %", 0.5: "about 50 %",
-        0.2: "about 20 %, no better than a guess",
-    }  # fmt: skip
-    nearest = min(shares, key=lambda share: abs(share - right[-1]))
-    said = ", ".join(f"{right[t - 1]:.1%} after {t} digits" for t in (10, 40, 500))
-    return shares[nearest], f"Right answers: {said}"
-
-
-predict("00.3", one_wrong_arrow)
-
-# %% [markdown]
-# 4. ★★ *(10 min, 3 points: that a proof about the snapped network is none about the soft one)* **Break the hypothesis.**
-#    Give a matrix of two columns, each a probability distribution that leans by at least 0.9 to its own state, so that
-#    snapping makes it the identity; but after 500 steps of it the two states are less than a millionth apart.
-
-# %%
-my_matrix = None  # two rows of two numbers
-check("00.4", my_matrix)
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch00.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 4 exercises, 12 points, about 25 minutes:
 #
-# **1.** Keep one number and bring it up to date at each digit.
-#
-# **2.** When may two words end in one state? Only if their answers agree, now and after every further word.
-#
-# **3.** How often does a string of 500 digits pass the wrong arrow? What happens to the answers after it?
-#
-# **4.** Try 0.9 on the diagonal. How far apart are the columns of its square?
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# `lambda text: [sum(map(int, text[:t])) % 5 for t in range(1, len(text) + 1)]`, or, as a
-# recurrence does it, one number that each digit moves: $x_t = (x_{t-1} + u_t) \bmod 5$.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# `0`, `1`, `2`, `3`, `4`: their sums differ, so their answers do, and no two of them can share a
-# state. Five words that are pairwise different in this sense need five states, and the automaton has no more.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# About 20 %, no better than a guess. A random string passes the wrong arrow at every 25th digit
-# or so, twenty times in 500, and each passage shifts all answers after it by one. Nothing puts the sum right
-# again. So at length 500 the shift may be anything, and the answer is a guess. An almost right counter is right
-# on short strings only: that is why we look at lengths never trained on, and why we prove.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# $\begin{pmatrix}0.9&0.1\\0.1&0.9\end{pmatrix}$: snapped it is the identity, which keeps its two
-# states apart for ever. As it is, each step brings them nearer by the factor 0.8, so after 500 steps they are
-# $2\cdot 0.8^{500}\approx 7\cdot 10^{-49}$ apart. The proof above speaks of the snapped network; of the soft
-# one we know what was measured.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [One result, live](#One-result,-live) | ★ | 5 | 3 | what the task asks |
+# | 2 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | why fewer than five states are not enough |
+# | 3 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | that a counter never heals |
+# | 4 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★★ | 10 | 3 | that a proof about the snapped network is none about the soft one |
 
 # %% [markdown]
 # ## Read on

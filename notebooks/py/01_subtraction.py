@@ -120,6 +120,32 @@ assert (0 - 1) % M != (1 - 0) % M and (0 - 0 - 1) % M == (0 - 1 - 0) % M, (
 print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 - 0 - 1) % M}")
 
 # %% [markdown]
+# **Exercise 1** ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for
+# a layer with one $A$, and see that $p$ is not in it.
+
+# %% [markdown]
+# <!-- Exercise 01.1: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Write down $x(p\,a{-}b)$ letter by letter: $a$, the minus, $b$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $p$ stands in the term $A^3 x(p)$ alone.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $x(p\,a{-}b) = A^3 x(p) + A^2 B u_a + A B u_- + B u_b$, so the difference is
+# $A^2 B(u_a - u_c) + B(u_b - u_d)$.
+#
+# </details>
+
+# %% [markdown]
 # ### Break a hypothesis: a matrix for each letter
 #
 # The algebra needs that the letters share one $A$. Give each letter its own, $A_0, A_1, A_-$, and step 3 breaks: the
@@ -221,6 +247,26 @@ with show.fails("step 2"):
 BASE = 7
 
 # %% [markdown]
+# **Exercise 2** ★ *(2 min, 2 points: which demand a readout makes)* Of the two demands "different values, different states" and
+# "equal values, equal states", which one does an arbitrary readout need?
+
+# %% [markdown]
+# <!-- Exercise 01.2: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# The readout is a function of the state. What can a function not do?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The first. One state has one answer; so different answers need different states. The second is a
+# wish about the state, not about the answer: a readout may give two states one answer.
+#
+# </details>
+
+# %% [markdown]
 # ## 2 What is true: Theorem A
 #
 # The base-7 layer escapes by storing *everything*. That is no accident.
@@ -315,15 +361,65 @@ assert len(kept) == 5**4, "step 5: a state that keeps all expressions apart"
 print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
+# **Exercise 3** ★★ *(20 min, 5 points: the proof of Theorem A, in your own words)* **A proof step.** Prove Theorem A for $M = 3$
+# and $n = 2$ with your own words and no algebra beyond that of section 2. How many states, at least?
+
+# %% [markdown]
+# <!-- Exercise 01.3: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# There are nine expressions of two digits.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Suppose that two of them share a state: first with the same first digit, then with different ones.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Nine. Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share a state. If $a = c$, then by
+# step 1 the states after the one letter $b$ and after $d$ agree too, and these have different values. If
+# $a \ne c$: $a - b \equiv c - d$ and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so
+# $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse modulo 3. So all nine states differ.
+#
+# </details>
+
+# %% [markdown]
 # ### Your step
 #
-# Step 3 argues by contradiction. Make it a construction: two expressions $s, t$ of equal length share a state, and
+# **Exercise 4** ★★ *(10 min, 4 points: how a proof by contradiction becomes a construction)* **A proof step.** Step 3 argues by contradiction. Make it a construction: two expressions $s, t$ of equal length share a state, and
 # their first numbers differ. Write the line that returns two expressions which share a state *and* have different
-# values modulo 5 (exercise 13; an expression is a tuple of its numbers). The `assert` of the step stands below already.
+# values modulo 5 (an expression is a tuple of its numbers). The `assert` of the step stands below already.
 
 # %%
-my_refutation = None  # exercise 13: your line, a function such as lambda s, t: (s, t)
-check("01.13", my_refutation)
+my_refutation = None  # exercise 4: your line, a function such as lambda s, t: (s, t)
+check("01.4", my_refutation)
+
+# %% [markdown]
+# <!-- Exercise 01.4: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# What if $s$ and $t$ themselves have different values?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# If they have one value, what do `0-s` and `0-t` have?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))`. By step 1 of Theorem A
+# both pairs share a state; by steps 2 and 3 not both can have equal values.
+#
+# </details>
 
 # %%
 if my_refutation is not None:
@@ -358,6 +454,37 @@ assert all(sum(w) % M == (w[0] - sum(w[1:])) % M for w in words), (
 states = {sum(w) for w in words}
 assert len(states) == n + 1 < len(words), "step 3: with few states"
 print(f"modulo {M}: right on {len(words)} expressions of {n} numbers, with {len(states)} states")
+
+# %% [markdown]
+# **Exercise 5** ★ *(5 min, 2 points: where Theorem A needs an odd modulus)* **Break the hypothesis.** Where does the proof of
+# Theorem A fail for $M = 4$? Which two expressions of two numbers may share a state?
+
+# %%
+my_expressions = None  # exercise 5: two expressions, for example ("0-1", "2-2")
+check("01.5", my_expressions)
+
+# %% [markdown]
+# <!-- Exercise 01.5: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# By what does the proof divide?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Both expressions must have one value, and one value with `p-` in front.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The proof ends with $2(s_1 - t_1) \equiv 0$, which modulo 4 leaves $s_1 - t_1 = 2$. So `0-0` and
+# `2-2` may share a state: both have the value 0, and so have `0-0-0` and `0-2-2`. Any pair may in which both
+# numbers differ by 2. (Of expressions of one number none may: their values differ.)
+#
+# </details>
 
 # %% [markdown]
 # ### Theorem A with a margin
@@ -761,6 +888,39 @@ with show.fails("step 3"):
     assert len(early) == 1, (
         f"step 3: two letters leave the traces {sorted(x for (x,) in early)} after D = 1 more"
     )
+
+# %% [markdown]
+# **Exercise 6** ★★ *(15 min, 4 points: what a periodic readout costs a ReLU network)* The readout of the counter for Sum(5) must be
+# periodic. A ReLU network of one number is a function of $m$ straight pieces. Show that, rounded, it is right on at
+# most $5m$ of the counter's states 0, 1, 2, ... in a row. How many pieces do all strings of 500 digits ask for?
+
+# %%
+my_pieces = None  # exercise 6: the least whole number m that your bound allows
+check("01.6", my_pieces)
+
+# %% [markdown]
+# <!-- Exercise 01.6: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# On one straight piece, how many of five successive answers 0, 1, 2, 3, 4, 0, ... can lie on a line?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# At most five states a piece; section 3 counts the states of 500 digits.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each an error of
+# one half. So a straight piece that falls by 3 or more between two states does not rise at the next, and one
+# that rises does not fall. A piece is right on 0, 1, 2, 3, 4 at best: five states in a row, so $5m$ for $m$
+# pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$.
+#
+# </details>
 
 # %% [markdown]
 # ### Between finitely many states and all
@@ -1204,6 +1364,33 @@ with show.fails("step 6"):
     assert several == 0, f"step 6: in {several} of 5000 channels the words end apart"
 
 # %% [markdown]
+# **Exercise 7** ★★ *(15 min, 4 points: why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D, why is
+# $|a| = 1$, and where is it used that $R$ has more than one point?
+
+# %% [markdown]
+# <!-- Exercise 01.7: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# $\sum_R |x - c|^2$ is the same before and after.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# When is this sum zero?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The letter permutes $R$, so $\sum_{x \in R} |x - c|^2 = \sum_{x \in R} |a|^2 |x - c|^2$. If $R$
+# has two points the sum is not zero, and $|a| = 1$. If $R$ is one point, every letter does nothing, whatever
+# $a$ is.
+#
+# </details>
+
+# %% [markdown]
 # ### Killer words
 #
 # To show that a task does not fit into one diagonal layer, give $p, u, v, w$ such that the two words have different
@@ -1278,6 +1465,36 @@ show.table(
 with show.fails("step 3"):
     first, second = answers("Parity", ("0101", "1001"))
     assert first != second, f"step 3: Parity answers both 0101 and 1001 by {first}"
+
+# %% [markdown]
+# **Exercise 8** ★ *(5 min, 3 points: to refute all diagonal layers with two words)* Find two words of four letters that rule out
+# one diagonal layer for $D_2$, balanced brackets of depth at most 2.
+
+# %%
+my_words = None  # exercise 8: two words, for example ("aabb", "abab")
+check("01.8", my_words)
+
+# %% [markdown]
+# <!-- Exercise 01.8: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Look at $(abab)^*$ in the table of killer words.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $u = a$, $v = b$; $w$ must contain both letters.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `abab` is balanced and `baab` is not; $u = a$, $v = b$, $w = ab$, so Theorem D gives both one
+# state.
+#
+# </details>
 
 # %% [markdown]
 # ### A picture to play with: killer words on dials
@@ -1394,6 +1611,53 @@ with show.fails("step 1"):
     confused = cascades.pair_up(cascades.universal_layer(machine.symbols, 2), machine)[1]
     assert confused is None, "step 1: a layer of order 2 confuses two words of Tomita 6"
 
+
+# %% [markdown]
+# **Exercise 9** ★ *(5 min, 4 points: what a layer of resets and turns cannot see)* **Predict.** Choose before you run. The answer
+#  is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers fit into one
+#  diagonal layer with finitely many states? `minimal.possible_in_one_diagonal_layer` of section 5 decides.
+
+# %%
+def last_two_equal():
+    def step(state, token):
+        return token, int(token == state[0])
+
+    machine = automata.build((None, 0), "ab", step, lambda state: state[1])
+    verdict = minimal.possible_in_one_diagonal_layer(machine)
+    if verdict.possible:
+        return "yes", verdict.reason
+    order = "do not commute" in verdict.reason
+    cause = "two letters do not commute" if order else "repetitions of a letter matter"
+    first, second = ("".join(machine.symbols[t] for t in word) for word in verdict.words)
+    return f"no: {cause}", f"{verdict.reason}; such a layer confuses {first} with {second}"
+
+
+predict("01.9", last_two_equal)
+
+# %% [markdown]
+# <!-- Exercise 01.9: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Before a word that contains both letters, is anything remembered?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Compare $ba$ with $baaaa\dots$
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# No, and not because of the order of the letters: after two letters all before them is forgotten.
+# But in one channel a letter either resets, and twice is as good as once, or turns, and after $K$ turns all is
+# as before. Either way $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$
+# it is 1.
+#
+# </details>
+
 # %% [markdown]
 # ## 6 Why a block of size 2 changes everything
 #
@@ -1502,6 +1766,37 @@ with show.fails("step 1"):
     empty, full = keeps(corner=0)
     assert list(full) == [r, 1], f"step 1: (r, 1) goes to {tuple(full)}"
 
+# %% [markdown]
+# **Exercise 10** ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of section 6 so that it
+# stores the **last** letter other than 0. Give $A$ and $B u$ for the letters 0 to 4.
+
+# %%
+# exercise 10: letter -> (A, Bu), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
+my_block = None
+check("01.10", my_block)
+
+
+# %% [markdown]
+# <!-- Exercise 01.10: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# What must a letter $s \ne 0$ do to the state before?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Its $A$ is zero, and $Bu$ is what is to be stored.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Letter 0: the identity, nothing driven. Letter $s \ne 0$: $A = 0$, $B u_s = (s/4, 0)$. It needs
+# no block at all: this is a reset in a channel.
+#
+# </details>
 
 # %% [markdown]
 # ### Singular is essential
@@ -1793,6 +2088,36 @@ show.figure(
 # while *one* block of size 3 is (the turns of an icosahedron, in the table below).
 
 # %% [markdown]
+# **Exercise 11** ★★ *(10 min, 3 points: how depth follows from commutators)* How many diagonal layers does the symmetry group of a
+# regular pentagon need (5 turns, 5 reflections)? First think, then let the cell check.
+
+# %%
+my_layers = None  # exercise 11: a whole number
+check("01.11", my_layers)
+
+# %% [markdown]
+# <!-- Exercise 01.11: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Turns commute with turns.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Which symmetries are commutators? Do these commute?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Two. The reflections undo the order of turns, so the group does not commute; the commutators are
+# turns, and turns commute: sizes 10, 5, 1.
+#
+# </details>
+
+# %% [markdown]
 # ## 8 How large must a block be?
 #
 # > **Theorem E.** In $\mathbb R^b$ a finite orbit of $x \mapsto Ax + d$ runs at most $b$ steps before it enters its
@@ -1892,6 +2217,32 @@ show.figure(
     caption="What to see: three times a leads from every state into the sink, two times a "
             "does not. So b is at least 3.",
 )  # fmt: skip
+
+# %% [markdown]
+# **Exercise 12** ★★ *(10 min, 3 points: how a block holds an automaton)* Give the block of size 3 for $D_2$: which vectors stand
+#  for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
+
+# %% [markdown]
+# <!-- Exercise 01.12: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Draw the automaton first.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# A state of it is a basis vector; what leads to the sink leads to zero.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $e_0, e_1, e_2$ and the zero vector. $A_a$ sends $e_0 \to e_1 \to e_2 \to 0$, $A_b$ sends
+# $e_2 \to e_1 \to e_0 \to 0$: two shifts, nothing driven.
+#
+# </details>
 
 # %% [markdown]
 # ### The smallest models
@@ -2061,6 +2412,33 @@ with show.fails("step 1"):
     )
 
 # %% [markdown]
+# **Exercise 13** ★★★ *(15 min, 3 points: what only off-diagonal entries give)* **A proof step.** For which $A$ do the gates
+#  $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute?
+
+# %% [markdown]
+# <!-- Exercise 01.13: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Multiply out; most terms cancel.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What is the entry $(i, j)$ of $AD - DA$ for a diagonal $D$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# With $V = \mathrm{diag}(v)$ and $W = \mathrm{diag}(w)$:
+# $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
+# exactly if $a_{ij} = 0$ wherever $w - v$ differs at $i$ and $j$: for generic inputs, $A$ diagonal.
+#
+# </details>
+
+# %% [markdown]
 # ## 10 Where the paper says something else
 #
 # | the paper | what we found |
@@ -2108,225 +2486,28 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 # %% [markdown]
 # ## 13 Exercises
 #
-# 44 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
-# answer, fill it in and run it; `hint("01.5")` and `solution("01.5")` help with each; all are folded below.
-#
-# 1. ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for
-#    a layer with one $A$, and see that $p$ is not in it.
-# 2. ★ *(2 min, 2 points: which demand a readout makes)* Of the two demands "different values, different states" and
-#    "equal values, equal states", which one does an arbitrary readout need?
-# 3. ★★ *(20 min, 5 points: the proof of Theorem A, in your own words)* **A proof step.** Prove Theorem A for $M = 3$
-#    and $n = 2$ with your own words and no algebra beyond that of section 2. How many states, at least?
-# 4. ★ *(5 min, 2 points: where Theorem A needs an odd modulus)* **Break the hypothesis.** Where does the proof of
-#    Theorem A fail for $M = 4$? Which two expressions of two numbers may share a state?
-
-# %%
-my_expressions = None  # exercise 4: two expressions, for example ("0-1", "2-2")
-check("01.4", my_expressions)
+# They stand in the sections that they are about. `hint("01.1")` and `solution("01.1")` show what is folded there.
 
 # %% [markdown]
-# 5. ★★ *(15 min, 4 points: what a periodic readout costs a ReLU network)* The readout of the counter for Sum(5) must be
-#    periodic. A ReLU network of one number is a function of $m$ straight pieces. Show that, rounded, it is right on at
-#    most $5m$ of the counter's states 0, 1, 2, ... in a row. How many pieces do all strings of 500 digits ask for?
-
-# %%
-my_pieces = None  # exercise 5: the least whole number m that your bound allows
-check("01.5", my_pieces)
-
-# %% [markdown]
-# 6. ★ *(5 min, 3 points: to refute all diagonal layers with two words)* Find two words of four letters that rule out
-#    one diagonal layer for $D_2$, balanced brackets of depth at most 2.
-
-# %%
-my_words = None  # exercise 6: two words, for example ("aabb", "abab")
-check("01.6", my_words)
-
-# %% [markdown]
-# 7. ★★ *(15 min, 4 points: why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D, why is
-#    $|a| = 1$, and where is it used that $R$ has more than one point?
-# 8. ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of section 6 so that it
-#    stores the **last** letter other than 0. Give $A$ and $B u$ for the letters 0 to 4.
-
-# %%
-# exercise 8: letter -> (A, Bu), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
-my_block = None
-check("01.8", my_block)
-
-# %% [markdown]
-# 9. ★★ *(10 min, 3 points: how depth follows from commutators)* How many diagonal layers does the symmetry group of a
-#    regular pentagon need (5 turns, 5 reflections)? First think, then let the cell check.
-
-# %%
-my_layers = None  # exercise 9: a whole number
-check("01.9", my_layers)
-
-
-# %% [markdown]
-# 10. ★★ *(10 min, 3 points: how a block holds an automaton)* Give the block of size 3 for $D_2$: which vectors stand
-#     for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
-# 11. ★★★ *(15 min, 3 points: what only off-diagonal entries give)* **A proof step.** For which $A$ do the gates
-#     $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute?
-# 12. ★ *(5 min, 4 points: what a layer of resets and turns cannot see)* **Predict.** Choose before you run. The answer
-#     is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers fit into one
-#     diagonal layer with finitely many states? `minimal.possible_in_one_diagonal_layer` of section 5 decides.
-
-# %%
-def last_two_equal():
-    def step(state, token):
-        return token, int(token == state[0])
-
-    machine = automata.build((None, 0), "ab", step, lambda state: state[1])
-    verdict = minimal.possible_in_one_diagonal_layer(machine)
-    if verdict.possible:
-        return "yes", verdict.reason
-    order = "do not commute" in verdict.reason
-    cause = "two letters do not commute" if order else "repetitions of a letter matter"
-    first, second = ("".join(machine.symbols[t] for t in word) for word in verdict.words)
-    return f"no: {cause}", f"{verdict.reason}; such a layer confuses {first} with {second}"
-
-
-predict("01.12", last_two_equal)
-
-# %% [markdown]
-# 13. ★★ *(10 min, 4 points: how a proof by contradiction becomes a construction)* **A proof step.** Fill the hole in
-#     *Your step* of section 2: the line that makes, of two expressions in one state whose first numbers differ, two
-#     expressions in one state with different values.
-
-# %%
-check("01.13", my_refutation)
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch01.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 13 exercises, 44 points, about 127 minutes:
 #
-# **1.** Write down $x(p\,a{-}b)$ letter by letter: $a$, the minus, $b$. $p$ stands in the term $A^3 x(p)$ alone.
-#
-# **2.** The readout is a function of the state. What can a function not do?
-#
-# **3.** There are nine expressions of two digits. Suppose that two of them share a state: first with the same first digit, then with different ones.
-#
-# **4.** By what does the proof divide? Both expressions must have one value, and one value with `p-` in front.
-#
-# **5.** On one straight piece, how many of five successive answers 0, 1, 2, 3, 4, 0, ... can lie on a line? At most five states a piece; section 3 counts the states of 500 digits.
-#
-# **6.** Look at $(abab)^*$ in the table of killer words. $u = a$, $v = b$; $w$ must contain both letters.
-#
-# **7.** $\sum_R |x - c|^2$ is the same before and after. When is this sum zero?
-#
-# **8.** What must a letter $s \ne 0$ do to the state before? Its $A$ is zero, and $Bu$ is what is to be stored.
-#
-# **9.** Turns commute with turns. Which symmetries are commutators? Do these commute?
-#
-# **10.** Draw the automaton first. A state of it is a basis vector; what leads to the sink leads to zero.
-#
-# **11.** Multiply out; most terms cancel. What is the entry $(i, j)$ of $AD - DA$ for a diagonal $D$?
-#
-# **12.** Before a word that contains both letters, is anything remembered? Compare $ba$ with $baaaa\dots$
-#
-# **13.** What if $s$ and $t$ themselves have different values? If they have one value, what do `0-s` and `0-t` have?
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# $x(p\,a{-}b) = A^3 x(p) + A^2 B u_a + A B u_- + B u_b$, so the difference is
-# $A^2 B(u_a - u_c) + B(u_b - u_d)$.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# The first. One state has one answer; so different answers need different states. The second is a
-# wish about the state, not about the answer: a readout may give two states one answer.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# Nine. Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share a state. If $a = c$, then by
-# step 1 the states after the one letter $b$ and after $d$ agree too, and these have different values. If
-# $a \ne c$: $a - b \equiv c - d$ and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so
-# $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse modulo 3. So all nine states differ.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# The proof ends with $2(s_1 - t_1) \equiv 0$, which modulo 4 leaves $s_1 - t_1 = 2$. So `0-0` and
-# `2-2` may share a state: both have the value 0, and so have `0-0-0` and `0-2-2`. Any pair may in which both
-# numbers differ by 2. (Of expressions of one number none may: their values differ.)
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each an error of
-# one half. So a straight piece that falls by 3 or more between two states does not rise at the next, and one
-# that rises does not fall. A piece is right on 0, 1, 2, 3, 4 at best: five states in a row, so $5m$ for $m$
-# pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# `abab` is balanced and `baab` is not; $u = a$, $v = b$, $w = ab$, so Theorem D gives both one
-# state.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# The letter permutes $R$, so $\sum_{x \in R} |x - c|^2 = \sum_{x \in R} |a|^2 |x - c|^2$. If $R$
-# has two points the sum is not zero, and $|a| = 1$. If $R$ is one point, every letter does nothing, whatever
-# $a$ is.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# Letter 0: the identity, nothing driven. Letter $s \ne 0$: $A = 0$, $B u_s = (s/4, 0)$. It needs
-# no block at all: this is a reset in a channel.
-#
-# </details>
-#
-# <details><summary>Solution of 9</summary>
-#
-# Two. The reflections undo the order of turns, so the group does not commute; the commutators are
-# turns, and turns commute: sizes 10, 5, 1.
-#
-# </details>
-#
-# <details><summary>Solution of 10</summary>
-#
-# $e_0, e_1, e_2$ and the zero vector. $A_a$ sends $e_0 \to e_1 \to e_2 \to 0$, $A_b$ sends
-# $e_2 \to e_1 \to e_0 \to 0$: two shifts, nothing driven.
-#
-# </details>
-#
-# <details><summary>Solution of 11</summary>
-#
-# With $V = \mathrm{diag}(v)$ and $W = \mathrm{diag}(w)$:
-# $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
-# exactly if $a_{ij} = 0$ wherever $w - v$ differs at $i$ and $j$: for generic inputs, $A$ diagonal.
-#
-# </details>
-#
-# <details><summary>Solution of 12</summary>
-#
-# No, and not because of the order of the letters: after two letters all before them is forgotten.
-# But in one channel a letter either resets, and twice is as good as once, or turns, and after $K$ turns all is
-# as before. Either way $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$
-# it is 1.
-#
-# </details>
-#
-# <details><summary>Solution of 13</summary>
-#
-# `lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))`. By step 1 of Theorem A
-# both pairs share a state; by steps 2 and 3 not both can have equal values.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [1 Proposition 1: one transition for all letters](#1-Proposition-1:-one-transition-for-all-letters) | ★ | 5 | 3 | that what comes before cancels |
+# | 2 | [1 Proposition 1: one transition for all letters](#1-Proposition-1:-one-transition-for-all-letters) | ★ | 2 | 2 | which demand a readout makes |
+# | 3 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★★ | 20 | 5 | the proof of Theorem A, in your own words |
+# | 4 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★★ | 10 | 4 | how a proof by contradiction becomes a construction |
+# | 5 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★ | 5 | 2 | where Theorem A needs an odd modulus |
+# | 6 | [3 Sum, and what S4 cannot do](#3-Sum,-and-what-S4-cannot-do) | ★★ | 15 | 4 | what a periodic readout costs a ReLU network |
+# | 7 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★★ | 15 | 4 | why a permuting letter is a turn |
+# | 8 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★ | 5 | 3 | to refute all diagonal layers with two words |
+# | 9 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★ | 5 | 4 | what a layer of resets and turns cannot see |
+# | 10 | [6 Why a block of size 2 changes everything](#6-Why-a-block-of-size-2-changes-everything) | ★★ | 10 | 4 | that to forget is a transition of zeros |
+# | 11 | [7 Depth: how many diagonal layers?](#7-Depth:-how-many-diagonal-layers?) | ★★ | 10 | 3 | how depth follows from commutators |
+# | 12 | [8 How large must a block be?](#8-How-large-must-a-block-be?) | ★★ | 10 | 3 | how a block holds an automaton |
+# | 13 | [9 How Liquid-S4 escapes](#9-How-Liquid-S4-escapes) | ★★★ | 15 | 3 | what only off-diagonal entries give |
 
 # %% [markdown]
 # ## 14 Read on

@@ -110,6 +110,31 @@ print(f"no training at all; right on every prefix of strings of 10,000 digits: {
 # So the question is not whether such a network *exists* but whether training *finds* it, from strings of length 40.
 
 # %% [markdown]
+# **Exercise 1** ★ *(10 min, 4 points: that a block is a table of where states go)* **Code.** `goes[token][j]` is the state to which a token
+# sends state $j$ of a machine with $b$ states and $V$ tokens. Write the function that makes the blocks of it, an
+# array $V \times b \times b$.
+
+# %%
+my_blocks = None  # exercise 1: a function of goes, for example of [[0, 1], [1, 0]]
+check("02.1", my_blocks)
+
+# %% [markdown]
+# <!-- Exercise 02.1: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Column $j$ is the target of state $j$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Put a 1 into row `goes[token][j]` of column `j`: `A[token, row, range(b)] = 1` for each token
+# and its row of the table. With rows and columns changed about it would say where states come from.
+#
+# </details>
+
+# %% [markdown]
 # ## 2 What keeps it from exploding
 #
 # The product $A_k \cdots A_1$ could grow without bound. The paper's remedy is a bound on the columns:
@@ -189,6 +214,58 @@ with show.fails("step 3"):
     assert norms[0] < 1 + 1e-12 and norms[1] < 1 + 1e-12, "step 3: a product obeys Eq. 6 again"
 
 # %% [markdown]
+# **Exercise 2** ★★ *(15 min, 4 points: why columns of 1-norm 1 are safe)* **A proof step.** Show that a matrix whose columns all have 1-norm
+# at most 1 has no eigenvalue outside the unit circle. Which $p$ allow one?
+
+# %% [markdown]
+# <!-- Exercise 02.2: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Take an eigenvector $v$ and compare the 1-norms of $Av$ and $v$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# For the second question: section 2 has a matrix with the eigenvalue $b^{1-1/p}$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# If $Av = \lambda v$ then $|\lambda|\,\|v\|_1 = \|Av\|_1 \le \|v\|_1$, because
+# $\|Av\|_1 \le \sum_j |v_j| \|A_{\cdot j}\|_1$. For every $p > 1$ the all-equal block has eigenvalue
+# $b^{1-1/p} > 1$; for $p < 1$ columns are even shorter in 1-norm, so there is none.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 3** ★ *(5 min, 3 points: that the bound of Eq. 7 needs p = 1)* **Break the hypothesis.** Give a $2 \times 2$ matrix whose columns
+# have 2-norm at most 1 and whose 100th power has an entry of at least $10^{10}$.
+
+# %%
+my_matrix = None  # exercise 3: two rows of two numbers
+check("02.3", my_matrix)
+
+# %% [markdown]
+# <!-- Exercise 02.3: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# How long is a column of two equal entries, in 1-norm, if its 2-norm is 1?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# All entries $1/\sqrt2$: both columns have 2-norm 1, and the eigenvalue is $\sqrt2$, so the
+# entries of the 100th power are $2^{50}/2$, about $5.6 \cdot 10^{14}$. With
+# $\begin{pmatrix}1&1\\1&-1\end{pmatrix}/\sqrt2$ nothing grows at all: it is a reflection.
+#
+# </details>
+
+# %% [markdown]
 # ### Put right: how much a product can grow, for every $p$
 #
 # > **Theorem 1.** Let $p \ge 1$. Under Eq. 6 a product of $k$ blocks has column 1-norms at most $b^{\,k(1-1/p)}$, and
@@ -260,6 +337,36 @@ with show.fails("step 1"):
     claimed = (1 - 1 / p) / 2
     rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
     assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "step 1: Hölder"
+
+# %% [markdown]
+# **Exercise 4** ★ *(5 min, 3 points: how near to 1 the exponent has to be)* Up to which $p$ does the state grow by at most a factor 10 in 500
+# steps for $b = 8$, whatever the blocks? Find it with the slider, then to five decimals.
+
+# %%
+my_p = None  # exercise 4: the largest p, to five decimals
+check("02.4", my_p)
+
+# %% [markdown]
+# <!-- Exercise 02.4: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Section 2 has the largest growth a step.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Solve $8^{500(1-1/p)} = 10$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At
+# $p = 1.0022$ the bound is 9.8, at 1.0023 it is 10.9.
+#
+# </details>
 
 # %% [markdown]
 # ### When float32 overflows
@@ -415,6 +522,45 @@ with show.fails("step 1"):
     assert all(r + 3 * e < 1 for kind in (np.positive, np.sign) for r, e in rates[kind]), (
         "step 1: mixed signs shrink"
     )
+
+
+# %% [markdown]
+# **Exercise 5** ★ *(5 min, 3 points: why soft columns forget)* **Predict.** Choose before you run. Blocks of size 8 whose columns are softmax
+# of random normal numbers keep the 1-norm of a state. Two states start 2 apart (in 1-norm), each on a corner of its
+# own, and read the same blocks. When are they less than a millionth apart?
+
+# %%
+def forgetting():
+    draw, states = training.stream(8, "exercise"), torch.eye(8)[:, :2].double()
+    names = {15: "after about 15 steps", 150: "after about 150", 1500: "after about 1,500"}
+    for step in range(1, 5001):
+        states = torch.randn(8, 8, generator=draw).double().softmax(0) @ states
+        apart = float((states[:, 0] - states[:, 1]).abs().sum())
+        if apart < 1e-6:
+            nearest = min(names, key=lambda count: abs(np.log(count / step)))
+            return names[nearest], f"after step {step} they are {apart:.1e} apart"
+    return "never: the norm is kept", f"after {step} steps they are {apart:.1e} apart"
+
+
+predict("02.5", forgetting)
+
+# %% [markdown]
+# <!-- Exercise 02.5: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# The norm of a state is kept. Is the norm of a difference?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# After about 15 steps. Every column has some weight on every state, and what two columns have in
+# common is the same for both states: only the rest of the distance is left, here about a third at each step.
+# The entries of the difference sum to 0, so keeping the 1-norm of a state says nothing about it. A block that
+# is to remember must have its columns at corners, each at another.
+#
+# </details>
 
 # %% [markdown]
 # ### What the bound costs: below $p = 2$ nothing of size 2 turns
@@ -1045,14 +1191,38 @@ with show.fails("step 1"):
     assert sp.expand(new - least).is_nonnegative, "step 1: one token"
 
 # %% [markdown]
-# A step is left for you: *for how long* is a head without repair vouched for? It loses at most the share $e$ of its
+# **Exercise 6** ★ *(10 min, 4 points: how long a head that counts can be vouched for)* **A proof step.** *For how long* is a head without repair vouched for? It loses at most the share $e$ of its
 # mass at every token ($q = 0$, $r = 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and
-# $s$ that gives the largest $t$ with $(1-e)^t > s$ (exercise 9; `hint("02.9")` helps).
+# $s$ that gives the largest $t$ with $(1-e)^t > s$.
 
 # %%
-my_tokens = None  # exercise 9: a function of e and s, 0 < e < 1 and 0 < s < 1
-check("02.9", my_tokens)
+my_tokens = None  # exercise 6: a function of e and s, 0 < e < 1 and 0 < s < 1
+check("02.6", my_tokens)
 
+
+# %% [markdown]
+# <!-- Exercise 02.6: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Take the logarithm of $(1-e)^t > s$, and mind its sign.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $t < \ln s / \ln(1-e)$, and $t$ is a whole number.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $(1-e)^t > s$ says $t \ln(1-e) > \ln s$; both logarithms are negative, so
+# $t < \ln s / \ln(1-e)$, and the largest such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For
+# $e = 0.01$ and $s = \tfrac12$ it is 68. For small $e$ it is about $\ln(1/s)/e$: half the error is twice the
+# time.
+#
+# </details>
 
 # %% [markdown]
 # **The same for the trained network.** Theorem 6 uses one $r$ and one $q$ for all columns. With the columns' own
@@ -1333,6 +1503,42 @@ walk_widget = ch02.walk_widget(machine, task)
 walk_widget
 
 # %% [markdown]
+# **Exercise 7** ★★ *(20 min, 4 points: which counters fit in blocks of a given size)* A block of size $b$ with columns on the simplex can
+# have a fifth root of unity as an eigenvalue only if $b \ge 5$. Why, and what does that say about the smallest
+# `softmax` model for Sum(5)? Train `h=8, b=4` and see. Then, with as many heads as you like in one layer: which is
+# the least $b$ for a counter modulo $M = 6$, 12, 30 and 360?
+
+# %%
+my_sizes = None  # exercise 7: four numbers, the least b for M = 6, 12, 30 and 360
+check("02.7", my_sizes)
+
+# %% [markdown]
+# <!-- Exercise 02.7: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# A head of $b$ states has periods up to $b$ only.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Two heads with periods 4 and 3 know a sum modulo 12.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# (3, 4, 5, 9): the greatest prime power that divides $M$. A column-stochastic matrix has its
+# eigenvalues of modulus 1 at roots of unity whose order is the period of a cycle of its states (Frobenius), and
+# a period of 5 needs five states. With $b = 4$ no single head can count modulo 5; heads of other periods cannot
+# make up for it, because a sum modulo 5 is not a function of sums modulo 2, 3 and 4. In general, heads with one
+# prime power each know the sum modulo all of them, so modulo $M$; and if no head has a period that is a
+# multiple of $p^k$, the least common multiple of all periods is none either.
+#
+# </details>
+
+# %% [markdown]
 # ### A second task: EvenPair(5)
 #
 # *Is the last symbol equal to the first?* The network must store the first symbol for ever and forget all others. A
@@ -1350,6 +1556,34 @@ pair_measured = training.evaluate(pair_fit.model, pair, seed=101)
 print(f"EvenPair(5), right at every position 41 to 500: {pair_measured.accuracy_all == 1.0}")
 print(f"(always answering 'no' is right {pair.majority(500):.0%} of the time)")
 print(f"snapped, right on every string of every length: {pair_verdict.proved}")
+
+# %% [markdown]
+# **Exercise 8** ★★★ *(40 min, 5 points: how heads share the work of one machine)* Draw the 11-state machine of EvenPair(5) with
+# `show.automaton_figures.state_diagram(pair.machine)`. Its heads have 8 states each: find out how the trained
+# heads share the work.
+
+# %% [markdown]
+# <!-- Exercise 02.8: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The machine remembers two things: which symbol came first, and which came last.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Look at `pair_verdict.heads` and at each head alone.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# No single head can hold (first symbol, is it equal now) in 8 states, but one head can hold part
+# of "which symbol came first" and another what the last one was; the votes of the heads add up to "equal" or
+# "not". The proof's list of heads shows which ones are needed, and `heads_machine` what they do together.
+#
+# </details>
 
 # %% [markdown]
 # ## 7 ModArith(5): learned, pruned, snapped, mended, proved
@@ -1663,6 +1897,39 @@ show.table(
 # a string of 17 is.
 
 # %% [markdown]
+# **Exercise 9** ★★★ *(40 min, 5 points: to tell overflow from drift)* Train row `clip` on ModArith(5)
+# (`tables.plan("lrnn/table2", tasks=["modarith"], rows=["clip"], budget="desk")`, two minutes) and find what ends
+# it: print the largest entry of each layer's states by position, and compare its answers with those of
+# `copy.deepcopy(model).double()`. How much is overflow, how much drift?
+
+# %% [markdown]
+# <!-- Exercise 02.9: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# At what size of an entry does its square overflow float32, and in double precision?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What overflow alone destroys is right in the copy; what is wrong in both has drifted.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# LayerNorm squares the states, so float32 gives out where an entry passes about $10^{19}$ and
+# double precision where one passes $10^{154}$. Print the largest entry of each layer on a logarithmic scale: a
+# straight line is growth by a fixed factor a step (section 5), and tells at which position overflow begins.
+# Answers that are wrong before that position, or that the copy in double precision gets wrong as well, are
+# drift; those that only float32 gets wrong, from that position on, are overflow. Seeds differ: over all
+# positions past 39 the five recorded ones are right on 71 to 98 % (section 9). So say of your network what you
+# found, and not of the row.
+#
+# </details>
+
+# %% [markdown]
 # ## 10 What this does not show
 #
 # * That Eq. 6 *cannot* do these tasks. A row that fails here failed with one recipe at one budget; the recipe of
@@ -1678,7 +1945,7 @@ show.table(
 # * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term): row
 #   `clip`. With the large weight decay of section 7 it learns length 39 in 1,500 steps of 32 strings on all five
 #   seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499, on one seed nearly. Is it
-#   the growth of section 2, or drift? Exercise 5 finds out.
+#   the growth of section 2, or drift? Exercise 9 finds out.
 #
 # ## 11 What you have learned
 #
@@ -1690,183 +1957,28 @@ show.table(
 # 4. A soft network can be vouched for up to a length that its own columns tell; a head that counts loses its lead in
 #    the end.
 # 5. Snapped, it can be proved right on every string; a thousand random strings prove nothing of the kind.
-#
+
+# %% [markdown]
 # ## 12 Exercises
 #
-# Each exercise says how long it takes and what it teaches. Where a cell can check an answer, fill it in and run it.
-# `hint("02.1")` and `solution("02.1")` help with each; all are folded below.
-#
-# 1. ★ *(5 min: how near to 1 the exponent has to be)* Up to which $p$ does the state grow by at most a factor 10 in 500
-#    steps for $b = 8$, whatever the blocks? Find it with the slider, then to five decimals.
-
-# %%
-my_p = None  # exercise 1: the largest p, to five decimals
-check("02.1", my_p)
+# They stand in the sections that they are about. `hint("02.1")` and `solution("02.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★★ *(15 min: why columns of 1-norm 1 are safe)* **A proof step.** Show that a matrix whose columns all have 1-norm
-#    at most 1 has no eigenvalue outside the unit circle. Which $p$ allow one?
-# 3. ★★ *(20 min: which counters fit in blocks of a given size)* A block of size $b$ with columns on the simplex can
-#    have a fifth root of unity as an eigenvalue only if $b \ge 5$. Why, and what does that say about the smallest
-#    `softmax` model for Sum(5)? Train `h=8, b=4` and see. Then, with as many heads as you like in one layer: which is
-#    the least $b$ for a counter modulo $M = 6$, 12, 30 and 360?
-
-# %%
-my_sizes = None  # exercise 3: four numbers, the least b for M = 6, 12, 30 and 360
-check("02.3", my_sizes)
-
-# %% [markdown]
-# 4. ★★★ *(40 min: how heads share the work of one machine)* Draw the 11-state machine of EvenPair(5) with
-#    `show.automaton_figures.state_diagram(pair.machine)`. Its heads have 8 states each: find out how the trained
-#    heads share the work.
-# 5. ★★★ *(40 min: to tell overflow from drift)* Train row `clip` on ModArith(5)
-#    (`tables.plan("lrnn/table2", tasks=["modarith"], rows=["clip"], budget="desk")`, two minutes) and find what ends
-#    it: print the largest entry of each layer's states by position, and compare its answers with those of
-#    `copy.deepcopy(model).double()`. How much is overflow, how much drift?
-# 6. ★ *(10 min: that a block is a table of where states go)* **Code.** `goes[token][j]` is the state to which a token
-#    sends state $j$ of a machine with $b$ states and $V$ tokens. Write the function that makes the blocks of it, an
-#    array $V \times b \times b$.
-
-# %%
-my_blocks = None  # exercise 6: a function of goes, for example of [[0, 1], [1, 0]]
-check("02.6", my_blocks)
-
-# %% [markdown]
-# 7. ★ *(5 min: that the bound of Eq. 7 needs p = 1)* **Break the hypothesis.** Give a $2 \times 2$ matrix whose columns
-#    have 2-norm at most 1 and whose 100th power has an entry of at least $10^{10}$.
-
-# %%
-my_matrix = None  # exercise 7: two rows of two numbers
-check("02.7", my_matrix)
-
-
-# %% [markdown]
-# 8. ★ *(5 min: why soft columns forget)* **Predict.** Choose before you run. Blocks of size 8 whose columns are softmax
-#    of random normal numbers keep the 1-norm of a state. Two states start 2 apart (in 1-norm), each on a corner of its
-#    own, and read the same blocks. When are they less than a millionth apart?
-
-# %%
-def forgetting():
-    draw, states = training.stream(8, "exercise"), torch.eye(8)[:, :2].double()
-    names = {15: "after about 15 steps", 150: "after about 150", 1500: "after about 1,500"}
-    for step in range(1, 5001):
-        states = torch.randn(8, 8, generator=draw).double().softmax(0) @ states
-        apart = float((states[:, 0] - states[:, 1]).abs().sum())
-        if apart < 1e-6:
-            nearest = min(names, key=lambda count: abs(np.log(count / step)))
-            return names[nearest], f"after step {step} they are {apart:.1e} apart"
-    return "never: the norm is kept", f"after {step} steps they are {apart:.1e} apart"
-
-
-predict("02.8", forgetting)
-
-# %% [markdown]
-# 9. ★ *(10 min: how long a head that counts can be vouched for)* **A proof step.** This one stands in section 5,
-#    after Theorem 6, with its own cell.
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch02.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 9 exercises, 35 points, about 150 minutes:
 #
-# **1.** Section 2 has the largest growth a step. Solve $8^{500(1-1/p)} = 10$.
-#
-# **2.** Take an eigenvector $v$ and compare the 1-norms of $Av$ and $v$. For the second question: section 2 has a matrix with the eigenvalue $b^{1-1/p}$.
-#
-# **3.** A head of $b$ states has periods up to $b$ only. Two heads with periods 4 and 3 know a sum modulo 12.
-#
-# **4.** The machine remembers two things: which symbol came first, and which came last. Look at `pair_verdict.heads` and at each head alone.
-#
-# **5.** At what size of an entry does its square overflow float32, and in double precision? What overflow alone destroys is right in the copy; what is wrong in both has drifted.
-#
-# **6.** Column $j$ is the target of state $j$.
-#
-# **7.** How long is a column of two equal entries, in 1-norm, if its 2-norm is 1?
-#
-# **8.** The norm of a state is kept. Is the norm of a difference?
-#
-# **9.** Take the logarithm of $(1-e)^t > s$, and mind its sign. $t < \ln s / \ln(1-e)$, and $t$ is a whole number.
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At
-# $p = 1.0022$ the bound is 9.8, at 1.0023 it is 10.9.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# If $Av = \lambda v$ then $|\lambda|\,\|v\|_1 = \|Av\|_1 \le \|v\|_1$, because
-# $\|Av\|_1 \le \sum_j |v_j| \|A_{\cdot j}\|_1$. For every $p > 1$ the all-equal block has eigenvalue
-# $b^{1-1/p} > 1$; for $p < 1$ columns are even shorter in 1-norm, so there is none.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# (3, 4, 5, 9): the greatest prime power that divides $M$. A column-stochastic matrix has its
-# eigenvalues of modulus 1 at roots of unity whose order is the period of a cycle of its states (Frobenius), and
-# a period of 5 needs five states. With $b = 4$ no single head can count modulo 5; heads of other periods cannot
-# make up for it, because a sum modulo 5 is not a function of sums modulo 2, 3 and 4. In general, heads with one
-# prime power each know the sum modulo all of them, so modulo $M$; and if no head has a period that is a
-# multiple of $p^k$, the least common multiple of all periods is none either.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# No single head can hold (first symbol, is it equal now) in 8 states, but one head can hold part
-# of "which symbol came first" and another what the last one was; the votes of the heads add up to "equal" or
-# "not". The proof's list of heads shows which ones are needed, and `heads_machine` what they do together.
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# LayerNorm squares the states, so float32 gives out where an entry passes about $10^{19}$ and
-# double precision where one passes $10^{154}$. Print the largest entry of each layer on a logarithmic scale: a
-# straight line is growth by a fixed factor a step (section 5), and tells at which position overflow begins.
-# Answers that are wrong before that position, or that the copy in double precision gets wrong as well, are
-# drift; those that only float32 gets wrong, from that position on, are overflow. Seeds differ: over all
-# positions past 39 the five recorded ones are right on 71 to 98 % (section 9). So say of your network what you
-# found, and not of the row.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# Put a 1 into row `goes[token][j]` of column `j`: `A[token, row, range(b)] = 1` for each token
-# and its row of the table. With rows and columns changed about it would say where states come from.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# All entries $1/\sqrt2$: both columns have 2-norm 1, and the eigenvalue is $\sqrt2$, so the
-# entries of the 100th power are $2^{50}/2$, about $5.6 \cdot 10^{14}$. With
-# $\begin{pmatrix}1&1\\1&-1\end{pmatrix}/\sqrt2$ nothing grows at all: it is a reflection.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# After about 15 steps. Every column has some weight on every state, and what two columns have in
-# common is the same for both states: only the rest of the distance is left, here about a third at each step.
-# The entries of the difference sum to 0, so keeping the 1-norm of a state says nothing about it. A block that
-# is to remember must have its columns at corners, each at another.
-#
-# </details>
-#
-# <details><summary>Solution of 9</summary>
-#
-# $(1-e)^t > s$ says $t \ln(1-e) > \ln s$; both logarithms are negative, so
-# $t < \ln s / \ln(1-e)$, and the largest such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For
-# $e = 0.01$ and $s = \tfrac12$ it is 68. For small $e$ it is about $\ln(1/s)/e$: half the error is twice the
-# time.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [1 The recurrence](#1-The-recurrence) | ★ | 10 | 4 | that a block is a table of where states go |
+# | 2 | [2 What keeps it from exploding](#2-What-keeps-it-from-exploding) | ★★ | 15 | 4 | why columns of 1-norm 1 are safe |
+# | 3 | [2 What keeps it from exploding](#2-What-keeps-it-from-exploding) | ★ | 5 | 3 | that the bound of Eq. 7 needs p = 1 |
+# | 4 | [2 What keeps it from exploding](#2-What-keeps-it-from-exploding) | ★ | 5 | 3 | how near to 1 the exponent has to be |
+# | 5 | [2 What keeps it from exploding](#2-What-keeps-it-from-exploding) | ★ | 5 | 3 | why soft columns forget |
+# | 6 | [5 Why it fades, and what keeps it right](#5-Why-it-fades,-and-what-keeps-it-right) | ★ | 10 | 4 | how long a head that counts can be vouched for |
+# | 7 | [6 The automaton inside](#6-The-automaton-inside) | ★★ | 20 | 4 | which counters fit in blocks of a given size |
+# | 8 | [6 The automaton inside](#6-The-automaton-inside) | ★★★ | 40 | 5 | how heads share the work of one machine |
+# | 9 | [9 The table](#9-The-table) | ★★★ | 40 | 5 | to tell overflow from drift |
 
 # %% [markdown]
 # ## Read on

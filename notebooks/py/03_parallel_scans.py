@@ -97,6 +97,37 @@ with show.fails("step 1"):
     assert sp.expand(composed - one_by_one) == 0, "step 1: A1 A2 is not A2 A1"
 
 # %% [markdown]
+# **Exercise 1** ★ *(5 min, 2 points: that in floats a tree and a loop are two sums)* **Break the hypothesis.** Section 1 needs that
+# brackets do not matter. Find three floats with $(a + b) + c$ and $a + (b + c)$ at least 1 apart.
+
+# %%
+my_floats = None  # exercise 1: three numbers
+check("03.1", my_floats)
+
+# %% [markdown]
+# <!-- Exercise 03.1: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# How large is the gap between neighbouring floats near $10^{16}$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Let two of the three cancel.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# For example $(10^{16}, -10^{16}, 1)$: from the left it is 1; bracketed the other way
+# $-10^{16} + 1$ is rounded back to $-10^{16}$, and the sum is 0. Theorem and listing are about real numbers,
+# where addition is associative.
+#
+# </details>
+
+# %% [markdown]
 # ### The recurrence must be linear in the state
 #
 # Two affine maps compose to an affine map, and a pair of the same size holds it. Two maps $x \mapsto \tanh(ax + c)$ do not
@@ -124,7 +155,40 @@ assert bend.evalf() != 0, "step 2: two layers are a straight line as well"
 # %% [markdown]
 # (A nonlinear recurrence can still be run in parallel by other means, for instance by Newton's method with a scan in each
 # of its steps; it is then solved approximately, again and again, until nothing changes.)
+
+# %% [markdown]
+# **Exercise 2** ★★ *(10 min, 4 points: what else than A x + b can be scanned)* **Code.** Another recurrence:
+# $x_t = \max(x_{t-1} + a_t,\; b_t)$. Is there a tree for it? Give the pair of "first $(a_1, b_1)$, then
+# $(a_2, b_2)$".
+
+# %%
+# exercise 2: a function of (a2, b2) and (a1, b1), in this order; it returns the pair (a, b)
+my_pair = None
+check("03.2", my_pair)
+
+# %% [markdown]
+# <!-- Exercise 03.2: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# What does adding do to a maximum?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $\max(u, v) + a = \max(u + a, v + a)$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\max(\max(x + a_1, b_1) + a_2, b_2) = \max(x + (a_1 + a_2), \max(b_1 + a_2, b_2))$, so the pair
+# is $(a_1 + a_2, \max(b_1 + a_2, b_2))$. It is the affine rule with max for plus and plus for times.
+#
+# </details>
+
+# %% [markdown]
 # ## 2 The paper's scan, level by level
 #
 # > **The paper, section 3.4.** "The idea of PScan is to group *similar* operations together, run them in parallel, and deliver
@@ -154,6 +218,30 @@ schedule_widget = explore(
 )  # fmt: skip
 schedule_widget
 
+# %% [markdown]
+# **Exercise 3** ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices does PScan make
+# for $L = 16$? Count the words of more than one letter in the picture of section 2.
+
+# %%
+my_products = None  # exercise 3: a whole number
+check("03.3", my_products)
+
+
+# %% [markdown]
+# <!-- Exercise 03.3: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Count the words of more than one letter in the picture of section 2.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 17: $8 \cdot 4 - 15$. There are $\log_2 16 = 4$ levels of 8 words, and 15 of these are single
+# letters.
+#
+# </details>
 
 # %% [markdown]
 # ### The paper's listings
@@ -582,18 +670,42 @@ assert all(made_by_tree(T) < T for T in range(1, 5001)), "step 2: as many produc
 print({T: made_by_tree(T) for T in (8, 500, 5000)})
 
 # %% [markdown]
-# **Your step (exercise 2).** The induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most
+# **Exercise 4** ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most
 # $f(\lceil n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all above it make at most $f(n)$?
 # The statement and its asserts stand below; put $f$ where `None` stands.
 
 # %%
-my_bound = None  # exercise 2: a function of n, the number of nodes of a level
+my_bound = None  # exercise 4: a function of n, the number of nodes of a level
 
 for n in range(1, 2000) if my_bound else ():
     assert made_by_tree(1) <= my_bound(1) and my_bound(n) < n, f"the bound itself, at n = {n}"
     up = -(-n // 2)
     assert n == 1 or (up - 1) + my_bound(up) <= my_bound(n), f"from {up} nodes to {n}"
-check("03.2", my_bound)
+check("03.4", my_bound)
+
+# %% [markdown]
+# <!-- Exercise 03.4: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Try the count itself for $n = 1, 2, 4, 8$: what is always a little more?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# A level makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products: what may the rest of the tree make?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda n: n - 1`. A level of $n$ nodes makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and
+# the levels above it, by the induction hypothesis, at most
+# $f(\lceil n/2\rceil) = \lceil n/2\rceil - 1 \le (n-1)/2$: together at most $n - 1 = f(n)$. So the tree over
+# $T$ steps makes at most $T - 1$ products.
+#
+# </details>
 
 # %%
 show.table(
@@ -655,6 +767,38 @@ race_widget = explore(
         "which way wins at every T and P.",
 )  # fmt: skip
 race_widget
+
+# %% [markdown]
+# **Exercise 5** ★★ *(10 min, 4 points: when more work in less depth pays)* Forget the memory: time is
+# $\max(\text{multiplications}/P, \text{depth})$. From which $P$ on is PScan faster than the loop at $T = 500$,
+# $b = 8$, $h = 8$, one string? And with a batch of 128?
+
+# %%
+my_P = None  # exercise 5: the least P for one string
+check("03.5", my_P)
+
+# %% [markdown]
+# <!-- Exercise 03.5: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The loop is never below $T$ ticks.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# PScan's multiplications, from the table of section 4, divided by 500.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks:
+# $P > 8523776 / 500$, so 17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.) With
+# 128 strings all multiplications are 128 times as many, and $P \ge 2{,}182{,}087$: no machine.
+#
+# </details>
 
 # %% [markdown]
 # ## 5 Why the paper's PScan was no faster at test time
@@ -739,7 +883,28 @@ print(
 # %% [markdown]
 # This is the line *compiled, by token* in the figure of section 5. In layers above the first the input is no longer one of $V$ things, and the table is of no use; there the whole
 # $A$ has to be made and read.
+
+# %% [markdown]
+# **Exercise 6** ★ *(5 min, 3 points: when a table of letters saves memory)* For how many letters $V$ does a token table save
+# memory, at given $B$ and $T$? Why not in the second layer?
+
+# %% [markdown]
+# <!-- Exercise 03.6: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint</summary>
+#
+# How many numbers has the table, and how many the tensor of all steps?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $V < B\,T$ (tables $V h b^2$, the tensor $B T h b^2$). In the second layer the input is the
+# first layer's output, which depends on the whole string so far.
+#
+# </details>
+
+# %% [markdown]
 # ## 7 The recorded benchmark
 #
 # Every scan that could be installed, on the same numbers, in turn, in one run (`lrnnlab bench scans --threads 1 --record`, and `--threads 2`). Colour says which way it
@@ -1087,6 +1252,7 @@ print(f"states right: {torch.allclose(theirs, ours)}; gradient of b right: "
       f"{float(slopes[0][0].abs().max()):.3f}, of ours "
       f"{float(slopes[1][0].abs().max()):.3f}")  # fmt: skip
 
+
 # %% [markdown]
 # | never | because | instead |
 # |---|---|---|
@@ -1096,7 +1262,46 @@ print(f"states right: {torch.allclose(theirs, ours)}; gradient of b right: "
 # | `A[:, t]` in a loop | quadratic backward pass | `A.unbind(1)`, or a hand-written backward pass |
 # | `combine_mode="pointwise"` in training | wrong gradient, silently | `"generic"`, or check first |
 # | sum in the order in which threads end | another result every time | parts by shape, fixed order |
+
+# %% [markdown]
+# **Exercise 7** ★ *(5 min, 3 points: which products a tree makes)* **Predict.** Choose before you run. In section 8 a state of 0
+# waits through 300 doublings, and PScan gives NaN. Run `tree_scan` of section 3 on the same numbers: at how many
+# steps does it give NaN, compared with PScan? And why does a block with columns on the simplex never do it?
+
+# %%
+def tree_on_doublings():
+    waits = torch.arange(400) < 300
+    A = torch.where(waits, 2.0, 0.5)[:, None, None] * torch.eye(2)
+    b = torch.where(waits, 0.0, 1.0)[:, None].expand(400, 2)
+    pscan = linear_scan(A[None, :, None], b[None, :, None], backend="paper")[0, :, 0]
+    tree = tree_scan(A, b, torch.zeros(2))
+    lost = [int(x.isnan().any(-1).sum()) for x in (tree, pscan)]
+    more = "more" if lost[0] > lost[1] else "fewer" if lost[0] < lost[1] else "as many"
+    answer = f"NaN at {more} steps" if lost[0] else "no NaN"
+    return answer, f"NaN at {lost[0]} of 400 steps in the tree, at {lost[1]} in PScan"
+
+
+predict("03.7", tree_on_doublings)
+
+# %% [markdown]
+# <!-- Exercise 03.7: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint</summary>
+#
+# Look at what the up-pass multiplies.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# At more steps. The tree's up-pass makes the product of 128 twos as well, that of steps 1 to 128:
+# infinite in float32, and infinity times the state 0 is no number, so all is lost from step 129 on. PScan
+# counts the start as a letter, so its first word of 128 twos ends at step 255, and the states before are right.
+# Columns on the simplex never do it: they stay so under products, whose entries are at most 1.
+#
+# </details>
+
+# %% [markdown]
 # ## 9 Two other roads
 #
 # **The delta rule** has matrices of the kind $A_t = I - \beta_t k_t k_t^\top$ (chapter 09). It is the same recurrence for each row of a memory $W$, and it could be scanned as above. But such
@@ -1177,6 +1382,33 @@ print(
 )
 
 # %% [markdown]
+# **Exercise 8** ★★★ *(30 min, 4 points: how a GPU would scan long strings)* A scan in **chunks**: cut $T$ into $T/c$ chunks, loop
+# inside all chunks at once for their pairs, loop over the chunks' last states, loop again inside. How many
+# multiplications is that, and which depth? Which $c$ makes the depth least?
+
+# %% [markdown]
+# <!-- Exercise 03.8: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# A chunk's pair needs $b^3$ multiplications a step, its states $b^2$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The depth is that of three loops, one after the other.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# About $(b^3 + 2 b^2)$ a step, $(b^3 + 2b^2)\,T$ in all, and depth $c + T/c + c$. Least at
+# $c = \sqrt{T/2}$: $2\sqrt{2T}$. It is the GPU's way for long strings and few chains.
+#
+# </details>
+
+# %% [markdown]
 # | transition | road | why |
 # |---|---|---|
 # | the same at every step | convolution | no state need be kept, and the kernel is made once |
@@ -1211,164 +1443,27 @@ print(
 # 3. Its work is $\Theta(b^3hT\log T)$, 33 times the loop's at $T = 500$, $b = 8$; a tree with fewer than $T$ products exists. In the model of section 4 depth pays only with very many processors.
 # 4. Most of a model's time was not the scan but making $A_t$; with few letters a token table saves it.
 # 5. In floats brackets matter: digits differ, products overflow where states do not; and a loop that indexes makes the backward pass quadratic.
-#
+
+# %% [markdown]
 # ## 12 Exercises
 #
-# 26 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an answer,
-# fill it in and run it; `hint("03.1")` and `solution("03.1")` help with each; all are folded below.
-#
-# 1. ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices does PScan make
-#    for $L = 16$? Count the words of more than one letter in the picture of section 2.
-
-# %%
-my_products = None  # exercise 1: a whole number
-check("03.1", my_products)
+# They stand in the sections that they are about. `hint("03.1")` and `solution("03.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The bound of section 3, in its
-#    place there: a function $f$ with $f(n) < n$ such that a level of $n$ nodes and all above it make at most $f(n)$
-#    products.
-
-# %%
-check("03.2", my_bound)
-
-# %% [markdown]
-# 3. ★★ *(10 min, 4 points: when more work in less depth pays)* Forget the memory: time is
-#    $\max(\text{multiplications}/P, \text{depth})$. From which $P$ on is PScan faster than the loop at $T = 500$,
-#    $b = 8$, $h = 8$, one string? And with a batch of 128?
-
-# %%
-my_P = None  # exercise 3: the least P for one string
-check("03.3", my_P)
-
-# %% [markdown]
-# 4. ★★ *(10 min, 4 points: what else than A x + b can be scanned)* **Code.** Another recurrence:
-#    $x_t = \max(x_{t-1} + a_t,\; b_t)$. Is there a tree for it? Give the pair of "first $(a_1, b_1)$, then
-#    $(a_2, b_2)$".
-
-# %%
-# exercise 4: a function of (a2, b2) and (a1, b1), in this order; it returns the pair (a, b)
-my_pair = None
-check("03.4", my_pair)
-
-
-# %% [markdown]
-# 5. ★ *(5 min, 3 points: when a table of letters saves memory)* For how many letters $V$ does a token table save
-#    memory, at given $B$ and $T$? Why not in the second layer?
-# 6. ★ *(5 min, 3 points: which products a tree makes)* **Predict.** Choose before you run. In section 8 a state of 0
-#    waits through 300 doublings, and PScan gives NaN. Run `tree_scan` of section 3 on the same numbers: at how many
-#    steps does it give NaN, compared with PScan? And why does a block with columns on the simplex never do it?
-
-# %%
-def tree_on_doublings():
-    waits = torch.arange(400) < 300
-    A = torch.where(waits, 2.0, 0.5)[:, None, None] * torch.eye(2)
-    b = torch.where(waits, 0.0, 1.0)[:, None].expand(400, 2)
-    pscan = linear_scan(A[None, :, None], b[None, :, None], backend="paper")[0, :, 0]
-    tree = tree_scan(A, b, torch.zeros(2))
-    lost = [int(x.isnan().any(-1).sum()) for x in (tree, pscan)]
-    more = "more" if lost[0] > lost[1] else "fewer" if lost[0] < lost[1] else "as many"
-    answer = f"NaN at {more} steps" if lost[0] else "no NaN"
-    return answer, f"NaN at {lost[0]} of 400 steps in the tree, at {lost[1]} in PScan"
-
-
-predict("03.6", tree_on_doublings)
-
-# %% [markdown]
-# 7. ★★★ *(30 min, 4 points: how a GPU would scan long strings)* A scan in **chunks**: cut $T$ into $T/c$ chunks, loop
-#    inside all chunks at once for their pairs, loop over the chunks' last states, loop again inside. How many
-#    multiplications is that, and which depth? Which $c$ makes the depth least?
-# 8. ★ *(5 min, 2 points: that in floats a tree and a loop are two sums)* **Break the hypothesis.** Section 1 needs that
-#    brackets do not matter. Find three floats with $(a + b) + c$ and $a + (b + c)$ at least 1 apart.
-
-# %%
-my_floats = None  # exercise 8: three numbers
-check("03.8", my_floats)
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch03.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 8 exercises, 26 points, about 80 minutes:
 #
-# **1.** Count the words of more than one letter in the picture of section 2.
-#
-# **2.** Try the count itself for $n = 1, 2, 4, 8$: what is always a little more? A level makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products: what may the rest of the tree make?
-#
-# **3.** The loop is never below $T$ ticks. PScan's multiplications, from the table of section 4, divided by 500.
-#
-# **4.** What does adding do to a maximum? $\max(u, v) + a = \max(u + a, v + a)$.
-#
-# **5.** How many numbers has the table, and how many the tensor of all steps?
-#
-# **6.** Look at what the up-pass multiplies.
-#
-# **7.** A chunk's pair needs $b^3$ multiplications a step, its states $b^2$. The depth is that of three loops, one after the other.
-#
-# **8.** How large is the gap between neighbouring floats near $10^{16}$? Let two of the three cancel.
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# 17: $8 \cdot 4 - 15$. There are $\log_2 16 = 4$ levels of 8 words, and 15 of these are single
-# letters.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# `lambda n: n - 1`. A level of $n$ nodes makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and
-# the levels above it, by the induction hypothesis, at most
-# $f(\lceil n/2\rceil) = \lceil n/2\rceil - 1 \le (n-1)/2$: together at most $n - 1 = f(n)$. So the tree over
-# $T$ steps makes at most $T - 1$ products.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks:
-# $P > 8523776 / 500$, so 17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.) With
-# 128 strings all multiplications are 128 times as many, and $P \ge 2{,}182{,}087$: no machine.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# $\max(\max(x + a_1, b_1) + a_2, b_2) = \max(x + (a_1 + a_2), \max(b_1 + a_2, b_2))$, so the pair
-# is $(a_1 + a_2, \max(b_1 + a_2, b_2))$. It is the affine rule with max for plus and plus for times.
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# $V < B\,T$ (tables $V h b^2$, the tensor $B T h b^2$). In the second layer the input is the
-# first layer's output, which depends on the whole string so far.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# At more steps. The tree's up-pass makes the product of 128 twos as well, that of steps 1 to 128:
-# infinite in float32, and infinity times the state 0 is no number, so all is lost from step 129 on. PScan
-# counts the start as a letter, so its first word of 128 twos ends at step 255, and the states before are right.
-# Columns on the simplex never do it: they stay so under products, whose entries are at most 1.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# About $(b^3 + 2 b^2)$ a step, $(b^3 + 2b^2)\,T$ in all, and depth $c + T/c + c$. Least at
-# $c = \sqrt{T/2}$: $2\sqrt{2T}$. It is the GPU's way for long strings and few chains.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# For example $(10^{16}, -10^{16}, 1)$: from the left it is 1; bracketed the other way
-# $-10^{16} + 1$ is rounded back to $-10^{16}$, and the sum is 0. Theorem and listing are about real numbers,
-# where addition is associative.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★ | 5 | 2 | that in floats a tree and a loop are two sums |
+# | 2 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★★ | 10 | 4 | what else than A x + b can be scanned |
+# | 3 | [2 The paper's scan, level by level](#2-The-paper's-scan,-level-by-level) | ★ | 5 | 2 | how to count the work of a parallel scan |
+# | 4 | [3 Depth against work](#3-Depth-against-work) | ★★ | 10 | 4 | how an induction counts the products of a tree |
+# | 5 | [4 Where does each win?](#4-Where-does-each-win?) | ★★ | 10 | 4 | when more work in less depth pays |
+# | 6 | [6 The token table](#6-The-token-table) | ★ | 5 | 3 | when a table of letters saves memory |
+# | 7 | [8 Numerics: what overflows, and what never to do](#8-Numerics:-what-overflows,-and-what-never-to-do) | ★ | 5 | 3 | which products a tree makes |
+# | 8 | [9 Two other roads](#9-Two-other-roads) | ★★★ | 30 | 4 | how a GPU would scan long strings |
 
 # %% [markdown]
 # ## Read on

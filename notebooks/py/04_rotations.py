@@ -172,6 +172,38 @@ with show.fails("step 2"):
     )
 
 # %% [markdown]
+# **Exercise 1** ★★ *(10 min, 4 points: the scan's operator for decay and turn)* **Code.** Write the operator of the scan for one
+# pair, with $z$ a complex number: `first` and `second` are triples $(\gamma, \theta, z)$, and folding them from the
+# left must give the state in the last place.
+
+# %%
+my_operator = None  # exercise 1: a function of (first, second) that returns a triple
+check("04.1", my_operator)
+
+# %% [markdown]
+# <!-- Exercise 04.1: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# First turn and shrink by both, then add.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Decays multiply, angles add.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`. Decays
+# multiply, angles add, and the first $z$ is shrunk and turned by the second pair before the second $z$ is
+# added.
+#
+# </details>
+
+# %% [markdown]
 # ### Why no multiplication by $A$?
 #
 # In coordinates that suit it, a rotation is made of rotations of the plane, one for each pair of coordinates (section
@@ -368,6 +400,32 @@ show.table(
 )
 
 # %% [markdown]
+# **Exercise 2** ★ *(5 min, 3 points: that a rotation has more than one logarithm)* **A proof step.** Which rotations of the plane
+# are $\exp(S)$ for more than one skew $S$? And why has no real $S$, skew or not, $\det\exp(S) = -1$?
+
+# %% [markdown]
+# <!-- Exercise 04.2: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# What does turning by 360° do?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Section 2 says what the determinant of an exponential is.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And
+# $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
+#
+# </details>
+
+# %% [markdown]
 # ## 3 Lemma 2: cheap powers, and a worry that is unfounded
 #
 # > **The paper, Lemma 2.** "Let $P \in O(N)$ be an orthogonal matrix and let $\Theta \in SO(N)$ be a block-diagonal
@@ -423,19 +481,41 @@ with show.fails("step 1"):
 #
 # > **Put right.** It *is* surjective: every rotation is $P\Theta P^\top$ with $\det P = 1$.
 #
-# **Your step.** Let $A = P\Theta P^\top$ with $\det P = -1$. We look for a matrix $D$ with $DD = I$ and $\det D = -1$
+# **Exercise 3** ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** Let $A = P\Theta P^\top$ with $\det P = -1$. We look for a matrix $D$ with $DD = I$ and $\det D = -1$
 # for which $D\,R(\theta)\,D$ is again a rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$, and
-# $\det PD = 1$. Which $D$ does that, for every $\theta$? This is exercise 9: put two rows of numbers for `None` before
+# $\det PD = 1$. Which $D$ does that, for every $\theta$? Put two rows of numbers for `None` before
 # you read step 1, which gives one answer.
 
 # %%
-my_D = None  # exercise 9: two rows of two numbers, for example [[1, 0], [0, 1]]
+my_D = None  # exercise 3: two rows of two numbers, for example [[1, 0], [0, 1]]
 if my_D is not None:
     theta, mine = sp.Symbol("theta", real=True), sp.Matrix(my_D)
     assert mine * mine == sp.eye(2) and mine.det() == -1 and mine * R(theta) * mine == R(-theta), (
         "step 1: your D does not turn a rotation around"
     )
-check("04.9", my_D)
+check("04.3", my_D)
+
+# %% [markdown]
+# <!-- Exercise 04.3: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Hold a turning wheel before a mirror.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Which matrices mirror the plane? Try a diagonal one.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\mathrm{diag}(-1, 1)$, and every other reflection of the plane:
+# $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.
+#
+# </details>
 
 # %% [markdown]
 # **Step 1.** $D = \mathrm{diag}(-1, 1)$ does: a rotation seen in a mirror turns the other way (free $\theta$).
@@ -532,6 +612,47 @@ with show.fails("step 2"):
     flip = sp.diag(-1, 1, 1, 1)
     assert P * even * P.T == (P * flip) * even * (P * flip).T, "step 2: the rotation"
 
+
+# %% [markdown]
+# **Exercise 4** ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run. $\cos 1$ and
+# $\sin 1$ are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without further
+# rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?
+
+# %%
+def rounded_rotation():
+    turn = torch.tensor([math.cos(1), math.sin(1)], dtype=torch.float64)
+    cosine, sine = turn.bfloat16().tolist()
+    rotation = np.array([[cosine, -sine], [sine, cosine]])
+    length = float(np.linalg.norm(np.linalg.matrix_power(rotation, 1000)[:, 0]))
+    each = f"each step multiplies it by {math.hypot(cosine, sine):.5f}"
+    return 10.0 ** round(math.log10(length)), f"its length is {length:.3g}: {each}"
+
+
+predict("04.4", rounded_rotation)
+
+# %% [markdown]
+# <!-- Exercise 04.4: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# A rounded number is off by up to one part in 512.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What is $(1 - 0.002)^{1000}$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996 and no longer 1, so each step multiplies the
+# length by 0.998. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only as
+# well as its numbers are stored.
+#
+# </details>
+
 # %% [markdown]
 # ### P is redundant
 #
@@ -614,6 +735,28 @@ show.figure(
 # %%
 turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
 turning_widget
+
+# %% [markdown]
+# **Exercise 5** ★★ *(15 min, 4 points: how far P is redundant)* **A proof step.** A bidirectional layer shares $P$, $\Theta$ and
+# $B$ between its directions and has a $C$ for each. Show that $P$ can be absorbed here too. And in a network that
+# shares $P$ between two layers with different $B$?
+
+# %% [markdown]
+# <!-- Exercise 04.5: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Do what section 3 does, once for each direction.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Both directions have the kernel $C' P\Theta^k P^\top B$, each with its own $C'$; put $P^\top B$
+# for $B$ and $C'P$ for both. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and
+# nothing is shared any more.
+#
+# </details>
 
 # %% [markdown]
 # ## 4 Lemma 3: the norm, and an error in the last line
@@ -757,6 +900,30 @@ with show.fails("step 1"):
     right = 1 / (c * gamma**2 + Tr)
     after = sp.simplify(right * (gamma**2 * c + Tr))
     assert after == c, f"step 1: from c to {after}"
+
+# %% [markdown]
+# **Exercise 6** ★ *(5 min, 2 points: to put numbers into a printed lemma)* Lemma 3 as printed, with $c = 4$. Let
+# $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?
+
+# %%
+my_second_norm = None  # exercise 6: a number
+check("04.6", my_second_norm)
+
+# %% [markdown]
+# <!-- Exercise 04.6: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 1, for any $\gamma$ and trace: $\alpha^2(\gamma^2 \cdot 4 + \mathrm{Tr})$ with
+# $\alpha^2 = 1/(4\gamma^2 + \mathrm{Tr})$.
+#
+# </details>
 
 # %% [markdown]
 # ### Eq. 11 inherits the error
@@ -974,6 +1141,33 @@ for kind, u in kinds.items():
           f"E||x|| = {np.sqrt(squares).mean():.2f}")  # fmt: skip
 
 # %% [markdown]
+# **Exercise 7** ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on time,
+# $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which
+# $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
+
+# %%
+# exercise 7: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
+my_scales = None
+check("04.7", my_scales)
+
+# %% [markdown]
+# <!-- Exercise 04.7: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# What must the first scale, $\xi_1$, be?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\xi_1 = 1$, and $\xi_t = \sqrt{1 - \gamma_t^2}$ later: from
+# $s_t = \gamma_t^2 s_{t-1} + \xi_t^2$. Nothing else is needed, so such a layer may choose $\gamma_t$ by its
+# input's position, and its rotation too.
+#
+# </details>
+
+# %% [markdown]
 # ### A picture to play with
 #
 # One rotation pair, $c = 1$. ρ is the *colour* of the input: how much an input is correlated with the next one
@@ -1112,6 +1306,37 @@ show.table(
 )
 
 # %% [markdown]
+# **Exercise 8** ★ *(5 min, 3 points: to predict what correlated input does to a rotating state)* **Predict.** Before you run
+# anything: $\gamma = \rho = 0.99$ and $\theta = 90°$. Is the long-run norm above or below 1, and by which factor
+# about? Within 10 percent will do.
+
+# %%
+my_prediction = None  # exercise 8: the long-run E||x||^2
+check("04.8", my_prediction)
+
+# %% [markdown]
+# <!-- Exercise 04.8: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# At 90° the angle's cosine is 0.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Where does the state point two steps later? And the input?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has
+# turned by 180°, and the input, which has hardly changed, takes away what it gave.
+#
+# </details>
+
+# %% [markdown]
 # ### How far can it go?
 #
 # > **Theorem.** For *any* stationary input of covariance $I$ the long-run $\mathbb{E}\|x\|^2$ of a pair lies between
@@ -1196,6 +1421,32 @@ print(f"B = I: {one[0]:.4f} to {one[1]:,.1f}; B of one row: {half[0]:.4f} to {ha
 # %% tags=["proof-range"]
 with show.fails("step 3"):
     assert np.allclose(half, (0.001 / 1.999, 1999)), "step 3: one row reaches the ends"
+
+# %% [markdown]
+# **Exercise 9** ★★ *(10 min, 4 points: that the norm's theorem needs white input)* **Break the hypothesis.** A head has
+# $\gamma = 0.99$, $\theta = 0.7$ and $B = I$. Give inputs of length $\sqrt 2$ (so their squared length is that of
+# white input in two dimensions) that bring $\|x_t\|^2$ above 190.
+
+# %%
+my_input = None  # exercise 9: a function of t = 0, 1, 2, ... that returns two numbers
+check("04.9", my_input)
+
+# %% [markdown]
+# <!-- Exercise 04.9: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# What does the state do between two inputs?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Turn with the state: $u_t = \sqrt 2\,(\cos 0.7t,\ \sin 0.7t)$. Then every input arrives in the
+# direction of the state, and lengths add up to $\sqrt2\,\xi/(1 - \gamma)$, with $\xi^2 = (1 - \gamma^2)/2$:
+# squared, $(1 + \gamma)/(1 - \gamma) = 199$.
+#
+# </details>
 
 # %% [markdown]
 # ### Tokens
@@ -1920,176 +2171,28 @@ print(f"the averages are those of their rows: {right}")
 # 4. The normalisation is for white input. Coloured input changes the norm by up to $\frac{1 + \gamma}{1 - \gamma}$, and
 #    what tokens and a trained $B$ do to it can be computed too.
 # 5. Every LRU is a RotRNN with heads of width 2, and wider heads are LRUs with tied moduli.
-#
+
+# %% [markdown]
 # ## 13 Exercises
 #
-# 29 points. Each exercise says how long it takes, what it is worth and what it teaches. Where a cell can check an
-# answer, fill it in and run it; `hint("04.1")` and `solution("04.1")` help with each; all are folded below.
-#
-# 1. ★ *(5 min, 2 points: to put numbers into a printed lemma)* Lemma 3 as printed, with $c = 4$. Let
-#    $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?
-
-# %%
-my_second_norm = None  # exercise 1: a number
-check("04.1", my_second_norm)
+# They stand in the sections that they are about. `hint("04.1")` and `solution("04.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★ *(5 min, 3 points: to predict what correlated input does to a rotating state)* **Predict.** Before you run
-#    anything: $\gamma = \rho = 0.99$ and $\theta = 90°$. Is the long-run norm above or below 1, and by which factor
-#    about? Within 10 percent will do.
-
-# %%
-my_prediction = None  # exercise 2: the long-run E||x||^2
-check("04.2", my_prediction)
-
-# %% [markdown]
-# 3. ★★ *(10 min, 4 points: the scan's operator for decay and turn)* **Code.** Write the operator of the scan for one
-#    pair, with $z$ a complex number: `first` and `second` are triples $(\gamma, \theta, z)$, and folding them from the
-#    left must give the state in the last place.
-
-# %%
-my_operator = None  # exercise 3: a function of (first, second) that returns a triple
-check("04.3", my_operator)
-
-# %% [markdown]
-# 4. ★★ *(10 min, 4 points: that the norm's theorem needs white input)* **Break the hypothesis.** A head has
-#    $\gamma = 0.99$, $\theta = 0.7$ and $B = I$. Give inputs of length $\sqrt 2$ (so their squared length is that of
-#    white input in two dimensions) that bring $\|x_t\|^2$ above 190.
-
-# %%
-my_input = None  # exercise 4: a function of t = 0, 1, 2, ... that returns two numbers
-check("04.4", my_input)
-
-# %% [markdown]
-# 5. ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on time,
-#    $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which
-#    $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
-
-# %%
-# exercise 5: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
-my_scales = None
-check("04.5", my_scales)
-
-
-# %% [markdown]
-# 6. ★ *(5 min, 3 points: that a rotation has more than one logarithm)* **A proof step.** Which rotations of the plane
-#    are $\exp(S)$ for more than one skew $S$? And why has no real $S$, skew or not, $\det\exp(S) = -1$?
-# 7. ★★ *(15 min, 4 points: how far P is redundant)* **A proof step.** A bidirectional layer shares $P$, $\Theta$ and
-#    $B$ between its directions and has a $C$ for each. Show that $P$ can be absorbed here too. And in a network that
-#    shares $P$ between two layers with different $B$?
-# 8. ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run. $\cos 1$ and
-#    $\sin 1$ are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without further
-#    rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?
-
-# %%
-def rounded_rotation():
-    turn = torch.tensor([math.cos(1), math.sin(1)], dtype=torch.float64)
-    cosine, sine = turn.bfloat16().tolist()
-    rotation = np.array([[cosine, -sine], [sine, cosine]])
-    length = float(np.linalg.norm(np.linalg.matrix_power(rotation, 1000)[:, 0]))
-    each = f"each step multiplies it by {math.hypot(cosine, sine):.5f}"
-    return 10.0 ** round(math.log10(length)), f"its length is {length:.3g}: {each}"
-
-
-predict("04.8", rounded_rotation)
-
-# %% [markdown]
-# 9. ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** It stands in section 3, at
-#    "Your step": a matrix $D$ with $DD = I$ and $\det D = -1$, and with $D\,R(\theta)\,D = R(-\theta)$ for every
-#    $\theta$.
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch04.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 9 exercises, 29 points, about 70 minutes:
 #
-# **1.** Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
-#
-# **2.** At 90° the angle's cosine is 0. Where does the state point two steps later? And the input?
-#
-# **3.** First turn and shrink by both, then add. Decays multiply, angles add.
-#
-# **4.** What does the state do between two inputs?
-#
-# **5.** What must the first scale, $\xi_1$, be?
-#
-# **6.** What does turning by 360° do? Section 2 says what the determinant of an exponential is.
-#
-# **7.** Do what section 3 does, once for each direction.
-#
-# **8.** A rounded number is off by up to one part in 512. What is $(1 - 0.002)^{1000}$?
-#
-# **9.** Hold a turning wheel before a mirror. Which matrices mirror the plane? Try a diagonal one.
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# 1, for any $\gamma$ and trace: $\alpha^2(\gamma^2 \cdot 4 + \mathrm{Tr})$ with
-# $\alpha^2 = 1/(4\gamma^2 + \mathrm{Tr})$.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has
-# turned by 180°, and the input, which has hardly changed, takes away what it gave.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`. Decays
-# multiply, angles add, and the first $z$ is shrunk and turned by the second pair before the second $z$ is
-# added.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# Turn with the state: $u_t = \sqrt 2\,(\cos 0.7t,\ \sin 0.7t)$. Then every input arrives in the
-# direction of the state, and lengths add up to $\sqrt2\,\xi/(1 - \gamma)$, with $\xi^2 = (1 - \gamma^2)/2$:
-# squared, $(1 + \gamma)/(1 - \gamma) = 199$.
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# $\xi_1 = 1$, and $\xi_t = \sqrt{1 - \gamma_t^2}$ later: from
-# $s_t = \gamma_t^2 s_{t-1} + \xi_t^2$. Nothing else is needed, so such a layer may choose $\gamma_t$ by its
-# input's position, and its rotation too.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And
-# $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# Both directions have the kernel $C' P\Theta^k P^\top B$, each with its own $C'$; put $P^\top B$
-# for $B$ and $C'P$ for both. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and
-# nothing is shared any more.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996 and no longer 1, so each step multiplies the
-# length by 0.998. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only as
-# well as its numbers are stored.
-#
-# </details>
-#
-# <details><summary>Solution of 9</summary>
-#
-# $\mathrm{diag}(-1, 1)$, and every other reflection of the plane:
-# $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | the scan's operator for decay and turn |
+# | 2 | [2 Lemma 1: rotations from any matrix](#2-Lemma-1:-rotations-from-any-matrix) | ★ | 5 | 3 | that a rotation has more than one logarithm |
+# | 3 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 2 | what a mirror does to a rotation |
+# | 4 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 3 | what rounding does to a norm that is kept |
+# | 5 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★★ | 15 | 4 | how far P is redundant |
+# | 6 | [4 Lemma 3: the norm, and an error in the last line](#4-Lemma-3:-the-norm,-and-an-error-in-the-last-line) | ★ | 5 | 2 | to put numbers into a printed lemma |
+# | 7 | [5 Is the norm constant?](#5-Is-the-norm-constant?) | ★★ | 10 | 4 | a constant norm with a decay that depends on time |
+# | 8 | [6 Break the hypothesis: inputs that are not white](#6-Break-the-hypothesis:-inputs-that-are-not-white) | ★ | 5 | 3 | to predict what correlated input does to a rotating state |
+# | 9 | [6 Break the hypothesis: inputs that are not white](#6-Break-the-hypothesis:-inputs-that-are-not-white) | ★★ | 10 | 4 | that the norm's theorem needs white input |
 
 # %% [markdown]
 # ## Read on

@@ -200,6 +200,29 @@ with show.fails("step 2"):
     assert around(ring(K, k, L, X), u) == sums, f"step 2: {around(ring(K, k, L, X), u)}"
 
 # %% [markdown]
+# **Exercise 1** ★ *(5 min, 3 points: why a ring of 2L - 1 places is enough)* Why is a ring of $2L - 1$ places enough, and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, with the names of section 1.
+
+# %%
+my_ring = None  # five names, for example ["K0", ...]
+check("05.1", my_ring)
+
+# %% [markdown]
+# <!-- Exercise 05.1: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Count the taps that some output meets.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different
+# places are needed. `["K0", "K1", "K2", "k1", "k0"]`.
+#
+# </details>
+
+# %% [markdown]
 # ## 2 A picture to play with: modes on the disc
 #
 # Each mode is a point $\lambda = |\lambda| e^{i\theta}$. Its angle is how far it turns in a step, its radius what is left after a step. Twelve modes:
@@ -403,7 +426,31 @@ for eps in (0.1, 0.01, 0.001):
 
 # %% [markdown]
 # Near to a point that is not in the set, weights explode. Chapter 06 is about exactly this.
+
+# %% [markdown]
+# **Exercise 2** ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.** Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest linear recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and asks for a double root of $\sum_j c_j z^j$. For a DLR that polynomial is $\prod(z - \lambda_n)$ over the different $\lambda_n$ that keep a weight: its roots are simple.)
+
+# %%
+my_A = None  # [[a, b], [c, d]]
+check("05.2", my_A)
+
+# %% [markdown]
+# <!-- Exercise 05.2: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint</summary>
+#
+# It needs a double eigenvalue other than 0.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence
+# $(z-1)^2$. A DLR of any size has simple roots.
+#
+# </details>
+
+# %% [markdown]
 # ### DSS is a DLR
 #
 # > **The paper, section 2.1.** DSS discretizes $\frac{dx}{dt} = \mathrm{diag}(\Lambda)x + \mathbf 1 u$, "which results in the DLR" with $\lambda = e^{\Delta\Lambda}$ and weights $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
@@ -646,6 +693,39 @@ start_widget = explore(
 start_widget
 
 # %% [markdown]
+# **Exercise 3** ★★ *(15 min, 5 points: why half a circle is enough)* **A proof step.** Prove that $z^{2N} + 1$ has its roots in conjugate pairs, none of them real, and that the sum of their $k$-th powers is 0 for $0 < k < 2N$. Where does this fail for $z^{2N} - 1$? How many of *its* roots have no negative imaginary part?
+
+# %%
+my_roots = None  # a function of N: the number for z^(2N) - 1
+check("05.3", my_roots)
+
+# %% [markdown]
+# <!-- Exercise 05.3: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Put $z = e^{i\theta}$; the sum is a geometric series.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Which roots of the two polynomials are real?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $N + 1$. The roots of $z^{2N} + 1$ are $z = e^{i\theta}$ with $2N\theta \equiv \pi$, so
+# $\theta = \pi(2n+1)/(2N)$; $-\theta$ is one of them too, and $\theta = 0$ and $\pi$ are not, as $2N\theta$
+# would be a multiple of $2\pi$. The sum is $e^{i\pi k/(2N)} \sum_n e^{2\pi i kn/(2N)}$, a geometric series:
+# $(e^{2\pi i k} - 1)/(e^{\pi i k/N} - 1) = 0$. The roots of $z^{2N} - 1$ are $e^{i\pi n/N}$, among them 1 and
+# $-1$, which are real and their own mirror images: the upper half, with them, has $N + 1$ points, one more than
+# there are modes.
+#
+# </details>
+
+# %% [markdown]
 # ## 5 What fits, and what cannot
 #
 # For given modes the kernel is linear in the weights, so the best one is a projection, and its error can simply be computed. First the hardest kernel, a one-hot, for which there is a theorem, with *free* choice of modes.
@@ -827,6 +907,89 @@ fit_widget = explore(
 fit_widget
 
 # %% [markdown]
+# **Exercise 4** ★★ *(10 min, 5 points: how to make a shift with as few modes as possible)* **Code.** Write a function that gives modes and weights of a one-hot at $S$ on the lags $0 \dots L-1$, with as few modes as possible, mirror images free.
+
+# %%
+my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
+check("05.4", my_shift)
+
+# %% [markdown]
+# <!-- Exercise 05.4: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Take the half circle with $N = \lceil \max(S+1, L-S)/2\rceil$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The weights are $\lambda^{-S}/N$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# By the sum in exercise 3, the real part is 1 at $S$, and 0 at all other lags less than $2N$ from
+# $S$:
+#
+# ```
+# def my_shift(S, L):
+#     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
+#     return nodes, nodes ** -S / len(nodes)
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 5** ★★ *(5 min, 3 points: what a count of modes forbids)* **Predict.** A DLR with $N = 24$ on Shift at $L = 64$: how many of the seven true shifts can it make exactly? (Exercise 9 trains it.)
+
+# %%
+my_count = None  # a whole number
+check("05.5", my_count)
+
+# %% [markdown]
+# <!-- Exercise 05.5: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# With the mirror images there are $2N = 48$ modes.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# A shift by $S$ needs $\max(S + 1, L - S)$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Four: the shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41. The one by 48 needs 49.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 6** ★★ *(10 min, 4 points: what a shift costs)* Which shift is cheapest on $L$ lags, and what does it cost? Why does a shift by 0 cost as much as one by $L - 1$? (Why does nobody pay for it?)
+
+# %% [markdown]
+# <!-- Exercise 05.6: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# $S + 1$ grows with $S$, and $L - S$ falls.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$),
+# $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip
+# weight $D$ does it for nothing.
+#
+# </details>
+
+# %% [markdown]
 # ### Before and after training
 #
 # Best *achievable* is not what is found. Here all modes and weights are trained by Adam on the kernel itself. The errors: after training, and the best with the modes of the start.
@@ -973,7 +1136,8 @@ for N in (1, 2, 3):
 print("N = 3: rank", found, "in place of", 4 * 3**2)
 
 # %% [markdown]
-# **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes $\lambda_m\lambda_n$, $m \le n$, do. With which weights? (Exercise 11.)
+# **Exercise 7** ★★ *(10 min, 4 points: how products of modes share their weight)*
+# **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes $\lambda_m\lambda_n$, $m \le n$, do. With which weights?
 
 # %%
 my_weight = None  # a function of (w_m, w_n, same), same is True where m = n
@@ -987,7 +1151,30 @@ if my_weight is not None:
         assert abs(made - (w @ lam**k).real * (w @ lam**k).imag) < 1e-12, (
             "step 6: the product of both kernels"
         )
-check("05.11", my_weight)
+check("05.7", my_weight)
+
+# %% [markdown]
+# <!-- Exercise 05.7: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Use that $\mathrm{Im}\,z = \mathrm{Re}(-\mathrm i z)$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# How often does $\lambda_m\lambda_n$ occur in $K^2$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`:
+# $\frac12\,\mathrm{Im}\,K^2 = \mathrm{Re}\big(-\frac{\mathrm i}2 K^2\big)$, and in $K^2$ the mode
+# $\lambda_m\lambda_n$ stands once for $m = n$ and twice for $m < n$.
+#
+# </details>
 
 # %% [markdown]
 # (And no fewer: $n$ modes with the cast have rank $2n$ at most, and the rank is $N(N+1)$.)
@@ -1064,6 +1251,32 @@ product_widget = explore(
     alt="Singular values of the Hankel matrix of the product of real and imaginary part.",
 )
 product_widget
+
+# %% [markdown]
+# **Exercise 8** ★ *(5 min, 3 points: where $4N^2$ comes from)* **A proof step.** Deduce $4N^2$ from the Kronecker product, and say in one sentence where it is wasteful.
+
+# %% [markdown]
+# <!-- Exercise 05.8: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# A product of two sums of modes is a sum over pairs of modes.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# How many modes has $\mathrm{Re}\,K$, with the mirror images?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\mathrm{Re}\,K$ and $\mathrm{Im}\,K$ are DLRs of size $2N$ (the modes and their mirror images),
+# so their product is one of size $2N \cdot 2N$. Both have the *same* modes, so most products come twice, and
+# the mixed ones cancel.
+#
+# </details>
 
 # %% [markdown]
 # ## 7 Shift: paper, recorded, live
@@ -1245,6 +1458,48 @@ show.figure(
             "columns.",
 )  # fmt: skip
 
+
+# %% [markdown]
+# **Exercise 9** ★ *(5 min, 3 points: that what cannot be exact may still be learned)* **Predict** before you run: the DLR of exercise 5, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?
+
+# %%
+def outputs_learned():
+    shift = tasks.atomic.Shift()
+    _, net, _ = train(shift, 64, state=24, init="half_circle", **flat)
+    fresh = shift.sample(128, 64, training.steady.stream(0, "test"))
+    with torch.no_grad():
+        made = net(fresh.inputs)
+    found = [tasks.continuous.r_squared(made[..., j], fresh.targets[..., j]) for j in range(8)]
+    said = ", ".join(f"by {8 * j}: {value:.2f}" for j, value in enumerate(found))
+    return sum(value > 0.5 for value in found), f"R2 of each: {said}"
+
+
+predict("05.9", outputs_learned)
+
+# %% [markdown]
+# <!-- Exercise 05.9: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Which shifts are within reach of $2N = 48$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# An echo comes 48 lags away, upside down.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 7, by section 5's reach: the modes make every shift by $S \le 2N = 48$ nearly, and no others;
+# with the copy that is 7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
+# places see. The one by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at
+# lag 8, over 56 places, and is right at 8: it is better left out.
+#
+# </details>
+
 # %% [markdown]
 # ### Reverse: one convolution is not enough
 #
@@ -1359,7 +1614,33 @@ print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {
 
 # %% [markdown]
 # CumSum is one kernel (all ones); the paper's .52 on CumMax is hardly more than what the mean of each position scores, so little was learned there; Reverse needs many kernels; and ContextShift needs a kernel that depends on the input, which a constant transition cannot have.
+
+# %% [markdown]
+# **Exercise 10** ★ *(5 min, 3 points: what Reverse asks for)* How many different shifts does Reverse need at length $L$, and how many kernels, if each output may weigh them in its own way?
+
+# %% [markdown]
+# <!-- Exercise 05.10: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# Section 7 has a picture of the moves: how many arrows of different length are there for $L$ letters?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Which taps does an output never see? Can two outputs share a kernel?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $L$ shifts; $\lceil L/2\rceil$ kernels, as an output does not see all taps, and two can share
+# one.
+#
+# </details>
+
+# %% [markdown]
 # ## 8 How far back does it look?
 #
 # The **receptive field**: the size of $\partial y_T/\partial u_{T-j}$. For one linear layer it is $|K_j|$ and nothing else; two layers one after the other have the kernel $K * K'$.
@@ -1425,6 +1706,30 @@ print(
 )
 
 # %% [markdown]
+# **Exercise 11** ★★ *(10 min, 4 points: what depth does to a fading kernel)* **A proof step.** A layer has one mode, $K_j = r^j$, and $m$ of them stand one after the other, with nothing between. What is the kernel of the stack? Where is its largest tap?
+
+# %%
+my_tap = None  # a function of (r, m, j): tap j of the stack
+check("05.11", my_tap)
+
+# %% [markdown]
+# <!-- Exercise 05.11: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# How many ways are there to split $j$ steps over $m$ layers?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\binom{j+m-1}{m-1}\,r^j$: each way to split $j$ steps over $m$ layers brings $r^j$. It rises as
+# long as $(j+m)/(j+1) \cdot r > 1$, so its largest tap is near $j = (mr-1)/(1-r)$: it moves back with depth,
+# but beyond it falls at the old rate.
+#
+# </details>
+
+# %% [markdown]
 # ## 9 Where the paper says something else
 #
 # | the paper | what we found |
@@ -1456,196 +1761,30 @@ print(
 # 3. An exact shift needs $2N \ge \max(S + 1, L - S)$. A nearly exact one needs $2N \ge S$, at every length: that is what training uses, and what predicts the paper's Table 2.
 # 4. The product of real and imaginary part has $N(N+1)$ modes, not $4N^2$, and at the start only $N$.
 # 5. One convolution moves everything by the same amounts: Reverse needs half as many as there are letters.
-#
+
+# %% [markdown]
 # ## 12 Exercises
 #
-# 41 points. Where a cell can check an answer, fill it in and run it; `hint("05.1")` and `solution("05.1")` help with each; all are folded below.
-#
-# 1. ★ *(5 min, 3 points: why a ring of 2L - 1 places is enough)* Why is a ring of $2L - 1$ places enough, and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, with the names of section 1.
-
-# %%
-my_ring = None  # five names, for example ["K0", ...]
-check("05.1", my_ring)
+# They stand in the sections that they are about. `hint("05.1")` and `solution("05.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.** Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest linear recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and asks for a double root of $\sum_j c_j z^j$. For a DLR that polynomial is $\prod(z - \lambda_n)$ over the different $\lambda_n$ that keep a weight: its roots are simple.)
-
-# %%
-my_A = None  # [[a, b], [c, d]]
-check("05.2", my_A)
-
-# %% [markdown]
-# 3. ★★ *(15 min, 5 points: why half a circle is enough)* **A proof step.** Prove that $z^{2N} + 1$ has its roots in conjugate pairs, none of them real, and that the sum of their $k$-th powers is 0 for $0 < k < 2N$. Where does this fail for $z^{2N} - 1$? How many of *its* roots have no negative imaginary part?
-
-# %%
-my_roots = None  # a function of N: the number for z^(2N) - 1
-check("05.3", my_roots)
-
-# %% [markdown]
-# 4. ★★ *(10 min, 5 points: how to make a shift with as few modes as possible)* **Code.** Write a function that gives modes and weights of a one-hot at $S$ on the lags $0 \dots L-1$, with as few modes as possible, mirror images free.
-
-# %%
-my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
-check("05.4", my_shift)
-
-# %% [markdown]
-# 5. ★★ *(5 min, 3 points: what a count of modes forbids)* **Predict.** A DLR with $N = 24$ on Shift at $L = 64$: how many of the seven true shifts can it make exactly? (Exercise 10 trains it.)
-
-# %%
-my_count = None  # a whole number
-check("05.5", my_count)
-
-# %% [markdown]
-# 6. ★ *(5 min, 3 points: where $4N^2$ comes from)* **A proof step.** Deduce $4N^2$ from the Kronecker product, and say in one sentence where it is wasteful.
-# 7. ★★ *(10 min, 4 points: what a shift costs)* Which shift is cheapest on $L$ lags, and what does it cost? Why does a shift by 0 cost as much as one by $L - 1$? (Why does nobody pay for it?)
-# 8. ★ *(5 min, 3 points: what Reverse asks for)* How many different shifts does Reverse need at length $L$, and how many kernels, if each output may weigh them in its own way?
-# 9. ★★ *(10 min, 4 points: what depth does to a fading kernel)* **A proof step.** A layer has one mode, $K_j = r^j$, and $m$ of them stand one after the other, with nothing between. What is the kernel of the stack? Where is its largest tap?
-
-# %%
-my_tap = None  # a function of (r, m, j): tap j of the stack
-check("05.9", my_tap)
-
-
-# %% [markdown]
-# 10. ★ *(5 min, 3 points: that what cannot be exact may still be learned)* **Predict** before you run: the DLR of exercise 5, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?
-
-# %%
-def outputs_learned():
-    shift = tasks.atomic.Shift()
-    _, net, _ = train(shift, 64, state=24, init="half_circle", **flat)
-    fresh = shift.sample(128, 64, training.steady.stream(0, "test"))
-    with torch.no_grad():
-        made = net(fresh.inputs)
-    found = [tasks.continuous.r_squared(made[..., j], fresh.targets[..., j]) for j in range(8)]
-    said = ", ".join(f"by {8 * j}: {value:.2f}" for j, value in enumerate(found))
-    return sum(value > 0.5 for value in found), f"R2 of each: {said}"
-
-
-predict("05.10", outputs_learned)
-
-# %% [markdown]
-# 11. ★★ *(10 min, 4 points: how products of modes share their weight)* **A proof step.** The line that is missing in section 6, step 6: the weight of $\lambda_m\lambda_n$ in $\frac12\,\mathrm{Im}\,K^2$. Its cell stands there.
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch05.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 11 exercises, 41 points, about 90 minutes:
 #
-# **1.** Count the taps that some output meets.
-#
-# **2.** It needs a double eigenvalue other than 0.
-#
-# **3.** Put $z = e^{i\theta}$; the sum is a geometric series. Which roots of the two polynomials are real?
-#
-# **4.** Take the half circle with $N = \lceil \max(S+1, L-S)/2\rceil$. The weights are $\lambda^{-S}/N$.
-#
-# **5.** With the mirror images there are $2N = 48$ modes. A shift by $S$ needs $\max(S + 1, L - S)$.
-#
-# **6.** A product of two sums of modes is a sum over pairs of modes. How many modes has $\mathrm{Re}\,K$, with the mirror images?
-#
-# **7.** $S + 1$ grows with $S$, and $L - S$ falls.
-#
-# **8.** Section 7 has a picture of the moves: how many arrows of different length are there for $L$ letters? Which taps does an output never see? Can two outputs share a kernel?
-#
-# **9.** How many ways are there to split $j$ steps over $m$ layers?
-#
-# **10.** Which shifts are within reach of $2N = 48$? An echo comes 48 lags away, upside down.
-#
-# **11.** Use that $\mathrm{Im}\,z = \mathrm{Re}(-\mathrm i z)$. How often does $\lambda_m\lambda_n$ occur in $K^2$?
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# $L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different
-# places are needed. `["K0", "K1", "K2", "k1", "k0"]`.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence
-# $(z-1)^2$. A DLR of any size has simple roots.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# $N + 1$. The roots of $z^{2N} + 1$ are $z = e^{i\theta}$ with $2N\theta \equiv \pi$, so
-# $\theta = \pi(2n+1)/(2N)$; $-\theta$ is one of them too, and $\theta = 0$ and $\pi$ are not, as $2N\theta$
-# would be a multiple of $2\pi$. The sum is $e^{i\pi k/(2N)} \sum_n e^{2\pi i kn/(2N)}$, a geometric series:
-# $(e^{2\pi i k} - 1)/(e^{\pi i k/N} - 1) = 0$. The roots of $z^{2N} - 1$ are $e^{i\pi n/N}$, among them 1 and
-# $-1$, which are real and their own mirror images: the upper half, with them, has $N + 1$ points, one more than
-# there are modes.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# By the sum in exercise 3, the real part is 1 at $S$, and 0 at all other lags less than $2N$ from
-# $S$:
-#
-# ```
-# def my_shift(S, L):
-#     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
-#     return nodes, nodes ** -S / len(nodes)
-# ```
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# Four: the shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41. The one by 48 needs 49.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# $\mathrm{Re}\,K$ and $\mathrm{Im}\,K$ are DLRs of size $2N$ (the modes and their mirror images),
-# so their product is one of size $2N \cdot 2N$. Both have the *same* modes, so most products come twice, and
-# the mixed ones cancel.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$),
-# $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip
-# weight $D$ does it for nothing.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# $L$ shifts; $\lceil L/2\rceil$ kernels, as an output does not see all taps, and two can share
-# one.
-#
-# </details>
-#
-# <details><summary>Solution of 9</summary>
-#
-# $\binom{j+m-1}{m-1}\,r^j$: each way to split $j$ steps over $m$ layers brings $r^j$. It rises as
-# long as $(j+m)/(j+1) \cdot r > 1$, so its largest tap is near $j = (mr-1)/(1-r)$: it moves back with depth,
-# but beyond it falls at the old rate.
-#
-# </details>
-#
-# <details><summary>Solution of 10</summary>
-#
-# 7, by section 5's reach: the modes make every shift by $S \le 2N = 48$ nearly, and no others;
-# with the copy that is 7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
-# places see. The one by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at
-# lag 8, over 56 places, and is right at 8: it is better left out.
-#
-# </details>
-#
-# <details><summary>Solution of 11</summary>
-#
-# `lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`:
-# $\frac12\,\mathrm{Im}\,K^2 = \mathrm{Re}\big(-\frac{\mathrm i}2 K^2\big)$, and in $K^2$ the mode
-# $\lambda_m\lambda_n$ stands once for $m = n$ and twice for $m < n$.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [1 A recurrence is a convolution](#1-A-recurrence-is-a-convolution) | ★ | 5 | 3 | why a ring of 2L - 1 places is enough |
+# | 2 | [3 Proposition 1, and what it leaves out](#3-Proposition-1,-and-what-it-leaves-out) | ★★ | 10 | 4 | what breaks where a matrix cannot be diagonalised |
+# | 3 | [4 Where the modes start](#4-Where-the-modes-start) | ★★ | 15 | 5 | why half a circle is enough |
+# | 4 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 10 | 5 | how to make a shift with as few modes as possible |
+# | 5 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 5 | 3 | what a count of modes forbids |
+# | 6 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 10 | 4 | what a shift costs |
+# | 7 | [6 DLR-prod: how many modes has a product?](#6-DLR-prod:-how-many-modes-has-a-product?) | ★★ | 10 | 4 | how products of modes share their weight |
+# | 8 | [6 DLR-prod: how many modes has a product?](#6-DLR-prod:-how-many-modes-has-a-product?) | ★ | 5 | 3 | where $4N^2$ comes from |
+# | 9 | [7 Shift: paper, recorded, live](#7-Shift:-paper,-recorded,-live) | ★ | 5 | 3 | that what cannot be exact may still be learned |
+# | 10 | [7 Shift: paper, recorded, live](#7-Shift:-paper,-recorded,-live) | ★ | 5 | 3 | what Reverse asks for |
+# | 11 | [8 How far back does it look?](#8-How-far-back-does-it-look?) | ★★ | 10 | 4 | what depth does to a fading kernel |
 
 # %% [markdown]
 # ## 13 Read on

@@ -208,6 +208,30 @@ bound, spaced, best = float(exponent.subs(n, N)), *map(math.log2, largest)
 print(f"N = {N}: bound 2^{bound:.1f}, evenly spaced 2^{spaced:.1f}, Chebyshev 2^{best:.1f}")
 
 # %% [markdown]
+# **Exercise 1** ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the weights of the shift by 2, by hand.
+
+# %%
+my_weights = None  # three numbers, for the nodes 0, 1/4, 1
+check("06.1", my_weights)
+
+# %% [markdown]
+# <!-- Exercise 06.1: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Solve the three equations of the one-hot, or use the formula of step 2.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# By the formula of step 2: $1/(\frac14\cdot 1) = 4$;
+# $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$; $1/(1 \cdot \frac34) = \frac43$. They sum to 0, and to 0 with
+# the nodes.
+#
+# </details>
+
+# %% [markdown]
 # ### Break a hypothesis: the formula, the index
 #
 # The same lines as in step 2, first with the printed formula, then with the one-hot at "position $N$" taken literally
@@ -325,13 +349,40 @@ for name, polynomial in (("q'", slope), ("T_3", T[3])):
     print(f"n = 3: {name} at -1, -1/2, 1/2, 1 is", [polynomial(y) for y in (-1, -half, half, 1)])
 
 # %% [markdown]
+# **Exercise 2** ★★ *(10 min, 4 points: what the best weights are)*
 # **Step 6 (the weights): this line is yours.** The derivative of $\prod_j (y - y_j)$ at $y_k$ is $\prod_{j\ne k}(y_k - y_j)$. With step 5 you know it for the nodes $y_k = -\cos\frac{\pi k}{n}$ on $[-1, 1]$; the nodes on $[0, 1]$ are half as far apart. So what is $w_k$,
-# the weight of the $k$-th of the best nodes, $k = 0, \dots, N-1$? (Exercise 11. As long as `None` stands here the
+# the weight of the $k$-th of the best nodes, $k = 0, \dots, N-1$? (As long as `None` stands here the
 # chapter goes on with step 7, which does not need it. The second cell adds your sizes up, as Theorem 1 asks.)
 
 # %%
-my_weight = None  # exercise 11: a function of N and k, such as lambda N, k: (-1) ** k * N
-check("06.11", my_weight)
+my_weight = None  # exercise 2: a function of N and k, such as lambda N, k: (-1) ** k * N
+check("06.2", my_weight)
+
+# %% [markdown]
+# <!-- Exercise 06.2: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The monic polynomial with these zeros is $q/2^{n-1}$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Halving $n$ differences divides their product by $2^n$: so $w_k = 2^n \cdot 2^{n-1}/q'(y_k)$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)`.
+# With $n = N-1$: the monic polynomial with the zeros $y_k$ is $q/2^{n-1}$, so
+# $\prod_{j\ne k}(y_k - y_j) = q'(y_k)/2^{n-1}$, which is $\pm n/2^{n-1}$ inside and twice that at the ends; on
+# $[0, 1]$ all $n$ differences are halved. So $|w_k| = 2^{2n-1}/n = 2^{2N-3}/(N-1)$ inside, half of it at the
+# ends, and the sum of the sizes is $2^{2N-3}\big(\frac{n-1}{n} + \frac{2}{2n}\big)$, exactly $2^{2N-3}$. The
+# last node has the sign +, and signs alternate.
+#
+# </details>
 
 # %%
 if my_weight is not None:
@@ -372,6 +423,31 @@ show.figure(
     caption="The proof for N = 7. What to see: the weights have the sign of the polynomial at "
             "every node, so nothing is lost in the triangle inequality.",
 )  # fmt: skip
+
+# %% [markdown]
+# **Exercise 3** ★★ *(15 min, 5 points: why no polynomial has a larger leading coefficient)* **A proof step.** In the proof of Theorem 1: no polynomial within $\pm 1$ on $[0, 1]$ has a larger leading coefficient than $T^*$. Prove it. (Suppose $q$ has; look at
+# $T^* - c\,q$ at the extrema of $T^*$, with $c < 1$ such that the leading terms cancel. How many zeros has it at least, and what is its degree at most?)
+
+# %%
+my_zeros = None  # a function of N; it returns (zeros at least, degree at most)
+check("06.3", my_zeros)
+
+# %% [markdown]
+# <!-- Exercise 06.3: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# How many times does $T^* - cq$ change sign, and what is its degree?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $N - 1$ zeros at least, and degree $N - 2$ at most. At the $N$ extrema $T^*$ is $\pm1$ in turn
+# and $|cq| < 1$, so $T^* - cq$ has the signs of $T^*$: $N - 1$ changes, hence $N - 1$ zeros. But its leading
+# terms cancel, its degree is at most $N - 2$: it would be 0, and it is not.
+#
+# </details>
 
 # %% [markdown]
 # ### Break a hypothesis: the exponent, the best nodes, the interval
@@ -415,6 +491,29 @@ for N in (3, 5, 9, 17):
 show.table(
     rows, caption="The same shift by N - 1 with small weights, and what it costs instead."
 )
+
+# %% [markdown]
+# **Exercise 4** ★★ *(10 min, 4 points: why the bound needs nodes within 1)* **Break the hypothesis.** Nodes may be in $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
+
+# %%
+my_end = None  # a number
+check("06.4", my_end)
+
+# %% [markdown]
+# <!-- Exercise 06.4: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# What is the leading coefficient of $T_4(2x/a - 1)$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# On $[0, a]$ the leading coefficient is $2^{2N-3}/a^{N-1} = 128/a^4$. It is 1 for
+# $a = 2^{7/4} = 3.364$.
+#
+# </details>
 
 # %% [markdown]
 # ## 4 Every shift, any number of nodes
@@ -614,6 +713,72 @@ print(
 )
 
 # %% [markdown]
+# **Exercise 5** ★ *(5 min, 2 points: which shift is dearest)* **Predict.** $L = 16$; which shift is the dearest with nodes in $[0, 1]$? Write it down, then run.
+
+# %%
+my_dearest = None  # a whole number, before you use the widget of section 4
+check("06.5", my_dearest)
+
+# %% [markdown]
+# <!-- Exercise 06.5: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# With $L = n + 1$ nodes the price is highest near $n/\sqrt2$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 11: the price is highest near $15/\sqrt 2 = 10.6$.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 6** ★★ *(20 min, 5 points: how to get exact weights for every shift)* **Code.** Write a function of the nodes (fractions) and $S$ that returns the exact weights of the one-hot at $S$, for all $S$, not only the last.
+
+# %%
+my_solver = None  # a function of (nodes, S); it returns a list of fractions
+check("06.6", my_solver)
+
+# %% [markdown]
+# <!-- Exercise 06.6: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Take the polynomial that is 1 at $\lambda_i$ and 0 at the other nodes.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Which of its coefficients is the weight?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The weight of node $i$ is the coefficient of $x^S$ in
+# $\ell_i(x) = \prod_{j\ne i}(x - \lambda_j)/(\lambda_i - \lambda_j)$: for a polynomial $p$ of degree below $N$,
+# $p = \sum_i p(\lambda_i)\,\ell_i$, so $[x^S]\,p = \sum_i p(\lambda_i)\,[x^S]\,\ell_i$; with $p = x^k$ this is
+# the one-hot. Multiply the factors out, one node after the other, in fractions:
+#
+# ```
+# def my_solver(nodes, S):
+#     weights = []
+#     for i, node in enumerate(nodes):
+#         coefficients, scale = [Fraction(1)], Fraction(1)
+#         for other in nodes[:i] + nodes[i + 1:]:
+#             shifted = [Fraction(0), *coefficients]
+#             coefficients = [a - other * b for a, b in zip(shifted, [*coefficients, Fraction(0)])]
+#             scale *= node - other
+#         weights.append(coefficients[S] / scale)
+#     return weights
+# ```
+#
+# </details>
+
+# %% [markdown]
 # ### A picture to play with
 
 # %%
@@ -748,7 +913,7 @@ show.table(
 )
 
 # %% [markdown]
-# For the dearest shift the programme finds the bound itself, to within 2 %, until the error is about a third (exercise 9; the last digits are the grid's): hardly anything is gained by
+# For the dearest shift the programme finds the bound itself, to within 2 %, until the error is about a third (exercise 7; the last digits are the grid's): hardly anything is gained by
 # being inexact. For a cheap shift the bound soon says nothing. It says something up to $\varepsilon = |[x^S]T^*_n| / T_n(3)$; how much is that at $L = 256$?
 
 # %%
@@ -763,7 +928,39 @@ for S in (32, 128, 180, 224):
 # So for $S = 180$ an error of 5 % still asks for weights near $10^{193}$; for $S = 32$ this certificate excludes nothing. (Other
 # polynomials might; we have not looked.) What least squares in double precision reaches is in section 1, and what training
 # reaches in section 7.
+
+# %% [markdown]
+# **Exercise 7** ★★★ *(30 min, 5 points: when a bound by duality is met)* **A proof step.** In section 4 the linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ as long as $\varepsilon$ is small. Prove that it does. (Which kernel would make every
+# inequality of the proof an equality?)
+
+# %% [markdown]
+# <!-- Exercise 06.7: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# Let the nodes be the extrema of $T^*$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Let every tap be wrong by exactly $\varepsilon$; which sign makes the weights smaller?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Let $c_k = [x^k]T^*_n$, and let $w^{(k)}$ be the weights of the one-hot at $k$ on the extrema of
+# $T^*_n$. By Theorem 2's proof $w^{(k)}_i$ has the sign of $c_k\,T^*_n(\lambda_i)$. Take
+# $w = w^{(S)} - \varepsilon \sum_k \mathrm{sign}(c_S c_k)\,w^{(k)}$. Its taps are wrong by exactly
+# $\varepsilon$. As long as $\varepsilon$ is so small that no $w_i$ changes its sign,
+# $\|w\|_1 = |\sum_i w_i T^*_n(\lambda_i)| = |c_S| - \varepsilon \sum_k |c_k| = |c_S| - \varepsilon\,T_n(3)$.
+# For $S > 0$ no $w^{(S)}_i$ is 0, so there is room: up to
+# $\varepsilon = \min_i |w^{(S)}_i| / \sum_k |w^{(k)}_i|$, which is 0.326 for $L = 8$, $S = 5$.
+#
+# </details>
+
+# %% [markdown]
 # ## 5 When floats give out
 #
 # Let us leave theory and store the weights. Terms as large as $2^{2N-3}$ must cancel until 0 or 1 is left. A float with $m$ binary digits
@@ -836,6 +1033,60 @@ with show.fails("step 1"):
     logs = [ch06.shift_weights(N, "circle").log2_largest for N in (10, 20, 40)]
     growth = [(logs[1] - logs[0]) / 10, (logs[2] - logs[1]) / 20]
     assert all(1.8 < digits < 2 for digits in growth), "step 1: the weights do not grow"
+
+# %% [markdown]
+# **Exercise 8** ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ (within one half) does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
+
+# %%
+my_losses = None  # two numbers, for example (9.5, 12)
+check("06.8", my_losses)
+
+
+# %% [markdown]
+# <!-- Exercise 06.8: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Where do $2N - 3$ and $N - 2$ reach 8?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 5.5 and 10: with nodes in $[0, 1]$ the bits that are lost, $2N - 3$, reach 8 at 5.5; with nodes
+# in $[-1, 1]$ they are $N - 2$, which is 8 at 10.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 9** ★ *(5 min, 3 points: that the last lag is not the hardest)* **Predict** before you run: 32 real modes in $(0, 1]$ and 32 lags. Double precision fits one-hots at lag 1, 8, 16 and 31, the last, as well as it can. Which comes out worst?
+
+# %%
+def worst_fit():
+    nodes = kernel_fits.families(32)["real, (0,1]"]
+    found = {S: kernel_fits.best_fit(nodes, np.eye(32)[S]).error for S in (1, 8, 16, 31)}
+    said = ", ".join(f"lag {S}: {error:.2f}" for S, error in found.items())
+    return max(found, key=found.get), f"Errors, as a share of the one-hot: {said}"
+
+
+predict("06.9", worst_fit)
+
+# %% [markdown]
+# <!-- Exercise 06.9: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Section 4: where is the top of the curve?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The one at lag 16. The price of the exact shift is highest near $n/\sqrt2$, here 22, and falls
+# again towards the end: about $10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about
+# $10^{16}$; at lag 31 little is missing, at lag 16 nearly everything.
+#
+# </details>
 
 # %% [markdown]
 # ## 6 With a phase: how many modes does a shift need?
@@ -1022,6 +1273,30 @@ reach_widget = explore(
     alt="The kernel of N fading modes on the half circle: a 1 at lag S, and echoes 2N lags apart.",
 )
 reach_widget
+
+# %% [markdown]
+# **Exercise 10** ★ *(5 min, 3 points: which shift is cheapest)* How many modes does the cheapest exact shift of length $L$ need, by Theorem 3? Which shifts are that cheap?
+
+# %%
+my_modes = None  # a function of L
+check("06.10", my_modes)
+
+# %% [markdown]
+# <!-- Exercise 06.10: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# $S + 1$ and $L - S$ add up to $L + 1$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it:
+# $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$
+# and $L/2$.
+#
+# </details>
 
 # %% [markdown]
 # ### What this says about Table 2
@@ -1246,7 +1521,7 @@ for k in range(6):
 print("x_5 =", x)
 
 # %% [markdown]
-# **Steps 2 and 3 (measured, float32).** Four $\lambda$ and random inputs: errors stay small up to the last finite number; and the first number that is not finite comes at $88.7/|\ln\lambda|$, or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps before (exercise 8).
+# **Steps 2 and 3 (measured, float32).** Four $\lambda$ and random inputs: errors stay small up to the last finite number; and the first number that is not finite comes at $88.7/|\ln\lambda|$, or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps before (exercise 11).
 #
 # **Step 4.** The same in float64, eight times as far.
 
@@ -1305,6 +1580,31 @@ print(
 )
 
 # %% [markdown]
+# **Exercise 11** ★★ *(10 min, 4 points: where a running sum leaves its floats)* **A proof step.** Derive $88.7/|\ln\lambda|$, where the last term of the sum overflows. For inputs that are all 1 the sum itself overflows *earlier*: by how many steps?
+
+# %%
+my_earlier = None  # a function of lambda
+check("06.11", my_earlier)
+
+# %% [markdown]
+# <!-- Exercise 06.11: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# The sum is a geometric series.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# By $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps. $\lambda^{-k} = e^{k|\ln\lambda|}$ passes the
+# largest number, $e^{88.7}$, at $k = 88.7/|\ln\lambda|$. The sum of all terms up to $k$ is
+# $(\lambda^{-(k+1)} - 1)/(\lambda^{-1} - 1)$, about $\lambda^{-k}/(1 - \lambda)$: it passes that number so much
+# earlier.
+#
+# </details>
+
+# %% [markdown]
 # ## 9 Where the paper says something else
 #
 # | the paper | what we found |
@@ -1337,220 +1637,30 @@ print(
 # 3. Floats lose the shift where the weights reach their last digit: $N = 13.5$ for float32, 28 for float64.
 # 4. With a phase a shift costs $\|w\|_1 = 1$ on enough modes; on $N$ modes every shift by $S \le 2N$ costs $1/d$ at most for an error $d$, at every length.
 # 5. That reach predicts the paper's Table 2; exactness does not.
-#
+
+# %% [markdown]
 # ## 12 Exercises
 #
-# 40 points. Where a cell can check an answer, fill it in and run it; `hint("06.1")` and `solution("06.1")` help with each; all are folded below.
-#
-# 1. ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the weights of the shift by 2, by hand.
-
-# %%
-my_weights = None  # three numbers, for the nodes 0, 1/4, 1
-check("06.1", my_weights)
+# They stand in the sections that they are about. `hint("06.1")` and `solution("06.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★★ *(15 min, 5 points: why no polynomial has a larger leading coefficient)* **A proof step.** In the proof of Theorem 1: no polynomial within $\pm 1$ on $[0, 1]$ has a larger leading coefficient than $T^*$. Prove it. (Suppose $q$ has; look at
-#    $T^* - c\,q$ at the extrema of $T^*$, with $c < 1$ such that the leading terms cancel. How many zeros has it at least, and what is its degree at most?)
-
-# %%
-my_zeros = None  # a function of N; it returns (zeros at least, degree at most)
-check("06.2", my_zeros)
-
-# %% [markdown]
-# 3. ★ *(5 min, 2 points: which shift is dearest)* **Predict.** $L = 16$; which shift is the dearest with nodes in $[0, 1]$? Write it down, then run.
-
-# %%
-my_dearest = None  # a whole number, before you use the widget of section 4
-check("06.3", my_dearest)
-
-# %% [markdown]
-# 4. ★★ *(20 min, 5 points: how to get exact weights for every shift)* **Code.** Write a function of the nodes (fractions) and $S$ that returns the exact weights of the one-hot at $S$, for all $S$, not only the last.
-
-# %%
-my_solver = None  # a function of (nodes, S); it returns a list of fractions
-check("06.4", my_solver)
-
-# %% [markdown]
-# 5. ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ (within one half) does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
-
-# %%
-my_losses = None  # two numbers, for example (9.5, 12)
-check("06.5", my_losses)
-
-# %% [markdown]
-# 6. ★★ *(10 min, 4 points: why the bound needs nodes within 1)* **Break the hypothesis.** Nodes may be in $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
-
-# %%
-my_end = None  # a number
-check("06.6", my_end)
-
-# %% [markdown]
-# 7. ★ *(5 min, 3 points: which shift is cheapest)* How many modes does the cheapest exact shift of length $L$ need, by Theorem 3? Which shifts are that cheap?
-
-# %%
-my_modes = None  # a function of L
-check("06.7", my_modes)
-
-# %% [markdown]
-# 8. ★★ *(10 min, 4 points: where a running sum leaves its floats)* **A proof step.** Derive $88.7/|\ln\lambda|$, where the last term of the sum overflows. For inputs that are all 1 the sum itself overflows *earlier*: by how many steps?
-
-# %%
-my_earlier = None  # a function of lambda
-check("06.8", my_earlier)
-
-
-# %% [markdown]
-# 9. ★★★ *(30 min, 5 points: when a bound by duality is met)* **A proof step.** In section 4 the linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ as long as $\varepsilon$ is small. Prove that it does. (Which kernel would make every
-#    inequality of the proof an equality?)
-# 10. ★ *(5 min, 3 points: that the last lag is not the hardest)* **Predict** before you run: 32 real modes in $(0, 1]$ and 32 lags. Double precision fits one-hots at lag 1, 8, 16 and 31, the last, as well as it can. Which comes out worst?
-
-# %%
-def worst_fit():
-    nodes = kernel_fits.families(32)["real, (0,1]"]
-    found = {S: kernel_fits.best_fit(nodes, np.eye(32)[S]).error for S in (1, 8, 16, 31)}
-    said = ", ".join(f"lag {S}: {error:.2f}" for S, error in found.items())
-    return max(found, key=found.get), f"Errors, as a share of the one-hot: {said}"
-
-
-predict("06.10", worst_fit)
-
-# %% [markdown]
-# 11. ★★ *(10 min, 4 points: what the best weights are)* **A proof step.** The line that is missing in section 3, step 6: a function of $N$ and $k$ that returns the $k$-th weight of the cheapest shift by $N - 1$, without any product. Its cell stands there.
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch06.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 11 exercises, 40 points, about 120 minutes:
 #
-# **1.** Solve the three equations of the one-hot, or use the formula of step 2.
-#
-# **2.** How many times does $T^* - cq$ change sign, and what is its degree?
-#
-# **3.** With $L = n + 1$ nodes the price is highest near $n/\sqrt2$.
-#
-# **4.** Take the polynomial that is 1 at $\lambda_i$ and 0 at the other nodes. Which of its coefficients is the weight?
-#
-# **5.** Where do $2N - 3$ and $N - 2$ reach 8?
-#
-# **6.** What is the leading coefficient of $T_4(2x/a - 1)$?
-#
-# **7.** $S + 1$ and $L - S$ add up to $L + 1$.
-#
-# **8.** The sum is a geometric series.
-#
-# **9.** Let the nodes be the extrema of $T^*$. Let every tap be wrong by exactly $\varepsilon$; which sign makes the weights smaller?
-#
-# **10.** Section 4: where is the top of the curve?
-#
-# **11.** The monic polynomial with these zeros is $q/2^{n-1}$. Halving $n$ differences divides their product by $2^n$: so $w_k = 2^n \cdot 2^{n-1}/q'(y_k)$.
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# By the formula of step 2: $1/(\frac14\cdot 1) = 4$;
-# $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$; $1/(1 \cdot \frac34) = \frac43$. They sum to 0, and to 0 with
-# the nodes.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# $N - 1$ zeros at least, and degree $N - 2$ at most. At the $N$ extrema $T^*$ is $\pm1$ in turn
-# and $|cq| < 1$, so $T^* - cq$ has the signs of $T^*$: $N - 1$ changes, hence $N - 1$ zeros. But its leading
-# terms cancel, its degree is at most $N - 2$: it would be 0, and it is not.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# 11: the price is highest near $15/\sqrt 2 = 10.6$.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# The weight of node $i$ is the coefficient of $x^S$ in
-# $\ell_i(x) = \prod_{j\ne i}(x - \lambda_j)/(\lambda_i - \lambda_j)$: for a polynomial $p$ of degree below $N$,
-# $p = \sum_i p(\lambda_i)\,\ell_i$, so $[x^S]\,p = \sum_i p(\lambda_i)\,[x^S]\,\ell_i$; with $p = x^k$ this is
-# the one-hot. Multiply the factors out, one node after the other, in fractions:
-#
-# ```
-# def my_solver(nodes, S):
-#     weights = []
-#     for i, node in enumerate(nodes):
-#         coefficients, scale = [Fraction(1)], Fraction(1)
-#         for other in nodes[:i] + nodes[i + 1:]:
-#             shifted = [Fraction(0), *coefficients]
-#             coefficients = [a - other * b for a, b in zip(shifted, [*coefficients, Fraction(0)])]
-#             scale *= node - other
-#         weights.append(coefficients[S] / scale)
-#     return weights
-# ```
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# 5.5 and 10: with nodes in $[0, 1]$ the bits that are lost, $2N - 3$, reach 8 at 5.5; with nodes
-# in $[-1, 1]$ they are $N - 2$, which is 8 at 10.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# On $[0, a]$ the leading coefficient is $2^{2N-3}/a^{N-1} = 128/a^4$. It is 1 for
-# $a = 2^{7/4} = 3.364$.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it:
-# $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$
-# and $L/2$.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# By $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps. $\lambda^{-k} = e^{k|\ln\lambda|}$ passes the
-# largest number, $e^{88.7}$, at $k = 88.7/|\ln\lambda|$. The sum of all terms up to $k$ is
-# $(\lambda^{-(k+1)} - 1)/(\lambda^{-1} - 1)$, about $\lambda^{-k}/(1 - \lambda)$: it passes that number so much
-# earlier.
-#
-# </details>
-#
-# <details><summary>Solution of 9</summary>
-#
-# Let $c_k = [x^k]T^*_n$, and let $w^{(k)}$ be the weights of the one-hot at $k$ on the extrema of
-# $T^*_n$. By Theorem 2's proof $w^{(k)}_i$ has the sign of $c_k\,T^*_n(\lambda_i)$. Take
-# $w = w^{(S)} - \varepsilon \sum_k \mathrm{sign}(c_S c_k)\,w^{(k)}$. Its taps are wrong by exactly
-# $\varepsilon$. As long as $\varepsilon$ is so small that no $w_i$ changes its sign,
-# $\|w\|_1 = |\sum_i w_i T^*_n(\lambda_i)| = |c_S| - \varepsilon \sum_k |c_k| = |c_S| - \varepsilon\,T_n(3)$.
-# For $S > 0$ no $w^{(S)}_i$ is 0, so there is room: up to
-# $\varepsilon = \min_i |w^{(S)}_i| / \sum_k |w^{(k)}_i|$, which is 0.326 for $L = 8$, $S = 5$.
-#
-# </details>
-#
-# <details><summary>Solution of 10</summary>
-#
-# The one at lag 16. The price of the exact shift is highest near $n/\sqrt2$, here 22, and falls
-# again towards the end: about $10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about
-# $10^{16}$; at lag 31 little is missing, at lag 16 nearly everything.
-#
-# </details>
-#
-# <details><summary>Solution of 11</summary>
-#
-# `lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)`.
-# With $n = N-1$: the monic polynomial with the zeros $y_k$ is $q/2^{n-1}$, so
-# $\prod_{j\ne k}(y_k - y_j) = q'(y_k)/2^{n-1}$, which is $\pm n/2^{n-1}$ inside and twice that at the ends; on
-# $[0, 1]$ all $n$ differences are halved. So $|w_k| = 2^{2n-1}/n = 2^{2N-3}/(N-1)$ inside, half of it at the
-# ends, and the sum of the sizes is $2^{2N-3}\big(\frac{n-1}{n} + \frac{2}{2n}\big)$, exactly $2^{2N-3}$. The
-# last node has the sign +, and signs alternate.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [2 Claim 1, put right](#2-Claim-1,-put-right) | ★ | 5 | 3 | how to find the weights of a shift |
+# | 2 | [3 The exact value](#3-The-exact-value) | ★★ | 10 | 4 | what the best weights are |
+# | 3 | [3 The exact value](#3-The-exact-value) | ★★ | 15 | 5 | why no polynomial has a larger leading coefficient |
+# | 4 | [3 The exact value](#3-The-exact-value) | ★★ | 10 | 4 | why the bound needs nodes within 1 |
+# | 5 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | which shift is dearest |
+# | 6 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★★ | 20 | 5 | how to get exact weights for every shift |
+# | 7 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★★★ | 30 | 5 | when a bound by duality is met |
+# | 8 | [5 When floats give out](#5-When-floats-give-out) | ★ | 5 | 2 | where a float loses a shift |
+# | 9 | [5 When floats give out](#5-When-floats-give-out) | ★ | 5 | 3 | that the last lag is not the hardest |
+# | 10 | [6 With a phase: how many modes does a shift need?](#6-With-a-phase:-how-many-modes-does-a-shift-need?) | ★ | 5 | 3 | which shift is cheapest |
+# | 11 | [8 The running sum](#8-The-running-sum) | ★★ | 10 | 4 | where a running sum leaves its floats |
 
 # %% [markdown]
 # ## 13 Read on

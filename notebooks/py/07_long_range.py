@@ -141,10 +141,81 @@ rows = [
 ]  # fmt: skip
 show.table(rows, caption="Published numbers that are what can be had without the skill.")
 
+
 # %% [markdown]
 # Nothing was sorted and nothing was searched for: these scores are zeros that do not look like zeros. (CumMax is 0.06
 # above the level; section 3 says from where.)
+
+# %% [markdown]
+# **Exercise 1** ★ *(5 min, 3 points: that a level depends on length)* **Predict.** Choose before you run: the level of MIPS at
+# length 128 is what part of that at 64?
+
+# %%
+def level_of_double():
+    ratio = atomic_levels.mips_level(128) / atomic_levels.mips_level(64)
+    names = ("it stays", "a bit more than half", "a bit more than a quarter")
+    return min(zip((1, 0.5, 0.25), names), key=lambda one: abs(one[0] - ratio))[1]
+
+
+predict("07.1", level_of_double)
+
+
+# %% [markdown]
+# <!-- Exercise 07.1: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# The level is $H_L/L$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $H_{128} = H_{64} + \frac1{65} + \dots + \frac1{128}$, and these 64 numbers add up to nearly $\ln 2$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# A bit more than half: $H_{128}/128$ is $0.0424$ and $H_{64}/64$ is $0.0741$, a ratio of $0.57$. The sum in the numerator grows like $\ln L$ only.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 2** ★★ *(10 min, 4 points: what a score is compared with)* **Code.** Find the bug: with this R², the mean of each
+# place scores 0 on CumMax, and a table would hide that it is worth something. Mend it; `found` and `wanted` are
+# arrays (inputs, places).
+
+# %%
+def r2_by_place(found, wanted):
+    return 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean(0)) ** 2).mean()
+
+
+my_r2 = None  # exercise 2: a function of (found, wanted)
+check("07.2", my_r2)
+
+# %% [markdown]
+# <!-- Exercise 07.2: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# What is subtracted in the denominator, one number or one for each place?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `wanted.mean()` and `wanted.mean(0)` differ where the mean depends on the place.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()`: one mean for all answers. With a mean for each place the denominator is only what is left after the easy part has been taken off.
+#
+# </details>
+
+# %% [markdown]
 # ## 3 What one layer needs
 #
 # A layer with $H$ channels is $H$ convolutions side by side, then something at each place for itself:
@@ -227,6 +298,31 @@ show.figure(
     "SolveFixed no two weights stand under each other; in Reverse every answer wants a lag of its "
     "own and none of the others.",
 )  # fmt: skip
+
+# %% [markdown]
+# **Exercise 3** ★★★ *(20 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of the inputs
+# can get on Solve, at any length?
+
+# %% [markdown]
+# <!-- Exercise 07.3: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Turn the sign of all $b$ and of $X$: is that as likely as before? And the sign of $A$ and of $b$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# A linear map is no better than 0 if every input number is uncorrelated with every answer.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the first, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
+#
+# </details>
 
 # %% [markdown]
 # ## 4 Lags against channels
@@ -365,13 +461,74 @@ show.figure(
     "step 4 say, and with 64 channels one layer reverses 32 numbers.",
 )
 
-
 # %% [markdown]
 # This explains the strangest pair of the paper's table: one layer of DLR with 128 channels, at length 4,096, has 0.97
 # on SelectFixed and 0.01 on Reverse. Both only move numbers. SelectFixed asks for at most 32 lags and there are 128
 # channels; Reverse asks for 4,096, and $128/4096 = 0.03$. It is not "one layer cannot": it is one layer of that
 # width.
+
+# %% [markdown]
+# **Exercise 4** ★★ *(10 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at places 0 to 11
+# four are to be copied to places 12 to 15, in order. In general that takes four lags and four channels. Choose
+# four places for which *one* kernel is enough, although all twelve numbers change from input to input.
+
+# %%
+my_places = None  # exercise 4: four numbers, growing
+check("07.4", my_places)
+
+# %% [markdown]
+# <!-- Exercise 07.4: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# The lag of answer $j$ is $12 + j - p_j$. At which place does the same lag lie for another answer?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# When are all four lags the same one?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Four places in a row, such as 3, 4, 5, 6: all have the lag 9, and one kernel with a single 1 copies them. The rank of the table of weights is then 1.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 5** ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The line that theorem 3, step 3, takes from chapter
+# 05: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse asks
+# there.
+
+# %%
+my_lag = None  # exercise 5: a function of (t, L)
+check("07.5", my_lag)
+
+
+# %% [markdown]
+# <!-- Exercise 07.5: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# At place $t$ the answer is $x_{2L-1-t}$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# A lag is the place that is written less the place that was read.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda t, L: 2 * (t - L) + 1`: the number $x_{2L-1-t}$ was read at place $2L - 1 - t$, and $t - (2L - 1 - t) = 2(t - L) + 1$.
+#
+# </details>
+
+# %% [markdown]
 # ## 5 What depth buys
 #
 # **Theorem 4.** *With readouts by place, two layers with $b$ and $L/b$ channels reverse $L = b \cdot (L/b)$ numbers.
@@ -454,6 +611,64 @@ for sharp in (1.0, 10.0, 100.0):
     bound = np.log(np.arange(1, 65)) / sharp
     assert (above > -1e-9).all() and (above < bound + 1e-9).all(), f"step 1: beta = {sharp:g}"
     print(f"beta = {sharp:g}: above the maximum by at most {above.max():.3f}, bound {bound[-1]:.3f}")
+
+# %% [markdown]
+# **Exercise 6** ★★ *(10 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers need at least
+# to reverse 4,096 numbers by digits?
+
+# %%
+my_channels = None  # exercise 6: a number
+check("07.6", my_channels)
+
+# %% [markdown]
+# <!-- Exercise 07.6: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# A layer of $b$ channels takes one digit to the base $b$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Three digits to the base $b$ reach $b^3$ numbers.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 16: three layers with $b_1, b_2, b_3$ channels reverse $b_1 b_2 b_3$ numbers, and $15^3 = 3375 < 4096 = 16^3$.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 7** ★★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most 0.01 at
+# length 512? (The least for which the bound says so.)
+
+# %%
+my_beta = None  # exercise 7: a number
+check("07.7", my_beta)
+
+# %% [markdown]
+# <!-- Exercise 07.7: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The bound is largest at the last place.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $\ln(512)/\beta \le 0.01$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\beta = 100 \ln 512 \approx 623.8$. (In float32 $e^{624}$ overflows: subtract the running maximum first, which is what has to be computed.)
+#
+# </details>
 
 # %% [markdown]
 # ## 6 The eleven tasks, trained
@@ -603,7 +818,7 @@ show.figure(
 # the model.
 #
 # And the pictures. Most pixels are background, so accuracy says little; macro F1, the mean over the three classes,
-# says how the rare ones fare (exercise 7). Beside it: what one gets for answering "class 1" wherever there is ink.
+# says how the rare ones fare (exercise 8). Beside it: what one gets for answering "class 1" wherever there is ink.
 
 # %%
 show.table(
@@ -628,6 +843,36 @@ show.figure(
 # To find the ink is local; to tell which ink belongs to one path is what the task asks, and it is not learned in
 # minutes: these nets are some way above "ink", and the paper's, after 150,000 steps, are at .95 and above. A score of
 # .6 on this task says: the pen is seen, the path is not.
+
+# %% [markdown]
+# **Exercise 8** ★★ *(10 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 % are of
+# class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the
+# three classes of $\frac{2PR}{P+R}$ with precision $P$ and recall $R$ (0 where nothing is right)?
+
+# %%
+my_f1 = None  # exercise 8: a number
+check("07.8", my_f1)
+
+# %% [markdown]
+# <!-- Exercise 07.8: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Two of the three classes are never answered, so their F1 is 0.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# For the background the precision is 0.94 and the recall 1.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\frac13 \cdot \frac{2 \cdot 0.94}{1.94} = 0.323$, although 94 % of the pixels are right.
+#
+# </details>
 
 # %% [markdown]
 # ## 8 Text
@@ -697,7 +942,6 @@ show.table(
     "beside these.",
 )  # fmt: skip
 
-
 # %% [markdown]
 # On ListOps the first and last eight symbols do as well as the best of our nets; a bag of words settles Retrieval;
 # and a linear map of the pixels beats every net on Image. There a good score is no evidence of memory, and ours are
@@ -735,155 +979,27 @@ show.table(
 # 3. Depth divides a lag into digits: two layers of $\sqrt L$ channels reverse, where one layer takes $L/2$.
 # 4. Trees are scored by height, segmentations by class, texts beside n-grams: the mean alone hides what is easy.
 # 5. A benchmark asks for long range only where bags of words and single pixels fail.
-#
+
+# %% [markdown]
 # ## 12 Exercises
 #
-# 26 points. Where a cell can check an answer, fill it in and run it; `hint("07.1")` and `solution("07.1")` help with
-# each; all are folded below.
-#
-# 1. ★ *(5 min, 3 points: that a level depends on length)* **Predict.** Choose before you run: the level of MIPS at
-#    length 128 is what part of that at 64?
-
-# %%
-def level_of_double():
-    ratio = atomic_levels.mips_level(128) / atomic_levels.mips_level(64)
-    names = ("it stays", "a bit more than half", "a bit more than a quarter")
-    return min(zip((1, 0.5, 0.25), names), key=lambda one: abs(one[0] - ratio))[1]
-
-
-predict("07.1", level_of_double)
+# They stand in the sections that they are about. `hint("07.1")` and `solution("07.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at places 0 to 11
-#    four are to be copied to places 12 to 15, in order. In general that takes four lags and four channels. Choose
-#    four places for which *one* kernel is enough, although all twelve numbers change from input to input.
-
-# %%
-my_places = None  # exercise 2: four numbers, growing
-check("07.2", my_places)
-
-# %% [markdown]
-# 3. ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The line that theorem 3, step 3, takes from chapter
-#    05: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse asks
-#    there.
-
-# %%
-my_lag = None  # exercise 3: a function of (t, L)
-check("07.3", my_lag)
-
-
-# %% [markdown]
-# 4. ★★ *(10 min, 4 points: what a score is compared with)* **Code.** Find the bug: with this R², the mean of each
-#    place scores 0 on CumMax, and a table would hide that it is worth something. Mend it; `found` and `wanted` are
-#    arrays (inputs, places).
-
-# %%
-def r2_by_place(found, wanted):
-    return 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean(0)) ** 2).mean()
-
-
-my_r2 = None  # exercise 4: a function of (found, wanted)
-check("07.4", my_r2)
-
-# %% [markdown]
-# 5. ★★ *(10 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers need at least
-#    to reverse 4,096 numbers by digits?
-
-# %%
-my_channels = None  # exercise 5: a number
-check("07.5", my_channels)
-
-# %% [markdown]
-# 6. ★★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most 0.01 at
-#    length 512? (The least for which the bound says so.)
-
-# %%
-my_beta = None  # exercise 6: a number
-check("07.6", my_beta)
-
-# %% [markdown]
-# 7. ★★ *(10 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 % are of
-#    class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the
-#    three classes of $\frac{2PR}{P+R}$ with precision $P$ and recall $R$ (0 where nothing is right)?
-
-# %%
-my_f1 = None  # exercise 7: a number
-check("07.7", my_f1)
-
-# %% [markdown]
-# 8. ★★★ *(20 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of the inputs
-#    can get on Solve, at any length?
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch07.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 8 exercises, 26 points, about 75 minutes:
 #
-# **1.** The level is $H_L/L$. $H_{128} = H_{64} + \frac1{65} + \dots + \frac1{128}$, and these 64 numbers add up to nearly $\ln 2$.
-#
-# **2.** The lag of answer $j$ is $12 + j - p_j$. At which place does the same lag lie for another answer? When are all four lags the same one?
-#
-# **3.** At place $t$ the answer is $x_{2L-1-t}$. A lag is the place that is written less the place that was read.
-#
-# **4.** What is subtracted in the denominator, one number or one for each place? `wanted.mean()` and `wanted.mean(0)` differ where the mean depends on the place.
-#
-# **5.** A layer of $b$ channels takes one digit to the base $b$. Three digits to the base $b$ reach $b^3$ numbers.
-#
-# **6.** The bound is largest at the last place. $\ln(512)/\beta \le 0.01$.
-#
-# **7.** Two of the three classes are never answered, so their F1 is 0. For the background the precision is 0.94 and the recall 1.
-#
-# **8.** Turn the sign of all $b$ and of $X$: is that as likely as before? And the sign of $A$ and of $b$? A linear map is no better than 0 if every input number is uncorrelated with every answer.
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# A bit more than half: $H_{128}/128$ is $0.0424$ and $H_{64}/64$ is $0.0741$, a ratio of $0.57$. The sum in the numerator grows like $\ln L$ only.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# Four places in a row, such as 3, 4, 5, 6: all have the lag 9, and one kernel with a single 1 copies them. The rank of the table of weights is then 1.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# `lambda t, L: 2 * (t - L) + 1`: the number $x_{2L-1-t}$ was read at place $2L - 1 - t$, and $t - (2L - 1 - t) = 2(t - L) + 1$.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# `lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()`: one mean for all answers. With a mean for each place the denominator is only what is left after the easy part has been taken off.
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# 16: three layers with $b_1, b_2, b_3$ channels reverse $b_1 b_2 b_3$ numbers, and $15^3 = 3375 < 4096 = 16^3$.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# $\beta = 100 \ln 512 \approx 623.8$. (In float32 $e^{624}$ overflows: subtract the running maximum first, which is what has to be computed.)
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# $\frac13 \cdot \frac{2 \cdot 0.94}{1.94} = 0.323$, although 94 % of the pixels are right.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the first, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [2 What no skill is worth](#2-What-no-skill-is-worth) | ★ | 5 | 3 | that a level depends on length |
+# | 2 | [2 What no skill is worth](#2-What-no-skill-is-worth) | ★★ | 10 | 4 | what a score is compared with |
+# | 3 | [3 What one layer needs](#3-What-one-layer-needs) | ★★★ | 20 | 3 | a symmetry |
+# | 4 | [4 Lags against channels](#4-Lags-against-channels) | ★★ | 10 | 4 | when one kernel is enough |
+# | 5 | [4 Lags against channels](#4-Lags-against-channels) | ★ | 5 | 3 | to read a lag off |
+# | 6 | [5 What depth buys](#5-What-depth-buys) | ★★ | 10 | 3 | digits |
+# | 7 | [5 What depth buys](#5-What-depth-buys) | ★★ | 5 | 3 | to use a bound |
+# | 8 | [7 Trees and pictures](#7-Trees-and-pictures) | ★★ | 10 | 3 | what macro F1 is worth |
 
 # %% [markdown]
 # ## Read on

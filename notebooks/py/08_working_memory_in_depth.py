@@ -100,6 +100,29 @@ tree_widget = explore(
 )
 tree_widget
 
+# %% [markdown]
+# **Exercise 1** ★ *(5 min, 2 points: how large the tree is)* **Predict.** $T = 500$, $C = 2$. How many nodes has the tree, the letters not counted?
+
+# %%
+my_nodes = None  # a whole number
+check("08.1", my_nodes)
+
+
+# %% [markdown]
+# <!-- Exercise 08.1: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Halve 500, and round up, until 1.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 501. Every depth has half as many nodes as the one below, rounded up:
+# $250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.
+#
+# </details>
 
 # %% [markdown]
 # ### Proof that the depths suffice
@@ -182,6 +205,29 @@ with show.fails("step 2"):
             ways = routes(C, [2**level for level in range(depth + 1)])
             assert ways == Counter(range(C ** (depth + 1))), "step 2: some letter has two routes"
 print(f"C = {C}, steps 1, 2: routes by distance {dict(ways)}")
+
+# %% [markdown]
+# **Exercise 2** ★ *(5 min, 2 points: why steps must be powers of the chunk)* **Break the hypothesis.** As in section 1, $C = 3$, but steps of $2^\ell$, two depths. Which distances $m - n$
+# come by two routes?
+
+# %%
+my_twice = None  # a set of distances
+check("08.2", my_twice)
+
+# %% [markdown]
+# <!-- Exercise 08.2: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Write down all sums of one of $0, 1, 2$ and one of $0, 2, 4$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
+#
+# </details>
 
 # %% [markdown]
 # ### The same routes as a scan?
@@ -452,11 +498,70 @@ show.table(
             "actions. The gates are fewer in the first nine rows.",
 )  # fmt: skip
 
-
 # %% [markdown]
 # So where a trained model does well on $D_{12}$ or on Modular Arithmetic, it does not do so by Lemma 1, nor by AND gates: the lemma
 # says what *can* be, not what is learned.
+
+# %% [markdown]
+# **Exercise 3** ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: the weights of one layer of ReLUs that multiplies *three* matrices of
+# bits with one-hot rows at once, $\mathrm{ReLU}([\mathrm{Flat}(A), \mathrm{Flat}(B), \mathrm{Flat}(C)]\,W_1 + c)\,W_2 = \mathrm{Flat}(ABC)$, with at most $n^4$ hidden units.
+
+# %%
+my_triple = None  # a function of n; it returns W1 (3 n n, units), c (units,) and W2 (units, n n)
+check("08.3", my_triple)
+
+
+# %% [markdown]
+# <!-- Exercise 08.3: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint</summary>
+#
+# When do three bits add up to 3?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for
+# all $(i, j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias
+# is $-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.
+# What the layer computes, without its weights:
+#
+# ```
+# def triple(A, B, C):
+#     s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2   # places i, j, k, l
+#     return np.maximum(s, 0).sum((2, 3))
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 4** ★★ *(15 min, 4 points: when AND gates are fewer)* **A proof step.** With $m$ actions and $n$ states, when are $m^2$ AND gates fewer than $n^3$ units? For which groups, if a
+# state is an element of the group? And why never for $n \ge 2$ states whose words act in all $n^n$ ways?
+
+# %% [markdown]
+# <!-- Exercise 08.4: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# If a state is an element of the group, $n = m$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# How many maps of $n$ states into themselves are there?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $m^2 < n^3$ means $m < n^{3/2}$. For a group with its elements as states $m = n$, and
+# $n^2 < n^3$ for every group of more than one element. With $m = n^n \ge n^2$ it is $m^2 \ge n^4 > n^3$.
+#
+# </details>
+
+# %% [markdown]
 # ## 3 Again and again: what the recursion takes for granted
 #
 # > **The paper, section 7.2.** "If $o_i^{(l)} = A(\sigma_{i-2^{l+1}+1:i+1})$ is true, Lemma 1 implies that RegularGPT's FFN
@@ -779,6 +884,29 @@ show.table(
     formats={**{f"{T}": ".3f" for T in lengths}, "all prefixes up to 64": ".3f"},
 )  # fmt: skip
 
+# %% [markdown]
+# **Exercise 5** ★ *(5 min, 2 points: where the order of composition shows)* Find a word over the letters `s` and `t` of $S_3$, as short as can be, that the printed order gets wrong.
+
+# %%
+my_word = None  # a text such as "sst"
+check("08.5", my_word)
+
+
+# %% [markdown]
+# <!-- Exercise 08.5: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Which two permutations do not commute?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `st` or `ts`: the two letters do not commute, and words of one letter read the same from both
+# ends.
+#
+# </details>
 
 # %% [markdown]
 # ### The repairs
@@ -807,6 +935,38 @@ print("with the heads exchanged every prefix is right")
 # %% tags=["proof-order"]
 with show.fails("step 7"):
     assert all_right(lambda earlier, later: compose(later, earlier)), "step 7: the printed order"
+
+# %% [markdown]
+# **Exercise 6** ★★ *(10 min, 4 points: when the order of composition does not matter)* **A proof step.** The printed order errs on no word of a commutative machine. Prove it. Then find a
+# machine that is not commutative and where it never errs either (section 4 names some), and say why.
+
+# %%
+my_language = None  # its name, for example "Tomita 5"
+check("08.6", my_language)
+
+# %% [markdown]
+# <!-- Exercise 08.6: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# An action is a product of letters' actions.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Which question has the same answer from both ends of a word?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The printed order makes $A_{u_T} \cdots A_{u_1}$ instead of $A_{u_1} \cdots A_{u_T}$; if the
+# letters' matrices commute, the two are equal. `"EvenPair(2)"` asks whether the first letter equals the last,
+# and so does the answer to the mirrored word: its actions do not commute ($ab$ and $ba$ end in different
+# states), its *answers* do not care. `"Tomita 4"` (no 000) is another.
+#
+# </details>
 
 # %% [markdown]
 # ### Which product reads the state?
@@ -980,17 +1140,67 @@ with show.fails("step 5"):
         assert numbers == {float(d), float(o)}, f"step 5: {len(numbers)} numbers after layer {layer}"
 
 # %% [markdown]
+# **Exercise 7** ★★ *(10 min, 2 points: how late errors of floats would matter)* How many layers does Lemma 1's recursion last, for a permutation of $n$ states, before the worst errors of
+#  size $e = 2^{-k}$ have left nothing of the ones? What does the answer say about float32 as the only source of errors?
+
+# %% [markdown]
+# <!-- Exercise 08.7: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The ones are worth $1 - 2^\ell e$ after $\ell$ layers.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# And the zeros? Section 5 and exercise 8 have them.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $k$ layers, whatever $n$: $1 - 2^k 2^{-k} = 0$. The zeros are worse: $(\ell+1)\,2^\ell e$ passes
+# $\frac12$ earlier, for $e = 2^{-24}$, the size of float32's rounding, after 19 layers. That is a string of
+# half a million letters: the precision of numbers is not the problem, that of what was learned is.
+#
+# </details>
+
+# %% [markdown]
 # ### A step for you
 #
-# Step 6 says how zeros grow: in units of $e$ they are $z_0 = 1$ and $z_{\ell+1} = 2\,(2^\ell + z_\ell)$. Solve it: the line that is
-# missing is $z_\ell$ as a function of $\ell$. The statement and its `assert` stand here; exercise 12 of section 14 judges it.
+# **Exercise 8** ★ *(10 min, 3 points: how the errors of zeros add up)* **A proof step.** Step 6 says how zeros grow: in units of $e$ they are $z_0 = 1$ and $z_{\ell+1} = 2\,(2^\ell + z_\ell)$. Solve it: the line that is
+# missing is $z_\ell$ as a function of $\ell$. The statement and its `assert` stand here.
 
 # %%
 my_zeros = None  # a function of the number of layers
 if my_zeros is not None:
     assert my_zeros(0) == 1, "your step: the start"
     assert all(my_zeros(l + 1) == 2 * (2**l + my_zeros(l)) for l in range(20)), "your step"
-check("08.12", my_zeros)
+check("08.8", my_zeros)
+
+# %% [markdown]
+# <!-- Exercise 08.8: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Divide by $2^\ell$: what is added in each layer?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $z_{\ell+1}/2^{\ell+1} = z_\ell/2^\ell + 1$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# With $y_\ell = z_\ell/2^\ell$ the rule is $y_{\ell+1} = y_\ell + 1$, $y_0 = 1$. So
+# $z_\ell = (\ell+1)\,2^\ell$: the error of a zero is $(\ell+1)\,2^\ell e$ after $\ell$ layers, as long as it
+# was at most $\frac12$ before.
+#
+# </details>
 
 # %% [markdown]
 # ### A layer that repairs
@@ -1124,6 +1334,32 @@ noise_widget
 # layer normalisation, which may do what the second ReLU does here. We measure it in section 7.
 
 # %% [markdown]
+# **Exercise 9** ★★ *(15 min, 4 points: how a second ReLU removes errors)* **A proof step.** Prove that $\mathrm{ReLU}(gs - \frac{g-1}2) - \mathrm{ReLU}(gs - \frac{g+1}2)$, $g > 1$, is
+# exact for inputs within $\frac14 - \frac1{4g}$ of bits, and that no function of $a + b$ can reach $\frac14$.
+
+# %%
+my_reach = None  # for g = 3, the largest error that is removed wholly, to three decimals
+check("08.9", my_reach)
+
+# %% [markdown]
+# <!-- Exercise 08.9: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# What is $s$ at least, what at most?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Let $e = \frac14 - \frac1{4g}$, which is $\frac16$ for $g = 3$. Two ones:
+# $s \ge 1 - 2e = \frac12 + \frac1{2g}$, and there both ReLUs are on: $gs - \frac{g-1}2 - gs + \frac{g+1}2 = 1$.
+# Otherwise $s \le 2e = \frac12 - \frac1{2g}$, and both are off: 0. With errors of $\frac14$ two ones and a one
+# with a zero can both have $a + b = \frac32$.
+#
+# </details>
+
+# %% [markdown]
 # ## 6 Trained: Parity from 40 letters to 500
 #
 # Now the network itself, in the form of a tree: one layer, attention in chunks of two and a feed-forward network, used at every
@@ -1216,6 +1452,36 @@ print(*ch08.low_and_why(desk), sep="\n")
 wanted = ("regulargpt_c2", "modular_arithmetic_prefix")
 arithmetic = [record for record in desk if (record["row"], record["task"]) == wanted]
 print(*table1.reasons(arithmetic), sep="\n")
+
+
+# %% [markdown]
+# **Exercise 10** ★ *(5 min, 3 points: what a layer that knows a machine does at depths it was never used at)* **Predict** before you run: the net of section 6 has read
+#  strings of up to 40 bits, in six depths. Now 32 strings of 2,048 bits, eleven depths: how many answers are right?
+
+# %%
+def far_beyond():
+    right = ch08.share_right(made.net, 2048, strings=32)
+    said = "all" if right == 1 else "most, not all" if right > 0.75 else "about half"
+    return said, f"Right at 2,048 bits: {right:.0%} of 32 strings"
+
+
+predict("08.10", far_beyond)
+
+# %% [markdown]
+# <!-- Exercise 08.10: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Section 7 looks at the depths 6, 7 and 8.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# All. Its states fall into the same two places after every depth, so the eleventh use of the
+# layer gets what the second one got. Small errors do not add up: the layer puts states back to their places.
+#
+# </details>
 
 # %% [markdown]
 # ### Chance is not the level to beat
@@ -1436,6 +1702,30 @@ with show.fails("step 3"):
     for name, found in by_length.items():
         up_to = [set().union(*found[1 : size + 1]) for size in sizes]
         assert tuple(map(len, up_to)) == COUNTS[name], f"step 3: {name} has {[*map(len, up_to)]}"
+
+# %% [markdown]
+# **Exercise 11** ★ *(5 min, 2 points: how the length of words limits clusters)* **Predict.** Before you run anything: how many clusters does a layer show that sees words of exactly 8 letters, for
+# Tomita 5 (an even number of 0s and of 1s, 4 states), and for $(aa)^*$ (2 states)?
+
+# %%
+my_clusters = None  # two numbers, for example (4, 2)
+check("08.11", my_clusters)
+
+# %% [markdown]
+# <!-- Exercise 08.11: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# How many 0s can a word of 8 letters with an even number of 1s have?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even)
+# and (odd, odd) are left; and $a^8$ is one word.
+#
+# </details>
 
 # %% [markdown]
 # ### The trained nets
@@ -1846,6 +2136,29 @@ for chunk in (2, 128):
     print(f"C = {chunk}: masks take {ch08.masks_over_tree(chunk):.1f} times as long as the tree")
 
 # %% [markdown]
+# **Exercise 12** ★ *(5 min, 2 points: what whole depths do to a count of costs)* $T = 512$, $C = 64$: below which $K/L$ is attention cheaper, with whole depths?
+
+# %%
+my_threshold = None  # a number
+check("08.12", my_threshold)
+
+# %% [markdown]
+# <!-- Exercise 08.12: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# With chunks of 64, 512 letters take two depths.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 4: 512 letters take two depths of chunks of 64, and $512/(64 \cdot 2) = 4$. (Printed with
+# $\log_{64} 512 = 1.5$ it would be $5.33$.)
+#
+# </details>
+
+# %% [markdown]
 # ## 11 Where the paper, its code and we disagree
 #
 # | the paper | what we found |
@@ -1884,220 +2197,31 @@ for chunk in (2, 128):
 #   depth.
 # * States must form at least as many clusters as words of their length have actions. More is no mistake, and the right number is no
 #   proof. Neither a cluster nor a gradient says how an answer is computed.
-#
+
+# %% [markdown]
 # ## 14 Exercises
 #
-# 34 points. Where a cell can check an answer, fill it in and run it; `hint("08.1")` and `solution("08.1")` help with each; all are folded below.
-#
-# 1. ★ *(5 min, 2 points: how large the tree is)* **Predict.** $T = 500$, $C = 2$. How many nodes has the tree, the letters not counted?
-
-# %%
-my_nodes = None  # a whole number
-check("08.1", my_nodes)
+# They stand in the sections that they are about. `hint("08.1")` and `solution("08.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★ *(5 min, 2 points: why steps must be powers of the chunk)* **Break the hypothesis.** As in section 1, $C = 3$, but steps of $2^\ell$, two depths. Which distances $m - n$
-#    come by two routes?
-
-# %%
-my_twice = None  # a set of distances
-check("08.2", my_twice)
-
-# %% [markdown]
-# 3. ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: the weights of one layer of ReLUs that multiplies *three* matrices of
-#    bits with one-hot rows at once, $\mathrm{ReLU}([\mathrm{Flat}(A), \mathrm{Flat}(B), \mathrm{Flat}(C)]\,W_1 + c)\,W_2 = \mathrm{Flat}(ABC)$, with at most $n^4$ hidden units.
-
-# %%
-my_triple = None  # a function of n; it returns W1 (3 n n, units), c (units,) and W2 (units, n n)
-check("08.3", my_triple)
-
-# %% [markdown]
-# 4. ★ *(5 min, 2 points: where the order of composition shows)* Find a word over the letters `s` and `t` of $S_3$, as short as can be, that the printed order gets wrong.
-
-# %%
-my_word = None  # a text such as "sst"
-check("08.4", my_word)
-
-# %% [markdown]
-# 5. ★★ *(10 min, 4 points: when the order of composition does not matter)* **A proof step.** The printed order errs on no word of a commutative machine. Prove it. Then find a
-#    machine that is not commutative and where it never errs either (section 4 names some), and say why.
-
-# %%
-my_language = None  # its name, for example "Tomita 5"
-check("08.5", my_language)
-
-# %% [markdown]
-# 6. ★★ *(15 min, 4 points: how a second ReLU removes errors)* **A proof step.** Prove that $\mathrm{ReLU}(gs - \frac{g-1}2) - \mathrm{ReLU}(gs - \frac{g+1}2)$, $g > 1$, is
-#    exact for inputs within $\frac14 - \frac1{4g}$ of bits, and that no function of $a + b$ can reach $\frac14$.
-
-# %%
-my_reach = None  # for g = 3, the largest error that is removed wholly, to three decimals
-check("08.6", my_reach)
-
-# %% [markdown]
-# 7. ★ *(5 min, 2 points: how the length of words limits clusters)* **Predict.** Before you run anything: how many clusters does a layer show that sees words of exactly 8 letters, for
-#    Tomita 5 (an even number of 0s and of 1s, 4 states), and for $(aa)^*$ (2 states)?
-
-# %%
-my_clusters = None  # two numbers, for example (4, 2)
-check("08.7", my_clusters)
-
-# %% [markdown]
-# 8. ★★ *(15 min, 4 points: when AND gates are fewer)* **A proof step.** With $m$ actions and $n$ states, when are $m^2$ AND gates fewer than $n^3$ units? For which groups, if a
-#    state is an element of the group? And why never for $n \ge 2$ states whose words act in all $n^n$ ways?
-# 9. ★ *(5 min, 2 points: what whole depths do to a count of costs)* $T = 512$, $C = 64$: below which $K/L$ is attention cheaper, with whole depths?
-
-# %%
-my_threshold = None  # a number
-check("08.9", my_threshold)
-
-
-# %% [markdown]
-# 10. ★★ *(10 min, 2 points: how late errors of floats would matter)* How many layers does Lemma 1's recursion last, for a permutation of $n$ states, before the worst errors of
-#     size $e = 2^{-k}$ have left nothing of the ones? What does the answer say about float32 as the only source of errors?
-# 11. ★ *(5 min, 3 points: what a layer that knows a machine does at depths it was never used at)* **Predict** before you run: the net of section 6 has read
-#     strings of up to 40 bits, in six depths. Now 32 strings of 2,048 bits, eleven depths: how many answers are right?
-
-# %%
-def far_beyond():
-    right = ch08.share_right(made.net, 2048, strings=32)
-    said = "all" if right == 1 else "most, not all" if right > 0.75 else "about half"
-    return said, f"Right at 2,048 bits: {right:.0%} of 32 strings"
-
-
-predict("08.11", far_beyond)
-
-# %% [markdown]
-# 12. ★ *(10 min, 3 points: how the errors of zeros add up)* **A proof step.** It stands in section 5, with its cell: solve $z_0 = 1$,
-#     $z_{\ell+1} = 2\,(2^\ell + z_\ell)$.
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch08.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 12 exercises, 34 points, about 105 minutes:
 #
-# **1.** Halve 500, and round up, until 1.
-#
-# **2.** Write down all sums of one of $0, 1, 2$ and one of $0, 2, 4$.
-#
-# **3.** When do three bits add up to 3?
-#
-# **4.** Which two permutations do not commute?
-#
-# **5.** An action is a product of letters' actions. Which question has the same answer from both ends of a word?
-#
-# **6.** What is $s$ at least, what at most?
-#
-# **7.** How many 0s can a word of 8 letters with an even number of 1s have?
-#
-# **8.** If a state is an element of the group, $n = m$. How many maps of $n$ states into themselves are there?
-#
-# **9.** With chunks of 64, 512 letters take two depths.
-#
-# **10.** The ones are worth $1 - 2^\ell e$ after $\ell$ layers. And the zeros? Section 5 and exercise 12 have them.
-#
-# **11.** Section 7 looks at the depths 6, 7 and 8.
-#
-# **12.** Divide by $2^\ell$: what is added in each layer? $z_{\ell+1}/2^{\ell+1} = z_\ell/2^\ell + 1$.
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# 501. Every depth has half as many nodes as the one below, rounded up:
-# $250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1 = 501$.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for
-# all $(i, j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias
-# is $-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.
-# What the layer computes, without its weights:
-#
-# ```
-# def triple(A, B, C):
-#     s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2   # places i, j, k, l
-#     return np.maximum(s, 0).sum((2, 3))
-# ```
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# `st` or `ts`: the two letters do not commute, and words of one letter read the same from both
-# ends.
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# The printed order makes $A_{u_T} \cdots A_{u_1}$ instead of $A_{u_1} \cdots A_{u_T}$; if the
-# letters' matrices commute, the two are equal. `"EvenPair(2)"` asks whether the first letter equals the last,
-# and so does the answer to the mirrored word: its actions do not commute ($ab$ and $ba$ end in different
-# states), its *answers* do not care. `"Tomita 4"` (no 000) is another.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# Let $e = \frac14 - \frac1{4g}$, which is $\frac16$ for $g = 3$. Two ones:
-# $s \ge 1 - 2e = \frac12 + \frac1{2g}$, and there both ReLUs are on: $gs - \frac{g-1}2 - gs + \frac{g+1}2 = 1$.
-# Otherwise $s \le 2e = \frac12 - \frac1{2g}$, and both are off: 0. With errors of $\frac14$ two ones and a one
-# with a zero can both have $a + b = \frac32$.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# 2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even)
-# and (odd, odd) are left; and $a^8$ is one word.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# $m^2 < n^3$ means $m < n^{3/2}$. For a group with its elements as states $m = n$, and
-# $n^2 < n^3$ for every group of more than one element. With $m = n^n \ge n^2$ it is $m^2 \ge n^4 > n^3$.
-#
-# </details>
-#
-# <details><summary>Solution of 9</summary>
-#
-# 4: 512 letters take two depths of chunks of 64, and $512/(64 \cdot 2) = 4$. (Printed with
-# $\log_{64} 512 = 1.5$ it would be $5.33$.)
-#
-# </details>
-#
-# <details><summary>Solution of 10</summary>
-#
-# $k$ layers, whatever $n$: $1 - 2^k 2^{-k} = 0$. The zeros are worse: $(\ell+1)\,2^\ell e$ passes
-# $\frac12$ earlier, for $e = 2^{-24}$, the size of float32's rounding, after 19 layers. That is a string of
-# half a million letters: the precision of numbers is not the problem, that of what was learned is.
-#
-# </details>
-#
-# <details><summary>Solution of 11</summary>
-#
-# All. Its states fall into the same two places after every depth, so the eleventh use of the
-# layer gets what the second one got. Small errors do not add up: the layer puts states back to their places.
-#
-# </details>
-#
-# <details><summary>Solution of 12</summary>
-#
-# With $y_\ell = z_\ell/2^\ell$ the rule is $y_{\ell+1} = y_\ell + 1$, $y_0 = 1$. So
-# $z_\ell = (\ell+1)\,2^\ell$: the error of a zero is $(\ell+1)\,2^\ell e$ after $\ell$ layers, as long as it
-# was at most $\frac12$ before.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [1 A tree over the string](#1-A-tree-over-the-string) | ★ | 5 | 2 | how large the tree is |
+# | 2 | [1 A tree over the string](#1-A-tree-over-the-string) | ★ | 5 | 2 | why steps must be powers of the chunk |
+# | 3 | [2 Lemma 1: a layer can compose](#2-Lemma-1:-a-layer-can-compose) | ★★ | 15 | 4 | what larger chunks cost |
+# | 4 | [2 Lemma 1: a layer can compose](#2-Lemma-1:-a-layer-can-compose) | ★★ | 15 | 4 | when AND gates are fewer |
+# | 5 | [4 The order of composition](#4-The-order-of-composition) | ★ | 5 | 2 | where the order of composition shows |
+# | 6 | [4 The order of composition](#4-The-order-of-composition) | ★★ | 10 | 4 | when the order of composition does not matter |
+# | 7 | [5 Errors grow](#5-Errors-grow) | ★★ | 10 | 2 | how late errors of floats would matter |
+# | 8 | [5 Errors grow](#5-Errors-grow) | ★ | 10 | 3 | how the errors of zeros add up |
+# | 9 | [5 Errors grow](#5-Errors-grow) | ★★ | 15 | 4 | how a second ReLU removes errors |
+# | 10 | [6 Trained: Parity from 40 letters to 500](#6-Trained:-Parity-from-40-letters-to-500) | ★ | 5 | 3 | what a layer that knows a machine does at depths it was never used at |
+# | 11 | [7 What the layers hold](#7-What-the-layers-hold) | ★ | 5 | 2 | how the length of words limits clusters |
+# | 12 | [10 What it costs](#10-What-it-costs) | ★ | 5 | 2 | what whole depths do to a count of costs |
 
 # %% [markdown]
 # ## Read on

@@ -133,6 +133,29 @@ memory_widget = explore(
 memory_widget
 
 # %% [markdown]
+# **Exercise 1** ★ *(10 min, 4 points: why the delta rule is cheap)* **Code.** One step of the delta rule, `(W, k, v, beta) -> W`, without the matrix $I - \beta kk^\top$: only vectors, and one outer product.
+
+# %%
+my_step = None  # a function of W (m, n), k (n,), v (m,), beta
+check("09.1", my_step)
+
+# %% [markdown]
+# <!-- Exercise 09.1: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# What does the memory say to $k$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`: what the memory's answer to $k$ lacks
+# is added to it.
+#
+# </details>
+
+# %% [markdown]
 # ## 2 What addition knows
 #
 # The paper has two linear Transformers: the *unnormalised* one (ULT) answers $y_t = W_t q_t$; the *normalised* one (NLT) divides this by $z_t\cdot q_t$, where $z_t$ is the
@@ -398,6 +421,37 @@ with show.fails("step 1"):
             (fw.outputs(layer, word, "delta")[-1] == by_counts(layer, word, "sum")).all() for word in words
         ]
         assert all(alike), "step 1: the output is a function of the counts and the last token"
+
+# %% [markdown]
+# **Exercise 2** ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the number of configurations, and write it as a function of $n$ and $|\Sigma|$. Section 2 has the formula. Where does the proof of Proposition 3.4 break for two layers?
+
+# %%
+my_configurations = None  # a function of (n, number of tokens)
+check("09.2", my_configurations)
+
+# %% [markdown]
+# <!-- Exercise 09.2: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Fix the last token; it occurs at least once.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What does the second layer add up?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# With the last token fixed, one of its occurrences is given; the other $n - 1$ are spread over
+# $|\Sigma|$ kinds: $\binom{n+|\Sigma|-2}{|\Sigma|-1}$, times $|\Sigma|$ last tokens. In the second layer keys
+# and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
+# prefixes, and the order comes in.
+#
+# </details>
 
 # %% [markdown]
 # ### Counting, and the bits it takes
@@ -1146,6 +1200,29 @@ reset_widget = explore(
 reset_widget
 
 # %% [markdown]
+# **Exercise 3** ★★ *(10 min, 4 points: what a sum cannot tell apart)* **Break the hypothesis.** Give two legal words of *four* tokens over `( ) 1` which one layer of addition cannot tell apart though their labels differ. (Section 5 has two of five.)
+
+# %%
+my_words = None  # two texts, for example ("((1)", "1(()")
+check("09.3", my_words)
+
+# %% [markdown]
+# <!-- Exercise 09.3: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# The 1 must stand in one of them where it forgets something.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `(1()` and `1(()`. Both have two `(`, one `)` and one `1`, and `)` is the last token of both;
+# but they end at the depths 0 and 1.
+#
+# </details>
+
+# %% [markdown]
 # ## 6 What it loses, with one write a token: exact counting
 #
 # The counter in the last picture leaks, $w \mapsto (1-e)\,w \pm 1$. **Claim.** After $m$ opening and $m$ closing brackets it says
@@ -1297,7 +1374,31 @@ leak_widget
 
 # %% [markdown]
 # So the paper's 100 % for DeltaNet on Dyck-1, on strings of up to 100 brackets, is a result about **bounded depth**: a leak of $1/10{,}000$ is enough for it, as section 5 proved.
+
+# %% [markdown]
+# **Exercise 4** ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use section 6's formula.
+
+# %%
+my_depth = None  # a whole number
+check("09.4", my_depth)
+
+# %% [markdown]
+# <!-- Exercise 09.4: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint</summary>
+#
+# About $1/\sqrt{2e} = 10$, and a little more: where does the formula of section 6 pass one half?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 11. After $(^m)^m$ the counter is below 0 by $(1 - (1-e)^m)^2/e$ (section 6). For $m = 10$ that
+# is 0.48, for $m = 11$ it is 0.57, more than one half.
+#
+# </details>
+
+# %% [markdown]
 # ### The start decides: predict the drift, see it, cure it
 #
 # What does a *trained* DeltaNet do? The table of section 8 has it right on all of $a^nb^n$ up to $n = 50$ and wrong soon after, in every seed, while addition goes on. By the formula above, what the first $a$ wrote has shrunk to $(1-e)^n$ after $n$ letters, $e$ being the share lost at a write; so the
@@ -1489,7 +1590,31 @@ with show.fails("step 1"):
 # | **delta, $\beta \le 2$, two writes a token** | **yes** | **yes** | **yes** |
 # | Recurrent Delta | not decided here | yes: without feedback it is the delta rule | yes (section 7) |
 # | SRWM | not decided here | not decided here | yes (section 7) |
+
+# %% [markdown]
+# **Exercise 5** ★★ *(10 min, 4 points: how two reflections count)* Two unit keys in the plane whose two reflections ($\beta = 2$ each) count modulo 3.
+
+# %%
+my_keys = None  # two pairs of numbers
+check("09.5", my_keys)
+
+# %% [markdown]
+# <!-- Exercise 09.5: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint</summary>
+#
+# Two reflections turn by twice the angle between their keys.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $(1, 0)$ and $(\cos 60°, \sin 60°) = (\frac12, \frac{\sqrt 3}2)$: 60° apart, so together a turn
+# by 120°.
+#
+# </details>
+
+# %% [markdown]
 # ## 7 Feedback: parity
 #
 # > **The paper, abstract.** "recurrent FWPs and self-referential weight matrices successfully overcome certain limitations of the LT, e.g., allowing for generalisation on the parity problem."
@@ -1851,11 +1976,103 @@ with show.fails("step 2"):
     assert due / 2 < first_errors(0.0) < 1.5 * due, "step 2: noise wins about then"
 
 # %% [markdown]
+# **Exercise 6** ★ *(5 min, 3 points: how fast an eigenvalue near -1 forgets)* **Predict.** $\beta = 1.99$ and noise $10^{-3}$. After about how many 1s is parity lost? (Within 5 %.)
+
+# %%
+my_ones = None  # a number
+check("09.6", my_ones)
+
+# %% [markdown]
+# <!-- Exercise 09.6: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Each 1 multiplies the distance from $\frac12$ by $-0.99$. When is it as small as the noise?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# $\ln(1/(2\cdot 10^{-3}))$ over $-\ln 0.99$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The distance from $\frac12$ is at first $\frac12$, and $\frac12\cdot 0.99^t$ is down to
+# $10^{-3}$ for $t = \ln 500/0.01005 = 618$.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 7** ★★ *(15 min, 4 points: why a reflection needs something to reflect)* **A proof step.** With $W_0 = 0$ one layer of the delta rule reads $a^t$, and its output alternates between two values. Prove that one of them is 0. What must a token before the string do, and what must $a$ do, so that they are $+1$ and $-1$? (All keys, and the query, are one unit vector.)
+
+# %%
+my_tokens = None  # ((beta, v) of the token before, (beta, v) of a)
+check("09.7", my_tokens)
+
+
+# %% [markdown]
+# <!-- Exercise 09.7: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# What is the output after no token, and what does a map of order two do twice?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What should the token $a$ write if it only turns?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The output's state goes by one affine map, $w \mapsto g\,w + c$, with $g = 1 - \beta|k|^2$ along
+# the key. If it alternates, $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with
+# any query it is $0$ and one other value. So first a token that sets $w$ to $1$ ($\beta = 1$, $v = 1$, unit
+# key), and then $a$ with $\beta = 2$, $v = 0$: $w \mapsto -w$.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 8** ★ *(5 min, 3 points: that rounding can keep what exact numbers lose)* **Predict** before you run: section 9's counter in float32, without noise, moves from $w$ to $w + \beta(\frac12 - w)$ at every 1, and below $\beta = 2$ it should come ever nearer to $\frac12$. Of $\beta = 1.5, 1.6, 1.7, 1.8, 1.9$, how many still tell the parity of 20,000 ones?
+
+# %%
+def kept_alive():
+    ones, strengths = np.ones(20_000, int), (1.5, 1.6, 1.7, 1.8, 1.9)
+    lost = {beta: fw.first_error(fw.reflected(ones, beta), ones) for beta in strengths}
+    said = ", ".join(f"β = {beta}: {at or 'never'}" for beta, at in lost.items())
+    return list(lost.values()).count(None), f"Ones until parity is lost, {said}"
+
+predict("09.8", kept_alive)
+
+# %% [markdown]
+# <!-- Exercise 09.8: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Which numbers does float32 have next to one half?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Two: 1.8 and 1.9. Near $\frac12$ float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below.
+# One step above, the distance times $\beta - 1$ is rounded to a half or a whole step below, and that comes back
+# to one step above if $\beta - 1 > \frac34$. So these two swing for ever, as nothing but rounding makes them; a
+# little noise ends it.
+#
+# </details>
+
+# %% [markdown]
 # ### One write counts modulo 2 and nothing else
 #
 # **Claim.** With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
 #
-# **Step 1 is yours** (exercise 9). By section 6 each step of $W$ is $g = 1 - \beta|k|^2$ times the one before, so $W_M - W_0$ is a multiple of $W_1 - W_0$. Which? Write it as a function of $g$ and $M$; the assert below, for one number, $w \mapsto g\,w + c$ from $w_0 = 0$ with $w_1 = c$, must hold for $M = 1, \dots, 7$.
+# **Exercise 9** ★★ *(10 min, 4 points: why one write counts modulo 2 only)*
+# **Step 1 is yours.** By section 6 each step of $W$ is $g = 1 - \beta|k|^2$ times the one before, so $W_M - W_0$ is a multiple of $W_1 - W_0$. Which? Write it as a function of $g$ and $M$; the assert below, for one number, $w \mapsto g\,w + c$ from $w_0 = 0$ with $w_1 = c$, must hold for $M = 1, \dots, 7$.
 
 # %%
 my_factor = None  # a function of (g, M)
@@ -1867,6 +2084,29 @@ if my_factor is not None:
             "step 1: W_M - W_0 is factor times W_1 - W_0"
         )
 check("09.9", my_factor)
+
+# %% [markdown]
+# <!-- Exercise 09.9: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Write out $w_1 = c$, $w_2 = g c + c$ and $w_3$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# How often does each power of $g$ occur in $w_M$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $w_M = c\,(1 + g + \dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where
+# $g \ne 1$ that is $(1 - g^M)/(1 - g)$, which is 0 only for $g^M = 1$; of the real numbers that leaves
+# $g = -1$, for even $M$.
+#
+# </details>
 
 # %% [markdown]
 # **Step 2.** The factor, as a polynomial in $g$, is $w_M / c$. Its only real zero is $-1$, and that for even $M$ alone. ($M = 2, \dots, 12$, all real roots counted exactly; the solution of exercise 9 has the argument for all $M$.)
@@ -2167,169 +2407,28 @@ with show.fails("step 1"):
 # 3. One write a token is never a translation; two reflections are, so $\beta = 2$ and two writes count exactly, reset and keep parity in one layer.
 # 4. Feedback buys parity as well, at the price of the parallel scan; its two states attract, so errors die out.
 # 5. A net that is right up to 100 tokens may still have leaks; closing them (snap) turns it into a machine of two states, which four cases prove right.
-#
+
+# %% [markdown]
 # ## 13 Exercises
 #
-# 34 points. Where a cell can check an answer, fill it in and run it; `hint("09.1")` and `solution("09.1")` help with each; all are folded below.
-#
-# 1. ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use section 6's formula.
-
-# %%
-my_depth = None  # a whole number
-check("09.1", my_depth)
+# They stand in the sections that they are about. `hint("09.1")` and `solution("09.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: what a sum cannot tell apart)* **Break the hypothesis.** Give two legal words of *four* tokens over `( ) 1` which one layer of addition cannot tell apart though their labels differ. (Section 5 has two of five.)
-
-# %%
-my_words = None  # two texts, for example ("((1)", "1(()")
-check("09.2", my_words)
-
-# %% [markdown]
-# 3. ★ *(10 min, 4 points: why the delta rule is cheap)* **Code.** One step of the delta rule, `(W, k, v, beta) -> W`, without the matrix $I - \beta kk^\top$: only vectors, and one outer product.
-
-# %%
-my_step = None  # a function of W (m, n), k (n,), v (m,), beta
-check("09.3", my_step)
-
-# %% [markdown]
-# 4. ★ *(5 min, 3 points: how fast an eigenvalue near -1 forgets)* **Predict.** $\beta = 1.99$ and noise $10^{-3}$. After about how many 1s is parity lost? (Within 5 %.)
-
-# %%
-my_ones = None  # a number
-check("09.4", my_ones)
-
-# %% [markdown]
-# 5. ★★ *(15 min, 4 points: why a reflection needs something to reflect)* **A proof step.** With $W_0 = 0$ one layer of the delta rule reads $a^t$, and its output alternates between two values. Prove that one of them is 0. What must a token before the string do, and what must $a$ do, so that they are $+1$ and $-1$? (All keys, and the query, are one unit vector.)
-
-# %%
-my_tokens = None  # ((beta, v) of the token before, (beta, v) of a)
-check("09.5", my_tokens)
-
-# %% [markdown]
-# 6. ★★ *(10 min, 4 points: how two reflections count)* Two unit keys in the plane whose two reflections ($\beta = 2$ each) count modulo 3.
-
-# %%
-my_keys = None  # two pairs of numbers
-check("09.6", my_keys)
-
-# %% [markdown]
-# 7. ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the number of configurations, and write it as a function of $n$ and $|\Sigma|$. Section 2 has the formula. Where does the proof of Proposition 3.4 break for two layers?
-
-# %%
-my_configurations = None  # a function of (n, number of tokens)
-check("09.7", my_configurations)
-
-
-# %% [markdown]
-# 8. ★ *(5 min, 3 points: that rounding can keep what exact numbers lose)* **Predict** before you run: section 9's counter in float32, without noise, moves from $w$ to $w + \beta(\frac12 - w)$ at every 1, and below $\beta = 2$ it should come ever nearer to $\frac12$. Of $\beta = 1.5, 1.6, 1.7, 1.8, 1.9$, how many still tell the parity of 20,000 ones?
-
-# %%
-def kept_alive():
-    ones, strengths = np.ones(20_000, int), (1.5, 1.6, 1.7, 1.8, 1.9)
-    lost = {beta: fw.first_error(fw.reflected(ones, beta), ones) for beta in strengths}
-    said = ", ".join(f"β = {beta}: {at or 'never'}" for beta, at in lost.items())
-    return list(lost.values()).count(None), f"Ones until parity is lost, {said}"
-
-predict("09.8", kept_alive)
-
-# %% [markdown]
-# 9. ★★ *(10 min, 4 points: why one write counts modulo 2 only)* **A proof step.** In section 9, "One write counts modulo 2 and nothing else", the first step is missing: fill it in there.
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch09.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 9 exercises, 34 points, about 100 minutes:
 #
-# **1.** About $1/\sqrt{2e} = 10$, and a little more: where does the formula of section 6 pass one half?
-#
-# **2.** The 1 must stand in one of them where it forgets something.
-#
-# **3.** What does the memory say to $k$?
-#
-# **4.** Each 1 multiplies the distance from $\frac12$ by $-0.99$. When is it as small as the noise? $\ln(1/(2\cdot 10^{-3}))$ over $-\ln 0.99$.
-#
-# **5.** What is the output after no token, and what does a map of order two do twice? What should the token $a$ write if it only turns?
-#
-# **6.** Two reflections turn by twice the angle between their keys.
-#
-# **7.** Fix the last token; it occurs at least once. What does the second layer add up?
-#
-# **8.** Which numbers does float32 have next to one half?
-#
-# **9.** Write out $w_1 = c$, $w_2 = g c + c$ and $w_3$. How often does each power of $g$ occur in $w_M$?
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# 11. After $(^m)^m$ the counter is below 0 by $(1 - (1-e)^m)^2/e$ (section 6). For $m = 10$ that
-# is 0.48, for $m = 11$ it is 0.57, more than one half.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# `(1()` and `1(()`. Both have two `(`, one `)` and one `1`, and `)` is the last token of both;
-# but they end at the depths 0 and 1.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# `lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`: what the memory's answer to $k$ lacks
-# is added to it.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# The distance from $\frac12$ is at first $\frac12$, and $\frac12\cdot 0.99^t$ is down to
-# $10^{-3}$ for $t = \ln 500/0.01005 = 618$.
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# The output's state goes by one affine map, $w \mapsto g\,w + c$, with $g = 1 - \beta|k|^2$ along
-# the key. If it alternates, $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with
-# any query it is $0$ and one other value. So first a token that sets $w$ to $1$ ($\beta = 1$, $v = 1$, unit
-# key), and then $a$ with $\beta = 2$, $v = 0$: $w \mapsto -w$.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# $(1, 0)$ and $(\cos 60°, \sin 60°) = (\frac12, \frac{\sqrt 3}2)$: 60° apart, so together a turn
-# by 120°.
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# With the last token fixed, one of its occurrences is given; the other $n - 1$ are spread over
-# $|\Sigma|$ kinds: $\binom{n+|\Sigma|-2}{|\Sigma|-1}$, times $|\Sigma|$ last tokens. In the second layer keys
-# and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
-# prefixes, and the order comes in.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# Two: 1.8 and 1.9. Near $\frac12$ float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below.
-# One step above, the distance times $\beta - 1$ is rounded to a half or a whole step below, and that comes back
-# to one step above if $\beta - 1 > \frac34$. So these two swing for ever, as nothing but rounding makes them; a
-# little noise ends it.
-#
-# </details>
-#
-# <details><summary>Solution of 9</summary>
-#
-# $w_M = c\,(1 + g + \dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where
-# $g \ne 1$ that is $(1 - g^M)/(1 - g)$, which is 0 only for $g^M = 1$; of the real numbers that leaves
-# $g = -1$, for even $M$.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★ | 10 | 4 | why the delta rule is cheap |
+# | 2 | [2 What addition knows](#2-What-addition-knows) | ★★★ | 30 | 5 | how much a layer of addition can remember |
+# | 3 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 10 | 4 | what a sum cannot tell apart |
+# | 4 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★ | 5 | 3 | how deep a leaking counter counts |
+# | 5 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★★ | 10 | 4 | how two reflections count |
+# | 6 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | how fast an eigenvalue near -1 forgets |
+# | 7 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 15 | 4 | why a reflection needs something to reflect |
+# | 8 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | that rounding can keep what exact numbers lose |
+# | 9 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 10 | 4 | why one write counts modulo 2 only |
 
 # %% [markdown]
 # ## 14 Read on

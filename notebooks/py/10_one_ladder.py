@@ -111,12 +111,60 @@ cell_widget = explore(
 )  # fmt: skip
 cell_widget
 
+
 # %% [markdown]
 # *Never learned* and *lost with length* are different failures. Grey cells mostly have a red corner: what a theorem
 # forbids is mostly not even learned at 40. Where nothing forbids it, linear models mostly learn 40 and lose it before
 # 500. What lasts most is either not linear in its state (LSTM, Elman, the ReLU RNN: such a step can pull an error back)
 # or exact by construction (one-hot columns). Section 3 counts this.
+
+# %% [markdown]
+# **Exercise 1** ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first position,
+# counted from 1, at which the mean over the last ten positions is below 85 % (before the tenth: the mean so far),
+# or None. Mend it.
+
+# %%
+def first_below(right):
+    for t in range(10, len(right)):
+        if sum(right[t - 10 : t]) / 10 < 0.85:
+            return t
+    return None
+
+
+my_first_below = None  # exercise 1: a function of a list of zeros and ones
+check("10.1", my_first_below)
+
+# %% [markdown]
+# <!-- Exercise 10.1: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# Which positions does it never look at?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `right[t - 10 : t]` ends at position $t$, counted from 1; what is the largest $t$? And what about the first nine?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The loop ends one too early, so a fall at the last position is never seen, and it begins at the tenth position, so that one among the first nine is seen later or not at all:
+#
+# ```
+# def my_first_below(right):
+#     for t in range(1, len(right) + 1):
+#         last = right[max(0, t - 10) : t]
+#         if sum(last) / len(last) < 0.85:
+#             return t
+#     return None
+# ```
+#
+# </details>
+
+# %% [markdown]
 # ## 3 Foretold by algebra
 #
 # Can the red corners be computed? From a machine's arrows alone, before any training. Four short theorems carry most
@@ -206,7 +254,7 @@ with show.fails("step 2"):
 # **Theorem 3.** *A permutation of $Q$ points with $c$ cycles is a product of $Q - c$ reflections $I - 2kk^\top$, and
 # of no fewer.*
 #
-# **Step 1 (your step is exercise 3).** The reflection that exchanges $e_i$ and $e_j$ has the key
+# **Step 1 (your step is exercise 2).** The reflection that exchanges $e_i$ and $e_j$ has the key
 # $k = (e_i - e_j)/\sqrt2$; a cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds all 120
 # permutations of five points, in whole numbers.
 
@@ -335,7 +383,60 @@ print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and aga
 # (Conversely, if a machine has no such words, nor words as in theorem 2, one layer does last: it keeps the last few
 # tokens of each set of tokens, fading, and how often every other token came between them. The argument, with the laws
 # of the other families, stands in `lrnnlab.algebra.lasting`.)
+
+# %% [markdown]
+# **Exercise 2** ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of `i`, `j` and
+# `Q` that returns the matrix of the reflection that exchanges two basis vectors, as a list of rows.
+
+# %%
+my_reflection = None  # exercise 2: a function of (i, j, Q)
+check("10.2", my_reflection)
+
+# %% [markdown]
+# <!-- Exercise 10.2: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# $I - 2kk^\top$ with $k = (e_i - e_j)/\sqrt 2$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The root disappears: $2kk^\top = (e_i - e_j)(e_i - e_j)^\top$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `[[int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]`: the identity less $(e_i - e_j)(e_i - e_j)^\top$.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 3** ★ *(5 min, 3 points: to count reflections)* How many reflections does the permutation $0 \to 1 \to 2 \to 0$,
+# $3 \leftrightarrow 4$ of six points take?
+
+# %%
+my_count = None  # exercise 3: a number
+check("10.3", my_count)
+
+# %% [markdown]
+# <!-- Exercise 10.3: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Count the cycles. Does the sixth point count?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 3: six points, and the cycles $(0\,1\,2)$, $(3\,4)$ and $(5)$; $6 - 3 = 3$, two for the cycle of three and one for the exchange.
+#
+# </details>
+
+# %% [markdown]
 # ### The predictor
 #
 # `foretelling.foretell(machine, family)` takes a machine's arrows and a family of transitions and says whether one
@@ -397,6 +498,95 @@ show.table(
     caption="Recorded: nets that seem to last, asked the two words that refute their kind.",
 )
 
+
+# %% [markdown]
+# **Exercise 4** ★ *(5 min, 3 points: that depth buys groups)* **Predict.** Choose before you run: how many layers of complex
+# phases does $S_4$ take?
+
+# %%
+def layers_of_s4():
+    found = foretelling.foretell(ladder.ladder_task("s_4").machine, "complex")
+    return found.layers, found.theorem
+
+
+predict("10.4", layers_of_s4)
+
+# %% [markdown]
+# <!-- Exercise 10.4: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# $S_4$ has the normal subgroups $A_4$ and $V_4$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Each layer takes off one commutative factor: what are $S_4/A_4$, $A_4/V_4$ and $V_4$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Three: $S_4 \supset A_4 \supset V_4 \supset 1$ has the factors $\mathbb Z_2$, $\mathbb Z_3$ and $\mathbb Z_2^2$, all commutative, and no shorter series of this kind exists. The derived series of $S_4$ has length 3.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 5** ★★ *(10 min, 4 points: to tell two families apart)* **Break the hypothesis.** Gates that may be negative: a
+# regular expression over `a` and `b` whose machine one layer of gates in $[-1, 1]$ holds, and no number of layers
+# of gates in $[0, 1]$.
+
+# %%
+my_expression = None  # exercise 5: a text
+check("10.5", my_expression)
+
+# %% [markdown]
+# <!-- Exercise 10.5: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Which machine does a gate of $-1$ hold?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Strings with an even number of a.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `(b|ab*a)*`, an even number of a: a gate of $-1$ at every a. No gates in $[0, 1]$ hold it, by Theorem 2: the word a turns two states.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 6** ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the last letter
+# equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
+
+# %% [markdown]
+# <!-- Exercise 10.6: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Read $ab$ again and again, once after a first a and once after a first b.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What could a lower layer tell the upper one at each position?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Section 3: for two letters `foretell` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 the loop only adds; bounded states leave that $01$ adds nothing, so 0 and 1 add opposite amounts, and after $01$ and then 1 the sum is that of a single 1: the two words leave it in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+#
+# </details>
+
 # %% [markdown]
 # ## 4 Expressible is not learnable
 #
@@ -434,7 +624,39 @@ if pairs:
 # So the instrument says *when* a net that drifts will fail. It does not say *whether* a net drifts: many that last
 # (Elman, one-hot columns) have a flat curve, and a law fitted to the noise of a flat curve crosses 1 somewhere.
 # Squashed states and one-hot columns mend their errors at every step, and nothing grows.
+
+# %% [markdown]
+# **Exercise 7** ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a phase that
+# should turn by $\pi$ at each 1 and turns by $\pi + 0.02$. All tokens are 1. From which position on is its sign
+# wrong for the first time, and from which is it right again? (It answers by the sign of the real part, from 1 at
+# the start.)
+
+# %%
+my_positions = None  # exercise 7: two numbers
+check("10.7", my_positions)
+
+# %% [markdown]
+# <!-- Exercise 10.7: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint 1</summary>
+#
+# After $t$ tokens the phase is off by $0.02\,t$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The real part has the right sign as long as $\cos(0.02\,t) > 0$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 on every answer is wrong, and from 236 on every answer is right: the net aliases, and a test at 250 alone would say that it is perfect.
+#
+# </details>
+
+# %% [markdown]
 # ## 6 A machine of your own
 #
 # Type a regular expression (letters and digits, `|`, `*`, `+`, `?`, parentheses), or arrows:
@@ -544,6 +766,30 @@ for name, one in (("DeltaNet, beta up to 2", net), ("dictionary", knows)):
     f"probe reads it in {probed:.1%}")
 
 # %% [markdown]
+# **Exercise 8** ★ *(5 min, 2 points: what a quotient is worth)* A net tracks the sign in $S_3$ and nothing else: it answers with
+# one of the three permutations of the right sign, each as often as the others. How often is it right, and how
+# often is one that answers with always the same permutation of that sign?
+
+# %%
+my_shares = None  # exercise 8: two numbers
+check("10.8", my_shares)
+
+# %% [markdown]
+# <!-- Exercise 10.8: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Three permutations have the right sign.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Both a third: one of the three permutations of the right sign is the right one, whichever of them the net gives, because on long random words each of them is as frequent as the others.
+#
+# </details>
+
+# %% [markdown]
 # ## 8 The ledger of protocols
 #
 # The five papers count by five rules. How much of a number is the net, and how much is the rule? These nets were
@@ -558,7 +804,6 @@ show.table(
     "ours: the last weights, lengths 42 to 500; "
     "003: whole strings, the look chosen on the test.",
 )
-
 
 # %% [markdown]
 # A net that has learned its machine is right by all of them. One that fades gets most from the rule that tests at the
@@ -583,167 +828,27 @@ show.table(
 # 4. What is linear mostly drifts, and the spread of states up to 100 foretells about where. What is squashed or
 #    one-hot mends itself.
 # 5. A net that fails may have learned a quotient exactly. Its own answers say which.
-#
+
+# %% [markdown]
 # ## 10 Exercises
 #
-# 26 points. Where a cell can check an answer, fill it in and run it; `hint("10.1")` and `solution("10.1")` help with
-# each; all are folded below.
-#
-# 1. ★ *(5 min, 3 points: that depth buys groups)* **Predict.** Choose before you run: how many layers of complex
-#    phases does $S_4$ take?
-
-# %%
-def layers_of_s4():
-    found = foretelling.foretell(ladder.ladder_task("s_4").machine, "complex")
-    return found.layers, found.theorem
-
-
-predict("10.1", layers_of_s4)
+# They stand in the sections that they are about. `hint("10.1")` and `solution("10.1")` show what is folded there.
 
 # %% [markdown]
-# 2. ★★ *(10 min, 4 points: to tell two families apart)* **Break the hypothesis.** Gates that may be negative: a
-#    regular expression over `a` and `b` whose machine one layer of gates in $[-1, 1]$ holds, and no number of layers
-#    of gates in $[0, 1]$.
-
-# %%
-my_expression = None  # exercise 2: a text
-check("10.2", my_expression)
-
-# %% [markdown]
-# 3. ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of `i`, `j` and
-#    `Q` that returns the matrix of the reflection that exchanges two basis vectors, as a list of rows.
-
-# %%
-my_reflection = None  # exercise 3: a function of (i, j, Q)
-check("10.3", my_reflection)
-
-# %% [markdown]
-# 4. ★ *(5 min, 3 points: to count reflections)* How many reflections does the permutation $0 \to 1 \to 2 \to 0$,
-#    $3 \leftrightarrow 4$ of six points take?
-
-# %%
-my_count = None  # exercise 4: a number
-check("10.4", my_count)
-
-# %% [markdown]
-# 5. ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a phase that
-#    should turn by $\pi$ at each 1 and turns by $\pi + 0.02$. All tokens are 1. From which position on is its sign
-#    wrong for the first time, and from which is it right again? (It answers by the sign of the real part, from 1 at
-#    the start.)
-
-# %%
-my_positions = None  # exercise 5: two numbers
-check("10.5", my_positions)
-
-
-# %% [markdown]
-# 6. ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first position,
-#    counted from 1, at which the mean over the last ten positions is below 85 % (before the tenth: the mean so far),
-#    or None. Mend it.
-
-# %%
-def first_below(right):
-    for t in range(10, len(right)):
-        if sum(right[t - 10 : t]) / 10 < 0.85:
-            return t
-    return None
-
-
-my_first_below = None  # exercise 6: a function of a list of zeros and ones
-check("10.6", my_first_below)
-
-# %% [markdown]
-# 7. ★ *(5 min, 2 points: what a quotient is worth)* A net tracks the sign in $S_3$ and nothing else: it answers with
-#    one of the three permutations of the right sign, each as often as the others. How often is it right, and how
-#    often is one that answers with always the same permutation of that sign?
-
-# %%
-my_shares = None  # exercise 7: two numbers
-check("10.7", my_shares)
-
-# %% [markdown]
-# 8. ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the last letter
-#    equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
-
-# %% [markdown]
-# <!-- From lrnnlab/chapters/ch10.md, by lrnnlab book build: change it there. -->
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# <details><summary>Hints</summary>
+# 8 exercises, 26 points, about 80 minutes:
 #
-# **1.** $S_4$ has the normal subgroups $A_4$ and $V_4$. Each layer takes off one commutative factor: what are $S_4/A_4$, $A_4/V_4$ and $V_4$?
-#
-# **2.** Which machine does a gate of $-1$ hold? Strings with an even number of a.
-#
-# **3.** $I - 2kk^\top$ with $k = (e_i - e_j)/\sqrt 2$. The root disappears: $2kk^\top = (e_i - e_j)(e_i - e_j)^\top$.
-#
-# **4.** Count the cycles. Does the sixth point count?
-#
-# **5.** After $t$ tokens the phase is off by $0.02\,t$. The real part has the right sign as long as $\cos(0.02\,t) > 0$.
-#
-# **6.** Which positions does it never look at? `right[t - 10 : t]` ends at position $t$, counted from 1; what is the largest $t$? And what about the first nine?
-#
-# **7.** Three permutations have the right sign.
-#
-# **8.** Read $ab$ again and again, once after a first a and once after a first b. What could a lower layer tell the upper one at each position?
-#
-# </details>
-#
-# <details><summary>Solution of 1</summary>
-#
-# Three: $S_4 \supset A_4 \supset V_4 \supset 1$ has the factors $\mathbb Z_2$, $\mathbb Z_3$ and $\mathbb Z_2^2$, all commutative, and no shorter series of this kind exists. The derived series of $S_4$ has length 3.
-#
-# </details>
-#
-# <details><summary>Solution of 2</summary>
-#
-# `(b|ab*a)*`, an even number of a: a gate of $-1$ at every a. No gates in $[0, 1]$ hold it, by Theorem 2: the word a turns two states.
-#
-# </details>
-#
-# <details><summary>Solution of 3</summary>
-#
-# `[[int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]`: the identity less $(e_i - e_j)(e_i - e_j)^\top$.
-#
-# </details>
-#
-# <details><summary>Solution of 4</summary>
-#
-# 3: six points, and the cycles $(0\,1\,2)$, $(3\,4)$ and $(5)$; $6 - 3 = 3$, two for the cycle of three and one for the exchange.
-#
-# </details>
-#
-# <details><summary>Solution of 5</summary>
-#
-# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 on every answer is wrong, and from 236 on every answer is right: the net aliases, and a test at 250 alone would say that it is perfect.
-#
-# </details>
-#
-# <details><summary>Solution of 6</summary>
-#
-# The loop ends one too early, so a fall at the last position is never seen, and it begins at the tenth position, so that one among the first nine is seen later or not at all:
-#
-# ```
-# def my_first_below(right):
-#     for t in range(1, len(right) + 1):
-#         last = right[max(0, t - 10) : t]
-#         if sum(last) / len(last) < 0.85:
-#             return t
-#     return None
-# ```
-#
-# </details>
-#
-# <details><summary>Solution of 7</summary>
-#
-# Both a third: one of the three permutations of the right sign is the right one, whichever of them the net gives, because on long random words each of them is as frequent as the others.
-#
-# </details>
-#
-# <details><summary>Solution of 8</summary>
-#
-# Section 3: for two letters `foretell` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 the loop only adds; bounded states leave that $01$ adds nothing, so 0 and 1 add opposite amounts, and after $01$ and then 1 the sum is that of a single 1: the two words leave it in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
-#
-# </details>
+# | exercise | stands in | difficulty | minutes | points | it teaches |
+# |---|---|---|---|---|---|
+# | 1 | [2 The ladder](#2-The-ladder) | ★★ | 15 | 4 | to find a bug |
+# | 2 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★ | 10 | 4 | a reflection |
+# | 3 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★ | 5 | 3 | to count reflections |
+# | 4 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★ | 5 | 3 | that depth buys groups |
+# | 5 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★ | 10 | 4 | to tell two families apart |
+# | 6 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★★ | 20 | 2 | that one more layer can help |
+# | 7 | [5 How long? The error horizon](#5-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
+# | 8 | [7 From the net back to a machine](#7-From-the-net-back-to-a-machine) | ★ | 5 | 2 | what a quotient is worth |
 
 # %% [markdown]
 # ## Read on
