@@ -2059,7 +2059,7 @@ with show.fails("step 2"):
 # %% [markdown]
 # Watch two of them work. The letters are $s$, which swaps the first two points, and $t$, which moves all of them round.
 
-# %%
+# %% tags=["hide-input"]
 def reached(name, word):
     machine = language(name).machine
     return [machine.names[state] for state in (machine.initial, *machine.run(read(machine, word)))]
@@ -2256,7 +2256,7 @@ show.figure(
 # at most (a classical fact that we do not prove here). Every model in the table is exact: it is compared with the
 # automaton over *all* words. "Within Eq. 6" is the smallest that obeys the paper's constraint with $p = 1.2$.
 
-# %%
+# %% tags=["hide-input"]
 table = minimal.smallest_models()
 columns = [
     "task",

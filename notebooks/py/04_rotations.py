@@ -1288,7 +1288,7 @@ with show.fails("step 5"):
         "step 5: coloured inputs do not follow the formula for white ones"
     )
 
-# %%
+# %% tags=["hide-input"]
 colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
 show.table(
     [
@@ -1824,7 +1824,7 @@ show.figure(
             "white input would put the norm: the root of the number of parts normalised to 1.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 LABELS = show.norm_figures.NAMES
 deep = {
     row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)] for row in LABELS
@@ -1884,7 +1884,7 @@ print(
 # How much do the layers differ? Divide the largest of the norms by the smallest. 1 would be no difference. Networks of
 # eight layers, as the paper's, we have looked at before training only.
 
-# %%
+# %% tags=["hide-input"]
 fig3 = tables.rotrnn_fig3
 eight = {
     row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("start8", row)] for row in LABELS
@@ -2031,7 +2031,7 @@ print("before training the mean over heads is 1, within 15 %: "
 # Now along a string, in trained layers. Points are white input, and lie on the formula. The coloured line is what the
 # layer gets in its network:
 
-# %%
+# %% tags=["hide-input"]
 shown = [
     next(r for r in desk if (r["task"], r["row"]) == ("layers4", row))
     for row in ("rotrnn", "lru_learned")
@@ -2115,7 +2115,7 @@ show.table(
 # Accuracies of the paper's Table 1, on data that do not come with this workbook (sequences of 1,024 to 16,384; 50,000
 # to 500,000 steps of training on accelerators). They are quoted, not reproduced; chapter 07 is about these tasks.
 
-# %%
+# %% tags=["hide-input"]
 TABLE_1 = {
     "S4": (59.6, 86.8, 90.9, 91.1, 94.2, 96.4, 86.5),
     "S5": (62.2, 89.3, 91.4, 90.1, 95.3, 98.6, 87.8),

@@ -658,7 +658,7 @@ with show.fails("step 1"):
             f"step 1: N = {N}"
         )
 
-# %%
+# %% tags=["hide-input"]
 opened = {"arc": 360, "N": 16, "L / N": 2, "|λ|": 1.0}
 
 
@@ -1223,7 +1223,7 @@ off_grid = [
 with show.fails("step 2"):
     assert product_rank(off_grid) <= 4, f"step 2: the rank is {product_rank(off_grid)}"
 
-# %%
+# %% tags=["hide-input"]
 opened = {"N": 3, "modes": "off the grid"}
 
 
@@ -1293,7 +1293,7 @@ product_widget
 #
 # and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **.22 is not a little, it is nothing**: copying the input into the first column and answering 0 in the others scores $2/9$. And section 5 predicts the DLR's row. Its modes reach the shifts by $jL/8 \le 2N$; output $j$ holds $1 - j/8$ of 4.5 shares of the variance (a shift by $jL/8$ begins with $jL/8$ zeros); so $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
 
-# %%
+# %% tags=["hide-input"]
 PAPER = tables.get("dlr/table2").paper
 rows, N = [], 4096
 for power in (14, 16, 18, 20):
@@ -1324,7 +1324,7 @@ print(
 #
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
-# %%
+# %% tags=["hide-input"]
 kept = lrnnlab.records.read_all(
     lrnnlab.records.data_folder() / "records" / "dlr" / "table2" / "desk"
 )

@@ -1736,7 +1736,7 @@ check("08.11", my_clusters)
 # largest (how much nearer a state is to its own cluster than to the next one), at two clusters at the latest. Each cluster gets a ring.
 # First the net that was trained above, live:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 strings = parity.sample(64, 500, torch.Generator().manual_seed(8)).tokens
 seen = {"Parity, live": ch08.looked_at(made.net, "parity", strings)}
 at_all = seen["Parity, live"].found["depths"]
@@ -1816,7 +1816,7 @@ for what in next(iter(measured.values()), {}):
 #
 # *Try:* the depths of $S_3$; look which four actions are there at depth 0, and why it is these. Then an untrained net.
 
-# %%
+# %% tags=["hide-input"]
 for record in records_3:
     kind = "untrained" if record["row"] == "untrained" else "recorded"
     if record["seed"] == 0 or (kind == "recorded" and record["metrics"]["wholeness"] < 0.99):
@@ -2108,7 +2108,7 @@ for chunk in (32, 64, 128, 256):
     print(f"C = {chunk}: two depths see {chunk**2:,} letters, the perplexity explodes at {cliff}")
 print(f"K = L pays from T = {6 * d + 2 * C:,} on")
 
-# %%
+# %% tags=["hide-input"]
 costs = [(C, depths(512, C)) for C in (32, 64, 128, 256)]
 show.table(
     [{"C": C, "depths": n, "window": C**n, "printed": 512 / (C * math.log(512, C)),

@@ -1812,7 +1812,7 @@ show.table(
 # last weights; below stand those that the test bins would choose, as the paper does. (`lrnnlab reproduce fwp/table1 --budget desk` prints them, and a third, chosen on held-out strings.) A low number says why: **not expressible** by one layer (with the section that proves it), **not learned** (in so
 # many seeds not all of Bin0 is right), or **lost with length** (Bin0 right, Bin1 not). The two rows *near addition* are ours, with the start of section 6; that of Recurrent Delta has its feedback at 0 to begin with.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 for name, tasks in (
     ("table1", ("parity", "aa")),
     ("table1", ("abab", "anbn")),

@@ -82,7 +82,7 @@ f"{metrics['kind']}; "
 # from later work: blocks with one-hot columns, the same times a complex diagonal, and a dictionary of dense matrices
 # that each token mixes.
 
-# %%
+# %% tags=["hide-input"]
 recorded = records.recorded("ladder/models_x_tasks")
 seeds = sorted({record["seed"] for record in recorded})
 show.figure(
@@ -469,7 +469,7 @@ show.table(table, caption="How many layers are enough: a number, ≥ 2 (more tha
 # **Held against the ladder.** No recorded cell may last where a theorem says that it cannot. But lasting on drawn
 # strings is less than lasting, so some may seem to. The cell below looks for them.
 
-# %%
+# %% tags=["hide-input"]
 show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was foretold and what came "
 "out.")
 seeming = ch10.disagreements(recorded)
@@ -606,7 +606,7 @@ show.table(ch10.missed(recorded), caption="Families that can, in one layer, and 
 # two states, answers go wrong. Chapter 02 (section 5) measured this for one task. It can be asked of any net: the
 # spread at positions 10 to 100 foretells the position where the net will fail, without running it there.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch10.horizons(recorded),
     alt="Positions where nets fail against positions where their states foretold it, on "
