@@ -1477,10 +1477,7 @@ def over_all_strings(B, T):
     return sum(w * x.dot(x) for w, x in reached)
 
 
-def size(z):
-    return sp.expand(z * sp.conjugate(z))
-
-
+size = lambda z: sp.expand(z * sp.conjugate(z))
 for T in range(1, 6):
     noise = scatter * (1 - rate ** (2 * T)) / (1 - rate**2)
     constant = mean.dot(mean) * size(sp.expand(1 - mode**T)) / size(1 - mode)
@@ -1533,16 +1530,19 @@ with show.fails("step 1"):
 #
 # **Step 1.** Unrolled, the recurrence has $\Lambda^0 \tilde B u_t$ for the newest input: $x_t = \sum_{i=0}^{t-1}
 # \Lambda^i\tilde Bu_{t-i}$ (for $t$ up to 6).
-#
-# **Step 2** (one LRU of three modes, exactly). So the sum runs from $i = 0$ to $t - 1$, and that is the trace of the
-# covariance, for $t$ up to 6. As printed it misses a factor $|\lambda_k|^2$ in every mode.
 
 # %% tags=["proof-equation_14"]
 L, u, x = sp.Symbol("lambda"), sp.symbols("u_0:7"), 0
 for t in range(1, 7):
     x = sp.expand(L * x + u[t])
     assert x == sum(L**i * u[t - i] for i in range(t)), "step 1: the recurrence unrolled"
+print("x_3 =", sum(L**i * u[3 - i] for i in range(3)))
 
+# %% [markdown]
+# **Step 2** (one LRU of three modes, exactly). So the sum runs from $i = 0$ to $t - 1$, and that is the trace of the
+# covariance, for $t$ up to 6. The printed sum, from $i = 1$ to $t$, has a factor $|\lambda_k|^2$ too many in every mode.
+
+# %% tags=["proof-equation_14"]
 modes = [sp.Rational(9, 10), (3 + 4 * sp.I) / 10, sp.Rational(7, 50) * (4 - 3 * sp.I)]
 B = sp.Matrix([[1 + sp.I, 2], [3, -sp.I], [2 - sp.I, 1]])
 rates = [sp.expand(mode * sp.conjugate(mode)) for mode in modes]
@@ -1558,10 +1558,8 @@ def norms(B, T):
     return traces
 
 
-from_0, from_1 = (
-    [sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start)) for t in range(7)]
-    for start in (0, 1)
-)
+from_0, from_1 = ([sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start))
+                   for t in range(7)] for start in (0, 1))  # fmt: skip
 assert norms(B, 6) == from_0, "step 2: the sum from 0"
 lacking = [sum(r * b * r**i for b, r in zip(sizes, rates) for i in range(t)) for t in range(7)]
 assert from_1 == lacking, "step 2: as printed"

@@ -629,6 +629,8 @@ for S in range(L):
     assert 1 - 1e-6 < programme[S] / cost(L - 1, S) < 1 + 5e-3, (
         "step 5: the programme finds the same price"
     )
+
+# %%
 show.table(
     [
         {"S": S, "linear programme": programme[S], "closed form": int(cost(L - 1, S))}

@@ -255,8 +255,7 @@ with show.fails("step 2"):
 # of no fewer.*
 #
 # **Step 1 (your step is exercise 2).** The reflection that exchanges $e_i$ and $e_j$ has the key
-# $k = (e_i - e_j)/\sqrt2$; a cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds all 120
-# permutations of five points, in whole numbers.
+# $k = (e_i - e_j)/\sqrt2$.
 
 # %% tags=["proof-reflections"]
 def exchange(i, j, Q=5):
@@ -264,6 +263,16 @@ def exchange(i, j, Q=5):
     return np.array([[int(r == s) - k[r] * k[s] for s in range(Q)] for r in range(Q)])
 
 
+for i, j in itertools.combinations(range(5), 2):
+    swapped = [j if p == i else i if p == j else p for p in range(5)]
+    assert np.array_equal(exchange(i, j), np.eye(5)[swapped]), "step 1: the reflection exchanges i and j"
+print(exchange(0, 2, Q=3))
+
+
+# %% [markdown]
+# A cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds all 120 permutations of five points.
+
+# %% tags=["proof-reflections"]
 def cycles(g):
     seen, found = set(), []
     for p in range(len(g)):
@@ -282,8 +291,7 @@ for g in itertools.permutations(range(5)):
     for first, *others in cycles(g):
         for p in others:
             product, used[g] = exchange(first, p) @ product, used[g] + 1
-    assert all(product[g[p], p] == 1 for p in range(5)), "step 1: the product is another "
-    "permutation"
+    assert all(product[g[p], p] == 1 for p in range(5)), "step 1: the product is another permutation"
 print("a cycle of five points takes", used[(1, 2, 3, 4, 0)], "reflections")
 
 # %% [markdown]
