@@ -28,6 +28,7 @@ from lrnnlab.book import command as commands
 from lrnnlab.book.arithmetic import ASK, SETTINGS, Arithmetic
 from lrnnlab.book.building import give_ids
 from lrnnlab.book.drifting import as_built
+from lrnnlab.book.folding import folded as folded_code
 from lrnnlab.book.outputs import WIDGET_VIEW, tidy
 from lrnnlab.book.pictures import picture_difference
 from lrnnlab.book.text import FLOAT, WIDGET, difference
@@ -136,7 +137,18 @@ def test_the_page_shows_no_noise(pair):
     assert (
         set(committed.metadata) == {"kernelspec", "language_info"} and "version" not in committed.metadata.language_info
     )
-    assert all(set(cell.metadata) <= {"tags"} for cell in committed.cells)
+    assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in committed.cells)
+
+
+def test_a_twin_is_folded_where_it_only_imports_or_draws(book, tmp_path):
+    committed = nbformat.read(book[2], as_version=4)
+    hidden = [bool(cell.metadata.get("jupyter", {}).get("source_hidden")) for cell in committed.cells]
+    assert hidden == [cell.cell_type == "code" and folded_code(cell) != "" for cell in committed.cells]
+    assert any(hidden) and not hidden[PRINTS]
+    committed.cells[hidden.index(True)].metadata.pop("jupyter")
+    opened = tmp_path / book[2].name
+    nbformat.write(committed, opened)
+    assert "source_hidden" in drift(book[1], opened)[0]
 
 
 def test_building_twice_gives_the_same_bytes(book, tmp_path):

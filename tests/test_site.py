@@ -22,11 +22,11 @@ from PIL import Image
 
 from lrnnlab.book import BookError, main
 from lrnnlab.book.command import add_arguments
+from lrnnlab.book.folding import folded
 from lrnnlab.book.outputs import WIDGET_VIEW
 from lrnnlab.book.site import build, building, faults
 from lrnnlab.book.site.faults import read
 from lrnnlab.book.site.flipbooks import book_html, flipbook
-from lrnnlab.book.site.folding import folded
 from lrnnlab.book.site.pages import Place, body, contents, framed, mathml
 from lrnnlab.book.site.searching import sections
 from lrnnlab.book.site.style import sheet
@@ -318,7 +318,13 @@ def test_the_contents_lead_to_every_section(site):
         ("print('ready')", ""),
         ("show.figure(\n    f(7), alt='A.'\n)", "Code of the picture, 3 lines"),
         ("a_widget = explore(f, {'p': [1]})\na_widget", "Code of the picture, 2 lines"),
+        ("show.table(f())", "Code of the picture, 1 line"),
+        ("here = ch08.recorded('a/b')\nif here:\n    show.figure(f(here))\nprint('so')", "Code of the picture, 4 lines"),
+        ("a_widget = ch02.a_widget(net)\na_widget", "Code of the picture, 2 lines"),
+        ("opened = {'p': 1.2}\nshow.figure(f(**opened))", "Code of the picture, 2 lines"),
         ("net = train()\nshow.figure(f(net))", ""),
+        ("for seed in range(2):\n    net = train(seed)\n    show.figure(f(net))", ""),
+        ("show.table(f())\nassert sure", ""),
         ("a = 1\na", ""),
         ("%timeit f()", ""),
         ("", ""),

@@ -10,7 +10,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from lrnnlab.book.drifting import KEPT, as_built, read_source, read_twin
+from lrnnlab.book.drifting import SHOWN, as_built, read_source, read_twin
+from lrnnlab.book.folding import fold
 from lrnnlab.book.inspection import inspect, widget_problems
 from lrnnlab.book.outputs import tidy
 from lrnnlab.book.running import KERNEL, BookError, Run, execute, failure
@@ -24,7 +25,8 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
     a save of the notebook would write them, so that JupyterLab takes the two for the same.
 
     Building twice gives the same bytes (where the cells print the same): cell ids stay, and what changes from run to
-    run is left out.  Only a notebook that passes its own inspection is written; a cell that raises, a warning, a
+    run is left out.  Cells that only import or draw are folded (:func:`lrnnlab.book.folding.folded`).
+    Only a notebook that passes its own inspection is written; a cell that raises, a warning, a
     picture without alternative text or a path of this machine raises :class:`BookError`, which names the cell, and the
     file that was there stays as it was.  ``timeout`` is in seconds, for one cell.
 
@@ -37,7 +39,7 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
         raise BookError(f"{source.name} holds no cell: is it py:percent, with lines that begin with '# %%'?")
     if (built := as_built(source)) != source.read_text(encoding="utf-8"):
         put(source, built.encode())
-    notebook = read_source(source)
+    notebook = fold(read_source(source))
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     give_ids(notebook.cells, read_twin(twin).cells if twin.is_file() else [], source.stem)
     run = execute(notebook, twin.parent, say=say, timeout=timeout)
@@ -87,7 +89,7 @@ def for_commit(run: Run, root: Path) -> NotebookNode:
     notebook.metadata.language_info.pop("version", None)
     notebook.nbformat, notebook.nbformat_minor = 4, 5  # cells have ids
     for cell in notebook.cells:
-        cell.metadata = NotebookNode({k: v for k, v in cell.metadata.items() if k in KEPT})
+        cell.metadata = NotebookNode({k: v for k, v in cell.metadata.items() if k in SHOWN})
         if cell.cell_type == "code":
             cell.outputs = tidy(cell.outputs)
             for output in cell.outputs:

@@ -9,12 +9,14 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from lrnnlab.book.folding import fold
 from lrnnlab.book.running import KERNEL, BookError, where
 from lrnnlab.hints import refolded
 
 # What a save in an author's JupyterLab (bootstrap.py lab --author) keeps in a source beside the cells' text.
 FILTERS = {"notebook_metadata_filter": "kernelspec,-jupytext", "cell_metadata_filter": "tags,nbgrader,-all"}
 KEPT = {"tags", "nbgrader"}
+SHOWN = KEPT | {"jupyter"}  # what a twin keeps: the build marks in it which cells are folded
 
 
 def source_of(notebook: Path) -> Path:
@@ -64,7 +66,7 @@ def read_twin(notebook: Path) -> NotebookNode:
 
 
 def drift(source: Path, notebook: Path) -> list[str]:
-    """Where a source and its twin differ in text, kind or tags of their cells; empty where they agree.
+    """Where a source and its twin differ in text, kind, tags or folds of their cells; empty where they agree.
 
     Outputs, ids and counts are no part of it.  A missing file is a difference too, and so is a source that is not
     written as a build leaves it (:func:`as_built`).
@@ -75,12 +77,12 @@ def drift(source: Path, notebook: Path) -> list[str]:
     for file, other in ((source, notebook), (notebook, source)):
         if not file.is_file():
             return [f"{other.name} has no partner {file.name}"]
-    found = differences(read_source(source).cells, read_twin(notebook).cells, "source", "twin")
+    found = differences(fold(read_source(source)).cells, read_twin(notebook).cells, "source", "twin")
     return found or _not_as_built(source)
 
 
 def differences(ours: list[NotebookNode], theirs: list[NotebookNode], us: str, them: str) -> list[str]:
-    """Where two lists of cells differ in text, kind or tags; ``us`` and ``them`` say which is which.
+    """Where two lists of cells differ in text, kind, tags or folds; ``us`` and ``them`` say which is which.
 
     >>> from nbformat.v4 import new_markdown_cell
     >>> differences([new_markdown_cell("new")], [], "source", "twin")
@@ -106,7 +108,7 @@ def _not_as_built(source: Path) -> list[str]:
 
 def identity(cell: NotebookNode) -> tuple[str, str, str]:
     """What source and twin must agree on in one cell."""
-    metadata = {key: cell.metadata[key] for key in KEPT if cell.metadata.get(key)}
+    metadata = {key: cell.metadata[key] for key in SHOWN if cell.metadata.get(key)}
     return cell.cell_type, cell.source.rstrip(), repr(sorted(metadata.items()))
 
 

@@ -59,12 +59,9 @@ print("lrnnlab 0.1: ready")
 # The proof compares four expressions. Write $x_{0-1}$ for the state after the three letters `0`, `-`, `1`, started from
 # $z$.
 #
-# **Steps 1 and 2.** Multiply out:
+# **Step 1.** Multiply out, in symbols that do not commute, as matrices do not:
 #
 # $$x_{0-1} = A^3 z + A^2 B u_0 + A B u_- + B u_1, \qquad x_{1-0} = A^3 z + A^2 B u_1 + A B u_- + B u_0 .$$
-#
-# For `0-0-1` and `0-1-0` the same sums hold, with $x_{0-}$ in the place of $z$. The cell does the algebra in symbols
-# that do not commute, as matrices do not.
 
 # %% tags=["proof-proposition_1"]
 A, z = sp.symbols("A z", commutative=False)
@@ -85,11 +82,17 @@ one = {"0": A, "1": A, "-": A}  # one transition for all letters
 assert all(state(f"{a}-{b}", z, one) == printed(a, b, z) for a, b in ("01", "10")), (
     "step 1: the two sums as printed"
 )
+print("x(0-1) =", state("0-1", z, one))
+
+# %% [markdown]
+# **Step 2.** For `0-0-1` and `0-1-0` the same sums hold, with $x_{0-}$ in the place of $z$.
+
+# %% tags=["proof-proposition_1"]
 after = state("0-", z, one)
 assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after) for a, b in ("01", "10")), (
     "step 2: the same sums from x(0-)"
 )
-print("x(0-1) =", state("0-1", z, one), "    x(0-) =", after)
+print("x(0-) =", after)
 
 
 # %% [markdown]
@@ -2059,7 +2062,7 @@ with show.fails("step 2"):
 # %% [markdown]
 # Watch two of them work. The letters are $s$, which swaps the first two points, and $t$, which moves all of them round.
 
-# %%
+# %% tags=["hide-input"]
 def reached(name, word):
     machine = language(name).machine
     return [machine.names[state] for state in (machine.initial, *machine.run(read(machine, word)))]
@@ -2256,7 +2259,7 @@ show.figure(
 # at most (a classical fact that we do not prove here). Every model in the table is exact: it is compared with the
 # automaton over *all* words. "Within Eq. 6" is the smallest that obeys the paper's constraint with $p = 1.2$.
 
-# %%
+# %% tags=["hide-input"]
 table = minimal.smallest_models()
 columns = [
     "task",

@@ -786,7 +786,7 @@ with show.fails("step 1"):
 # nothing; `softmax` makes every column a probability distribution, so that Eq. 6 holds with $p = 1$ as an *equality*;
 # and `hard` puts a 1 at the largest entry of each column and 0 elsewhere, which is a finite automaton.
 
-# %%
+# %% tags=["hide-input"]
 raw = np.random.default_rng(3).normal(size=(4, 4)).round(2)
 rule_widget = ch02.rule_widget(raw)
 rule_widget
@@ -919,7 +919,7 @@ assert same == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
 #
 # Layer 1 sees nothing but the token, so five digits mean five matrices for each head: the whole network fits on a page.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 before, _ = models.symbol_transitions(runs["softmax"].build_model())
 after, _ = models.symbol_transitions(fits["softmax"].model)
 show.figure(
@@ -975,7 +975,7 @@ for name in ("softmax, snapped", "exact"):
     print(f"{name}: right at every position 1 to 2,000 on 256 strings: "
           f"{float(long[name].per_position.min()) == 1.0}")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 ends = {}
 for name, found in long.items():
     below = np.flatnonzero(found.per_position.numpy() < 0.99)
@@ -1000,7 +1000,7 @@ show.figure(
 # is a second way: section 2 showed that at $p = 1.2$ nothing bounds a product, so the state may simply outgrow
 # float32.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 strings = task.sample(256, length, training.stream(7, "spread"))
 shown = [10, 40, 200, 500, 1000, 1400]
 clouds, rows = {}, []
@@ -1030,7 +1030,7 @@ show.table(rows, caption="Mean spread within a value divided by the least gap be
 # **The second way.** At $p = 1.2$ nothing bounds the product, and the released rule, which gives one column norm 1,
 # does not either (Theorem 9). The largest entry of the state, over 256 strings:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 sizes = {}
 for name in ("release", "softmax"):
     with torch.no_grad():
@@ -1061,7 +1061,7 @@ show.table(
 # positions 10 to 40, which training saw, and from 10 to 200; the earlier of "1 % misread" and "float32 overflows" is
 # the predicted horizon.
 
-# %%
+# %% tags=["hide-input"]
 faded = records.read_all(records.data_folder() / "records" / "lrnn" / "fading" / "desk")
 order = ["release", "clip", "softmax", "lstm"]
 faded.sort(key=lambda record: (order.index(record["row"]), record["seed"]))
@@ -1466,7 +1466,7 @@ with show.fails("step 1"):
 snapped = models.snap(fits["softmax"].model)
 print(f"snapped, right on every string of every length: {verdict.proved}")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 print(verdict)
 head_tables = verification.head_tables(snapped)
 A_snapped, _ = models.symbol_transitions(snapped)
@@ -1480,7 +1480,7 @@ show.figure(
             "do nothing. Which of these are here, training decides.",
 )  # fmt: skip
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 machine = verification.heads_machine(head_tables, verdict.heads, task.symbols)
 names = "a name lists the states of the heads."
 if machine.num_states > 12:
@@ -1667,7 +1667,7 @@ print(f"they are the same: {learned == arith.specification}")
 # A recurrence that is linear given its input, trained on expressions of 39 symbols, *is* the textbook automaton of
 # arithmetic modulo 5. How much mending did the recorded seeds need?
 
-# %%
+# %% tags=["hide-input"]
 folder = records.data_folder() / "records"
 mended = [
     r
@@ -1768,7 +1768,7 @@ print("in the last hundred steps the matrices move least with the plain loss: "
 # order, and the variants may change places. One seed is an anecdote. Recorded, six seeds each
 # (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 0-5`):
 
-# %%
+# %% tags=["hide-input"]
 rows = []
 for name in variants:
     cell = [record["metrics"] for record in six_seeds if record["row"] == name]
@@ -1812,7 +1812,7 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 # learns from a longer string. Ten looks at strings of length 500 say which checkpoint was best, as the paper reports
 # it; the last weights are what counts here. A row that has not learned length 40 has shown nothing about length 500.
 
-# %%
+# %% tags=["hide-input"]
 table2 = tables.get("lrnn/table2")
 desk = sorted(
     records.read_all(folder / "lrnn" / "table2" / "desk"),
@@ -1830,7 +1830,7 @@ show.figure(
             "on the dashed line has not learned at all.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     tables.report.cells(desk).reset_index(drop=True),
     caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over "

@@ -824,7 +824,7 @@ show.figure(
             "time. The paper's diamonds lie on the line or left.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 table, least = ch03.speed_table()
 show.table(
     table,
@@ -910,7 +910,7 @@ print(
 # Every scan that could be installed, on the same numbers, in turn, in one run (`lrnnlab bench scans --threads 1 --record`, and `--threads 2`). Colour says which way it
 # scans, black the loop, purple PScan, green a tree.
 
-# %%
+# %% tags=["hide-input"]
 def draw_times(part):
     return bench_figures.times_ours(bench, bench_figures.PARTS[part])
 

@@ -1288,7 +1288,7 @@ with show.fails("step 5"):
         "step 5: coloured inputs do not follow the formula for white ones"
     )
 
-# %%
+# %% tags=["hide-input"]
 colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
 show.table(
     [
@@ -1477,10 +1477,7 @@ def over_all_strings(B, T):
     return sum(w * x.dot(x) for w, x in reached)
 
 
-def size(z):
-    return sp.expand(z * sp.conjugate(z))
-
-
+size = lambda z: sp.expand(z * sp.conjugate(z))
 for T in range(1, 6):
     noise = scatter * (1 - rate ** (2 * T)) / (1 - rate**2)
     constant = mean.dot(mean) * size(sp.expand(1 - mode**T)) / size(1 - mode)
@@ -1533,16 +1530,19 @@ with show.fails("step 1"):
 #
 # **Step 1.** Unrolled, the recurrence has $\Lambda^0 \tilde B u_t$ for the newest input: $x_t = \sum_{i=0}^{t-1}
 # \Lambda^i\tilde Bu_{t-i}$ (for $t$ up to 6).
-#
-# **Step 2** (one LRU of three modes, exactly). So the sum runs from $i = 0$ to $t - 1$, and that is the trace of the
-# covariance, for $t$ up to 6. As printed it misses a factor $|\lambda_k|^2$ in every mode.
 
 # %% tags=["proof-equation_14"]
 L, u, x = sp.Symbol("lambda"), sp.symbols("u_0:7"), 0
 for t in range(1, 7):
     x = sp.expand(L * x + u[t])
     assert x == sum(L**i * u[t - i] for i in range(t)), "step 1: the recurrence unrolled"
+print("x_3 =", sum(L**i * u[3 - i] for i in range(3)))
 
+# %% [markdown]
+# **Step 2** (one LRU of three modes, exactly). So the sum runs from $i = 0$ to $t - 1$, and that is the trace of the
+# covariance, for $t$ up to 6. The printed sum, from $i = 1$ to $t$, has a factor $|\lambda_k|^2$ too many in every mode.
+
+# %% tags=["proof-equation_14"]
 modes = [sp.Rational(9, 10), (3 + 4 * sp.I) / 10, sp.Rational(7, 50) * (4 - 3 * sp.I)]
 B = sp.Matrix([[1 + sp.I, 2], [3, -sp.I], [2 - sp.I, 1]])
 rates = [sp.expand(mode * sp.conjugate(mode)) for mode in modes]
@@ -1558,10 +1558,8 @@ def norms(B, T):
     return traces
 
 
-from_0, from_1 = (
-    [sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start)) for t in range(7)]
-    for start in (0, 1)
-)
+from_0, from_1 = ([sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start))
+                   for t in range(7)] for start in (0, 1))  # fmt: skip
 assert norms(B, 6) == from_0, "step 2: the sum from 0"
 lacking = [sum(r * b * r**i for b, r in zip(sizes, rates) for i in range(t)) for t in range(7)]
 assert from_1 == lacking, "step 2: as printed"
@@ -1824,7 +1822,7 @@ show.figure(
             "white input would put the norm: the root of the number of parts normalised to 1.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 LABELS = show.norm_figures.NAMES
 deep = {
     row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)] for row in LABELS
@@ -1884,7 +1882,7 @@ print(
 # How much do the layers differ? Divide the largest of the norms by the smallest. 1 would be no difference. Networks of
 # eight layers, as the paper's, we have looked at before training only.
 
-# %%
+# %% tags=["hide-input"]
 fig3 = tables.rotrnn_fig3
 eight = {
     row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("start8", row)] for row in LABELS
@@ -2031,7 +2029,7 @@ print("before training the mean over heads is 1, within 15 %: "
 # Now along a string, in trained layers. Points are white input, and lie on the formula. The coloured line is what the
 # layer gets in its network:
 
-# %%
+# %% tags=["hide-input"]
 shown = [
     next(r for r in desk if (r["task"], r["row"]) == ("layers4", row))
     for row in ("rotrnn", "lru_learned")
@@ -2115,7 +2113,7 @@ show.table(
 # Accuracies of the paper's Table 1, on data that do not come with this workbook (sequences of 1,024 to 16,384; 50,000
 # to 500,000 steps of training on accelerators). They are quoted, not reproduced; chapter 07 is about these tasks.
 
-# %%
+# %% tags=["hide-input"]
 TABLE_1 = {
     "S4": (59.6, 86.8, 90.9, 91.1, 94.2, 96.4, 86.5),
     "S5": (62.2, 89.3, 91.4, 90.1, 95.3, 98.6, 87.8),

@@ -132,14 +132,8 @@ def recurrent(nodes, weights, letters):
     return found
 
 
-K, k = (
-    modes.kernel(nodes, weights, L) for nodes, weights in ((back, w_back), (ahead, w_ahead))
-)
-sums = [
-    sum(K[i - j] * u[j] for j in range(i + 1))
-    + sum(k[j - i - 1] * u[j] for j in range(i + 1, L))
-    for i in range(L)
-]
+K, k = (modes.kernel(nodes, w, L) for nodes, w in ((back, w_back), (ahead, w_ahead)))
+sums = [sum(K[i - j] * u[j] if j <= i else k[j - i - 1] * u[j] for j in range(L)) for i in range(L)]
 from_right = [0, *recurrent(ahead, w_ahead, u[::-1])]
 assert [y + from_right[L - 1 - i] for i, y in enumerate(recurrent(back, w_back, u))] == sums, (
     "step 1: Eq. 5 is Eq. 6"
@@ -148,8 +142,6 @@ print("y =", sums)
 
 # %% [markdown]
 # **Step 2 (the ring).** On $n = 2L$ places the ring gives the same sums, whatever stands in the free place.
-#
-# **Step 3 (the least length).** $2L - 1$ places are enough, and no fewer are.
 
 # %% tags=["proof-ring"]
 X = sp.Symbol("X")
@@ -172,9 +164,15 @@ def around(column, u):  # the product with the circulant matrix of this first co
 
 
 assert around(ring(K, k, 2 * L, X), u) == sums, "step 2: the ring gives the same sums"
+print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
+
+# %% [markdown]
+# **Step 3 (the least length).** $2L - 1$ places are enough, and no fewer are.
+
+# %% tags=["proof-ring"]
 enough = [n for n in range(1, 3 * L) if around(ring(K, k, n), u) == sums]
 assert enough == [*range(2 * L - 1, 3 * L)], "step 3: 2 L - 1 places, and no fewer"
-print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
+print("places that are enough:", enough)
 
 # %% [markdown]
 # **Step 4 (the paper's code, Figure 4).** It puts $K$ and then the reversed $k$ on the ring: then $X$ is the last tap of $k$, which no output meets.
@@ -292,9 +290,7 @@ print("w_1 =", sp.factor(w[0]))
 # %% tags=["proof-proposition_1"]
 def system(draw, beside=0, N=4):
     """V, nodes (two equal), A = V (diag + ``beside`` above the equal ones) V^-1, B, C."""
-    lower, upper = (
-        sp.Matrix(np.triu(draw.integers(-1, 2, (N, N)), 1)) + sp.eye(N) for _ in "VU"
-    )
+    lower, upper = (sp.Matrix(np.triu(draw.integers(-1, 2, (N, N)), 1)) + sp.eye(N) for _ in "VU")
     V, nodes = lower.T * upper, draw.integers(-2, 3, N).tolist()  # V has determinant 1
     nodes[1] = nodes[0]
     D = sp.diag(*nodes)
@@ -658,7 +654,7 @@ with show.fails("step 1"):
             f"step 1: N = {N}"
         )
 
-# %%
+# %% tags=["hide-input"]
 opened = {"arc": 360, "N": 16, "L / N": 2, "|λ|": 1.0}
 
 
@@ -1223,7 +1219,7 @@ off_grid = [
 with show.fails("step 2"):
     assert product_rank(off_grid) <= 4, f"step 2: the rank is {product_rank(off_grid)}"
 
-# %%
+# %% tags=["hide-input"]
 opened = {"N": 3, "modes": "off the grid"}
 
 
@@ -1293,7 +1289,7 @@ product_widget
 #
 # and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **.22 is not a little, it is nothing**: copying the input into the first column and answering 0 in the others scores $2/9$. And section 5 predicts the DLR's row. Its modes reach the shifts by $jL/8 \le 2N$; output $j$ holds $1 - j/8$ of 4.5 shares of the variance (a shift by $jL/8$ begins with $jL/8$ zeros); so $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
 
-# %%
+# %% tags=["hide-input"]
 PAPER = tables.get("dlr/table2").paper
 rows, N = [], 4096
 for power in (14, 16, 18, 20):
@@ -1324,7 +1320,7 @@ print(
 #
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
-# %%
+# %% tags=["hide-input"]
 kept = lrnnlab.records.read_all(
     lrnnlab.records.data_folder() / "records" / "dlr" / "table2" / "desk"
 )

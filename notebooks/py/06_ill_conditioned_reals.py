@@ -629,6 +629,8 @@ for S in range(L):
     assert 1 - 1e-6 < programme[S] / cost(L - 1, S) < 1 + 5e-3, (
         "step 5: the programme finds the same price"
     )
+
+# %%
 show.table(
     [
         {"S": S, "linear programme": programme[S], "closed form": int(cost(L - 1, S))}
@@ -1307,7 +1309,7 @@ check("06.10", my_modes)
 #
 # Beside it the paper's measurements, of a layer that was trained for 86,000 steps:
 
-# %%
+# %% tags=["hide-input"]
 table2 = tables.dlr_table2
 show.table(
     [
@@ -1372,7 +1374,7 @@ print(
 # %% [markdown]
 # Beside the paper's numbers and the recorded runs (`lrnnlab reproduce dlr/table2 --budget desk`), each in columns of its own:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 NAMES = {
     "dss": "DSS_exp",
     "dlr": "DLR",
@@ -1438,7 +1440,7 @@ for L, paper in ((128, "2^14"), (256, None), (512, "2^16"), (1024, None)):
 # What do the kernels look like? Each of the 32 channels has one. Where they are sums of turning modes a channel can be a spike; where they are
 # sums of fading ones it cannot:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 learned = {
     NAMES[row]: net.blocks[0].mixer.kernel(256).detach().numpy() for row, net in nets.items()
 }

@@ -127,7 +127,7 @@ with show.fails("step 2"):
 # no such closed form; they are integrals (`tasks.atomic_levels`). Now read the paper's table with these levels beside
 # it. Its one-layer columns have length 4,096, the others 512.
 
-# %%
+# %% tags=["hide-input"]
 paper = {
     "shift": ("DLR, 1 layer, 2^18 and more (Table 2)", 0.22, 4096),
     "cummax": ("DLR, 1 layer", 0.52, 4096),
@@ -449,7 +449,7 @@ channels_widget = explore(
 )  # fmt: skip
 channels_widget
 
-# %%
+# %% tags=["hide-input"]
 widths = tables.dlr_width.by_share(records.recorded("dlr/width"))
 show.figure(
     ch07.by_width(widths),
@@ -747,7 +747,7 @@ show.table(rows, caption="Live: R² after 400 steps of 32 inputs.")
 # **What do they look at?** The gradient of an answer by every number that was read, averaged over inputs. Above, all
 # answers at once, the table of section 3 once more, now found by training; below, the answer that you pick.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 drawn = training.steady.stream(1, "chapter 07, looks")
 fresh = {name: ch07.skill(name).sample(32, length, drawn).inputs for name, length in lengths.items()}
 maps = {name: ch07.looks(net, fresh[name]) for name, net in nets.items()}
@@ -763,7 +763,7 @@ look_widget
 # %% [markdown]
 # And these are the kernels that do it, channels in the order of their largest tap:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 taps = {
     f"{ch07.skill(name).name}, layer {number}": kernel
     for name, net in nets.items()
@@ -921,7 +921,7 @@ show.figure(
 # first places. A ridge classifier on top (`lrnnlab reproduce lra/levels --budget desk`); the same stand-ins that
 # `rotrnn/table1` and `dlr/table4` train on (the published files where a reader has them: `--budget paper`).
 
-# %%
+# %% tags=["hide-input"]
 levels = records.recorded("lra/levels")
 arena = [*records.recorded("rotrnn/table1"), *records.recorded("dlr/table4")]
 show.figure(

@@ -82,7 +82,7 @@ f"{metrics['kind']}; "
 # from later work: blocks with one-hot columns, the same times a complex diagonal, and a dictionary of dense matrices
 # that each token mixes.
 
-# %%
+# %% tags=["hide-input"]
 recorded = records.recorded("ladder/models_x_tasks")
 seeds = sorted({record["seed"] for record in recorded})
 show.figure(
@@ -255,8 +255,7 @@ with show.fails("step 2"):
 # of no fewer.*
 #
 # **Step 1 (your step is exercise 2).** The reflection that exchanges $e_i$ and $e_j$ has the key
-# $k = (e_i - e_j)/\sqrt2$; a cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds all 120
-# permutations of five points, in whole numbers.
+# $k = (e_i - e_j)/\sqrt2$.
 
 # %% tags=["proof-reflections"]
 def exchange(i, j, Q=5):
@@ -264,6 +263,16 @@ def exchange(i, j, Q=5):
     return np.array([[int(r == s) - k[r] * k[s] for s in range(Q)] for r in range(Q)])
 
 
+for i, j in itertools.combinations(range(5), 2):
+    swapped = [j if p == i else i if p == j else p for p in range(5)]
+    assert np.array_equal(exchange(i, j), np.eye(5)[swapped]), "step 1: the reflection exchanges i and j"
+print(exchange(0, 2, Q=3))
+
+
+# %% [markdown]
+# A cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds all 120 permutations of five points.
+
+# %% tags=["proof-reflections"]
 def cycles(g):
     seen, found = set(), []
     for p in range(len(g)):
@@ -282,8 +291,7 @@ for g in itertools.permutations(range(5)):
     for first, *others in cycles(g):
         for p in others:
             product, used[g] = exchange(first, p) @ product, used[g] + 1
-    assert all(product[g[p], p] == 1 for p in range(5)), "step 1: the product is another "
-    "permutation"
+    assert all(product[g[p], p] == 1 for p in range(5)), "step 1: the product is another permutation"
 print("a cycle of five points takes", used[(1, 2, 3, 4, 0)], "reflections")
 
 # %% [markdown]
@@ -469,7 +477,7 @@ show.table(table, caption="How many layers are enough: a number, ≥ 2 (more tha
 # **Held against the ladder.** No recorded cell may last where a theorem says that it cannot. But lasting on drawn
 # strings is less than lasting, so some may seem to. The cell below looks for them.
 
-# %%
+# %% tags=["hide-input"]
 show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was foretold and what came "
 "out.")
 seeming = ch10.disagreements(recorded)
@@ -606,7 +614,7 @@ show.table(ch10.missed(recorded), caption="Families that can, in one layer, and 
 # two states, answers go wrong. Chapter 02 (section 5) measured this for one task. It can be asked of any net: the
 # spread at positions 10 to 100 foretells the position where the net will fail, without running it there.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch10.horizons(recorded),
     alt="Positions where nets fail against positions where their states foretold it, on "

@@ -64,9 +64,9 @@ FAULTS = [
     Fault("noise", "second_weights(n).min()) >= 0", "-second_weights(n).max()) >= 0", "step 1"),
     Fault("noise", "draw.uniform(-e, e,", "draw.uniform(-2 * e, 2 * e,", "step 2"),
     Fault("noise", "P @ any_layer(A, B) @ R)", "P @ any_layer(A, B) @ P)", "step 3"),
-    Fault("noise", "any_layer(A, P @ B))", "any_layer(A, B @ P))", "step 3"),
-    Fault("noise", "(n - 1) * h(o, o)) == 0", "n * h(o, o)) == 0", "step 4"),
-    Fault("noise", "(n - 2) * h(o, o)) == 0", "(n - 1) * h(o, o)) == 0", "step 4"),
+    Fault("noise", "== P @ R @ any_layer(M, M)", "== R @ P @ any_layer(M, M)", "step 3"),
+    Fault("noise", "+ (n - 1) * h(o, o)).all()", "+ n * h(o, o)).all()", "step 4"),
+    Fault("noise", "+ (n - 2) * h(o, o)).all()", "+ (n - 1) * h(o, o)).all()", "step 4"),
     Fault("noise", "+ (n - 1) * both, 2 *", "+ n * both, 2 *", "step 5"),
     Fault("noise", "2 * max(d + o - 1, 0)", "max(d + o - 1, 0)", "step 5"),
     Fault("noise", "d - 1 == 2**layer * e", "d - 1 == 4**layer * e", "step 6"),
@@ -91,6 +91,7 @@ FAULTS = [
     #
     Fault("levels", '"D_12", "Tomita 5")', '"D_12", "Tomita 6")', "step 1"),
     Fault("levels", "range(52, 101)) / 49", "range(51, 101)) / 50", "step 2"),
+    Fault("levels", "range(42, 101)) / 59", "range(41, 101)) / 60", "step 2"),
     #
     Fault("at_least", '"Cycle Navigation", "S_3")]', '"Cycle Navigation", "Tomita 3")]', "step 1"),
     Fault("at_least", "range(T - 1, -1, -size)]", "range(T - 1, -1, 1 - size)]", "step 2"),
@@ -108,6 +109,7 @@ FAULTS = [
     Fault("gradient", "sp.tanh(-3 * u) + sp.tanh(3 * u)", "sp.tanh(-3 * u) - sp.tanh(3 * u)", "step 1"),
     Fault("gradient", "math.tanh(3 * s * x[-1])", "math.tanh(3 * s * x[-1] + 1)", "step 1"),
     Fault("gradient", "math.tanh(3 * s * x[-1])", "math.tanh(1.1 * s * x[-1])", "step 2"),
+    Fault("gradient", "x = np.array(run(signs))", "x = np.array(run(signs)) ** 2", "step 2"),
     #
     Fault("cost", "T, C = 512, 128", "T, C = 512, 64", "step 1"),
     Fault("cost", "Fraction(T, C * depths(T, C))", "Fraction(T, C) / Fraction(math.log(T, C))", "step 2"),

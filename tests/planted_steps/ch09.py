@@ -202,6 +202,7 @@ FAULTS = [
         "M, c = M @ A, c @ A + s * v * k / (k @ k) + 1e-3",
         "step 2",
     ),
+    Fault("open_interval", "beta * (sp.Rational(1, 2) - first)", "beta * (1 - first)", "step 3"),
     Fault(
         "open_interval",
         'beta = sp.Symbol("w"), sp.Rational(199, 100)',
@@ -222,6 +223,7 @@ FAULTS = [
         "step 2",
     ),
     Fault("recurrent_delta", "for at in (0, 0.9))", "for at in (0, 0.5))", "step 3"),
+    Fault("recurrent_delta", "off = np.linspace(-0.1, 0.1, 2001)", "off = np.linspace(-0.4, 0.4, 2001)", "step 3"),
     Fault(
         "recurrent_delta",
         "sigma = float(1 / (1 + sp.exp(gate)))",

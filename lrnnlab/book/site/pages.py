@@ -18,8 +18,8 @@ from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
+from lrnnlab.book.folding import folded
 from lrnnlab.book.running import BookError
-from lrnnlab.book.site.folding import folded
 
 # latex2mathml's errors have no common ancestor
 REFUSED = tuple(kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception))
