@@ -38,7 +38,6 @@ from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import call, claim, number, numbers
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
-from lrnnlab.show.automaton_figures import walk
 from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
@@ -346,30 +345,6 @@ def rule_widget(raw: np.ndarray) -> Explorer:
         initial={"rule": "clip", "p": 1.2},
         sentence=sentence,
         alt="One raw block and what the chosen column rule makes of it.",
-    )
-
-
-def walk_widget(machine: MooreMachine, task: MachineTask) -> Explorer:
-    """The way of a typed string of digits through a machine found in a network that adds them."""
-    from lrnnlab.show.widgets import explore
-
-    def draw(string, step):
-        tokens = task.read(string).tolist()
-        return walk(machine, tokens, min(step, len(tokens)))
-
-    def sentence(string, step):
-        tokens = task.read(string).tolist()
-        step = min(step, len(tokens))
-        total = sum(tokens[:step])
-        return (f"After {step} of {len(tokens)} digits the sum is {total}, "
-                f"so the answer is <b>{total % task.classes}</b>.")
-
-    return explore(
-        draw,
-        {"string": "0324132", "step": list(range(13))},
-        initial={"step": 4},
-        sentence=sentence,
-        alt="The automaton found in the network, with the way of the typed string through it.",
     )
 
 

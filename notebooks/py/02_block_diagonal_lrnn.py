@@ -28,6 +28,7 @@ import torch
 
 import lrnnlab.show.automaton_figures
 import lrnnlab.show.fading_figures
+import lrnnlab.show.moving
 import lrnnlab.show.training_figures
 import lrnnlab.tables.lrnn_reasons
 import lrnnlab.tables.report
@@ -1326,10 +1327,11 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# Walk a string of your own through it: type digits, press Enter, move the step.
+# Walk through it: press digits, here or on the keyboard. *Try:* find a second string that ends where 0324 does, and
+# then go on with the same digits from both.
 
 # %%
-walk_widget = ch02.walk_widget(machine, task)
+walk_widget = show.moving.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]

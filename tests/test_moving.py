@@ -1,0 +1,266 @@
+"""Pictures that move: their mathematics is Python's, pointer and keys move them, and no server is needed.
+
+Everything is asked of a real browser: the module itself is evaluated there, on random values, and a fault planted in it
+is caught; and each picture is moved on a page that was opened from a disk without a network.
+"""
+
+import statistics
+
+import numpy as np
+import pytest
+from browser import MS, artefacts
+
+from lrnnlab.algebra.kernel_fits import spectrum
+from lrnnlab.automata import MooreMachine
+from lrnnlab.book.site.faults import faults
+from lrnnlab.book.site.moving import moving_html, script
+from lrnnlab.book.site.pages import Place, framed
+from lrnnlab.book.site.script import SCRIPT
+from lrnnlab.book.site.style import sheet
+from lrnnlab.chapters import ch05
+from lrnnlab.show import moving
+from lrnnlab.show.moving import NAMES, Moving, module
+from lrnnlab.tasks import Sum
+
+MADE = {
+    "walk": lambda: moving.walk(Sum(5).machine, [0, 3]),
+    "disc": lambda: ch05.modes_widget("shift by 7, half circle"),
+}
+
+
+def test_every_picture_is_tested():
+    assert set(MADE) == set(NAMES) == set(AGREES) == set(PLANTED) == set(MOVES)
+
+
+# --- mathematics -----------------------------------------------------------------------------------------------------
+
+IMPORT = """async source => {
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  window.mathematics = (await import(url)).default.mathematics;
+}"""
+
+
+@pytest.fixture(scope="module")
+def ask(browser):
+    """ask(source) evaluates a module; what it gives calls one of its functions: asked("run", machine, word)."""
+    page = browser.new_page()
+    page.set_default_timeout(MS)
+
+    def ask(source):
+        page.evaluate(IMPORT, source)
+        return lambda name, *values: page.evaluate("([name, values]) => mathematics[name](...values)", [name, values])
+
+    yield ask
+    page.close()
+
+
+def walk_agrees(asked):
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        Q, V = draw.integers(1, 9), draw.integers(1, 4)
+        machine = MooreMachine(draw.integers(Q, size=(V, Q)), draw.integers(2, size=Q), int(draw.integers(Q)), "abc"[:V])
+        given = {"initial": machine.initial, "transitions": machine.transitions.tolist()}
+        word = draw.integers(V, size=12).tolist()
+        assert asked("run", given, word) == [machine.initial, *machine.run(word).tolist()]
+        words = asked("shortest", given)
+        by_length, length = {machine.initial: 0}, 0
+        while len(by_length) > length and length < Q:  # how far each state is, by powers of the relation
+            length += 1
+            before = [q for q, far in by_length.items() if far == length - 1]
+            for q in {int(moves[q]) for moves in machine.transitions for q in before} - set(by_length):
+                by_length[q] = length
+        for state, found in enumerate(words):
+            assert (found is not None) == (state in by_length)
+            if found is not None:
+                assert len(found) == by_length[state] and [machine.initial, *machine.run(found)][-1] == state
+
+
+def pairs(values):
+    return np.stack([values.real, values.imag], 1).tolist()
+
+
+def disc_agrees(asked):
+    draw = np.random.default_rng(1)
+    for N in (1, 2, 5, 12, 16):
+        nodes = draw.uniform(0.3, 1.05, N) * np.exp(1j * draw.uniform(-np.pi, np.pi, N))
+        weights = draw.normal(size=N) + 1j * draw.normal(size=N)
+        taps = asked("response", pairs(nodes), pairs(weights), 40)
+        assert np.allclose(taps, ch05.impulse_response(nodes, weights, 40), rtol=1e-10, atol=1e-12)
+        assert np.allclose(asked("frequencies", taps[:24]), np.abs(np.fft.fft(taps[:24], 360))[:181], atol=1e-10)
+        for L in (8, 24):
+            found, wanted = asked("spectrum", pairs(nodes), L), spectrum(nodes, L)
+            assert np.allclose(found["values"], wanted["values"], atol=1e-12 * wanted["values"][0])
+            assert found["rank"] == wanted["rank"]
+            if wanted["condition"] < 1e8:
+                assert found["condition"] == pytest.approx(wanted["condition"], rel=1e-6)
+    grid = np.exp(2j * np.pi * np.arange(12) / 12)
+    assert asked("spectrum", pairs(grid), 24)["condition"] == spectrum(grid, 24)["condition"] == np.inf
+
+
+AGREES = {"walk": walk_agrees, "disc": disc_agrees}
+PLANTED = {
+    "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
+    "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_s_mathematics_is_python_s(ask, name):
+    AGREES[name](ask(module(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_planted_fault_in_it_is_caught(ask, name):
+    right, wrong = PLANTED[name]
+    assert module(name).count(right) == 1
+    with pytest.raises(AssertionError):
+        AGREES[name](ask(module(name).replace(right, wrong)))
+
+
+# --- on a page without a server --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A small site: a page for every picture."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "moving").mkdir()
+    (folder / "style.css").write_text(sheet(), encoding="utf-8")
+    (folder / "page.js").write_text(SCRIPT, encoding="utf-8")
+    (folder / "index.html").write_text("<h1>All</h1>")
+    for name, make in MADE.items():
+        content = f"<h1>{name}</h1>{moving_html(make(), f'moving/{name}.js')}"
+        page = framed(content, Place(f"{name}.html", name), None, None)
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+        (folder / "moving" / f"{name}.js").write_text(script(name), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def opened(browser, folder):
+    """opened(name, width, scheme) gives the page of a picture, opened from the disk without a network."""
+    contexts, said = [], []
+
+    def open_page(name, width=1280, scheme="light", **options):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True,
+                                            **options))  # fmt: skip
+        contexts[-1].set_default_timeout(MS)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto((folder / f"{name}.html").as_uri())
+        return page
+
+    yield open_page
+    assert said == []
+    for context in contexts:
+        context.close()
+
+
+def shown(page):
+    """What can be seen: the drawing, and the sentence under it."""
+    picture = page.locator(".moving-picture")
+    return picture.locator(".panels").inner_html(), picture.get_by_role("status").inner_html()
+
+
+def drag(page, handle, across, down):
+    """Drag by so many pixels, by the pointer."""
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + across / 2, y + down / 2)
+    page.mouse.move(x + across, y + down)
+    page.mouse.up()
+
+
+def disc_by_pointer(page):
+    drag(page, page.get_by_role("slider", name="mode 3", exact=True), -20, 15)
+
+
+MOVES = {  # name -> (by pointer, what has the focus, a key)
+    "walk": (lambda page: page.get_by_role("button", name="read 4").click(), "[role=group] button", "3"),
+    "disc": (disc_by_pointer, "[aria-label='mode 5']", "ArrowDown"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pointer_and_keyboard_move_the_picture_and_its_sentence(opened, name):
+    page = opened(name)
+    by_pointer, focus, key = MOVES[name]
+    assert page.locator(".moving-picture .controls > *").count() <= 4
+    for act in (by_pointer, lambda page: page.locator(focus).first.press(key)):
+        drawing, sentence = shown(page)
+        act(page)
+        now = shown(page)
+        assert now[0] != drawing and now[1] != sentence
+
+
+def test_the_sentence_of_the_disc(opened):
+    page = opened("disc")
+    said = page.locator("[role=status]")
+    assert "100 % of the kernel's energy" in said.inner_text()
+    page.get_by_label("modes", exact=True).select_option("shift by 7, DFT grid")
+    assert "rank 12 and condition number infinite" in said.inner_text()
+    page.get_by_label("modes", exact=True).select_option("box, half circle")
+    for _ in range(2):
+        page.get_by_role("slider", name="mode 1", exact=True).press("ArrowUp")
+    assert "grows tenfold in 116 steps" in said.inner_text()
+
+
+TIMED = """async ([focus, key]) => {
+  const node = document.querySelector(`.moving-picture ${focus}`), found = [];
+  for (let n = 0; n < 20; n++) {
+    await new Promise(requestAnimationFrame);
+    const began = performance.now();
+    node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    if (node.type === "range") {
+      node.value = Number(node.value) < node.max ? Number(node.value) + 1 : node.min;
+      node.dispatchEvent(new Event("input"));
+    }
+    document.body.getBoundingClientRect();
+    await new Promise(requestAnimationFrame);
+    found.push(performance.now() - began);
+  }
+  return found;
+}"""
+
+
+def test_from_key_to_picture(opened):
+    times = {}
+    for name, (_, focus, key) in MOVES.items():
+        times[name] = statistics.median(opened(name).evaluate(TIMED, [focus, key]))
+    print("median milliseconds from key to picture:", {name: round(ms) for name, ms in times.items()})
+    assert max(times.values()) < 1000  # how busy the machine is, is no fault of the picture; a frozen one is
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_picture_fits_its_page_and_axe_finds_nothing(opened, width, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    for name in NAMES:
+        page = opened(name, width, scheme)
+        page.screenshot(path=artefacts() / f"moving_{name}_{width}_{scheme}.png")
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+        found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"] == [], name
+
+
+def test_without_scripts_the_page_says_what_could_be_seen(opened):
+    for name, make in MADE.items():
+        page = opened(name, java_script_enabled=False)
+        assert make().alt in page.locator("figure").inner_text()
+
+
+def test_the_pages_have_no_fault(folder):
+    assert [str(fault) for fault in faults(folder)] == []
+
+
+# --- in Python -------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_needs_its_words_and_a_name_that_there_is():
+    with pytest.raises(ValueError, match="alternative text"):
+        Moving("walk", {}, {}, " ")
+    with pytest.raises(ValueError, match=r"walk.*got 'swim'"):
+        Moving("swim", {}, {}, "A.")
