@@ -17,7 +17,7 @@ from lrnnlab.book.site.moving import moving_html, script
 from lrnnlab.book.site.pages import Place, framed
 from lrnnlab.book.site.script import SCRIPT
 from lrnnlab.book.site.style import sheet
-from lrnnlab.chapters import ch05
+from lrnnlab.chapters import ch02, ch05
 from lrnnlab.show import moving
 from lrnnlab.show.moving import NAMES, Moving, module
 from lrnnlab.tasks import Sum
@@ -25,6 +25,7 @@ from lrnnlab.tasks import Sum
 MADE = {
     "walk": lambda: moving.walk(Sum(5).machine, [0, 3]),
     "disc": lambda: ch05.modes_widget("shift by 7, half circle"),
+    "simplex": ch02.simplex_widget,
 }
 
 
@@ -97,10 +98,33 @@ def disc_agrees(asked):
     assert asked("spectrum", pairs(grid), 24)["condition"] == spectrum(grid, 24)["condition"] == np.inf
 
 
-AGREES = {"walk": walk_agrees, "disc": disc_agrees}
+def simplex_agrees(asked):
+    draw = np.random.default_rng(2)
+    for soft in (0.1, 1.0, 5.0):
+        A = draw.dirichlet([soft] * 3, size=3).T  # columns are distributions
+        columns = A.T.tolist()
+        found = asked("ways", columns, 60)
+        for t in (0, 1, 2, 17, 60):
+            power = np.linalg.matrix_power(A, t)
+            assert np.allclose(found[t], power.T, atol=1e-12)
+            gaps = {(i, j): abs(power[:, i] - power[:, j]).sum() / 2 for i, j in ((0, 1), (0, 2), (1, 2))}
+            far, i, j = asked("farthest", found[t])
+            assert far == pytest.approx(max(gaps.values()), abs=1e-12) and gaps[i, j] == pytest.approx(far, abs=1e-12)
+        lost = asked("forgotten", columns, 1e-3, 1000)
+        spread = [np.ptp(np.linalg.matrix_power(A, t), axis=1).max() for t in range(lost)]
+        assert min(spread, default=1) > 1e-3 / 2  # while two states are apart, some entry of the power shows it
+        assert np.ptp(np.linalg.matrix_power(A, lost), axis=1).max() <= 1e-3
+        inside = asked("shares", [160 + 10 * soft, 200])
+        assert sum(inside) == pytest.approx(1) and min(inside) >= 0
+    assert asked("forgotten", np.eye(3).tolist(), 1e-3, 100) is None
+    assert asked("shares", [160, -500]) == pytest.approx([1, 0, 0], abs=0.2)
+
+
+AGREES = {"walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
     "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
+    "simplex": ("Math.abs(one - b[i]), 0) / 2", "Math.abs(one - b[i]), 0)"),
 }
 
 
@@ -177,9 +201,14 @@ def disc_by_pointer(page):
     drag(page, page.get_by_role("slider", name="mode 3", exact=True), -20, 15)
 
 
+def simplex_by_pointer(page):
+    drag(page, page.get_by_role("slider", name="column 2"), 30, -40)
+
+
 MOVES = {  # name -> (by pointer, what has the focus, a key)
     "walk": (lambda page: page.get_by_role("button", name="read 4").click(), "[role=group] button", "3"),
     "disc": (disc_by_pointer, "[aria-label='mode 5']", "ArrowDown"),
+    "simplex": (simplex_by_pointer, "[aria-label='column 3']", "ArrowUp"),
 }
 
 

@@ -57,6 +57,7 @@ from lrnnlab.show.style import (
 from lrnnlab.tasks import MachineTask
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from lrnnlab.show.moving import Moving
     from lrnnlab.show.widgets import Explorer
 
 POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
@@ -346,6 +347,29 @@ def rule_widget(raw: np.ndarray) -> Explorer:
         sentence=sentence,
         alt="One raw block and what the chosen column rule makes of it.",
     )
+
+
+BLOCKS = {  # of the simplex: [i, j] takes state j to state i
+    "soft counter": [[0.03, 0.03, 0.94], [0.94, 0.03, 0.03], [0.03, 0.94, 0.03]],
+    "counter": [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+    "soft reset": [[0.9, 0.8, 0.85], [0.05, 0.15, 0.05], [0.05, 0.05, 0.1]],
+    "two that stay, one that leaves": [[1, 0, 0.3], [0, 1, 0.3], [0, 0, 0.4]],
+}
+
+
+def simplex_widget(block: str = "soft counter") -> Moving:
+    """Columns of a block of three states to drag on the simplex, and what becomes of the states; opens on a block.
+
+    >>> simplex_widget("counter").at["columns"][0]
+    [0, 1, 0]
+    """
+    from lrnnlab.show.moving import Moving
+
+    columns = {name: np.array(rows).T.tolist() for name, rows in BLOCKS.items()}
+    alt = ("A triangle whose corners are three states, with the three columns of a block as points to drag or to move "
+           "with the arrow keys, and the way of each state under repeated products; beside it the largest distance of two "
+           "states by the number of steps, on a logarithmic axis.")  # fmt: skip
+    return Moving("simplex", {"blocks": columns}, {"block": block, "columns": columns[block], "t": 12}, alt)
 
 
 # ------------------------------------------------------------------------------- how long a soft network is right

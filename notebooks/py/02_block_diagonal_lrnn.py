@@ -1223,6 +1223,20 @@ with show.fails("step 1"):
     assert tau(A) == 1 - 5 * A.min() == Fraction(95, 100), "step 1: the overlap"
 
 # %% [markdown]
+# ### A picture to play with: a block of three states
+#
+# The distributions over three states are a triangle, and a column of a block is a point of it: where its state goes.
+# Drag the columns (or step to them with Tab and press arrow keys), and see what every state becomes when the same
+# token comes again and again.
+#
+# *Try:* the soft counter forgets where it began, as Theorem 7 says. Drag each column into its corner: how near must
+# it come for float32 to tell the states apart after 1,000 steps? Then let two columns meet.
+
+# %%
+simplex_widget = ch02.simplex_widget("soft counter")
+simplex_widget
+
+# %% [markdown]
 # ## 6 The automaton inside
 #
 # Snap every column, and each head is a finite automaton. Which of them are needed to answer? The proof of a snapped

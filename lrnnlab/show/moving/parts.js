@@ -84,7 +84,7 @@ const choice = (label, options, change) => {
 const range = (label, least, most, change) => {
   const input = html("input", { type: "range", "aria-label": label, min: least, max: most, step: 1, autocomplete: "off",
     input: () => change(Number(input.value)) });
-  const output = html("output");
+  const output = html("span");
   const node = html("label", {}, `${label} `, input, " ", output);
   return { node, input, show: (value, text) => {
     input.value = value;
