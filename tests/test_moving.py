@@ -4,6 +4,7 @@ Everything is asked of a real browser: the module itself is evaluated there, on 
 is caught; and each picture is moved on a page that was opened from a disk without a network.
 """
 
+import itertools
 import statistics
 
 import numpy as np
@@ -17,7 +18,7 @@ from lrnnlab.book.site.moving import moving_html, script
 from lrnnlab.book.site.pages import Place, framed
 from lrnnlab.book.site.script import SCRIPT
 from lrnnlab.book.site.style import sheet
-from lrnnlab.chapters import ch02, ch05
+from lrnnlab.chapters import ch01, ch02, ch05, ch08
 from lrnnlab.show import moving
 from lrnnlab.show.moving import NAMES, Moving, module
 from lrnnlab.tasks import Sum
@@ -26,6 +27,8 @@ MADE = {
     "walk": lambda: moving.walk(Sum(5).machine, [0, 3]),
     "disc": lambda: ch05.modes_widget("shift by 7, half circle"),
     "simplex": ch02.simplex_widget,
+    "killers": ch01.killers_widget,
+    "fields": ch08.exact_fields_widget,
 }
 
 
@@ -120,10 +123,56 @@ def simplex_agrees(asked):
     assert asked("shares", [160, -500]) == pytest.approx([1, 0, 0], abs=0.2)
 
 
-AGREES = {"walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def killers_agrees(asked):
+    draw = np.random.default_rng(3)
+    points = {letter: [point.real, point.imag] for letter, point in ch01.POINTS.items()}
+    for _ in range(20):
+        gates = dict(zip("01-", draw.choice(list(ch01.GATES), 3)))
+        word = "".join(draw.choice(list("01-"), 9))
+        found = asked("channel", word, {letter: ch01.GATES[gate] for letter, gate in gates.items()}, points)
+        assert np.allclose(np.array(found) @ [1, 1j], ch01.channel_path(word, gates), atol=1e-12)
+        operands = "-".join(map(str, draw.integers(5, size=4)))
+        assert np.allclose(asked("block", operands, 5), ch01.block_path(operands), atol=1e-12)
+
+
+def fields_agrees(asked):
+    draw = np.random.default_rng(4)
+    for case in range(12):
+        Q, V = (4, 2) if case % 3 else (int(draw.integers(1, 7)), 3)
+        moves = draw.integers(Q, size=(V, Q))
+        if case % 3 == 1:  # a machine that knows the last two letters and nothing else
+            moves = np.array([[2 * (state % 2) + token for state in range(Q)] for token in range(V)])
+        machine = MooreMachine(moves, draw.integers(2, size=Q), int(draw.integers(Q)), "abc"[:V])
+        given = {"initial": machine.initial, "transitions": moves.tolist(), "outputs": machine.outputs.tolist()}
+        word = draw.integers(V, size=9)
+        said = machine.answer(word)[-1]
+        assert asked("answer", given, word.tolist()) == said
+        shares = [np.mean([machine.answer([*word[:k], other, *word[k + 1 :]])[-1] != said for other in range(V)
+                           if other != word[k]]) for k in range(9)]  # fmt: skip
+        assert np.allclose(asked("field", given, word.tolist()), shares)
+        met = {after(machine, machine.initial, w) for n in range(Q) for w in itertools.product(range(V), repeat=n)}
+        spread = (
+            {len({machine.outputs[after(machine, q, ending)] for q in met})
+             for ending in itertools.product(range(V), repeat=letters)}
+            for letters in range(6)
+        )  # fmt: skip
+        found = next((letters for letters, answers in enumerate(spread) if answers == {1}), None)
+        far = asked("reach", given)
+        assert far == found if found is not None else (far is None or far > 5)
+
+
+def after(machine, state, word):
+    for token in word:
+        state = int(machine.transitions[token, state])
+    return state
+
+
+AGREES = {"fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
     "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
+    "killers": ("c * x - s * y + (1 - size) * px", "c * x + s * y + (1 - size) * px"),
+    "fields": ("answer(machine, word.with(k, other)) !== right", "answer(machine, word.with(k, other)) === right"),
     "simplex": ("Math.abs(one - b[i]), 0) / 2", "Math.abs(one - b[i]), 0)"),
 }
 
@@ -188,7 +237,7 @@ def shown(page):
 
 def drag(page, handle, across, down):
     """Drag by so many pixels, by the pointer."""
-    box = handle.bounding_box()
+    box = handle.locator(".halo").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -205,10 +254,20 @@ def simplex_by_pointer(page):
     drag(page, page.get_by_role("slider", name="column 2"), 30, -40)
 
 
+def killers_by_pointer(page):
+    page.get_by_role("button", name="with a block").click()
+
+
+def fields_by_pointer(page):
+    page.get_by_role("button", name="letter 10").click()
+
+
 MOVES = {  # name -> (by pointer, what has the focus, a key)
     "walk": (lambda page: page.get_by_role("button", name="read 4").click(), "[role=group] button", "3"),
     "disc": (disc_by_pointer, "[aria-label='mode 5']", "ArrowDown"),
-    "simplex": (simplex_by_pointer, "[aria-label='column 3']", "ArrowUp"),
+    "killers": (killers_by_pointer, "[aria-label^='gate of \u2212']", "End"),
+    "fields": (fields_by_pointer, "[aria-label^='letter 12']", "ArrowUp"),
+    "simplex": (simplex_by_pointer, "[aria-label='column 3']", "ArrowDown"),
 }
 
 
@@ -245,6 +304,10 @@ TIMED = """async ([focus, key]) => {
     if (node.type === "range") {
       node.value = Number(node.value) < node.max ? Number(node.value) + 1 : node.min;
       node.dispatchEvent(new Event("input"));
+    }
+    if (node.tagName === "SELECT") {
+      node.selectedIndex = (node.selectedIndex + 1) % node.length;
+      node.dispatchEvent(new Event("change"));
     }
     document.body.getBoundingClientRect();
     await new Promise(requestAnimationFrame);
