@@ -21,6 +21,7 @@ from lrnnlab.book.site.style import sheet
 from lrnnlab.chapters import ch01, ch02, ch05, ch08
 from lrnnlab.show import moving
 from lrnnlab.show.moving import NAMES, Moving, module
+from lrnnlab.tables import lrnn_film
 from lrnnlab.tasks import Sum
 
 MADE = {
@@ -28,6 +29,7 @@ MADE = {
     "disc": lambda: ch05.modes_widget("shift by 7, half circle"),
     "simplex": ch02.simplex_widget,
     "killers": ch01.killers_widget,
+    "film": ch02.film_widget,
     "fields": ch08.exact_fields_widget,
 }
 
@@ -167,12 +169,25 @@ def after(machine, state, word):
     return state
 
 
-AGREES = {"fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def film_agrees(asked):
+    draw = np.random.default_rng(5)
+    A = draw.dirichlet([0.2] * 4, size=(3, 2, 4)).transpose(0, 1, 3, 2)  # (V, h, b, b), columns are distributions
+    text = lrnn_film.written(A)
+    for token in range(3):
+        heads = np.array(asked("blocks", text, [3, 2, 4], token))
+        assert np.abs(heads - A[token]).max() <= 0.5 / 63 + 1e-9
+        for least in (0.5, 0.9):
+            assert asked("pure", heads.tolist(), least) == (heads.max(1) >= least).sum()
+    assert asked("read", "0_") == [0, 1]
+
+
+AGREES = {"film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
     "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
     "killers": ("c * x - s * y + (1 - size) * px", "c * x + s * y + (1 - size) * px"),
     "fields": ("answer(machine, word.with(k, other)) !== right", "answer(machine, word.with(k, other)) === right"),
+    "film": ("DIGITS.indexOf(sign) / 63", "DIGITS.indexOf(sign) / 64"),
     "simplex": ("Math.abs(one - b[i]), 0) / 2", "Math.abs(one - b[i]), 0)"),
 }
 
@@ -262,11 +277,18 @@ def fields_by_pointer(page):
     page.get_by_role("button", name="letter 10").click()
 
 
+def film_by_pointer(page):
+    page.get_by_role("button", name="play").click()
+    page.wait_for_function("document.querySelector('.moving-picture input').value > 2")
+    page.get_by_role("button", name="pause").click()
+
+
 MOVES = {  # name -> (by pointer, what has the focus, a key)
     "walk": (lambda page: page.get_by_role("button", name="read 4").click(), "[role=group] button", "3"),
     "disc": (disc_by_pointer, "[aria-label='mode 5']", "ArrowDown"),
     "killers": (killers_by_pointer, "[aria-label^='gate of \u2212']", "End"),
     "fields": (fields_by_pointer, "[aria-label^='letter 12']", "ArrowUp"),
+    "film": (film_by_pointer, "input[type=range]", "ArrowRight"),
     "simplex": (simplex_by_pointer, "[aria-label='column 3']", "ArrowDown"),
 }
 

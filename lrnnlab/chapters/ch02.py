@@ -38,6 +38,7 @@ from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import call, claim, number, numbers
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
+from lrnnlab.records import read_all, recorded_folder
 from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
@@ -53,8 +54,9 @@ from lrnnlab.show.style import (
     styled,
     symbol_looks,
     typeset,
+    value_colour,
 )  # fmt: skip
-from lrnnlab.tasks import MachineTask
+from lrnnlab.tasks import MachineTask, Sum
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
     from lrnnlab.show.moving import Moving
@@ -370,6 +372,25 @@ def simplex_widget(block: str = "soft counter") -> Moving:
            "with the arrow keys, and the way of each state under repeated products; beside it the largest distance of two "
            "states by the number of steps, on a logarithmic axis.")  # fmt: skip
     return Moving("simplex", {"blocks": columns}, {"block": block, "columns": columns[block], "t": 12}, alt)
+
+
+def film_widget() -> Moving:
+    """The recorded run of ``lrnn/film``: every ten steps its blocks, its answers and its accuracy by position.
+
+    >>> film_widget().at
+    {'frame': 0, 'token': 1}
+    """
+    from lrnnlab.show.moving import Moving
+
+    (record,) = read_all(recorded_folder() / "records" / "lrnn" / "film" / "desk")
+    adding = Sum(record["config"]["modulus"])
+    data = {key: record[key] for key in ("frames", "shape", "positions", "answers", "train_length")} | {
+        "symbols": list(adding.symbols), "chance": adding.chance,
+        "colours": [value_colour(value, adding.classes) for value in range(adding.classes)],
+    }  # fmt: skip
+    alt = ("A training run as a film, with a button that plays it and a slider over its frames: the heatmaps of eight heads, "
+           "60 strings as points that move to the corners of a pentagon, and the accuracy by position.")  # fmt: skip
+    return Moving("film", data, {"frame": 0, "token": 1}, alt)
 
 
 # ------------------------------------------------------------------------------- how long a soft network is right

@@ -743,6 +743,20 @@ for row, found in measured.items():
 
 
 # %% [markdown]
+# ### Watch it train
+#
+# The `softmax` run of seed 101, recorded every ten steps (`lrnnlab reproduce lrnn/film`). Left the blocks of a token, in
+# the middle 60 strings of 40 digits, each pulled to the corners by the probabilities of its answers; a colour is the
+# right answer.
+#
+# *Try:* find the first frame that is right at position 40 and not yet at 500. How many columns are pure by then? And
+# from which frame on does snapping help?
+
+# %%
+film_widget = ch02.film_widget()
+film_widget
+
+# %% [markdown]
 # ### The whole network in ten lines
 #
 # What was trained? The vector of each token goes through $g$ once; softmax makes its columns distributions; then
