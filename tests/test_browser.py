@@ -10,7 +10,6 @@ import re
 import shutil
 import statistics
 import time
-import warnings
 from pathlib import Path
 
 import nbformat
@@ -68,34 +67,6 @@ def gallery():
             cells.append(new_code_cell(f"made[{name!r}]"))
             names.append(f"{source.stem[:2]} {name}")
     return new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), names
-
-
-@pytest.fixture(scope="module")
-def program():
-    """The browser; where there is none: a failure if there must be one, else a skip that nobody overlooks."""
-    try:
-        import playwright  # noqa: F401
-    except ImportError:
-        why = "Playwright is not installed"
-    else:
-        why = None if (found := chromium()) else "there is no Chromium"
-    if why and required():
-        pytest.fail(f"{why}, and LRNNLAB_BROWSER or CI asks for it", pytrace=False)
-    if why:
-        warnings.warn(f"NO BROWSER TEST: {why}; nothing was tested in a browser", stacklevel=1)
-        pytest.skip(f"NO BROWSER TEST: {why}")
-    return found
-
-
-@pytest.fixture(scope="module")
-def browser(program):
-    from playwright.sync_api import expect, sync_playwright
-
-    expect.set_options(timeout=MS)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=MS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -372,7 +343,7 @@ def widgets(widgets_lab):
     """name -> the output area of each widget; every one of them has run."""
     panel = widgets_lab.locator(PANEL)
     finished(widgets_lab, panel)
-    areas = panel.locator(".jp-OutputArea-output:has(> .widget-vbox)")
+    areas = panel.locator(".jp-OutputArea-output:is(:has(> .widget-vbox), :has(.moving-picture))")
     names = gallery()[1]
     areas.nth(len(names) - 1).wait_for()
     assert areas.count() == len(names) > 0

@@ -226,9 +226,8 @@ check("05.1", my_ring)
 # Each mode is a point $\lambda = |\lambda| e^{i\theta}$. Its angle is how far it turns in a step, its radius what is left after a step. Twelve modes:
 
 # %%
-opened = {"modes": "shift by 7, half circle", "drag": "all modes", "angle": 0, "radius": 1.0}
 show.figure(
-    ch05.ModesOnDisc()(**opened),
+    ch05.modes_on_disc("shift by 7, half circle"),
     alt="Left the unit circle with twelve modes on its upper half and their mirror images on "
         "the lower half. Right above the impulse response: 1 at lag 7, -1 at lag 31, 1 at lag "
         "55 and 0 elsewhere; the kernel of 24 taps is 1 at lag 7 only. Right below a flat "
@@ -239,19 +238,14 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try.* **(a)** The same modes at radius 0.97: the peak becomes lower, and the echo too. At 1.02 the layer explodes: the paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
+# Drag the modes, or step through them with Tab and move them with the arrow keys: left and right turn by 1°, up and down change $|\lambda|$ by 0.01, with Shift five times as much.
+#
+# *Try.* **(a)** Drag all modes to radius 0.97: the peak becomes lower, and the echo too. At 1.02 the layer explodes: the paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
 # **(b)** The DFT grid, whose kernel repeats after 12: turn it. Tap $k$ is multiplied by $\cos k\theta$, so at 5° the echo at lag 19 is all but gone, and at 10° it hangs upside down. At 15° modes and mirror images meet again: look at the rank in the sentence.
 # **(c)** One mode out of place, by 5°, in "box" and in "fading sine, real modes": which one breaks?
 
 # %%
-disc_widget = explore(
-    ch05.ModesOnDisc(),
-    {"modes": list(ch05.SETS), "drag": list(ch05.DRAG), "angle": list(ch05.ANGLES),
-     "radius": [0.6, 0.8, 0.9, 0.97, 1.0, 1.02]},
-    initial=opened, sentence=ch05.modes_sentence,
-    alt="Modes on the complex disc, the impulse response of their recurrence, and the "
-        "frequency response of the kernel.",
-)  # fmt: skip
+disc_widget = ch05.modes_widget("shift by 7, half circle")
 disc_widget
 
 # %% [markdown]

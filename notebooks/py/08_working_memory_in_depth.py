@@ -1972,6 +1972,18 @@ if gradient_records:
     )  # fmt: skip
 
 # %% [markdown]
+# ### Which letters count? Ask the machine
+#
+# What a net *should* look at needs no gradient: put every other letter in a place of the word, and see whether the smallest machine
+# of the task changes its answer. The bars are exact.
+#
+# *Try:* in Even Pairs, which places count, and does it matter what stands between them? Change letters of $S_3$ until a bar is gone.
+
+# %%
+exact_fields_widget = ch08.exact_fields_widget()
+exact_fields_widget
+
+# %% [markdown]
 # ### What a gradient cannot tell
 #
 # It says where a small change of a letter's *vector* would change the logits. That is not where the answer comes from. Here is a

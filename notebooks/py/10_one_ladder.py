@@ -26,6 +26,7 @@ import sympy as sp
 import torch
 
 import lrnnlab
+import lrnnlab.show.moving
 from lrnnlab import analysis, records, show, snap
 from lrnnlab.algebra import foretelling
 from lrnnlab.automata import quotients, tracked
@@ -695,6 +696,15 @@ show.figure(
     caption="Pairs ab and ba in any number, then a c; the smallest machine that says 1 after "
     "these strings alone.",
 )
+
+# %%
+own_walk_widget = show.moving.walk(mine)
+own_walk_widget
+
+# %% [markdown]
+# Press its letters. *Try:* can you lead it to a state that it never leaves, and how short can the word be?
+
+# %%
 show.table(
     ch10.exact_rows(mine),
     caption="Exact weights for it, compared with the machine on all words. Size: of the largest "

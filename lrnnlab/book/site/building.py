@@ -15,6 +15,7 @@ from lrnnlab.book.drifting import read_twin, source_of
 from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
 from lrnnlab.book.site.flipbooks import book_html, flipbook
+from lrnnlab.book.site.moving import moving_html, script
 from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, title
 from lrnnlab.book.site.reference import reference
 from lrnnlab.book.site.script import SCRIPT
@@ -22,6 +23,7 @@ from lrnnlab.book.site.searching import index
 from lrnnlab.book.site.style import sheet
 from lrnnlab.book.slicing import widget_cells, widgets
 from lrnnlab.book.text import WIDGET
+from lrnnlab.show.moving import Moving
 from lrnnlab.show.output import few_colours
 
 MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
@@ -129,15 +131,20 @@ def _views(notebook: NotebookNode, name: str) -> list[str]:
 
 
 def _with_books(path: Path, notebook: NotebookNode) -> tuple[NotebookNode, dict[str, bytes]]:
-    """The notebook with a flipbook where a widget's sentence stands, and the pictures: address -> PNG."""
+    """The notebook with a flipbook, or a picture that moves, where a widget's sentence stands; address -> its files."""
     cells = widget_cells(notebook)
     alive = widgets(source_of(path)) if cells else {}
     notebook, pictures = deepcopy(notebook), {}
     for i, name in cells.items():
-        book = flipbook(alive[name])
-        addresses = [f"{path.stem}/{name}_{n:02d}.png" for n in range(len(book.frames))]
-        pictures |= {address: few_colours(frame.png) for address, frame in zip(addresses, book.frames)}
-        html = new_output("display_data", {"text/html": book_html(book, addresses, name)})
+        if isinstance(alive[name], Moving):
+            address = f"moving/{alive[name].name}.js"
+            pictures[address], text = script(alive[name].name).encode(), moving_html(alive[name], address)
+        else:
+            book = flipbook(alive[name])
+            addresses = [f"{path.stem}/{name}_{n:02d}.png" for n in range(len(book.frames))]
+            pictures |= {address: few_colours(frame.png) for address, frame in zip(addresses, book.frames)}
+            text = book_html(book, addresses, name)
+        html = new_output("display_data", {"text/html": text})
         outputs = notebook.cells[i].outputs
         notebook.cells[i].outputs = [
             html if one.get("data", {}).get("text/plain") == WIDGET else one for one in outputs
