@@ -11,6 +11,7 @@ from pygments.formatters import HtmlFormatter
 LIGHT, DARK = "xcode", "monokai"  # pygments' styles of code
 
 SHEET = """
+@font-face { font-family: "Lrnnlab Math"; src: url("math.woff2") format("woff2"); }
 :root { color-scheme: light dark; --ink: #1a1a1a; --paper: #ffffff; --tint: #f5f5f3; --line: #cfcfcb; --way: #00508a;
         --quiet: #666666; --shade: #00000040; --under: var(--paper); }
 body { margin: 0 auto; max-width: 50rem; padding: 0 1rem 3rem; background: var(--paper); color: var(--ink);
@@ -54,7 +55,7 @@ figcaption { font-size: .95rem; }
 img { max-width: 100%; height: auto; background: #fff; }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: .95rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .25em .7em; text-align: left; vertical-align: top; }
-math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; }
+math { font-family: "Lrnnlab Math", math; font-size: 1.12em; }  /* its small letters as high as the text's */
 math[display="block"] { padding: .3em 0; }
 p, ul, ol, table { overflow-x: auto; overflow-y: hidden; background:  /* a shade at the side where more is hidden */
   linear-gradient(to right, var(--under) 1rem, transparent 2rem) left / 2rem 100% no-repeat local,
@@ -66,6 +67,8 @@ li p { margin-inline: 0; padding-inline: 0; }
 .flipbook { border: 1px solid var(--line); border-radius: 6px; padding: .8em 1em; }
 .flipbook label { font-weight: 600; }
 .flipbook input { width: min(24rem, 55vw); vertical-align: middle; margin: 0 .6em; }
+.flipbook select { font: inherit; max-width: 100%; margin-left: .6em; }
+.flipbook .control { margin-bottom: .4em; }
 .flipbook figcaption { color: inherit; font-style: italic; margin-top: .5em; }
 .chapters { list-style: none; padding: 0; }
 .chapters li { margin: 1.2em 0; }
@@ -87,7 +90,7 @@ li p { margin-inline: 0; padding-inline: 0; }
 @media print {  /* paper is white, nothing on it can be moved or scrolled, and code that is folded stays so */
   :root { color-scheme: light; }
   body { max-width: none; padding: 0; font-size: 10.5pt; }
-  header, .ways, .contents, .anchor-link, .flipbook input, .fold:not([open]) { display: none; }
+  header, .ways, .contents, .anchor-link, .flipbook input, .flipbook select, .fold:not([open]) { display: none; }
   .beside { display: block; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   p, ul, ol, table, figure, .output_area { overflow: visible; background: none; }
