@@ -212,13 +212,13 @@ def test_a_prediction_is_committed_by_keyboard(lab):
 
 
 def test_a_static_page_needs_no_network(browser, tmp_path):
-    """The site's page in a browser that is offline: formulas have a size, and the flipbook follows the keyboard."""
+    """The site's page in a browser that is offline: formulas in their own font, and a flipbook that follows the keyboard."""
     build([ROOT / "notebooks" / "06_ill_conditioned_reals.ipynb"], tmp_path, books=False)
-    book = flipbook(explore(growth, {"p": [1.0, 1.2, 2.0], "b": [8]}, alt="Growth."))
+    book = flipbook(explore(growth, {"p": [1.0, 1.2, 2.0], "b": {"two": 2, "eight": 8}}, alt="Growth."))
     for n, frame in enumerate(book.frames):
         (tmp_path / f"{n}.png").write_bytes(frame.png)
     chapter = tmp_path / "06_ill_conditioned_reals.html"
-    html = book_html(book, ["0.png", "1.png", "2.png"], "growth_widget")
+    html = book_html(book, [f"{n}.png" for n in range(6)], "growth_widget")
     chapter.write_text(chapter.read_text(encoding="utf-8").replace("</main>", f"{html}</main>"), encoding="utf-8")
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 960})
     context.set_default_timeout(MS)
@@ -230,16 +230,23 @@ def test_a_static_page_needs_no_network(browser, tmp_path):
     page.wait_for_url(f"**/{chapter.name}")
     sizes = page.locator("math").evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
     assert len(sizes) > 50 and page.locator("main math").first.evaluate("one => one.getBoundingClientRect().height") > 5
+    page.wait_for_function("[...document.fonts].every(one => one.status === 'loaded') && document.fonts.size > 0")
     book = page.locator(".flipbook").first
-    slider, frames = book.get_by_role("slider"), book.locator(".frame")
-    shown = frames.evaluate_all("all => all.map(one => !one.hidden)")
-    assert shown.count(True) == 1
+    slider, menu, frames = book.get_by_role("slider", name="p"), book.get_by_role("combobox", name="b"), book.locator(".frame")
+    shown = "all => all.flatMap((one, i) => one.hidden ? [] : [i])"
+    assert frames.evaluate_all(shown) == [0]
     slider.focus()
-    page.keyboard.press("ArrowRight" if not shown[-1] else "ArrowLeft")
-    assert frames.evaluate_all("all => all.map(one => !one.hidden)") != shown
-    visible = book.locator(".frame:not([hidden])")
-    assert visible.count() == 1 and visible.locator("img").evaluate("one => one.naturalWidth") > 100
-    assert slider.get_attribute("aria-valuetext") == visible.get_attribute("data-value")
+    for key, at, value in (("ArrowRight", 2, "1.2"), ("ArrowRight", 4, "2.0"), ("ArrowLeft", 2, "1.2")):
+        page.keyboard.press(key)
+        assert frames.evaluate_all(shown) == [at] and slider.get_attribute("aria-valuetext") == value
+        assert book.locator("output").inner_text() == value
+    page.keyboard.press("Tab")
+    assert menu.evaluate("one => one === document.activeElement")
+    page.keyboard.press("ArrowDown")
+    assert frames.evaluate_all(shown) == [3]
+    visible = book.locator(".frame:not([hidden]) img")
+    page.wait_for_function("document.querySelector('.frame:not([hidden]) img').naturalWidth > 100")
+    assert "p = 1.2, b = eight" in visible.get_attribute("alt")
     page.screenshot(path=artefacts() / "site_06.png")
     assert said == []
     context.close()

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import nbformat
@@ -422,33 +423,63 @@ def test_a_flipbook_shows_what_the_widget_would(widget):
     before = widget.values, widget.image.value
     book = flipbook(widget)
     assert (widget.values, widget.image.value) == before
-    assert [frame.value for frame in book.frames] == list(map(str, P)) and book.opens == 1
-    for value, frame in zip(P, book.frames):
-        widget.controls["p"].value = value
+    assert [control.values for control in book.controls] == [tuple(map(str, P)), tuple(map(str, B))]
+    assert [control.opens for control in book.controls] == [1, 0] and book.opens == 2
+    for (p, b), frame in zip(product(P, B), book.frames, strict=True):
+        widget.controls["p"].value, widget.controls["b"].value = p, b
         assert (frame.png, frame.sentence) == (widget.image.value, widget.sentence.value)
-        assert frame.alt.startswith(f"Growth of products. Here p = {value}.") and "<" not in frame.alt
-    widget.controls["p"].value = P[1]
+        assert frame.alt.startswith(f"Growth of products. Here p = {p}, b = {b}.") and "<" not in frame.alt
+    widget.controls["p"].value, widget.controls["b"].value = P[1], B[0]
 
 
-def test_a_long_slider_is_thinned_and_keeps_where_it_opens():
-    many = explore(growth, {"p": [1 + i / 100 for i in range(31)], "b": B}, initial={"p": 1.04}, alt="Growth.")
-    book = flipbook(many, most=4)
-    assert len(book.frames) == 4 and book.frames[book.opens].value == "1.04"
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 7, 30])
+def test_a_long_slider_is_thinned_and_keeps_where_it_opens(most):
+    many = explore(growth, {"p": [1 + i / 100 for i in range(31)], "b": B}, initial={"p": 1.04, "b": 8}, alt="Growth.")
+    book = flipbook(many, most=most)
+    assert 1 <= len(book.frames) <= most and "Here p = 1.04, b = 8." in book.frames[book.opens].alt
 
 
-def test_its_page_has_one_label_one_picture_shown_and_words_for_each(widget, tmp_path):
-    book = flipbook(widget)
+def test_a_control_whose_pictures_are_refused_is_not_moved():
+    """A typed word of one task is none of another's: then the next control goes with the slider."""
+
+    def draw(p, task, word, b):
+        if task == "other":
+            raise ValueError("no word of this task")
+        return growth(p, b)
+
+    book = flipbook(explore(draw, {"p": P, "task": ["own", "other"], "word": "ab", "b": B}, alt="Growth."))
+    assert [control.name for control in book.controls] == ["p", "b"] and book.others == {"task": "own", "word": "ab"}
+    alone = flipbook(explore(draw, {"p": P, "task": ["own", "other"], "word": "ab", "b": [2]}, alt="Growth."))
+    assert [control.name for control in alone.controls] == ["p"] and len(alone.frames) == len(P)
+
+
+def test_a_page_s_books_are_thinned_to_what_it_may_weigh(widget):
+    book = flipbook(explore(growth, {"p": P, "b": [2, 3, 4, 8]}, initial={"b": 4}, alt="Growth."))
+    weight = building._weight(book)
+    assert building._within({"a": book}, weight) == {"a": book}
+    less = building._within({"a": book, "b": flipbook(widget)}, weight)
+    assert building._weight(less["a"]) < weight and building._weight(less["a"]) + building._weight(less["b"]) <= weight
+    assert less["a"].frames[less["a"].opens] == book.frames[book.opens]
+    least = building._within({"a": book}, 0)["a"]
+    assert len(least.frames) == 2 * len(P) and least.frames[least.opens] == book.frames[book.opens]
+
+
+def test_its_page_has_a_label_for_each_control_one_picture_shown_and_words_for_each(widget, tmp_path):
+    book = flipbook(explore(growth, {"p": P, "b": {"two": 2, "eight": 8}}, initial={"b": 8}, alt="Growth of products."))
     for name in ("style.css", "page.js"):
         (tmp_path / name).touch()
-    files = [f"{n}.png" for n in range(len(P))]
+    files = [f"{n}.png" for n in range(len(book.frames))]
     for name, frame in zip(files, book.frames):
         (tmp_path / name).write_bytes(few_colours(frame.png))
         assert len(few_colours(frame.png)) < len(frame.png)
     html = book_html(book, files, "growth_widget")
     (tmp_path / "a.html").write_text(framed(f"<h1>A</h1>{html}", Place("a.html", "A"), None, None), encoding="utf-8")
     (tmp_path / "index.html").write_text("<h1>I</h1>")
-    assert faults(tmp_path) == [] and html.count(' hidden"') == 0 and html.count(" hidden>") == len(P) - 1
-    assert len(set(read(tmp_path / "a.html").pictures)) == len(P)
+    assert faults(tmp_path) == []
+    assert html.count('class="frame">') == 1 and html.count('class="frame" hidden>') == html.count("loading=lazy") == 7
+    assert html.count('type="range"') == 1 and html.count("<option ") == 2 and '<option value="1" selected>eight' in html
+    assert len(set(read(tmp_path / "a.html").pictures)) == 2 * len(P)
+    assert len(set(re.findall(r' width="(\d+)" height="\d+"', html))) == 1
 
 
 def test_nothing_to_choose_is_an_error():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from nbformat.v4 import new_output
 from lrnnlab.book.drifting import read_twin, source_of
 from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
-from lrnnlab.book.site.flipbooks import book_html, flipbook
+from lrnnlab.book.site.flipbooks import Flipbook, book_html, flipbook, thinner
 from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, title
 from lrnnlab.book.site.reference import reference
 from lrnnlab.book.site.script import SCRIPT
@@ -25,6 +26,9 @@ from lrnnlab.book.text import WIDGET
 from lrnnlab.show.output import few_colours
 
 MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
+FONT = Path(__file__).parent / "font"
+SHIPPED = {"math.woff2": "math.woff2", "math-font-licence.txt": "OFL.txt"}  # in the site, in FONT
+HEAVIEST = 4_000_000  # bytes of the pictures of one page's flipbooks
 QUESTION = "Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?"
 
 
@@ -84,6 +88,7 @@ def build(
     pages = [Place(f"{path.stem}.html", title(notebook)) for path, notebook in read.items()]
     known = frozenset(page.file for page in pages)
     files = {"style.css": sheet().encode(), "page.js": SCRIPT.encode()}
+    files |= {name: (FONT / own).read_bytes() for name, own in SHIPPED.items()}
     files[MARK] = b"Made by: lrnnlab book site. Made anew each time.\n"
     sought: list[tuple[str, str, str]] = []
     for number, (path, notebook) in enumerate(read.items()):
@@ -132,17 +137,41 @@ def _with_books(path: Path, notebook: NotebookNode) -> tuple[NotebookNode, dict[
     """The notebook with a flipbook where a widget's sentence stands, and the pictures: address -> PNG."""
     cells = widget_cells(notebook)
     alive = widgets(source_of(path)) if cells else {}
+    books = _within({name: _compressed(flipbook(alive[name])) for name in cells.values()}, HEAVIEST)
     notebook, pictures = deepcopy(notebook), {}
     for i, name in cells.items():
-        book = flipbook(alive[name])
+        book = books[name]
         addresses = [f"{path.stem}/{name}_{n:02d}.png" for n in range(len(book.frames))]
-        pictures |= {address: few_colours(frame.png) for address, frame in zip(addresses, book.frames)}
+        pictures |= {address: frame.png for address, frame in zip(addresses, book.frames)}
         html = new_output("display_data", {"text/html": book_html(book, addresses, name)})
         outputs = notebook.cells[i].outputs
         notebook.cells[i].outputs = [
             html if one.get("data", {}).get("text/plain") == WIDGET else one for one in outputs
         ]
     return notebook, pictures
+
+
+def _compressed(book: Flipbook) -> Flipbook:
+    return replace(book, frames=tuple(replace(frame, png=few_colours(frame.png)) for frame in book.frames))
+
+
+def _within(books: dict[str, Flipbook], heaviest: int) -> dict[str, Flipbook]:
+    """The books of one page, the heaviest of them thinned until their pictures weigh at most ``heaviest`` bytes.
+
+    Books that cannot be thinned further stay as they are.
+    """
+    books = dict(books)
+    while sum(map(_weight, books.values())) > heaviest:
+        thin = {name: book for name, book in books.items() if thinner(book) is not book}
+        if not thin:
+            break
+        name = max(thin, key=lambda one: _weight(thin[one]))
+        books[name] = thinner(thin[name])
+    return books
+
+
+def _weight(book: Flipbook) -> int:
+    return sum(len(frame.png) for frame in book.frames)
 
 
 def _index(notebooks: Sequence[NotebookNode], places: Sequence[Place], api: bool) -> str:
