@@ -31,6 +31,7 @@ from lrnnlab.book.site.folding import folded
 from lrnnlab.book.site.pages import Place, body, contents, framed, mathml
 from lrnnlab.book.site.searching import sections
 from lrnnlab.book.site.style import sheet
+from lrnnlab.book.site.travelling import BRANCH, INSTALL
 from lrnnlab.book.slicing import names, needed, widget_cells, widgets
 from lrnnlab.chapters.ch02 import growth, growth_sentence
 from lrnnlab.show.output import few_colours
@@ -105,9 +106,7 @@ def test_building_twice_gives_the_same_files_and_keeps_none_of_the_old(site, tmp
     build(TWO[:1], tmp_path, books=False)
     (tmp_path / "old.html").write_text("")
     build(TWO, tmp_path, books=False)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
-        path.name: path.read_bytes() for path in site.iterdir()
-    }
+    assert content(tmp_path) == content(site)
 
 
 def content(folder):
@@ -211,21 +210,79 @@ def test_the_command(tmp_path, capsys, call):
     assert not (tmp_path / "site" / "01_subtraction.html").exists()
 
 
+@pytest.mark.parametrize("repository", [None, "some-one/lrnnlab.book"])
+def test_a_page_can_be_run_elsewhere(tmp_path, repository):
+    build(TWO, tmp_path, books=False, repository=repository)
+    for notebook in TWO:
+        links = [link for link in read(tmp_path / f"{notebook.stem}.html").links if f"{notebook.stem}.ipynb" in link]
+        whole, copy = (nbformat.read(path, 4) for path in (notebook, tmp_path / "notebooks" / notebook.name))
+        if repository:
+            first = copy.cells.pop(0).source
+            assert f"https://github.com/{repository} " in first and len(links) == 3
+            assert f"github/{repository}/blob/colab/{notebook.name}" in links[0]
+            assert f"gh/{repository}/HEAD?labpath=notebooks%2F{notebook.name}" in links[1]
+        assert copy == whole and links[-1] == f"notebooks/{notebook.name}"
+    assert [str(fault) for fault in faults(tmp_path)] == []
+
+
+def test_a_repository_is_an_owner_and_a_name(tmp_path, capsys):
+    call = ["site", "00", "--root", str(ROOT), "--out", str(tmp_path / "site"), "--repository", "https://github.com/a/b"]
+    assert main(call) == 1 and "owner/name" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+
+
+def test_colab_s_first_cell_does_nothing_where_the_workbook_is_and_installs_it_elsewhere(monkeypatch):
+    """Its commands are written down and not run: there is no network."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell, asked = InteractiveShell(), []
+    monkeypatch.setattr(shell, "system", asked.append)
+    monkeypatch.setattr(shell, "run_line_magic", lambda name, line, *_: asked.append(f"{name} {line}"))
+    cell, path = INSTALL.format(repository="someone/book"), list(sys.path)
+    try:
+        shell.run_cell(cell).raise_error()
+        assert asked == [] and sys.path == path
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        shell.run_cell(cell).raise_error()
+        assert sys.path == ["lrnnlab_workbook", *path]
+    finally:
+        sys.path[:] = path
+    clone, install = (call.split() for call in asked)
+    assert clone[:2] == ["git", "clone"] and clone[-2:] == ["https://github.com/someone/book", "lrnnlab_workbook"]
+    assert install[:2] == ["pip", "install"] and install[-2:] == ["-e", "./lrnnlab_workbook"]
+
+
 def test_what_github_and_binder_are_told_can_be_done():
     job = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["jobs"]["site"]
-    *made, last = [step["run"] for step in job["steps"] if "run" in step]
-    program, verb, *call = last.split()
+    *made, last = [step["run"] for step in job["steps"] if "run" in step and "env" not in step]
+    program, verb, *call = last.replace("${{ github.repository }}", "owner/name").split()
     book = argparse.ArgumentParser()
     add_arguments(book)
     options = book.parse_args(call)
     assert made[0] == "python bootstrap.py env" and (program, verb) == (".venv/bin/lrnnlab", "book")
     [path] = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
-    assert (options.verb, str(options.out)) == ("site", path)
+    assert (options.verb, str(options.out), options.repository) == ("site", path, "owner/name")
     after = ROOT / ".binder" / "postBuild"
     assert os.access(after, os.X_OK) and subprocess.run(["bash", "-n", after]).returncode == 0
     wanted = re.search(r'requires-python = "(.+)"', (ROOT / "pyproject.toml").read_text())[1]
     version = (ROOT / ".binder" / "runtime.txt").read_text().strip().removeprefix("python-")
     assert SpecifierSet(wanted).contains(version)
+
+
+def test_the_workflow_puts_the_notebooks_where_colab_is_sent(site, tmp_path):
+    """Its step is run, and pushes into a repository of this machine."""
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["jobs"]["site"]
+    [step] = [step for step in job["steps"] if "env" in step]
+    (tmp_path / "build").mkdir()
+    shutil.copytree(site, tmp_path / "build" / "site")
+    subprocess.run(["git", "init", "-q", "--bare", "remote"], cwd=tmp_path, check=True)
+    for _ in range(2):  # the second time the branch is there
+        shutil.rmtree(tmp_path / "build" / "colab", ignore_errors=True)
+        environ = {**os.environ, "REMOTE": str(tmp_path / "remote")}
+        subprocess.run(["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environ, check=True)
+    listed = subprocess.run(["git", "ls-tree", "--name-only", BRANCH], cwd=tmp_path / "remote", capture_output=True, text=True, check=True)
+    assert listed.stdout.split() == [notebook.name for notebook in TWO]
+    assert str(yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["permissions"]["contents"]) == "write"
 
 
 # --- colours, keyboard, telephones -----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from nbformat.v4 import new_output
 from lrnnlab.book.drifting import read_twin, source_of
 from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
+from lrnnlab.book.site import travelling
 from lrnnlab.book.site.flipbooks import Flipbook, book_html, flipbook, thinner
 from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, title
 from lrnnlab.book.site.reference import reference
@@ -38,6 +39,7 @@ def build(
     *,
     books: bool = True,
     api: bool = False,
+    repository: str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Write the pages of ``notebooks`` (committed, in the order of the book) into ``out``; return their paths.
@@ -55,6 +57,8 @@ def build(
         Make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
     api : bool
         Write the pages of the package's functions too (needs pdoc); the index links them.
+    repository : str, optional
+        ``owner/name`` on GitHub: then every page has buttons for Colab and Binder.
     say : callable, optional
         Called with a line of text on every step.
 
@@ -66,8 +70,8 @@ def build(
     Raises
     ------
     BookError
-        For a damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, and
-        an ``out`` that holds something we did not make; then nothing is written.
+        For a damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, a
+        ``repository`` that is none, and an ``out`` that holds something we did not make; then nothing is written.
 
     Examples
     --------
@@ -82,6 +86,8 @@ def build(
         raise BookError(f"{out} holds something that is not a site of ours: choose another folder, or delete it")
     if Path.cwd().is_relative_to(place):
         raise BookError(f"{out} is replaced as a whole, and you are in it: start from another folder")
+    if repository is not None:
+        travelling.checked(repository)
     read = {Path(path): read_twin(Path(path)) for path in notebooks}
     if views := [one for path, notebook in read.items() for one in _views(notebook, path.stem)]:
         raise BookError("\n".join(views))
@@ -95,7 +101,9 @@ def build(
         shown, pictures = _with_books(path, notebook) if books else (notebook, {})
         before, after = (pages[n] if 0 <= n < len(pages) else None for n in (number - 1, number + 1))
         content, here = body(shown, known), pages[number]
-        files[here.file] = framed(content, here, before, after, GLOSSARY in known).encode()
+        run = travelling.ways(path.stem, repository)
+        files[here.file] = framed(content, here, before, after, glossary=GLOSSARY in known, run=run).encode()
+        files[f"{travelling.FOLDER}/{path.name}"] = travelling.travelling(notebook, repository)
         sought.append((here.file, here.title, content))
         files |= pictures
         say(f"{path.stem}: {len(pictures)} pictures of {len(widget_cells(notebook))} widgets")

@@ -179,9 +179,30 @@ def contents(html: str) -> str:
     ) * (len(found) > 1)
 
 
-def framed(content: str, here: Place, before: Place | None, after: Place | None, glossary: bool = False) -> str:
+def framed(
+    content: str,
+    here: Place,
+    before: Place | None,
+    after: Place | None,
+    *,
+    glossary: bool = False,
+    run: str = "",
+) -> str:
     """A whole page: head, the way to the neighbours, search, contents, and ``content``.
 
+    Parameters
+    ----------
+    content : str
+        HTML.
+    here, before, after : Place
+        The page and its neighbours, None where there is none.
+    glossary : bool
+        The site has a glossary, which is linked.
+    run : str
+        Links that open the chapter where it can be run.
+
+    Examples
+    --------
     >>> "<h1>" in framed("<h1>A</h1>", Place("a.html", "A"), None, None)
     True
     """
@@ -194,12 +215,12 @@ def framed(content: str, here: Place, before: Place | None, after: Place | None,
         ways.append(f'<a rel="next" href="{after.file}">{escape(after.title)} \N{RIGHTWARDS ARROW}</a>')
     above, below = (f'<nav class="ways" aria-label="{name}">{" ".join(ways)}</nav>\n' * (here.file != "index.html")
                     for name in ("Chapters", "Chapters, below the text"))  # fmt: skip
-    beside = contents(content)
+    beside, run = contents(content), f'<p class="run">{run}</p>\n' * bool(run)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(unescape(here.title))}</title>\n"
         '<link rel="stylesheet" href="style.css">\n<script src="page.js" defer></script>\n</head>\n'
-        f"""<body class="{'beside' if beside else 'plain'}">\n<header>\n{above}{TOOLS}</header>\n{beside}"""
+        f"""<body class="{'beside' if beside else 'plain'}">\n<header>\n{above}{run}{TOOLS}</header>\n{beside}"""
         f"<main>\n{content}\n</main>\n{below}</body>\n</html>\n"
     )

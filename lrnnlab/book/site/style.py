@@ -41,6 +41,8 @@ summary { cursor: pointer; width: fit-content; }
 .anchor-link { margin-left: .4em; text-decoration: none; color: var(--quiet); }
 header { border-bottom: 1px solid var(--line); padding: .8em 0; }
 .ways { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .3em 1.5em; margin-bottom: .8em; }
+.run { display: flex; flex-wrap: wrap; gap: .3em .8em; font-size: .9rem; }
+.run a { border: 1px solid currentcolor; border-radius: 4px; padding: .1em .6em; text-decoration: none; }
 main + .ways { border-top: 1px solid var(--line); margin-top: 3em; padding-top: .8em; }
 pre, code { font: .9rem/1.45 "DejaVu Sans Mono", ui-monospace, monospace; }
 pre { overflow-x: auto; margin: 0; padding: .6em .8em; }
@@ -79,7 +81,9 @@ li p { margin-inline: 0; padding-inline: 0; }
 }
 @media (min-width: 75rem) {  /* the contents stand beside the text */
   .beside { display: grid; grid-template-columns: 15rem minmax(0, 1fr); column-gap: 3rem; max-width: 68rem; }
-  .beside > header, .beside > main + .ways { grid-column: 1 / -1; }
+  .beside > header, .beside > .run { display: flex; flex-wrap: wrap; gap: .3em .8em; font-size: .9rem; }
+.run a { border: 1px solid currentcolor; border-radius: 4px; padding: .1em .6em; text-decoration: none; }
+main + .ways { grid-column: 1 / -1; }
   .contents { position: sticky; top: 0; align-self: start; box-sizing: border-box; max-height: 100vh;
               overflow: hidden auto; }
 }
