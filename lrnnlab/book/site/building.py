@@ -17,7 +17,7 @@ from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
 from lrnnlab.book.site import travelling
 from lrnnlab.book.site.flipbooks import Flipbook, book_html, flipbook, thinner
-from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, title
+from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, parts, title
 from lrnnlab.book.site.reference import reference
 from lrnnlab.book.site.script import SCRIPT
 from lrnnlab.book.site.searching import index
@@ -97,21 +97,22 @@ def build(
     files |= {name: (FONT / own).read_bytes() for name, own in SHIPPED.items()}
     files[MARK] = b"Made by: lrnnlab book site. Made anew each time.\n"
     sought: list[tuple[str, str, str]] = []
+    own = reference() if api else {}
+    if api:
+        say(f"api: {sum(name.endswith('.html') for name in own)} pages of functions")
     for number, (path, notebook) in enumerate(read.items()):
         shown, pictures = _with_books(path, notebook) if books else (notebook, {})
         before, after = (pages[n] if 0 <= n < len(pages) else None for n in (number - 1, number + 1))
-        content, here = body(shown, known), pages[number]
+        content, here = body(shown, known, own), pages[number]
         run = travelling.ways(path.stem, repository)
         files[here.file] = framed(content, here, before, after, glossary=GLOSSARY in known, run=run).encode()
         files[f"{travelling.FOLDER}/{path.name}"] = travelling.travelling(notebook, repository)
         sought.append((here.file, here.title, content))
         files |= pictures
         say(f"{path.stem}: {len(pictures)} pictures of {len(widget_cells(notebook))} widgets")
-    if api:
-        files |= reference()
-        say(f"api: {sum(name.endswith('.html') for name in files) - len(pages)} pages of functions")
+    files |= own
     files["search.js"] = index(sought)
-    files["index.html"] = _index(list(read.values()), pages, api).encode()
+    files["index.html"] = _index(list(read.values()), sought, api).encode()
     _swap(files, place, new, old)
     return [Path(out) / page.file for page in pages]
 
@@ -182,10 +183,11 @@ def _weight(book: Flipbook) -> int:
     return sum(len(frame.png) for frame in book.frames)
 
 
-def _index(notebooks: Sequence[NotebookNode], places: Sequence[Place], api: bool) -> str:
+def _index(notebooks: Sequence[NotebookNode], pages: Sequence[tuple[str, str, str]], api: bool) -> str:
+    """The first page: every chapter with what it asks, and the glossary with its sections; ``pages`` as for the search."""
     entries = "\n".join(
-        f'<li><a href="{place.file}">{escape(place.title)}</a>{lead(notebook)}</li>'
-        for place, notebook in zip(places, notebooks)
+        f'<li><a href="{file}">{escape(title)}</a>{lead(notebook)}{parts(html, file) if file == GLOSSARY else ""}</li>'
+        for (file, title, html), notebook in zip(pages, notebooks)
     )
     content = (
         f"<h1>lrnnlab</h1>\n<p>A workbook you can run: linear recurrent networks and formal languages.</p>\n"

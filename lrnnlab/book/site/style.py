@@ -74,16 +74,16 @@ li p { margin-inline: 0; padding-inline: 0; }
 .flipbook figcaption { color: inherit; font-style: italic; margin-top: .5em; }
 .chapters { list-style: none; padding: 0; }
 .chapters li { margin: 1.2em 0; }
-.chapters a { font-size: 1.15rem; font-weight: 600; }
+.parts { list-style: none; display: flex; flex-wrap: wrap; gap: .2em 1.2em; padding: 0; }
+.chapters .parts li { margin: 0; }
+.chapters > li > a { font-size: 1.15rem; font-weight: 600; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --ink: #f4f4f4; --paper: #161616; --tint: #222222; --line: #4a4a4a; --way: #8cc8ff;
           --quiet: #8c8c8c; --shade: #ffffff40; }
 }
 @media (min-width: 75rem) {  /* the contents stand beside the text */
   .beside { display: grid; grid-template-columns: 15rem minmax(0, 1fr); column-gap: 3rem; max-width: 68rem; }
-  .beside > header, .beside > .run { display: flex; flex-wrap: wrap; gap: .3em .8em; font-size: .9rem; }
-.run a { border: 1px solid currentcolor; border-radius: 4px; padding: .1em .6em; text-decoration: none; }
-main + .ways { grid-column: 1 / -1; }
+  .beside > header, .beside > main + .ways { grid-column: 1 / -1; }
   .contents { position: sticky; top: 0; align-self: start; box-sizing: border-box; max-height: 100vh;
               overflow: hidden auto; }
 }
