@@ -56,6 +56,7 @@ figure { margin: 1em 0; }
 figcaption { font-size: .95rem; }
 img { max-width: 100%; height: auto; background: #fff; }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: .95rem; }
+td code { overflow-wrap: anywhere; }
 th, td { border-bottom: 1px solid var(--line); padding: .25em .7em; text-align: left; vertical-align: top; }
 math { font-family: "Lrnnlab Math", math; font-size: 1.12em; }  /* its small letters as high as the text's */
 math[display="block"] { padding: .3em 0; }
