@@ -18,7 +18,7 @@ from IPython.display import Markdown
 
 import lrnnlab
 from lrnnlab import build, task
-from lrnnlab.book import maps
+from lrnnlab.chapters import glossary
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -175,7 +175,7 @@ model = build("deltanet", task("s_3"))
 print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 
 # %%
-Markdown(maps.model_map())
+Markdown(glossary.model_map())
 
 # %% [markdown]
 # ## 4 Tasks
@@ -185,7 +185,7 @@ Markdown(maps.model_map())
 # `task("regex", "(ab)*")`, `task("machine", machine)` and `task("group", ...)` for one of your own.
 
 # %%
-Markdown(maps.task_map())
+Markdown(glossary.task_map())
 
 # %% [markdown]
 # ## 5 References
@@ -194,7 +194,7 @@ Markdown(maps.task_map())
 # with their numbers.
 
 # %%
-Markdown(maps.bibliography())
+Markdown(glossary.bibliography())
 
 # %% [markdown]
 # ## 6 Theorems
@@ -203,7 +203,7 @@ Markdown(maps.bibliography())
 # right, the chapter tells.
 
 # %%
-Markdown(maps.theorem_map())
+Markdown(glossary.theorem_map())
 
 # %% [markdown]
 # ## 7 Widgets
@@ -211,4 +211,4 @@ Markdown(maps.theorem_map())
 # The pictures that you can move, and what they show.
 
 # %%
-Markdown(maps.widget_map())
+Markdown(glossary.widget_map())

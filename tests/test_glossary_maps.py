@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from lrnnlab.book import maps
 from lrnnlab.book.site.pages import body
+from lrnnlab.chapters import glossary as maps
 from lrnnlab.models import MODELS
 from lrnnlab.tasks import TASKS
 
