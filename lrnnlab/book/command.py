@@ -34,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
                         f"these in turn (default {NATIVE})")  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
+    parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
+                        "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
     parser.add_argument("--students", default="1,5,20", metavar="N,N,...",
                         help="of hub: how large the classes are (default 1,5,20)")  # fmt: skip
     parser.add_argument("--no-flipbooks", action="store_true", help="of site: a sentence where a widget would be")
@@ -57,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
     if options.verb == "site":
-        return _site(sources, options.out, not options.no_flipbooks)
+        return _site(sources, options.out, not options.no_flipbooks, options.repository)
     if options.verb == "footprint":
         return _footprint(sources, root, options.timeout)
     if options.verb == "hub":
@@ -120,13 +122,14 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
     return int(bool(problems))
 
 
-def _site(sources: Sequence[Path], out: Path, books: bool) -> int:
+def _site(sources: Sequence[Path], out: Path, books: bool, repository: str | None) -> int:
     from lrnnlab.book import site  # brings nbconvert, which the other verbs do without
 
     try:
         if not site.available():
             print("no pages of the package's functions: they need pdoc (pip install -e '.[docs]')")
-        site.build([twin_of(source) for source in sources], out, books=books, api=site.available(), say=print)
+        site.build([twin_of(source) for source in sources], out, books=books, api=site.available(),
+                   repository=repository, say=print)  # fmt: skip
     except BookError as error:
         print(f"lrnnlab book site: {error}", file=sys.stderr)
         return 1

@@ -2014,12 +2014,12 @@ show.table(
 # ## Read on
 #
 # * T.-H. Fan, T.-C. Chi, A. Rudnicky, *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*
-#   (2024), arXiv:2309.07412: the paper of this chapter.
-# * B. Walker and others, *Structured Linear CDEs: Maximally Expressive and Parallel-in-Time Models* (2025),
-#   arXiv:2505.17761: block-diagonal and other structured transitions in one theory.
+#   (2024), [arXiv:2309.07412](https://arxiv.org/abs/2309.07412): the paper of this chapter.
+# * B. Walker and others, *Structured Linear CDEs: Maximally Expressive and Parallel-in-Time Sequence Models* (2025),
+#   [arXiv:2505.17761](https://arxiv.org/abs/2505.17761): block-diagonal and other structured transitions in one theory.
 # * R. Grazzi, J. Siems and others, *Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues* (2024),
-#   arXiv:2411.12537: what the range of the eigenvalues decides; chapter 09 goes on from there.
-# * J. Chung and others, *Error control dynamics* (2026), arXiv:2605.07755: why an affine recurrence has a finite
-#   horizon, and how to foretell it; compare section 5.
-# * W. Merrill, J. Petty, A. Sabharwal, *The Illusion of State in State-Space Models* (2024), arXiv:2404.08819: what
+#   [arXiv:2411.12537](https://arxiv.org/abs/2411.12537): what the range of the eigenvalues decides; chapter 09 goes on from there.
+# * J. Chung, H. Choi, S. J. Kim, *Rethinking State Tracking in Recurrent Models Through Error Control Dynamics* (2026),
+#   [arXiv:2605.07755](https://arxiv.org/abs/2605.07755): why an affine recurrence has a finite horizon, and how to foretell it; compare section 5.
+# * W. Merrill, J. Petty, A. Sabharwal, *The Illusion of State in State-Space Models* (2024), [arXiv:2404.08819](https://arxiv.org/abs/2404.08819): what
 #   transitions that do not depend on the input cannot do.

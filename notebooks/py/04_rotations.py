@@ -2195,12 +2195,16 @@ print(f"the averages are those of their rows: {right}")
 # %% [markdown]
 # ## Read on
 #
-# * R. Biegun, R. Dolga, J. Cunningham and D. Barber, *RotRNN: Modelling long sequences with rotations*: the paper of
-#   this chapter, arXiv:2407.07239.
-# * A. Orvieto and others, *Resurrecting recurrent neural networks for long sequences* (the LRU), arXiv:2303.06349.
-# * M. Arjovsky, A. Shah and Y. Bengio, *Unitary evolution recurrent neural networks*, arXiv:1511.06464: where
+# * K. Biegun, R. Dolga, J. Cunningham and D. Barber, *RotRNN: Modelling long sequences with rotations*: the paper of
+#   this chapter, [arXiv:2407.07239](https://arxiv.org/abs/2407.07239).
+# * A. Orvieto and others, *Resurrecting recurrent neural networks for long sequences* (the LRU), [arXiv:2303.06349](https://arxiv.org/abs/2303.06349).
+# * M. Arjovsky, A. Shah and Y. Bengio, *Unitary evolution recurrent neural networks*, [arXiv:1511.06464](https://arxiv.org/abs/1511.06464): where
 #   rotations in recurrent networks begin.
 # * K. Helfrich, D. Willmott and Q. Ye, *Orthogonal recurrent neural networks with scaled Cayley transform*,
-#   arXiv:1707.09520: `cayley` as a parameterisation.
+#   [arXiv:1707.09520](https://arxiv.org/abs/1707.09520): `cayley` as a parameterisation.
 # * J. T. H. Smith, A. Warrington and S. W. Linderman, *Simplified state space layers for sequence modeling* (S5),
-#   arXiv:2208.04933.
+#   [arXiv:2208.04933](https://arxiv.org/abs/2208.04933).
+# * Rotations whose angle the input decides: A. Karuvally and others, *Bridging Expressivity and Scalability with
+#   Adaptive Unitary SSMs*, 2025, [arXiv:2507.05238](https://arxiv.org/abs/2507.05238); A. Lahoti
+#   and others, *Mamba-3: Improved Sequence Modeling using State Space Principles*, 2026,
+#   [arXiv:2603.15569](https://arxiv.org/abs/2603.15569).

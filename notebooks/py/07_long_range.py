@@ -1005,12 +1005,12 @@ show.table(
 # ## Read on
 #
 # * A. Gupta, H. Mehta and J. Berant, *Simplifying and understanding state space models with diagonal linear RNNs*,
-#   arXiv:2212.00768: paper 004.
-# * Y. Tay and others, *Long Range Arena*, arXiv:2011.04006.
-# * Y. Li and others, *What makes convolutional models great on long sequence modeling?*, arXiv:2210.09298: SGConv.
+#   [arXiv:2212.00768](https://arxiv.org/abs/2212.00768): paper 004.
+# * Y. Tay and others, *Long Range Arena*, [arXiv:2011.04006](https://arxiv.org/abs/2011.04006).
+# * Y. Li and others, *What makes convolutional models great on long sequence modeling?*, [arXiv:2210.09298](https://arxiv.org/abs/2210.09298): SGConv.
 # * D. Linsley and others, *Learning long-range spatial dependencies with horizontal gated recurrent units*,
-#   arXiv:1805.08315: Pathfinder.
-# * N. Nangia and S. Bowman, *ListOps: a diagnostic dataset for latent tree learning*, arXiv:1804.06028.
-# * J. Rae and others, *Compressive transformers for long-range sequence modelling*, arXiv:1911.05507: PG-19.
-# * S. Arora and others, *Zoology: measuring and improving recall in efficient language models*, arXiv:2312.04927:
+#   [arXiv:1805.08315](https://arxiv.org/abs/1805.08315): Pathfinder.
+# * N. Nangia and S. Bowman, *ListOps: a diagnostic dataset for latent tree learning*, [arXiv:1804.06028](https://arxiv.org/abs/1804.06028).
+# * J. Rae and others, *Compressive transformers for long-range sequence modelling*, [arXiv:1911.05507](https://arxiv.org/abs/1911.05507): PG-19.
+# * S. Arora and others, *Zoology: measuring and improving recall in efficient language models*, [arXiv:2312.04927](https://arxiv.org/abs/2312.04927):
 #   what a convolution with fixed lags cannot look up.
