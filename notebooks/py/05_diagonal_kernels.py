@@ -1274,6 +1274,7 @@ print("N = 3: rank", found, "in place of", 4 * 3**2)
 
 # %% [markdown]
 # **Exercise 10** ★★ *(10 min, 4 points: how products of modes share their weight)*
+#
 # **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes
 # $\lambda_m\lambda_n$, $m \le n$, do. With which weights?
 

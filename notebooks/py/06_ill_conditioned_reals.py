@@ -351,6 +351,7 @@ for name, polynomial in (("q'", slope), ("T_3", T[3])):
 
 # %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: what the best weights are)*
+#
 # **Step 6 (the weights): this line is yours.** The derivative of $\prod_j (y - y_j)$ at $y_k$ is
 # $\prod_{j\ne k}(y_k - y_j)$. With step 5 you know it for the nodes $y_k = -\cos\frac{\pi k}{n}$ on $[-1, 1]$; the
 # nodes on $[0, 1]$ are half as far apart. So what is $w_k$, the weight of the $k$-th of the best nodes,
