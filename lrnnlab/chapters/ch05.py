@@ -488,6 +488,49 @@ def _product_weight(answer) -> None:
                   f"{N} modes: at lag {k} the kernel is not Re K Im K")  # fmt: skip
 
 
+def _real_kernel(answer) -> None:
+    draw = np.random.default_rng(5)
+    for N, L in ((1, 1), (1, 4), (2, 3), (3, 7)):
+        nodes, weights = (draw.uniform(-1, 1, (N, 2)).round(1) @ [1, 1j] for _ in "nw")
+        given = numbers(call(answer, nodes, weights, L), (L,), f"the kernel of {N} modes at L = {L}", real=True)
+        made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
+        claim(np.allclose(given, made), f"nodes {shown(nodes)}, weights {shown(weights)}: the kernel is "
+                                        f"{made.round(3).tolist()}, not {given.round(3).tolist()}")  # fmt: skip
+
+
+def _convolution(answer) -> None:
+    draw = np.random.default_rng(5)
+    for T in (1, 2, 3, 6, 7, 40):
+        K, u = draw.integers(-3, 4, (2, T)).astype(float)
+        given = numbers(call(answer, K, u), (T,), f"what comes out for T = {T}", real=True)
+        due = [sum(K[j] * u[k - j] for j in range(k + 1)) for k in range(T)]
+        k = int(np.abs(given - due).argmax())
+        claim(np.allclose(given, due), f"kernel {shown(K)}, input {shown(u)}: the output at {k} is {given[k]:.4g}, and "
+                                       f"should be {due[k]:g}")  # fmt: skip
+
+
+def _fit(answer) -> None:
+    draw = np.random.default_rng(5)
+    sets = {"on the half circle": arc_nodes(4, pi), "on the circle": arc_nodes(4, offset=0),
+            "within the circle": 0.9 * arc_nodes(3, 2)}  # fmt: skip
+    for place, nodes in sets.items():
+        for wanted in (np.eye(8)[3], draw.standard_normal(8).round(1)):
+            weights = numbers(call(answer, nodes, wanted), (len(nodes),), "the weights").tolist()
+            missed = np.linalg.norm(np.real(kernel(nodes.tolist(), weights, 8)) - wanted) / np.linalg.norm(wanted)
+            claim(missed <= best_fit(nodes, wanted).error + 1e-6,
+                  f"{len(nodes)} nodes {place}, wanted {shown(wanted)}: your weights miss it by {missed:.3f} of its norm, "
+                  "and others by less")  # fmt: skip
+
+
+def _by_fft(K: np.ndarray, u: np.ndarray) -> np.ndarray:
+    n = 2 * len(u)
+    return np.fft.irfft(np.fft.rfft(K, n) * np.fft.rfft(u, n), n)[: len(u)]
+
+
+def _least_squares(nodes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    return best_fit(nodes, wanted).weights
+
+
 def _half_circle(S: int, L: int) -> tuple:
     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
     return nodes, nodes ** float(-S) / len(nodes)
@@ -497,9 +540,12 @@ EXERCISES = (
     Exercise("05.1", _ring, lambda: ["K0", "K1", "K2", "k1", "k0"]),
     Exercise("05.2", _no_dlr, lambda: [[1, 1], [0, 1]]),
     Exercise("05.3", _roots, lambda: lambda N: N + 1),
-    Exercise("05.4", _shift, lambda: _half_circle),
-    Exercise("05.5", _count, lambda: 4),
-    Exercise("05.7", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
-    prediction("05.9", tuple(range(9)), 7),
-    Exercise("05.11", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
+    Exercise("05.4", _real_kernel, lambda: lambda nodes, w, L: (nodes ** np.arange(L)[:, None] @ w).real),
+    Exercise("05.5", _convolution, lambda: _by_fft),
+    Exercise("05.6", _fit, lambda: _least_squares),
+    Exercise("05.7", _shift, lambda: _half_circle),
+    Exercise("05.8", _count, lambda: 4),
+    Exercise("05.10", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
+    prediction("05.12", tuple(range(9)), 7),
+    Exercise("05.14", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
 )
