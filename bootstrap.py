@@ -53,6 +53,7 @@ EXTRAS = {"lab": {"lab"}, "test": {"lab", "test"}, "env": {"lab", "test"}}
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 # A reader's Lab knows notebooks only: whatever the times of the files, it opens them, and a save is of one file.
 READER = ["--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"]
+CALM = ".jupyter"  # and has no menu of a teacher's and asks nobody whether they want news
 # An author's Lab pairs each chapter with its source.  No file of the project says so: jupytext would find it from any
 # JupyterLab, a hub's too, and pair for readers.  The filters are those of lrnnlab.book.drifting.
 AUTHOR = ["--JupytextConfiguration.formats=notebooks///ipynb,notebooks/py///py:percent",
@@ -447,7 +448,11 @@ def main(argv, root=ROOT, environ=os.environ):
             own_copy(root)
         venv, superuser = root / ".venv", hasattr(os, "geteuid") and os.geteuid() == 0
         last = final_command(command, rest, root, venv_python(venv), superuser)
-        return hand_over(last, root, child_env(environ, venv))
+        env = child_env(environ, venv)
+        if command == "lab" and "--author" not in rest:
+            paths = [str(root / CALM), *filter(None, [env.get("JUPYTER_CONFIG_PATH")])]
+            env["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
+        return hand_over(last, root, env)
     except Trouble as trouble:
         say("\n" + trouble.args[1])
     except OSError as error:

@@ -14,7 +14,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # How long every wait is, for what takes a second on an idle machine: a busy one is no fault of the page.
 MS = 150_000
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
-CONTROLS = ".widget-box :is([role=slider], button, select, input)"
+CONTROLS = ":is(.widget-box, .moving-picture) :is([role=slider], button, select, input)"
 
 # From a key to the next picture that is shown, whichever it is.
 WATCH = """() => {
@@ -23,8 +23,13 @@ WATCH = """() => {
   document.addEventListener("load", event => {
     if (event.target.tagName === "IMG") watch.pictures.push(performance.now() - watch.pressed);
   }, true);
+  new MutationObserver(changes => {
+    const drawn = changes.some(change => change.target.closest?.(".moving-picture .panels"));
+    if (drawn) requestAnimationFrame(() => watch.pictures.push(performance.now() - watch.pressed));
+  }).observe(document.body, {subtree: true, childList: true, attributes: true});
 }"""
 PICTURE = """async panel => {
+  if (!panel.querySelector("img")) return panel.querySelector(".moving-picture .panels").innerHTML;
   const bytes = await (await fetch(panel.querySelector("img").src)).arrayBuffer();
   return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-1", bytes))).join();
 }"""
@@ -133,7 +138,7 @@ def _state(page, panel, first):
 
 def kind(control):
     """slider, button, select or input."""
-    return control.evaluate("one => one.getAttribute('role') || one.tagName.toLowerCase()")
+    return control.evaluate("one => one.type === 'range' ? 'slider' : one.getAttribute('role') || one.tagName.toLowerCase()")
 
 
 def change(page, control):
@@ -141,7 +146,7 @@ def change(page, control):
     what = kind(control)
     control.focus()
     if what == "slider":
-        last = control.evaluate("one => +one.ariaValueNow >= +one.ariaValueMax")
+        last = control.evaluate("one => +(one.ariaValueNow ?? one.value) >= +(one.ariaValueMax ?? one.max)")
         page.keyboard.press("ArrowLeft" if last else "ArrowRight")
     elif what == "select":  # JupyterLab takes the arrows of a menu that is shut for itself
         page.keyboard.press("Alt+ArrowDown")

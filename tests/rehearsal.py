@@ -97,14 +97,17 @@ def rehearse(
 
 
 def traces(*places: Path) -> dict[str, tuple]:
-    """What would show that somebody changed a file: mode, owner, links, size, and times.  Compiled files are ours."""
+    """What would show that somebody changed a file: mode, owner, links, size, and times; of a folder mode and owner.
+
+    Compiled files are ours, and so is the folder that holds them, which another process may make at any time.
+    """
     found = {}
     for place in places:
         for path in (place, *place.rglob("*")):
             if "__pycache__" not in path.parts:
                 stat = path.lstat()
-                times = () if (path / "__pycache__").is_dir() else (stat.st_mtime_ns, stat.st_ctime_ns)
-                found[str(path)] = (stat.st_mode, stat.st_uid, stat.st_nlink, stat.st_size, *times)
+                more = () if path.is_dir() else (stat.st_nlink, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+                found[str(path)] = (stat.st_mode, stat.st_uid, *more)
     return found
 
 

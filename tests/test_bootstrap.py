@@ -70,7 +70,7 @@ class Machine:
                 "package": str(self.root / "lrnnlab" / "__init__.py")}
 
     def hand_over(self, command, root, env):
-        self.handed_over = command
+        self.handed_over, self.env = command, env
         return 7
 
     def start(self, *argv, environ=None):
@@ -498,6 +498,18 @@ def test_a_reader_s_copy_is_made_once_and_an_author_gets_none(machine, capsys):
     machine.start("lab")
     assert [(mine / name).read_text() for name in ("00_start_here.ipynb", "01_more.ipynb")] == ["mine", "second"]
     assert machine.handed_over[3] == f"--ServerApp.root_dir={mine}"
+
+
+def test_a_readers_lab_shows_no_menu_of_a_teachers_and_asks_for_no_news(machine):
+    machine.start("lab", environ={"PATH": "/bin", "JUPYTER_CONFIG_PATH": "/theirs"})
+    assert machine.env["JUPYTER_CONFIG_PATH"] == f"{machine.root / boot.CALM}{os.pathsep}/theirs"
+    machine.start("lab", "--author")
+    assert "JUPYTER_CONFIG_PATH" not in machine.env
+    settings = json.loads((Path(boot.__file__).parent / boot.CALM / "labconfig" / "page_config.json").read_text())
+    installed = Path(sys.prefix) / "share" / "jupyter" / "labextensions"
+    for name, off in settings["disabledExtensions"].items():  # a name that JupyterLab does not know would do nothing
+        core = Path(sys.prefix) / "share" / "jupyter" / "lab" / "static" / "package.json"
+        assert off and ((installed / name).is_dir() or name.partition(":")[0] in json.loads(core.read_text())["dependencies"])
 
 
 def test_the_lab_opens_on_the_first_notebook_if_it_is_there(tmp_path):

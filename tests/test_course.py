@@ -9,6 +9,7 @@ import re
 import tempfile
 import time
 from fractions import Fraction
+from functools import partial
 from numbers import Number
 from pathlib import Path
 
@@ -385,6 +386,23 @@ def carried(text):
     return made
 
 
+def neighbours(x):
+    return np.stack([-x[1::2], x[0::2]], 1).ravel()
+
+
+def halves(x):
+    return np.concatenate([-x[len(x) // 2 :], x[: len(x) // 2]])
+
+
+def head_states(theta, gamma, xi, B, u, angles=lambda theta: np.repeat(theta, 2), pairs=neighbours):
+    """A head by Eq. 19: the angle of each coordinate, and how it is paired."""
+    x, states, turn = np.zeros(len(B)), [], np.asarray(angles(theta))
+    for u_t in u:
+        x = gamma * (x * np.cos(turn) + pairs(x) * np.sin(turn)) + xi * B @ u_t
+        states.append(x)
+    return np.array(states)
+
+
 WRONG = {
     "00.1": [
         lambda text: [int(digit) % 5 for digit in text], lambda text: sum(map(int, text)) % 5,
@@ -445,32 +463,40 @@ WRONG = {
     ],
     "03.7": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
     "03.1": [(1, 2, 3), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
-    "04.6": [4, 2, "one"],
-    "04.8": [1, 0.2, 50, "below"],
-    "04.1": [
+    "04.7": [4, 2, "one"],
+    "04.10": [1, 0.2, 50, "below"],
+    "04.2": [
         lambda a, b: (a[0] * b[0], a[1] + b[1], a[0] * np.exp(1j * a[1]) * b[2] + a[2]),  # the other order
         lambda a, b: (a[0] * b[0], a[1] + b[1], a[2] + b[2]), lambda a, b: b,
         lambda a, b: (a[0] + b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
         lambda a, b: a[2] + b[2],
     ],
-    "04.9": [
+    "04.11": [
         lambda t: (2**0.5, 0), lambda t: (10 * math.cos(0.7 * t), 10 * math.sin(0.7 * t)),
         lambda t: (2**0.5 * math.cos(0.7 * t), -(2**0.5) * math.sin(0.7 * t)), lambda t: 1,
     ],
-    "04.7": [
+    "04.8": [
         lambda decays: [math.sqrt(1 - d**2) for d in decays], lambda decays: [1] * 40,
         lambda decays: [1 - d for d in decays],
         lambda decays: [1], lambda decays: [1j] * 40,
     ],
-    "04.4": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
-    "04.3": [np.eye(2), -np.eye(2), [[0, -1], [1, 0]], [[-1, 1], [0, 1]], [[2, 0], [0, -0.5]], [[1j, 0], [0, 1j]], "diag"],
+    "04.3": [1, 0.001, 10, 0.13, "0.1", (0.1,)],
+    "04.5": [np.eye(2), -np.eye(2), [[0, -1], [1, 0]], [[-1, 1], [0, 1]], [[2, 0], [0, -0.5]], [[1j, 0], [0, 1j]], "diag"],
+    "04.1": [
+        partial(head_states, angles=lambda theta: np.tile(theta, 2)),  # the bug itself
+        partial(head_states, angles=lambda theta: np.tile(theta, 2), pairs=halves),  # pairs that are no neighbours
+        partial(head_states, angles=lambda theta: -np.repeat(theta, 2)),
+        lambda theta, gamma, xi, B, u: head_states(theta, gamma, xi * gamma, B, u),
+        lambda theta, gamma, xi, B, u: head_states(theta, gamma, xi, B, u)[-1], lambda theta: 0, "np.repeat",
+    ],
+    "04.9": [(2, 35), (0.5, 35), (1, 10), (1, 100), (0, 50), 35, ("t", 35)],
     "05.1": [["K0", "K1", "K2", "k0", "k1"], ["k0", "K0", "K1", "K2", "k1"], ["K0"] * 5, "K0K1", [1, 2, 3, 4, 5]],
     "05.2": [[[0, 1], [0, 0]], [[1, 0], [0, 1]], [[1, 1], [0, 2]], [[1, 2], [3, 4]], [1, 2], [[0.5, 1], [0, 0.5]]],
-    "05.4": [
+    "05.7": [
         lambda S, L: ([1.0], [1.0]), lambda S, L: ([], []), lambda S, L: [1, 2],
         lambda S, L: odd_angles(L, S),  # too many
     ],
-    "05.5": [3, 5, 7, "four"],
+    "05.8": [3, 5, 7, "four"],
     "06.1": [(4, -5, 1), (1, 1, 1), (0, 0, 1), (4, Fraction(16, 3), Fraction(4, 3)), [1, 2], "abc"],
     "06.5": [10, 15, 0, "eleven"],
     "06.6": [
@@ -478,9 +504,9 @@ WRONG = {
         lambda nodes, S: [float(w) for w in ch06._solve(nodes, S)],  # drifts
         lambda nodes, S: ch06._solve(nodes, len(nodes) - 1),
     ],
-    "06.8": [(8, 8), (5.5, 12), (9.5, 10), (6.1, 10), 5.5, "5.5, 10"],
+    "06.9": [(8, 8), (5.5, 12), (9.5, 10), (6.1, 10), 5.5, "5.5, 10"],
     "06.4": [1, 2, 3.3, -3.364, 4, "a"],
-    "06.10": [lambda L: L // 2, lambda L: (L + 1) / 2, lambda L: L, lambda L: -(-L // 2), lambda L: None, 5],
+    "06.11": [lambda L: L // 2, lambda L: (L + 1) / 2, lambda L: L, lambda L: -(-L // 2), lambda L: None, 5],
 }  # fmt: skip
 OTHER_STYLE = {
     "00.1": [carried, lambda text: np.cumsum([int(digit) for digit in text]) % 5],
@@ -504,8 +530,8 @@ OTHER_STYLE = {
     "02.6": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
     "03.7": [],
     "03.1": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
-    "04.4": [0.1, np.float64(0.1), Fraction(1, 10)],
-    "04.3": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
+    "04.3": [0.1, np.float64(0.1), Fraction(1, 10)],
+    "04.5": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
     "01.6": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
     "01.8": [["abab", "baab"], ("baab", "abab")],
     "01.10": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
@@ -514,24 +540,26 @@ OTHER_STYLE = {
     "03.4": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1)],
     "03.5": [17048.0, np.int64(17048)],
     "03.2": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
-    "04.6": [1.0, Fraction(1), "1"],
-    "04.8": [0.02, np.float64(0.0199)],
-    "04.1": [
+    "04.7": [1.0, Fraction(1), "1"],
+    "04.10": [0.02, np.float64(0.0199)],
+    "04.2": [
         lambda a, b: [b[0] * a[0], b[1] + a[1], b[2] + a[2] * b[0] * complex(math.cos(b[1]), math.sin(b[1]))],
         lambda a, b: (math.exp(math.log(a[0]) + math.log(b[0])), a[1] + b[1], cmath.rect(*b[:2]) * a[2] + b[2]),
     ],
-    "04.9": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)])],
-    "04.7": [lambda decays: np.concatenate([[-1.0], np.sqrt(1 - np.square(decays[1:]))])],
+    "04.11": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)])],
+    "04.8": [lambda decays: np.concatenate([[-1.0], np.sqrt(1 - np.square(decays[1:]))])],
+    "04.1": [head_states, partial(head_states, angles=lambda theta: [a for a in theta for _ in "xy"])],
+    "04.9": [[1.0, 34.5], np.array([0.95, 30])],
     "05.1": [("K0", "K1", "K2", "k1", "k0")],
     "05.2": [[[2, 1], [0, 2]], np.array([[3, 1], [-1, 1]]), [[-1, 5], [0, -1]]],
-    "05.4": [lambda S, L: odd_angles(-(-max(S + 1, L - S) // 2), S)],
-    "05.5": [4.0, np.int64(4)],
+    "05.7": [lambda S, L: odd_angles(-(-max(S + 1, L - S) // 2), S)],
+    "05.8": [4.0, np.int64(4)],
     "06.1": [[4.0, -16 / 3, 4 / 3], np.array([4, -16 / 3, 4 / 3])],
     "06.5": [11.0, np.int64(11)],
     "06.6": [lambda nodes, S: sympy_solver(nodes, S)],
-    "06.8": [[5.5, 10], np.array([5.5, 10.0]), (6, 10), (5, 10.5)],
+    "06.9": [[5.5, 10], np.array([5.5, 10.0]), (6, 10), (5, 10.5)],
     "06.4": [3.3636, Fraction(33636, 10000)],
-    "06.10": [lambda L: math.ceil((L + 1) / 2), lambda L: min(max(S + 1, L - S) for S in range(L))],
+    "06.11": [lambda L: math.ceil((L + 1) / 2), lambda L: min(max(S + 1, L - S) for S in range(L))],
 }  # fmt: skip
 
 

@@ -46,25 +46,68 @@ def best_weight(N, k):
     return float(1 / np.prod(nodes[k] - np.delete(nodes, k)))
 
 
+def table(nodes, L):
+    return nodes ** np.arange(L)[:, None]
+
+
+def ring(K, u, n):
+    """A convolution on a ring of n places."""
+    return np.fft.ifft(np.fft.fft(K, n) * np.fft.fft(u, n)).real[: len(u)]
+
+
+def with_mirrors(nodes, wanted):
+    """Least squares over modes and mirror images; the smallest solution has conjugate weights."""
+    both = np.concatenate([nodes, nodes.conj()])
+    return 2 * np.linalg.lstsq(table(both, len(wanted)), wanted, rcond=None)[0][: len(nodes)]
+
+
+def by_parts(nodes, wanted, sign=-1):
+    both = np.hstack([table(nodes, len(wanted)).real, sign * table(nodes, len(wanted)).imag])
+    return (np.linalg.pinv(both) @ wanted).reshape(2, -1).T @ [1, 1j]
+
+
+STEPS = np.arange(400)
 TURN = math.radians(60)
 WRONG = {
     "05.3": [lambda N: N, lambda N: N - 1, lambda N: 2 * N, lambda N: (N,), "N + 1"],
-    "05.11": [
+    "05.14": [
         lambda r, m, j: r**j, lambda r, m, j: m * r**j, lambda r, m, j: math.comb(j + m, m) * r**j,
         lambda r, m, j: r ** (m * j), lambda r, m, j: [1], 3,
     ],
-    "05.9": [4, 5, 8, 9, "seven", 6.5],
-    "05.7": [
+    "05.4": [
+        lambda nodes, w, L: table(nodes, L) @ w, lambda nodes, w, L: (table(nodes, L + 1)[1:] @ w).real,
+        lambda nodes, w, L: np.abs(table(nodes, L) @ w), lambda nodes, w, L: table(nodes, L).real @ w.real,
+        lambda nodes, w, L: (nodes @ table(w, L).T).real, lambda nodes, w, L: 0, 3,
+    ],
+    "05.5": [
+        lambda K, u: ring(K, u, len(u)), lambda K, u: ring(K, u, 2 * len(u) - 2 + (len(u) < 2)),
+        lambda K, u: np.fft.irfft(np.fft.rfft(K, 2 * len(u)) * np.fft.rfft(u, 2 * len(u))),
+        lambda K, u: ring(K[::-1], u, 2 * len(u)), lambda K, u: np.fft.irfft(np.fft.rfft(K) * np.fft.rfft(u)),
+        lambda K, u: K * u, "fft",
+    ],
+    "05.6": [
+        lambda nodes, wanted: np.linalg.lstsq(table(nodes, len(wanted)), wanted, rcond=None)[0],  # without the cast
+        lambda nodes, wanted: np.linalg.lstsq(table(nodes, len(wanted)).real, wanted, rcond=None)[0],
+        lambda nodes, wanted: by_parts(nodes, wanted, sign=1), lambda nodes, wanted: by_parts(nodes, wanted)[:1],
+        lambda nodes, wanted: np.linalg.solve(table(nodes, len(nodes)), wanted[: len(nodes)]), lambda nodes: 0, 1,
+    ],
+    "05.12": [4, 5, 8, 9, "seven", 6.5],
+    "05.10": [
         lambda a, b, same: -0.5j * a * b, lambda a, b, same: -0.5j * (2 if same else 1) * a * b,
         lambda a, b, same: 0.5j * (1 if same else 2) * a * b, lambda a, b, same: (1 if same else 2) * a * b,
         lambda a: a, 3,
     ],
     "06.3": [lambda N: (N, N - 1), lambda N: (N - 1, N - 1), lambda N: (N - 2, N - 2), lambda N: N - 1, (3, 2)],
-    "06.11": [
+    "06.7": [(11, 56), (28, 28), (3, 28), (32, 32), (180, 180), 11, "none"],
+    "06.12": [
+        [1] * 400, np.eye(400)[0], (-1.0) ** STEPS, np.where(STEPS // 8 % 2, 1, -1), np.where(STEPS // 16 % 2, 4, -4),
+        np.where(np.arange(1000) // 16 % 2, 1, -1), np.sign(np.sin(STEPS)), [], [[1]], "1" * 400,
+    ],
+    "06.13": [
         lambda lam: 0, lambda lam: 1 / (1 - lam), lambda lam: -math.log(1 - lam), lambda lam: 88.7 / -math.log(lam),
         lambda lam: -math.log(lam), 7,
     ],
-    "06.9": [1, 8, 31, 22, "16"],
+    "06.10": [1, 8, 31, 22, "16"],
     "06.2": [
         lambda N, k: best_weight(N, k) * (-1) ** (N - 1), lambda N, k: abs(best_weight(N, k)),
         lambda N, k: best_weight(N, k) * (1 + (k % (N - 1) == 0)), lambda N, k: best_weight(N, k) * (N - 1) / N,
@@ -80,7 +123,9 @@ WRONG = {
     ],
     "07.6": [64, 15, 48, "sixteen"],
     "07.7": [math.log(512), 512 / 0.01, math.log(512) / 0.1, "large"],
-    "07.8": [0.94, 0.969, 1 / 3, "a third"],
+    "07.8": [("MIPS", "SolveFixed"), ("SelectFixed", "CumMax"), ("Solve", "Select"), ("SolveFixed", "Reverse"),
+              "SolveFixed", ("Solved", "MIPS"), 2],
+    "07.9": [0.94, 0.969, 1 / 3, "a third"],
     "08.1": [500, 499, 250, "501 nodes"],
     "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
     "08.3": [
@@ -131,12 +176,20 @@ WRONG = {
 }  # fmt: skip
 OTHER_STYLE = {
     "05.3": [lambda N: sum(z.imag > -1e-9 for z in np.roots([1, *[0] * (2 * N - 1), -1]))],
-    "05.11": [lambda r, m, j: np.power(r, j) * math.prod(range(j + 1, j + m)) / math.prod(range(1, m))],
-    "05.9": [7.0, np.int64(7)],
-    "05.7": [lambda a, b, same: a * b / 2j * (2 - same)],
+    "05.14": [lambda r, m, j: np.power(r, j) * math.prod(range(j + 1, j + m)) / math.prod(range(1, m))],
+    "05.4": [
+        lambda nodes, w, L: [sum(a * z**j for a, z in zip(w, nodes)).real for j in range(L)],
+        lambda nodes, w, L: np.einsum("n,nj->j", w, np.vander(nodes, L, increasing=True)).real + 0j,
+    ],
+    "05.5": [lambda K, u: ring(K, u, 2 * len(u) - 1), lambda K, u: np.convolve(K, u)[: len(u)].tolist()],
+    "05.6": [by_parts, with_mirrors],
+    "05.12": [7.0, np.int64(7)],
+    "05.10": [lambda a, b, same: a * b / 2j * (2 - same)],
     "06.3": [lambda N: [float(N - 1), N - 2.0], lambda N: np.array([N - 1, N - 2])],
-    "06.11": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
-    "06.9": [16.0, np.int64(16)],
+    "06.7": [[12, 30], np.array([8.0, 25.0])],
+    "06.12": [np.where(STEPS // 16 % 2, -1.0, 1.0), np.sin(2 * np.pi * STEPS / 32).tolist()],
+    "06.13": [lambda lam: math.log(1 / (1 - lam)) / abs(math.log(lam)), lambda lam: np.emath.logn(lam, 1 - lam)],
+    "06.10": [16.0, np.int64(16)],
     "06.2": [lambda N, k: best_weight(N, k)],
     "07.1": [],
     "07.4": [[0, 1, 2, 3], np.array([8, 9, 10, 11])],
@@ -144,7 +197,8 @@ OTHER_STYLE = {
     "07.2": [lambda found, wanted: 1 - np.sum((found - wanted) ** 2) / np.sum((wanted - wanted.mean()) ** 2)],
     "07.6": [16.0, np.int64(16)],
     "07.7": [624, 100 * np.log(512)],
-    "07.8": [0.323, 1.88 / 5.82],
+    "07.8": [["solve_fixed", "mips"], ("Solve Fixed", "MIPS")],
+    "07.9": [0.323, 1.88 / 5.82],
     "08.1": [501.0, np.int64(501)],
     "08.2": [[4, 2], (2.0, 4.0), np.array([2, 4])],
     "08.3": [triple_layer, lambda n: [torch.tensor(part) for part in triple_layer(n)]],
@@ -233,7 +287,7 @@ def names_of(chapter, *wanted):
     return names
 
 
-@pytest.mark.parametrize("id, wanted", [("05.9", ("outputs_learned", "train", "flat")), ("06.9", ("worst_fit",)),
+@pytest.mark.parametrize("id, wanted", [("05.12", ("outputs_learned", "train", "flat")), ("06.10", ("worst_fit",)),
                                         ("09.8", ("kept_alive",))])  # fmt: skip
 def test_predictions_come_out_as_they_are_explained(id, wanted):
     """(08.11 needs the net that its chapter trains for eight seconds.)"""

@@ -31,7 +31,7 @@ from lrnnlab.chapters.ch02 import (
 )
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.show import automaton_figures, graph_layout, output, style, training_figures
-from lrnnlab.show.automaton_figures import snapped_heads, state_diagram, walk
+from lrnnlab.show.automaton_figures import snapped_heads, state_diagram
 from lrnnlab.show.table_figures import holds
 from lrnnlab.show.training_figures import accuracy_by_length, loss_curve, spread
 from lrnnlab.tasks import EvenPair, ModArith, Sum
@@ -154,7 +154,6 @@ FIGURES = {
     "column rule": lambda: column_rule(A[0, 0], 1.2, "release"),
     "diagram": lambda: state_diagram(Sum(5).machine),
     "diagram with legend": lambda: state_diagram(EvenPair(5).machine),
-    "walk": lambda: walk(Sum(5).machine, [0, 3, 2, 4] * 12, 30),
     "heads": lambda: snapped_heads([Sum(3).machine, MooreMachine([[0]] * 3, [-1], 0, "012")]),
     "heads, one token": lambda: snapped_heads([Sum(5).machine, Sum(5).specification], token=1),
 }  # fmt: skip
@@ -477,35 +476,6 @@ def test_the_diagram_shows_names_labels_and_answers():
     faces = [to_rgb(patch.get_facecolor()) for patch in figure.axes[0].patches[:machine.num_states]]
     assert faces == [to_rgb(style.value_colour(int(shown), 2)) for shown in machine.outputs]
     assert "answer" not in written(state_diagram(Sum(5).machine))  # there the names are the answers
-
-
-def ringed(figure, machine):
-    circles = figure.axes[0].patches[:machine.num_states]
-    return [state for state, circle in enumerate(circles) if circle.get_linewidth() > 2]
-
-
-def test_a_diagram_without_a_way_rings_no_state():
-    machine = Sum(3).machine
-    assert ringed(state_diagram(machine), machine) == []
-
-
-@pytest.mark.parametrize("step", [0, 1, 4])
-def test_a_walk_shows_as_many_answers_as_tokens_read(step):
-    machine, tokens = Sum(5).machine, [0, 3, 2, 4]
-    figure = walk(machine, tokens, step)
-    bold = [text.get_text() for text in figure.findobj(Text) if text.get_fontweight() == "bold"]
-    assert bold == ([str(tokens[step - 1])] if step else [])
-    top = max(y for _, y in (text.get_position() for text in figure.axes[0].texts))
-    answers = [text.get_text() for text in figure.axes[0].texts if 0.2 < top - text.get_position()[1] < 0.4]
-    assert answers == ["answer", *map(str, machine.answer(tokens)[:step])]
-    assert ringed(figure, machine) == [sum(tokens[:step]) % 5]
-
-
-def test_a_walk_outside_its_string_and_unknown_tokens_are_refused():
-    with pytest.raises(ValueError, match="step 5 is outside 0..4"):
-        walk(Sum(5).machine, [0, 3, 2, 4], 5)
-    with pytest.raises(ValueError, match="token 7"):
-        walk(Sum(5).machine, [7], 0)
 
 
 def test_too_many_states_are_refused():

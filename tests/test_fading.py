@@ -222,6 +222,19 @@ def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_foretol
     assert found["predicted"]["10-40"]["growth"] == pytest.approx(1.25, rel=1e-3)
 
 
+def test_where_a_rare_class_is_lost_already_nothing_is_foretold_from_there(monkeypatch):
+    ratios = lrnn_fading.ratios
+
+    def lost_at_50(*inputs):
+        curves = ratios(*inputs)
+        curves["readout"][49] = math.inf  # the mean of a class is misread, though nearly all strings are right
+        return curves
+
+    monkeypatch.setattr(lrnn_fading, "ratios", lost_at_50)
+    found = lrnn_fading.look(exact_model(Sum(5).machine, 5), Sum(5), tiny(fits=((10, 40), (10, 100))), 0)["metrics"]
+    assert list(found["predicted"]) == ["10-40"]
+
+
 def test_a_run_is_measured_shown_and_told_apart_by_its_setting():
     phase = Phase(steps=3, lr=1e-3)
     training = {**tiny()["training"], "recipe": asdict(Recipe((phase,), batch=4))}

@@ -1,133 +1,62 @@
 """Pictures of kernels: what is drawn is what the recurrence, the table of powers and the gradient give."""
 
-import io
 import math
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sweeps import sweep
 
 from lrnnlab.algebra.kernel_fits import families, targets
 from lrnnlab.algebra.shifts import needed_modes
 from lrnnlab.analysis import receptive_field
 from lrnnlab.chapters import ch05
-from lrnnlab.chapters.ch05 import ANGLES as STOPS
 from lrnnlab.chapters.ch05 import DISC as N
+from lrnnlab.chapters.ch05 import LAGS as L
 from lrnnlab.chapters.ch05 import (
-    DRAG,
-    KEPT,
     LENGTH,
     PERIODS,
     SETS,
     STARTS,
-    KeptFigure,
-    ModesOnDisc,
-    dragged,
     fit_by_modes,
     fit_sentence,
     impulse_response,
     kernel_gallery,
     kernel_maps,
     mode_set,
-    modes_sentence,
+    modes_on_disc,
     product_modes,
     product_sentence,
     product_spectrum,
     receptive_fields,
     reverse_moves,
-    round_limit,
     start_nodes,
     start_sentence,
     start_spectrum,
 )
-from lrnnlab.chapters.ch05 import LAGS as L
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.show.output import quick_png
-from lrnnlab.show.style import new_figure
-
-ANGLES, RADII = list(range(-30, 65, 5)), [0.6, 0.95, 1.0, 1.02]
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.sampled_from(SETS), st.sampled_from(list(DRAG)), st.sampled_from(ANGLES), st.sampled_from(RADII))
-def test_stepping_gives_the_sum_of_exponentials(modes, drag, angle, radius):
-    nodes, weights, before = dragged(modes, drag, angle, radius)
+@pytest.mark.parametrize("modes", SETS)
+def test_stepping_gives_the_sum_of_exponentials(modes):
+    nodes, weights = mode_set(modes)
     lags = np.arange(PERIODS * L)
     sums = [sum((w * z**k).real for z, w in zip(nodes, weights)) for k in lags]
     assert np.allclose(impulse_response(nodes, weights, len(lags)), sums, atol=1e-9 * np.abs(weights).sum() * 5)
-    moved = ~np.isclose(nodes, before)
-    still = angle == 0 and radius == 1.0
-    assert moved.sum() == (0 if still else len(nodes) if drag == "all modes" else 1)
 
 
 @pytest.mark.parametrize("modes", SETS)
 def test_the_disc_draws_modes_response_and_spectrum(modes):
-    nodes, weights, before = dragged(modes, "one mode", 15, 0.97)
-    upper, lower, disc = ModesOnDisc()(modes, "one mode", 15, 0.97).axes
+    nodes, weights = mode_set(modes)
+    upper, lower, disc = modes_on_disc(modes).axes
     response, taps = (line.get_ydata() for line in upper.lines)
     assert len(response) == PERIODS * L and np.array_equal(taps, response[:L])
     assert np.allclose(response, impulse_response(nodes, weights, PERIODS * L))
     padded = np.abs(np.fft.fft(taps, 360))[:181]  # an FFT over 360 places has a frequency a degree
     assert np.allclose(lower.lines[0].get_ydata(), padded)
-    stood, mirrored, now = (np.array(dots.get_offsets()) @ [1, 1j] for dots in disc.collections)
-    assert np.allclose(stood, before) and np.allclose(now, nodes) and np.allclose(mirrored, nodes.conj())
-
-
-@settings(max_examples=5, deadline=None)
-@given(
-    moves=st.lists(
-        st.tuples(
-            st.sampled_from(SETS), st.sampled_from(list(DRAG)), st.sampled_from(ANGLES), st.sampled_from([0.6, 1.0, 1.02])
-        ),
-        min_size=2,
-        max_size=4,
-    )
-)
-def test_what_is_kept_of_the_disc_leaves_no_trace(moves):
-    """After any moves the picture is, pixel for pixel, the one of a figure that was never moved."""
-    kept = ModesOnDisc()
-    for move in moves:
-        assert quick_png(kept(*move)) == quick_png(ModesOnDisc()(*move))
-
-
-def test_a_kept_figure_draws_its_axes_once_for_the_same_limits(monkeypatch):
-    figure, axes = new_figure(kind=KeptFigure)
-    figure.moving(*axes.plot([0, 1], [0, 1]))
-    drawn = []
-    monkeypatch.setattr(type(axes), "draw", lambda self, renderer: drawn.append(self.get_ylim()))
-    limits = [(0, top) for top in range(1, KEPT + 2)]
-    for ylim in (*limits[:2], *limits[:2], *limits[2:], limits[-1], limits[0]):
-        axes.set_ylim(*ylim)
-        quick_png(figure)
-    assert drawn == [*limits, limits[0]]  # the first was no longer kept
-    figure.savefig(io.BytesIO())  # a file is drawn whole
-    assert len(drawn) == KEPT + 3
-
-
-@pytest.mark.parametrize(
-    "modes, drag, radius",
-    [(SETS[0], "one mode", 1.0), (SETS[2], "all modes", 1.02), (SETS[4], "all modes", 0.6)],
-)
-def test_a_turn_of_the_modes_leaves_every_limit_and_cuts_nothing_off(modes, drag, radius):
-    drawn = ModesOnDisc()
-    seen = set()
-    for angle in STOPS:
-        axes = drawn(modes, drag, angle, radius).axes[:2]
-        seen.add(tuple(one.get_ylim() for one in axes))
-        for one in axes:
-            low, high = one.get_ylim()
-            assert all(low <= y.min() and y.max() < high for y in (line.get_ydata() for line in one.lines) if len(y))
-    assert len(seen) == 1
-
-
-@given(st.floats(0, 1e300))
-def test_a_round_limit_is_near_and_above(largest):
-    limit = round_limit(largest)
-    assert largest < limit <= max(1.05 * largest * 1.7, 0.00101)
+    mirrored, now = (np.array(dots.get_offsets()) @ [1, 1j] for dots in disc.collections)
+    assert np.allclose(now, nodes) and np.allclose(mirrored, nodes.conj())
 
 
 def test_the_presets_are_what_their_names_say():
@@ -140,16 +69,11 @@ def test_the_presets_are_what_their_names_say():
 
 def test_dragging_by_half_a_step_turns_the_echo_over():
     """Each w lambda^k is turned by 15 k degrees, and the real part of tap k multiplied by cos(15 k)."""
-    nodes, weights, _ = dragged("shift by 7, DFT grid", "all modes", 15, 1.0)
+    nodes, weights = mode_set("shift by 7, DFT grid")
+    nodes = nodes * np.exp(1j * np.radians(15))
     taps = impulse_response(nodes, weights, L)
     assert taps[7] == pytest.approx(math.cos(math.radians(15 * 7)))
     assert taps[7 + N] == pytest.approx(math.cos(math.radians(15 * (7 + N))))
-
-
-def test_the_sentence_of_the_disc():
-    assert "rank 12 and condition number infinite" in modes_sentence("shift by 7, DFT grid", "all modes", 0, 1.0)
-    assert "100%" in modes_sentence("shift by 7, half circle", "all modes", 0, 1.0)
-    assert "grows tenfold in 116 steps" in modes_sentence("box, half circle", "all modes", 0, 1.02)
 
 
 @pytest.mark.parametrize("N_", [4, 8, 16])
@@ -219,10 +143,8 @@ def test_the_cliff_stands_where_the_theorem_says():
 
 
 def test_everything_can_be_drawn_and_told():
-    disc = {"modes": SETS, "drag": list(DRAG), "angle": ANGLES, "radius": RADII}
     start = {"arc": [180, 240, 360], "N": [4, 32], "per_mode": [1, 1.5, 3], "r": [0.9, 1.0]}
-    assert sweep(modes_sentence, samples=20, **disc) == [] == sweep(start_sentence, samples=10, **start)
-    assert sweep(ModesOnDisc(), samples=0, **disc | {"drag": "one mode", "angle": 60}) == []
+    assert sweep(start_sentence, samples=10, **start) == []
     assert sweep(start_spectrum, samples=0, **start | {"arc": 210, "N": 4}) == []
     fit = {"target": list(targets(LENGTH)), "family": list(families(4)), "N": [2, 32]}
     assert sweep(fit_sentence, samples=5, **fit) == [] == sweep(fit_by_modes, samples=0, **fit | {"N": 2})
@@ -280,8 +202,6 @@ def test_the_figures_draw_their_arrays():
     "call, message",
     [
         (lambda: mode_set("square"), "got 'square'"),
-        (lambda: dragged("one mode", "two modes", 0, 1.0), "got 'two modes'"),
-        (lambda: dragged("one mode", "one mode", 0, 0.0), "'one mode', 0.0"),
         (lambda: product_spectrum(2, "on it"), "got 'on it'"),
         (lambda: receptive_field(lambda u: u, torch.zeros(3, 4)), r"got \(3, 4\)"),
         (lambda: receptive_field(lambda u: u, torch.zeros(1, 4, 1), position=4), "position=4"),

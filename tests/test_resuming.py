@@ -12,11 +12,13 @@ from lrnnlab.training import Phase, Recipe, steady_arithmetic
 from lrnnlab.training.descent import Checkpoint, Descent
 
 ELMAN = Setting("elman", {"width": 8}, Recipe((Phase(steps=8, lr=1e-2),), batch=8))
+FILMED = replace(tables.plan("lrnn/film")[0].setting, recipe=Recipe((Phase(steps=12, lr=1e-2),), batch=8))
 SHORT = {"steps": 8, "warmup": 0, "watch_every": 3}
 STAGES = {"stages": [(3, 8), (5, 10)], "pool": 20, "tests": 5, "watch_every": 3}
 CELLS = {  # table: row, task, and what makes it a matter of a moment
     "lrnn/table2": ("elman", "sum", ELMAN),
     "lrnn/smoothing": ("plain", "sum", ELMAN),
+    "lrnn/film": ("softmax", "sum", FILMED),
     "lrnn/fading": ("lstm", "sum", {"training": ELMAN.plain(), "strings": 8, "length": 60, "fits": []}),
     "lrnn/baseline_rates": ("elman-0.01", "sum", {"strings": 8, "phase": asdict(Phase(steps=12, lr=1e-2))}),
     "dlr/table1": ("dlr_1", "solve-64", {"steps": 8, "looks": 2, "tests": 8}),

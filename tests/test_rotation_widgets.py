@@ -350,13 +350,13 @@ def scales(decays):
 @pytest.mark.parametrize(
     "id, right, wrong",
     [
-        ("04.6", 1, (4, 2, 0)),
-        ("04.8", 0.02, (0.99, 1, 50, 0.025)),
-        ("04.1", folded, (swapped, unturned, forgetful)),
-        ("04.9", resonant(), (resonant(angle=-0.7), resonant(size=2), resonant(angle=0))),
-        ("04.7", scales, (lambda g: [math.sqrt(1 - x * x) for x in g], lambda g: [1 for _ in g],
+        ("04.7", 1, (4, 2, 0)),
+        ("04.10", 0.02, (0.99, 1, 50, 0.025)),
+        ("04.2", folded, (swapped, unturned, forgetful)),
+        ("04.11", resonant(), (resonant(angle=-0.7), resonant(size=2), resonant(angle=0))),
+        ("04.8", scales, (lambda g: [math.sqrt(1 - x * x) for x in g], lambda g: [1 for _ in g],
                                lambda g: [1, *(1 - x * x for x in g[1:])])),
-        ("04.3", [[1, 0], [0, -1]], (np.eye(2), [[0, -1], [1, 0]], -np.eye(2), [[-1, 1], [0, 1]])),
+        ("04.5", [[1, 0], [0, -1]], (np.eye(2), [[0, -1], [1, 0]], -np.eye(2), [[-1, 1], [0, 1]])),
     ],
 )  # fmt: skip
 def test_the_exercises_are_checked(id, right, wrong):

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import nbformat
@@ -30,6 +31,7 @@ from lrnnlab.book.site.flipbooks import book_html, flipbook
 from lrnnlab.book.site.pages import Place, body, contents, framed, mathml
 from lrnnlab.book.site.searching import sections
 from lrnnlab.book.site.style import sheet
+from lrnnlab.book.site.travelling import BRANCH, INSTALL
 from lrnnlab.book.slicing import names, needed, widget_cells, widgets
 from lrnnlab.chapters.ch02 import growth, growth_sentence
 from lrnnlab.show.output import few_colours
@@ -104,9 +106,7 @@ def test_building_twice_gives_the_same_files_and_keeps_none_of_the_old(site, tmp
     build(TWO[:1], tmp_path, books=False)
     (tmp_path / "old.html").write_text("")
     build(TWO, tmp_path, books=False)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
-        path.name: path.read_bytes() for path in site.iterdir()
-    }
+    assert content(tmp_path) == content(site)
 
 
 def content(folder):
@@ -210,21 +210,79 @@ def test_the_command(tmp_path, capsys, call):
     assert not (tmp_path / "site" / "01_subtraction.html").exists()
 
 
+@pytest.mark.parametrize("repository", [None, "some-one/lrnnlab.book"])
+def test_a_page_can_be_run_elsewhere(tmp_path, repository):
+    build(TWO, tmp_path, books=False, repository=repository)
+    for notebook in TWO:
+        links = [link for link in read(tmp_path / f"{notebook.stem}.html").links if f"{notebook.stem}.ipynb" in link]
+        whole, copy = (nbformat.read(path, 4) for path in (notebook, tmp_path / "notebooks" / notebook.name))
+        if repository:
+            first = copy.cells.pop(0).source
+            assert f"https://github.com/{repository} " in first and len(links) == 3
+            assert f"github/{repository}/blob/colab/{notebook.name}" in links[0]
+            assert f"gh/{repository}/HEAD?labpath=notebooks%2F{notebook.name}" in links[1]
+        assert copy == whole and links[-1] == f"notebooks/{notebook.name}"
+    assert [str(fault) for fault in faults(tmp_path)] == []
+
+
+def test_a_repository_is_an_owner_and_a_name(tmp_path, capsys):
+    call = ["site", "00", "--root", str(ROOT), "--out", str(tmp_path / "site"), "--repository", "https://github.com/a/b"]
+    assert main(call) == 1 and "owner/name" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+
+
+def test_colab_s_first_cell_does_nothing_where_the_workbook_is_and_installs_it_elsewhere(monkeypatch):
+    """Its commands are written down and not run: there is no network."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell, asked = InteractiveShell(), []
+    monkeypatch.setattr(shell, "system", asked.append)
+    monkeypatch.setattr(shell, "run_line_magic", lambda name, line, *_: asked.append(f"{name} {line}"))
+    cell, path = INSTALL.format(repository="someone/book"), list(sys.path)
+    try:
+        shell.run_cell(cell).raise_error()
+        assert asked == [] and sys.path == path
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        shell.run_cell(cell).raise_error()
+        assert sys.path == ["lrnnlab_workbook", *path]
+    finally:
+        sys.path[:] = path
+    clone, install = (call.split() for call in asked)
+    assert clone[:2] == ["git", "clone"] and clone[-2:] == ["https://github.com/someone/book", "lrnnlab_workbook"]
+    assert install[:2] == ["pip", "install"] and install[-2:] == ["-e", "./lrnnlab_workbook"]
+
+
 def test_what_github_and_binder_are_told_can_be_done():
     job = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["jobs"]["site"]
-    *made, last = [step["run"] for step in job["steps"] if "run" in step]
-    program, verb, *call = last.split()
+    *made, last = [step["run"] for step in job["steps"] if "run" in step and "env" not in step]
+    program, verb, *call = last.replace("${{ github.repository }}", "owner/name").split()
     book = argparse.ArgumentParser()
     add_arguments(book)
     options = book.parse_args(call)
     assert made[0] == "python bootstrap.py env" and (program, verb) == (".venv/bin/lrnnlab", "book")
     [path] = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
-    assert (options.verb, str(options.out)) == ("site", path)
+    assert (options.verb, str(options.out), options.repository) == ("site", path, "owner/name")
     after = ROOT / ".binder" / "postBuild"
     assert os.access(after, os.X_OK) and subprocess.run(["bash", "-n", after]).returncode == 0
     wanted = re.search(r'requires-python = "(.+)"', (ROOT / "pyproject.toml").read_text())[1]
     version = (ROOT / ".binder" / "runtime.txt").read_text().strip().removeprefix("python-")
     assert SpecifierSet(wanted).contains(version)
+
+
+def test_the_workflow_puts_the_notebooks_where_colab_is_sent(site, tmp_path):
+    """Its step is run, and pushes into a repository of this machine."""
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["jobs"]["site"]
+    [step] = [step for step in job["steps"] if "env" in step]
+    (tmp_path / "build").mkdir()
+    shutil.copytree(site, tmp_path / "build" / "site")
+    subprocess.run(["git", "init", "-q", "--bare", "remote"], cwd=tmp_path, check=True)
+    for _ in range(2):  # the second time the branch is there
+        shutil.rmtree(tmp_path / "build" / "colab", ignore_errors=True)
+        environ = {**os.environ, "REMOTE": str(tmp_path / "remote")}
+        subprocess.run(["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environ, check=True)
+    listed = subprocess.run(["git", "ls-tree", "--name-only", BRANCH], cwd=tmp_path / "remote", capture_output=True, text=True, check=True)
+    assert listed.stdout.split() == [notebook.name for notebook in TWO]
+    assert str(yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["permissions"]["contents"]) == "write"
 
 
 # --- colours, keyboard, telephones -----------------------------------------------------------------------------------
@@ -428,33 +486,63 @@ def test_a_flipbook_shows_what_the_widget_would(widget):
     before = widget.values, widget.image.value
     book = flipbook(widget)
     assert (widget.values, widget.image.value) == before
-    assert [frame.value for frame in book.frames] == list(map(str, P)) and book.opens == 1
-    for value, frame in zip(P, book.frames):
-        widget.controls["p"].value = value
+    assert [control.values for control in book.controls] == [tuple(map(str, P)), tuple(map(str, B))]
+    assert [control.opens for control in book.controls] == [1, 0] and book.opens == 2
+    for (p, b), frame in zip(product(P, B), book.frames, strict=True):
+        widget.controls["p"].value, widget.controls["b"].value = p, b
         assert (frame.png, frame.sentence) == (widget.image.value, widget.sentence.value)
-        assert frame.alt.startswith(f"Growth of products. Here p = {value}.") and "<" not in frame.alt
-    widget.controls["p"].value = P[1]
+        assert frame.alt.startswith(f"Growth of products. Here p = {p}, b = {b}.") and "<" not in frame.alt
+    widget.controls["p"].value, widget.controls["b"].value = P[1], B[0]
 
 
-def test_a_long_slider_is_thinned_and_keeps_where_it_opens():
-    many = explore(growth, {"p": [1 + i / 100 for i in range(31)], "b": B}, initial={"p": 1.04}, alt="Growth.")
-    book = flipbook(many, most=4)
-    assert len(book.frames) == 4 and book.frames[book.opens].value == "1.04"
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 7, 30])
+def test_a_long_slider_is_thinned_and_keeps_where_it_opens(most):
+    many = explore(growth, {"p": [1 + i / 100 for i in range(31)], "b": B}, initial={"p": 1.04, "b": 8}, alt="Growth.")
+    book = flipbook(many, most=most)
+    assert 1 <= len(book.frames) <= most and "Here p = 1.04, b = 8." in book.frames[book.opens].alt
 
 
-def test_its_page_has_one_label_one_picture_shown_and_words_for_each(widget, tmp_path):
-    book = flipbook(widget)
+def test_a_control_whose_pictures_are_refused_is_not_moved():
+    """A typed word of one task is none of another's: then the next control goes with the slider."""
+
+    def draw(p, task, word, b):
+        if task == "other":
+            raise ValueError("no word of this task")
+        return growth(p, b)
+
+    book = flipbook(explore(draw, {"p": P, "task": ["own", "other"], "word": "ab", "b": B}, alt="Growth."))
+    assert [control.name for control in book.controls] == ["p", "b"] and book.others == {"task": "own", "word": "ab"}
+    alone = flipbook(explore(draw, {"p": P, "task": ["own", "other"], "word": "ab", "b": [2]}, alt="Growth."))
+    assert [control.name for control in alone.controls] == ["p"] and len(alone.frames) == len(P)
+
+
+def test_a_page_s_books_are_thinned_to_what_it_may_weigh(widget):
+    book = flipbook(explore(growth, {"p": P, "b": [2, 3, 4, 8]}, initial={"b": 4}, alt="Growth."))
+    weight = building._weight(book)
+    assert building._within({"a": book}, weight) == {"a": book}
+    less = building._within({"a": book, "b": flipbook(widget)}, weight)
+    assert building._weight(less["a"]) < weight and building._weight(less["a"]) + building._weight(less["b"]) <= weight
+    assert less["a"].frames[less["a"].opens] == book.frames[book.opens]
+    least = building._within({"a": book}, 0)["a"]
+    assert len(least.frames) == 2 * len(P) and least.frames[least.opens] == book.frames[book.opens]
+
+
+def test_its_page_has_a_label_for_each_control_one_picture_shown_and_words_for_each(widget, tmp_path):
+    book = flipbook(explore(growth, {"p": P, "b": {"two": 2, "eight": 8}}, initial={"b": 8}, alt="Growth of products."))
     for name in ("style.css", "page.js"):
         (tmp_path / name).touch()
-    files = [f"{n}.png" for n in range(len(P))]
+    files = [f"{n}.png" for n in range(len(book.frames))]
     for name, frame in zip(files, book.frames):
         (tmp_path / name).write_bytes(few_colours(frame.png))
         assert len(few_colours(frame.png)) < len(frame.png)
     html = book_html(book, files, "growth_widget")
     (tmp_path / "a.html").write_text(framed(f"<h1>A</h1>{html}", Place("a.html", "A"), None, None), encoding="utf-8")
     (tmp_path / "index.html").write_text("<h1>I</h1>")
-    assert faults(tmp_path) == [] and html.count(' hidden"') == 0 and html.count(" hidden>") == len(P) - 1
-    assert len(set(read(tmp_path / "a.html").pictures)) == len(P)
+    assert faults(tmp_path) == []
+    assert html.count('class="frame">') == 1 and html.count('class="frame" hidden>') == html.count("loading=lazy") == 7
+    assert html.count('type="range"') == 1 and html.count("<option ") == 2 and '<option value="1" selected>eight' in html
+    assert len(set(read(tmp_path / "a.html").pictures)) == 2 * len(P)
+    assert len(set(re.findall(r' width="(\d+)" height="\d+"', html))) == 1
 
 
 def test_nothing_to_choose_is_an_error():

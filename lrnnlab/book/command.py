@@ -1,4 +1,4 @@
-"""``lrnnlab book build | check | drift | site | footprint [NAME ...]``."""
+"""``lrnnlab book build | check | drift | site | footprint | hub [NAME ...]``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ VERBS = {
     "drift": "say where source and notebook differ (runs nothing)",
     "site": "write the notebooks as static pages that need no network (runs what the widgets need)",
     "footprint": "measure memory and processor time of JupyterLab and of each notebook's kernel (Linux)",
+    "hub": "let a class open the notebook at once, on a JupyterHub with real servers, and measure it (Linux)",
 }
 
 
@@ -33,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
                         f"these in turn (default {NATIVE})")  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
+    parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
+                        "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
+    parser.add_argument("--students", default="1,5,20", metavar="N,N,...",
+                        help="of hub: how large the classes are (default 1,5,20)")  # fmt: skip
     parser.add_argument("--no-flipbooks", action="store_true", help="of site: a sentence where a widget would be")
 
 
@@ -54,9 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
     if options.verb == "site":
-        return _site(sources, options.out, not options.no_flipbooks)
+        return _site(sources, options.out, not options.no_flipbooks, options.repository)
     if options.verb == "footprint":
         return _footprint(sources, root, options.timeout)
+    if options.verb == "hub":
+        return _hub(sources, root, options.students, options.timeout)
     settings = list(SETTINGS) if options.arithmetic == "all" else [options.arithmetic]
     return max(_one(options.verb, source, root, options.timeout, name) for name in settings for source in sources)
 
@@ -115,13 +122,14 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
     return int(bool(problems))
 
 
-def _site(sources: Sequence[Path], out: Path, books: bool) -> int:
+def _site(sources: Sequence[Path], out: Path, books: bool, repository: str | None) -> int:
     from lrnnlab.book import site  # brings nbconvert, which the other verbs do without
 
     try:
         if not site.available():
             print("no pages of the package's functions: they need pdoc (pip install -e '.[docs]')")
-        site.build([twin_of(source) for source in sources], out, books=books, api=site.available(), say=print)
+        site.build([twin_of(source) for source in sources], out, books=books, api=site.available(),
+                   repository=repository, say=print)  # fmt: skip
     except BookError as error:
         print(f"lrnnlab book site: {error}", file=sys.stderr)
         return 1
@@ -143,3 +151,24 @@ def _footprint(sources: Sequence[Path], root: Path, timeout: float) -> int:
         print(f"lrnnlab book footprint: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _hub(sources: Sequence[Path], root: Path, students: str, timeout: float) -> int:
+    from lrnnlab.book.classroom import lesson
+
+    try:
+        sizes = [int(part) for part in students.split(",")]
+    except ValueError:
+        print(f"lrnnlab book: --students asks for numbers such as 1,5,20, got {students!r}", file=sys.stderr)
+        return 2
+    lost = False
+    try:
+        for source in sources:
+            for size in sizes:
+                held = lesson(size, twin_of(source), root, timeout)
+                lost = lost or any(seat.error for seat in held.seats)
+                print(f"{source.stem}: {held}", flush=True)
+    except BookError as error:
+        print(f"lrnnlab book hub: {error}", file=sys.stderr)
+        return 1
+    return int(lost)

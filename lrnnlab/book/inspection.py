@@ -15,7 +15,7 @@ from lrnnlab.book.running import KERNEL, Run, is_code, where
 IGNORE, RAISES = "nbval-ignore-output", "raises-exception"
 TOLERANCE = re.compile(r"(rtol|atol)-(\d+(?:\.\d+)?(?:e-?\d+)?)")
 KNOWN_TAGS = {IGNORE, RAISES}
-WIDGET_TEXT = re.compile(r"\w+\(children=\(")  # Explorer(children=(Box(...: a widget in a kernel's words
+WIDGET_TEXT = re.compile(r"\w+\(children=\(|Moving\(")  # Explorer(children=(Box(...: a widget in a kernel's words
 DATA_URI = re.compile(r"data:image/([\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 MACHINE_PATHS = re.compile(
     r"(?<![\w.~])/(?:home|Users|root|tmp|var/folders)/[^\s'\"<>)]+"

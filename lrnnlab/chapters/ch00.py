@@ -45,42 +45,42 @@ def _leaning(answer) -> None:
     claim(apart < 1e-6, f"after 500 steps the two states are still {apart:.3g} apart (in 1-norm)")
 
 
-# Of each name of a registry: how the chapters call it, what it does, and the chapter where it lives.  The rows
-# themselves are the registries'.
+# Of each name of a registry: how the chapters call it, what it does, and the chapter where it lives; of a model also the
+# paper whose experiments it belongs to, by the book's number or arXiv's.  The rows themselves are the registries'.
 MODEL_HOMES = {
-    "block_diagonal": ("block-diagonal", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ blocks made from the input, columns held by a rule", "02"),
-    "lstm": ("LSTM", "a gated network, not linear in its state", "02"),
-    "elman": ("Elman", "xₜ = tanh(A xₜ₋₁ + B uₜ)", "02"),
-    "vanilla": ("vanilla", "xₜ = A xₜ₋₁ + B uₜ with one full matrix A", "02"),
-    "diagonal": ("diagonal", "xₜ = vₜ * xₜ₋₁ + B uₜ, number by number, vₜ made from the input", "01"),
-    "s4": ("S4", "one A for all inputs, diagonal less a matrix of rank 1", "01"),
-    "s4d": ("S4D", "one diagonal A for all inputs, a small system a channel", "01"),
-    "liquid_s4": ("Liquid-S4", "xₜ = (A + diag(B uₜ)) xₜ₋₁ + B uₜ", "01"),
-    "rwkv": ("RWKV", "decaying sums weighted by keys, channel by channel", "02"),
-    "rotrnn": ("RotRNN", "xₜ = γ A xₜ₋₁ + ξ B uₜ, A a rotation in each head", "04"),
-    "lru": ("LRU", "xₜ = λ * xₜ₋₁ + γ * B uₜ, complex λ within the unit circle", "04"),
-    "s5": ("S5", "one complex diagonal system for all channels together", "04"),
-    "dlr": ("DLR", "xₜ = λ * xₜ₋₁ + uₜ, run as a convolution", "05"),
-    "dss": ("DSS", "the same with modes from a differential equation", "05"),
-    "sgconv": ("SGConv", "no recurrence: a long kernel from pieces of growing length", "05"),
-    "attention": ("attention", "attention to all positions, with rotary positions", "10"),
-    "local_attention": ("attention", "attention within chunks, with rotary positions", "07"),
-    "ult": ("ULT", "Wₜ = Wₜ₋₁ + v kᵀ: a sum of writes", "09"),
-    "nlt": ("NLT", "the same, outputs divided by a sum of weights", "09"),
-    "deltanet": ("DeltaNet", "Wₜ = Wₜ₋₁ (I − β k kᵀ) + β v kᵀ: the delta rule", "09"),
-    "recurrent_delta": ("Recurrent Delta", "the delta rule, and what is written depends on the last output", "09"),
-    "srwm": ("SRWM", "one matrix that answers and writes to itself by the delta rule", "09"),
-    "transformer": ("Transformer", "softmax attention without positions", "09"),
-    "plain_lstm": ("LSTM", "paper 003's LSTM, without residuals and norms", "09"),
-    "e_lstm": ("e-LSTM", "an LSTM in which every cell sees the last state of itself alone", "09"),
-    "pd": ("one-hot columns", "xₜ = Pₜ Dₜ xₜ₋₁, columns of P one-hot, D a complex diagonal", "10"),
-    "dictionary": ("dictionary", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ a weighted mean of a few full matrices", "10"),
-    "regulargpt": ("RegularGPT", "one attention layer used again at every depth of a tree over the string", "08"),
-    "relu_rnn": ("RNN", "xₜ = relu(U xₜ₋₁ + W uₜ + b)", "08"),
-    "xl_transformer": ("Transformer", "attention with the relative positions of Transformer-XL", "08"),
-    "kerple_transformer": ("KERPLE", "attention less a learned function of the distance", "08"),
-    "t5_transformer": ("T5", "attention plus a learned number for each range of distances", "08"),
-    "alibi_transformer": ("ALiBi", "attention less a fixed multiple of the distance", "08"),
+    "block_diagonal": ("block-diagonal", "xₜ = Aₜ xₜ₋₁ + B uₜ, blocks Aₜ made from the input, their columns held", "02", "000"),
+    "lstm": ("LSTM", "a gated network, not linear in its state", "02", "000"),
+    "elman": ("Elman", "xₜ = tanh(A xₜ₋₁ + B uₜ)", "02", "000"),
+    "vanilla": ("vanilla", "xₜ = A xₜ₋₁ + B uₜ with one full matrix A", "02", "000"),
+    "diagonal": ("diagonal", "xₜ = vₜ * xₜ₋₁ + B uₜ, number by number, vₜ made from the input", "01", "000"),
+    "s4": ("S4", "one A for all inputs, diagonal less a matrix of rank 1", "01", "000"),
+    "s4d": ("S4D", "one diagonal A for all inputs, a small system a channel", "01", "000"),
+    "liquid_s4": ("Liquid-S4", "xₜ = (A + diag(B uₜ)) xₜ₋₁ + B uₜ", "01", "000"),
+    "rwkv": ("RWKV", "decaying sums weighted by keys, channel by channel", "02", "000"),
+    "rotrnn": ("RotRNN", "xₜ = γ A xₜ₋₁ + ξ B uₜ, A a rotation in each head", "04", "001"),
+    "lru": ("LRU", "xₜ = λ * xₜ₋₁ + γ * B uₜ, complex λ within the unit circle", "04", "001"),
+    "s5": ("S5", "one complex diagonal system for all channels together", "04", "001"),
+    "dlr": ("DLR", "xₜ = λ * xₜ₋₁ + uₜ, run as a convolution", "05", "004"),
+    "dss": ("DSS", "the same with modes from a differential equation", "05", "004"),
+    "sgconv": ("SGConv", "no recurrence: a long kernel from pieces of growing length", "05", "004"),
+    "attention": ("attention", "attention to all positions, with rotary positions", "10", "004"),
+    "local_attention": ("attention", "attention within chunks, with rotary positions", "07", "004"),
+    "ult": ("ULT", "Wₜ = Wₜ₋₁ + v kᵀ: a sum of writes", "09", "003"),
+    "nlt": ("NLT", "the same, outputs divided by a sum of weights", "09", "003"),
+    "deltanet": ("DeltaNet", "Wₜ = Wₜ₋₁ (I − β k kᵀ) + β v kᵀ: the delta rule", "09", "003"),
+    "recurrent_delta": ("Recurrent Delta", "the delta rule, and what is written depends on the last output", "09", "003"),
+    "srwm": ("SRWM", "one matrix that answers and writes to itself by the delta rule", "09", "003"),
+    "transformer": ("Transformer", "softmax attention without positions", "09", "003"),
+    "plain_lstm": ("LSTM", "paper 003's LSTM, without residuals and norms", "09", "003"),
+    "e_lstm": ("e-LSTM", "an LSTM in which every cell sees the last state of itself alone", "09", "003"),
+    "pd": ("one-hot columns", "xₜ = Pₜ Dₜ xₜ₋₁, columns of P one-hot, D a complex diagonal", "10", "2509.22284"),
+    "dictionary": ("dictionary", "xₜ = Aₜ xₜ₋₁ + B uₜ, Aₜ a weighted mean of a few full matrices", "10", "2412.19350"),
+    "regulargpt": ("RegularGPT", "one attention layer used again at every depth of a tree over the string", "08", "002"),
+    "relu_rnn": ("RNN", "xₜ = relu(U xₜ₋₁ + W uₜ + b)", "08", "002"),
+    "xl_transformer": ("Transformer", "attention with the relative positions of Transformer-XL", "08", "002"),
+    "kerple_transformer": ("KERPLE", "attention less a learned function of the distance", "08", "002"),
+    "t5_transformer": ("T5", "attention plus a learned number for each range of distances", "08", "002"),
+    "alibi_transformer": ("ALiBi", "attention less a fixed multiple of the distance", "08", "002"),
 }  # fmt: skip
 TASK_HOMES = {
     "sum": ("Sum", "the sum so far modulo M", "00"),
@@ -127,15 +127,15 @@ OWN = ("", "one of your own", "")
 
 
 def models() -> list[dict[str, str]]:
-    """One row a model of the registry: its name, what its step is, what it reads, and the chapter where it lives.
+    """One row a model of the registry: its name, what its step is, what it reads, its paper, and the chapter where it lives.
 
     >>> models()[0]["name in build"], models()[0]["chapter"], len(models()) == len(MODELS)
     ('"block_diagonal"', '02', True)
     """
-    homes = {name: MODEL_HOMES.get(name, OWN) for name in MODELS}
+    homes = {name: MODEL_HOMES.get(name, (*OWN, "")) for name in MODELS}
     return [
-        {"name in build": f'"{name}"', "one step": says, "chapter": chapter,
-         "reads": "tokens, numbers" if reads_numbers(name) else "tokens"} for name, (_, says, chapter) in homes.items()
+        {"name in build": f'"{name}"', "one step": says, "reads": "tokens, numbers" if reads_numbers(name) else "tokens",
+         "paper": paper, "chapter": chapter} for name, (_, says, chapter, paper) in homes.items()
     ]  # fmt: skip
 
 

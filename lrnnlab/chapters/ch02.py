@@ -38,7 +38,7 @@ from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import call, claim, number, numbers
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
-from lrnnlab.show.automaton_figures import walk
+from lrnnlab.records import read_all, recorded_folder
 from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
@@ -54,10 +54,12 @@ from lrnnlab.show.style import (
     styled,
     symbol_looks,
     typeset,
+    value_colour,
 )  # fmt: skip
-from lrnnlab.tasks import MachineTask
+from lrnnlab.tasks import MachineTask, Sum
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from lrnnlab.show.moving import Moving
     from lrnnlab.show.widgets import Explorer
 
 POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
@@ -349,28 +351,46 @@ def rule_widget(raw: np.ndarray) -> Explorer:
     )
 
 
-def walk_widget(machine: MooreMachine, task: MachineTask) -> Explorer:
-    """The way of a typed string of digits through a machine found in a network that adds them."""
-    from lrnnlab.show.widgets import explore
+BLOCKS = {  # of the simplex: [i, j] takes state j to state i
+    "soft counter": [[0.03, 0.03, 0.94], [0.94, 0.03, 0.03], [0.03, 0.94, 0.03]],
+    "counter": [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+    "soft reset": [[0.9, 0.8, 0.85], [0.05, 0.15, 0.05], [0.05, 0.05, 0.1]],
+    "two that stay, one that leaves": [[1, 0, 0.3], [0, 1, 0.3], [0, 0, 0.4]],
+}
 
-    def draw(string, step):
-        tokens = task.read(string).tolist()
-        return walk(machine, tokens, min(step, len(tokens)))
 
-    def sentence(string, step):
-        tokens = task.read(string).tolist()
-        step = min(step, len(tokens))
-        total = sum(tokens[:step])
-        return (f"After {step} of {len(tokens)} digits the sum is {total}, "
-                f"so the answer is <b>{total % task.classes}</b>.")
+def simplex_widget(block: str = "soft counter") -> Moving:
+    """Columns of a block of three states to drag on the simplex, and what becomes of the states; opens on a block.
 
-    return explore(
-        draw,
-        {"string": "0324132", "step": list(range(13))},
-        initial={"step": 4},
-        sentence=sentence,
-        alt="The automaton found in the network, with the way of the typed string through it.",
-    )
+    >>> simplex_widget("counter").at["columns"][0]
+    [0, 1, 0]
+    """
+    from lrnnlab.show.moving import Moving
+
+    columns = {name: np.array(rows).T.tolist() for name, rows in BLOCKS.items()}
+    alt = ("A triangle whose corners are three states, with the three columns of a block as points to drag or to move "
+           "with the arrow keys, and the way of each state under repeated products; beside it the largest distance of two "
+           "states by the number of steps, on a logarithmic axis.")  # fmt: skip
+    return Moving("simplex", {"blocks": columns}, {"block": block, "columns": columns[block], "t": 12}, alt)
+
+
+def film_widget() -> Moving:
+    """The recorded run of ``lrnn/film``: every ten steps its blocks, its answers and its accuracy by position.
+
+    >>> film_widget().at
+    {'frame': 0, 'token': 1}
+    """
+    from lrnnlab.show.moving import Moving
+
+    (record,) = read_all(recorded_folder() / "records" / "lrnn" / "film" / "desk")
+    adding = Sum(record["config"]["modulus"])
+    data = {key: record[key] for key in ("frames", "shape", "positions", "answers", "train_length")} | {
+        "symbols": list(adding.symbols), "chance": adding.chance,
+        "colours": [value_colour(value, adding.classes) for value in range(adding.classes)],
+    }  # fmt: skip
+    alt = ("A training run as a film, with a button that plays it and a slider over its frames: the heatmaps of eight heads, "
+           "60 strings as points that move to the corners of a pentagon, and the accuracy by position.")  # fmt: skip
+    return Moving("film", data, {"frame": 0, "token": 1}, alt)
 
 
 # ------------------------------------------------------------------------------- how long a soft network is right

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Arc, Circle, FancyBboxPatch, Wedge
-from scipy.linalg import expm
+from scipy.linalg import block_diag, expm
 from scipy.signal import lfilter
 
 from lrnnlab.algebra.rotations import Head, R, absorb, norm_over_time, stationary_norm
@@ -661,18 +661,52 @@ def _mirror(answer) -> None:
         claim(np.allclose(seen, back), f"for theta = {theta:g} D R(theta) D is {found}, which is no rotation by -theta")
 
 
+def _turned_states(answer) -> None:
+    draw = np.random.default_rng(6)
+    for theta in ([0.4], [0.4, 0.4], [0.4, 1.1], [2.0, 0.3, 1.2]):
+        n = 2 * len(theta)
+        B, u = draw.integers(-3, 4, (n, 2)).astype(float), draw.integers(-3, 4, (4, 2)).astype(float)
+        A, x, states = block_diag(*(np.array(R(angle), dtype=float) for angle in theta)), np.zeros(n), []
+        for u_t in u:
+            x = 0.9 * A @ x + 0.5 * B @ u_t
+            states.append(x)
+        given = numbers(call(answer, np.array(theta), 0.9, 0.5, B, u), (4, n), "the states", real=True)
+        t = next((t for t in range(4) if not np.allclose(given[t], states[t])), None)
+        claim(t is None, f"angles {theta}, gamma = 0.9, xi = 0.5: x_{(t or 0) + 1} is {given[t or 0].round(3).tolist()}, "
+                         f"and should be {states[t or 0].round(3).tolist()}")  # fmt: skip
+
+
+def _states(theta, gamma, xi, B, u):
+    turn, x, states = np.exp(1j * theta), 0, []
+    drive = xi * u @ B.T  # (T, n)
+    for u_t in drive[:, 0::2] + 1j * drive[:, 1::2]:  # a pair as one complex number
+        x = gamma * turn * x + u_t
+        states.append(np.stack([x.real, x.imag], 1).ravel())
+    return np.array(states)
+
+
+def _climb_read(answer) -> None:
+    power, step = numbers(answer, (2,), "the power and the step", real=True).tolist()
+    steeper = "steeper" if power > 1 else "less steep"
+    claim(abs(power - 1) <= 0.1, f"a line of the power {power:g} would be {steeper} than that of the picture")
+    half = math.log(0.5) / (2 * math.log(CLIMB["gamma"]))
+    claim(abs(step / half - 1) <= 0.2, f"at step {step:g} it is {'above' if step > half else 'below'} one half")
+
+
 EXERCISES = (
+    Exercise("04.1", _turned_states, lambda: _states),
     Exercise(
-        "04.1", _operator,
+        "04.2", _operator,
         lambda: lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
     ),
-    Exercise("04.3", _mirror, lambda: [[-1, 0], [0, 1]]),
-    prediction("04.4", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
-    Exercise("04.6", _second_norm, lambda: 1),
-    Exercise("04.7", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
-    Exercise("04.8", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
+    prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    Exercise("04.5", _mirror, lambda: [[-1, 0], [0, 1]]),
+    Exercise("04.7", _second_norm, lambda: 1),
+    Exercise("04.8", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
+    Exercise("04.9", _climb_read, lambda: (1, 35)),
+    Exercise("04.10", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
     Exercise(
-        "04.9", _loud_input,
+        "04.11", _loud_input,
         lambda: lambda t: (math.sqrt(2) * math.cos(0.7 * t), math.sqrt(2) * math.sin(0.7 * t)),
     ),
 )  # fmt: skip

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
 from math import pi
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
@@ -29,6 +26,9 @@ from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, sa
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
 
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from lrnnlab.show.moving import Moving
+
 LENGTH = 32  # of the kernels of the picture with sliders
 DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
 WANTED, FITTED, START = "#B0B0B0", "#0B6E4F", "#CC79A7"
@@ -38,12 +38,9 @@ LOOKS = (
     Look("#882255", (0, (3, 1.2))),
     Look("#000000", (0, (1, 1.2))),
 )
-KEPT = 6  # pictures of what stays; three quarters of a picture's time go to axes and labels, which seldom change
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
 PERIODS = 3  # how many times L the impulse response is followed
-LEFT_BEHIND, MOVED = "#B8B8B8", "#0B6E4F"  # where the modes stood, where they are
-ANGLES = tuple(range(-15, 50, 5))  # degrees: the stops of the widget's slider
-DRAG = {"all modes": slice(None), "one mode": slice(1)}
+MOVED = "#0B6E4F"  # the modes and their kernel
 SETS = ("one mode", "shift by 7, DFT grid", "shift by 7, half circle", "box, half circle", "fading sine, real modes",
         "a layer at its start")  # fmt: skip
 STARTS = ("off the grid", "DFT grid")  # of the modes of a product
@@ -51,60 +48,6 @@ ROUNDING = 1e-15  # singular values below this share of the largest are rounding
 
 
 # --- modes on the disc ------------------------------------------------------------------------------------------------
-
-
-class KeptFigure(Figure):
-    """A Figure that draws its axes once for the limits they have; use as ``new_figure(kind=KeptFigure)``.
-
-    ``moving(artist)`` says that an artist moves: it lies over all that stays.  What stays (titles, ticks, lines that
-    are not moving) must not change, but for the limits of the axes.  The pictures of the last ``KEPT`` limits are kept
-    (2 MB each at the book's size), so that a slider which goes back finds them.
-
-    >>> from lrnnlab.show.style import new_figure
-    >>> figure, axes = new_figure(kind=KeptFigure)
-    >>> line, = figure.moving(*axes.plot([0, 1], [0, 1]))
-    >>> line.set_ydata([1, 0])
-    """
-
-    def __init__(self, *arguments, **named):
-        super().__init__(*arguments, **named)
-        self._moving: list[Artist] = []
-        self._still = {}  # the axes' limits -> the picture of all that stays, the oldest first
-
-    def moving(self, *artists: Artist) -> tuple[Artist, ...]:
-        """Take note that these artists move; gives them back."""
-        for artist in artists:
-            artist.set_animated(True)  # what is animated is left out of the picture that is kept
-        self._moving += artists
-        return artists
-
-    def draw(self, renderer: Any) -> None:
-        if self.canvas.is_saving():  # to a file: everything is drawn, nothing is kept
-            super().draw(renderer)
-            return
-        state = (renderer.width, renderer.height, *(limit for axes in self.axes for limit in axes.viewLim.extents))
-        if state in self._still:
-            renderer.restore_region(self._still[state])
-        else:
-            super().draw(renderer)
-            self._still[state] = renderer.copy_from_bbox(self.bbox)
-            if len(self._still) > KEPT:
-                del self._still[next(iter(self._still))]
-        for artist in self._moving:
-            artist.draw(renderer)
-
-
-def round_limit(largest: float) -> float:
-    """The least of 1, 1.5, 2, 3, 5, 7.5 times a power of ten that is above ``largest`` by a twentieth; at least 0.001.
-
-    A limit in such steps seldom changes while something is dragged.
-
-    >>> [round_limit(x) for x in (0.0, 0.9, 0.97, 28.0)]
-    [0.001, 1.0, 1.5, 30.0]
-    """
-    wanted = max(1.05 * largest, 1e-3)
-    power = 10.0 ** np.floor(np.log10(wanted * (1 + 1e-12)))
-    return float(next(step * power for step in (1, 1.5, 2, 3, 5, 7.5, 10) if step * power >= wanted * (1 - 1e-9)))
 
 
 def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -125,21 +68,6 @@ def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
         return decayed_nodes(DISC, 0.0005, 0.5, draw), draw.standard_normal((DISC, 2)) @ [1, 1j] / DISC
     nodes = arc_nodes(DISC, pi) if name.startswith("box") else np.arange(1, DISC + 1) / DISC
     return nodes + 0j, best_fit(nodes, targets(LAGS)["box" if name.startswith("box") else "fading sine"]).weights + 0j
-
-
-def dragged(modes: str, drag: str, angle: float, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(nodes, weights, nodes before): the chosen modes are multiplied by radius exp(i angle), angle in degrees.
-
-    >>> nodes, weights, before = dragged("one mode", "all modes", 60, 2.0)
-    >>> np.allclose(nodes / before, 2 * np.exp(1j * pi / 3))
-    True
-    """
-    if drag not in DRAG or not radius > 0:
-        raise ValueError(f"drag {' or '.join(DRAG)} by a radius above 0; got {drag!r}, {radius}")
-    before, weights = mode_set(modes)
-    nodes = before.copy()
-    nodes[DRAG[drag]] *= radius * np.exp(1j * np.radians(angle))
-    return nodes, weights, before
 
 
 def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.ndarray:
@@ -165,109 +93,57 @@ def answers(nodes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
     return response, np.abs(np.exp(-1j * np.radians(np.arange(181))[:, None] * np.arange(LAGS)) @ response[:LAGS])
 
 
-@cache
-def limits(modes: str, drag: str, angles: tuple[float, ...], radius: float) -> tuple[float, float, float]:
-    """(lower and upper limit of the impulse response, upper limit of the frequency response): room for all angles.
-
-    >>> limits("shift by 7, half circle", "all modes", (0, 5), 1.0)
-    (-1.5, 1.5, 2.0)
-    """
-    seen = [answers(*dragged(modes, drag, angle, radius)[:2]) for angle in angles]
-    below, above = (max(0.0, *((sign * response).max() for response, _ in seen)) for sign in (-1, 1))
-    return (-round_limit(max(below, above / 10)), round_limit(max(above, below / 10)),
-            round_limit(max(size.max() for _, size in seen)))  # fmt: skip
-
-
-class ModesOnDisc:
+@styled
+def modes_on_disc(modes: str) -> Figure:
     """Left the modes on the disc; right what the recurrence answers to an impulse, and the kernel's frequency response.
 
-    Called with (modes, drag, angle in degrees, radius), it gives its figure, the same one every time.  The response is
-    of the L taps alone, so it exists at |lambda| >= 1, too.
-
-    >>> figure = ModesOnDisc()("one mode", "all modes", 0, 1.0)
-    >>> [axes.get_xlabel() for axes in figure.axes]
+    >>> [axes.get_xlabel() for axes in modes_on_disc("one mode").axes]
     ['lag k', 'frequency (degrees a step)', '']
     """
-
-    @styled
-    def __init__(self):
-        self.figure, (self.upper, self.lower) = new_figure(
-            3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.75, kind=KeptFigure)  # fmt: skip
-        upper, lower, lags, turns = self.upper, self.lower, np.arange(PERIODS * LAGS), np.arange(181)
-        upper.axvspan(-1, LAGS - 0.5, color="#f1f1f1", zorder=0)
-        upper.set(xlim=(-1, PERIODS * LAGS), xlabel="lag k", xticks=range(0, PERIODS * LAGS + 1, LAGS))
-        upper.set_title(f"impulse response (dots: the kernel, L = {LAGS})")
-        lower.set(xlim=(0, 180), xticks=range(0, 181, 60), xlabel="frequency (degrees a step)")
-        lower.set_title("frequency response (ticks: modes)")
-        self.disc = Disc(self.figure.add_axes([0.01, 0.09, 0.42, 0.42 * 7.2 / 3.9]))
-        self.figure.moving(*self.disc.parts)
-        self.response, self.taps, self.size, self.angles = self.figure.moving(
-            *upper.plot(lags, 0 * lags, color=FAINT, lw=1.2),
-            *upper.plot(lags[:LAGS], 0 * lags[:LAGS], "o", color=MOVED, ms=3.5),
-            *lower.plot(turns, 0 * turns, color=MOVED),
-            *lower.plot([], [], "|", color=INK, ms=9, clip_on=False))  # fmt: skip
-
-    @styled
-    def __call__(self, modes: str, drag: str, angle: float, radius: float) -> Figure:
-        nodes, weights, before = dragged(modes, drag, angle, radius)
-        response, size = answers(nodes, weights)
-        self.response.set_ydata(response)
-        self.taps.set_ydata(response[:LAGS])
-        self.size.set_ydata(size)
-        self.angles.set_data(np.degrees(np.abs(np.angle(nodes))), np.zeros(len(nodes)))
-        # one scale for the whole slider: a turn moves the curves and never the axes, so they are drawn once
-        *ends, top = limits(modes, drag, ANGLES if angle in ANGLES else (angle,), radius)
-        self.upper.set_ylim(*ends)
-        self.lower.set_ylim(0, top)
-        self.disc.show(nodes, before, weights)
-        return self.figure
+    nodes, weights = mode_set(modes)
+    response, size = answers(nodes, weights)
+    figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.75)
+    upper.axvspan(-1, LAGS - 0.5, color="#f1f1f1", zorder=0)
+    upper.plot(response, color=FAINT, lw=1.2)
+    upper.plot(response[:LAGS], "o", color=MOVED, ms=3.5)
+    upper.set(xlim=(-1, PERIODS * LAGS), xlabel="lag k", xticks=range(0, PERIODS * LAGS + 1, LAGS))
+    upper.set_title(f"impulse response (dots: the kernel, L = {LAGS})")
+    lower.plot(size, color=MOVED)
+    lower.plot(np.degrees(np.abs(np.angle(nodes))), 0 * nodes.real, "|", color=INK, ms=9, clip_on=False)
+    lower.set(xlim=(0, 180), ylim=(0, 1.15 * size.max()), xticks=range(0, 181, 60), xlabel="frequency (degrees a step)")
+    lower.set_title("frequency response (ticks: modes)")
+    _disc(figure, (0.01, 0.09, 0.42, 0.42 * 7.2 / 3.9), nodes, weights)
+    return figure
 
 
-class Disc:
-    """The unit circle with modes (dots, as large as their weights), mirror modes (rings) and where they came from."""
+def modes_widget(modes: str) -> Moving:
+    """Modes to drag on the disc, with the kernel and the two responses that follow; it opens on one of ``SETS``.
 
-    def __init__(self, axes: Axes, reach: float = 1.22):
-        axes.add_patch(Circle((0, 0), 1, fc="#fafafa", ec=FAINT, lw=1.2))
-        axes.plot([-1, 1, np.nan, 0, 0], [0, 0, np.nan, -1, 1], color="#dddddd", lw=0.8)
-        (self.ways,) = axes.plot([], [], color=LEFT_BEHIND, lw=1.0)
-        self.stood = axes.scatter([], [], 14, color=LEFT_BEHIND, zorder=2)
-        self.mirrored = axes.scatter([], [], 95, facecolors="none", edgecolors=MOVED, lw=1.0, zorder=3)
-        self.now = axes.scatter([], [], color=MOVED, zorder=4)
-        self.parts = (self.ways, self.stood, self.mirrored, self.now)
-        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-        axes.axis("off")
-        axes.text(0, 1.0, r"modes $\lambda_n$ (dots), their mirror images (rings)", transform=axes.transAxes,
-                  fontsize=SMALL)  # fmt: skip
-
-    def show(self, nodes: np.ndarray, before: np.ndarray, weights: np.ndarray) -> None:
-        ways = np.stack([before, nodes, np.full(len(nodes), np.nan)], 1).ravel()  # one line draws faster than twelve
-        self.ways.set_data(ways.real, ways.imag)
-        for dots, places in ((self.stood, before), (self.mirrored, nodes.conj()), (self.now, nodes)):
-            dots.set_offsets(np.stack([places.real, places.imag], 1))
-        self.now.set_sizes(16 + 44 * np.abs(weights) / np.abs(weights).max())
-
-
-def modes_sentence(modes: str, drag: str, angle: float, radius: float) -> str:
-    """How long the slowest mode lasts, the largest tap, and how well the modes determine a kernel.
-
-    >>> modes_sentence("one mode", "all modes", 0, 1.0).split(";")[0]
-    '<b>1 mode</b>: the slowest has |λ| = 0.95 and is down to 1/e after 19 steps'
+    >>> len(modes_widget("one mode").at["nodes"])
+    1
     """
-    nodes, weights, _ = dragged(modes, drag, angle, radius)
-    slowest, taps = np.abs(nodes).max(), impulse_response(nodes, weights, LAGS)
-    if abs(slowest - 1) < 1e-9:
-        lasts = "never fades"
-    elif slowest < 1:
-        lasts = f"is down to 1/e after {-1 / np.log(slowest):,.0f} steps"
-    else:
-        lasts = f"grows tenfold in {np.log(10) / np.log(slowest):,.0f} steps"
-    largest, found = int(np.abs(taps).argmax()), spectrum(nodes, LAGS)
-    share = taps[largest] ** 2 / (taps**2).sum()
-    condition = f"{found['condition']:.3g}" if np.isfinite(found["condition"]) else "infinite"
-    return (f"<b>{len(nodes)} mode{'s' * (len(nodes) > 1)}</b>: the slowest has |λ| = {slowest:.4g} and {lasts}; the "
-            f"largest tap on 0..{LAGS - 1} is K<sub>{largest}</sub> = {taps[largest]:.3g}, with {share:.0%} of the "
-            f"kernel's energy. The {LAGS} x {2 * len(nodes)} real table of powers has rank {found['rank']} and "
-            f"condition number {condition}.")  # fmt: skip
+    from lrnnlab.show.moving import Moving
+
+    def pairs(values):
+        return np.stack([values.real, values.imag], 1).tolist()
+
+    sets = {name: dict(zip(("nodes", "weights"), map(pairs, mode_set(name)))) for name in SETS}
+    opened = {"modes": modes, "drag": "all", "nodes": sets[modes]["nodes"]}
+    alt = ("Modes as points on the complex disc, which can be dragged or moved with the arrow keys; beside it the impulse "
+           "response of their recurrence and the frequency response of the kernel.")  # fmt: skip
+    return Moving("disc", {"sets": sets, "L": LAGS, "periods": PERIODS}, opened, alt)
+
+
+def _disc(figure: Figure, place: Sequence[float], nodes: np.ndarray, weights: np.ndarray) -> None:
+    """The unit circle with modes (dots, as large as their weights) and mirror modes (rings)."""
+    axes, reach = figure.add_axes(place), 1.22
+    axes.add_patch(Circle((0, 0), 1, fc="#fafafa", ec=FAINT, lw=1.2))
+    axes.plot([-1, 1, np.nan, 0, 0], [0, 0, np.nan, -1, 1], color="#dddddd", lw=0.8)
+    axes.scatter(nodes.real, -nodes.imag, 95, facecolors="none", edgecolors=MOVED, lw=1.0, zorder=3)
+    axes.scatter(nodes.real, nodes.imag, 16 + 44 * np.abs(weights) / np.abs(weights).max(), color=MOVED, zorder=4)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.axis("off")
+    axes.text(0, 1.0, r"modes $\lambda_n$ (dots), their mirror images (rings)", transform=axes.transAxes, fontsize=SMALL)
 
 
 # --- where modes start, and what products of modes reach --------------------------------------------------------------
@@ -303,7 +179,7 @@ def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
     axes.minorticks_off()
-    Disc(figure.add_axes([0.01, 0.02, 3.15 / 7.2, 3.15 / 3.3 * 0.95])).show(nodes, nodes, np.ones(N))
+    _disc(figure, (0.01, 0.02, 3.15 / 7.2, 3.15 / 3.3 * 0.95), nodes, np.ones(N))
     return figure
 
 
@@ -612,6 +488,49 @@ def _product_weight(answer) -> None:
                   f"{N} modes: at lag {k} the kernel is not Re K Im K")  # fmt: skip
 
 
+def _real_kernel(answer) -> None:
+    draw = np.random.default_rng(5)
+    for N, L in ((1, 1), (1, 4), (2, 3), (3, 7)):
+        nodes, weights = (draw.uniform(-1, 1, (N, 2)).round(1) @ [1, 1j] for _ in "nw")
+        given = numbers(call(answer, nodes, weights, L), (L,), f"the kernel of {N} modes at L = {L}", real=True)
+        made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
+        claim(np.allclose(given, made), f"nodes {shown(nodes)}, weights {shown(weights)}: the kernel is "
+                                        f"{made.round(3).tolist()}, not {given.round(3).tolist()}")  # fmt: skip
+
+
+def _convolution(answer) -> None:
+    draw = np.random.default_rng(5)
+    for T in (1, 2, 3, 6, 7, 40):
+        K, u = draw.integers(-3, 4, (2, T)).astype(float)
+        given = numbers(call(answer, K, u), (T,), f"what comes out for T = {T}", real=True)
+        due = [sum(K[j] * u[k - j] for j in range(k + 1)) for k in range(T)]
+        k = int(np.abs(given - due).argmax())
+        claim(np.allclose(given, due), f"kernel {shown(K)}, input {shown(u)}: the output at {k} is {given[k]:.4g}, and "
+                                       f"should be {due[k]:g}")  # fmt: skip
+
+
+def _fit(answer) -> None:
+    draw = np.random.default_rng(5)
+    sets = {"on the half circle": arc_nodes(4, pi), "on the circle": arc_nodes(4, offset=0),
+            "within the circle": 0.9 * arc_nodes(3, 2)}  # fmt: skip
+    for place, nodes in sets.items():
+        for wanted in (np.eye(8)[3], draw.standard_normal(8).round(1)):
+            weights = numbers(call(answer, nodes, wanted), (len(nodes),), "the weights").tolist()
+            missed = np.linalg.norm(np.real(kernel(nodes.tolist(), weights, 8)) - wanted) / np.linalg.norm(wanted)
+            claim(missed <= best_fit(nodes, wanted).error + 1e-6,
+                  f"{len(nodes)} nodes {place}, wanted {shown(wanted)}: your weights miss it by {missed:.3f} of its norm, "
+                  "and others by less")  # fmt: skip
+
+
+def _by_fft(K: np.ndarray, u: np.ndarray) -> np.ndarray:
+    n = 2 * len(u)
+    return np.fft.irfft(np.fft.rfft(K, n) * np.fft.rfft(u, n), n)[: len(u)]
+
+
+def _least_squares(nodes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    return best_fit(nodes, wanted).weights
+
+
 def _half_circle(S: int, L: int) -> tuple:
     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
     return nodes, nodes ** float(-S) / len(nodes)
@@ -621,9 +540,12 @@ EXERCISES = (
     Exercise("05.1", _ring, lambda: ["K0", "K1", "K2", "k1", "k0"]),
     Exercise("05.2", _no_dlr, lambda: [[1, 1], [0, 1]]),
     Exercise("05.3", _roots, lambda: lambda N: N + 1),
-    Exercise("05.4", _shift, lambda: _half_circle),
-    Exercise("05.5", _count, lambda: 4),
-    Exercise("05.7", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
-    prediction("05.9", tuple(range(9)), 7),
-    Exercise("05.11", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
+    Exercise("05.4", _real_kernel, lambda: lambda nodes, w, L: (nodes ** np.arange(L)[:, None] @ w).real),
+    Exercise("05.5", _convolution, lambda: _by_fft),
+    Exercise("05.6", _fit, lambda: _least_squares),
+    Exercise("05.7", _shift, lambda: _half_circle),
+    Exercise("05.8", _count, lambda: 4),
+    Exercise("05.10", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
+    prediction("05.12", tuple(range(9)), 7),
+    Exercise("05.14", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
 )

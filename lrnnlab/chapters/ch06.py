@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from math import log2, log10, pi, sqrt
 from typing import NamedTuple
 
@@ -555,7 +556,7 @@ def _zeros(answer) -> None:
 def _dearest(answer) -> None:
     given = number(answer)
     dearest = max(range(16), key=lambda S: smallest_norm(16, S))
-    claim(given == dearest, f"not the shift by {given:g}; run the widget of section 4")
+    claim(given == dearest, f"not the shift by {given:g}; run the widget below")
 
 
 def _solver(answer) -> None:
@@ -573,6 +574,28 @@ def _losses(answer) -> None:
     first, second = numbers(answer, (2,)).tolist()
     claim(abs(first - (8 + 3) / 2) <= 0.5, f"in [0, 1] it is not {first:g}: where does the exponent reach 8?")
     claim(abs(second - (8 + 2)) <= 0.5, f"in [-1, 1] it is not {second:g}: where does the exponent reach 8?")
+
+
+@cache
+def _fits_float32(interval: str) -> int:
+    """The largest shift up to which float32 holds the least ||w||_1 at L = 256."""
+    return next(S for S in range(256) if log10(smallest_norm(256, S + 1, interval)) > LIMITS["float32 ends"])
+
+
+def _limits(answer) -> None:
+    for given, interval in zip(numbers(answer, (2,), "the two shifts", real=True).tolist(), INTERVALS):
+        off = given - _fits_float32(interval)
+        claim(abs(off) <= 5, f"nodes in {interval}: at {given:g} the curve is well {'above' if off > 0 else 'below'} the line")
+
+
+def _echoes(answer) -> None:
+    u = numbers(answer, (None,), "the input", real=True)
+    claim(0 < len(u) <= 400, f"the input has {len(u)} numbers; at most 400 are asked for")
+    claim(np.abs(u).max() <= 1, f"the number {u[np.abs(u).argmax()]:g} is not between -1 and 1")
+    made = np.convolve(fading_half_circle(8, 10, 0.8, len(u))[0], u)[: len(u)]
+    due = np.concatenate([np.zeros(10), u])[: len(u)]
+    t = int(np.abs(made - due).argmax())
+    claim(abs(made[t] - due[t]) > 3.95, f"the worst output is that at step {t}: {made[t]:.3f} in place of {due[t]:.3g}")
 
 
 def _end(answer) -> None:
@@ -630,8 +653,10 @@ EXERCISES = (
     Exercise("06.4", _end, lambda: 2**1.75),
     Exercise("06.5", _dearest, lambda: 11),
     Exercise("06.6", _solver, lambda: _solve),
-    Exercise("06.8", _losses, lambda: (5.5, 10)),
-    prediction("06.9", (1, 8, 16, 31), 16),
-    Exercise("06.10", _modes, lambda: lambda L: L // 2 + 1),
-    Exercise("06.11", _earlier, lambda: lambda lam: math.log(1 - lam) / math.log(lam)),
+    Exercise("06.7", _limits, lambda: (11, 28)),
+    Exercise("06.9", _losses, lambda: (5.5, 10)),
+    prediction("06.10", (1, 8, 16, 31), 16),
+    Exercise("06.11", _modes, lambda: lambda L: L // 2 + 1),
+    Exercise("06.12", _echoes, lambda: [1 if k // 16 % 2 == 0 else -1 for k in range(400)]),
+    Exercise("06.13", _earlier, lambda: lambda lam: math.log(1 - lam) / math.log(lam)),
 )

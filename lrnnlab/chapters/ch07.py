@@ -17,9 +17,10 @@ from torch import nn
 
 from lrnnlab.chapters.ch00 import TASK_HOMES
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import call, claim, number, numbers, shown
+from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.dlr import DLR
+from lrnnlab.records import recorded
 from lrnnlab.show.style import DIVERGING, INK, PAPER, RECORDED, colour_bar, label_ends, new_figure, styled
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC, Select
@@ -392,6 +393,26 @@ def _sharpness(answer) -> None:
     claim(given <= 1.01 * least, f"{shown(answer)}: a smaller β is enough, by the bound")
 
 
+@cache
+def _one_layer() -> dict[str, tuple[str, float, float]]:
+    """A task's name, and its recorded R2 at L = 64 with one layer of DLR and with one of attention."""
+    cells = by_cell(recorded("dlr/table1"))
+    means = {task: [fmean(one["metrics"]["r2"] for one in cells[f"{task}-64", row]) for row in ("dlr_1", "attention_1")]
+             for task in ATOMIC}  # fmt: skip
+    return {skill(task).name.lower(): (skill(task).name, *mean) for task, mean in means.items()}
+
+
+def _columns(answer) -> None:
+    if not isinstance(answer, (list, tuple)) or len(answer) != 2 or not all(isinstance(name, str) for name in answer):
+        raise CannotJudge(f"two names of tasks are asked for, got {shown(answer)}")
+    rows = [_one_layer().get("".join(filter(str.isalnum, name.lower()))) for name in answer]
+    if None in rows:
+        raise CannotJudge(f"the table has no task {answer[rows.index(None)]!r}")
+    for (name, *found), (high, low) in zip(rows, ((0, 1), (1, 0))):
+        claim(found[high] > 0.9 and found[low] < 0.5,
+              f"on {name} one layer of DLR has {found[0]:.2f} and one of attention {found[1]:.2f}")  # fmt: skip
+
+
 def _blind(answer) -> None:
     claim(math.isclose(number(answer), 2 * 0.94 / 1.94 / 3, abs_tol=0.004),
           f"{shown(answer)}: what are precision, recall and F1 of the class that is answered, and of the other two?")  # fmt: skip
@@ -404,5 +425,6 @@ EXERCISES = (
     Exercise("07.5", _lag, lambda: lambda t, L: 2 * (t - L) + 1),
     Exercise("07.6", _width, lambda: 16),
     Exercise("07.7", _sharpness, lambda: math.log(512) / 0.01),
-    Exercise("07.8", _blind, lambda: 2 * 0.94 / 1.94 / 3),
+    Exercise("07.8", _columns, lambda: ("SolveFixed", "MIPS")),
+    Exercise("07.9", _blind, lambda: 2 * 0.94 / 1.94 / 3),
 )  # fmt: skip

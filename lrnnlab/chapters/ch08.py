@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from statistics import fmean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -83,6 +83,9 @@ from lrnnlab.tables.text import percent
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from lrnnlab.show.moving import Moving
 
 # ------------------------------------------------------------------------------------------------------------ the tree
 
@@ -503,6 +506,29 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
         return f"{start} Clusters and elements are the same."
     return (f"{start} {at['purity']:.0%} of the states have the commonest element of their cluster, {at['wholeness']:.0%} lie "
             "in the commonest cluster of their element.")  # fmt: skip
+
+
+def exact_fields_widget() -> Moving:
+    """Which letters of a word decide what the smallest machine of a task answers, letter by letter.
+
+    >>> exact_fields_widget().at["task"]
+    'parity of the last four bits'
+    """
+    from lrnnlab.show.moving import Moving
+
+    machines = {"parity of the last four bits": fig4.build_task("suffix").machine, "Parity": machine_of("Parity"),
+                "Even Pairs": fig4.build_task("even_pairs").machine, "Cycle Navigation": machine_of("Cycle Navigation"),
+                "S₃": machine_of("S_3")}  # fmt: skip
+    tasks = {
+        name: {"symbols": list(machine.symbols), "transitions": machine.transitions.tolist(),
+               "outputs": machine.outputs.tolist(), "initial": int(machine.initial),
+               "word": [int(bit) % len(machine.symbols) for bit in "0110100110010110"]}
+        for name, machine in machines.items()
+    }  # fmt: skip
+    opened = next(iter(tasks))
+    alt = ("A word of 16 letters, each a button that changes it, with a bar above each: the share of the other letters that "
+           "would change the answer if they stood there.")  # fmt: skip
+    return Moving("fields", {"tasks": tasks}, {"task": opened, "word": tasks[opened]["word"], "position": 12}, alt)
 
 
 class Readers(NamedTuple):

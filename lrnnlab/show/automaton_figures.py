@@ -1,4 +1,4 @@
-"""Finite automata drawn with matplotlib alone: a state diagram, a walk through it, the heads of a snapped model.
+"""Finite automata drawn with matplotlib alone: a state diagram, and the heads of a snapped model.
 
 The colour of a state is its answer (``style.value_colour``); white means that it has none.
 """
@@ -6,13 +6,12 @@ The colour of a state is its answer (``style.value_colour``); white means that i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, Polygon, Rectangle
+from matplotlib.patches import Circle, Polygon
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.show.graph_layout import Plan, plan
@@ -20,7 +19,6 @@ from lrnnlab.show.style import FAINT, INK, PAGE, SMALL, canvas, ink_on, styled, 
 
 QUIET = "#c9c9c9"
 EDGE = 0.12  # inches of white around a diagram
-CELL = 0.26  # inches a token takes in the string above a walk
 
 
 @styled
@@ -42,31 +40,6 @@ def state_diagram(machine: MooreMachine) -> Figure:
     _draw(axes, machine, laid, np.array([(width - wide) / 2 + EDGE, below + EDGE]) - laid.low)
     if told:
         _legend(axes, machine, answers)
-    return figure
-
-
-@styled
-def walk(machine: MooreMachine, tokens: Sequence[int], step: int) -> Figure:
-    """The machine after ``step`` of the tokens: the string and the answers so far above, the way through it below.
-
-    The last arrow is bold, those before it dark, the others faint, and the state reached is ringed.  ``step`` runs from
-    0 (nothing read) to len(tokens).  Of a long string only the part around the step is shown.
-    ValueError for a step outside that, or a token that the machine does not know.
-
-    >>> from lrnnlab.tasks import Sum
-    >>> figure = walk(Sum(5).machine, [0, 3, 2, 4], 2)
-    >>> [text.get_text() for text in figure.axes[0].texts if text.get_fontweight() == "bold"]
-    ['3']
-    """
-    tokens = np.asarray(tokens, dtype=np.int64)
-    states = machine.run(tokens)
-    if not 0 <= step <= len(tokens):
-        raise ValueError(f"step {step} is outside 0..{len(tokens)}, the tokens that can have been read")
-    laid = plan(machine)
-    wide, high = laid.high - laid.low
-    figure, axes = canvas(high + 2 * EDGE + 0.8, PAGE)
-    _draw(axes, machine, laid, np.array([(PAGE - wide) / 2, EDGE]) - laid.low, [machine.initial, *states[:step].tolist()])
-    _strip(axes, machine, tokens, states, step)
     return figure
 
 
@@ -121,26 +94,20 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None)
     return figure
 
 
-def _draw(axes: Axes, machine: MooreMachine, laid: Plan, shift: np.ndarray, way: Sequence[int] | None = None):
-    """The diagram, moved by ``shift``, with the states of a ``way`` through it, if there is one.
-
-    Of the axes' texts, first come the names of the states, then the labels.
-    """
-    M, steps = max(2, machine.outputs.max() + 1), None if way is None else list(pairwise(way))
+def _draw(axes: Axes, machine: MooreMachine, laid: Plan, shift: np.ndarray):
+    """The diagram, moved by ``shift``.  Of the axes' texts, first come the names of the states, then the labels."""
+    M = max(2, machine.outputs.max() + 1)
     for state, (name, shown) in enumerate(zip(machine.names, machine.outputs.tolist())):
         colour, at = value_colour(shown, M), laid.centres[state] + shift
-        axes.add_patch(Circle(at, laid.size, fc=colour, ec=INK, lw=3.2 if way and state == way[-1] else 1.0, zorder=4))
+        axes.add_patch(Circle(at, laid.size, fc=colour, ec=INK, lw=1.0, zorder=4))
         axes.text(*at, name, ha="center", va="center", fontsize=10 if len(name) < 4 else SMALL, color=ink_on(colour),
                   zorder=5)
     _arrow(axes, laid.entry + shift, INK, 1.1, 2)
     for edge, curve in laid.curves.items():
-        last, used = bool(steps) and edge == steps[-1], bool(steps) and edge in steps
-        colour = INK if steps is None or last else "#6b6b6b" if used else QUIET
-        _arrow(axes, curve + shift, colour, 2.8 if last else 1.5 if used else 1.1, 3 if used else 2)
+        _arrow(axes, curve + shift, INK, 1.1, 2)
         if laid.labels[edge]:
             axes.text(*laid.at[edge] + shift, typeset(laid.labels[edge]), ha="center", va="center", fontsize=SMALL,
-                      color=INK if steps is None or used else FAINT, zorder=6,
-                      bbox={"fc": "white", "ec": "none", "pad": 0.8})
+                      color=INK, zorder=6, bbox={"fc": "white", "ec": "none", "pad": 0.8})
 
 
 def _arrow(axes, curve, colour, width, above):
@@ -160,25 +127,3 @@ def _legend(axes, machine, answers):
         axes.add_patch(Circle((x, 0.2), 0.09, fc=value_colour(shown, M), ec=INK, lw=0.8))
         axes.text(x + 0.14, 0.2, "none" if shown == NO_LABEL else str(shown), va="center", fontsize=SMALL)
         x += 0.42
-
-
-def _strip(axes, machine, tokens, states, step):
-    """At the top: the string, what is read of it so far, and the answers to that."""
-    M, room, top = max(2, machine.outputs.max() + 1), int((PAGE - 1.0) / CELL), axes.get_ylim()[1]
-    first = max(0, min(step - room // 2, len(tokens) - room))
-    for y, what in ((top - 0.24, "string"), (top - 0.54, "answer")):
-        axes.text(EDGE, y, what, va="center", fontsize=SMALL)
-    for k in range(first, min(first + room, len(tokens))):
-        x, read, now = 0.85 + (k - first) * CELL, k < step, k == step - 1
-        axes.text(x, top - 0.24, typeset(machine.symbols[tokens[k]]), ha="center", va="center",
-                  color=INK if read else FAINT, fontweight="bold" if now else "normal")
-        if now:
-            axes.add_patch(Rectangle((x - CELL / 2, top - 0.7), CELL, 0.62, fc="none", ec=INK, lw=1.4))
-        if read and machine.outputs[states[k]] != NO_LABEL:
-            answer = int(machine.outputs[states[k]])
-            colour = value_colour(answer, M)
-            axes.add_patch(Circle((x, top - 0.54), 0.11, fc=colour, ec="none"))
-            axes.text(x, top - 0.54, str(answer), ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
-    for x, there in ((0.85 - 0.8 * CELL, first > 0), (0.85 + (room - 0.2) * CELL, first + room < len(tokens))):
-        if there:
-            axes.text(x, top - 0.24, "…", ha="center", va="center", color=FAINT)

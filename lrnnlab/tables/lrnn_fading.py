@@ -118,7 +118,8 @@ def look(model: Any, task: tasks.Task, setting: dict, seed: int) -> dict:
         "learned": learned, "accuracy_trained": float(right[: task.train_length].mean()), "seen": seen,
         "nearest": first_below(nearest, level, window), "overflow": T + 1 if len(over) else None,
         "predicted": {f"{first}-{last}": predict(curves, first, last) for first, last in setting["fits"]
-                      if learned and min(seen or length + 1, T + 1) > last},
+                      if learned and min(seen or length + 1, T + 1) > last
+                      and np.isfinite(curves["readout"][first - 1 : last]).all()},  # else a rare class is lost by then
     }  # fmt: skip
     at = np.unique(np.geomspace(1, T, 90).round().astype(int))
     shown = {name: [significant(curve[t - 1]) for t in at] for name, curve in (curves | {"accuracy": right}).items()}

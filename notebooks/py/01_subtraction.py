@@ -1521,14 +1521,7 @@ show.figure(
 # come apart; but by how much after a hundred letters more?
 
 # %%
-killers_widget = explore(
-    ch01.killer_walk,
-    {**{key: list(ch01.GATES) for key in ("zero", "one", "minus")}, "blocks": ["b = 1", "b = 2"]},
-    initial={"zero": "turn 120°", "one": "turn 72°", "minus": "reset", "blocks": "b = 1"},
-    sentence=ch01.killer_sentence,
-    alt="Dials of one channel reading the words 0-1-0-1 and 1-0-0-1, and of a block "
-        "of size 2 if chosen.",
-)  # fmt: skip
+killers_widget = ch01.killers_widget()
 killers_widget
 
 # %% [markdown]

@@ -28,6 +28,7 @@ import torch
 
 import lrnnlab.show.automaton_figures
 import lrnnlab.show.fading_figures
+import lrnnlab.show.moving
 import lrnnlab.show.training_figures
 import lrnnlab.tables.lrnn_reasons
 import lrnnlab.tables.report
@@ -953,6 +954,20 @@ same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parame
 assert same, "these lines are not the package's step"
 print(f"the loss falls in 20 steps: {losses[-1] < losses[0]}; the package's loop has the same weights: {same}")
 
+# %% [markdown]
+# ### Watch it train
+#
+# The `softmax` run of seed 101, recorded every ten steps (`lrnnlab reproduce lrnn/film`). Left the blocks of a token, in
+# the middle 60 strings of 40 digits, each pulled to the corners by the probabilities of its answers; a colour is the
+# right answer.
+#
+# *Try:* find the first frame that is right at position 40 and not yet at 500. How many columns are pure by then? And
+# from which frame on does snapping help?
+
+# %%
+film_widget = ch02.film_widget()
+film_widget
+
 
 # %% [markdown]
 # ### The whole network in ten lines
@@ -1459,6 +1474,20 @@ with show.fails("step 1"):
     assert tau(A) == 1 - 5 * A.min() == Fraction(95, 100), "step 1: the overlap"
 
 # %% [markdown]
+# ### A picture to play with: a block of three states
+#
+# The distributions over three states are a triangle, and a column of a block is a point of it: where its state goes.
+# Drag the columns (or step to them with Tab and press arrow keys), and see what every state becomes when the same
+# token comes again and again.
+#
+# *Try:* the soft counter forgets where it began, as Theorem 7 says. Drag each column into its corner: how near must
+# it come for float32 to tell the states apart after 1,000 steps? Then let two columns meet.
+
+# %%
+simplex_widget = ch02.simplex_widget("soft counter")
+simplex_widget
+
+# %% [markdown]
 # ## 6 The automaton inside
 #
 # Snap every column, and each head is a finite automaton. Which of them are needed to answer? The proof of a snapped
@@ -1621,10 +1650,11 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# Walk a string of your own through it: type digits, press Enter, move the step.
+# Walk through it: press digits, here or on the keyboard. *Try:* find a second string that ends where 0324 does, and
+# then go on with the same digits from both.
 
 # %%
-walk_widget = ch02.walk_widget(machine, task)
+walk_widget = show.moving.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]
@@ -2109,12 +2139,12 @@ show.table(
 # ## Read on
 #
 # * T.-H. Fan, T.-C. Chi, A. Rudnicky, *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*
-#   (2024), arXiv:2309.07412: the paper of this chapter.
-# * B. Walker and others, *Structured Linear CDEs: Maximally Expressive and Parallel-in-Time Models* (2025),
-#   arXiv:2505.17761: block-diagonal and other structured transitions in one theory.
+#   (2024), [arXiv:2309.07412](https://arxiv.org/abs/2309.07412): the paper of this chapter.
+# * B. Walker and others, *Structured Linear CDEs: Maximally Expressive and Parallel-in-Time Sequence Models* (2025),
+#   [arXiv:2505.17761](https://arxiv.org/abs/2505.17761): block-diagonal and other structured transitions in one theory.
 # * R. Grazzi, J. Siems and others, *Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues* (2024),
-#   arXiv:2411.12537: what the range of the eigenvalues decides; chapter 09 goes on from there.
-# * J. Chung and others, *Error control dynamics* (2026), arXiv:2605.07755: why an affine recurrence has a finite
-#   horizon, and how to foretell it; compare section 5.
-# * W. Merrill, J. Petty, A. Sabharwal, *The Illusion of State in State-Space Models* (2024), arXiv:2404.08819: what
+#   [arXiv:2411.12537](https://arxiv.org/abs/2411.12537): what the range of the eigenvalues decides; chapter 09 goes on from there.
+# * J. Chung, H. Choi, S. J. Kim, *Rethinking State Tracking in Recurrent Models Through Error Control Dynamics* (2026),
+#   [arXiv:2605.07755](https://arxiv.org/abs/2605.07755): why an affine recurrence has a finite horizon, and how to foretell it; compare section 5.
+# * W. Merrill, J. Petty, A. Sabharwal, *The Illusion of State in State-Space Models* (2024), [arXiv:2404.08819](https://arxiv.org/abs/2404.08819): what
 #   transitions that do not depend on the input cannot do.

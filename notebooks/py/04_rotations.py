@@ -172,38 +172,6 @@ with show.fails("step 2"):
     )
 
 # %% [markdown]
-# **Exercise 1** ★★ *(10 min, 4 points: the scan's operator for decay and turn)* **Code.** Write the operator of the scan for one
-# pair, with $z$ a complex number: `first` and `second` are triples $(\gamma, \theta, z)$, and folding them from the
-# left must give the state in the last place.
-
-# %%
-my_operator = None  # exercise 1: a function of (first, second) that returns a triple
-check("04.1", my_operator)
-
-# %% [markdown]
-# <!-- Exercise 04.1: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
-#
-# <details><summary>Hint 1</summary>
-#
-# First turn and shrink by both, then add.
-#
-# </details>
-#
-# <details><summary>Hint 2</summary>
-#
-# Decays multiply, angles add.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`. Decays
-# multiply, angles add, and the first $z$ is shrunk and turned by the second pair before the second $z$ is
-# added.
-#
-# </details>
-
-# %% [markdown]
 # ### Why no multiplication by $A$?
 #
 # In coordinates that suit it, a rotation is made of rotations of the plane, one for each pair of coordinates (section
@@ -232,6 +200,94 @@ with show.fails("step 1"):
         "step 1: without the minus signs it is not Theta x"
     )
 
+
+# %% [markdown]
+# **Exercise 1** ★★ *(10 min, 4 points: which angle belongs to which coordinate)* **Find the bug.** Ten lines run one
+# head by Eq. 19; `theta` has an angle for each pair of coordinates, `B` is (n, D) and `u` is (T, D). They are right
+# for heads of width 2, and for every head whose angles are equal. Otherwise the length of the state changes even at
+# $\gamma = 1$. One line is wrong: mend it. (Pairs are neighbours, as in Eq. 19.)
+
+# %%
+def states_with_a_bug(theta, gamma, xi, B, u):
+    cos, sin = np.tile(np.cos(theta), 2), np.tile(np.sin(theta), 2)  # (n,): for each coordinate
+    x, states = np.zeros(len(B)), []
+    for u_t in u:
+        swapped = np.empty_like(x)  # (-x_2, x_1, -x_4, x_3, ...)
+        swapped[0::2], swapped[1::2] = -x[1::2], x[0::2]
+        x = gamma * (x * cos + swapped * sin) + xi * B @ u_t
+        states.append(x)
+    return np.array(states)  # (T, n)
+
+
+for angles in ([0.4], [0.4, 0.4], [0.4, 1.1]):
+    B = np.ones((2 * len(angles), 1))
+    kicked = states_with_a_bug(np.array(angles), 1.0, 1.0, B, np.eye(50, 1))  # one impulse
+    lengths = np.linalg.norm(kicked, axis=1)
+    print(f"angles {angles}: the length stays: {np.allclose(lengths, lengths[0])}")
+
+my_states = None  # exercise 1: a function of (theta, gamma, xi, B, u)
+check("04.1", my_states)
+
+# %% [markdown]
+# <!-- Exercise 04.1: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Print `cos` for `theta = np.array([0.4, 1.1])`. Which of its four numbers belong to $x_1$ and $x_2$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `np.tile` repeats a whole row, `np.repeat` every number of it.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# In the first line: `np.repeat(np.cos(theta), 2), np.repeat(np.sin(theta), 2)`. Neighbours are a
+# pair, so the angles must stand as $\theta_1, \theta_1, \theta_2, \theta_2$; `np.tile` makes
+# $\theta_1, \theta_2, \theta_1, \theta_2$, and each coordinate of a pair turns by another angle. That is no
+# rotation, so lengths change. With pairs $(x_1, x_3), (x_2, x_4)$ `np.tile` would be right, but then the swap
+# would be another one: rotary position embeddings are written in both ways, and weights of the one run without
+# an error in the other.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 2** ★★ *(10 min, 4 points: the scan's operator for decay and turn)* **Code.** The parallel scan of
+# chapter 03 needs an operator that joins two steps. Write it before you read on. One pair of coordinates is one
+# complex number $z$ here, so that turning by $\theta$ is multiplying by $e^{\mathrm i\theta}$; `first` and `second`
+# are triples $(\gamma, \theta, z)$, the decay, the angle and the input of a step. Folding triples from the left must
+# give the state in the last place.
+
+# %%
+my_operator = None  # exercise 2: a function of (first, second) that returns a triple
+check("04.2", my_operator)
+
+
+# %% [markdown]
+# <!-- Exercise 04.2: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# First turn and shrink by both, then add.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Decays multiply, angles add.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2])`. Decays
+# multiply, angles add, and the first $z$ is shrunk and turned by the second pair before the second $z$ is
+# added.
+#
+# </details>
 
 # %% [markdown]
 # The parallel scan of chapter 03 then carries triples $(\gamma, \theta, z)$, $z$ a pair of numbers: the decay, the
@@ -399,12 +455,54 @@ show.table(
     caption="How long A^k v is, over the length of v. All eigenvalues of the last matrix are 1.",
 )
 
-# %% [markdown]
-# **Exercise 2** ★ *(5 min, 3 points: that a rotation has more than one logarithm)* **A proof step.** Which rotations of the plane
-# are $\exp(S)$ for more than one skew $S$? And why has no real $S$, skew or not, $\det\exp(S) = -1$?
 
 # %% [markdown]
-# <!-- Exercise 04.2: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# **Exercise 3** ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run.
+# $\cos 1$ and $\sin 1$ are rounded to bfloat16 (8 binary digits), and the rotation of the plane that they make is
+# applied 1,000 times, without further rounding. A vector of length 1: how long is it afterwards, to the nearest power
+# of ten?
+
+# %%
+def rounded_rotation():
+    turn = torch.tensor([math.cos(1), math.sin(1)], dtype=torch.float64)
+    cosine, sine = turn.bfloat16().tolist()
+    rotation = np.array([[cosine, -sine], [sine, cosine]])
+    length = float(np.linalg.norm(np.linalg.matrix_power(rotation, 1000)[:, 0]))
+    each = f"each step multiplies it by {math.hypot(cosine, sine):.5f}"
+    return 10.0 ** round(math.log10(length)), f"its length is {length:.3g}: {each}"
+
+
+predict("04.3", rounded_rotation)
+
+# %% [markdown]
+# <!-- Exercise 04.3: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# A rounded number is off by up to one part in 512.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What is $(1 - 0.002)^{1000}$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996 and no longer 1, so each step multiplies the
+# length by 0.998. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only as
+# well as its numbers are stored.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 4** ★ *(5 min, 3 points: that a rotation has more than one logarithm)* **A proof step.** Which rotations
+# of the plane are $\exp(S)$ for more than one skew $S$? And why has no real $S$, skew or not, $\det\exp(S) = -1$?
+
+# %% [markdown]
+# <!-- Exercise 04.4: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -414,7 +512,7 @@ show.table(
 #
 # <details><summary>Hint 2</summary>
 #
-# Section 2 says what the determinant of an exponential is.
+# Step 3 of Lemma 1 says what the determinant of an exponential is.
 #
 # </details>
 #
@@ -481,22 +579,22 @@ with show.fails("step 1"):
 #
 # > **Put right.** It *is* surjective: every rotation is $P\Theta P^\top$ with $\det P = 1$.
 #
-# **Exercise 3** ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** Let $A = P\Theta P^\top$ with $\det P = -1$. We look for a matrix $D$ with $DD = I$ and $\det D = -1$
-# for which $D\,R(\theta)\,D$ is again a rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$, and
-# $\det PD = 1$. Which $D$ does that, for every $\theta$? Put two rows of numbers for `None` before
-# you read step 1, which gives one answer.
+# **Exercise 5** ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** Let $A = P\Theta P^\top$
+# with $\det P = -1$. We look for a matrix $D$ with $DD = I$ and $\det D = -1$ for which $D\,R(\theta)\,D$ is again a
+# rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$, and $\det PD = 1$. Which $D$ does that, for
+# every $\theta$? Put two rows of numbers for `None` before you read step 1, which gives one answer.
 
 # %%
-my_D = None  # exercise 3: two rows of two numbers, for example [[1, 0], [0, 1]]
+my_D = None  # exercise 5: two rows of two numbers, for example [[1, 0], [0, 1]]
 if my_D is not None:
     theta, mine = sp.Symbol("theta", real=True), sp.Matrix(my_D)
     assert mine * mine == sp.eye(2) and mine.det() == -1 and mine * R(theta) * mine == R(-theta), (
         "step 1: your D does not turn a rotation around"
     )
-check("04.3", my_D)
+check("04.5", my_D)
 
 # %% [markdown]
-# <!-- Exercise 04.3: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.5: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -612,47 +710,6 @@ with show.fails("step 2"):
     flip = sp.diag(-1, 1, 1, 1)
     assert P * even * P.T == (P * flip) * even * (P * flip).T, "step 2: the rotation"
 
-
-# %% [markdown]
-# **Exercise 4** ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run. $\cos 1$ and
-# $\sin 1$ are rounded to bfloat16 (8 binary digits), and this rotation is applied 1,000 times, without further
-# rounding. A vector of length 1: how long is it afterwards, to the nearest power of ten?
-
-# %%
-def rounded_rotation():
-    turn = torch.tensor([math.cos(1), math.sin(1)], dtype=torch.float64)
-    cosine, sine = turn.bfloat16().tolist()
-    rotation = np.array([[cosine, -sine], [sine, cosine]])
-    length = float(np.linalg.norm(np.linalg.matrix_power(rotation, 1000)[:, 0]))
-    each = f"each step multiplies it by {math.hypot(cosine, sine):.5f}"
-    return 10.0 ** round(math.log10(length)), f"its length is {length:.3g}: {each}"
-
-
-predict("04.4", rounded_rotation)
-
-# %% [markdown]
-# <!-- Exercise 04.4: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
-#
-# <details><summary>Hint 1</summary>
-#
-# A rounded number is off by up to one part in 512.
-#
-# </details>
-#
-# <details><summary>Hint 2</summary>
-#
-# What is $(1 - 0.002)^{1000}$?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996 and no longer 1, so each step multiplies the
-# length by 0.998. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only as
-# well as its numbers are stored.
-#
-# </details>
-
 # %% [markdown]
 # ### P is redundant
 #
@@ -737,16 +794,16 @@ turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
 turning_widget
 
 # %% [markdown]
-# **Exercise 5** ★★ *(15 min, 4 points: how far P is redundant)* **A proof step.** A bidirectional layer shares $P$, $\Theta$ and
-# $B$ between its directions and has a $C$ for each. Show that $P$ can be absorbed here too. And in a network that
-# shares $P$ between two layers with different $B$?
+# **Exercise 6** ★★ *(15 min, 4 points: how far P is redundant)* **A proof step.** A bidirectional layer shares $P$,
+# $\Theta$ and $B$ between its directions and has a $C$ for each. Show that $P$ can be absorbed here too. And in a
+# network that shares $P$ between two layers with different $B$?
 
 # %% [markdown]
-# <!-- Exercise 04.5: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.6: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
-# Do what section 3 does, once for each direction.
+# Do what this section does with one layer, once for each direction.
 #
 # </details>
 #
@@ -832,7 +889,32 @@ print("the mean of the second part:", mean(driven, x, u))
 # %% [markdown]
 # So far the paper is right. Its last line puts $\mathbb{E}\|x_{t-1}\|^2 = c$ and the printed $\alpha$ in, and says
 # that $c$ comes out. Do this line yourself before you read on.
+
+# %% [markdown]
+# **Exercise 7** ★ *(5 min, 2 points: to put numbers into a printed lemma)* This line is yours: Lemma 3 as printed,
+# with $c = 4$. Let $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?
+
+# %%
+my_second_norm = None  # exercise 7: a number
+check("04.7", my_second_norm)
+
+# %% [markdown]
+# <!-- Exercise 04.7: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
 #
+# <details><summary>Hint</summary>
+#
+# Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 1, for any $\gamma$ and trace: $\alpha^2(\gamma^2 \cdot 4 + \mathrm{Tr})$ with
+# $\alpha^2 = 1/(4\gamma^2 + \mathrm{Tr})$.
+#
+# </details>
+
+# %% [markdown]
 # **Step 4.** $\alpha^2(c\gamma^2 + \mathrm{Tr}) = 1$: the printed $\alpha$ gives **1, whatever $c$ is**. For $c = 1$
 # the lemma is true, and for every other $c$ it is false.
 
@@ -900,30 +982,6 @@ with show.fails("step 1"):
     right = 1 / (c * gamma**2 + Tr)
     after = sp.simplify(right * (gamma**2 * c + Tr))
     assert after == c, f"step 1: from c to {after}"
-
-# %% [markdown]
-# **Exercise 6** ★ *(5 min, 2 points: to put numbers into a printed lemma)* Lemma 3 as printed, with $c = 4$. Let
-# $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?
-
-# %%
-my_second_norm = None  # exercise 6: a number
-check("04.6", my_second_norm)
-
-# %% [markdown]
-# <!-- Exercise 04.6: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
-#
-# <details><summary>Hint</summary>
-#
-# Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# 1, for any $\gamma$ and trace: $\alpha^2(\gamma^2 \cdot 4 + \mathrm{Tr})$ with
-# $\alpha^2 = 1/(4\gamma^2 + \mathrm{Tr})$.
-#
-# </details>
 
 # %% [markdown]
 # ### Eq. 11 inherits the error
@@ -1141,17 +1199,17 @@ for kind, u in kinds.items():
           f"E||x|| = {np.sqrt(squares).mean():.2f}")  # fmt: skip
 
 # %% [markdown]
-# **Exercise 7** ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on time,
-# $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which
+# **Exercise 8** ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on
+# time, $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which
 # $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
 
 # %%
-# exercise 7: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
+# exercise 8: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
 my_scales = None
-check("04.7", my_scales)
+check("04.8", my_scales)
 
 # %% [markdown]
-# <!-- Exercise 04.7: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.8: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1191,6 +1249,39 @@ show.figure(
 # %%
 norm_widget = explore(ch04.norm_climb, **ch04.CLIMB_WIDGET)
 norm_widget
+
+# %% [markdown]
+# **Exercise 9** ★ *(5 min, 3 points: what a straight line on two logarithmic axes says)* **Read a picture.** Look at
+# the still picture of this section, $\gamma = 0.99$ and $x_0 = 0$. Both axes are logarithmic, and the formula begins
+# as a straight line: like which power of $t$ does $\mathbb{E}\|x_t\|^2$ grow there? And at about which step does it
+# pass one half? (Within 20 percent.)
+
+# %%
+my_reading = None  # exercise 9: two numbers, the power and the step
+check("04.9", my_reading)
+
+# %% [markdown]
+# <!-- Exercise 04.9: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# How many decades does the line rise while $t$ goes from 1 to 10?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# One half lies 0.7 of a decade above 0.1.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The first power: from $t = 1$ to 10 the line rises by nearly one decade. $1 - \gamma^{2t}$ is about
+# $2(1 - \gamma)\,t$ as long as nothing has faded: the state is a random walk, whose *length* grows like
+# $\sqrt t$. It passes one half at step 35, where $\gamma^{2t} = \frac12$.
+#
+# </details>
 
 # %% [markdown]
 # ## 6 Break the hypothesis: inputs that are not white
@@ -1288,34 +1379,17 @@ with show.fails("step 5"):
         "step 5: coloured inputs do not follow the formula for white ones"
     )
 
-# %% tags=["hide-input"]
-colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
-show.table(
-    [
-        {
-            "θ": f"{angle}°",
-            **{
-                name: ch04.stationary_norm(0.99, math.radians(angle), rho)
-                for name, rho in colours.items()
-            },
-        }
-        for angle in (0, 15, 45, 90, 180)
-    ],
-    caption="Long-run E‖x‖² at γ = 0.99, c = 1. The paper's value is 1.",
-    formats=dict.fromkeys(colours, ".3g"),
-)
-
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 3 points: to predict what correlated input does to a rotating state)* **Predict.** Before you run
-# anything: $\gamma = \rho = 0.99$ and $\theta = 90°$. Is the long-run norm above or below 1, and by which factor
-# about? Within 10 percent will do.
+# **Exercise 10** ★ *(5 min, 3 points: to predict what correlated input does to a rotating state)* **Predict.** Before
+# you look at the table below: $\gamma = \rho = 0.99$ and $\theta = 90°$. Is the long-run norm above or below 1, and
+# by which factor about? Within 10 percent will do.
 
 # %%
-my_prediction = None  # exercise 8: the long-run E||x||^2
-check("04.8", my_prediction)
+my_prediction = None  # exercise 10: the long-run E||x||^2
+check("04.10", my_prediction)
 
 # %% [markdown]
-# <!-- Exercise 04.8: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.10: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1335,6 +1409,23 @@ check("04.8", my_prediction)
 # turned by 180°, and the input, which has hardly changed, takes away what it gave.
 #
 # </details>
+
+# %% tags=["hide-input"]
+colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
+show.table(
+    [
+        {
+            "θ": f"{angle}°",
+            **{
+                name: ch04.stationary_norm(0.99, math.radians(angle), rho)
+                for name, rho in colours.items()
+            },
+        }
+        for angle in (0, 15, 45, 90, 180)
+    ],
+    caption="Long-run E‖x‖² at γ = 0.99, c = 1. The paper's value is 1.",
+    formats=dict.fromkeys(colours, ".3g"),
+)
 
 # %% [markdown]
 # ### How far can it go?
@@ -1423,16 +1514,16 @@ with show.fails("step 3"):
     assert np.allclose(half, (0.001 / 1.999, 1999)), "step 3: one row reaches the ends"
 
 # %% [markdown]
-# **Exercise 9** ★★ *(10 min, 4 points: that the norm's theorem needs white input)* **Break the hypothesis.** A head has
-# $\gamma = 0.99$, $\theta = 0.7$ and $B = I$. Give inputs of length $\sqrt 2$ (so their squared length is that of
+# **Exercise 11** ★★ *(10 min, 4 points: that the norm's theorem needs white input)* **Break the hypothesis.** A head
+# has $\gamma = 0.99$, $\theta = 0.7$ and $B = I$. Give inputs of length $\sqrt 2$ (so their squared length is that of
 # white input in two dimensions) that bring $\|x_t\|^2$ above 190.
 
 # %%
-my_input = None  # exercise 9: a function of t = 0, 1, 2, ... that returns two numbers
-check("04.9", my_input)
+my_input = None  # exercise 11: a function of t = 0, 1, 2, ... that returns two numbers
+check("04.11", my_input)
 
 # %% [markdown]
-# <!-- Exercise 04.9: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.11: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2173,34 +2264,40 @@ print(f"the averages are those of their rows: {right}")
 # %% [markdown]
 # ## 13 Exercises
 #
-# They stand in the sections that they are about. `hint("04.1")` and `solution("04.1")` show what is folded there.
+# They stand in the sections that they are about. `hint("04.2")` and `solution("04.2")` show what is folded there.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 9 exercises, 29 points, about 70 minutes:
+# 11 exercises, 36 points, about 85 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
-# | 1 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | the scan's operator for decay and turn |
-# | 2 | [2 Lemma 1: rotations from any matrix](#2-Lemma-1:-rotations-from-any-matrix) | ★ | 5 | 3 | that a rotation has more than one logarithm |
-# | 3 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 2 | what a mirror does to a rotation |
-# | 4 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 3 | what rounding does to a norm that is kept |
-# | 5 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★★ | 15 | 4 | how far P is redundant |
-# | 6 | [4 Lemma 3: the norm, and an error in the last line](#4-Lemma-3:-the-norm,-and-an-error-in-the-last-line) | ★ | 5 | 2 | to put numbers into a printed lemma |
-# | 7 | [5 Is the norm constant?](#5-Is-the-norm-constant?) | ★★ | 10 | 4 | a constant norm with a decay that depends on time |
-# | 8 | [6 Break the hypothesis: inputs that are not white](#6-Break-the-hypothesis:-inputs-that-are-not-white) | ★ | 5 | 3 | to predict what correlated input does to a rotating state |
-# | 9 | [6 Break the hypothesis: inputs that are not white](#6-Break-the-hypothesis:-inputs-that-are-not-white) | ★★ | 10 | 4 | that the norm's theorem needs white input |
+# | 1 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | which angle belongs to which coordinate |
+# | 2 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | the scan's operator for decay and turn |
+# | 3 | [2 Lemma 1: rotations from any matrix](#2-Lemma-1:-rotations-from-any-matrix) | ★ | 5 | 3 | what rounding does to a norm that is kept |
+# | 4 | [2 Lemma 1: rotations from any matrix](#2-Lemma-1:-rotations-from-any-matrix) | ★ | 5 | 3 | that a rotation has more than one logarithm |
+# | 5 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 2 | what a mirror does to a rotation |
+# | 6 | [3 Lemma 2: cheap powers, and a worry that is unfounded](#3-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★★ | 15 | 4 | how far P is redundant |
+# | 7 | [4 Lemma 3: the norm, and an error in the last line](#4-Lemma-3:-the-norm,-and-an-error-in-the-last-line) | ★ | 5 | 2 | to put numbers into a printed lemma |
+# | 8 | [5 Is the norm constant?](#5-Is-the-norm-constant?) | ★★ | 10 | 4 | a constant norm with a decay that depends on time |
+# | 9 | [5 Is the norm constant?](#5-Is-the-norm-constant?) | ★ | 5 | 3 | what a straight line on two logarithmic axes says |
+# | 10 | [6 Break the hypothesis: inputs that are not white](#6-Break-the-hypothesis:-inputs-that-are-not-white) | ★ | 5 | 3 | to predict what correlated input does to a rotating state |
+# | 11 | [6 Break the hypothesis: inputs that are not white](#6-Break-the-hypothesis:-inputs-that-are-not-white) | ★★ | 10 | 4 | that the norm's theorem needs white input |
 
 # %% [markdown]
 # ## Read on
 #
-# * R. Biegun, R. Dolga, J. Cunningham and D. Barber, *RotRNN: Modelling long sequences with rotations*: the paper of
-#   this chapter, arXiv:2407.07239.
-# * A. Orvieto and others, *Resurrecting recurrent neural networks for long sequences* (the LRU), arXiv:2303.06349.
-# * M. Arjovsky, A. Shah and Y. Bengio, *Unitary evolution recurrent neural networks*, arXiv:1511.06464: where
+# * K. Biegun, R. Dolga, J. Cunningham and D. Barber, *RotRNN: Modelling long sequences with rotations*: the paper of
+#   this chapter, [arXiv:2407.07239](https://arxiv.org/abs/2407.07239).
+# * A. Orvieto and others, *Resurrecting recurrent neural networks for long sequences* (the LRU), [arXiv:2303.06349](https://arxiv.org/abs/2303.06349).
+# * M. Arjovsky, A. Shah and Y. Bengio, *Unitary evolution recurrent neural networks*, [arXiv:1511.06464](https://arxiv.org/abs/1511.06464): where
 #   rotations in recurrent networks begin.
 # * K. Helfrich, D. Willmott and Q. Ye, *Orthogonal recurrent neural networks with scaled Cayley transform*,
-#   arXiv:1707.09520: `cayley` as a parameterisation.
+#   [arXiv:1707.09520](https://arxiv.org/abs/1707.09520): `cayley` as a parameterisation.
 # * J. T. H. Smith, A. Warrington and S. W. Linderman, *Simplified state space layers for sequence modeling* (S5),
-#   arXiv:2208.04933.
+#   [arXiv:2208.04933](https://arxiv.org/abs/2208.04933).
+# * Rotations whose angle the input decides: A. Karuvally and others, *Bridging Expressivity and Scalability with
+#   Adaptive Unitary SSMs*, 2025, [arXiv:2507.05238](https://arxiv.org/abs/2507.05238); A. Lahoti
+#   and others, *Mamba-3: Improved Sequence Modeling using State Space Principles*, 2026,
+#   [arXiv:2603.15569](https://arxiv.org/abs/2603.15569).

@@ -227,7 +227,9 @@ with show.fails("step 2"):
     assert around(ring(K, k, L, X), u) == sums, f"step 2: {around(ring(K, k, L, X), u)}"
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: why a ring of 2L - 1 places is enough)* Why is a ring of $2L - 1$ places enough, and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, with the names of section 1.
+# **Exercise 1** ★ *(5 min, 3 points: why a ring of 2L - 1 places is enough)* Why is a ring of $2L - 1$ places enough,
+# and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, in the order of the places: `K0`, `K1`, `K2` are
+# the taps behind, `k0`, `k1`, `k2` those ahead (`k0` meets the next input).
 
 # %%
 my_ring = None  # five names, for example ["K0", ...]
@@ -255,9 +257,8 @@ check("05.1", my_ring)
 # Each mode is a point $\lambda = |\lambda| e^{i\theta}$. Its angle is how far it turns in a step, its radius what is left after a step. Twelve modes:
 
 # %%
-opened = {"modes": "shift by 7, half circle", "drag": "all modes", "angle": 0, "radius": 1.0}
 show.figure(
-    ch05.ModesOnDisc()(**opened),
+    ch05.modes_on_disc("shift by 7, half circle"),
     alt="Left the unit circle with twelve modes on its upper half and their mirror images on "
         "the lower half. Right above the impulse response: 1 at lag 7, -1 at lag 31, 1 at lag "
         "55 and 0 elsewhere; the kernel of 24 taps is 1 at lag 7 only. Right below a flat "
@@ -268,19 +269,14 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try.* **(a)** The same modes at radius 0.97: the peak becomes lower, and the echo too. At 1.02 the layer explodes: the paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
+# Drag the modes, or step through them with Tab and move them with the arrow keys: left and right turn by 1°, up and down change $|\lambda|$ by 0.01, with Shift five times as much.
+#
+# *Try.* **(a)** Drag all modes to radius 0.97: the peak becomes lower, and the echo too. At 1.02 the layer explodes: the paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
 # **(b)** The DFT grid, whose kernel repeats after 12: turn it. Tap $k$ is multiplied by $\cos k\theta$, so at 5° the echo at lag 19 is all but gone, and at 10° it hangs upside down. At 15° modes and mirror images meet again: look at the rank in the sentence.
 # **(c)** One mode out of place, by 5°, in "box" and in "fading sine, real modes": which one breaks?
 
 # %%
-disc_widget = explore(
-    ch05.ModesOnDisc(),
-    {"modes": list(ch05.SETS), "drag": list(ch05.DRAG), "angle": list(ch05.ANGLES),
-     "radius": [0.6, 0.8, 0.9, 0.97, 1.0, 1.02]},
-    initial=opened, sentence=ch05.modes_sentence,
-    alt="Modes on the complex disc, the impulse response of their recurrence, and the "
-        "frequency response of the kernel.",
-)  # fmt: skip
+disc_widget = ch05.modes_widget("shift by 7, half circle")
 disc_widget
 
 # %% [markdown]
@@ -453,7 +449,12 @@ for eps in (0.1, 0.01, 0.001):
 # Near to a point that is not in the set, weights explode. Chapter 06 is about exactly this.
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.** Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest linear recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and asks for a double root of $\sum_j c_j z^j$. For a DLR that polynomial is $\prod(z - \lambda_n)$ over the different $\lambda_n$ that keep a weight: its roots are simple.)
+# **Exercise 2** ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.**
+# Find a $2\times 2$ matrix $A$ of whole numbers, **other than 0 below and a single 1 above the diagonal**, with
+# $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest linear
+# recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and asks for a double root of $\sum_j c_j z^j$. For
+# a DLR that polynomial is $\prod(z - \lambda_n)$ over the different $\lambda_n$ that keep a weight: its roots are
+# simple.)
 
 # %%
 my_A = None  # [[a, b], [c, d]]
@@ -718,7 +719,9 @@ start_widget = explore(
 start_widget
 
 # %% [markdown]
-# **Exercise 3** ★★ *(15 min, 5 points: why half a circle is enough)* **A proof step.** Prove that $z^{2N} + 1$ has its roots in conjugate pairs, none of them real, and that the sum of their $k$-th powers is 0 for $0 < k < 2N$. Where does this fail for $z^{2N} - 1$? How many of *its* roots have no negative imaginary part?
+# **Exercise 3** ★★ *(15 min, 5 points: why half a circle is enough)* **A proof step.** Prove that $z^{2N} + 1$ has
+# its roots in conjugate pairs, none of them real, and that the sum of their $k$-th powers is 0 for $0 < k < 2N$.
+# Where does this fail for $z^{2N} - 1$? How many of *its* roots have no negative imaginary part?
 
 # %%
 my_roots = None  # a function of N: the number for z^(2N) - 1
@@ -932,14 +935,139 @@ fit_widget = explore(
 fit_widget
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 5 points: how to make a shift with as few modes as possible)* **Code.** Write a function that gives modes and weights of a one-hot at $S$ on the lags $0 \dots L-1$, with as few modes as possible, mirror images free.
+# **Exercise 4** ★ *(5 min, 3 points: what a layer's kernel is)* **Build, step 1 of 3.** In three exercises you write
+# what stands behind the table and the picture above, with NumPy alone. First the kernel: a function of nodes
+# $\lambda_n$, weights $w_n$ (arrays of $N$ complex numbers) and $L$ that returns the $L$ real numbers
+# $\mathrm{Re}\sum_n w_n\lambda_n^{\,j}$, $j = 0, \dots, L-1$.
 
 # %%
-my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
-check("05.4", my_shift)
+my_kernel = None  # exercise 4: a function of (nodes, weights, L)
+check("05.4", my_kernel)
 
 # %% [markdown]
 # <!-- Exercise 05.4: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# `nodes ** np.arange(L)[:, None]` is a table with a row for each lag.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The table of powers, times the weights:
+#
+# ```
+# def my_kernel(nodes, weights, L):
+#     return (nodes ** np.arange(L)[:, None] @ weights).real
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 5** ★★ *(10 min, 4 points: how long a ring a causal convolution needs)* **Build, step 2 of 3.** Now let
+# it run: a function of a kernel and an input, $T$ real numbers each, that returns the $T$ outputs
+# $y_k = \sum_{j \le k} K_j\,u_{k-j}$, by the FFT (`np.fft.rfft` and `np.fft.irfft`), for every $T \ge 1$.
+
+# %%
+my_convolution = None  # exercise 5: a function of (kernel, u)
+check("05.5", my_convolution)
+
+# %% [markdown]
+# <!-- Exercise 05.5: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# How long must the ring be for the end not to run into the beginning? (Section 1.)
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `np.fft.rfft(u, n)` puts zeros behind `u` until there are `n` numbers, and `np.fft.irfft(..., n)` gives
+# `n` back.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# A ring of $2T$ places, of which the first $T$ outputs are kept ($2T - 1$ would do):
+#
+# ```
+# def my_convolution(kernel, u):
+#     T = len(u)
+#     return np.fft.irfft(np.fft.rfft(kernel, 2 * T) * np.fft.rfft(u, 2 * T), 2 * T)[:T]
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 6** ★★ *(15 min, 5 points: that the cast to reals turns N complex unknowns into 2N real ones)* **Build,
+# step 3 of 3.** And now the way back, from a kernel that one wants to weights: a function of the nodes and of $L$
+# real numbers that returns the $N$ complex weights whose kernel, cast to reals, comes nearest (least squares:
+# `np.linalg.lstsq`). The second cell then compares all three with the package.
+
+# %%
+my_fit = None  # exercise 6: a function of (nodes, wanted)
+check("05.6", my_fit)
+
+# %% [markdown]
+# <!-- Exercise 05.6: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# With $w = a + \mathrm ib$: what is $\mathrm{Re}(w\lambda^j)$ in the real unknowns $a$ and $b$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The real table has $2N$ columns, $\mathrm{Re}\,\lambda_n^{\,j}$ and $-\mathrm{Im}\,\lambda_n^{\,j}$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\mathrm{Re}(w\lambda^j) = a\,\mathrm{Re}\,\lambda^j - b\,\mathrm{Im}\,\lambda^j$ is linear in $2N$ real
+# unknowns. A complex least squares without the cast asks for an imaginary part of 0 as well, which nobody wants:
+#
+# ```
+# def my_fit(nodes, wanted):
+#     table = nodes ** np.arange(len(wanted))[:, None]
+#     found = np.linalg.lstsq(np.hstack([table.real, -table.imag]), wanted, rcond=None)[0]
+#     return found[: len(nodes)] + 1j * found[len(nodes) :]
+# ```
+#
+# </details>
+
+# %%
+if None not in (my_kernel, my_convolution, my_fit):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        layer, u = models.DLR(1, state=8).double(), torch.randn(1, 50, 1, dtype=torch.float64)
+        log_lambda, w = layer.modes()
+        mine = my_convolution(my_kernel(log_lambda.exp().numpy(), w[0].numpy(), 50), u[0, :, 0].numpy())
+        same = np.allclose(mine + layer.skip.item() * u[0, :, 0].numpy(), layer(u)[0, :, 0])
+    print(f"a layer of the package gives what yours gives: {same}")
+    for name in ("circle (DFT)", "half circle"):
+        nodes, errors = kernel_fits.families(32)[name], []
+        for goal in kernel_fits.targets(64).values():
+            made = my_kernel(nodes, my_fit(nodes, goal), 64)
+            errors.append(np.linalg.norm(made - goal) / np.linalg.norm(goal))
+            assert abs(errors[-1] - kernel_fits.best_fit(nodes, goal).error) < 1e-6
+        print(f"{name}, the column of the table: " + ", ".join(f"{error:.2f}" for error in errors))
+
+# %% [markdown]
+# **Exercise 7** ★★ *(10 min, 5 points: how to make a shift with as few modes as possible)* **Code.** Write a function
+# that gives modes and weights of a one-hot at $S$ on the lags $0 \dots L-1$, with as few modes as possible, mirror
+# images free.
+
+# %%
+my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
+check("05.7", my_shift)
+
+# %% [markdown]
+# <!-- Exercise 05.7: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -960,21 +1088,23 @@ check("05.4", my_shift)
 #
 # ```
 # def my_shift(S, L):
-#     nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
-#     return nodes, nodes ** -S / len(nodes)
+#     N = -(-max(S + 1, L - S) // 2)  # half of it, rounded up
+#     nodes = kernel_fits.arc_nodes(N, np.pi)
+#     return nodes, nodes ** float(-S) / N
 # ```
 #
 # </details>
 
 # %% [markdown]
-# **Exercise 5** ★★ *(5 min, 3 points: what a count of modes forbids)* **Predict.** A DLR with $N = 24$ on Shift at $L = 64$: how many of the seven true shifts can it make exactly? (Exercise 9 trains it.)
+# **Exercise 8** ★★ *(5 min, 3 points: what a count of modes forbids)* **Predict.** On $L = 64$ lags, how many of the
+# seven shifts by $8, 16, \dots, 56$ can a DLR with $N = 24$ modes make exactly? (In section 7 it is trained on them.)
 
 # %%
 my_count = None  # a whole number
-check("05.5", my_count)
+check("05.8", my_count)
 
 # %% [markdown]
-# <!-- Exercise 05.5: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.8: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -995,10 +1125,11 @@ check("05.5", my_count)
 # </details>
 
 # %% [markdown]
-# **Exercise 6** ★★ *(10 min, 4 points: what a shift costs)* Which shift is cheapest on $L$ lags, and what does it cost? Why does a shift by 0 cost as much as one by $L - 1$? (Why does nobody pay for it?)
+# **Exercise 9** ★★ *(10 min, 4 points: what a shift costs)* Which shift is cheapest on $L$ lags, and what does it
+# cost? Why does a shift by 0 cost as much as one by $L - 1$? (Why does nobody pay for it?)
 
 # %% [markdown]
-# <!-- Exercise 05.6: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.9: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1161,8 +1292,10 @@ for N in (1, 2, 3):
 print("N = 3: rank", found, "in place of", 4 * 3**2)
 
 # %% [markdown]
-# **Exercise 7** ★★ *(10 min, 4 points: how products of modes share their weight)*
-# **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes $\lambda_m\lambda_n$, $m \le n$, do. With which weights?
+# **Exercise 10** ★★ *(10 min, 4 points: how products of modes share their weight)*
+#
+# **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes
+# $\lambda_m\lambda_n$, $m \le n$, do. With which weights?
 
 # %%
 my_weight = None  # a function of (w_m, w_n, same), same is True where m = n
@@ -1176,10 +1309,10 @@ if my_weight is not None:
         assert abs(made - (w @ lam**k).real * (w @ lam**k).imag) < 1e-12, (
             "step 6: the product of both kernels"
         )
-check("05.7", my_weight)
+check("05.10", my_weight)
 
 # %% [markdown]
-# <!-- Exercise 05.7: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.10: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1278,10 +1411,11 @@ product_widget = explore(
 product_widget
 
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 3 points: where $4N^2$ comes from)* **A proof step.** Deduce $4N^2$ from the Kronecker product, and say in one sentence where it is wasteful.
+# **Exercise 11** ★ *(5 min, 3 points: where $4N^2$ comes from)* **A proof step.** Deduce $4N^2$ from the Kronecker
+# product, and say in one sentence where it is wasteful.
 
 # %% [markdown]
-# <!-- Exercise 05.8: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.11: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1485,7 +1619,9 @@ show.figure(
 
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 3 points: that what cannot be exact may still be learned)* **Predict** before you run: the DLR of exercise 5, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8, ..., 56, how many get an $R^2$ above one half?
+# **Exercise 12** ★ *(5 min, 3 points: that what cannot be exact may still be learned)* **Predict** before you run:
+# the DLR of exercise 8, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8,
+# ..., 56, how many get an $R^2$ above one half?
 
 # %%
 def outputs_learned():
@@ -1499,10 +1635,10 @@ def outputs_learned():
     return sum(value > 0.5 for value in found), f"R2 of each: {said}"
 
 
-predict("05.9", outputs_learned)
+predict("05.12", outputs_learned)
 
 # %% [markdown]
-# <!-- Exercise 05.9: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.12: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1641,14 +1777,15 @@ print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {
 # CumSum is one kernel (all ones); the paper's .52 on CumMax is hardly more than what the mean of each position scores, so little was learned there; Reverse needs many kernels; and ContextShift needs a kernel that depends on the input, which a constant transition cannot have.
 
 # %% [markdown]
-# **Exercise 10** ★ *(5 min, 3 points: what Reverse asks for)* How many different shifts does Reverse need at length $L$, and how many kernels, if each output may weigh them in its own way?
+# **Exercise 13** ★ *(5 min, 3 points: what Reverse asks for)* How many different shifts does Reverse need at length
+# $L$, and how many kernels, if each output may weigh them in its own way?
 
 # %% [markdown]
-# <!-- Exercise 05.10: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.13: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# Section 7 has a picture of the moves: how many arrows of different length are there for $L$ letters?
+# Look at the picture of the moves: how many arrows of different length are there for $L$ letters?
 #
 # </details>
 #
@@ -1731,14 +1868,16 @@ print(
 )
 
 # %% [markdown]
-# **Exercise 11** ★★ *(10 min, 4 points: what depth does to a fading kernel)* **A proof step.** A layer has one mode, $K_j = r^j$, and $m$ of them stand one after the other, with nothing between. What is the kernel of the stack? Where is its largest tap?
+# **Exercise 14** ★★ *(10 min, 4 points: what depth does to a fading kernel)* **A proof step.** A layer has one mode,
+# $K_j = r^j$, and $m$ of them stand one after the other, with nothing between. What is the kernel of the stack? Where
+# is its largest tap?
 
 # %%
 my_tap = None  # a function of (r, m, j): tap j of the stack
-check("05.11", my_tap)
+check("05.14", my_tap)
 
 # %% [markdown]
-# <!-- Exercise 05.11: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.14: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1795,21 +1934,24 @@ check("05.11", my_tap)
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 11 exercises, 41 points, about 90 minutes:
+# 14 exercises, 53 points, about 120 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
 # | 1 | [1 A recurrence is a convolution](#1-A-recurrence-is-a-convolution) | ★ | 5 | 3 | why a ring of 2L - 1 places is enough |
 # | 2 | [3 Proposition 1, and what it leaves out](#3-Proposition-1,-and-what-it-leaves-out) | ★★ | 10 | 4 | what breaks where a matrix cannot be diagonalised |
 # | 3 | [4 Where the modes start](#4-Where-the-modes-start) | ★★ | 15 | 5 | why half a circle is enough |
-# | 4 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 10 | 5 | how to make a shift with as few modes as possible |
-# | 5 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 5 | 3 | what a count of modes forbids |
-# | 6 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 10 | 4 | what a shift costs |
-# | 7 | [6 DLR-prod: how many modes has a product?](#6-DLR-prod:-how-many-modes-has-a-product?) | ★★ | 10 | 4 | how products of modes share their weight |
-# | 8 | [6 DLR-prod: how many modes has a product?](#6-DLR-prod:-how-many-modes-has-a-product?) | ★ | 5 | 3 | where $4N^2$ comes from |
-# | 9 | [7 Shift: paper, recorded, live](#7-Shift:-paper,-recorded,-live) | ★ | 5 | 3 | that what cannot be exact may still be learned |
-# | 10 | [7 Shift: paper, recorded, live](#7-Shift:-paper,-recorded,-live) | ★ | 5 | 3 | what Reverse asks for |
-# | 11 | [8 How far back does it look?](#8-How-far-back-does-it-look?) | ★★ | 10 | 4 | what depth does to a fading kernel |
+# | 4 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★ | 5 | 3 | what a layer's kernel is |
+# | 5 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 10 | 4 | how long a ring a causal convolution needs |
+# | 6 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 15 | 5 | that the cast to reals turns N complex unknowns into 2N real ones |
+# | 7 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 10 | 5 | how to make a shift with as few modes as possible |
+# | 8 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 5 | 3 | what a count of modes forbids |
+# | 9 | [5 What fits, and what cannot](#5-What-fits,-and-what-cannot) | ★★ | 10 | 4 | what a shift costs |
+# | 10 | [6 DLR-prod: how many modes has a product?](#6-DLR-prod:-how-many-modes-has-a-product?) | ★★ | 10 | 4 | how products of modes share their weight |
+# | 11 | [6 DLR-prod: how many modes has a product?](#6-DLR-prod:-how-many-modes-has-a-product?) | ★ | 5 | 3 | where $4N^2$ comes from |
+# | 12 | [7 Shift: paper, recorded, live](#7-Shift:-paper,-recorded,-live) | ★ | 5 | 3 | that what cannot be exact may still be learned |
+# | 13 | [7 Shift: paper, recorded, live](#7-Shift:-paper,-recorded,-live) | ★ | 5 | 3 | what Reverse asks for |
+# | 14 | [8 How far back does it look?](#8-How-far-back-does-it-look?) | ★★ | 10 | 4 | what depth does to a fading kernel |
 
 # %% [markdown]
 # ## 13 Read on

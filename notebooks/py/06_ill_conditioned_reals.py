@@ -208,7 +208,8 @@ bound, spaced, best = float(exponent.subs(n, N)), *map(math.log2, largest)
 print(f"N = {N}: bound 2^{bound:.1f}, evenly spaced 2^{spaced:.1f}, Chebyshev 2^{best:.1f}")
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the weights of the shift by 2, by hand.
+# **Exercise 1** ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the
+# weights of the shift by 2, by hand.
 
 # %%
 my_weights = None  # three numbers, for the nodes 0, 1/4, 1
@@ -350,9 +351,12 @@ for name, polynomial in (("q'", slope), ("T_3", T[3])):
 
 # %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: what the best weights are)*
-# **Step 6 (the weights): this line is yours.** The derivative of $\prod_j (y - y_j)$ at $y_k$ is $\prod_{j\ne k}(y_k - y_j)$. With step 5 you know it for the nodes $y_k = -\cos\frac{\pi k}{n}$ on $[-1, 1]$; the nodes on $[0, 1]$ are half as far apart. So what is $w_k$,
-# the weight of the $k$-th of the best nodes, $k = 0, \dots, N-1$? (As long as `None` stands here the
-# chapter goes on with step 7, which does not need it. The second cell adds your sizes up, as Theorem 1 asks.)
+#
+# **Step 6 (the weights): this line is yours.** The derivative of $\prod_j (y - y_j)$ at $y_k$ is
+# $\prod_{j\ne k}(y_k - y_j)$. With step 5 you know it for the nodes $y_k = -\cos\frac{\pi k}{n}$ on $[-1, 1]$; the
+# nodes on $[0, 1]$ are half as far apart. So what is $w_k$, the weight of the $k$-th of the best nodes,
+# $k = 0, \dots, N-1$? (As long as `None` stands here the chapter goes on with step 7, which does not need it. The
+# second cell adds your sizes up, as Theorem 1 asks.)
 
 # %%
 my_weight = None  # exercise 2: a function of N and k, such as lambda N, k: (-1) ** k * N
@@ -425,8 +429,10 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 3** ★★ *(15 min, 5 points: why no polynomial has a larger leading coefficient)* **A proof step.** In the proof of Theorem 1: no polynomial within $\pm 1$ on $[0, 1]$ has a larger leading coefficient than $T^*$. Prove it. (Suppose $q$ has; look at
-# $T^* - c\,q$ at the extrema of $T^*$, with $c < 1$ such that the leading terms cancel. How many zeros has it at least, and what is its degree at most?)
+# **Exercise 3** ★★ *(15 min, 5 points: why no polynomial has a larger leading coefficient)* **A proof step.** In the
+# proof of Theorem 1: no polynomial within $\pm 1$ on $[0, 1]$ has a larger leading coefficient than $T^*$. Prove it.
+# (Suppose $q$ has; look at $T^* - c\,q$ at the extrema of $T^*$, with $c < 1$ such that the leading terms cancel. How
+# many zeros has it at least, and what is its degree at most?)
 
 # %%
 my_zeros = None  # a function of N; it returns (zeros at least, degree at most)
@@ -493,7 +499,8 @@ show.table(
 )
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 4 points: why the bound needs nodes within 1)* **Break the hypothesis.** Nodes may be in $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
+# **Exercise 4** ★★ *(10 min, 4 points: why the bound needs nodes within 1)* **Break the hypothesis.** Nodes may be in
+# $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
 
 # %%
 my_end = None  # a number
@@ -715,10 +722,11 @@ print(
 )
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 2 points: which shift is dearest)* **Predict.** $L = 16$; which shift is the dearest with nodes in $[0, 1]$? Write it down, then run.
+# **Exercise 5** ★ *(5 min, 2 points: which shift is dearest)* **Predict.** $L = 16$; which shift is the dearest with
+# nodes in $[0, 1]$? Write it down, then run.
 
 # %%
-my_dearest = None  # a whole number, before you use the widget of section 4
+my_dearest = None  # a whole number, before you use the widget below
 check("06.5", my_dearest)
 
 # %% [markdown]
@@ -737,7 +745,8 @@ check("06.5", my_dearest)
 # </details>
 
 # %% [markdown]
-# **Exercise 6** ★★ *(20 min, 5 points: how to get exact weights for every shift)* **Code.** Write a function of the nodes (fractions) and $S$ that returns the exact weights of the one-hot at $S$, for all $S$, not only the last.
+# **Exercise 6** ★★ *(20 min, 5 points: how to get exact weights for every shift)* **Code.** Write a function of the
+# nodes (fractions) and $S$ that returns the exact weights of the one-hot at $S$, for all $S$, not only the last.
 
 # %%
 my_solver = None  # a function of (nodes, S); it returns a list of fractions
@@ -807,6 +816,34 @@ cost_widget = explore(
         "nodes.",
 )  # fmt: skip
 cost_widget
+
+# %% [markdown]
+# **Exercise 7** ★ *(5 min, 2 points: to read a logarithmic axis)* **Read a picture.** Look at the still picture of
+# this section, $L = 256$. The line *float32 ends* is the largest number that float32 can hold. Up to about which
+# shift, counted from 0, does a float32 hold weights of this size, with nodes in $[0, 1]$ and with nodes in $[-1, 1]$?
+# (Both within 5. The seven shifts of Table 2 begin at 32.)
+
+# %%
+my_limits = None  # exercise 7: two shifts, for [0, 1] and for [-1, 1]
+check("06.7", my_limits)
+
+# %% [markdown]
+# <!-- Exercise 06.7: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Where does each curve cross the line?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# About 11 and 28: the shift by 12 costs $10^{41}$ with nodes in $[0, 1]$, and the one by 29 costs
+# $10^{38.8}$ with nodes in $[-1, 1]$, where float32 ends at $10^{38.5}$. Negative nodes halve the exponent, and yet
+# not one of the seven shifts is left of the crossing. (Long before, at $10^{7.2}$, float32 has lost the last digit
+# that tells 0 from 1.)
+#
+# </details>
 
 # %% [markdown]
 # ### Break a hypothesis: not positive, not real
@@ -915,7 +952,7 @@ show.table(
 )
 
 # %% [markdown]
-# For the dearest shift the programme finds the bound itself, to within 2 %, until the error is about a third (exercise 7; the last digits are the grid's): hardly anything is gained by
+# For the dearest shift the programme finds the bound itself, to within 2 %, until the error is about a third (exercise 8; the last digits are the grid's): hardly anything is gained by
 # being inexact. For a cheap shift the bound soon says nothing. It says something up to $\varepsilon = |[x^S]T^*_n| / T_n(3)$; how much is that at $L = 256$?
 
 # %%
@@ -932,11 +969,12 @@ for S in (32, 128, 180, 224):
 # reaches in section 7.
 
 # %% [markdown]
-# **Exercise 7** ★★★ *(30 min, 5 points: when a bound by duality is met)* **A proof step.** In section 4 the linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ as long as $\varepsilon$ is small. Prove that it does. (Which kernel would make every
-# inequality of the proof an equality?)
+# **Exercise 8** ★★★ *(30 min, 5 points: when a bound by duality is met)* **A proof step.** In the table above the
+# linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ of the dearest shift as long as $\varepsilon$
+# is small. Prove that it does. (Which kernel would make every inequality of the proof an equality?)
 
 # %% [markdown]
-# <!-- Exercise 06.7: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.8: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1037,15 +1075,16 @@ with show.fails("step 1"):
     assert all(1.8 < digits < 2 for digits in growth), "step 1: the weights do not grow"
 
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At about which $N$ (within one half) does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
+# **Exercise 9** ★ *(5 min, 2 points: where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At
+# about which $N$ (within one half) does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
 
 # %%
 my_losses = None  # two numbers, for example (9.5, 12)
-check("06.8", my_losses)
+check("06.9", my_losses)
 
 
 # %% [markdown]
-# <!-- Exercise 06.8: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.9: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1061,7 +1100,9 @@ check("06.8", my_losses)
 # </details>
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 3 points: that the last lag is not the hardest)* **Predict** before you run: 32 real modes in $(0, 1]$ and 32 lags. Double precision fits one-hots at lag 1, 8, 16 and 31, the last, as well as it can. Which comes out worst?
+# **Exercise 10** ★ *(5 min, 3 points: that the last lag is not the hardest)* **Predict** before you run: 32 real
+# modes in $(0, 1]$ and 32 lags. Double precision fits one-hots at lag 1, 8, 16 and 31, the last, as well as it can.
+# Which comes out worst?
 
 # %%
 def worst_fit():
@@ -1071,10 +1112,10 @@ def worst_fit():
     return max(found, key=found.get), f"Errors, as a share of the one-hot: {said}"
 
 
-predict("06.9", worst_fit)
+predict("06.10", worst_fit)
 
 # %% [markdown]
-# <!-- Exercise 06.9: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.10: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1106,6 +1147,31 @@ show.figure(
     caption="What to see: the cheapest exact shift is the one by half the length. The line is "
             "max(S + 1, L - S); the colours are least squares, which knows nothing of it.",
 )  # fmt: skip
+
+# %% [markdown]
+# **Exercise 11** ★ *(5 min, 3 points: which shift is cheapest)* How many modes does the cheapest exact shift of
+# length $L$ need, by Theorem 3? Which shifts are that cheap?
+
+# %%
+my_modes = None  # a function of L
+check("06.11", my_modes)
+
+# %% [markdown]
+# <!-- Exercise 06.11: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# $S + 1$ and $L - S$ add up to $L + 1$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it:
+# $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$
+# and $L/2$.
+#
+# </details>
 
 # %% [markdown]
 # By this count the paper's DLR, with $N = 4096$, makes no shift of Table 2 but the one by 0 exactly from $L = 2^{14}$ on: $\max(S + 1, L - S) \ge L/2 + 1 > 2N$. It is tempting to see in it why its $R^2$ falls there. That would be wrong: a trained layer need not be exact, and to be *nearly* 0 at the other lags asks for few modes and small weights.
@@ -1276,27 +1342,55 @@ reach_widget = explore(
 )
 reach_widget
 
+
 # %% [markdown]
-# **Exercise 10** ★ *(5 min, 3 points: which shift is cheapest)* How many modes does the cheapest exact shift of length $L$ need, by Theorem 3? Which shifts are that cheap?
+# **Exercise 12** ★★ *(15 min, 5 points: how echoes that are harmless one by one add up)* **Break a model.** Here is
+# Theorem 4's kernel as a model that shifts by 10, with $N = 8$ and $d = 0.8$. On every input of up to 26 numbers it
+# is right, and of a single 1 no echo is above 0.8. Give an input of at most 400 numbers between $-1$ and $1$ on which
+# some output, which should lie between $-1$ and $1$ too, is off by more than 3.95.
 
 # %%
-my_modes = None  # a function of L
-check("06.10", my_modes)
+def shifted_by_10(u, N=8, d=0.8):
+    nodes = d ** (1 / (2 * N)) * kernel_fits.arc_nodes(N, math.pi)
+    powers = nodes ** (np.arange(len(u))[:, None] - 10.0)  # (T, N)
+    return np.convolve(powers.sum(1).real / N, u)[: len(u)]
+
+
+def off(u):
+    return np.abs(shifted_by_10(u) - np.r_[np.zeros(10), u][: len(u)]).max()
+
+
+draw = np.random.default_rng(0)
+short, long = (max(off(draw.uniform(-1, 1, T)) for _ in range(300)) for T in (26, 400))
+print(f"300 random inputs of 26 numbers: all right: {short < 1e-9}; of 400 numbers: all off by "
+      f"less than 3: {long < 3}")  # fmt: skip
+
+my_input = None  # exercise 12: a list of at most 400 numbers
+check("06.12", my_input)
 
 # %% [markdown]
-# <!-- Exercise 06.10: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.12: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
 #
-# <details><summary>Hint</summary>
+# <details><summary>Hint 1</summary>
 #
-# $S + 1$ and $L - S$ add up to $L + 1$.
+# At which lags are the echoes, of which sign, and how large is the $q$-th?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Choose an output late in the input. Which sign should the number at each echo's lag have, so that all
+# errors have one sign?
 #
 # </details>
 #
 # <details><summary>Solution</summary>
 #
-# $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it:
-# $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$
-# and $L/2$.
+# The echoes are $-d, d^2, -d^3, \dots$ at the lags 26, 42, 58, ..., so a number that changes its sign
+# every 16 steps meets all of them with one sign: `[1 if k // 16 % 2 == 0 else -1 for k in range(400)]`. The errors
+# add up to $d + d^2 + \dots = d/(1-d) = 4$ nearly. (A sine wave of period 32 does it too: the modes resonate.) What
+# a kernel does in the worst case is the *sum of the sizes* of its errors, not the largest of them: for a small sum
+# take a small $d$, and pay with weights of $1/d$.
 #
 # </details>
 
@@ -1523,7 +1617,7 @@ for k in range(6):
 print("x_5 =", x)
 
 # %% [markdown]
-# **Steps 2 and 3 (measured, float32).** Four $\lambda$ and random inputs: errors stay small up to the last finite number; and the first number that is not finite comes at $88.7/|\ln\lambda|$, or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps before (exercise 11).
+# **Steps 2 and 3 (measured, float32).** Four $\lambda$ and random inputs: errors stay small up to the last finite number; and the first number that is not finite comes at $88.7/|\ln\lambda|$, or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps before (exercise 13).
 #
 # **Step 4.** The same in float64, eight times as far.
 
@@ -1582,14 +1676,16 @@ print(
 )
 
 # %% [markdown]
-# **Exercise 11** ★★ *(10 min, 4 points: where a running sum leaves its floats)* **A proof step.** Derive $88.7/|\ln\lambda|$, where the last term of the sum overflows. For inputs that are all 1 the sum itself overflows *earlier*: by how many steps?
+# **Exercise 13** ★★ *(10 min, 4 points: where a running sum leaves its floats)* **A proof step.** Derive
+# $88.7/|\ln\lambda|$, where the last term of the sum overflows. For inputs that are all 1 the sum itself overflows
+# *earlier*: by how many steps?
 
 # %%
 my_earlier = None  # a function of lambda
-check("06.11", my_earlier)
+check("06.13", my_earlier)
 
 # %% [markdown]
-# <!-- Exercise 06.11: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.13: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1648,7 +1744,7 @@ check("06.11", my_earlier)
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 11 exercises, 40 points, about 120 minutes:
+# 13 exercises, 47 points, about 140 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -1658,11 +1754,13 @@ check("06.11", my_earlier)
 # | 4 | [3 The exact value](#3-The-exact-value) | ★★ | 10 | 4 | why the bound needs nodes within 1 |
 # | 5 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | which shift is dearest |
 # | 6 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★★ | 20 | 5 | how to get exact weights for every shift |
-# | 7 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★★★ | 30 | 5 | when a bound by duality is met |
-# | 8 | [5 When floats give out](#5-When-floats-give-out) | ★ | 5 | 2 | where a float loses a shift |
-# | 9 | [5 When floats give out](#5-When-floats-give-out) | ★ | 5 | 3 | that the last lag is not the hardest |
-# | 10 | [6 With a phase: how many modes does a shift need?](#6-With-a-phase:-how-many-modes-does-a-shift-need?) | ★ | 5 | 3 | which shift is cheapest |
-# | 11 | [8 The running sum](#8-The-running-sum) | ★★ | 10 | 4 | where a running sum leaves its floats |
+# | 7 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | to read a logarithmic axis |
+# | 8 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★★★ | 30 | 5 | when a bound by duality is met |
+# | 9 | [5 When floats give out](#5-When-floats-give-out) | ★ | 5 | 2 | where a float loses a shift |
+# | 10 | [5 When floats give out](#5-When-floats-give-out) | ★ | 5 | 3 | that the last lag is not the hardest |
+# | 11 | [6 With a phase: how many modes does a shift need?](#6-With-a-phase:-how-many-modes-does-a-shift-need?) | ★ | 5 | 3 | which shift is cheapest |
+# | 12 | [6 With a phase: how many modes does a shift need?](#6-With-a-phase:-how-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | how echoes that are harmless one by one add up |
+# | 13 | [8 The running sum](#8-The-running-sum) | ★★ | 10 | 4 | where a running sum leaves its floats |
 
 # %% [markdown]
 # ## 13 Read on

@@ -147,8 +147,8 @@ show.table(rows, caption="Published numbers that are what can be had without the
 # above the level; section 3 says from where.)
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: that a level depends on length)* **Predict.** Choose before you run: the level of MIPS at
-# length 128 is what part of that at 64?
+# **Exercise 1** ★ *(5 min, 3 points: that a level depends on length)* **Predict.** Choose before you run: the level
+# of MIPS at length 128 is what part of that at 64?
 
 # %%
 def level_of_double():
@@ -182,9 +182,9 @@ predict("07.1", level_of_double)
 # </details>
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: what a score is compared with)* **Code.** Find the bug: with this R², the mean of each
-# place scores 0 on CumMax, and a table would hide that it is worth something. Mend it; `found` and `wanted` are
-# arrays (inputs, places).
+# **Exercise 2** ★★ *(10 min, 4 points: what a score is compared with)* **Code.** Find the bug: with this R², the mean
+# of each place scores 0 on CumMax, and a table would hide that it is worth something. Mend it; `found` and `wanted`
+# are arrays (inputs, places).
 
 # %%
 def r2_by_place(found, wanted):
@@ -300,8 +300,8 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 3** ★★★ *(20 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of the inputs
-# can get on Solve, at any length?
+# **Exercise 3** ★★★ *(20 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of
+# the inputs can get on Solve, at any length?
 
 # %% [markdown]
 # <!-- Exercise 07.3: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
@@ -468,9 +468,10 @@ show.figure(
 # width.
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at places 0 to 11
-# four are to be copied to places 12 to 15, in order. In general that takes four lags and four channels. Choose
-# four places for which *one* kernel is enough, although all twelve numbers change from input to input.
+# **Exercise 4** ★★ *(10 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at
+# places 0 to 11 four are to be copied to places 12 to 15, in order. In general that takes four lags and four
+# channels. Choose four places for which *one* kernel is enough, although all twelve numbers change from input to
+# input.
 
 # %%
 my_places = None  # exercise 4: four numbers, growing
@@ -498,9 +499,9 @@ check("07.4", my_places)
 # </details>
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The line that theorem 3, step 3, takes from chapter
-# 05: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse asks
-# there.
+# **Exercise 5** ★ *(5 min, 3 points: to read a lag off)* **A proof step.** The line that theorem 3, step 3, takes
+# from chapter 05: a function of the place `t` (from `L` to `2 * L - 1`) and of `L` that returns the lag that Reverse
+# asks there.
 
 # %%
 my_lag = None  # exercise 5: a function of (t, L)
@@ -589,32 +590,8 @@ with show.fails("step 2"):
         assert place == L - 1 - answer, f"step 2: b = {b}, {k} layers, answer {answer}"
 
 # %% [markdown]
-# That is what weights *exist*; the readouts by place of theorem 4 are freer than a GELU behind a sum. What training
-# finds is the next section's. For CumMax, not linear, a layer between two pointwise functions is enough:
-#
-# **Theorem 5.** *$\frac1\beta \ln \sum_{k \le i} e^{\beta x_k}$, an exponential, a running sum and a logarithm, is
-# within $\frac{\ln(i+1)}{\beta}$ above $\max_{k \le i} x_k$.*
-#
-# **Step 1.** The largest of the $n$ terms is $e^{\beta m}$, the others lie between 0 and it: the sum is between
-# $e^{\beta m}$ and $n\,e^{\beta m}$. The cell checks the two bounds where they are tight, all other terms 0 or all
-# terms equal, for every $n$ up to 100, and at 1,000 drawn sequences.
-
-# %% tags=["proof-cummax"]
-beta, m, n = sp.symbols("beta m n", positive=True)
-tight = [sp.log(k * sp.exp(beta * m)) / beta - m for k in (1, n)]
-for gap, want in zip(tight, (0, sp.log(n) / beta)):
-    assert sp.simplify(sp.expand_log(gap) - want) == 0, "step 1: the bounds are other ones"
-x = np.random.default_rng(0).uniform(-1, 1, (1000, 64))
-for sharp in (1.0, 10.0, 100.0):
-    soft = np.log(np.exp(sharp * x).cumsum(1)) / sharp
-    above = soft - np.maximum.accumulate(x, axis=1)
-    bound = np.log(np.arange(1, 65)) / sharp
-    assert (above > -1e-9).all() and (above < bound + 1e-9).all(), f"step 1: beta = {sharp:g}"
-    print(f"beta = {sharp:g}: above the maximum by at most {above.max():.3f}, bound {bound[-1]:.3f}")
-
-# %% [markdown]
-# **Exercise 6** ★★ *(10 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers need at least
-# to reverse 4,096 numbers by digits?
+# **Exercise 6** ★★ *(10 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers
+# need at least to reverse 4,096 numbers by digits?
 
 # %%
 my_channels = None  # exercise 6: a number
@@ -642,8 +619,32 @@ check("07.6", my_channels)
 # </details>
 
 # %% [markdown]
-# **Exercise 7** ★★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most 0.01 at
-# length 512? (The least for which the bound says so.)
+# That is what weights *exist*; the readouts by place of theorem 4 are freer than a GELU behind a sum. What training
+# finds is the next section's. For CumMax, not linear, a layer between two pointwise functions is enough:
+#
+# **Theorem 5.** *$\frac1\beta \ln \sum_{k \le i} e^{\beta x_k}$, an exponential, a running sum and a logarithm, is
+# within $\frac{\ln(i+1)}{\beta}$ above $\max_{k \le i} x_k$.*
+#
+# **Step 1.** The largest of the $n$ terms is $e^{\beta m}$, the others lie between 0 and it: the sum is between
+# $e^{\beta m}$ and $n\,e^{\beta m}$. The cell checks the two bounds where they are tight, all other terms 0 or all
+# terms equal, for every $n$ up to 100, and at 1,000 drawn sequences.
+
+# %% tags=["proof-cummax"]
+beta, m, n = sp.symbols("beta m n", positive=True)
+tight = [sp.log(k * sp.exp(beta * m)) / beta - m for k in (1, n)]
+for gap, want in zip(tight, (0, sp.log(n) / beta)):
+    assert sp.simplify(sp.expand_log(gap) - want) == 0, "step 1: the bounds are other ones"
+x = np.random.default_rng(0).uniform(-1, 1, (1000, 64))
+for sharp in (1.0, 10.0, 100.0):
+    soft = np.log(np.exp(sharp * x).cumsum(1)) / sharp
+    above = soft - np.maximum.accumulate(x, axis=1)
+    bound = np.log(np.arange(1, 65)) / sharp
+    assert (above > -1e-9).all() and (above < bound + 1e-9).all(), f"step 1: beta = {sharp:g}"
+    print(f"beta = {sharp:g}: above the maximum by at most {above.max():.3f}, bound {bound[-1]:.3f}")
+
+# %% [markdown]
+# **Exercise 7** ★★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most
+# 0.01 at length 512? (The least for which the bound says so.)
 
 # %%
 my_beta = None  # exercise 7: a number
@@ -689,6 +690,32 @@ show.figure(
     "of the length. Four linear tasks for one layer of DLR, Reverse and Solve for deep ones, Select "
     "and MIPS for attention, Sort and ContextShift for none.",
 )
+
+# %% [markdown]
+# **Exercise 8** ★ *(5 min, 3 points: to compare two columns of a table)* **Read a picture.** In the table of $L = 64$
+# compare *one* layer of DLR with *one* layer of attention. On which task has DLR more than .9 and attention less than
+# .5, and on which is it the other way round? (What can each of them do that the other cannot?)
+
+# %%
+my_tasks = None  # exercise 8: two names, for example ("Sort", "Shift")
+check("07.8", my_tasks)
+
+# %% [markdown]
+# <!-- Exercise 07.8: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# Look for rows in which the first column of DLR and the first of attention have very different colours.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# SolveFixed (1.00 against .37) and MIPS (.07 against .94). One layer of DLR adds up numbers at fixed
+# lags with fixed weights: all that SolveFixed asks for, and useless where the *content* says which place is wanted.
+# One layer of attention compares contents, which is what MIPS asks for, and has no weight for every pair of places.
+#
+# </details>
 
 # %% [markdown]
 # Read it by the theorems. *SolveFixed* takes one kernel and is known by one layer; *SelectFixed* here asks for a few
@@ -818,7 +845,7 @@ show.figure(
 # the model.
 #
 # And the pictures. Most pixels are background, so accuracy says little; macro F1, the mean over the three classes,
-# says how the rare ones fare (exercise 8). Beside it: what one gets for answering "class 1" wherever there is ink.
+# says how the rare ones fare (exercise 9). Beside it: what one gets for answering "class 1" wherever there is ink.
 
 # %%
 show.table(
@@ -845,16 +872,16 @@ show.figure(
 # .6 on this task says: the pen is seen, the path is not.
 
 # %% [markdown]
-# **Exercise 8** ★★ *(10 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 % are of
-# class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the
+# **Exercise 9** ★★ *(10 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 %
+# are of class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the
 # three classes of $\frac{2PR}{P+R}$ with precision $P$ and recall $R$ (0 where nothing is right)?
 
 # %%
-my_f1 = None  # exercise 8: a number
-check("07.8", my_f1)
+my_f1 = None  # exercise 9: a number
+check("07.9", my_f1)
 
 # %% [markdown]
-# <!-- Exercise 07.8: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.9: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -988,7 +1015,7 @@ show.table(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 8 exercises, 26 points, about 75 minutes:
+# 9 exercises, 29 points, about 80 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -999,18 +1026,19 @@ show.table(
 # | 5 | [4 Lags against channels](#4-Lags-against-channels) | ★ | 5 | 3 | to read a lag off |
 # | 6 | [5 What depth buys](#5-What-depth-buys) | ★★ | 10 | 3 | digits |
 # | 7 | [5 What depth buys](#5-What-depth-buys) | ★★ | 5 | 3 | to use a bound |
-# | 8 | [7 Trees and pictures](#7-Trees-and-pictures) | ★★ | 10 | 3 | what macro F1 is worth |
+# | 8 | [6 The eleven tasks, trained](#6-The-eleven-tasks,-trained) | ★ | 5 | 3 | to compare two columns of a table |
+# | 9 | [7 Trees and pictures](#7-Trees-and-pictures) | ★★ | 10 | 3 | what macro F1 is worth |
 
 # %% [markdown]
 # ## Read on
 #
 # * A. Gupta, H. Mehta and J. Berant, *Simplifying and understanding state space models with diagonal linear RNNs*,
-#   arXiv:2212.00768: paper 004.
-# * Y. Tay and others, *Long Range Arena*, arXiv:2011.04006.
-# * Y. Li and others, *What makes convolutional models great on long sequence modeling?*, arXiv:2210.09298: SGConv.
+#   [arXiv:2212.00768](https://arxiv.org/abs/2212.00768): paper 004.
+# * Y. Tay and others, *Long Range Arena*, [arXiv:2011.04006](https://arxiv.org/abs/2011.04006).
+# * Y. Li and others, *What makes convolutional models great on long sequence modeling?*, [arXiv:2210.09298](https://arxiv.org/abs/2210.09298): SGConv.
 # * D. Linsley and others, *Learning long-range spatial dependencies with horizontal gated recurrent units*,
-#   arXiv:1805.08315: Pathfinder.
-# * N. Nangia and S. Bowman, *ListOps: a diagnostic dataset for latent tree learning*, arXiv:1804.06028.
-# * J. Rae and others, *Compressive transformers for long-range sequence modelling*, arXiv:1911.05507: PG-19.
-# * S. Arora and others, *Zoology: measuring and improving recall in efficient language models*, arXiv:2312.04927:
+#   [arXiv:1805.08315](https://arxiv.org/abs/1805.08315): Pathfinder.
+# * N. Nangia and S. Bowman, *ListOps: a diagnostic dataset for latent tree learning*, [arXiv:1804.06028](https://arxiv.org/abs/1804.06028).
+# * J. Rae and others, *Compressive transformers for long-range sequence modelling*, [arXiv:1911.05507](https://arxiv.org/abs/1911.05507): PG-19.
+# * S. Arora and others, *Zoology: measuring and improving recall in efficient language models*, [arXiv:2312.04927](https://arxiv.org/abs/2312.04927):
 #   what a convolution with fixed lags cannot look up.

@@ -1972,6 +1972,18 @@ if gradient_records:
     )  # fmt: skip
 
 # %% [markdown]
+# ### Which letters count? Ask the machine
+#
+# What a net *should* look at needs no gradient: put every other letter in a place of the word, and see whether the smallest machine
+# of the task changes its answer. The bars are exact.
+#
+# *Try:* in Even Pairs, which places count, and does it matter what stands between them? Change letters of $S_3$ until a bar is gone.
+
+# %%
+exact_fields_widget = ch08.exact_fields_widget()
+exact_fields_widget
+
+# %% [markdown]
 # ### What a gradient cannot tell
 #
 # It says where a small change of a letter's *vector* would change the logits. That is not where the answer comes from. Here is a
@@ -2314,13 +2326,16 @@ check("08.12", my_threshold)
 # ## Read on
 #
 # * The paper: T.-C. Chi, T.-H. Fan, A. I. Rudnicky, P. J. Ramadge, *Transformer Working Memory Enables Regular Language Reasoning and
-#   Natural Language Length Extrapolation*, 2023, [arXiv 2305.03796](https://arxiv.org/abs/2305.03796).
+#   Natural Language Length Extrapolation*, 2023, [arXiv:2305.03796](https://arxiv.org/abs/2305.03796).
 # * The scan whose routes the masks are: W. D. Hillis, G. L. Steele, *Data parallel algorithms*, 1986,
-#   [doi 10.1145/7902.7903](https://doi.org/10.1145/7902.7903).
+#   [doi:10.1145/7902.7903](https://doi.org/10.1145/7902.7903).
 # * The tasks and their protocol: G. Delétang and others, *Neural Networks and the Chomsky Hierarchy*, 2022,
-#   [arXiv 2207.02098](https://arxiv.org/abs/2207.02098); S. Bhattamishra, K. Ahuja, N. Goyal, *On the Ability and Limitations of
-#   Transformers to Recognize Formal Languages*, 2020, [arXiv 2009.11264](https://arxiv.org/abs/2009.11264).
+#   [arXiv:2207.02098](https://arxiv.org/abs/2207.02098); S. Bhattamishra, K. Ahuja, N. Goyal, *On the Ability and Limitations of
+#   Transformers to Recognize Formal Languages*, 2020, [arXiv:2009.11264](https://arxiv.org/abs/2009.11264).
 # * How few layers a Transformer needs for an automaton, and when: B. Liu and others, *Transformers Learn Shortcuts to Automata*, 2022,
-#   [arXiv 2210.10749](https://arxiv.org/abs/2210.10749).
+#   [arXiv:2210.10749](https://arxiv.org/abs/2210.10749).
 # * What a fixed number of layers cannot do: W. Merrill, J. Petty, A. Sabharwal, *The Illusion of State in State-Space Models*, 2024,
-#   [arXiv 2404.08819](https://arxiv.org/abs/2404.08819).
+#   [arXiv:2404.08819](https://arxiv.org/abs/2404.08819).
+# * How language models compute products of permutations: B. Z. Li, Z. C. Guo, J. Andreas, *(How) Do Language Models Track
+#   State?*, 2025, [arXiv:2503.02854](https://arxiv.org/abs/2503.02854). A linear recurrence with a state for each power of two: H. Guo
+#   and others, *Log-Linear Attention*, 2025, [arXiv:2506.04761](https://arxiv.org/abs/2506.04761).

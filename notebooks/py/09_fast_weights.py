@@ -2483,9 +2483,9 @@ with show.fails("step 1"):
 # %% [markdown]
 # ## 14 Read on
 #
-# * The paper: K. Irie, R. Csordás, J. Schmidhuber, *Practical Computational Power of Linear Transformers and Their Recurrent and Self-Referential Extensions*, EMNLP 2023, [arXiv 2310.16076](https://arxiv.org/abs/2310.16076).
-# * The delta rule as a linear Transformer: I. Schlag, K. Irie, J. Schmidhuber, 2021, [arXiv 2102.11174](https://arxiv.org/abs/2102.11174); with feedback: K. Irie and others, 2021, [arXiv 2106.06295](https://arxiv.org/abs/2106.06295);
-#   the self-referential matrix: K. Irie and others, 2022, [arXiv 2202.05780](https://arxiv.org/abs/2202.05780).
-# * In parallel over time: S. Yang and others, 2024, [arXiv 2406.06484](https://arxiv.org/abs/2406.06484).
-# * Negative eigenvalues: R. Grazzi, J. Siems and others, 2024, [arXiv 2411.12537](https://arxiv.org/abs/2411.12537). Several writes a token (DeltaProduct): J. Siems and others, 2025, [arXiv 2502.10297](https://arxiv.org/abs/2502.10297).
-# * Rational recurrences and counters: W. Merrill and others, *A Formal Hierarchy of RNN Architectures*, 2020, [arXiv 2004.08500](https://arxiv.org/abs/2004.08500). Reset Dyck-1: S. Bhattamishra and others, 2020, [arXiv 2009.11264](https://arxiv.org/abs/2009.11264).
+# * The paper: K. Irie, R. Csordás, J. Schmidhuber, *Practical Computational Power of Linear Transformers and Their Recurrent and Self-Referential Extensions*, EMNLP 2023, [arXiv:2310.16076](https://arxiv.org/abs/2310.16076).
+# * The delta rule as a linear Transformer: I. Schlag, K. Irie, J. Schmidhuber, *Linear Transformers Are Secretly Fast Weight Programmers*, 2021, [arXiv:2102.11174](https://arxiv.org/abs/2102.11174); with feedback: K. Irie and others, *Going Beyond Linear Transformers with Recurrent Fast Weight Programmers*, 2021, [arXiv:2106.06295](https://arxiv.org/abs/2106.06295);
+#   the self-referential matrix: K. Irie and others, *A Modern Self-Referential Weight Matrix That Learns to Modify Itself*, 2022, [arXiv:2202.05780](https://arxiv.org/abs/2202.05780).
+# * In parallel over time: S. Yang and others, *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, [arXiv:2406.06484](https://arxiv.org/abs/2406.06484).
+# * Negative eigenvalues: R. Grazzi, J. Siems and others, *Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues*, 2024, [arXiv:2411.12537](https://arxiv.org/abs/2411.12537). Several writes a token: J. Siems and others, *DeltaProduct: Improving State-Tracking in Linear RNNs via Householder Products*, 2025, [arXiv:2502.10297](https://arxiv.org/abs/2502.10297).
+# * Rational recurrences and counters: W. Merrill and others, *A Formal Hierarchy of RNN Architectures*, 2020, [arXiv:2004.08500](https://arxiv.org/abs/2004.08500). Reset Dyck-1: S. Bhattamishra and others, *On the Ability and Limitations of Transformers to Recognize Formal Languages*, 2020, [arXiv:2009.11264](https://arxiv.org/abs/2009.11264).

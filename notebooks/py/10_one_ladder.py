@@ -26,6 +26,7 @@ import sympy as sp
 import torch
 
 import lrnnlab
+import lrnnlab.show.moving
 from lrnnlab import analysis, records, show, snap
 from lrnnlab.algebra import foretelling
 from lrnnlab.automata import quotients, tracked
@@ -695,6 +696,15 @@ show.figure(
     caption="Pairs ab and ba in any number, then a c; the smallest machine that says 1 after "
     "these strings alone.",
 )
+
+# %%
+own_walk_widget = show.moving.walk(mine)
+own_walk_widget
+
+# %% [markdown]
+# Press its letters. *Try:* can you lead it to a state that it never leaves, and how short can the word be?
+
+# %%
 show.table(
     ch10.exact_rows(mine),
     caption="Exact weights for it, compared with the machine on all words. Size: of the largest "
@@ -861,13 +871,15 @@ show.table(
 # %% [markdown]
 # ## Read on
 #
-# * Y. Sarrof, Y. Veitsman and M. Hahn, *The expressive capacity of state space models*, arXiv:2405.17394: gates that
+# * Y. Sarrof, Y. Veitsman and M. Hahn, *The expressive capacity of state space models*, [arXiv:2405.17394](https://arxiv.org/abs/2405.17394): gates that
 #   are not negative, and star-free languages.
 # * R. Grazzi, J. Siems and others, *Unlocking state-tracking in linear RNNs through negative eigenvalues*,
-#   arXiv:2411.12537; J. Siems and others, *DeltaProduct*, arXiv:2502.10297: products of reflections.
-# * M. Shakerinava and others, *Expressive limits of diagonal state-space models*, arXiv:2603.01959: how many layers a
+#   [arXiv:2411.12537](https://arxiv.org/abs/2411.12537); J. Siems and others, *DeltaProduct*, [arXiv:2502.10297](https://arxiv.org/abs/2502.10297): products of reflections.
+# * M. Shakerinava and others, *The expressive limits of diagonal SSMs for state-tracking*, [arXiv:2603.01959](https://arxiv.org/abs/2603.01959): how many layers a
 #   solvable group takes.
-# * A. Terzić and others, arXiv:2412.19350 (a dictionary of dense matrices) and arXiv:2509.22284 (one-hot columns and
-#   phases).
-# * W. Merrill, J. Petty and A. Sabharwal, *The illusion of state in state-space models*, arXiv:2404.08819.
-# * G. Weiss, Y. Goldberg and E. Yahav, *Extracting automata from recurrent neural networks*, arXiv:1711.09576.
+# * A dictionary of dense matrices: A. Terzić and others, *On the Expressiveness and Length Generalization of Selective
+#   State-Space Models on Regular Languages*, [arXiv:2412.19350](https://arxiv.org/abs/2412.19350). One-hot columns and
+#   phases: A. Terzić and others, *Structured Sparse Transition Matrices to Enable State Tracking in State-Space
+#   Models*, [arXiv:2509.22284](https://arxiv.org/abs/2509.22284).
+# * W. Merrill, J. Petty and A. Sabharwal, *The illusion of state in state-space models*, [arXiv:2404.08819](https://arxiv.org/abs/2404.08819).
+# * G. Weiss, Y. Goldberg and E. Yahav, *Extracting automata from recurrent neural networks*, [arXiv:1711.09576](https://arxiv.org/abs/1711.09576).

@@ -9,13 +9,16 @@
 # %% [markdown]
 # # Glossary, letters and maps
 #
-# What the words of the book mean, what its letters stand for, where each model and each task lives, and what to read.
+# What the words of the book mean, what its letters stand for, where each model, task, theorem and widget lives, and
+# what to read.
 # Back to [chapter 00](00_start_here.ipynb).
 
 # %%
+from IPython.display import Markdown
+
 import lrnnlab
-from lrnnlab import build, show, task
-from lrnnlab.chapters import ch00
+from lrnnlab import build, task
+from lrnnlab.chapters import glossary
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -163,46 +166,49 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # ## 3 Models
 #
-# All models of `build(name, task)`, from the registry. In the second column is what one step does; chapter 10 is where all of
-# them meet, and it is being written. Nearly every model can be had for every task, by one line:
+# All models of `build(name, task)`, from the registry: what one step does, the paper whose experiments the model belongs
+# to, the chapter where it lives, and the class in which to read on. Nearly every model can be had for every task, by one
+# line:
 
 # %%
 model = build("deltanet", task("s_3"))
 print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 
 # %%
-show.table(ch00.models(), caption="Every model: what its step is, and where it is explained.")
+Markdown(glossary.model_map())
 
 # %% [markdown]
 # ## 4 Tasks
 #
-# All tasks of `task(name)`, from the registry, with what they ask and at which length they are trained if nothing else is said.
-# Besides these there are `task("z_7")` (any cyclic group), `task("regex", "(ab)*")`, `task("machine", machine)` and
-# `task("group", ...)` for one of your own.
+# All tasks of `task(name)`, from the registry: what they ask, at which length they are trained if nothing else is said,
+# and what guessing brings there by the task's own score. Besides these there are `task("z_7")` (any cyclic group),
+# `task("regex", "(ab)*")`, `task("machine", machine)` and `task("group", ...)` for one of your own.
 
 # %%
-show.table(ch00.tasks(), caption="Every task: what it reads, what it asks, and where it is used.")
+Markdown(glossary.task_map())
 
 # %% [markdown]
 # ## 5 References
 #
-# The five papers, numbered as in the book:
+# Every paper that a chapter names under *Read on*, with the chapters that do. The five papers of the book come first,
+# with their numbers.
+
+# %%
+Markdown(glossary.bibliography())
+
+# %% [markdown]
+# ## 6 Theorems
 #
-# * **000** T.-H. Fan, T.-C. Chi, A. Rudnicky: *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*, 2024. [arXiv:2309.07412](https://arxiv.org/abs/2309.07412)
-# * **001** K. Biegun, R. Dolga, J. Cunningham, D. Barber: *RotRNN: Modelling Long Sequences with Rotations*, 2024. [arXiv:2407.07239](https://arxiv.org/abs/2407.07239)
-# * **002** T.-C. Chi, T.-H. Fan, A. Rudnicky, P. Ramadge: *Transformer Working Memory Enables Regular Language Reasoning and Natural Language Length Extrapolation*, 2023. [arXiv:2305.03796](https://arxiv.org/abs/2305.03796)
-# * **003** K. Irie, R. Csordás, J. Schmidhuber: *Practical Computational Power of Linear Transformers and Their Recurrent and Self-Referential Extensions*, 2023. [arXiv:2310.16076](https://arxiv.org/abs/2310.16076)
-# * **004** A. Gupta, H. Mehta, J. Berant: *Simplifying and Understanding State Space Models with Diagonal Linear RNNs*, 2022. [arXiv:2212.00768](https://arxiv.org/abs/2212.00768)
+# What is claimed, by the papers and by us, and what it begins by saying. Whether it is proved there, or broken, or put
+# right, the chapter tells.
+
+# %%
+Markdown(glossary.theorem_map())
+
+# %% [markdown]
+# ## 7 Widgets
 #
-# What the chapters rest on, and what came next:
-#
-# * E. Martin, C. Cundy: *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018. [arXiv:1709.04057](https://arxiv.org/abs/1709.04057) (chapter 03)
-# * G. E. Blelloch: *Prefix Sums and Their Applications*, 1990, report CMU-CS-90-190; W. D. Hillis, G. L. Steele: *Data Parallel Algorithms*, 1986. [doi:10.1145/7902.7903](https://doi.org/10.1145/7902.7903) (chapter 03)
-# * G. Weiss, Y. Goldberg, E. Yahav: *Extracting Automata from Recurrent Neural Networks Using Queries and Counterexamples*, 2018. [arXiv:1711.09576](https://arxiv.org/abs/1711.09576) (chapters 00, 02)
-# * W. Merrill, J. Petty, A. Sabharwal: *The Illusion of State in State-Space Models*, 2024. [arXiv:2404.08819](https://arxiv.org/abs/2404.08819) (chapter 01)
-# * Y. Sarrof, Y. Veitsman, M. Hahn: *The Expressive Capacity of State Space Models: A Formal Language Perspective*, 2024. [arXiv:2405.17394](https://arxiv.org/abs/2405.17394) (chapters 01, 09)
-# * R. Grazzi, J. Siems and others: *Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues*, 2025. [arXiv:2411.12537](https://arxiv.org/abs/2411.12537) (chapter 09)
-# * J. Siems and others: *DeltaProduct: Improving State-Tracking in Linear RNNs via Householder Products*, 2025. [arXiv:2502.10297](https://arxiv.org/abs/2502.10297) (chapter 09)
-# * S. Yang and others: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024. [arXiv:2406.06484](https://arxiv.org/abs/2406.06484) (chapters 03, 09)
-# * B. Walker and others: *Structured Linear CDEs: Maximally Expressive and Parallel-in-Time Sequence Models*, 2025. [arXiv:2505.17761](https://arxiv.org/abs/2505.17761) (chapter 02)
-# * B. Z. Li, Z. C. Guo, J. Andreas: *(How) Do Language Models Track State?*, 2025. [arXiv:2503.02854](https://arxiv.org/abs/2503.02854) (chapter 08)
+# The pictures that you can move, and what they show.
+
+# %%
+Markdown(glossary.widget_map())

@@ -3,7 +3,7 @@
 ``lrnnlab book site --out DIR`` writes one page a chapter, with its contents beside the text and what only imports or
 draws under a fold; an index; one style sheet, one script, and the words that the search reads.  The text and all outputs
 are those of the committed notebooks; nothing is executed but the cells that the widgets need, whose pictures over the
-values of one control become a flipbook (:mod:`lrnnlab.book.site.flipbooks`).  Where pdoc is installed, the package's
+values of one or two controls become a flipbook (:mod:`lrnnlab.book.site.flipbooks`).  Where pdoc is installed, the package's
 own pages stand beside the chapters.  :func:`faults` checks what was written.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -14,17 +15,23 @@ from nbformat.v4 import new_output
 from lrnnlab.book.drifting import read_twin, source_of
 from lrnnlab.book.inspection import inspect
 from lrnnlab.book.running import BookError
-from lrnnlab.book.site.flipbooks import book_html, flipbook
-from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, title
+from lrnnlab.book.site import travelling
+from lrnnlab.book.site.flipbooks import Flipbook, book_html, flipbook, thinner
+from lrnnlab.book.site.moving import moving_html, script
+from lrnnlab.book.site.pages import GLOSSARY, Place, body, framed, lead, parts, title
 from lrnnlab.book.site.reference import reference
 from lrnnlab.book.site.script import SCRIPT
 from lrnnlab.book.site.searching import index
 from lrnnlab.book.site.style import sheet
 from lrnnlab.book.slicing import widget_cells, widgets
 from lrnnlab.book.text import WIDGET
+from lrnnlab.show.moving import Moving
 from lrnnlab.show.output import few_colours
 
 MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
+FONT = Path(__file__).parent / "font"
+SHIPPED = {"math.woff2": "math.woff2", "math-font-licence.txt": "OFL.txt"}  # in the site, in FONT
+HEAVIEST = 4_000_000  # bytes of the pictures of one page's flipbooks
 QUESTION = "Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?"
 
 
@@ -34,6 +41,7 @@ def build(
     *,
     books: bool = True,
     api: bool = False,
+    repository: str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Write the pages of ``notebooks`` (committed, in the order of the book) into ``out``; return their paths.
@@ -51,6 +59,8 @@ def build(
         Make flipbooks, which runs the cells that the widgets need; else a sentence stands where a widget would.
     api : bool
         Write the pages of the package's functions too (needs pdoc); the index links them.
+    repository : str, optional
+        ``owner/name`` on GitHub: then every page has buttons for Colab and Binder.
     say : callable, optional
         Called with a line of text on every step.
 
@@ -62,8 +72,8 @@ def build(
     Raises
     ------
     BookError
-        For a damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, and
-        an ``out`` that holds something we did not make; then nothing is written.
+        For a damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, a
+        ``repository`` that is none, and an ``out`` that holds something we did not make; then nothing is written.
 
     Examples
     --------
@@ -78,27 +88,33 @@ def build(
         raise BookError(f"{out} holds something that is not a site of ours: choose another folder, or delete it")
     if Path.cwd().is_relative_to(place):
         raise BookError(f"{out} is replaced as a whole, and you are in it: start from another folder")
+    if repository is not None:
+        travelling.checked(repository)
     read = {Path(path): read_twin(Path(path)) for path in notebooks}
     if views := [one for path, notebook in read.items() for one in _views(notebook, path.stem)]:
         raise BookError("\n".join(views))
     pages = [Place(f"{path.stem}.html", title(notebook)) for path, notebook in read.items()]
     known = frozenset(page.file for page in pages)
     files = {"style.css": sheet().encode(), "page.js": SCRIPT.encode()}
+    files |= {name: (FONT / own).read_bytes() for name, own in SHIPPED.items()}
     files[MARK] = b"Made by: lrnnlab book site. Made anew each time.\n"
     sought: list[tuple[str, str, str]] = []
+    own = reference() if api else {}
+    if api:
+        say(f"api: {sum(name.endswith('.html') for name in own)} pages of functions")
     for number, (path, notebook) in enumerate(read.items()):
         shown, pictures = _with_books(path, notebook) if books else (notebook, {})
         before, after = (pages[n] if 0 <= n < len(pages) else None for n in (number - 1, number + 1))
-        content, here = body(shown, known), pages[number]
-        files[here.file] = framed(content, here, before, after, GLOSSARY in known).encode()
+        content, here = body(shown, known, own), pages[number]
+        run = travelling.ways(path.stem, repository)
+        files[here.file] = framed(content, here, before, after, glossary=GLOSSARY in known, run=run).encode()
+        files[f"{travelling.FOLDER}/{path.name}"] = travelling.travelling(notebook, repository)
         sought.append((here.file, here.title, content))
         files |= pictures
         say(f"{path.stem}: {len(pictures)} pictures of {len(widget_cells(notebook))} widgets")
-    if api:
-        files |= reference()
-        say(f"api: {sum(name.endswith('.html') for name in files) - len(pages)} pages of functions")
+    files |= own
     files["search.js"] = index(sought)
-    files["index.html"] = _index(list(read.values()), pages, api).encode()
+    files["index.html"] = _index(list(read.values()), sought, api).encode()
     _swap(files, place, new, old)
     return [Path(out) / page.file for page in pages]
 
@@ -129,15 +145,22 @@ def _views(notebook: NotebookNode, name: str) -> list[str]:
 
 
 def _with_books(path: Path, notebook: NotebookNode) -> tuple[NotebookNode, dict[str, bytes]]:
-    """The notebook with a flipbook where a widget's sentence stands, and the pictures: address -> PNG."""
+    """The notebook with a flipbook, or a picture that moves, where a widget's sentence stands; address -> its files."""
     cells = widget_cells(notebook)
     alive = widgets(source_of(path)) if cells else {}
+    still = [name for name in cells.values() if not isinstance(alive[name], Moving)]
+    books = _within({name: _compressed(flipbook(alive[name])) for name in still}, HEAVIEST)
     notebook, pictures = deepcopy(notebook), {}
     for i, name in cells.items():
-        book = flipbook(alive[name])
-        addresses = [f"{path.stem}/{name}_{n:02d}.png" for n in range(len(book.frames))]
-        pictures |= {address: few_colours(frame.png) for address, frame in zip(addresses, book.frames)}
-        html = new_output("display_data", {"text/html": book_html(book, addresses, name)})
+        if isinstance(alive[name], Moving):
+            address = f"moving/{alive[name].name}.js"
+            pictures[address], text = script(alive[name].name).encode(), moving_html(alive[name], address)
+        else:
+            book = books[name]
+            addresses = [f"{path.stem}/{name}_{n:02d}.png" for n in range(len(book.frames))]
+            pictures |= {address: frame.png for address, frame in zip(addresses, book.frames)}
+            text = book_html(book, addresses, name)
+        html = new_output("display_data", {"text/html": text})
         outputs = notebook.cells[i].outputs
         notebook.cells[i].outputs = [
             html if one.get("data", {}).get("text/plain") == WIDGET else one for one in outputs
@@ -145,10 +168,34 @@ def _with_books(path: Path, notebook: NotebookNode) -> tuple[NotebookNode, dict[
     return notebook, pictures
 
 
-def _index(notebooks: Sequence[NotebookNode], places: Sequence[Place], api: bool) -> str:
+def _compressed(book: Flipbook) -> Flipbook:
+    return replace(book, frames=tuple(replace(frame, png=few_colours(frame.png)) for frame in book.frames))
+
+
+def _within(books: dict[str, Flipbook], heaviest: int) -> dict[str, Flipbook]:
+    """The books of one page, the heaviest of them thinned until their pictures weigh at most ``heaviest`` bytes.
+
+    Books that cannot be thinned further stay as they are.
+    """
+    books = dict(books)
+    while sum(map(_weight, books.values())) > heaviest:
+        thin = {name: book for name, book in books.items() if thinner(book) is not book}
+        if not thin:
+            break
+        name = max(thin, key=lambda one: _weight(thin[one]))
+        books[name] = thinner(thin[name])
+    return books
+
+
+def _weight(book: Flipbook) -> int:
+    return sum(len(frame.png) for frame in book.frames)
+
+
+def _index(notebooks: Sequence[NotebookNode], pages: Sequence[tuple[str, str, str]], api: bool) -> str:
+    """The first page: every chapter with what it asks, and the glossary with its sections; ``pages`` as for the search."""
     entries = "\n".join(
-        f'<li><a href="{place.file}">{escape(place.title)}</a>{lead(notebook)}</li>'
-        for place, notebook in zip(places, notebooks)
+        f'<li><a href="{file}">{escape(title)}</a>{lead(notebook)}{parts(html, file) if file == GLOSSARY else ""}</li>'
+        for (file, title, html), notebook in zip(pages, notebooks)
     )
     content = (
         f"<h1>lrnnlab</h1>\n<p>A workbook you can run: linear recurrent networks and formal languages.</p>\n"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape, unescape
+from urllib.parse import quote
 
 from jinja2 import pass_context
 from latex2mathml import exceptions
@@ -27,6 +29,7 @@ INLINE_MATH = re.compile(r"(?<![\\$])\$[^$\n]+\$(?!\$)")
 UNKNOWN = re.compile(r"\\[A-Za-z]+")
 EMPTY_HEADER = re.compile(r"<th\b([^>]*)>\s*</th>")
 
+MATH = re.compile(r'<math alttext="([^"]*)".*?</math>', re.DOTALL)
 HEADING = re.compile(r'<h([23]) id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
 
 # nbconvert's own page, with the code of some cells under a fold
@@ -84,9 +87,10 @@ def mathml(latex: str, display: str = "inline") -> str:
 class _Renderer(IPythonRenderer):
     """Markdown with formulas as MathML and links between chapters that lead to pages."""
 
-    def __init__(self, pages: frozenset[str] | None, headings: Counter[str], **options):
+    def __init__(self, pages: frozenset[str] | None, headings: Counter[str], api: Collection[str] = (), **options):
         super().__init__(escape=False, anchor_link_text="#", **options)
         self.pages, self.headings = pages, headings  # headings: id -> how often it stands on the page so far
+        self.api = api
 
     def block_math(self, body: str) -> str:
         return mathml(body, "block")
@@ -98,14 +102,24 @@ class _Renderer(IPythonRenderer):
         return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
 
     def heading(self, text: str, level: int, **attrs) -> str:
-        html = super().heading(text, level, **attrs)
-        found = re.search(r' id="([^"]*)"', html)
+        made = super().heading(text, level, **attrs)
+        found = re.search(r' id="([^"]*)"', made)
         if found is None:
-            return html
-        self.headings[found[1]] += 1
-        times = self.headings[found[1]]
-        new = f"{found[1]}-{times}" if times > 1 else found[1]
-        return html.replace(found[0], f' id="{new}"').replace(f'"#{found[1]}"', f'"#{new}"')
+            return made
+        plain = re.sub("<[^>]*>", "", MATH.sub(lambda formula: f"${formula[1]}$", text))  # as JupyterLab names it
+        name = unescape(plain).strip().replace(" ", "-")
+        self.headings[name] += 1
+        new = f"{name}-{self.headings[name]}" if self.headings[name] > 1 else name
+        made = made.replace(found[0], f' id="{escape(new)}"', 1)
+        return re.sub(r'href="#[^"]*"', lambda _: f'href="#{quote(new)}"', made, count=1)
+
+    def codespan(self, text: str) -> str:
+        code, parts = super().codespan(text), text.split(".") if re.fullmatch(r"lrnnlab(\.\w+)+", text) else []
+        for n in range(len(parts), 0, -1):
+            if (page := f"api/{'/'.join(parts[:n])}.html") in self.api:
+                place = f"#{'.'.join(parts[n:])}" * (n < len(parts))
+                return f'<a href="{page}{place}">{code}</a>'
+        return code
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         page = re.sub(r"^([\w-]+)\.ipynb(?=$|#)", r"\1.html", url)
@@ -117,20 +131,20 @@ class _Renderer(IPythonRenderer):
 class _Exporter(HTMLExporter):
     """The body of a page: no head, no scripts, no prompts."""
 
-    def __init__(self, pages: frozenset[str] | None, **options):
+    def __init__(self, pages: frozenset[str] | None, api: Collection[str], **options):
         super().__init__(raw_template=TEMPLATE, **options)
         self.register_filter("folded", folded)
-        self.pages = pages
+        self.pages, self.api = pages, api
         self.headings: Counter = Counter()
 
     @pass_context
     def markdown2html(self, context, source: str) -> str:
         # a table's own parser would take \| for a bar of the table
         source = INLINE_MATH.sub(lambda formula: formula[0].replace(r"\|", r"\Vert "), source)
-        return MarkdownWithMath(renderer=_Renderer(self.pages, self.headings)).render(source)
+        return MarkdownWithMath(renderer=_Renderer(self.pages, self.headings, self.api)).render(source)
 
 
-def body(notebook: NotebookNode, pages: frozenset[str] | None = None) -> str:
+def body(notebook: NotebookNode, pages: frozenset[str] | None = None, api: Collection[str] = ()) -> str:
     """What stands on the page between head and foot; BookError for a formula that cannot be converted.
 
     Parameters
@@ -139,6 +153,8 @@ def body(notebook: NotebookNode, pages: frozenset[str] | None = None) -> str:
         A chapter.
     pages : set of str, optional
         The files of the site; a link to another chapter becomes plain text.  None: every chapter has its page.
+    api : collection of str
+        The addresses of the package's own pages; names such as ``lrnnlab.models.lru.LRU`` become links to them.
 
     Examples
     --------
@@ -146,7 +162,7 @@ def body(notebook: NotebookNode, pages: frozenset[str] | None = None) -> str:
     >>> "<mi>x</mi>" in body(new_notebook(cells=[new_markdown_cell("Take $x$ from [02](02_b.ipynb).")]))
     True
     """
-    exporter = _Exporter(pages, exclude_input_prompt=True, exclude_output_prompt=True)
+    exporter = _Exporter(pages, api, exclude_input_prompt=True, exclude_output_prompt=True)
     return EMPTY_HEADER.sub(r"<td\1></td>", exporter.from_notebook_node(notebook)[0])  # it would announce nothing
 
 
@@ -179,9 +195,40 @@ def contents(html: str) -> str:
     ) * (len(found) > 1)
 
 
-def framed(content: str, here: Place, before: Place | None, after: Place | None, glossary: bool = False) -> str:
+def parts(html: str, file: str) -> str:
+    """Links to the sections of a page, from another one.
+
+    >>> parts('<h2 id="a">One<a class="anchor-link" href="#a">#</a></h2>', "b.html")
+    '<ul class="parts"><li><a href="b.html#a">One</a></li></ul>'
+    """
+    found = [f'<li><a href="{file}#{id}">{heading}</a></li>' for level, id, heading in HEADING.findall(html) if level == "2"]
+    return f'<ul class="parts">{"".join(found)}</ul>' * bool(found)
+
+
+def framed(
+    content: str,
+    here: Place,
+    before: Place | None,
+    after: Place | None,
+    *,
+    glossary: bool = False,
+    run: str = "",
+) -> str:
     """A whole page: head, the way to the neighbours, search, contents, and ``content``.
 
+    Parameters
+    ----------
+    content : str
+        HTML.
+    here, before, after : Place
+        The page and its neighbours, None where there is none.
+    glossary : bool
+        The site has a glossary, which is linked.
+    run : str
+        Links that open the chapter where it can be run.
+
+    Examples
+    --------
     >>> "<h1>" in framed("<h1>A</h1>", Place("a.html", "A"), None, None)
     True
     """
@@ -194,12 +241,12 @@ def framed(content: str, here: Place, before: Place | None, after: Place | None,
         ways.append(f'<a rel="next" href="{after.file}">{escape(after.title)} \N{RIGHTWARDS ARROW}</a>')
     above, below = (f'<nav class="ways" aria-label="{name}">{" ".join(ways)}</nav>\n' * (here.file != "index.html")
                     for name in ("Chapters", "Chapters, below the text"))  # fmt: skip
-    beside = contents(content)
+    beside, run = contents(content), f'<p class="run">{run}</p>\n' * bool(run)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(unescape(here.title))}</title>\n"
         '<link rel="stylesheet" href="style.css">\n<script src="page.js" defer></script>\n</head>\n'
-        f"""<body class="{'beside' if beside else 'plain'}">\n<header>\n{above}{TOOLS}</header>\n{beside}"""
+        f"""<body class="{'beside' if beside else 'plain'}">\n<header>\n{above}{run}{TOOLS}</header>\n{beside}"""
         f"<main>\n{content}\n</main>\n{below}</body>\n</html>\n"
     )

@@ -105,16 +105,24 @@ if (form) {
 }
 """
 
+# The pictures of a book are fetched when the reader comes to its controls.
 FLIPBOOKS = """
 for (const book of document.querySelectorAll(".flipbook")) {
-  const slider = book.querySelector("input"), frames = [...book.querySelectorAll(".frame")];
+  const controls = [...book.querySelectorAll("input, select")], frames = [...book.querySelectorAll(".frame")];
   const turn = () => {
-    frames.forEach((frame, i) => { frame.hidden = i !== Number(slider.value); });
-    const said = frames[slider.value].dataset.value;
-    book.querySelector("output").textContent = said;
-    slider.setAttribute("aria-valuetext", said);
+    let shown = 0;
+    for (const one of controls) {
+      const values = JSON.parse(one.dataset.values), said = values[one.value];
+      shown = shown * values.length + Number(one.value);
+      if (one.type !== "range") continue;
+      book.querySelector(`output[for="${one.id}"]`).textContent = said;
+      one.setAttribute("aria-valuetext", said);
+    }
+    frames.forEach((frame, i) => { frame.hidden = i !== shown; });
   };
-  slider.addEventListener("input", turn);
+  const fetch = () => book.querySelectorAll("img").forEach(one => { one.loading = "eager"; });
+  for (const coming of ["focusin", "pointerenter"]) book.addEventListener(coming, fetch, { once: true });
+  book.addEventListener("input", turn);
   turn();
 }
 """

@@ -11,6 +11,7 @@ from pygments.formatters import HtmlFormatter
 LIGHT, DARK = "xcode", "monokai"  # pygments' styles of code
 
 SHEET = """
+@font-face { font-family: "Lrnnlab Math"; src: url("math.woff2") format("woff2"); }
 :root { color-scheme: light dark; --ink: #1a1a1a; --paper: #ffffff; --tint: #f5f5f3; --line: #cfcfcb; --way: #00508a;
         --quiet: #666666; --shade: #00000040; --under: var(--paper); }
 body { margin: 0 auto; max-width: 50rem; padding: 0 1rem 3rem; background: var(--paper); color: var(--ink);
@@ -40,6 +41,8 @@ summary { cursor: pointer; width: fit-content; }
 .anchor-link { margin-left: .4em; text-decoration: none; color: var(--quiet); }
 header { border-bottom: 1px solid var(--line); padding: .8em 0; }
 .ways { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .3em 1.5em; margin-bottom: .8em; }
+.run { display: flex; flex-wrap: wrap; gap: .3em .8em; font-size: .9rem; }
+.run a { border: 1px solid currentcolor; border-radius: 4px; padding: .1em .6em; text-decoration: none; }
 main + .ways { border-top: 1px solid var(--line); margin-top: 3em; padding-top: .8em; }
 pre, code { font: .9rem/1.45 "DejaVu Sans Mono", ui-monospace, monospace; }
 pre { overflow-x: auto; margin: 0; padding: .6em .8em; }
@@ -53,8 +56,9 @@ figure { margin: 1em 0; }
 figcaption { font-size: .95rem; }
 img { max-width: 100%; height: auto; background: #fff; }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: .95rem; }
+td code { overflow-wrap: anywhere; }
 th, td { border-bottom: 1px solid var(--line); padding: .25em .7em; text-align: left; vertical-align: top; }
-math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; }
+math { font-family: "Lrnnlab Math", math; font-size: 1.12em; }  /* its small letters as high as the text's */
 math[display="block"] { padding: .3em 0; }
 p, ul, ol, table { overflow-x: auto; overflow-y: hidden; background:  /* a shade at the side where more is hidden */
   linear-gradient(to right, var(--under) 1rem, transparent 2rem) left / 2rem 100% no-repeat local,
@@ -66,10 +70,14 @@ li p { margin-inline: 0; padding-inline: 0; }
 .flipbook { border: 1px solid var(--line); border-radius: 6px; padding: .8em 1em; }
 .flipbook label { font-weight: 600; }
 .flipbook input { width: min(24rem, 55vw); vertical-align: middle; margin: 0 .6em; }
+.flipbook select { font: inherit; max-width: 100%; margin-left: .6em; }
+.flipbook .control { margin-bottom: .4em; }
 .flipbook figcaption { color: inherit; font-style: italic; margin-top: .5em; }
 .chapters { list-style: none; padding: 0; }
 .chapters li { margin: 1.2em 0; }
-.chapters a { font-size: 1.15rem; font-weight: 600; }
+.parts { list-style: none; display: flex; flex-wrap: wrap; gap: .2em 1.2em; padding: 0; }
+.chapters .parts li { margin: 0; }
+.chapters > li > a { font-size: 1.15rem; font-weight: 600; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --ink: #f4f4f4; --paper: #161616; --tint: #222222; --line: #4a4a4a; --way: #8cc8ff;
           --quiet: #8c8c8c; --shade: #ffffff40; }
@@ -87,7 +95,7 @@ li p { margin-inline: 0; padding-inline: 0; }
 @media print {  /* paper is white, nothing on it can be moved or scrolled, and code that is folded stays so */
   :root { color-scheme: light; }
   body { max-width: none; padding: 0; font-size: 10.5pt; }
-  header, .ways, .contents, .anchor-link, .flipbook input, .fold:not([open]) { display: none; }
+  header, .ways, .contents, .anchor-link, .flipbook input, .flipbook select, .fold:not([open]) { display: none; }
   .beside { display: block; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   p, ul, ol, table, figure, .output_area { overflow: visible; background: none; }
