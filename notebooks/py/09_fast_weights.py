@@ -1740,7 +1740,8 @@ def weights(b):
     return np.stack([A, B, A, zero], 1)
 
 W0 = weights(large)
-print("columns 1 to 4: answer, q to column 2, q to 3, k to 1, strength", *W0[W0.any(1)].T.tolist(), sep="\n  ")
+print("columns 1 to 4: answer, q to column 2, q to 3, k to 1, strength")
+print(*W0[W0.any(1)].T.tolist(), sep="\n")
 
 # %% [markdown]
 # **Step 1.** At the token 1 the rule copies column 2 into column 1. (In floats; the softmaxes are $e^{-120}$ from picking one column.)
