@@ -767,6 +767,7 @@ with show.fails("step 1"):
     print("at p = 1:", moduli)
     assert moduli == [0.8676, 0.9895, 1.0365], "step 1: the turns"
 
+
 # %% [markdown]
 # ## 3 Where the paper and its code disagree
 #
@@ -786,6 +787,30 @@ with show.fails("step 1"):
 # rule; `centred` and `block` are its two halves, each alone; `unit` divides every column by its norm; `free` does
 # nothing; `softmax` makes every column a probability distribution, so that Eq. 6 holds with $p = 1$ as an *equality*;
 # and `hard` puts a 1 at the largest entry of each column and 0 elsewhere, which is a finite automaton.
+
+# %% [markdown]
+# Each is a line of NumPy; the package has the same:
+
+# %%
+def norms(V, p=1.2):
+    return (abs(V) ** p).sum(0) ** (1 / p)  # of every column
+
+
+rules = {
+    "clip": lambda V: V / np.maximum(1, norms(V)),  # Eq. 6
+    "centred": lambda V: rules["clip"](V - V.mean(0)),
+    "block": lambda V: V / norms(V).max(),
+    "release": lambda V: rules["block"](V - V.mean(0)),
+    "unit": lambda V: V / norms(V),
+    "softmax": lambda V: np.exp(V) / np.exp(V).sum(0),
+    "hard": lambda V: (V == V.max(0)).astype(float),
+    "free": lambda V: V,
+}
+drawn = np.random.default_rng(1).normal(size=(100, 4, 4))
+for name, package in models.COLUMN_RULES.items():
+    same = all(np.allclose(rules[name](V), package(torch.tensor(V), 1.2)) for V in drawn)
+    assert same, f"{name}: this line is not the package's rule"
+print(f"{len(rules)} rules on {len(drawn)} blocks: these lines = the package's")
 
 # %% tags=["hide-input"]
 raw = np.random.default_rng(3).normal(size=(4, 4)).round(2)
@@ -889,6 +914,47 @@ for row, found in measured.items():
 
 
 # %% [markdown]
+# ### A training step
+#
+# What `train` repeats: strings are drawn, the network answers after every digit, cross-entropy says how wrong it is, and
+# AdamW moves the weights against the gradient, which is clipped to length 1. Around it stand what is a choice and no
+# mystery: a rate that falls, the noise of the second phase, checks, fresh starts. Twenty steps by these lines and by
+# the package's loop lead to the same weights:
+
+# %%
+def a_step(model, optimiser, strings):
+    logits = model(strings.tokens)  # (strings, digits, classes): an answer after every digit
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), strings.targets.flatten())
+    optimiser.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimiser.step()
+    return loss
+
+
+def fresh():
+    model = runs["softmax"].build_model()
+    return model, torch.optim.AdamW(model.parameters(), lr=0.01), training.stream(1, "by hand")
+
+
+ours, optimiser, stream = fresh()
+losses = [float(a_step(ours, optimiser, task.sample(64, 40, stream)).detach()) for _ in range(20)]
+
+
+def loss_of_fresh_strings(part):
+    strings = task.sample(64, 40, stream)
+    logits, answers = theirs(strings.tokens).flatten(0, 1), strings.targets.flatten()
+    return torch.nn.functional.cross_entropy(logits, answers), None
+
+
+theirs, optimiser, stream = fresh()
+descent = training.descent.Descent(theirs, optimiser, clip=1.0)
+descent.run(loss_of_fresh_strings, 20, heights=lambda step: [{}])
+same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parameters()))
+assert same, "these lines are not the package's step"
+print(f"the loss falls in 20 steps: {losses[-1] < losses[0]}; the package's loop has the same weights: {same}")
+
+# %% [markdown]
 # ### Watch it train
 #
 # The `softmax` run of seed 101, recorded every ten steps (`lrnnlab reproduce lrnn/film`). Left the blocks of a token, in
@@ -901,6 +967,7 @@ for row, found in measured.items():
 # %%
 film_widget = ch02.film_widget()
 film_widget
+
 
 # %% [markdown]
 # ### The whole network in ten lines
@@ -1494,6 +1561,64 @@ with show.fails("step 1"):
 # %%
 snapped = models.snap(fits["softmax"].model)
 print(f"snapped, right on every string of every length: {verdict.proved}")
+
+
+# %% [markdown]
+# Here are both in their essence. *Snap*: where each state of each head goes on each token is the largest entry of its
+# column.
+
+# %%
+def snap_by_hand(model):
+    layer = model.layers[0]
+    raw = layer.generator(model.symbol_inputs()).unflatten(1, (layer.b, layer.h, layer.b))
+    return raw.argmax(1).detach().numpy()  # (token, head, from): the entry of the column that is largest
+
+
+goes = models.symbol_transitions(snapped)[0].numpy()  # (token, head, to, from)
+assert np.array_equal(goes.argmax(2), snap_by_hand(snapped)), "these lines are not the package's snap"
+print("columns that are the basis vector of their largest entry:", int(goes.sum()))
+
+
+# %% [markdown]
+# *Verify*: follow pairs of the heads' states and the state of the machine that says what is right, from the start through
+# all tokens, until no new pair comes. In each the right class must win even if the other heads vote as badly as they can.
+# (The package also bounds what rounding could do.)
+
+# %%
+def votes_by_hand(model):
+    layer, (readout,) = model.layers[0], model.head
+    h, b = layer.h, layer.b
+    seen = model.final_norm(torch.eye(b).double().repeat(1, h)).unflatten(1, (h, b))  # all heads in state s
+    votes = torch.einsum("chi,shi->hsc", readout.weight.unflatten(1, (h, b)), seen)
+    return votes.detach().numpy(), readout.bias.detach().numpy()
+
+
+def verify_by_hand(model, machine, most=20_000):
+    """The heads that are enough for a proof and how many pairs were met; None where no heads are."""
+    moves, (votes, bias), start = snap_by_hand(model), votes_by_hand(model), model.layers[0].x0.argmax(-1)
+    loudest = np.argsort(-np.ptp(votes, axis=1).max(-1), kind="stable")
+    for count in range(1, len(loudest) + 1):
+        heads, others = loudest[:count], votes[loudest[count:]]
+        least = (others[..., :, None] - others[..., None, :]).min(1).sum(0)  # what the others take at worst
+        met = {(tuple(start[heads].tolist()), machine.initial): None}  # a dict keeps the order
+        for states, q in (todo := list(met)):
+            for token in range(machine.num_symbols):
+                after = tuple(moves[token, heads, states].tolist()), int(machine.transitions[token, q])
+                if after not in met and len(met) < most:
+                    met[after] = None
+                    todo.append(after)
+        said = [(votes[heads, states].sum(0) + bias, machine.outputs[q]) for states, q in met]
+        leads = [np.delete(logits[r] - logits + least[r], r).min() for logits, r in said if r >= 0]
+        if len(met) < most and min(leads) > 1e-9:
+            return tuple(heads.tolist()), len(met)
+    return None
+
+
+by_hand_too = verify_by_hand(snapped, task.specification)
+assert (by_hand_too is not None) == verdict.proved, "these lines are not the package's verify"
+
+# %% tags=["nbval-ignore-output"]
+print("heads that are enough, and pairs of states met:", by_hand_too, " the package's heads:", verdict.heads)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 print(verdict)

@@ -107,9 +107,38 @@ print(
     "(torch gives its conjugate)"
 )
 
+
 # %% [markdown]
 # The derivative in the last line is the paper's reason for its start (section 2.3): where $|\lambda|$ is well below 1, $\lambda^j$ is nothing at large $j$, and so is the gradient that could change it.
 #
+# Here is the whole layer from its parameters: for each mode a decay and a frequency, which all channels share, and for each channel a complex weight for each mode. The kernel is a table of powers times the weights; the
+# convolution goes through the FFT, of twice the length (the next section says why twice).
+
+# %%
+def dlr_kernel(layer, L):
+    """The kernel of every channel, (channels, L)."""
+    size = np.exp(-(layer.root_decay.detach().numpy() ** 2))  # |lambda|, at most 1 whatever is learned
+    lam = size * np.exp(1j * layer.frequency.detach().numpy())
+    w = layer.W.detach().numpy()[0]  # real and imaginary parts, (channels, modes, 2)
+    powers = lam[:, None] ** np.arange(L)  # (modes, L)
+    return ((w[..., 0] + 1j * w[..., 1]) @ powers).real
+
+
+def dlr_layer(layer, u):
+    """u (L, channels) -> (L, channels)."""
+    L, K = len(u), dlr_kernel(layer, len(u)).T
+    y = np.fft.irfft(np.fft.rfft(K, 2 * L, axis=0) * np.fft.rfft(u, 2 * L, axis=0), 2 * L, axis=0)[:L]
+    return y + layer.skip.detach().numpy() * u
+
+
+same = [
+    np.allclose(dlr_kernel(layer, 50), layer.kernel(50).detach()),
+    np.allclose(dlr_layer(layer, u[0].numpy()), layer(u)[0].detach()),
+]
+assert all(same), "these lines are not the package's layer"
+print(f"these lines have the package's kernel and outputs: {all(same)}")
+
+# %% [markdown]
 # ### The FFT, and how long it must be
 #
 # A bidirectional layer has a kernel $\overset{\rightarrow}{K}$ looking back and another, $\overset{\leftarrow}{K}$, looking ahead (Eq. 5 and 6). Both together are a *Toeplitz* matrix: entry $(k, j)$ depends on $k - j$ only. Put the taps
