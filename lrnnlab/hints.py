@@ -57,12 +57,12 @@ class Worked:
 def worked(chapter: str) -> dict[str, Worked]:
     """The exercises of a chapter by their ids.  ValueError where it has no file, or one of another form.
 
-    >>> worked("01")["01.8"].hints[0]
-    'Look at $(abab)^*$ in the table of killer words.'
+    >>> worked("01")["01.9"].hints[0]
+    'One letter each for $u$ and $v$ leaves two for $w$. Which $w$ contain both letters?'
     """
     file = Path(__file__).parent / "chapters" / f"ch{chapter}.md"
     if not chapter.isalnum() or not file.is_file():
-        raise ValueError(f"no chapter {chapter!r} has exercises; ids look like '01.6'")
+        raise ValueError(f"no chapter {chapter!r} has exercises; ids look like '01.7'")
     return parsed(file.read_text(encoding="utf-8"), file.name)
 
 

@@ -160,9 +160,9 @@ def test_run_all_gives_what_is_committed(lab, folder):
 
 def test_an_exercise_is_answered_wrong_and_then_right(lab):
     panel = open_notebook(lab, EXERCISE)
-    right = exercises.find("01.6").answer()
+    right = exercises.find("01.7").answer()
     for count, (answer, outcome) in enumerate(((right - 1, "not yet"), (right, "right")), 1):
-        write(lab, panel.locator(".jp-CodeCell"), f'from lrnnlab.course import check\ncheck("01.6", {answer})')
+        write(lab, panel.locator(".jp-CodeCell"), f'from lrnnlab.course import check\ncheck("01.7", {answer})')
         run_all(lab)
         finished(lab, panel, first=count)
         panel.locator(".jp-OutputArea-output pre", has_text=re.compile(f"^{outcome}")).wait_for()

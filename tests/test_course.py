@@ -2,6 +2,7 @@
 
 import cmath
 import contextlib
+import functools
 import json
 import math
 import os
@@ -12,15 +13,18 @@ from fractions import Fraction
 from functools import partial
 from numbers import Number
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.special
 import sympy as sp
 import test_course_later
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrnnlab import models, tasks, verification
 from lrnnlab.book.drifting import read_source
 from lrnnlab.chapters import ch01, ch03, ch06
 from lrnnlab.course import check, hint, solution, wire
@@ -403,6 +407,72 @@ def head_states(theta, gamma, xi, B, u, angles=lambda theta: np.repeat(theta, 2)
     return np.array(states)
 
 
+def start_of(A):
+    return np.eye(A.shape[2])[np.zeros(A.shape[1], int)]
+
+
+def run(A, tokens, start=None):
+    """The states of all heads, with one product a head."""
+    x, states = start_of(A) if start is None else np.full(A.shape[1:3], start), []
+    for token in tokens:
+        x = np.einsum("hij,hj->hi", A[token], x)
+        states.append(x)
+    return states
+
+
+def power(A, tokens):
+    """The first columns of the products of the blocks."""
+    return functools.reduce(lambda product, token: A[token] @ product, tokens, np.eye(A.shape[2]))[..., 0]
+
+
+def searched(A, answer, machine, key=lambda states, q: (states, q), last=0, longest=10**6):
+    """A search over strings: by default breadth first over pairs."""
+    strings, seen = [[]], set()
+    while strings:
+        string = strings.pop(last)
+        for token in range(len(A)):
+            after, states, q = [*string, token], (0,) * A.shape[1], machine.initial
+            for letter in after:
+                states = tuple(int(A[letter, k, :, s].argmax()) for k, s in enumerate(states))
+                q = int(machine.transitions[letter, q])
+            if answer(states) != machine.outputs[q]:
+                return after
+            if key(states, q) not in seen and len(after) < longest:
+                seen.add(key(states, q))
+                strings.append(after)
+    return None
+
+
+def by_levels(A, answer, machine):
+    """All pairs that strings of one length lead to, length by length, each with a string as text."""
+    level = seen = {((0,) * A.shape[1], machine.initial): ""}
+    while level:
+        step = {}
+        for (states, q), string in level.items():
+            for v in range(len(A)):
+                moved = np.take_along_axis(A[v].argmax(1), np.array(states)[:, None], 1)[:, 0]
+                step.setdefault((tuple(moved), machine.transitions[v, q]), string + str(v))
+        for (states, q), string in step.items():
+            if answer(list(states)) != machine.outputs[q]:
+                return np.array([int(letter) for letter in string])
+        level = {pair: string for pair, string in step.items() if pair not in seen}
+        seen = {**seen, **level}
+    return None
+
+
+def doubled(a, b, how):
+    """The scan by doubling: right, or with one of three faults."""
+    a, b, shift, passes = list(a), list(b), 1, math.ceil(math.log2(len(a))) - (how == "too few" and len(a) % 2)
+    for _ in range(passes):
+        places = range(shift, len(a)) if how == "in place" else range(len(a) - 1, shift - 1, -1)
+        for t in places:
+            gate = a[t] * a[t - shift]
+            b[t] = (gate if how == "a first" else a[t]) * b[t - shift] + b[t]
+            a[t] = gate
+        shift *= 2
+    return b
+
+
 WRONG = {
     "00.1": [
         lambda text: [int(digit) % 5 for digit in text], lambda text: sum(map(int, text)) % 5,
@@ -417,21 +487,27 @@ WRONG = {
         [[1, 0], [0, 1]], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]], [[0.999, 0.001], [0.001, 0.999]],
         [[0.9, 0.2], [0.2, 0.9]], [[1.1, -0.1], [-0.1, 1.1]], [0.9, 0.1],
     ],
-    "01.5": [
+    "01.3": [
+        "4-4-4-4", "-".join("4" * 9), "3" + "-4" * 9, "4" + "-0" * 9, "4-0-1" + "-0" * 8, "0" + "-4" * 40, "5-0", "", 12,
+    ],
+    "01.14": [
+        ["Sum(5)"], ch01.DEARER[:-1], (*ch01.DEARER, "Tomita 5"), {"Parity", "(aa)*"}, ["Sum", "A_5"], "Sum(5)", [5], [],
+    ],
+    "01.6": [
         ("0-0", "1-1"),  # one value, but not with a number in front
         ("0-1", "2-1"), ("2-2", "2-2"), ("0-0", "4-4"), ("0", "2"), "0-0", ("0-0", 2), ("0-0-0", "2-2-0"),
     ],
-    "01.6": [400, 402, 2001, "401 pieces", [401, 401], 401j, "1/0", ""],
-    "01.8": [("abab", "aabb"), ("aabb", "abab"), ("abba", "baab"), ("ab", "ba"), ("", ""), "abab", ("abab", "cccc")],
-    "01.10": [
+    "01.7": [400, 402, 2001, "401 pieces", [401, 401], 401j, "1/0", ""],
+    "01.9": [("abab", "baab"), ("abba", "abab"), ("abba", "baab"), ("ab", "ba"), ("", ""), "abab", ("abab", "cccc")],
+    "01.11": [
         {s: ([[1, 0], [0, 1]], [s / 4, 0]) for s in range(5)},  # adds up
         {s: ([[0, 0], [0, 0]], [s / 4, 0]) for s in range(5)},  # the last letter, 0 too
         {0: ([[1]], [0]), **{s: ([[0]], [s]) for s in range(1, 5)}},  # not divided by 4
         {0: 1}, [1, 2], {0: (1, 2), 1: 0, 2: 0, 3: 0, 4: 0},
     ],
-    "01.11": [1, 3, 5, 1.5, "two", float("nan")],
-    "01.9": ["yes", "no: two letters do not commute", "no", True, 2],
-    "01.4": [
+    "01.12": [1, 3, 5, 1.5, "two", float("nan")],
+    "01.10": ["yes", "no: two letters do not commute", "no", True, 2],
+    "01.5": [
         lambda s, t: (s, t), lambda s, t: ((0, *s), (0, *t)), lambda s, t: ((0, *s), (1, *t)), lambda s, t: (0, 1),
         lambda s, t: s, lambda s: (s, s), ("0-0", "1-1"),
     ],
@@ -441,6 +517,29 @@ WRONG = {
         lambda goes: np.array(blocks(goes)).swapaxes(1, 2),  # where states come from
         lambda goes: blocks([[(j + 1) % len(row) for j in row] for row in goes]),
         lambda goes: [np.eye(len(row)) for row in goes], lambda goes: blocks(goes)[0], lambda goes: goes, 5,
+    ],
+    "02.8": [
+        lambda raw: torch.from_numpy(raw).softmax(-1),  # rows
+        lambda raw: np.exp(raw) / np.exp(raw).sum(-2, keepdims=True),  # overflows
+        lambda raw: np.exp(raw - raw.max()) / np.exp(raw - raw.max()).sum((-1, -2), keepdims=True),
+        lambda raw: raw / np.abs(raw).sum(-2, keepdims=True), lambda raw: (raw == raw.max(-2, keepdims=True)) * 1.0,
+        lambda raw: raw[0], 5,
+    ],
+    "02.9": [
+        lambda A, readout, tokens: [readout(x) for x in (start_of(A), *run(A, tokens)[:-1])],  # answers first
+        lambda A, readout, tokens: [readout(x) for x in run(A.swapaxes(2, 3), tokens)],  # x A in place of A x
+        lambda A, readout, tokens: [readout(x) for x in run(A, tokens[::-1])],
+        lambda A, readout, tokens: [readout(A[token, :, :, 0]) for token in tokens],  # starts anew at each token
+        lambda A, readout, tokens: [readout(x) for x in run(A, tokens, 1 / A.shape[2])],  # starts everywhere at once
+        lambda A, readout, tokens: readout(run(A, tokens)[-1]), lambda A, readout, tokens: [readout(A[0])], 3,
+    ],
+    "02.10": [
+        lambda A, answer, machine: None, lambda A, answer, machine: [0], lambda A, answer, machine: [],
+        lambda A, answer, machine: searched(A, answer, machine, key=lambda states, q: states),
+        lambda A, answer, machine: searched(A, answer, machine, key=lambda states, q: q),
+        lambda A, answer, machine: searched(A, answer, machine, last=-1),  # depth first
+        lambda A, answer, machine: searched(A.swapaxes(2, 3), answer, machine),
+        lambda A, answer, machine: searched(A, answer, machine, longest=8), "01", lambda A, answer, machine: [7],
     ],
     "02.3": [
         [[1, 1], [1, 1]], [[0.5, 0.5], [0.5, 0.5]], np.array([[1, 1], [1, -1]]) / 2**0.5, np.eye(2), [[1, 0]], [1, 2],
@@ -455,13 +554,18 @@ WRONG = {
         lambda n: n, lambda n: n - 2, lambda n: n / 2, lambda n: 0, lambda n: n - 1 if n < 50 else n // 2, 7,
         lambda n: "n - 1",
     ],
-    "03.5": [17047, 17049, 1, "P"],
+    "03.5": [
+        lambda a, b: doubled(a, b, "a first"), lambda a, b: doubled(a, b, "too few"), lambda a, b: doubled(a, b, "in place"),
+        lambda a, b: np.cumsum(b), lambda a, b: np.cumprod(a) * np.cumsum(b / np.cumprod(a)) + 1, lambda a, b: b[:-1], 3,
+    ],
+    "03.8": [(2, 128, 40), (4, 1, 16384), (2, 128, 4096), (16, 128, 4096), (2, 1, 4), (16384, 1, 2), 2, "b = 2"],
+    "03.6": [17047, 17049, 1, "P"],
     "03.2": [
         lambda second, first: (first[0] + second[0], max(first[1], second[1])),
         lambda first, second: (first[0] + second[0], max(first[1] + second[0], second[1])),  # the other order
         lambda second, first: (0, 0), lambda second, first: 5, lambda second, first: second[2], 7,
     ],
-    "03.7": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
+    "03.9": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
     "03.1": [(1, 2, 3), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
     "04.7": [4, 2, "one"],
     "04.10": [1, 0.2, 50, "below"],
@@ -513,9 +617,11 @@ OTHER_STYLE = {
     "00.2": [("", "1", "11", "111", "1111"), {"41", "40", "30", "20", "10"}],
     "00.3": [],
     "00.4": [np.array([[0.95, 0.05], [0.05, 0.95]]), [[0.9, 0.02], [0.1, 0.98]]],
-    "01.5": [["1-3", "3-1"], ("3-0", "1-2")],
-    "01.9": [],  # a text that is chosen has no other style
-    "01.4": [
+    "01.3": ["4-4-0-0-0-0-0-0-0-1", "4-3" + "-0" * 8],
+    "01.14": [list(ch01.DEARER[::-1]), set(ch01.DEARER)],
+    "01.6": [["1-3", "3-1"], ("3-0", "1-2")],
+    "01.10": [],  # a text that is chosen has no other style
+    "01.5": [
         lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (s[0] - s[1] - t[0] + t[1]) % 5 or p),
         lambda s, t: np.array([s, t] if (s[0] - s[1] - t[0] + t[1]) % 5 else [(2, *s), (2, *t)]),
     ],
@@ -525,20 +631,31 @@ OTHER_STYLE = {
         lambda goes: blocks(goes), lambda goes: torch.nn.functional.one_hot(torch.tensor(goes)).mT.float(),
         lambda goes: [np.eye(len(row))[:, row] for row in goes],
     ],
+    "02.8": [lambda raw: torch.from_numpy(raw).softmax(2), lambda raw: scipy.special.softmax(raw, axis=2).tolist()],
+    "02.9": [
+        lambda A, readout, tokens: [readout(x) for x in run(A, tokens)],
+        lambda A, readout, tokens: [readout(power(A, tokens[:t])) for t in range(1, len(tokens) + 1)],
+    ],
+    "02.10": [lambda A, answer, machine: searched(A, answer, machine), by_levels],
     "02.3": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
     "02.5": [],
     "02.6": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
-    "03.7": [],
+    "03.9": [],
     "03.1": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.3": [0.1, np.float64(0.1), Fraction(1, 10)],
     "04.5": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
-    "01.6": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
-    "01.8": [["abab", "baab"], ("baab", "abab")],
-    "01.10": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
-    "01.11": [2, np.int64(2), 2.0, "2"],
+    "01.7": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
+    "01.9": [["abba", "baba"], ("baba", "abba")],
+    "01.11": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
+    "01.12": [2, np.int64(2), 2.0, "2"],
     "03.3": [17.0, np.array(17)],
     "03.4": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1)],
-    "03.5": [17048.0, np.int64(17048)],
+    "03.5": [
+        lambda a, b: doubled(a, b, "right"),
+        lambda a, b: [sum(b[s] * np.prod(a[s + 1 : t + 1]) for s in range(t + 1)) for t in range(len(a))],
+    ],
+    "03.8": [[2.0, 1.0, 16384.0], np.array([2, 1, 16384])],
+    "03.6": [17048.0, np.int64(17048)],
     "03.2": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
     "04.7": [1.0, Fraction(1), "1"],
     "04.10": [0.02, np.float64(0.0199)],
@@ -630,7 +747,7 @@ def test_no_wrong_answer_is_told_the_right_one(exercise):
 
 
 def test_a_judge_that_gives_its_answer_away_is_seen(monkeypatch):
-    one = next(one for one in ASKS_NUMBERS if one.id == "01.6")
+    one = next(one for one in ASKS_NUMBERS if one.id == "01.7")
     monkeypatch.setattr(ch01, "number", lambda answer: claim(False, f"right on {5 * answer} of 2001 states"))
     assert leaks(one, 400) == {2000.0, 2001.0}
     assert len(ASKS_NUMBERS) >= 15
@@ -651,9 +768,9 @@ def test_an_unknown_exercise_is_one_clear_error(ask, id):
 
 
 def test_an_exercise_that_no_cell_checks_has_hints_and_a_solution():
-    with pytest.raises(ValueError, match=r'no cell checks the exercise 01.7, but hint\("01.7"\)'):
-        check("01.7", 1)
-    assert hint("01.7", 2) == "When is this sum zero?" and solution("01.7").startswith("The letter permutes")
+    with pytest.raises(ValueError, match=r'no cell checks the exercise 01.8, but hint\("01.8"\)'):
+        check("01.8", 1)
+    assert hint("01.8", 2) == "When is this sum zero?" and solution("01.8").startswith("The letter permutes")
 
 
 GOOD = "# Title\n\n## 01.1\n\n**Hint.** A.\n\n**Hint.** B,\nand more.\n\n**Solution.** C.\n\n```\n# code\n```\n"
@@ -719,3 +836,33 @@ def test_only_predictions_have_a_question_and_their_panel_needs_no_markup():
         said = told(one.id)
         assert bool(said.question) == isinstance(one, Prediction), one.id
         assert not said.question or not set("`*") & set(said.question + said.solution), one.id
+
+
+def test_your_own_code_reads_a_network_of_chapter_02_as_the_package_does(capsys):
+    """The cell behind the three steps of "Build", run with their solutions, on a network that is right once snapped."""
+    [cell] = [cell.source for cell in read_source(chapter_source("02")).cells if cell.source.startswith("if my_layer and ")]
+    task = tasks.Sum(3)
+    net = models.build("block_diagonal", vocab_size=3, classes=3, h=2, b=3, rule="softmax", drive="none",
+                       start="first", head="linear")  # fmt: skip
+    counts = torch.stack([torch.eye(3)[:, [(s + v) % 3 for s in range(3)]] for v in range(3)])  # (token, to, from)
+    noise = torch.randn(3, 3, 2, 3, generator=torch.Generator().manual_seed(0))  # (token, to, head, from)
+    raw = 8 * torch.stack([counts, torch.zeros_like(counts)], dim=2) + noise
+    first, relu, last = net.layers[0].generator
+    with torch.no_grad():  # the first head counts, the other does what it likes
+        last.bias.zero_()
+        last.weight.copy_((torch.linalg.pinv(relu(first(net.symbol_inputs()))) @ raw.flatten(1)).T)
+        net.head[0].weight.copy_(torch.cat([10 * torch.eye(3), noise[0, :, 0]], dim=1))
+    digits = torch.tensor([[2, 1, 1, 0, 2, 2, 0, 1]])
+    snapped = models.snap(net)
+    solved = {f"my_{name}": one.answer() for name, one in zip(("layer", "answers", "search"), [
+        one for one in exercises("02") if one.id in ("02.8", "02.9", "02.10")])}  # fmt: skip
+    names = {
+        **solved, "fits": {"softmax": SimpleNamespace(model=net)}, "head_tables": verification.head_tables(snapped),
+        "verdict": verification.verify(snapped, task.specification), "torch": torch, "np": np, "digits": digits,
+        "same": net(digits).argmax(-1)[0].tolist(), "task": task,
+    }  # fmt: skip
+    exec(cell, names)
+    assert capsys.readouterr().out.count("True") == 3
+    names["task"] = tasks.EvenPair(3)
+    exec(cell, names)
+    assert "your search: False" in capsys.readouterr().out

@@ -16,6 +16,7 @@ from lrnnlab.course import check, predict
 from lrnnlab.course.exercises import exercises
 from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED
 from lrnnlab.course.predicting import Prediction
+from lrnnlab.hints import worked
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks" / "py"
 CHAPTERS = ("05", "06", "07", "08", "09", "10")
@@ -300,3 +301,41 @@ def test_predictions_come_out_as_they_are_explained(id, wanted):
 
 def due(id):
     return next(one for one in exercises(id[:2]) if one.id == id).answer()
+
+
+def written_solutions():
+    """(id, code) of the solutions that begin with a lambda or hold a function my_..."""
+    for chapter in CHAPTERS:
+        for id, one in worked(chapter).items():
+            for code in re.findall(r"^`(lambda .+?)`|^```\n(def my_.+?)^```", one.solution, re.MULTILINE | re.DOTALL):
+                yield pytest.param(id, "".join(code), id=id)
+
+
+@pytest.mark.parametrize("id, code", list(written_solutions()))
+def test_a_solution_that_is_code_is_right_with_what_the_chapter_imports(id, code):
+    names = names_of(id[:2])
+    exec(code if code.startswith("def") else f"my_answer = {code}", names)
+    assert check(id, next(value for name, value in reversed(names.items()) if name.startswith("my_"))).outcome == RIGHT
+
+
+def test_what_is_built_in_three_steps_gives_what_the_package_gives(capsys):
+    names = {"my_kernel": None, "my_convolution": None, "my_fit": None, **names_of("05")}
+    after = re.search(r"^if None not in \(my_kernel.+?(?=^# %%)", source("05"), re.MULTILINE | re.DOTALL)[0]
+    exec(after, names)
+    assert capsys.readouterr().out == ""
+    for name, id in zip(("my_kernel", "my_convolution", "my_fit"), ("05.4", "05.5", "05.6")):
+        names[name] = due(id)
+    exec(after, names)
+    layer, circle, half = capsys.readouterr().out.splitlines()
+    assert layer.endswith("True") and circle.endswith("0.71, 0.71, 0.71, 0.77, 0.75") and half.count("0.00") == 5
+    names["my_fit"] = WRONG["05.6"][0]
+    with pytest.raises(AssertionError):
+        exec(after, names)
+
+
+def test_the_bug_that_a_reader_looks_for_is_one_and_one_line_mends_it():
+    [shown] = re.findall(r"^def states_with_a_bug.+?\n\n", source("04"), re.MULTILINE | re.DOTALL)
+    names = {"np": np}
+    for code, outcome in ((shown, NOT_YET), (shown.replace("np.tile", "np.repeat"), RIGHT)):
+        exec(code, names)
+        assert check("04.1", names["states_with_a_bug"]).outcome == outcome

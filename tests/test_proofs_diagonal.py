@@ -16,7 +16,7 @@ from lrnnlab.algebra.constructions import Construction, constructions, mod_arith
 from lrnnlab.algebra.groups import derived_series, group_cascade, inverse, solvable_cascade, then
 from lrnnlab.automata import MooreMachine, classify, equivalent, minimise
 from lrnnlab.automata.languages import GROUPS, LANGUAGES, language, permuting, read, tomita_3
-from lrnnlab.chapters.ch01 import play
+from lrnnlab.chapters.ch01 import DEARER, play
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3, "Tomita 1": 1}  # proofs.md A2: and nothing else
@@ -288,6 +288,7 @@ def test_table():
         assert row["tight"] == ("yes" if row["b needed"] == row["b found"] else "open")
         assert (row["one diagonal layer"] != "no") == (name in POSSIBLE)
         assert row["|Q|"] == minimise(language(name).machine).num_states
+    assert {name for name, row in rows.items() if row["within Eq. 6"] != row["b found"]} == set(DEARER)  # exercise 14
 
 
 def test_table_does_not_count_a_wrong_model(monkeypatch):

@@ -26,7 +26,7 @@ from matplotlib.patches import Circle, Rectangle
 from lrnnlab.algebra.cascades import DiagonalCascade, pair_up, universal_layer
 from lrnnlab.algebra.constructions import Construction
 from lrnnlab.algebra.groups import derived_series
-from lrnnlab.algebra.minimal import Fit, fits
+from lrnnlab.algebra.minimal import TASKS, Fit, fits
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
 from lrnnlab.course.exercises import Exercise
@@ -548,14 +548,14 @@ def _pieces(answer) -> None:
 def _words(answer) -> None:
     if not isinstance(answer, (tuple, list)) or not all(isinstance(word, str) for word in answer) or len(answer) != 2:
         raise CannotJudge(f"two words of a and b are asked for, got {shown(answer)}")
-    asked = language("D_2")
+    machine = language("D_2").machine  # for its letters
     strange = [word for word in answer if set(word) - set("ab") or len(word) != 4]
     claim(not strange, f"{strange and strange[0]!r} is no word of four letters a and b")
-    ends = (universal_layer("ab", 12).run(read(asked.machine, word))[-1][0] for word in answer)
+    ends = (universal_layer("ab", 12).run(read(machine, word))[-1][0] for word in answer)
     telling = [what for what, one, other in zip(CHANNELS, *ends, strict=True) if one != other]
     claim(not telling, f"a channel that {telling and telling[0]} tells {' and '.join(answer)} apart")
-    first, second = (asked.oracle(word) for word in answer)
-    claim(first != second, f"{answer[0]} and {answer[1]} have the same answer, {first}: they rule out nothing")
+    first, second = ("bb" in word for word in answer)
+    claim(first != second, f"{answer[0]} and {answer[1]} have the same answer, {'yes' if first else 'no'}: they rule out nothing")
 
 
 def _last_letter(answer) -> None:
@@ -599,15 +599,58 @@ def _block() -> dict:
     return {0: ([[1, 0], [0, 1]], [0, 0]), **{s: (reset, [s / 4, 0]) for s in range(1, 5)}}
 
 
+def _stored(word: Sequence[int]) -> float:
+    """The state of the base-7 layer, in floats."""
+    x = 0.0
+    for letter in "-".join(map(str, word)):
+        x = 7 * x + (6 if letter == "-" else int(letter) + 1)
+    return x
+
+
+def _read_off(x: float) -> int:
+    rest, digits = int(x), []
+    while rest:
+        rest, code = divmod(rest, 7)
+        digits += [code - 1] if code != 6 else []
+    return value(digits[::-1])
+
+
+SHORTEST = 10  # numbers: 19 letters in base 7 can pass 2^53, and 17 cannot
+
+
+def _rounded(answer) -> None:
+    if not isinstance(answer, str) or not re.fullmatch("[0-4](-[0-4])*", answer):
+        raise CannotJudge(f'an expression of the numbers 0 to 4 is asked for, such as "0-1-2"; got {shown(answer)}')
+    word = tuple(map(int, answer.split("-")))
+    claim(len(word) <= SHORTEST, "there is a shorter expression that the layer gets wrong")
+    x, due = _stored(word), value(word)
+    claim(_read_off(x) != due, f"the layer's state is {x:.0f}, from which h reads {due}: that is right")
+
+
+DEARER = ("Sum(5)", "a-b-c mod 5", "ModArith(5)", "Tomita 3", "Tomita 6", "S_3", "A_5")
+
+
+def _dearer(answer) -> None:
+    if not isinstance(answer, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in answer):
+        raise CannotJudge(f"a list of tasks is asked for, got {shown(answer)}")
+    strange = sorted(set(answer) - set(TASKS))
+    claim(not strange, f"the table has no row for {strange and strange[0]!r}")
+    same_size = sorted(set(answer) - set(DEARER))
+    claim(not same_size, f"in the row of {same_size and same_size[0]} both columns say the same")
+    claim(len(set(answer)) == len(DEARER), "there are other rows, too, in which the two columns differ")
+
+
 EXERCISES = (
-    Exercise("01.4", _refuted, lambda: lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))),
-    Exercise("01.5", _sharing, lambda: ("0-0", "2-2")),
-    Exercise("01.6", _pieces, lambda: 401),
-    Exercise("01.8", _words, lambda: ("abab", "baab")),
+    Exercise("01.3", _rounded, lambda: "4-0-0-0-0-0-0-0-0-1"),
+    Exercise("01.5", _refuted, lambda: lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))),
+    Exercise("01.6", _sharing, lambda: ("0-0", "2-2")),
+    Exercise("01.7", _pieces, lambda: 401),
+    Exercise("01.9", _words, lambda: ("abba", "baba")),
     prediction(
-        "01.9", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+        "01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
         "no: repetitions of a letter matter",
     ),
-    Exercise("01.10", _last_letter, _block),
-    Exercise("01.11", _layers, lambda: 2),
+    Exercise("01.11", _last_letter, _block),
+    Exercise("01.12", _layers, lambda: 2),
+    Exercise("01.14", _dearer, lambda: DEARER),
 )  # fmt: skip

@@ -25,9 +25,9 @@ from matplotlib.figure import Figure
 from lrnnlab import records as files
 from lrnnlab.bench.cases import Case
 from lrnnlab.course.exercises import Exercise
-from lrnnlab.course.judging import call, claim, number, numbers
+from lrnnlab.course.judging import call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, rows
+from lrnnlab.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, recorded, rows
 from lrnnlab.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, styled
 from lrnnlab.tables import lrnn_speed
 from lrnnlab.tables.lrnn_fig1 import schedule
@@ -385,14 +385,60 @@ def _brackets(answer) -> None:
     claim(abs(left - right) >= 1, f"(a + b) + c is {left} and a + (b + c) is {right}: less than 1 apart")
 
 
+def _doubling(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    a, b, shift = np.array(a, float), np.array(b, float), 1
+    while shift < len(a):
+        b[shift:] = a[shift:] * b[:-shift] + b[shift:]
+        a[shift:] = a[shift:] * a[:-shift]
+        shift *= 2
+    return b
+
+
+def _mended(answer) -> None:
+    draw = np.random.default_rng(4)
+    for T in (1, 2, 3, 4, 5, 8, 13, 64):
+        a, b = draw.choice([-1, -0.5, 0.5, 1], T), draw.integers(-9, 10, T).astype(float)
+        states, x = [], 0.0
+        for a_t, b_t in zip(a.tolist(), b.tolist()):
+            x = a_t * x + b_t
+            states.append(x)
+        given = numbers(call(answer, a, b), (T,), "the states")
+        claim(np.allclose(given, states), f"a = {shown(a.tolist())}, b = {shown(b.tolist())}: your states are "
+                                          f"{shown(given.tolist())}, the loop's {shown(states)}")  # fmt: skip
+
+
+def tree_wins() -> list[str]:
+    """The cases of the recorded benchmark, one thread, forward and backward, in which JAX's tree beats its loop.
+
+    >>> tree_wins()
+    ['block B=1 T=16384 h=8 b=2']
+    """
+    wins = []
+    for one in recorded()[1]["cases"]:
+        loop, tree = (one["peers"].get(name, {}) for name in ("JAX lax.scan", "JAX associative_scan"))
+        if "both" in loop and "both" in tree and tree["both"]["median"] < loop["both"]["median"]:
+            wins.append(one["case"])
+    return wins
+
+
+def _tree_case(answer) -> None:
+    b, B, T = numbers(answer, (3,)).tolist()
+    asked = f"block B={B:g} T={T:.0f} h=8 b={b:g}"
+    known = {one["case"] for one in recorded()[1]["cases"]}
+    claim(asked in known, f"the table has no case of blocks with b = {b:g}, B = {B:g} and T = {T:g}")
+    claim(asked in tree_wins(), "in that case the loop takes less time than the tree, or one of them was not run")
+
+
 EXERCISES = (
     Exercise("03.1", _brackets, lambda: (1e16, -1e16, 1.0)),
     Exercise("03.2", _pair, lambda: lambda second, first: (first[0] + second[0], max(first[1] + second[0], second[1]))),
     Exercise("03.3", _products, lambda: 17),
     Exercise("03.4", _bound, lambda: lambda n: n - 1),
-    Exercise("03.5", _processors, lambda: 17048),
+    Exercise("03.5", _mended, lambda: _doubling),
+    Exercise("03.6", _processors, lambda: 17048),
+    Exercise("03.8", _tree_case, lambda: (2, 1, 16384)),
     prediction(
-        "03.7", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"),
+        "03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"),
         "NaN at more steps",
     ),
 )  # fmt: skip

@@ -492,7 +492,7 @@ def _real_kernel(answer) -> None:
     draw = np.random.default_rng(5)
     for N, L in ((1, 1), (1, 4), (2, 3), (3, 7)):
         nodes, weights = (draw.uniform(-1, 1, (N, 2)).round(1) @ [1, 1j] for _ in "nw")
-        given = numbers(call(answer, nodes, weights, L), (L,), f"the kernel of {N} modes at L = {L}", real=True)
+        given = numbers(call(answer, nodes, weights, L), (L,), f"the kernel at N = {N}, L = {L}", real=True)
         made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
         claim(np.allclose(given, made), f"nodes {shown(nodes)}, weights {shown(weights)}: the kernel is "
                                         f"{made.round(3).tolist()}, not {given.round(3).tolist()}")  # fmt: skip

@@ -2,11 +2,11 @@
 
 In a notebook a student needs three words, and plain JupyterLab::
 
-    check("01.6", my_answer)     # right; not yet, with the input that shows it; or cannot be judged, and why
-    hint("01.6")                 # the first hint; hint("01.6", 2) the second
-    solution("01.6")             # the worked solution, explained
+    check("01.7", my_answer)     # right; not yet, with the input that shows it; or cannot be judged, and why
+    hint("01.7")                 # the first hint; hint("01.7", 2) the second
+    solution("01.7")             # the worked solution, explained
 
-and one more where a question is to be answered before anything runs: ``predict("01.9", live)``.  In chapter 00
+and one more where a question is to be answered before anything runs: ``predict("01.10", live)``.  In chapter 00
 ``progress()`` shows how far a reader has come, and ``my_copy()`` what is new in a chapter and how to start it over.
 
 A teacher needs three commands::

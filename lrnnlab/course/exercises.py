@@ -1,6 +1,6 @@
 """check, hint and solution: an exercise that answers, in plain JupyterLab.
 
-An exercise is bound by its id, a text such as ``"01.6"`` (chapter 01, exercise 6), never by its place in a notebook.
+An exercise is bound by its id, a text such as ``"01.7"`` (chapter 01, exercise 7), never by its place in a notebook.
 Its hints and its solution stand in ``lrnnlab/chapters/ch01.md``; where a cell can check it, its judge stands in
 ``lrnnlab.chapters.ch01``.
 """
@@ -41,12 +41,12 @@ def check(id: str, answer: Any) -> Verdict:
 
     In a working copy of the chapters the outcome is written down: :mod:`lrnnlab.course.progress`.
 
-    >>> check("01.6", 400)
+    >>> check("01.7", 400)
     not yet: 400 pieces are too few: some string of 500 digits leads to a state that none of them is right on
-    >>> check("01.6", 401), check("01.6", "many")
+    >>> check("01.7", 401), check("01.7", "many")
     (right, cannot be judged: the answer should be one number, got 'many')
-    >>> check("01.6", None)
-    not tried yet: put your answer where None stands and run the cell again; hint("01.6") gives you a start
+    >>> check("01.7", None)
+    not tried yet: put your answer where None stands and run the cell again; hint("01.7") gives you a start
     """
     exercise = find(id)
     if answer is None:
@@ -62,11 +62,11 @@ def check(id: str, answer: Any) -> Verdict:
 def hint(id: str, n: int = 1) -> Text:
     """The n-th hint, from 1; after the last there is the solution.
 
-    >>> hint("01.8")
-    Look at $(abab)^*$ in the table of killer words.
-    >>> hint("01.8", 3)
+    >>> hint("01.9")
+    One letter each for $u$ and $v$ leaves two for $w$. Which $w$ contain both letters?
+    >>> hint("01.9", 3)
     Traceback (most recent call last):
-    ValueError: 01.8 has 2 hints, got n=3; then there is solution("01.8")
+    ValueError: 01.9 has 2 hints, got n=3; then there is solution("01.9")
     """
     hints = told(id).hints
     if not 1 <= n <= len(hints):
@@ -78,7 +78,7 @@ def hint(id: str, n: int = 1) -> Text:
 def solution(id: str) -> Text:
     """The worked solution.
 
-    >>> solution("01.11").startswith("Two.")
+    >>> solution("01.12").startswith("Two.")
     True
     """
     return Text(told(id).solution)
@@ -87,7 +87,7 @@ def solution(id: str) -> Text:
 def told(id: str) -> Worked:
     """Hints and solution of an exercise, whether a cell can check it or not.  ValueError for an unknown id.
 
-    >>> len(told("01.7").hints)
+    >>> len(told("01.8").hints)
     2
     """
     there = worked(str(id).partition(".")[0])
@@ -100,7 +100,7 @@ def exercises(chapter: str) -> tuple[Exercise, ...]:
     """The exercises of a chapter that can be checked.  ValueError where there are none.
 
     >>> [exercise.id for exercise in exercises("01")]
-    ['01.4', '01.5', '01.6', '01.8', '01.9', '01.10', '01.11']
+    ['01.3', '01.5', '01.6', '01.7', '01.9', '01.10', '01.11', '01.12', '01.14']
     """
     worked(chapter)  # which says so where there is no such chapter
     return importlib.import_module(f"lrnnlab.chapters.ch{chapter}").EXERCISES

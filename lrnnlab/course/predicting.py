@@ -2,8 +2,8 @@
 
 In a notebook::
 
-    predict("01.9", lambda: run_it())                    # what came out, one of the choices
-    predict("01.9", lambda: ("11", "all 2,000 words"))   # and a line that says more
+    predict("01.10", lambda: run_it())                    # what came out, one of the choices
+    predict("01.10", lambda: ("11", "all 2,000 words"))   # and a line that says more
 
 Nothing runs before the reader presses the button.  ``check``, ``hint`` and ``solution`` know the same id.
 Needs ipywidgets, which comes with the extra ``[lab]``; a :class:`Prediction` alone does not.

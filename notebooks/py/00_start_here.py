@@ -88,8 +88,8 @@ exact = measured.accuracy_all == 1.0
 print(f"right at every position from 41 to 500, on 1,024 fresh strings: {exact}")
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`, and gives the
-# list of the sums modulo 5, `[0, 3, 0, 4]`.
+# **Exercise 1** ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`,
+# and gives the list of the sums modulo 5, `[0, 3, 0, 4]`.
 
 # %%
 my_sums = None  # a function of a text
@@ -145,8 +145,9 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 2** ★ *(5 min, 3 points: why fewer than five states are not enough)* **A proof step.** Two words may end in one state of
-# an automaton only if its answers agree from there on, whatever follows. Give five words of which no two may.
+# **Exercise 2** ★ *(5 min, 3 points: why fewer than five states are not enough)* **A proof step.** Two words may end
+# in one state of an automaton only if its answers agree from there on, whatever follows. Give five words of which no
+# two may.
 
 # %%
 my_words = None  # five texts of digits
@@ -170,8 +171,8 @@ check("00.2", my_words)
 # </details>
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of the automaton of
-# Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
+# **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of
+# the automaton of Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
 
 # %%
 def one_wrong_arrow():
@@ -210,9 +211,10 @@ predict("00.3", one_wrong_arrow)
 # </details>
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 3 points: that a proof about the snapped network is none about the soft one)* **Break the hypothesis.**
-# Give a matrix of two columns, each a probability distribution that leans by at least 0.9 to its own state, so that
-# snapping makes it the identity; but after 500 steps of it the two states are less than a millionth apart.
+# **Exercise 4** ★★ *(10 min, 3 points: that a proof about the snapped network is none about the soft one)* **Break
+# the hypothesis.** Give a matrix of two columns, each a probability distribution that leans by at least 0.9 to its
+# own state, so that snapping makes it the identity; but after 500 steps of it the two states are less than a
+# millionth apart.
 
 # %%
 my_matrix = None  # two rows of two numbers

@@ -123,8 +123,8 @@ assert (0 - 1) % M != (1 - 0) % M and (0 - 0 - 1) % M == (0 - 1 - 0) % M, (
 print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 - 0 - 1) % M}")
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for
-# a layer with one $A$, and see that $p$ is not in it.
+# **Exercise 1** ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) -
+# x(p\,c{-}d)$ for a layer with one $A$, and see that $p$ is not in it.
 
 # %% [markdown]
 # <!-- Exercise 01.1: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
@@ -249,9 +249,10 @@ with show.fails("step 2"):
     assert not wrong, f"step 2: {len(wrong)} of {len(tried)} expressions are answered wrong"
 BASE = 7
 
+
 # %% [markdown]
-# **Exercise 2** ★ *(2 min, 2 points: which demand a readout makes)* Of the two demands "different values, different states" and
-# "equal values, equal states", which one does an arbitrary readout need?
+# **Exercise 2** ★ *(2 min, 2 points: which demand a readout makes)* Of the two demands "different values, different
+# states" and "equal values, equal states", which one does an arbitrary readout need?
 
 # %% [markdown]
 # <!-- Exercise 01.2: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
@@ -266,6 +267,49 @@ BASE = 7
 #
 # The first. One state has one answer; so different answers need different states. The second is a
 # wish about the state, not about the answer: a readout may give two states one answer.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 3** ★★ *(10 min, 4 points: that what stores everything needs more bits than a float has)* **Break a
+# model.** Here is the base-7 layer once more, in floats of 64 bits. It is right on all 780 expressions of one to four
+# numbers, and on many more. Find a shortest expression that it gets wrong.
+
+# %%
+def in_floats(expression):
+    x = 0.0
+    for letter in expression:
+        x = 7 * x + (6 if letter == "-" else int(letter) + 1)
+    return h(int(x))  # h of step 2
+
+
+my_expression = None  # exercise 3: a text such as "0-1-2"
+check("01.3", my_expression)
+
+# %% [markdown]
+# <!-- Exercise 01.3: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# A float holds whole numbers up to $2^{53}$ without a gap, and only every second one above.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# How many letters has an expression whose state passes $2^{53}$? With which digit should it begin, and is its
+# state odd or even?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `4-0-0-0-0-0-0-0-0-1`. With 17 letters the state stays below $7^{17} \approx 2.3 \cdot 10^{14}$, far
+# below $2^{53} \approx 9.0 \cdot 10^{15}$. With 19 letters it begins with the code 5 of the digit 4 and the code 6 of the
+# minus: $5 \cdot 7^{18} + 6 \cdot 7^{17} \approx 9.5 \cdot 10^{15}$ is above, and with any other first digit it is below.
+# There only even numbers are left, so a state that should be odd is moved by one, and $h$ reads another last number. The
+# proof of steps 1 and 2 is about whole numbers; 53 bits are 10 numbers, and the layer asks for more with each
+# further number.
 #
 # </details>
 
@@ -364,11 +408,11 @@ assert len(kept) == 5**4, "step 5: a state that keeps all expressions apart"
 print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
-# **Exercise 3** ★★ *(20 min, 5 points: the proof of Theorem A, in your own words)* **A proof step.** Prove Theorem A for $M = 3$
-# and $n = 2$ with your own words and no algebra beyond that of section 2. How many states, at least?
+# **Exercise 4** ★★ *(20 min, 5 points: the proof of Theorem A, in your own words)* **A proof step.** Prove Theorem A
+# for $M = 3$ and $n = 2$ with your own words and no algebra beyond that of this section. How many states, at least?
 
 # %% [markdown]
-# <!-- Exercise 01.3: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.4: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -394,16 +438,16 @@ print(f"base 7: {5**4} expressions, {len(kept)} states")
 # %% [markdown]
 # ### Your step
 #
-# **Exercise 4** ★★ *(10 min, 4 points: how a proof by contradiction becomes a construction)* **A proof step.** Step 3 argues by contradiction. Make it a construction: two expressions $s, t$ of equal length share a state, and
+# **Exercise 5** ★★ *(10 min, 4 points: how a proof by contradiction becomes a construction)* **A proof step.** Step 3 argues by contradiction. Make it a construction: two expressions $s, t$ of equal length share a state, and
 # their first numbers differ. Write the line that returns two expressions which share a state *and* have different
 # values modulo 5 (an expression is a tuple of its numbers). The `assert` of the step stands below already.
 
 # %%
-my_refutation = None  # exercise 4: your line, a function such as lambda s, t: (s, t)
-check("01.4", my_refutation)
+my_refutation = None  # exercise 5: your line, a function such as lambda s, t: (s, t)
+check("01.5", my_refutation)
 
 # %% [markdown]
-# <!-- Exercise 01.4: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.5: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -459,15 +503,15 @@ assert len(states) == n + 1 < len(words), "step 3: with few states"
 print(f"modulo {M}: right on {len(words)} expressions of {n} numbers, with {len(states)} states")
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 2 points: where Theorem A needs an odd modulus)* **Break the hypothesis.** Where does the proof of
-# Theorem A fail for $M = 4$? Which two expressions of two numbers may share a state?
+# **Exercise 6** ★ *(5 min, 2 points: where Theorem A needs an odd modulus)* **Break the hypothesis.** Where does the
+# proof of Theorem A fail for $M = 4$? Which two expressions of two numbers may share a state?
 
 # %%
-my_expressions = None  # exercise 5: two expressions, for example ("0-1", "2-2")
-check("01.5", my_expressions)
+my_expressions = None  # exercise 6: two expressions, for example ("0-1", "2-2")
+check("01.6", my_expressions)
 
 # %% [markdown]
-# <!-- Exercise 01.5: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.6: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -893,16 +937,17 @@ with show.fails("step 3"):
     )
 
 # %% [markdown]
-# **Exercise 6** ★★ *(15 min, 4 points: what a periodic readout costs a ReLU network)* The readout of the counter for Sum(5) must be
-# periodic. A ReLU network of one number is a function of $m$ straight pieces. Show that, rounded, it is right on at
-# most $5m$ of the counter's states 0, 1, 2, ... in a row. How many pieces do all strings of 500 digits ask for?
+# **Exercise 7** ★★ *(15 min, 4 points: what a periodic readout costs a ReLU network)* The readout of the counter for
+# Sum(5) must be periodic. A ReLU network of one number is a function of $m$ straight pieces. Show that, rounded, it
+# is right on at most $5m$ of the counter's states 0, 1, 2, ... in a row. How many pieces do all strings of 500 digits
+# ask for?
 
 # %%
-my_pieces = None  # exercise 6: the least whole number m that your bound allows
-check("01.6", my_pieces)
+my_pieces = None  # exercise 7: the least whole number m that your bound allows
+check("01.7", my_pieces)
 
 # %% [markdown]
-# <!-- Exercise 01.6: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.7: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -912,7 +957,7 @@ check("01.6", my_pieces)
 #
 # <details><summary>Hint 2</summary>
 #
-# At most five states a piece; section 3 counts the states of 500 digits.
+# At most five states a piece; the counter of Theorem B has $4n + 1$ states on strings of $n$ digits.
 #
 # </details>
 #
@@ -1367,11 +1412,11 @@ with show.fails("step 6"):
     assert several == 0, f"step 6: in {several} of 5000 channels the words end apart"
 
 # %% [markdown]
-# **Exercise 7** ★★ *(15 min, 4 points: why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D, why is
-# $|a| = 1$, and where is it used that $R$ has more than one point?
+# **Exercise 8** ★★ *(15 min, 4 points: why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D,
+# why is $|a| = 1$, and where is it used that $R$ has more than one point?
 
 # %% [markdown]
-# <!-- Exercise 01.7: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.8: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1470,32 +1515,32 @@ with show.fails("step 3"):
     assert first != second, f"step 3: Parity answers both 0101 and 1001 by {first}"
 
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 3 points: to refute all diagonal layers with two words)* Find two words of four letters that rule out
-# one diagonal layer for $D_2$, balanced brackets of depth at most 2.
+# **Exercise 9** ★ *(5 min, 3 points: to refute all diagonal layers with two words)* Did two b ever stand side by
+# side? Find two words of four letters a and b that rule out one diagonal layer for this question.
 
 # %%
-my_words = None  # exercise 8: two words, for example ("aabb", "abab")
-check("01.8", my_words)
+my_words = None  # exercise 9: two words, for example ("aabb", "abab")
+check("01.9", my_words)
 
 # %% [markdown]
-# <!-- Exercise 01.8: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.9: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# Look at $(abab)^*$ in the table of killer words.
+# One letter each for $u$ and $v$ leaves two for $w$. Which $w$ contain both letters?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# $u = a$, $v = b$; $w$ must contain both letters.
+# $u = a$, $v = b$; try $w = ab$ and $w = ba$.
 #
 # </details>
 #
 # <details><summary>Solution</summary>
 #
-# `abab` is balanced and `baab` is not; $u = a$, $v = b$, $w = ab$, so Theorem D gives both one
-# state.
+# `abba` and `baba`: $u = a$, $v = b$, $w = ba$, so Theorem D gives both one state. The first has two b side by
+# side, the second has not. (With $w = ab$, as for $D_2$, neither of the words has.)
 #
 # </details>
 
@@ -1609,9 +1654,10 @@ with show.fails("step 1"):
 
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 4 points: what a layer of resets and turns cannot see)* **Predict.** Choose before you run. The answer
-#  is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers fit into one
-#  diagonal layer with finitely many states? `minimal.possible_in_one_diagonal_layer` of section 5 decides.
+# **Exercise 10** ★ *(5 min, 4 points: what a layer of resets and turns cannot see)* **Predict.** Choose before you
+# run. The answer is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers
+# fit into one diagonal layer with finitely many states? The function above, `minimal.possible_in_one_diagonal_layer`,
+# decides.
 
 # %%
 def last_two_equal():
@@ -1628,10 +1674,10 @@ def last_two_equal():
     return f"no: {cause}", f"{verdict.reason}; such a layer confuses {first} with {second}"
 
 
-predict("01.9", last_two_equal)
+predict("01.10", last_two_equal)
 
 # %% [markdown]
-# <!-- Exercise 01.9: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.10: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1763,17 +1809,17 @@ with show.fails("step 1"):
     assert list(full) == [r, 1], f"step 1: (r, 1) goes to {tuple(full)}"
 
 # %% [markdown]
-# **Exercise 10** ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of section 6 so that it
-# stores the **last** letter other than 0. Give $A$ and $B u$ for the letters 0 to 4.
+# **Exercise 11** ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of this
+# section so that it stores the **last** letter other than 0. Give $A$ and $B u$ for the letters 0 to 4.
 
 # %%
-# exercise 10: letter -> (A, Bu), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
+# exercise 11: letter -> (A, Bu), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
 my_block = None
-check("01.10", my_block)
+check("01.11", my_block)
 
 
 # %% [markdown]
-# <!-- Exercise 01.10: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.11: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2084,15 +2130,15 @@ show.figure(
 # while *one* block of size 3 is (the turns of an icosahedron, in the table below).
 
 # %% [markdown]
-# **Exercise 11** ★★ *(10 min, 3 points: how depth follows from commutators)* How many diagonal layers does the symmetry group of a
-# regular pentagon need (5 turns, 5 reflections)? First think, then let the cell check.
+# **Exercise 12** ★★ *(10 min, 3 points: how depth follows from commutators)* How many diagonal layers does the
+# symmetry group of a regular pentagon need (5 turns, 5 reflections)? First think, then let the cell check.
 
 # %%
-my_layers = None  # exercise 11: a whole number
-check("01.11", my_layers)
+my_layers = None  # exercise 12: a whole number
+check("01.12", my_layers)
 
 # %% [markdown]
-# <!-- Exercise 01.11: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.12: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2215,11 +2261,11 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 12** ★★ *(10 min, 3 points: how a block holds an automaton)* Give the block of size 3 for $D_2$: which vectors stand
-#  for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
+# **Exercise 13** ★★ *(10 min, 3 points: how a block holds an automaton)* Give the block of size 3 for $D_2$: which
+# vectors stand for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
 
 # %% [markdown]
-# <!-- Exercise 01.12: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.13: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2272,6 +2318,40 @@ show.table(
     caption="One layer with finitely many states, any number of blocks, any readout; b "
             "counts real numbers.",
 )  # fmt: skip
+
+# %% [markdown]
+# **Exercise 14** ★ *(10 min, 3 points: what a bound on the columns costs)* **Read a picture.** The column "within Eq.
+# 6" of the table says how large the smallest block is that we know and that keeps the paper's constraint on the
+# columns. For which tasks is that larger than the smallest block found without it? What have their models in common?
+
+# %%
+my_tasks = None  # exercise 14: a list of names from the table's first column
+check("01.14", my_tasks)
+
+# %% [markdown]
+# <!-- Exercise 01.14: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Compare the columns "b found" and "within Eq. 6" row by row.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# What does the column "construction" say of the rows in which they differ?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Sum(5), $a-b-c$ mod 5, ModArith(5), Tomita 3, Tomita 6, $S_3$ and $A_5$. In all of them but Tomita 3 something
+# turns by an angle that is neither 0 nor 180 degrees. Two numbers are enough for such a turn, but the columns of its
+# matrix have a $p$-norm above 1 for $p < 2$; within the constraint our models turn by a cycle of unit vectors, one for
+# each state. A sign is within it, so Parity and Tomita 5 cost nothing. In Tomita 3 a state is a sum of two unit
+# vectors, and a column with two ones is too long as well.
+#
+# </details>
 
 # %%
 show.table(
@@ -2408,11 +2488,11 @@ with show.fails("step 1"):
     )
 
 # %% [markdown]
-# **Exercise 13** ★★★ *(15 min, 3 points: what only off-diagonal entries give)* **A proof step.** For which $A$ do the gates
-#  $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute?
+# **Exercise 15** ★★★ *(15 min, 3 points: what only off-diagonal entries give)* **A proof step.** For which $A$ do the
+# gates $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute?
 
 # %% [markdown]
-# <!-- Exercise 01.13: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.15: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2487,23 +2567,25 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 13 exercises, 44 points, about 127 minutes:
+# 15 exercises, 51 points, about 147 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
 # | 1 | [1 Proposition 1: one transition for all letters](#1-Proposition-1:-one-transition-for-all-letters) | ★ | 5 | 3 | that what comes before cancels |
 # | 2 | [1 Proposition 1: one transition for all letters](#1-Proposition-1:-one-transition-for-all-letters) | ★ | 2 | 2 | which demand a readout makes |
-# | 3 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★★ | 20 | 5 | the proof of Theorem A, in your own words |
-# | 4 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★★ | 10 | 4 | how a proof by contradiction becomes a construction |
-# | 5 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★ | 5 | 2 | where Theorem A needs an odd modulus |
-# | 6 | [3 Sum, and what S4 cannot do](#3-Sum,-and-what-S4-cannot-do) | ★★ | 15 | 4 | what a periodic readout costs a ReLU network |
-# | 7 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★★ | 15 | 4 | why a permuting letter is a turn |
-# | 8 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★ | 5 | 3 | to refute all diagonal layers with two words |
-# | 9 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★ | 5 | 4 | what a layer of resets and turns cannot see |
-# | 10 | [6 Why a block of size 2 changes everything](#6-Why-a-block-of-size-2-changes-everything) | ★★ | 10 | 4 | that to forget is a transition of zeros |
-# | 11 | [7 Depth: how many diagonal layers?](#7-Depth:-how-many-diagonal-layers?) | ★★ | 10 | 3 | how depth follows from commutators |
-# | 12 | [8 How large must a block be?](#8-How-large-must-a-block-be?) | ★★ | 10 | 3 | how a block holds an automaton |
-# | 13 | [9 How Liquid-S4 escapes](#9-How-Liquid-S4-escapes) | ★★★ | 15 | 3 | what only off-diagonal entries give |
+# | 3 | [1 Proposition 1: one transition for all letters](#1-Proposition-1:-one-transition-for-all-letters) | ★★ | 10 | 4 | that what stores everything needs more bits than a float has |
+# | 4 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★★ | 20 | 5 | the proof of Theorem A, in your own words |
+# | 5 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★★ | 10 | 4 | how a proof by contradiction becomes a construction |
+# | 6 | [2 What is true: Theorem A](#2-What-is-true:-Theorem-A) | ★ | 5 | 2 | where Theorem A needs an odd modulus |
+# | 7 | [3 Sum, and what S4 cannot do](#3-Sum,-and-what-S4-cannot-do) | ★★ | 15 | 4 | what a periodic readout costs a ReLU network |
+# | 8 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★★ | 15 | 4 | why a permuting letter is a turn |
+# | 9 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★ | 5 | 3 | to refute all diagonal layers with two words |
+# | 10 | [5 What is true: Theorem D](#5-What-is-true:-Theorem-D) | ★ | 5 | 4 | what a layer of resets and turns cannot see |
+# | 11 | [6 Why a block of size 2 changes everything](#6-Why-a-block-of-size-2-changes-everything) | ★★ | 10 | 4 | that to forget is a transition of zeros |
+# | 12 | [7 Depth: how many diagonal layers?](#7-Depth:-how-many-diagonal-layers?) | ★★ | 10 | 3 | how depth follows from commutators |
+# | 13 | [8 How large must a block be?](#8-How-large-must-a-block-be?) | ★★ | 10 | 3 | how a block holds an automaton |
+# | 14 | [8 How large must a block be?](#8-How-large-must-a-block-be?) | ★ | 10 | 3 | what a bound on the columns costs |
+# | 15 | [9 How Liquid-S4 escapes](#9-How-Liquid-S4-escapes) | ★★★ | 15 | 3 | what only off-diagonal entries give |
 
 # %% [markdown]
 # ## 14 Read on

@@ -111,9 +111,9 @@ print(f"no training at all; right on every prefix of strings of 10,000 digits: {
 # So the question is not whether such a network *exists* but whether training *finds* it, from strings of length 40.
 
 # %% [markdown]
-# **Exercise 1** ★ *(10 min, 4 points: that a block is a table of where states go)* **Code.** `goes[token][j]` is the state to which a token
-# sends state $j$ of a machine with $b$ states and $V$ tokens. Write the function that makes the blocks of it, an
-# array $V \times b \times b$.
+# **Exercise 1** ★ *(10 min, 4 points: that a block is a table of where states go)* **Code.** `goes[token][j]` is the
+# state to which a token sends state $j$ of a machine with $b$ states and $V$ tokens. Write the function that makes
+# the blocks of it, an array $V \times b \times b$.
 
 # %%
 my_blocks = None  # exercise 1: a function of goes, for example of [[0, 1], [1, 0]]
@@ -215,8 +215,8 @@ with show.fails("step 3"):
     assert norms[0] < 1 + 1e-12 and norms[1] < 1 + 1e-12, "step 3: a product obeys Eq. 6 again"
 
 # %% [markdown]
-# **Exercise 2** ★★ *(15 min, 4 points: why columns of 1-norm 1 are safe)* **A proof step.** Show that a matrix whose columns all have 1-norm
-# at most 1 has no eigenvalue outside the unit circle. Which $p$ allow one?
+# **Exercise 2** ★★ *(15 min, 4 points: why columns of 1-norm 1 are safe)* **A proof step.** Show that a matrix whose
+# columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. Which $p$ allow one?
 
 # %% [markdown]
 # <!-- Exercise 02.2: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
@@ -229,7 +229,7 @@ with show.fails("step 3"):
 #
 # <details><summary>Hint 2</summary>
 #
-# For the second question: section 2 has a matrix with the eigenvalue $b^{1-1/p}$.
+# For the second question: what is the eigenvalue of the block of equal entries above, at $p = 1.2$?
 #
 # </details>
 #
@@ -242,8 +242,8 @@ with show.fails("step 3"):
 # </details>
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 3 points: that the bound of Eq. 7 needs p = 1)* **Break the hypothesis.** Give a $2 \times 2$ matrix whose columns
-# have 2-norm at most 1 and whose 100th power has an entry of at least $10^{10}$.
+# **Exercise 3** ★ *(5 min, 3 points: that the bound of Eq. 7 needs p = 1)* **Break the hypothesis.** Give a $2 \times
+# 2$ matrix whose columns have 2-norm at most 1 and whose 100th power has an entry of at least $10^{10}$.
 
 # %%
 my_matrix = None  # exercise 3: two rows of two numbers
@@ -340,36 +340,6 @@ with show.fails("step 1"):
     assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "step 1: Hölder"
 
 # %% [markdown]
-# **Exercise 4** ★ *(5 min, 3 points: how near to 1 the exponent has to be)* Up to which $p$ does the state grow by at most a factor 10 in 500
-# steps for $b = 8$, whatever the blocks? Find it with the slider, then to five decimals.
-
-# %%
-my_p = None  # exercise 4: the largest p, to five decimals
-check("02.4", my_p)
-
-# %% [markdown]
-# <!-- Exercise 02.4: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
-#
-# <details><summary>Hint 1</summary>
-#
-# Section 2 has the largest growth a step.
-#
-# </details>
-#
-# <details><summary>Hint 2</summary>
-#
-# Solve $8^{500(1-1/p)} = 10$.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At
-# $p = 1.0022$ the bound is 9.8, at 1.0023 it is 10.9.
-#
-# </details>
-
-# %% [markdown]
 # ### When float32 overflows
 #
 # > **Theorem 2.** At $p = 1.2$, $b = 8$ the state $(1, \dots, 1)$ can exceed every float32 after 256 steps, and not
@@ -463,6 +433,37 @@ show.figure(
 growth_widget = ch02.growth_widget()
 growth_widget
 
+# %% [markdown]
+# **Exercise 4** ★ *(5 min, 3 points: how near to 1 the exponent has to be)* Up to which $p$ does the state grow by at
+# most a factor 10 in 500 steps for $b = 8$, whatever the blocks? Find it with the slider above, then to five
+# decimals.
+
+# %%
+my_p = None  # exercise 4: the largest p, to five decimals
+check("02.4", my_p)
+
+
+# %% [markdown]
+# <!-- Exercise 02.4: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Theorem 1 has the largest growth a step.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Solve $8^{500(1-1/p)} = 10$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At
+# $p = 1.0022$ the bound is 9.8, at 1.0023 it is 10.9.
+#
+# </details>
 
 # %% [markdown]
 # ### What random columns do
@@ -526,9 +527,9 @@ with show.fails("step 1"):
 
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 3 points: why soft columns forget)* **Predict.** Choose before you run. Blocks of size 8 whose columns are softmax
-# of random normal numbers keep the 1-norm of a state. Two states start 2 apart (in 1-norm), each on a corner of its
-# own, and read the same blocks. When are they less than a millionth apart?
+# **Exercise 5** ★ *(5 min, 3 points: why soft columns forget)* **Predict.** Choose before you run. Blocks of size 8
+# whose columns are softmax of random normal numbers keep the 1-norm of a state. Two states start 2 apart (in 1-norm),
+# each on a corner of its own, and read the same blocks. When are they less than a millionth apart?
 
 # %%
 def forgetting():
@@ -1273,9 +1274,10 @@ with show.fails("step 1"):
     assert sp.expand(new - least).is_nonnegative, "step 1: one token"
 
 # %% [markdown]
-# **Exercise 6** ★ *(10 min, 4 points: how long a head that counts can be vouched for)* **A proof step.** *For how long* is a head without repair vouched for? It loses at most the share $e$ of its
-# mass at every token ($q = 0$, $r = 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and
-# $s$ that gives the largest $t$ with $(1-e)^t > s$.
+# **Exercise 6** ★ *(10 min, 4 points: how long a head that counts can be vouched for)* **A proof step.** *For how
+# long* is a head without repair vouched for? It loses at most the share $e$ of its mass at every token ($q = 0$, $r =
+# 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and $s$ that gives the largest $t$ with
+# $(1-e)^t > s$.
 
 # %%
 my_tokens = None  # exercise 6: a function of e and s, 0 < e < 1 and 0 < s < 1
@@ -1659,10 +1661,10 @@ walk_widget = show.moving.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]
-# **Exercise 7** ★★ *(20 min, 4 points: which counters fit in blocks of a given size)* A block of size $b$ with columns on the simplex can
-# have a fifth root of unity as an eigenvalue only if $b \ge 5$. Why, and what does that say about the smallest
-# `softmax` model for Sum(5)? Train `h=8, b=4` and see. Then, with as many heads as you like in one layer: which is
-# the least $b$ for a counter modulo $M = 6$, 12, 30 and 360?
+# **Exercise 7** ★★ *(20 min, 4 points: which counters fit in blocks of a given size)* A block of size $b$ with
+# columns on the simplex can have a fifth root of unity as an eigenvalue only if $b \ge 5$. Why, and what does that
+# say about the smallest `softmax` model for Sum(5)? Train `h=8, b=4` and see. Then, with as many heads as you like in
+# one layer: which is the least $b$ for a counter modulo $M = 6$, 12, 30 and 360?
 
 # %%
 my_sizes = None  # exercise 7: four numbers, the least b for M = 6, 12, 30 and 360
@@ -1695,6 +1697,144 @@ check("02.7", my_sizes)
 # </details>
 
 # %% [markdown]
+# ### Build it yourself
+#
+# The whole way of this chapter in three functions of your own, with NumPy and nothing of the package: the layer, the
+# run, the proof. At the end they read the network that was trained in section 4.
+
+# %% [markdown]
+# **Exercise 8** ★ *(10 min, 4 points: that a softmax goes along columns)* **Build, step 1 of 3.** The layer. `raw`
+# holds what $g$ makes of the tokens, an array $V \times h \times b \times b$: token, head, row (where to), column
+# (where from). Write the function that turns it into blocks whose columns are probability distributions, by softmax.
+# Numbers as large as 1,000 may come.
+
+# %%
+my_layer = None  # exercise 8: a function of raw, (V, h, b, b); it returns blocks of that shape
+check("02.8", my_layer)
+
+# %% [markdown]
+# <!-- Exercise 02.8: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The second to last index of the array is the row: where a state goes to. A column is what lies along it.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `np.exp(1000)` is infinite. Softmax does not change when a number is subtracted from all entries of a column.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `raw - raw.max(axis=-2, keepdims=True)`, then `np.exp`, then divided by its `sum(axis=-2, keepdims=True)`. Along
+# `axis=-1` it would be the rows that sum to 1: the mass of a state would not be kept, and a snapped block would say where
+# states come from.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 9** ★ *(10 min, 4 points: to run a recurrence of heads)* **Build, step 2 of 3.** The run. Every head
+# starts in its first basis vector. Write the function that reads tokens with the blocks of step 1 and gives the list
+# of the answers, one after each token. `readout(x)` is given the states, an array $h \times b$, and returns the
+# answer.
+
+# %%
+my_answers = None  # exercise 9: a function of A, (V, h, b, b), of readout, and of a list of tokens
+check("02.9", my_answers)
+
+# %% [markdown]
+# <!-- Exercise 02.9: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# All heads at once: `A[token]` is $(h, b, b)$, `x[..., None]` is $(h, b, 1)$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# First the block, then the readout: the first answer is to the first token.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Begin with `x = np.zeros(A.shape[1:3])` and `x[:, 0] = 1`; for each token `x = (A[token] @ x[..., None])[..., 0]`,
+# and `readout(x)` goes into the list. These are the lines of `by_hand` in section 4.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 10** ★★ *(30 min, 5 points: how a search proves something of all strings)* **Build, step 3 of 3.** Snap
+# and prove. Snap the blocks: of each column only the largest entry counts, and head $k$ goes from state to state.
+# `machine` is an automaton as in `task.specification`: `machine.initial`, `machine.transitions[token, q]`,
+# `machine.outputs[q]`. `answer(states)` is the answer of the snapped network when its heads are in these states, a
+# tuple; all start in state 0. Write the search that returns a shortest list of tokens after which the two answers
+# differ, or `None` if there is none: then the network is proved right.
+
+# %%
+my_search = None  # exercise 10: a function of A, (V, h, b, b), of answer, and of machine
+check("02.10", my_search)
+
+# %% [markdown]
+# <!-- Exercise 02.10: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# What decides all that can follow is the pair (states of the heads, state of the machine). There are finitely many.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Breadth first: a queue of pairs, and for each pair the string that led there first. A pair that was met before
+# leads to nothing new.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `goes = A.argmax(2)` snaps: `goes[token, k, s]` is where head $k$ goes from state $s$. Start with the pair
+# `((0,) * h, machine.initial)` and the empty string. Take pairs from the front of the queue; for each token form the
+# next pair, and return the string with that token if `answer` and `machine.outputs` differ there. If the pair is new, put
+# it at the end. When the queue is empty, no string is left over: `None` is a proof. To remember only the states of the
+# heads, or only those of the machine, is not enough: strings that share one of the two can differ in the other.
+#
+# </details>
+
+# %% [markdown]
+# When all three are written, the next cell runs them on the trained network. As in the proof above, only the heads
+# that `verify` followed are searched, and the others vote as badly as they can.
+
+# %%
+if my_layer and my_answers and my_search:
+    net, votes, followed = fits["softmax"].model, head_tables.votes, list(verdict.heads or (0,))
+    layer = net.layers[0]
+    with torch.no_grad():
+        made = layer.generator(net.symbol_inputs()).unflatten(1, (layer.b, layer.h, layer.b))
+    my_A = np.asarray(my_layer(made.transpose(1, 2).double().numpy()))
+
+    def soft_answer(x):
+        x = torch.as_tensor(np.asarray(x), dtype=torch.float32)
+        return int(net.head(net.final_norm(x.flatten())).argmax())
+
+    def safe_answer(states):  # the answer if no states of the other heads can change it
+        logits = head_tables.bias + sum(votes[k, s] for k, s in zip(followed, states))
+        best = int(logits.argmax())
+        lead = logits[best] - logits
+        for k in set(range(layer.h)) - set(followed):
+            lead = lead + (votes[k][:, [best]] - votes[k]).min(0)
+        return best if np.delete(lead, best).min() > 0 else None
+
+    mine = my_answers(my_A, soft_answer, digits[0].tolist())
+    print(f"the soft network, answers of yours and of the package agree: {list(mine) == same}")
+    found = my_search(my_A[:, followed], safe_answer, task.specification)
+    print(f"snapped, proved by your search: {found is None}; by the package: {verdict.proved}")
+
+# %% [markdown]
 # ### A second task: EvenPair(5)
 #
 # *Is the last symbol equal to the first?* The network must store the first symbol for ever and forget all others. A
@@ -1714,12 +1854,12 @@ print(f"(always answering 'no' is right {pair.majority(500):.0%} of the time)")
 print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 
 # %% [markdown]
-# **Exercise 8** ★★★ *(40 min, 5 points: how heads share the work of one machine)* Draw the 11-state machine of EvenPair(5) with
-# `show.automaton_figures.state_diagram(pair.machine)`. Its heads have 8 states each: find out how the trained
-# heads share the work.
+# **Exercise 11** ★★★ *(40 min, 5 points: how heads share the work of one machine)* Draw the 11-state machine of
+# EvenPair(5) with `show.automaton_figures.state_diagram(pair.machine)`. Its heads have 8 states each: find out how
+# the trained heads share the work.
 
 # %% [markdown]
-# <!-- Exercise 02.8: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.11: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2053,13 +2193,13 @@ show.table(
 # a string of 17 is.
 
 # %% [markdown]
-# **Exercise 9** ★★★ *(40 min, 5 points: to tell overflow from drift)* Train row `clip` on ModArith(5)
+# **Exercise 12** ★★★ *(40 min, 5 points: to tell overflow from drift)* Train row `clip` on ModArith(5)
 # (`tables.plan("lrnn/table2", tasks=["modarith"], rows=["clip"], budget="desk")`, two minutes) and find what ends
 # it: print the largest entry of each layer's states by position, and compare its answers with those of
 # `copy.deepcopy(model).double()`. How much is overflow, how much drift?
 
 # %% [markdown]
-# <!-- Exercise 02.9: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.12: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2101,7 +2241,7 @@ show.table(
 # * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term): row
 #   `clip`. With the large weight decay of section 7 it learns length 39 in 1,500 steps of 32 strings on all five
 #   seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499, on one seed nearly. Is it
-#   the growth of section 2, or drift? Exercise 9 finds out.
+#   the growth of section 2, or drift? Exercise 12 finds out.
 #
 # ## 11 What you have learned
 #
@@ -2122,7 +2262,7 @@ show.table(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 9 exercises, 35 points, about 150 minutes:
+# 12 exercises, 48 points, about 200 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -2133,8 +2273,11 @@ show.table(
 # | 5 | [2 What keeps it from exploding](#2-What-keeps-it-from-exploding) | ★ | 5 | 3 | why soft columns forget |
 # | 6 | [5 Why it fades, and what keeps it right](#5-Why-it-fades,-and-what-keeps-it-right) | ★ | 10 | 4 | how long a head that counts can be vouched for |
 # | 7 | [6 The automaton inside](#6-The-automaton-inside) | ★★ | 20 | 4 | which counters fit in blocks of a given size |
-# | 8 | [6 The automaton inside](#6-The-automaton-inside) | ★★★ | 40 | 5 | how heads share the work of one machine |
-# | 9 | [9 The table](#9-The-table) | ★★★ | 40 | 5 | to tell overflow from drift |
+# | 8 | [6 The automaton inside](#6-The-automaton-inside) | ★ | 10 | 4 | that a softmax goes along columns |
+# | 9 | [6 The automaton inside](#6-The-automaton-inside) | ★ | 10 | 4 | to run a recurrence of heads |
+# | 10 | [6 The automaton inside](#6-The-automaton-inside) | ★★ | 30 | 5 | how a search proves something of all strings |
+# | 11 | [6 The automaton inside](#6-The-automaton-inside) | ★★★ | 40 | 5 | how heads share the work of one machine |
+# | 12 | [9 The table](#9-The-table) | ★★★ | 40 | 5 | to tell overflow from drift |
 
 # %% [markdown]
 # ## Read on

@@ -97,8 +97,8 @@ with show.fails("step 1"):
     assert sp.expand(composed - one_by_one) == 0, "step 1: A1 A2 is not A2 A1"
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 2 points: that in floats a tree and a loop are two sums)* **Break the hypothesis.** Section 1 needs that
-# brackets do not matter. Find three floats with $(a + b) + c$ and $a + (b + c)$ at least 1 apart.
+# **Exercise 1** ★ *(5 min, 2 points: that in floats a tree and a loop are two sums)* **Break the hypothesis.** This
+# section needs that brackets do not matter. Find three floats with $(a + b) + c$ and $a + (b + c)$ at least 1 apart.
 
 # %%
 my_floats = None  # exercise 1: three numbers
@@ -219,8 +219,9 @@ schedule_widget = explore(
 schedule_widget
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices does PScan make
-# for $L = 16$? Count the words of more than one letter in the picture of section 2.
+# **Exercise 3** ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices
+# does PScan make for $L = 16$? Count the words of more than one letter in the picture above, which opens with this
+# $L$.
 
 # %%
 my_products = None  # exercise 3: a whole number
@@ -232,7 +233,7 @@ check("03.3", my_products)
 #
 # <details><summary>Hint</summary>
 #
-# Count the words of more than one letter in the picture of section 2.
+# The picture opens with $L = 16$. A word of more than one letter is one product more.
 #
 # </details>
 #
@@ -670,9 +671,10 @@ assert all(made_by_tree(T) < T for T in range(1, 5001)), "step 2: as many produc
 print({T: made_by_tree(T) for T in (8, 500, 5000)})
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most
-# $f(\lceil n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all above it make at most $f(n)$?
-# The statement and its asserts stand below; put $f$ where `None` stands.
+# **Exercise 4** ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The
+# induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most $f(\lceil
+# n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all above it make
+# at most $f(n)$? The statement and its asserts stand below; put $f$ where `None` stands.
 
 # %%
 my_bound = None  # exercise 4: a function of n, the number of nodes of a level
@@ -722,6 +724,52 @@ show.table(
     caption="Matrix products and levels of both. The loop makes no product and takes T steps.",
 )
 
+
+# %% [markdown]
+# **Exercise 5** ★★ *(10 min, 4 points: to see what a test of a scan does not try)* **Find the bug.** A third parallel
+# scan, for numbers and the start 0 (after Hillis and Steele, 1986): in each pass every position takes up the pair
+# that stands `shift` places before it, and `shift` doubles. Two tests pass. And yet it is wrong on almost all other
+# numbers. Why? Write the function as it should be.
+
+# %%
+def doubling_scan(a, b):
+    a, b, shift = np.array(a, float), np.array(b, float), 1
+    while shift < len(a):
+        a[shift:] = a[shift:] * a[:-shift]
+        b[shift:] = a[shift:] * b[:-shift] + b[shift:]
+        shift *= 2
+    return b
+
+
+b = np.arange(1, 501)
+print("all a = 1, a cumulative sum:", np.array_equal(doubling_scan(np.ones(500), b), b.cumsum()),
+      "  all a = 0, resets:", np.array_equal(doubling_scan(np.zeros(500), b), b))  # fmt: skip
+my_scan = None  # exercise 5: a function of a and b that returns the T states
+check("03.5", my_scan)
+
+# %% [markdown]
+# <!-- Exercise 03.5: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Try $T = 2$ with $a_1 = 2$: what does the first pass make of $b_2$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The rule is $(a_2, b_2) \circ (a_1, b_1) = (a_2a_1,\; a_2b_1 + b_2)$. Which $a_2$ stands in the second part?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Exchange the two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
+# product of both halves, in place of the $a$ of the second half alone. Where all $a_t$ are 1, or all are 0, the product
+# is that $a$, so both tests pass. Test a scan on numbers that it cannot pass by luck: random gates, and every $T$ from 1.
+#
+# </details>
+
 # %% [markdown]
 # ## 4 Where does each win?
 #
@@ -769,16 +817,16 @@ race_widget = explore(
 race_widget
 
 # %% [markdown]
-# **Exercise 5** ★★ *(10 min, 4 points: when more work in less depth pays)* Forget the memory: time is
+# **Exercise 6** ★★ *(10 min, 4 points: when more work in less depth pays)* Forget the memory: time is
 # $\max(\text{multiplications}/P, \text{depth})$. From which $P$ on is PScan faster than the loop at $T = 500$,
 # $b = 8$, $h = 8$, one string? And with a batch of 128?
 
 # %%
-my_P = None  # exercise 5: the least P for one string
-check("03.5", my_P)
+my_P = None  # exercise 6: the least P for one string
+check("03.6", my_P)
 
 # %% [markdown]
-# <!-- Exercise 03.5: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.6: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -788,7 +836,7 @@ check("03.5", my_P)
 #
 # <details><summary>Hint 2</summary>
 #
-# PScan's multiplications, from the table of section 4, divided by 500.
+# PScan's multiplications are printed in step 3 of section 3. Divide them by 500.
 #
 # </details>
 #
@@ -885,11 +933,11 @@ print(
 # $A$ has to be made and read.
 
 # %% [markdown]
-# **Exercise 6** ★ *(5 min, 3 points: when a table of letters saves memory)* For how many letters $V$ does a token table save
-# memory, at given $B$ and $T$? Why not in the second layer?
+# **Exercise 7** ★ *(5 min, 3 points: when a table of letters saves memory)* For how many letters $V$ does a token
+# table save memory, at given $B$ and $T$? Why not in the second layer?
 
 # %% [markdown]
-# <!-- Exercise 03.6: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.7: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -947,6 +995,41 @@ for threads in bench:
                 "ours (median), and how many times longer the others took; or why a case was "
                 "not run.",
     )  # fmt: skip
+
+# %% [markdown]
+# **Exercise 8** ★ *(10 min, 3 points: that a step costs more than its arithmetic)* **Read a picture.** JAX compiles
+# both a loop, `lax.scan`, and a tree, `associative_scan`. In the table for one thread there is exactly one case of
+# blocks in which the tree takes less time than the loop. Which? And why there, since one thread wins nothing from
+# depth?
+
+# %%
+my_case = None  # exercise 8: (b, B, T), three whole numbers
+check("03.8", my_case)
+
+# %% [markdown]
+# <!-- Exercise 03.8: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The table has the times of both over ours: look for a row in which `associative_scan` has the smaller number.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# A tree has less to lose where $b^3$ is not much more than $b^2$, and more to win where $T$ is large and little is
+# done at each step.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $b = 2$, $B = 1$, $T = 16{,}384$. One thread does all of the tree's work itself, so depth wins nothing. But each
+# step of a loop has a cost of its own, to start it; with one string and blocks of size 2 a step has next to nothing to
+# compute, and 16,384 starts are most of the time. The tree starts fewer and larger operations. With $b = 4$ or with 128
+# strings the work outweighs the starts, and the loop wins.
+#
+# </details>
 
 # %% [markdown]
 # ### The memory's line
@@ -1264,9 +1347,10 @@ print(f"states right: {torch.allclose(theirs, ours)}; gradient of b right: "
 # | sum in the order in which threads end | another result every time | parts by shape, fixed order |
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 3 points: which products a tree makes)* **Predict.** Choose before you run. In section 8 a state of 0
-# waits through 300 doublings, and PScan gives NaN. Run `tree_scan` of section 3 on the same numbers: at how many
-# steps does it give NaN, compared with PScan? And why does a block with columns on the simplex never do it?
+# **Exercise 9** ★ *(5 min, 3 points: which products a tree makes)* **Predict.** Choose before you run. In this
+# section a state of 0 waited through 300 doublings, and PScan gave NaN. Run `tree_scan` of section 3 on the same
+# numbers: at how many steps does it give NaN, compared with PScan? And why does a block with columns on the simplex
+# never do it?
 
 # %%
 def tree_on_doublings():
@@ -1281,10 +1365,10 @@ def tree_on_doublings():
     return answer, f"NaN at {lost[0]} of 400 steps in the tree, at {lost[1]} in PScan"
 
 
-predict("03.7", tree_on_doublings)
+predict("03.9", tree_on_doublings)
 
 # %% [markdown]
-# <!-- Exercise 03.7: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.9: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1382,12 +1466,12 @@ print(
 )
 
 # %% [markdown]
-# **Exercise 8** ★★★ *(30 min, 4 points: how a GPU would scan long strings)* A scan in **chunks**: cut $T$ into $T/c$ chunks, loop
-# inside all chunks at once for their pairs, loop over the chunks' last states, loop again inside. How many
-# multiplications is that, and which depth? Which $c$ makes the depth least?
+# **Exercise 10** ★★★ *(30 min, 4 points: how a GPU would scan long strings)* A scan in **chunks**: cut $T$ into $T/c$
+# chunks, loop inside all chunks at once for their pairs, loop over the chunks' last states, loop again inside. How
+# many multiplications is that, and which depth? Which $c$ makes the depth least?
 
 # %% [markdown]
-# <!-- Exercise 03.8: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.10: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1452,7 +1536,7 @@ print(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 8 exercises, 26 points, about 80 minutes:
+# 10 exercises, 33 points, about 100 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -1460,10 +1544,12 @@ print(
 # | 2 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★★ | 10 | 4 | what else than A x + b can be scanned |
 # | 3 | [2 The paper's scan, level by level](#2-The-paper's-scan,-level-by-level) | ★ | 5 | 2 | how to count the work of a parallel scan |
 # | 4 | [3 Depth against work](#3-Depth-against-work) | ★★ | 10 | 4 | how an induction counts the products of a tree |
-# | 5 | [4 Where does each win?](#4-Where-does-each-win?) | ★★ | 10 | 4 | when more work in less depth pays |
-# | 6 | [6 The token table](#6-The-token-table) | ★ | 5 | 3 | when a table of letters saves memory |
-# | 7 | [8 Numerics: what overflows, and what never to do](#8-Numerics:-what-overflows,-and-what-never-to-do) | ★ | 5 | 3 | which products a tree makes |
-# | 8 | [9 Two other roads](#9-Two-other-roads) | ★★★ | 30 | 4 | how a GPU would scan long strings |
+# | 5 | [3 Depth against work](#3-Depth-against-work) | ★★ | 10 | 4 | to see what a test of a scan does not try |
+# | 6 | [4 Where does each win?](#4-Where-does-each-win?) | ★★ | 10 | 4 | when more work in less depth pays |
+# | 7 | [6 The token table](#6-The-token-table) | ★ | 5 | 3 | when a table of letters saves memory |
+# | 8 | [7 The recorded benchmark](#7-The-recorded-benchmark) | ★ | 10 | 3 | that a step costs more than its arithmetic |
+# | 9 | [8 Numerics: what overflows, and what never to do](#8-Numerics:-what-overflows,-and-what-never-to-do) | ★ | 5 | 3 | which products a tree makes |
+# | 10 | [9 Two other roads](#9-Two-other-roads) | ★★★ | 30 | 4 | how a GPU would scan long strings |
 
 # %% [markdown]
 # ## Read on
