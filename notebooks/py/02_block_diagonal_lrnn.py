@@ -953,7 +953,7 @@ descent = training.descent.Descent(theirs, optimiser, clip=1.0)
 descent.run(loss_of_fresh_strings, 20, heights=lambda step: [{}])
 same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parameters()))
 assert same, "these lines are not the package's step"
-print(f"the loss falls in 20 steps: {losses[-1] < losses[0]}; the package's loop has the same weights: {same}")
+print(f"the loss falls: {losses[-1] < losses[0]}; the package's loop has the same weights: {same}")
 
 # %% [markdown]
 # ### Watch it train
@@ -1590,7 +1590,8 @@ print("columns that are the basis vector of their largest entry:", int(goes.sum(
 def votes_by_hand(model):
     layer, (readout,) = model.layers[0], model.head
     h, b = layer.h, layer.b
-    seen = model.final_norm(torch.eye(b).double().repeat(1, h)).unflatten(1, (h, b))  # all heads in state s
+    basis = torch.eye(b).double().repeat(1, h)  # row s: all heads in state s
+    seen = model.final_norm(basis).unflatten(1, (h, b))
     votes = torch.einsum("chi,shi->hsc", readout.weight.unflatten(1, (h, b)), seen)
     return votes.detach().numpy(), readout.bias.detach().numpy()
 
@@ -1601,7 +1602,7 @@ def verify_by_hand(model, machine, most=20_000):
     loudest = np.argsort(-np.ptp(votes, axis=1).max(-1), kind="stable")
     for count in range(1, len(loudest) + 1):
         heads, others = loudest[:count], votes[loudest[count:]]
-        least = (others[..., :, None] - others[..., None, :]).min(1).sum(0)  # what the others take at worst
+        least = (others[..., :, None] - others[..., None, :]).min(1).sum(0)  # the others at worst
         met = {(tuple(start[heads].tolist()), machine.initial): None}  # a dict keeps the order
         for states, q in (todo := list(met)):
             for token in range(machine.num_symbols):
@@ -1620,7 +1621,7 @@ by_hand_too = verify_by_hand(snapped, task.specification)
 assert (by_hand_too is not None) == verdict.proved, "these lines are not the package's verify"
 
 # %% tags=["nbval-ignore-output"]
-print("heads that are enough, and pairs of states met:", by_hand_too, " the package's heads:", verdict.heads)
+print("heads that are enough, and pairs met:", by_hand_too, " the package's heads:", verdict.heads)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 print(verdict)

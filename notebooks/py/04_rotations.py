@@ -93,12 +93,26 @@ show.figure(
 
 
 # %% [markdown]
-# Here is the layer in eight lines, step by step as it is written, and beside it the layer of the package, which never
-# multiplies by $A$ at all.
+# Here is the layer from what it learns, step by step as it is written, and beside it the layer of the package, which
+# never multiplies by $A$ at all. A head has angles $\theta$, a free matrix $M$, of which $P = e^{M - M^\top}$ is a
+# rotation (section 2), a decay $\gamma$, and $B$; $A = P\,\mathrm{diag}(R(\theta_1), R(\theta_2), \dots)\,P^\top$.
 
 # %%
+def from_parameters(layer):
+    """gamma A (h, n, n) and xi B (h, n, D) of every head."""
+    matrices = []
+    for gamma_log, theta, M, B in zip(layer.gamma_log, layer.theta, layer.M, layer.B):
+        gamma = torch.exp(-torch.exp(gamma_log))  # in (0, 1), whatever is learned
+        cos, sin = theta.cos(), theta.sin()
+        turns = torch.stack([cos, -sin, sin, cos], 1).unflatten(1, (2, 2))  # R(theta) for each angle
+        P = torch.matrix_exp(M - M.T)
+        xi = ((1 - gamma**2) / (B**2).sum()).sqrt()  # Eq. 11 for c = 1
+        matrices.append((gamma * P @ torch.block_diag(*turns) @ P.T, xi * B))
+    return map(torch.stack, zip(*matrices))
+
+
 def written_out(layer, u):
-    A, B = layer.transition(), layer.xi().view(-1, 1, 1) * layer.B  # (h, n, n) and (h, n, D)
+    A, B = from_parameters(layer)
     x, outputs = torch.zeros(A.shape[:2], dtype=u.dtype), []
     for u_t in u:
         x = (A @ x.unsqueeze(-1)).squeeze(-1) + B @ u_t
@@ -113,6 +127,7 @@ with torch.no_grad():
     convolved = torch.stack(
         [torch.einsum("kij,kj->i", kernel[: t + 1], u[: t + 1].flip(0)) for t in range(200)]
     )
+assert torch.allclose(y, one_by_one), "these lines are not the package's layer"
 print(f"the scan gives what is written out: {torch.allclose(y, one_by_one)}")
 print(f"and so does the convolution of Eq. 12: {torch.allclose(y, convolved + layer.skip * u)}")
 

@@ -313,7 +313,7 @@ for row in ("regulargpt_c2", "regulargpt_c3"):
     with torch.no_grad():
         same = [torch.allclose(tree(net, string), net(string[None])[0], atol=1e-5) for string in strings]
     assert all(same), "these lines are not the package's network"
-    print(f"chunks of {net.chunk}, 2 to {len(strings[-1])} letters: these lines = the package's: {all(same)}")
+    print(f"chunks of {net.chunk}, 2 to 40 letters: these lines = the package's: {all(same)}")
 
 # %% [markdown]
 # The model runs both ways on one set of weights: as a tree, which answers once, and with masks, which answer everywhere.
@@ -2204,7 +2204,7 @@ for chunk in (32, 64, 128, 256):
     cliff = next((length for length, found in zip(lengths, row) if found > 10 * row[0]), None)
     due = next((length for length in lengths if length > chunk ** depths(512, chunk)), None)
     assert cliff == due, "step 7: the cliffs of Table 3"
-    print(f"C = {chunk}: two depths are enough for {chunk**2:,} letters, the perplexity explodes at {cliff}")
+    print(f"C = {chunk}: two depths, up to {chunk**2:,} letters; the perplexity explodes at {cliff}")
 print(f"K = L pays from T = {6 * d + 2 * C:,} on")
 
 # %% tags=["hide-input"]

@@ -1740,7 +1740,8 @@ def weights(b):
     return np.stack([A, B, A, zero], 1)
 
 W0 = weights(large)
-print("columns 1 to 4: answer, q to column 2, q to 3, k to 1, strength", *W0[W0.any(1)].T.tolist(), sep="\n  ")
+print("columns 1 to 4: answer, q to column 2, q to 3, k to 1, strength")
+print(*W0[W0.any(1)].T.tolist(), sep="\n")
 
 # %% [markdown]
 # **Step 1.** At the token 1 the rule copies column 2 into column 1. (In floats; the softmaxes are $e^{-120}$ from picking one column.)
@@ -2122,6 +2123,7 @@ predict("09.8", kept_alive)
 # **Claim.** With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
 #
 # **Exercise 9** ★★ *(10 min, 4 points: why one write counts modulo 2 only)*
+#
 # **Step 1 is yours.** By section 6 each step of $W$ is $g = 1 - \beta|k|^2$ times the one before, so $W_M - W_0$ is a multiple of $W_1 - W_0$. Which? Write it as a function of $g$ and $M$; the assert below, for one number, $w \mapsto g\,w + c$ from $w_0 = 0$ with $w_1 = c$, must hold for $M = 1, \dots, 7$.
 
 # %%
