@@ -92,7 +92,7 @@ def test_finitely_many_states_are_a_special_case(machine):
 
 
 def test_a_layer_that_fades_knows_the_last_two_tokens():
-    """Exercise 9 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
+    """Exercise 10 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
     machine = build((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
     assert not possible_in_one_diagonal_layer(machine).possible
     assert diagonal_clash(machine, 1) is None and constant_clash(machine) is None

@@ -1738,8 +1738,8 @@ check("02.8", my_layer)
 # %% [markdown]
 # **Exercise 9** ★ *(10 min, 4 points: to run a recurrence of heads)* **Build, step 2 of 3.** The run. Every head
 # starts in its first basis vector. Write the function that reads tokens with the blocks of step 1 and gives the list
-# of the answers, one after each token. `readout(x)` is given the states, an array $h \times b$, and returns the
-# answer.
+# of the answers, one after each token. The function `readout` is given the states, an array $h \times b$, and
+# returns the answer.
 
 # %%
 my_answers = None  # exercise 9: a function of A, (V, h, b, b), of readout, and of a list of tokens
@@ -1763,7 +1763,7 @@ check("02.9", my_answers)
 # <details><summary>Solution</summary>
 #
 # Begin with `x = np.zeros(A.shape[1:3])` and `x[:, 0] = 1`; for each token `x = (A[token] @ x[..., None])[..., 0]`,
-# and `readout(x)` goes into the list. These are the lines of `by_hand` in section 4.
+# and what `readout` makes of `x` goes into the list. These are the lines of `by_hand` in section 4.
 #
 # </details>
 
@@ -1771,9 +1771,9 @@ check("02.9", my_answers)
 # **Exercise 10** ★★ *(30 min, 5 points: how a search proves something of all strings)* **Build, step 3 of 3.** Snap
 # and prove. Snap the blocks: of each column only the largest entry counts, and head $k$ goes from state to state.
 # `machine` is an automaton as in `task.specification`: `machine.initial`, `machine.transitions[token, q]`,
-# `machine.outputs[q]`. `answer(states)` is the answer of the snapped network when its heads are in these states, a
-# tuple; all start in state 0. Write the search that returns a shortest list of tokens after which the two answers
-# differ, or `None` if there is none: then the network is proved right.
+# `machine.outputs[q]`. The function `answer` is given a tuple, the states of all heads (all start in state 0), and
+# returns what the snapped network answers there. Write the search that returns a shortest list of tokens after which
+# the two answers differ, or `None` if there is none: then the network is proved right.
 
 # %%
 my_search = None  # exercise 10: a function of A, (V, h, b, b), of answer, and of machine
