@@ -864,6 +864,67 @@ def _triple_layer(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return W1, np.full(n**4, -2), W2
 
 
+def _chunked(row, C, empty):
+    row = [empty] * (-len(row) % C) + list(row)
+    return [row[start : start + C] for start in range(0, len(row), C)]
+
+
+def _chunks(answer) -> None:
+    agree(answer, _chunked, [([1, 2, 3], 2, 0), ([1, 2, 3, 4], 2, 0), ([5], 3, 7), ([5, 6, 7, 8], 3, 0), ([1, 2], 4, 9),
+                             ([[[0, 1], [1, 0]]], 2, [[1, 0], [0, 1]])])  # fmt: skip
+
+
+def _merged(chunk):
+    made, *later = chunk
+    for B in later:
+        s = made[:, :, None] + B[None] - 1
+        made = (np.maximum(2 * s - 0.5, 0) - np.maximum(2 * s - 1.5, 0)).sum(1)
+    return made
+
+
+def _merge(answer) -> None:
+    draw = np.random.default_rng(0)
+    for errors, (n, C) in itertools.product((0, 1 / 8), ((2, 2), (3, 2), (3, 3), (4, 5))):
+        for _ in range(20):
+            maps = np.eye(n)[draw.integers(n, size=(C, n))]
+            off = draw.choice([-errors, errors], maps.shape)
+            made = numbers(call(answer, list(maps + off)), (n, n), "the product").astype(float)
+            which = "each entry off by an eighth" if errors else "without errors"
+            claim(np.allclose(made, reduce(np.matmul, maps)),
+                  f"{', '.join(str(one.astype(int).tolist()) for one in maps)}, {which}, gave "
+                  f"{shown(made.round(3).tolist())}")  # fmt: skip
+
+
+def _made_rows(word, A, C):
+    row, rows = [A[v] for v in word], []
+    while len(row) > 1:
+        row = [_merged(chunk) for chunk in _chunked(row, C, np.eye(len(A[0])))]
+        rows.append(row)
+    return rows
+
+
+def _tree(answer) -> None:
+    draw = np.random.default_rng(0)
+    for name, (C, T) in itertools.product(("S_3", "Tomita 3"), ((2, 2), (2, 8), (2, 11), (3, 9), (3, 14), (2, 64))):
+        machine = machine_of(name)
+        n, word = machine.num_states, draw.integers(machine.num_symbols, size=T).tolist()
+        A = np.eye(n)[machine.transitions] + draw.uniform(-1 / 8, 1 / 8, (machine.num_symbols, n, n))
+        rows, text = call(answer, word, list(A), C), f"{name}, C = {C}, the word {shown(word)}"
+        if not isinstance(rows, (list, tuple)):
+            raise CannotJudge(f"a list of rows is asked for, one for each depth, got {shown(rows)}")
+        claim(len(rows) == depth_count(T, C), f"{text}: {len(rows)} depths, and the package's tree has others")
+        for depth, row in enumerate(rows):
+            places = kept_positions(T, C, depth)
+            made = numbers(list(row), (None, n, n), f"depth {depth}").astype(float)
+            claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}")
+            for node, last in zip(made, places):
+                piece, states = word[max(0, last + 1 - C ** (depth + 1)) : last + 1], np.arange(n)
+                for letter in piece:
+                    states = machine.transitions[letter][states]
+                claim(np.allclose(node, np.eye(n)[states]), f"{text}: at depth {depth} the node over {shown(piece)} is "
+                                                            f"{shown(node.round(3).tolist())}")  # fmt: skip
+
+
 EXERCISES = (
     Exercise("08.1", _node_count, lambda: 501),
     Exercise("08.2", _twice, lambda: {2, 4}),
@@ -872,7 +933,10 @@ EXERCISES = (
     Exercise("08.6", _harmless, lambda: "EvenPair(2)"),
     Exercise("08.8", _zeros, lambda: lambda layers: (layers + 1) * 2**layers),
     Exercise("08.9", _reach, lambda: Fraction(1, 6)),
-    prediction("08.10", ("about half", "most, not all", "all"), "all"),
-    Exercise("08.11", _clusters, lambda: (2, 1)),
-    Exercise("08.12", _threshold, lambda: 4),
+    Exercise("08.10", _chunks, lambda: _chunked),
+    Exercise("08.11", _merge, lambda: _merged),
+    Exercise("08.12", _tree, lambda: _made_rows),
+    prediction("08.13", ("about half", "most, not all", "all"), "all"),
+    Exercise("08.14", _clusters, lambda: (2, 1)),
+    Exercise("08.15", _threshold, lambda: 4),
 )

@@ -726,14 +726,52 @@ def _factor(answer) -> None:
             claim(same(given, w), f"M = {M}, g = {g}: W_M - W_0 is {w} times W_1 - W_0, not {shown(given)} times")
 
 
+def _in_turn(W, keys, values, betas, size):
+    for k, v, beta in zip(keys, values, betas):
+        W = W + beta * np.outer(v - W @ k, k)
+    return W
+
+
+def _in_chunks(answer) -> None:
+    draw = np.random.default_rng(0)
+    same_keys = np.array([[1.0, 0.0], [1.0, 0.0]])
+    cases = [(np.zeros((1, 2)), np.eye(2), np.array([[1.0], [2.0]]), np.ones(2), 2),
+             (np.zeros((1, 2)), same_keys, np.array([[1.0], [2.0]]), np.ones(2), 2)]  # fmt: skip
+    for T, size in ((4, 2), (7, 3), (5, 8), (6, 1)):
+        cases.append((draw.normal(size=(2, 3)).round(1), draw.normal(size=(T, 3)).round(1),
+                      draw.normal(size=(T, 2)).round(1), draw.uniform(0, 1, T).round(1), size))  # fmt: skip
+    for case in cases:
+        made, wanted = numbers(call(answer, *case), case[0].shape, "W").astype(float), _in_turn(*case)
+        claim(np.allclose(made, wanted), f"keys {shown(case[1].tolist())}, chunks of {case[4]}: W is "
+              f"{shown(made.round(2).tolist())}, and token by token {shown(wanted.round(2).tolist())}")  # fmt: skip
+
+
+def _writes(answer) -> None:
+    if not isinstance(answer, (list, tuple, np.ndarray)) or len(answer) == 0:
+        raise CannotJudge(f"a list of writes such as [(0, 1), (1, -1)] is asked for, got {shown(answer)}")
+    writes = numbers(list(answer), (None, 2), "the writes").tolist()
+    claim(len(writes) <= 1000, "a thousand writes are more than enough")
+    says, last = [Fraction(0)] * 6, {}
+    for letter, value in writes:
+        claim(letter in range(6) and value in (1, -1), f"({letter:g}, {value:g}) is not a letter 0 to 5 and +1 or -1")
+        lacks = int(value) - says[int(letter)]
+        says = [said + (lacks if other == letter else -lacks / 5) for other, said in enumerate(says)]
+        last[int(letter)] = int(value)
+    margin, letter = min((says[letter] * value, letter) for letter, value in last.items())
+    claim(margin <= 0, f"every written letter has its sign; the least sure is letter {letter}, answered "
+                       f"{float(says[letter]):.3f}")  # fmt: skip
+
+
 EXERCISES = (
     Exercise("09.1", _step, lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)),
-    Exercise("09.2", _configurations, lambda: lambda n, size: configurations(size, n)),
-    Exercise("09.3", _words, lambda: ("(1()", "1(()")),
-    Exercise("09.4", _depth, lambda: 11),
-    Exercise("09.5", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
-    Exercise("09.6", _ones, lambda: 618),
-    Exercise("09.7", _before, lambda: ((1, 1), (2, 0))),
-    prediction("09.8", tuple(range(6)), 2),
-    Exercise("09.9", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
+    Exercise("09.2", _in_chunks, lambda: _in_turn),
+    Exercise("09.3", _configurations, lambda: lambda n, size: configurations(size, n)),
+    Exercise("09.4", _words, lambda: ("(1()", "1(()")),
+    Exercise("09.5", _writes, lambda: [(letter, 1) for letter in range(6)]),
+    Exercise("09.6", _depth, lambda: 11),
+    Exercise("09.7", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
+    Exercise("09.8", _ones, lambda: 618),
+    Exercise("09.9", _before, lambda: ((1, 1), (2, 0))),
+    prediction("09.10", tuple(range(6)), 2),
+    Exercise("09.11", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
 )

@@ -398,13 +398,17 @@ def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
 # --- the exercises ---------------------------------------------------------------------------------------------------
 
 
-def _two_families(answer) -> None:
+def _typed(answer) -> MooreMachine:
     if not isinstance(answer, str):
         raise CannotJudge(f"the answer should be a regular expression, got {shown(answer)}")
     try:
-        machine = my_machine(answer, "ab")
+        return my_machine(answer, "ab")
     except ValueError as error:
         raise CannotJudge(str(error)) from None
+
+
+def _two_families(answer) -> None:
+    machine = _typed(answer)
     signed, positive = foretell(machine, "signed"), foretell(machine, "non-negative")
     claim(signed.layers == 1, f"gates in [-1, 1]: {signed.verdict}")
     claim(positive.least is None, f"gates in [0, 1]: {positive.verdict}")
@@ -450,6 +454,14 @@ def _shares(answer) -> None:
         claim(math.isclose(given, 1 / 3, abs_tol=0.004), f"{shown(answer)}: how many permutations have the right sign?")
 
 
+def _by_depth(answer) -> None:
+    machine = _typed(answer)
+    reflections, phases = foretell(machine, "reflections"), foretell(machine, "complex")
+    claim(reflections.layers == 1, f"products of reflections: {reflections.verdict}")
+    claim(phases.layers != 1, f"complex phases: {phases.verdict}")
+    claim(phases.layers is not None, f"complex phases: {phases.verdict}, and the number should be known")
+
+
 EXERCISES = (
     Exercise("10.1", _first_below, lambda: _mended),
     Exercise("10.2", _reflection, lambda: lambda i, j, Q: [
@@ -457,6 +469,7 @@ EXERCISES = (
     Exercise("10.3", _count, lambda: 3),
     prediction("10.4", ("1", "2", "3", "none"), "3"),
     Exercise("10.5", _two_families, lambda: "(b|ab*a)*"),
-    Exercise("10.7", _positions, lambda: (79, 236)),
-    Exercise("10.8", _shares, lambda: (1 / 3, 1 / 3)),
+    Exercise("10.7", _by_depth, lambda: "(ab)*"),
+    Exercise("10.8", _positions, lambda: (79, 236)),
+    Exercise("10.9", _shares, lambda: (1 / 3, 1 / 3)),
 )  # fmt: skip

@@ -101,7 +101,8 @@ tree_widget = explore(
 tree_widget
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 2 points: how large the tree is)* **Predict.** $T = 500$, $C = 2$. How many nodes has the tree, the letters not counted?
+# **Exercise 1** ★ *(5 min, 2 points: how large the tree is)* **Predict.** $T = 500$, $C = 2$. How many nodes has the
+# tree, the letters not counted?
 
 # %%
 my_nodes = None  # a whole number
@@ -208,8 +209,8 @@ with show.fails("step 2"):
 print(f"C = {C}, steps 1, 2: routes by distance {dict(ways)}")
 
 # %% [markdown]
-# **Exercise 2** ★ *(5 min, 2 points: why steps must be powers of the chunk)* **Break the hypothesis.** As in section 1, $C = 3$, but steps of $2^\ell$, two depths. Which distances $m - n$
-# come by two routes?
+# **Exercise 2** ★ *(5 min, 2 points: why steps must be powers of the chunk)* **Break the hypothesis.** As above,
+# $C = 3$, but steps of $2^\ell$, two depths. Which distances $m - n$ come by two routes?
 
 # %%
 my_twice = None  # a set of distances
@@ -548,8 +549,9 @@ show.table(
 # gate for every pair of actions: the lemma says what *can* be, not what is learned.
 
 # %% [markdown]
-# **Exercise 3** ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: the weights of one layer of ReLUs that multiplies *three* matrices of
-# bits with one-hot rows at once, $\mathrm{ReLU}([\mathrm{Flat}(A), \mathrm{Flat}(B), \mathrm{Flat}(C)]\,W_1 + c)\,W_2 = \mathrm{Flat}(ABC)$, with at most $n^4$ hidden units.
+# **Exercise 3** ★★ *(15 min, 4 points: what larger chunks cost)* **Code.** Chunks of three: the weights of one layer
+# of ReLUs that multiplies *three* matrices of bits with one-hot rows at once, $\mathrm{ReLU}([\mathrm{Flat}(A),
+# \mathrm{Flat}(B), \mathrm{Flat}(C)]\,W_1 + c)\,W_2 = \mathrm{Flat}(ABC)$, with at most $n^4$ hidden units.
 
 # %%
 my_triple = None  # a function of n; it returns W1 (3 n n, units), c (units,) and W2 (units, n n)
@@ -581,8 +583,9 @@ check("08.3", my_triple)
 # </details>
 
 # %% [markdown]
-# **Exercise 4** ★★ *(15 min, 4 points: when AND gates are fewer)* **A proof step.** With $m$ actions and $n$ states, when are $m^2$ AND gates fewer than $n^3$ units? For which groups, if a
-# state is an element of the group? And why never for $n \ge 2$ states whose words act in all $n^n$ ways?
+# **Exercise 4** ★★ *(15 min, 4 points: when AND gates are fewer)* **A proof step.** With $m$ actions and $n$ states,
+# when are $m^2$ AND gates fewer than $n^3$ units? For which groups, if a state is an element of the group? And why
+# never for $n \ge 2$ states whose words act in all $n^n$ ways?
 
 # %% [markdown]
 # <!-- Exercise 08.4: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
@@ -939,7 +942,8 @@ show.table(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 2 points: where the order of composition shows)* Find a word over the letters `s` and `t` of $S_3$, as short as can be, that the printed order gets wrong.
+# **Exercise 5** ★ *(5 min, 2 points: where the order of composition shows)* Find a word over the letters `s` and `t`
+# of $S_3$, as short as can be, that the printed order gets wrong.
 
 # %%
 my_word = None  # a text such as "sst"
@@ -991,8 +995,9 @@ with show.fails("step 7"):
     assert all_right(lambda earlier, later: compose(later, earlier)), "step 7: the printed order"
 
 # %% [markdown]
-# **Exercise 6** ★★ *(10 min, 4 points: when the order of composition does not matter)* **A proof step.** The printed order errs on no word of a commutative machine. Prove it. Then find a
-# machine that is not commutative and where it never errs either (section 4 names some), and say why.
+# **Exercise 6** ★★ *(10 min, 4 points: when the order of composition does not matter)* **A proof step.** The printed
+# order errs on no word of a commutative machine. Prove it. Then find a machine that is not commutative and where it
+# never errs either (step 4 names some), and say why.
 
 # %%
 my_language = None  # its name, for example "Tomita 5"
@@ -1203,8 +1208,9 @@ with show.fails("step 5"):
         assert numbers == {float(d), float(o)}, f"step 5: {len(numbers)} numbers after layer {layer}"
 
 # %% [markdown]
-# **Exercise 7** ★★ *(10 min, 2 points: how late errors of floats would matter)* How many layers does Lemma 1's recursion last, for a permutation of $n$ states, before the worst errors of
-#  size $e = 2^{-k}$ have left nothing of the ones? What does the answer say about float32 as the only source of errors?
+# **Exercise 7** ★★ *(10 min, 2 points: how late errors of floats would matter)* How many layers does Lemma 1's
+# recursion last, for a permutation of $n$ states, before the worst errors of size $e = 2^{-k}$ have left nothing of
+# the ones? What does the answer say about float32 as the only source of errors?
 
 # %% [markdown]
 # <!-- Exercise 08.7: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
@@ -1217,7 +1223,7 @@ with show.fails("step 5"):
 #
 # <details><summary>Hint 2</summary>
 #
-# And the zeros? Section 5 and exercise 8 have them.
+# And the zeros? Step 6 above and exercise 8 have them.
 #
 # </details>
 #
@@ -1232,8 +1238,9 @@ with show.fails("step 5"):
 # %% [markdown]
 # ### A step for you
 #
-# **Exercise 8** ★ *(10 min, 3 points: how the errors of zeros add up)* **A proof step.** Step 6 says how zeros grow: in units of $e$ they are $z_0 = 1$ and $z_{\ell+1} = 2\,(2^\ell + z_\ell)$. Solve it: the line that is
-# missing is $z_\ell$ as a function of $\ell$. The statement and its `assert` stand here.
+# **Exercise 8** ★ *(10 min, 3 points: how the errors of zeros add up)* **A proof step.** Step 6 says how zeros grow:
+# in units of $e$ they are $z_0 = 1$ and $z_{\ell+1} = 2\,(2^\ell + z_\ell)$. Solve it: the line that is missing is
+# $z_\ell$ as a function of $\ell$. The statement and its `assert` stand here.
 
 # %%
 my_zeros = None  # a function of the number of layers
@@ -1400,8 +1407,9 @@ noise_widget
 # layer normalisation, which may do what the second ReLU does here. We measure it in section 7.
 
 # %% [markdown]
-# **Exercise 9** ★★ *(15 min, 4 points: how a second ReLU removes errors)* **A proof step.** Prove that $\mathrm{ReLU}(gs - \frac{g-1}2) - \mathrm{ReLU}(gs - \frac{g+1}2)$, $g > 1$, is
-# exact for inputs within $\frac14 - \frac1{4g}$ of bits, and that no function of $a + b$ can reach $\frac14$.
+# **Exercise 9** ★★ *(15 min, 4 points: how a second ReLU removes errors)* **A proof step.** Prove that
+# $\mathrm{ReLU}(gs - \frac{g-1}2) - \mathrm{ReLU}(gs - \frac{g+1}2)$, $g > 1$, is exact for inputs within
+# $\frac14 - \frac1{4g}$ of bits, and that no function of $a + b$ can reach $\frac14$.
 
 # %%
 my_reach = None  # for g = 3, the largest error that is removed wholly, to three decimals
@@ -1422,6 +1430,128 @@ check("08.9", my_reach)
 # $s \ge 1 - 2e = \frac12 + \frac1{2g}$, and there both ReLUs are on: $gs - \frac{g-1}2 - gs + \frac{g+1}2 = 1$.
 # Otherwise $s \le 2e = \frac12 - \frac1{2g}$, and both are off: 0. With errors of $\frac14$ two ones and a one
 # with a zero can both have $a + b = \frac32$.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 10** ★ *(10 min, 3 points: what a tree does with a row that does not fill its chunks)*
+# **Build, step 1 of 3.** Now the model of this chapter from nothing: its layer as this section repaired it, used at
+# every depth. First the chunks. `my_chunks(row, C, empty)` cuts a list into chunks of $C$, in order; where the row
+# does not fill them, as often as needed `empty` stands in front of it. So `my_chunks([1, 2, 3], 2, 0)` is
+# `[[0, 1], [2, 3]]`.
+
+# %%
+my_chunks = None  # exercise 10: a function of a list, C and what stands before its start
+check("08.10", my_chunks)
+
+# %% [markdown]
+# <!-- Exercise 08.10: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# How many places are missing? `-len(row) % C` says it, and it is 0 where nothing is.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Put what is missing in front, and cut:
+#
+# ```
+# def my_chunks(row, C, empty):
+#     row = [empty] * (-len(row) % C) + list(row)
+#     return [row[start : start + C] for start in range(0, len(row), C)]
+# ```
+#
+# In front, because the answer is that of the *last* position: its tree has to be full at the end of the string.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 11** ★★ *(15 min, 4 points: how a layer composes and repairs at once)* **Build, step 2 of 3.** The layer:
+# `my_merge(chunk)` takes a list of $C \ge 2$ matrices (arrays of bits with one-hot rows, each entry off by up to
+# $\frac18$) and returns the *exact* product, the earlier word first. Nothing but sums and ReLUs is needed.
+
+# %%
+my_merge = None  # exercise 11: a function of a list of n x n arrays
+check("08.11", my_merge)
+
+# %% [markdown]
+# <!-- Exercise 08.11: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Two matrices first. The unit $(i, k, j)$ reads $s = A_{ik} + B_{kj} - 1$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# One ReLU at $s$ is Lemma 1, and passes errors on. Which two ReLUs make 0 of all $s \le \frac14$ and 1 of all
+# $s \ge \frac34$?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# $\mathrm{ReLU}(2s - \frac12) - \mathrm{ReLU}(2s - \frac32)$ is exactly 0 or 1 for errors of up to
+# $\frac18$, as *A layer that repairs* shows; the sum over $k$ is the product. A longer chunk is merged from the left:
+#
+# ```
+# def my_merge(chunk):
+#     made, *later = chunk
+#     for B in later:
+#         s = made[:, :, None] + B[None] - 1  # places i, k, j
+#         made = (np.maximum(2 * s - 0.5, 0) - np.maximum(2 * s - 1.5, 0)).sum(1)
+#     return made
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 12** ★★ *(20 min, 5 points: that one layer at every depth is a whole model)* **Build, step 3 of 3.** The
+# tree: `my_tree(word, A, C)` takes two letters or more (numbers), the matrix `A[v]` of each letter (off by up to
+# $\frac18$, as above), and returns the rows of the tree: one for each depth, each a list of the matrices of its
+# nodes. So the last row is one matrix, the action of the whole word. Use your two functions; what stands before the
+# start?
+#
+# It is compared with the truth, node by node, and with the number of depths and of nodes of the package's tree. Then
+# your model has done what the experiment above did with the layer that repairs: no error is left at any depth.
+
+# %%
+my_tree = None  # exercise 12: a function of a list of numbers, a list of n x n arrays, and C
+check("08.12", my_tree)
+
+# %% [markdown]
+# <!-- Exercise 08.12: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The rows get shorter by the factor $C$, until one matrix is left.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Before the start stands the empty word. Which matrix is its action?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# With identities before the start, as section 3 has it:
+#
+# ```
+# def my_tree(word, A, C):
+#     row, rows = [A[v] for v in word], []
+#     while len(row) > 1:
+#         row = [my_merge(chunk) for chunk in my_chunks(row, C, np.eye(len(A[0])))]
+#         rows.append(row)
+#     return rows
+# ```
+#
+# That is RegularGPT without attention: attention only brings the nodes of a chunk together, which is what `my_chunks`
+# does here.
 #
 # </details>
 
@@ -1521,8 +1651,9 @@ print(*table1.reasons(arithmetic), sep="\n")
 
 
 # %% [markdown]
-# **Exercise 10** ★ *(5 min, 3 points: what a layer that knows a machine does at depths it was never used at)* **Predict** before you run: the net of section 6 has read
-#  strings of up to 40 bits, in six depths. Now 32 strings of 2,048 bits, eleven depths: how many answers are right?
+# **Exercise 13** ★ *(5 min, 3 points: what a layer that knows a machine does at depths it was never used at)*
+# **Predict** before you run: the net of this section has read strings of up to 40 bits, in six depths. Now 32 strings
+# of 2,048 bits, eleven depths: how many answers are right?
 
 # %%
 def far_beyond():
@@ -1531,14 +1662,14 @@ def far_beyond():
     return said, f"Right at 2,048 bits: {right:.0%} of 32 strings"
 
 
-predict("08.10", far_beyond)
+predict("08.13", far_beyond)
 
 # %% [markdown]
-# <!-- Exercise 08.10: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.13: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
-# Section 7 looks at the depths 6, 7 and 8.
+# Every depth uses the same layer. What does the eleventh one read, if the tenth one is right?
 #
 # </details>
 #
@@ -1786,15 +1917,16 @@ with show.fails("step 3"):
         assert tuple(map(len, up_to)) == COUNTS[name], f"step 3: {name} has {[*map(len, up_to)]}"
 
 # %% [markdown]
-# **Exercise 11** ★ *(5 min, 2 points: how the length of words limits clusters)* **Predict.** Before you run anything: how many clusters does a layer show that sees words of exactly 8 letters, for
-# Tomita 5 (an even number of 0s and of 1s, 4 states), and for $(aa)^*$ (2 states)?
+# **Exercise 14** ★ *(5 min, 2 points: how the length of words limits clusters)* **Predict.** Before you run anything:
+# how many clusters does a layer show that sees words of exactly 8 letters, for Tomita 5 (an even number of 0s and of
+# 1s, 4 states), and for $(aa)^*$ (2 states)?
 
 # %%
 my_clusters = None  # two numbers, for example (4, 2)
-check("08.11", my_clusters)
+check("08.14", my_clusters)
 
 # %% [markdown]
-# <!-- Exercise 08.11: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.14: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2235,14 +2367,15 @@ for chunk in (2, 128):
     print(f"C = {chunk}: masks take {ch08.masks_over_tree(chunk):.1f} times as long as the tree")
 
 # %% [markdown]
-# **Exercise 12** ★ *(5 min, 2 points: what whole depths do to a count of costs)* $T = 512$, $C = 64$: below which $K/L$ is attention cheaper, with whole depths?
+# **Exercise 15** ★ *(5 min, 2 points: what whole depths do to a count of costs)* $T = 512$, $C = 64$: below which
+# $K/L$ is attention cheaper, with whole depths?
 
 # %%
 my_threshold = None  # a number
-check("08.12", my_threshold)
+check("08.15", my_threshold)
 
 # %% [markdown]
-# <!-- Exercise 08.12: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.15: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2305,7 +2438,7 @@ check("08.12", my_threshold)
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 12 exercises, 34 points, about 105 minutes:
+# 15 exercises, 46 points, about 150 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -2318,9 +2451,12 @@ check("08.12", my_threshold)
 # | 7 | [5 Errors grow](#5-Errors-grow) | ★★ | 10 | 2 | how late errors of floats would matter |
 # | 8 | [5 Errors grow](#5-Errors-grow) | ★ | 10 | 3 | how the errors of zeros add up |
 # | 9 | [5 Errors grow](#5-Errors-grow) | ★★ | 15 | 4 | how a second ReLU removes errors |
-# | 10 | [6 Trained: Parity from 40 letters to 500](#6-Trained:-Parity-from-40-letters-to-500) | ★ | 5 | 3 | what a layer that knows a machine does at depths it was never used at |
-# | 11 | [7 What the layers hold](#7-What-the-layers-hold) | ★ | 5 | 2 | how the length of words limits clusters |
-# | 12 | [10 What it costs](#10-What-it-costs) | ★ | 5 | 2 | what whole depths do to a count of costs |
+# | 10 | [5 Errors grow](#5-Errors-grow) | ★ | 10 | 3 | what a tree does with a row that does not fill its chunks |
+# | 11 | [5 Errors grow](#5-Errors-grow) | ★★ | 15 | 4 | how a layer composes and repairs at once |
+# | 12 | [5 Errors grow](#5-Errors-grow) | ★★ | 20 | 5 | that one layer at every depth is a whole model |
+# | 13 | [6 Trained: Parity from 40 letters to 500](#6-Trained:-Parity-from-40-letters-to-500) | ★ | 5 | 3 | what a layer that knows a machine does at depths it was never used at |
+# | 14 | [7 What the layers hold](#7-What-the-layers-hold) | ★ | 5 | 2 | how the length of words limits clusters |
+# | 15 | [10 What it costs](#10-What-it-costs) | ★ | 5 | 2 | what whole depths do to a count of costs |
 
 # %% [markdown]
 # ## Read on

@@ -162,7 +162,8 @@ memory_widget = explore(
 memory_widget
 
 # %% [markdown]
-# **Exercise 1** ★ *(10 min, 4 points: why the delta rule is cheap)* **Code.** One step of the delta rule, `(W, k, v, beta) -> W`, without the matrix $I - \beta kk^\top$: only vectors, and one outer product.
+# **Exercise 1** ★ *(10 min, 4 points: why the delta rule is cheap)* **Code.** One step of the delta rule,
+# `(W, k, v, beta) -> W`, without the matrix $I - \beta kk^\top$: only vectors, and one outer product.
 
 # %%
 my_step = None  # a function of W (m, n), k (n,), v (m,), beta
@@ -181,6 +182,60 @@ check("09.1", my_step)
 #
 # `lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)`: what the memory's answer to $k$ lacks
 # is added to it.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 2** ★★ *(15 min, 4 points: what may not be done at once)* **Find the bug.** The delta rule asks the
+# memory before every write. To be quick this function asks once for a whole chunk of `size` tokens, and writes the
+# chunk by one product of matrices. With one-hot keys that are all different it gives what the rule gives, token by
+# token. When not? Mend it: same arguments, the right $W$.
+
+# %%
+def delta_in_chunks(W, keys, values, betas, size):
+    """W (m, n), keys (T, n), values (T, m), betas (T,) -> W after T tokens."""
+    for start in range(0, len(keys), size):
+        K, V, b = (part[start : start + size] for part in (keys, values, betas))
+        said = K @ W.T  # (chunk, m): what the memory says to each key
+        W = W + (b[:, None] * (V - said)).T @ K
+    return W
+
+
+my_delta = None  # exercise 2: a function of (W, keys, values, betas, size)
+check("09.2", my_delta)
+
+# %% [markdown]
+# <!-- Exercise 09.2: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Write two values with one key, in one chunk. What should the memory say to it then?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The second token of a chunk has to ask the memory that the first one has written to.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `said` is what the memory says *before* the chunk. A token whose key is not orthogonal to those of earlier
+# tokens of its chunk corrects an answer that is not the memory's any more: two writes with one key add up, where the
+# second should replace the first. One after the other it is right, and `size` plays no part:
+#
+# ```
+# def my_delta(W, keys, values, betas, size):
+#     for k, v, beta in zip(keys, values, betas):
+#         W = W + beta * np.outer(v - W @ k, k)
+#     return W
+# ```
+#
+# Chunks can be kept. The corrections $u_t = \beta_t\,(v_t - W k_t - \sum_{s<t} (k_s\cdot k_t)\,u_s)$ of a chunk are the
+# solution of a triangular system, and this is how fast kernels of the delta rule do it: with
+# `M = np.eye(len(K)) + np.tril(b[:, None] * (K @ K.T), -1)` write
+# `W + np.linalg.solve(M, b[:, None] * (V - said)).T @ K`.
 #
 # </details>
 
@@ -452,14 +507,16 @@ with show.fails("step 1"):
         assert all(alike), "step 1: the output is a function of the counts and the last token"
 
 # %% [markdown]
-# **Exercise 2** ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the number of configurations, and write it as a function of $n$ and $|\Sigma|$. Section 2 has the formula. Where does the proof of Proposition 3.4 break for two layers?
+# **Exercise 3** ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the
+# number of configurations, and write it as a function of $n$ and $|\Sigma|$. Step 2 above has the formula. Where does
+# the proof of Proposition 3.4 break for two layers?
 
 # %%
 my_configurations = None  # a function of (n, number of tokens)
-check("09.2", my_configurations)
+check("09.3", my_configurations)
 
 # %% [markdown]
-# <!-- Exercise 09.2: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.3: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1229,14 +1286,16 @@ reset_widget = explore(
 reset_widget
 
 # %% [markdown]
-# **Exercise 3** ★★ *(10 min, 4 points: what a sum cannot tell apart)* **Break the hypothesis.** Give two legal words of *four* tokens over `( ) 1` which one layer of addition cannot tell apart though their labels differ. (Section 5 has two of five.)
+# **Exercise 4** ★★ *(10 min, 4 points: what a sum cannot tell apart)* **Break the hypothesis.** Give two legal words
+# of *four* tokens over `( ) 1` which one layer of addition cannot tell apart though their labels differ. (*Try* above
+# has two of four and five.)
 
 # %%
 my_words = None  # two texts, for example ("((1)", "1(()")
-check("09.3", my_words)
+check("09.4", my_words)
 
 # %% [markdown]
-# <!-- Exercise 09.3: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.4: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1248,6 +1307,53 @@ check("09.3", my_words)
 #
 # `(1()` and `1(()`. Both have two `(`, one `)` and one `1`, and `)` is the last token of both;
 # but they end at the depths 0 and 1.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 5** ★★ *(15 min, 4 points: how many keys a memory has room for)* **Break a model.** A memory by the delta
+# rule, $\beta = 1$, $W_0 = 0$, stores +1 or -1 with each of six letters, and is read by its sign. Its six unit keys
+# have *five* dimensions: any two of them have the scalar product $-\frac15$ (the corners of a simplex). After one,
+# two, three or four writes, whatever they are, every letter that was written is answered with the sign that was
+# written to it last: it looks right. Find a list of writes after which some letter is not.
+
+# %%
+def six_answers(writes):
+    """What the memory says to each of the six letters, after writes (letter 0 to 5, +1 or -1)."""
+    products = 1.2 * np.eye(6) - 0.2  # of the keys
+    says = np.zeros(6)
+    for letter, number in writes:
+        says = says + (number - says[letter]) * products[letter]
+    return says
+
+
+for writes in ([(0, 1)], [(0, 1), (1, 1)], [(0, 1), (1, 1), (0, -1)]):
+    print(writes, six_answers(writes).round(3))
+my_writes = None  # exercise 5: a list such as [(0, 1), (1, 1), (0, -1)]
+check("09.5", my_writes)
+
+# %% [markdown]
+# <!-- Exercise 09.5: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# What do the six keys add up to, and so the six answers?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Write the same number to one letter after the other.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `[(0, 1), (1, 1), (2, 1), (3, 1), (4, 1)]`: now letter 0 is answered $-0.29$. The six keys add up to 0 (the
+# square of the length of their sum is $6 - 30\cdot\frac15 = 0$), so the six answers of *any* $W$ do, and no memory at
+# all answers six times +1. Five letters could be kept, but not by writing each once: every write with
+# $\beta = 1$ takes a fifth of its correction from all others. Keys that are not orthogonal are right as long as few
+# were written.
 #
 # </details>
 
@@ -1405,14 +1511,16 @@ leak_widget
 # So the paper's 100 % for DeltaNet on Dyck-1, on strings of up to 100 brackets, is a result about **bounded depth**: a leak of $1/10{,}000$ is enough for it, as section 5 proved.
 
 # %% [markdown]
-# **Exercise 4** ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use section 6's formula.
+# **Exercise 6** ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak
+# $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use this section's
+# formula.
 
 # %%
 my_depth = None  # a whole number
-check("09.4", my_depth)
+check("09.6", my_depth)
 
 # %% [markdown]
-# <!-- Exercise 09.4: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.6: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1629,14 +1737,15 @@ with show.fails("step 1"):
 # | SRWM | not decided here | not decided here | yes (section 7) |
 
 # %% [markdown]
-# **Exercise 5** ★★ *(10 min, 4 points: how two reflections count)* Two unit keys in the plane whose two reflections ($\beta = 2$ each) count modulo 3.
+# **Exercise 7** ★★ *(10 min, 4 points: how two reflections count)* Two unit keys in the plane whose two reflections
+# ($\beta = 2$ each) count modulo 3.
 
 # %%
 my_keys = None  # two pairs of numbers
-check("09.5", my_keys)
+check("09.7", my_keys)
 
 # %% [markdown]
-# <!-- Exercise 09.5: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.7: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2027,14 +2136,15 @@ with show.fails("step 2"):
     assert due / 2 < first_errors(0.0) < 1.5 * due, "step 2: noise wins about then"
 
 # %% [markdown]
-# **Exercise 6** ★ *(5 min, 3 points: how fast an eigenvalue near -1 forgets)* **Predict.** $\beta = 1.99$ and noise $10^{-3}$. After about how many 1s is parity lost? (Within 5 %.)
+# **Exercise 8** ★ *(5 min, 3 points: how fast an eigenvalue near -1 forgets)* **Predict.** $\beta = 1.99$ and noise
+# $10^{-3}$. After about how many 1s is parity lost? (Within 5 %.)
 
 # %%
 my_ones = None  # a number
-check("09.6", my_ones)
+check("09.8", my_ones)
 
 # %% [markdown]
-# <!-- Exercise 09.6: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.8: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2056,15 +2166,18 @@ check("09.6", my_ones)
 # </details>
 
 # %% [markdown]
-# **Exercise 7** ★★ *(15 min, 4 points: why a reflection needs something to reflect)* **A proof step.** With $W_0 = 0$ one layer of the delta rule reads $a^t$, and its output alternates between two values. Prove that one of them is 0. What must a token before the string do, and what must $a$ do, so that they are $+1$ and $-1$? (All keys, and the query, are one unit vector.)
+# **Exercise 9** ★★ *(15 min, 4 points: why a reflection needs something to reflect)* **A proof step.** With $W_0 = 0$
+# one layer of the delta rule reads $a^t$, and its output alternates between two values. Prove that one of them is 0.
+# What must a token before the string do, and what must $a$ do, so that they are $+1$ and $-1$? (All keys, and the
+# query, are one unit vector.)
 
 # %%
 my_tokens = None  # ((beta, v) of the token before, (beta, v) of a)
-check("09.7", my_tokens)
+check("09.9", my_tokens)
 
 
 # %% [markdown]
-# <!-- Exercise 09.7: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.9: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2088,7 +2201,10 @@ check("09.7", my_tokens)
 # </details>
 
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 3 points: that rounding can keep what exact numbers lose)* **Predict** before you run: section 9's counter in float32, without noise, moves from $w$ to $w + \beta(\frac12 - w)$ at every 1, and below $\beta = 2$ it should come ever nearer to $\frac12$. Of $\beta = 1.5, 1.6, 1.7, 1.8, 1.9$, how many still tell the parity of 20,000 ones?
+# **Exercise 10** ★ *(5 min, 3 points: that rounding can keep what exact numbers lose)* **Predict** before you run:
+# this section's counter in float32, without noise, moves from $w$ to $w + \beta(\frac12 - w)$ at every 1, and below
+# $\beta = 2$ it should come ever nearer to $\frac12$. Of $\beta = 1.5, 1.6, 1.7, 1.8, 1.9$, how many still tell the
+# parity of 20,000 ones?
 
 # %%
 def kept_alive():
@@ -2097,10 +2213,10 @@ def kept_alive():
     said = ", ".join(f"β = {beta}: {at or 'never'}" for beta, at in lost.items())
     return list(lost.values()).count(None), f"Ones until parity is lost, {said}"
 
-predict("09.8", kept_alive)
+predict("09.10", kept_alive)
 
 # %% [markdown]
-# <!-- Exercise 09.8: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.10: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2120,11 +2236,15 @@ predict("09.8", kept_alive)
 # %% [markdown]
 # ### One write counts modulo 2 and nothing else
 #
-# **Claim.** With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
+# **Claim.** With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only
+# if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
 #
-# **Exercise 9** ★★ *(10 min, 4 points: why one write counts modulo 2 only)*
+# **Exercise 11** ★★ *(10 min, 4 points: why one write counts modulo 2 only)*
 #
-# **Step 1 is yours.** By section 6 each step of $W$ is $g = 1 - \beta|k|^2$ times the one before, so $W_M - W_0$ is a multiple of $W_1 - W_0$. Which? Write it as a function of $g$ and $M$; the assert below, for one number, $w \mapsto g\,w + c$ from $w_0 = 0$ with $w_1 = c$, must hold for $M = 1, \dots, 7$.
+# **Step 1 is yours.** By section 6 each
+# step of $W$ is $g = 1 - \beta|k|^2$ times the one before, so $W_M - W_0$ is a multiple of $W_1 - W_0$. Which? Write
+# it as a function of $g$ and $M$; the assert below, for one number, $w \mapsto g\,w + c$ from $w_0 = 0$ with
+# $w_1 = c$, must hold for $M = 1, \dots, 7$.
 
 # %%
 my_factor = None  # a function of (g, M)
@@ -2135,10 +2255,10 @@ if my_factor is not None:
         assert sp.expand(w - sp.sympify(my_factor(g, M)) * c) == 0, (
             "step 1: W_M - W_0 is factor times W_1 - W_0"
         )
-check("09.9", my_factor)
+check("09.11", my_factor)
 
 # %% [markdown]
-# <!-- Exercise 09.9: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.11: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2161,7 +2281,7 @@ check("09.9", my_factor)
 # </details>
 
 # %% [markdown]
-# **Step 2.** The factor, as a polynomial in $g$, is $w_M / c$. Its only real zero is $-1$, and that for even $M$ alone. ($M = 2, \dots, 12$, all real roots counted exactly, a sample of the lengths; the solution of exercise 9 has the argument for all $M$.)
+# **Step 2.** The factor, as a polynomial in $g$, is $w_M / c$. Its only real zero is $-1$, and that for even $M$ alone. ($M = 2, \dots, 12$, all real roots counted exactly, a sample of the lengths; the solution of exercise 11 has the argument for all $M$.)
 
 # %% tags=["proof-modulo"]
 g, c, w = *sp.symbols("g c"), sp.Integer(0)
@@ -2468,19 +2588,21 @@ with show.fails("step 1"):
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 9 exercises, 34 points, about 100 minutes:
+# 11 exercises, 42 points, about 130 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
 # | 1 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★ | 10 | 4 | why the delta rule is cheap |
-# | 2 | [2 What addition knows](#2-What-addition-knows) | ★★★ | 30 | 5 | how much a layer of addition can remember |
-# | 3 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 10 | 4 | what a sum cannot tell apart |
-# | 4 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★ | 5 | 3 | how deep a leaking counter counts |
-# | 5 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★★ | 10 | 4 | how two reflections count |
-# | 6 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | how fast an eigenvalue near -1 forgets |
-# | 7 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 15 | 4 | why a reflection needs something to reflect |
-# | 8 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | that rounding can keep what exact numbers lose |
-# | 9 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 10 | 4 | why one write counts modulo 2 only |
+# | 2 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★★ | 15 | 4 | what may not be done at once |
+# | 3 | [2 What addition knows](#2-What-addition-knows) | ★★★ | 30 | 5 | how much a layer of addition can remember |
+# | 4 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 10 | 4 | what a sum cannot tell apart |
+# | 5 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 15 | 4 | how many keys a memory has room for |
+# | 6 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★ | 5 | 3 | how deep a leaking counter counts |
+# | 7 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★★ | 10 | 4 | how two reflections count |
+# | 8 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | how fast an eigenvalue near -1 forgets |
+# | 9 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 15 | 4 | why a reflection needs something to reflect |
+# | 10 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | that rounding can keep what exact numbers lose |
+# | 11 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 10 | 4 | why one write counts modulo 2 only |
 
 # %% [markdown]
 # ## 14 Read on

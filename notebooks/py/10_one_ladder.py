@@ -120,9 +120,9 @@ cell_widget
 # or exact by construction (one-hot columns). Section 3 counts this.
 
 # %% [markdown]
-# **Exercise 1** ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first position,
-# counted from 1, at which the mean over the last ten positions is below 85 % (before the tenth: the mean so far),
-# or None. Mend it.
+# **Exercise 1** ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first
+# position, counted from 1, at which the mean over the last ten positions is below 85 % (before the tenth: the mean so
+# far), or None. Mend it.
 
 # %%
 def first_below(right):
@@ -394,8 +394,8 @@ print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and aga
 # of the other families, stands in `lrnnlab.algebra.lasting`.)
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of `i`, `j` and
-# `Q` that returns the matrix of the reflection that exchanges two basis vectors, as a list of rows.
+# **Exercise 2** ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of
+# `i`, `j` and `Q` that returns the matrix of the reflection that exchanges two basis vectors, as a list of rows.
 
 # %%
 my_reflection = None  # exercise 2: a function of (i, j, Q)
@@ -423,8 +423,8 @@ check("10.2", my_reflection)
 # </details>
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 3 points: to count reflections)* How many reflections does the permutation $0 \to 1 \to 2 \to 0$,
-# $3 \leftrightarrow 4$ of six points take?
+# **Exercise 3** ★ *(5 min, 3 points: to count reflections)* How many reflections does the permutation
+# $0 \to 1 \to 2 \to 0$, $3 \leftrightarrow 4$ of six points take?
 
 # %%
 my_count = None  # exercise 3: a number
@@ -509,8 +509,8 @@ show.table(
 
 
 # %% [markdown]
-# **Exercise 4** ★ *(5 min, 3 points: that depth buys groups)* **Predict.** Choose before you run: how many layers of complex
-# phases does $S_4$ take?
+# **Exercise 4** ★ *(5 min, 3 points: that depth buys groups)* **Predict.** Choose before you run: how many layers of
+# complex phases does $S_4$ take?
 
 # %%
 def layers_of_s4():
@@ -542,9 +542,9 @@ predict("10.4", layers_of_s4)
 # </details>
 
 # %% [markdown]
-# **Exercise 5** ★★ *(10 min, 4 points: to tell two families apart)* **Break the hypothesis.** Gates that may be negative: a
-# regular expression over `a` and `b` whose machine one layer of gates in $[-1, 1]$ holds, and no number of layers
-# of gates in $[0, 1]$.
+# **Exercise 5** ★★ *(10 min, 4 points: to tell two families apart)* **Break the hypothesis.** Gates that may be
+# negative: a regular expression over `a` and `b` whose machine one layer of gates in $[-1, 1]$ holds, and no number
+# of layers of gates in $[0, 1]$.
 
 # %%
 my_expression = None  # exercise 5: a text
@@ -572,8 +572,8 @@ check("10.5", my_expression)
 # </details>
 
 # %% [markdown]
-# **Exercise 6** ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the last letter
-# equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
+# **Exercise 6** ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the
+# last letter equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
 
 # %% [markdown]
 # <!-- Exercise 10.6: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
@@ -592,7 +592,43 @@ check("10.5", my_expression)
 #
 # <details><summary>Solution</summary>
 #
-# Section 3: for two letters `foretell` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 the loop only adds; bounded states leave that $01$ adds nothing, so 0 and 1 add opposite amounts, and after $01$ and then 1 the sum is that of a single 1: the two words leave it in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+# For two letters `foretell` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 the loop only adds; bounded states leave that $01$ adds nothing, so 0 and 1 add opposite amounts, and after $01$ and then 1 the sum is that of a single 1: the two words leave it in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 7** ★★ *(15 min, 4 points: that families differ by depth, too)* **Break a model.** Exercise 5 had a
+# machine that one family holds and another never does. Families differ by depth as well. Design a machine, as a
+# regular expression over `a` and `b`, that breaks *one* layer of complex phases: products of reflections (the family
+# `reflections`) hold it in one layer, complex phases (`complex`) do not, and `foretell` knows how many layers of them
+# do.
+
+# %%
+my_deep_one = None  # exercise 7: a text
+check("10.7", my_deep_one)
+
+# %% [markdown]
+# <!-- Exercise 10.7: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Theorem 4: complex phases fade or turn, and then the order of two tokens is lost. Which strings ask for the
+# order all the time?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The tokens take turns.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `(ab)*`. One layer of complex phases confuses in the end $(ab)^n$, which is in it, and $aa(ab)^n$, which is
+# not: $ab$ leads both back to where they were. Two layers hold it: the lower one shows the token before, and with it
+# every mistake is seen at once. Two reflections a token hold it in one layer: resets of a part of the state do not
+# commute, which phases do.
 #
 # </details>
 
@@ -635,17 +671,17 @@ if pairs:
 # Squashed states and one-hot columns mend their errors at every step, and nothing grows.
 
 # %% [markdown]
-# **Exercise 7** ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a phase that
-# should turn by $\pi$ at each 1 and turns by $\pi + 0.02$. All tokens are 1. From which position on is its sign
-# wrong for the first time, and from which is it right again? (It answers by the sign of the real part, from 1 at
+# **Exercise 8** ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a
+# phase that should turn by $\pi$ at each 1 and turns by $\pi + 0.02$. All tokens are 1. From which position on is its
+# sign wrong for the first time, and from which is it right again? (It answers by the sign of the real part, from 1 at
 # the start.)
 
 # %%
-my_positions = None  # exercise 7: two numbers
-check("10.7", my_positions)
+my_positions = None  # exercise 8: two numbers
+check("10.8", my_positions)
 
 # %% [markdown]
-# <!-- Exercise 10.7: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.8: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -784,16 +820,16 @@ for name, one in (("DeltaNet, beta up to 2", net), ("dictionary", knows)):
     f"probe reads it in {probed:.1%}")
 
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 2 points: what a quotient is worth)* A net tracks the sign in $S_3$ and nothing else: it answers with
-# one of the three permutations of the right sign, each as often as the others. How often is it right, and how
-# often is one that answers with always the same permutation of that sign?
+# **Exercise 9** ★ *(5 min, 2 points: what a quotient is worth)* A net tracks the sign in $S_3$ and nothing else: it
+# answers with one of the three permutations of the right sign, each as often as the others. How often is it right,
+# and how often is one that answers with always the same permutation of that sign?
 
 # %%
-my_shares = None  # exercise 8: two numbers
-check("10.8", my_shares)
+my_shares = None  # exercise 9: two numbers
+check("10.9", my_shares)
 
 # %% [markdown]
-# <!-- Exercise 10.8: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.9: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -855,7 +891,7 @@ show.table(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 8 exercises, 26 points, about 80 minutes:
+# 9 exercises, 30 points, about 95 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -865,8 +901,9 @@ show.table(
 # | 4 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★ | 5 | 3 | that depth buys groups |
 # | 5 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★ | 10 | 4 | to tell two families apart |
 # | 6 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★★ | 20 | 2 | that one more layer can help |
-# | 7 | [5 How long? The error horizon](#5-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
-# | 8 | [7 From the net back to a machine](#7-From-the-net-back-to-a-machine) | ★ | 5 | 2 | what a quotient is worth |
+# | 7 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★ | 15 | 4 | that families differ by depth, too |
+# | 8 | [5 How long? The error horizon](#5-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
+# | 9 | [7 From the net back to a machine](#7-From-the-net-back-to-a-machine) | ★ | 5 | 2 | what a quotient is worth |
 
 # %% [markdown]
 # ## Read on
