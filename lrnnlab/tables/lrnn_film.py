@@ -8,6 +8,7 @@ Letters: V vocabulary, C classes, h heads, b block size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,7 @@ def line(record: dict) -> str:
     return f"{len(record['frames'])} frames of {record['steps']} steps, right at the end {record['metrics']['accuracy_all']:.4f}"
 
 
-def table(records: list[dict]) -> str:
+def table(records: Sequence[dict]) -> str:
     """A line a record."""
     return "\n".join(map(line, records))
 

@@ -2279,7 +2279,7 @@ print(f"the averages are those of their rows: {right}")
 # %% [markdown]
 # ## 13 Exercises
 #
-# They stand in the sections that they are about. `hint("04.2")` and `solution("04.2")` show what is folded there.
+# They stand in the sections that they are about. `hint("04.1")` and `solution("04.1")` show what is folded there.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->

@@ -1434,8 +1434,8 @@ check("08.9", my_reach)
 # </details>
 
 # %% [markdown]
-# **Exercise 10** ★ *(10 min, 3 points: what a tree does with a row that does not fill its chunks)*
-# **Build, step 1 of 3.** Now the model of this chapter from nothing: its layer as this section repaired it, used at
+# **Exercise 10** ★ *(10 min, 3 points: what a tree does with a row that does not fill its chunks)* **Build,
+# step 1 of 3.** Now the model of this chapter from nothing: its layer as this section repaired it, used at
 # every depth. First the chunks. `my_chunks(row, C, empty)` cuts a list into chunks of $C$, in order; where the row
 # does not fill them, as often as needed `empty` stands in front of it. So `my_chunks([1, 2, 3], 2, 0)` is
 # `[[0, 1], [2, 3]]`.
