@@ -149,7 +149,7 @@ import json, os
 for folder, folders, files in os.walk("/"):
     folders[:] = [one for one in folders if (folder, one) not in (("/", "proc"), ("/", "usr"))]
     for file in files:
-        if file.startswith(("ps1_", "ps2_", "ps3_", "ps4_")):
+        if file.startswith(("ps1_", "ps2_", "ps3_", "ps4_", "ps5_")):
             exec(open(os.path.join(folder, file)).read())
         if file.endswith(".ipynb"):
             for cell in json.load(open(os.path.join(folder, file)))["cells"]:

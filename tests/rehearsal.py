@@ -167,7 +167,7 @@ def listeners(place: Path) -> Iterator[tuple[dict[str, str], Callable[[], list[s
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="rehearsal.py", description=__doc__.partition("\n")[0])
-    parser.add_argument("--set", default="ps1", help="ps1 to ps4")
+    parser.add_argument("--set", default="ps1", help="ps1 to ps5")
     parser.add_argument("--count", type=int, default=200, help="how many (200)")
     parser.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
     parser.add_argument("--kinds", default="", help="only kinds whose name contains this")

@@ -20,7 +20,7 @@ from lrnnlab.course.sets import HEADER, HIDDEN, SOLUTION, find, inside, load, wi
 from lrnnlab.course.submissions import read
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("ps1", "ps2", "ps3", "ps4")
+NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5")
 every_set = pytest.mark.parametrize("name", NAMES)
 
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
