@@ -169,6 +169,7 @@ memory_widget
 my_step = None  # a function of W (m, n), k (n,), v (m,), beta
 check("09.1", my_step)
 
+
 # %% [markdown]
 # <!-- Exercise 09.1: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
 #
@@ -1293,6 +1294,7 @@ reset_widget
 # %%
 my_words = None  # two texts, for example ("((1)", "1(()")
 check("09.4", my_words)
+
 
 # %% [markdown]
 # <!-- Exercise 09.4: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
