@@ -648,7 +648,10 @@ def test_controls_carry_the_names_of_the_text():
     assert dict(made.controls["task"].options) == {"S₃": "S_3", "D₂": "D_2"} and made.values["task"] == "S_3"
     assert dict(made.controls["rule"].options) == {"one_layer": "clip"}  # a label that was given stays
     book = flipbook(made)
-    assert book.control == "θ₁" and book.others["task"] == "S₃" and "Here θ₁ = 1." in book.frames[1].alt
+    assert [control.name for control in book.controls] == ["θ₁", "task"] and book.others["rule"] == "one_layer"
+    assert [frame.alt.rpartition("Here ")[2] for frame in book.frames] == [
+        f"θ₁ = {angle}, task = {task}." for angle in (0, 1) for task in ("S₃", "D₂")
+    ]
 
 
 def test_tables_show_the_field_s_names_and_words_for_truth():

@@ -48,7 +48,8 @@ def frame(model: Net, task: Task, step: int, seed: int) -> dict:
 
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks import Sum
-    >>> net = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", head="linear")
+    >>> net = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none",
+    ...             start="first", head="linear")
     >>> made = frame(net, Sum(2), 0, 0)
     >>> len(made["matrices"]), len(made["places"]) // STRINGS, len(made["right"])
     (16, 2, 10)
