@@ -649,7 +649,7 @@ def test_controls_carry_the_names_of_the_text():
     assert dict(made.controls["rule"].options) == {"one_layer": "clip"}  # a label that was given stays
     book = flipbook(made)
     assert [control.name for control in book.controls] == ["θ₁", "task"] and book.others["rule"] == "one_layer"
-    assert [frame.alt.rpartition("Here ")[2] for frame in book.frames] == [
+    assert [frame.alt.rpartition("Here ")[2].strip() for frame in book.frames] == [
         f"θ₁ = {angle}, task = {task}." for angle in (0, 1) for task in ("S₃", "D₂")
     ]
 
