@@ -34,12 +34,14 @@ PICTURE = """async panel => {
   return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-1", bytes))).join();
 }"""
 RAN = ".jp-CodeCell .jp-InputPrompt:text-matches('[0-9]')"
-# How a run that was asked for stands.  A kernel that has just started may miss the first message: then the
-# cells go back to "[ ]" while it idles, and a reader would press again.
+# How a run that was asked for stands; a cell whose code is folded shows no number.  A kernel that has just started may
+# miss the first message: then the cells go back to "[ ]" while it idles, and a reader would press again.
 STATE = """([panel, first]) => {
-  const counts = [...panel.querySelectorAll(".jp-CodeCell .jp-InputPrompt")].map(prompt => prompt.textContent.trim());
+  const all = [...panel.querySelectorAll(".jp-CodeCell")]
+    .map(cell => cell.querySelector(".jp-InputPrompt")).map(prompt => prompt?.textContent.trim());
+  const counts = all.filter(Boolean);
   if (panel.querySelector("[data-mime-type='application/vnd.jupyter.error']")) return "failed";
-  if (counts.every((count, n) => count === `[${n + first}]:`)) return "finished";
+  if (all.every((count, n) => !count || count === `[${n + first}]:`)) return "finished";
   const idle = panel.querySelector(".jp-Notebook-ExecutionIndicator[data-status=idle]");
   return idle && counts.every(count => count === "[ ]:") ? "missed" : null;
 }"""

@@ -150,7 +150,7 @@ def test_recurrent_delta_computes_parity_for_100_000_tokens():
 @pytest.mark.parametrize("rates", [1, 4])
 def test_srwm_computes_parity_for_100_000_tokens(rates):
     layer, bits = SelfReferential(4, heads=1, rates=rates), random_bits(100_000)
-    proof = of_the_proof("srwm", 1)
+    proof = of_the_proof("srwm", 2)
     W = proof["weights"](120.0)
     filled(layer, W0=np.concatenate([W[:12], *[W[12:]] * rates])[None])
     with torch.no_grad():

@@ -37,17 +37,15 @@ def folded(cell: NotebookNode) -> str:
     hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
     if hidden is False or not cell.source.strip():
         return ""
-    if hidden or HIDDEN & set(cell.metadata.get("tags", ())):
-        return f"Code, {lines}"
     try:
         body = ast.parse(cell.source).body
-    except SyntaxError:  # a magic: its author wants it seen
-        return ""
+    except SyntaxError:  # a magic
+        body = []
     if any(map(_imports, body)) and all(_imports(part) or _greets(part) for part in body):
         return f"Code: imports, {lines}"
     if any(map(_draws, body)) and all(_draws(part) or _stands_by(part) for part in body):
         return f"Code of the picture, {lines}"
-    return ""
+    return f"Code, {lines}" if hidden or HIDDEN & set(cell.metadata.get("tags", ())) else ""
 
 
 def fold(notebook: NotebookNode) -> NotebookNode:

@@ -11,7 +11,8 @@ from pygments.formatters import HtmlFormatter
 LIGHT, DARK = "xcode", "monokai"  # pygments' styles of code
 
 SHEET = """
-@font-face { font-family: "Lrnnlab Math"; src: url("math.woff2") format("woff2"); }
+@font-face { font-family: "Lrnnlab Math"; src: url("math.woff2") format("woff2");
+  ascent-override: 80%; descent-override: 25%; }  /* its own are those of its tallest sign: lines would seem cut */
 :root { color-scheme: light dark; --ink: #1a1a1a; --paper: #ffffff; --tint: #f5f5f3; --line: #cfcfcb; --way: #00508a;
         --quiet: #666666; --shade: #00000040; --under: var(--paper); }
 body { margin: 0 auto; max-width: 50rem; padding: 0 1rem 3rem; background: var(--paper); color: var(--ink);
