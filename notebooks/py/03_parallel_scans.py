@@ -146,12 +146,13 @@ show.figure(
             "arrowheads get longer.",
 )  # fmt: skip
 
+# %% [markdown]
+# The same level by level, with numbers: $x_t = A_t x_{t-1} + b_t$ for numbers $A_t$ and $b_t$. Play it, or step through it.
+#
+# *Try:* $L = 16$. Which numbers change at the last level, and how far do their arrows reach?
+
 # %%
-schedule_widget = explore(
-    scan_figures.scan_schedule, {"L": [2, 4, 8, 16]}, initial={"L": 16},
-    sentence=ch03.schedule_sentence,
-    alt="The levels of a parallel scan of the chosen length.",
-)  # fmt: skip
+schedule_widget = ch03.levels_widget()
 schedule_widget
 
 
