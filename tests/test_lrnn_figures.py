@@ -16,7 +16,6 @@ from torch.overrides import TorchFunctionMode
 
 from lrnnlab import cli, records, tables
 from lrnnlab.analysis import FLOAT32_MAX, log10_products, overflow_observed, random_blocks
-from lrnnlab.chapters.ch03 import schedule_sentence
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.scans import paper
 from lrnnlab.show import pictures
@@ -72,7 +71,6 @@ def test_products_are_counted_as_the_code_makes_them(L):
     k = L.bit_length() - 1
     assert metrics["made"] == count.made == L // 2 * k - (L - 1)
     assert metrics["levels"] == k and metrics["applied"] == [L // 2] * k
-    assert f"{metrics['made']} products made" in schedule_sentence(L)
 
 
 def test_a_scan_that_multiplies_in_the_wrong_order_is_noticed(monkeypatch):

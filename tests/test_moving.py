@@ -18,7 +18,7 @@ from lrnnlab.book.site.moving import moving_html, script
 from lrnnlab.book.site.pages import Place, framed
 from lrnnlab.book.site.script import SCRIPT
 from lrnnlab.book.site.style import sheet
-from lrnnlab.chapters import ch01, ch02, ch05, ch08
+from lrnnlab.chapters import ch01, ch02, ch03, ch05, ch08
 from lrnnlab.show import moving
 from lrnnlab.show.moving import NAMES, Moving, module
 from lrnnlab.tables import lrnn_film
@@ -29,6 +29,7 @@ MADE = {
     "disc": lambda: ch05.modes_widget("shift by 7, half circle"),
     "simplex": ch02.simplex_widget,
     "killers": ch01.killers_widget,
+    "levels": ch03.levels_widget,
     "film": ch02.film_widget,
     "fields": ch08.exact_fields_widget,
 }
@@ -181,13 +182,28 @@ def film_agrees(asked):
     assert asked("read", "0_") == [0, 1]
 
 
-AGREES = {"film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def levels_agrees(asked):
+    draw = np.random.default_rng(6)
+    for L in (2, 4, 8, 16):
+        A, b = draw.integers(-2, 3, L).tolist(), draw.integers(-3, 4, L).tolist()
+        x = b[:1]
+        for t in range(1, L):
+            x.append(A[t] * x[-1] + b[t])
+        moves = ch03.levels_widget().data["levels"][str(L)]
+        rows, right = asked("rows", moves, A, b), asked("right", moves, L)
+        assert rows[-1] == x and right == [2**level for level in range(len(moves) + 1)]
+        for row, many in zip(rows, right):
+            assert row[:many] == x[:many]
+
+
+AGREES = {"levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
     "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
     "killers": ("c * x - s * y + (1 - size) * px", "c * x + s * y + (1 - size) * px"),
     "fields": ("answer(machine, word.with(k, other)) !== right", "answer(machine, word.with(k, other)) === right"),
     "film": ("DIGITS.indexOf(sign) / 63", "DIGITS.indexOf(sign) / 64"),
+    "levels": ("* found.at(-1)[source]", "* row[target]"),
     "simplex": ("Math.abs(one - b[i]), 0) / 2", "Math.abs(one - b[i]), 0)"),
 }
 
@@ -283,12 +299,19 @@ def film_by_pointer(page):
     page.get_by_role("button", name="pause").click()
 
 
+def levels_by_pointer(page):
+    page.get_by_role("button", name="play").click()
+    page.wait_for_function("document.querySelector('.moving-picture input').value > 1")
+    page.get_by_role("button", name="pause").click()
+
+
 MOVES = {  # name -> (by pointer, what has the focus, a key)
     "walk": (lambda page: page.get_by_role("button", name="read 4").click(), "[role=group] button", "3"),
     "disc": (disc_by_pointer, "[aria-label='mode 5']", "ArrowDown"),
     "killers": (killers_by_pointer, "[aria-label^='gate of \u2212']", "End"),
     "fields": (fields_by_pointer, "[aria-label^='letter 12']", "ArrowUp"),
     "film": (film_by_pointer, "input[type=range]", "ArrowRight"),
+    "levels": (levels_by_pointer, "input[type=range]", "ArrowRight"),
     "simplex": (simplex_by_pointer, "[aria-label='column 3']", "ArrowDown"),
 }
 

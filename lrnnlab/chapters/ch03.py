@@ -16,7 +16,7 @@ positions of a scan (x_0 in front, zeros behind); A transition, x state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.colors import ListedColormap
@@ -32,6 +32,9 @@ from lrnnlab.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, 
 from lrnnlab.tables import lrnn_speed
 from lrnnlab.tables.lrnn_fig1 import schedule
 from lrnnlab.training.steady import steady_arithmetic
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from lrnnlab.show.moving import Moving
 
 BALANCE = 32  # a core of 16 lanes at 2.5 GHz beside a memory of 5 GB/s: 32; an H200 (16,896 lanes, 4.3 TB/s): 31
 LANES = 16  # of single precision, in one vector of a core
@@ -78,17 +81,20 @@ def break_even(T: int, b: int, h: int) -> int:
     return cost("PScan", T, b, h).multiplications // T + 1
 
 
-def schedule_sentence(L: int) -> str:
-    """What the scan of this length takes, in one sentence.
+def levels_widget(L: int = 8) -> Moving:
+    """The scan of a recurrence of one number, level by level, for L = 2, 4, 8 or 16; the moves are those of the code.
 
-    >>> schedule_sentence(8)
-    'Length 8: 3 levels, one after the other, where the loop takes 7 steps; 12 matrices applied and 5 products made.'
+    >>> levels_widget().at
+    {'L': '8', 'level': 1}
     """
-    moves = schedule(L)
-    words = [move.word for level in moves for move in level]
-    made = sum(len(word) > 1 for word in words)
-    return (f"Length {L}: {len(moves)} level{'s' * (len(moves) > 1)}, one after the other, where the loop takes "
-            f"{L - 1} step{'s' * (L > 2)}; {len(words)} matrices applied and {made} products made.")  # fmt: skip
+    from lrnnlab.show.moving import Moving
+
+    A = [1, 2, -1, 1, 1, -1, 2, 1, -1, 1, 1, -1, 1, 2, -1, 1]
+    b = [1, 1, 0, 2, -1, 1, 0, 1, 3, -1, 0, 2, 1, -2, 1, 0]  # b_0 is the state at the start
+    moves = {str(n): [[move._asdict() for move in level] for level in schedule(n)] for n in (2, 4, 8, 16)}
+    alt = ("Rows of numbers, one after each level of a parallel scan, with a button that plays the levels and a slider over "
+           "them; arrows say which number is multiplied and added to which, and states that are right are filled.")  # fmt: skip
+    return Moving("levels", {"levels": moves, "A": A, "b": b}, {"L": str(L), "level": 1}, alt)
 
 
 class Cost(NamedTuple):

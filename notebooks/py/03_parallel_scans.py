@@ -210,18 +210,19 @@ show.figure(
             "arrowheads get longer.",
 )  # fmt: skip
 
+# %% [markdown]
+# The same level by level, with numbers: $x_t = A_t x_{t-1} + b_t$ for numbers $A_t$ and $b_t$. Play it, or step through it.
+#
+# *Try:* $L = 16$. Which numbers change at the last level, and how far do their arrows reach?
+
 # %%
-schedule_widget = explore(
-    scan_figures.scan_schedule, {"L": [2, 4, 8, 16]}, initial={"L": 16},
-    sentence=ch03.schedule_sentence,
-    alt="The levels of a parallel scan of the chosen length.",
-)  # fmt: skip
+schedule_widget = ch03.levels_widget()
 schedule_widget
 
 # %% [markdown]
 # **Exercise 3** ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices
-# does PScan make for $L = 16$? Count the words of more than one letter in the picture above, which opens with this
-# $L$.
+# does PScan make for $L = 16$? In the picture of $L = 8$ they are the words of more than one letter; for $L = 16$ the
+# picture that moves shows from where to where each word leads.
 
 # %%
 my_products = None  # exercise 3: a whole number
@@ -233,7 +234,7 @@ check("03.3", my_products)
 #
 # <details><summary>Hint</summary>
 #
-# The picture opens with $L = 16$. A word of more than one letter is one product more.
+# A word of more than one letter is one product more: draw the four levels of $L = 16$, or count for $L = 4$ first.
 #
 # </details>
 #
