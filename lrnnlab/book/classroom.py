@@ -32,7 +32,7 @@ from lrnnlab.book.footprint import ASK, of_process, parsed
 from lrnnlab.book.running import BookError
 
 CONFIGURATION = Path(".jupyter") / "jupyterhub_config.py"
-PATIENCE = 120  # seconds for the hub itself
+PATIENCE = 120  # seconds for the hub itself, and for each of its answers
 SAMPLE = 0.5  # seconds between two looks at the machine's memory
 
 
@@ -141,7 +141,8 @@ class _Hub:
 
     async def ask(self, path: str, method: str = "GET", body: Any = None) -> Any:
         data = None if method in ("GET", "DELETE") else json.dumps(body or {})
-        request = HTTPRequest(self.address + path, method=method, headers=self.headers, body=data, request_timeout=PATIENCE)
+        request = HTTPRequest(self.address + path, method=method, headers=self.headers, body=data,
+                              request_timeout=PATIENCE, connect_timeout=PATIENCE)  # fmt: skip
         answer = await AsyncHTTPClient().fetch(request)
         return json.loads(answer.body) if answer.body else None
 
