@@ -70,6 +70,7 @@ def required(environ=os.environ):
 
 def open_notebook(page, name):
     """Double-click a notebook in the file browser; gives its panel, with its title on the screen."""
+    close_dialog(page)
     page.locator(f".jp-DirListing-item[title^='Name: {name}.ipynb']").dblclick()
     page.locator(PANEL).locator("h1").first.wait_for()
     tab = page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabLabel")
@@ -92,9 +93,25 @@ def kernel_idle(page):
     page.locator(f"{PANEL} .jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
 
 
+# What JupyterLab says of a machine that is short of something, and mends by itself: another process took a port that a
+# kernel had been given before the kernel bound it, or the server did not answer in time.
+MENDED = ("Kernel Restarting", "Server Connection Error")
+
+
+def close_dialog(page):
+    """Press the button of a dialog that tells of what is mended by itself; AssertionError for any other, with its text."""
+    for dialog in page.locator(".jp-Dialog").all():
+        said = dialog.inner_text()
+        assert said.startswith(MENDED), f"JupyterLab asks: {said}"
+        print(f"JupyterLab said: {said}")
+        dialog.locator(".jp-mod-accept").click()
+        dialog.wait_for(state="detached")
+
+
 def run_all(page):
     """*Run All Cells* from the menu of the notebook in front."""
     kernel_idle(page)
+    close_dialog(page)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 

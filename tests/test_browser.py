@@ -23,8 +23,10 @@ from browser import (
     artefacts,
     change,
     chromium,
+    close_dialog,
     close_notebook,
     finished,
+    kernel_idle,
     kind,
     next_picture,
     open_notebook,
@@ -167,6 +169,25 @@ def test_an_exercise_is_answered_wrong_and_then_right(lab):
         finished(lab, panel, first=count)
         panel.locator(".jp-OutputArea-output pre", has_text=re.compile(f"^{outcome}")).wait_for()
         lab.screenshot(path=artefacts() / f"exercise_{outcome.replace(' ', '_')}.png")
+
+
+def test_a_kernel_that_dies_is_started_again_and_another_dialog_is_told(lab):
+    panel = open_notebook(lab, EXERCISE)
+    write(lab, panel.locator(".jp-CodeCell"), "import os\nos._exit(1)")
+    run_all(lab)
+    lab.locator(".jp-Dialog").wait_for()
+    kernel_idle(lab)
+    close_dialog(lab)
+    write(lab, panel.locator(".jp-CodeCell"), "1 + 1")
+    run_all(lab)
+    finished(lab, panel)
+    lab.get_by_role("menuitem", name="Help", exact=True).click()
+    lab.get_by_role("menuitem", name="About JupyterLab", exact=True).click()
+    lab.locator(".jp-Dialog").wait_for()
+    with pytest.raises(AssertionError, match="JupyterLab asks: "):
+        run_all(lab)
+    lab.keyboard.press("Escape")
+    lab.locator(".jp-Dialog").wait_for(state="detached")
 
 
 def test_a_prediction_is_committed_by_keyboard(lab):
