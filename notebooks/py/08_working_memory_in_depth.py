@@ -1611,9 +1611,10 @@ if desk:
                 "how far a dot is from the stroke, which marks the commonest answer; and how "
                 "far the seeds of one line lie apart.",
     )  # fmt: skip
-for nets in (("regulargpt_c2", "regulargpt_c3"), ("rnn", "transformer")):
+halves = {"RegularGPT": ("regulargpt_c2", "regulargpt_c3"), "the others": ("rnn", "transformer")}
+for half, nets in halves.items():
     show.table(ch08.rows_of_table_1(desk, nets, live),
-               caption="Table 1: percent right beyond the training length, greatest / mean "
+               caption=f"Table 1, {half}: percent right beyond the training length, greatest / mean "
                        "over seeds (how many).")  # fmt: skip
 
 # %% [markdown]
