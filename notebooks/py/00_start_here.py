@@ -181,7 +181,7 @@ check("00.2", my_words)
 # **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of
 # the automaton of Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
 
-# %%
+# %% tags=["hide-input"]
 def one_wrong_arrow():
     arrows = np.array([[(state + digit) % 5 for state in range(5)] for digit in range(5)])
     arrows[1, 4] = 1
