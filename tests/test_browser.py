@@ -92,8 +92,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder, tmp_path_factory):
-    with jupyter_lab(folder, tmp_path_factory.mktemp("state")) as server:
-        yield server
+    with pytest.MonkeyPatch.context() as patch:  # two kernels run side by side: more threads would wait for each other
+        patch.setenv("OMP_NUM_THREADS", "1")
+        with jupyter_lab(folder, tmp_path_factory.mktemp("state")) as server:
+            yield server
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +168,7 @@ def test_a_new_reader_s_first_minutes(browser, tmp_path, monkeypatch):
 
     copies.make(tmp_path / copies.FOLDER)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(ROOT / ".jupyter"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     with jupyter_lab(tmp_path / copies.FOLDER, tmp_path / "state") as server:
         page = new_lab(browser, server, "first")
         panel, opened = open_notebook(page, QUICK), time.monotonic()
@@ -197,23 +200,17 @@ def output(panel, code):
     return cell_of(panel, code).locator(".jp-OutputArea-output pre")
 
 
-def test_a_kernel_that_dies_is_started_again_and_another_dialog_is_told(lab):
+def test_a_kernel_that_dies_is_told_and_started_again(lab, capsys):
     panel = open_notebook(lab, EMPTY)
     write(lab, panel.locator(".jp-CodeCell"), "import os\nos._exit(1)")
     run_all(lab)
     lab.locator(".jp-Dialog").wait_for()
     kernel_idle(lab)
     close_dialog(lab)
+    assert "JupyterLab said: Kernel Restarting" in capsys.readouterr().out
     write(lab, panel.locator(".jp-CodeCell"), "1 + 1")
     run_all(lab)
     finished(lab, panel)
-    lab.get_by_role("menuitem", name="Help", exact=True).click()
-    lab.get_by_role("menuitem", name="About JupyterLab", exact=True).click()
-    lab.locator(".jp-Dialog").wait_for()
-    with pytest.raises(AssertionError, match="JupyterLab asks: "):
-        run_all(lab)
-    lab.keyboard.press("Escape")
-    lab.locator(".jp-Dialog").wait_for(state="detached")
 
 
 def test_a_prediction_is_committed_by_keyboard(lab):
