@@ -92,4 +92,4 @@ def test_the_picture_of_a_step_has_its_numbers_in_their_places():
     shown = {(text.get_position()[0], text.get_position()[1]): text.get_text() for text in axes.texts}
     assert shown[1, 0] == ".70" and shown[0, 1] == "1" and (0, 0) not in shown  # what is nothing is blank
     assert (shown[3, 0], shown[3, 1], shown[5, 0], shown[5, 1]) == (".40", ".60", ".42", ".58")
-    assert (shown[10, 0], shown[11, 1]) == (".70", ".79")
+    assert (shown[8, 0], shown[9, 1]) == (".70", ".79")

@@ -40,6 +40,7 @@ from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, sh
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
 from lrnnlab.records import read_all, recorded_folder
+from lrnnlab.show.names import LOW
 from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
@@ -495,28 +496,28 @@ def step_picture(A: np.ndarray, product: np.ndarray, before: np.ndarray, after: 
 
     >>> axes = step_picture(np.eye(2), np.eye(2), np.array([1.0, 0]), np.array([1.0, 0]), 1, "0").axes[0]
     >>> [text.get_text() for text in axes.texts if "A" in text.get_text()]
-    ['$A_{1}$, token 0', 'so far: $A_{1}$']
+    ['A₁, token 0', 'so far: A₁']
     """
     b = len(A)
-    wide = np.full((b, 2 * b + 8), np.nan)
-    places = {"A": b / 2, "before": b + 1.5, "after": b + 3.5, "product": 3 * b / 2 + 8}
+    wide = np.full((b, 2 * b + 6), np.nan)
+    places = {"A": b / 2, "before": b + 1.5, "after": b + 3.5, "product": 3 * b / 2 + 6}
     for name, values in (("A", A), ("before", before[:, None]), ("after", after[:, None]), ("product", product)):
         left = round(places[name] - values.shape[1] / 2)
         wide[:, left : left + values.shape[1]] = values
     cell = 6.1 / wide.shape[1]
     figure, axes = new_figure(b * cell + 1.15, left=0.55, right=PAGE - 0.55 - 6.1, top=0.45, bottom=0.7)
     _heatmap(axes, wide, 1.0, UNSEEN)
-    so_far = rf"so far: $A_{{{t}}} \cdots A_{{1}}$" if t > 1 else "so far: $A_{1}$"
-    for name, text in (("A", f"$A_{{{t}}}$, token {symbol}"), ("before", f"$x_{{{t - 1}}}$"), ("after", f"$x_{{{t}}}$"),
-                       ("product", so_far)):  # fmt: skip
+    earlier, now = (str(number).translate(LOW) for number in (t - 1, t))  # mathematics would take 30 ms a picture
+    so_far = f"so far: A{now} ⋯ A₁" if t > 1 else "so far: A₁"
+    for name, text in (("A", f"A{now}, token {symbol}"), ("before", f"x{earlier}"), ("after", f"x{now}"), ("product", so_far)):
         axes.text(places[name] - 0.5, -0.8, text, ha="center", va="bottom")
-    for sign, place in ((r"$\cdot$", b), ("=", b + 2)):
+    for sign, place in (("·", b), ("=", b + 2)):
         axes.text(place, (b - 1) / 2, sign, ha="center", va="center", fontsize=SMALL + 4)
     frames = [Rectangle((left - 0.5, -0.5), many, b)
-              for left, many in ((0, b), (b + 1, 1), (b + 3, 1), (b + 8, b))]  # fmt: skip
+              for left, many in ((0, b), (b + 1, 1), (b + 3, 1), (b + 6, b))]  # fmt: skip
     axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor=FAINT, lw=0.8))
-    axes.set_xticks([*range(b), *range(b + 8, 2 * b + 8)], [*range(b)] * 2)
-    axes.set(yticks=range(b), ylabel="to state", xlim=(-0.6, 2 * b + 7.6), ylim=(b - 0.4, -0.6))
+    axes.set_xticks([*range(b), *range(b + 6, 2 * b + 6)], [*range(b)] * 2)
+    axes.set(yticks=range(b), ylabel="to state", xlim=(-0.6, 2 * b + 5.6), ylim=(b - 0.4, -0.6))
     axes.set_xlabel("from state", loc="left")
     return figure
 
