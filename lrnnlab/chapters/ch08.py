@@ -5,7 +5,7 @@
   monoid; it is named by a shortest word that does the same (e: nothing).
 * Noise in the recursion: how errors of the letters grow from layer to layer, with Lemma 1's layer and with one that
   repairs them (``lrnnlab.algebra.composition``).
-* States that gather, depth by depth, and gradients that reach back, position by position.
+* States that gather, depth by depth and net by net, and gradients that reach back, position by position.
 
 Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m elements of the transition monoid; e size of
 the errors; p = P(1).
