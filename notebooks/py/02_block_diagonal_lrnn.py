@@ -1041,6 +1041,25 @@ show.figure(
 )
 
 # %% [markdown]
+# ### Token by token
+#
+# One head at work on a string that is read again and again. Left the block $A_t$ of the token, times the state before it, is the state
+# after it; right the product of all blocks so far. The head starts in state 0, so $x_t$ is column 0 of that product. Entries below
+# 0.005 are left blank.
+#
+# *Try:* go through positions 1 to 12 and follow the dark cell of the state. Then 500: in which heads have the columns of the product
+# become alike, so that the head no longer knows where it started? What does *snapped* change (every column rounded to its largest entry,
+# section 6)? Type a single 0: why does the sum stay, and what becomes of the states?
+
+# %% tags=["nbval-ignore-output"]
+token_widget = ch02.token_widget(
+    {"trained": fits["softmax"].model, "snapped": models.snap(fits["softmax"].model)},
+    task,
+    "0324",
+)
+token_widget
+
+# %% [markdown]
 # ## 5 Why it fades, and what keeps it right
 #
 # Now 2,000 positions, four times further. Four models: the trained `release`, the trained `softmax` as it is, the

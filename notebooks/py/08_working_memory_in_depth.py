@@ -2081,6 +2081,26 @@ print(
 )
 
 # %% [markdown]
+# ### Do other nets gather their states?
+#
+# Six small nets, each on two tasks, trained live for 300 steps on strings of up to 16 bits: RegularGPT, a Transformer, an RNN, the
+# block-diagonal LRNN of chapter 02, an LSTM, and DeltaNet of chapter 09. Of each we look at the vector that its readout reads after the
+# last letter. *The last four* asks for the parity of the last four bits, so what a string does is told by these four.
+
+# %%
+small = {name: ch08.small_nets(name) for name in ("parity", "suffix")}
+
+# %% [markdown]
+# *Try:* Parity at 16 letters, then at 128. Whose clusters stay apart, and whose run into one another where its answers go wrong? Has a net
+# clusters that tell something else than parity, and what does chapter 09 say about it? Then *The last four*: its sixteen states share two
+# answers, so step 1 of the proof above does not hold. Which nets have sixteen clusters or so, and which can afford two? (A recurrence
+# reads on from what it holds.)
+
+# %% tags=["nbval-ignore-output"]
+models_widget = ch08.models_widget(small)
+models_widget
+
+# %% [markdown]
 # ## 8 How far back it looks
 #
 # > **The paper, section 7.4.** "Ideally, we would like to see the receptive field covering the whole input sequence for the case of
@@ -2187,14 +2207,13 @@ for record in gradient_records:
 # A straight line is no more than a hint, and its absence is none at all: of the three RegularGPTs that know the last four bits, one
 # has a straighter line than any that knows Parity (blue, on the right). It looks at what it does not need.
 #
-# A picture to play with: four small nets on two tasks, trained live on strings of up to 16 bits, looked at on 64. (The block-diagonal
-# LRNN is the layer of chapter 02.)
+# A picture to play with: four of the small nets of section 7, trained live on strings of up to 16 bits, looked at on 64.
 
 # %% tags=["nbval-ignore-output"]
 positions = (3, 7, 11, 15, 23, 31, 47, 63)
 readers = {
-    "Parity": ch08.small_readers("parity", positions),
-    "the last four": ch08.small_readers("suffix", positions),
+    "Parity": ch08.small_readers("parity", small["parity"], positions),
+    "the last four": ch08.small_readers("suffix", small["suffix"], positions),
 }
 show.figure(
     ch08.fields(readers["the last four"], 63),
@@ -2214,6 +2233,19 @@ fields_widget = explore(
     "Transformer, RNN and LRNN.",
 )
 fields_widget
+
+# %% [markdown]
+# ### A string of your own
+#
+# Type up to 24 bits. The height of a bar is the letter's share of the gradient; the bar is *filled* where the other letter would change
+# the net's answer. Bold letters decide the right answer. Dashed: all letters alike.
+#
+# *Try:* Parity with the RNN: how many letters that turn its answer have no gradient to speak of? With *The last four*, is there a net
+# with a high bar that is not filled? And what does a net look at whose answer is wrong?
+
+# %% tags=["nbval-ignore-output"]
+typed_widget = ch08.typed_widget(small)
+typed_widget
 
 # %% [markdown]
 # ## 9 Natural language
