@@ -18,7 +18,7 @@
 # proof uses without saying so. Each is broken and repaired in a cell. Then we train the model live, look at what its layers
 # hold, and put the paper's tables beside ours.
 #
-# *You need:* matrices, what attention is, and chapter 03, sections 1 to 3. *It takes* about 2 h 50 min to read, and a minute of
+# *You need:* matrices, what attention is, and chapter 03, sections 1 to 3. *It takes* about 2 h 55 min to read, and a minute of
 # computing. A step of a proof is a cell that ends in `assert`; change a line and run it, and see which step fails.
 
 # %%
