@@ -42,7 +42,6 @@ from lrnnlab.book.site import build
 from lrnnlab.book.site.flipbooks import book_html, flipbook
 from lrnnlab.book.slicing import widget_cells
 from lrnnlab.chapters.ch02 import growth
-from lrnnlab.course import exercises
 from lrnnlab.show.widgets import explore
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -160,7 +159,7 @@ def test_run_all_gives_what_is_committed(lab, folder):
 
 def test_an_exercise_is_answered_wrong_and_then_right(lab):
     panel = open_notebook(lab, EXERCISE)
-    right = exercises.find("01.7").answer()
+    right = 401
     for count, (answer, outcome) in enumerate(((right - 1, "not yet"), (right, "right")), 1):
         write(lab, panel.locator(".jp-CodeCell"), f'from lrnnlab.course import check\ncheck("01.7", {answer})')
         run_all(lab)

@@ -631,16 +631,11 @@ def _search(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("02.1", _tables, lambda: _blocks_of),
-    Exercise("02.3", _growing, lambda: [[0.5**0.5] * 2] * 2),
-    Exercise("02.4", _largest_p, lambda: LARGEST_P),
+    Exercise("02.1", _tables), Exercise("02.3", _growing), Exercise("02.4", _largest_p),
     prediction(
         "02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
         "after about 15 steps",
     ),
-    Exercise("02.6", _tokens, lambda: lambda e, s: math.ceil(math.log(s) / math.log(1 - e)) - 1),
-    Exercise("02.7", _least_blocks, lambda: SIZES),
-    Exercise("02.8", _layer, lambda: _columns),
-    Exercise("02.9", _run, lambda: _by_loops),
-    Exercise("02.10", _search, lambda: _shortest_wrong),
+    Exercise("02.6", _tokens), Exercise("02.7", _least_blocks), Exercise("02.8", _layer), Exercise("02.9", _run),
+    Exercise("02.10", _search),
 )  # fmt: skip

@@ -676,15 +676,6 @@ def _turned_states(answer) -> None:
                          f"and should be {states[t or 0].round(3).tolist()}")  # fmt: skip
 
 
-def _states(theta, gamma, xi, B, u):
-    turn, x, states = np.exp(1j * theta), 0, []
-    drive = xi * u @ B.T  # (T, n)
-    for u_t in drive[:, 0::2] + 1j * drive[:, 1::2]:  # a pair as one complex number
-        x = gamma * turn * x + u_t
-        states.append(np.stack([x.real, x.imag], 1).ravel())
-    return np.array(states)
-
-
 def _climb_read(answer) -> None:
     power, step = numbers(answer, (2,), "the power and the step", real=True).tolist()
     steeper = "steeper" if power > 1 else "less steep"
@@ -694,19 +685,8 @@ def _climb_read(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("04.1", _turned_states, lambda: _states),
-    Exercise(
-        "04.2", _operator,
-        lambda: lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
-    ),
-    prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
-    Exercise("04.5", _mirror, lambda: [[-1, 0], [0, 1]]),
-    Exercise("04.7", _second_norm, lambda: 1),
-    Exercise("04.8", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
-    Exercise("04.9", _climb_read, lambda: (1, 35)),
-    Exercise("04.10", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
-    Exercise(
-        "04.11", _loud_input,
-        lambda: lambda t: (math.sqrt(2) * math.cos(0.7 * t), math.sqrt(2) * math.sin(0.7 * t)),
-    ),
+    Exercise("04.1", _turned_states), Exercise("04.2", _operator),
+    prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1), Exercise("04.5", _mirror),
+    Exercise("04.7", _second_norm), Exercise("04.8", _scales), Exercise("04.9", _climb_read),
+    Exercise("04.10", _coloured), Exercise("04.11", _loud_input),
 )  # fmt: skip

@@ -630,33 +630,9 @@ def _weight(answer) -> None:
                                  else "compare q' at the ends and inside, and count the halves"))  # fmt: skip
 
 
-def _best_weight(N: int, k: int) -> float:
-    return (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)
-
-
-def _solve(nodes, S):
-    weights = []
-    for i, node in enumerate(nodes):
-        coefficients, scale = [Fraction(1)], Fraction(1)
-        for other in nodes[:i] + nodes[i + 1 :]:
-            shifted = [Fraction(0), *coefficients]
-            coefficients = [a - other * b for a, b in zip(shifted, [*coefficients, Fraction(0)])]
-            scale *= node - other
-        weights.append(coefficients[S] / scale)
-    return weights
-
-
 EXERCISES = (
-    Exercise("06.1", _weights, lambda: (4, Fraction(-16, 3), Fraction(4, 3))),
-    Exercise("06.2", _weight, lambda: _best_weight),
-    Exercise("06.3", _zeros, lambda: lambda N: (N - 1, N - 2)),
-    Exercise("06.4", _end, lambda: 2**1.75),
-    Exercise("06.5", _dearest, lambda: 11),
-    Exercise("06.6", _solver, lambda: _solve),
-    Exercise("06.7", _limits, lambda: (11, 28)),
-    Exercise("06.9", _losses, lambda: (5.5, 10)),
-    prediction("06.10", (1, 8, 16, 31), 16),
-    Exercise("06.11", _modes, lambda: lambda L: L // 2 + 1),
-    Exercise("06.12", _echoes, lambda: [1 if k // 16 % 2 == 0 else -1 for k in range(400)]),
-    Exercise("06.13", _earlier, lambda: lambda lam: math.log(1 - lam) / math.log(lam)),
-)
+    Exercise("06.1", _weights), Exercise("06.2", _weight), Exercise("06.3", _zeros), Exercise("06.4", _end),
+    Exercise("06.5", _dearest), Exercise("06.6", _solver), Exercise("06.7", _limits), Exercise("06.9", _losses),
+    prediction("06.10", (1, 8, 16, 31), 16), Exercise("06.11", _modes), Exercise("06.12", _echoes),
+    Exercise("06.13", _earlier),
+)  # fmt: skip

@@ -420,11 +420,6 @@ def _blind(answer) -> None:
 
 EXERCISES = (
     prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
-    Exercise("07.2", _r_squared, lambda: lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()),
-    Exercise("07.4", _selected, lambda: (3, 4, 5, 6)),
-    Exercise("07.5", _lag, lambda: lambda t, L: 2 * (t - L) + 1),
-    Exercise("07.6", _width, lambda: 16),
-    Exercise("07.7", _sharpness, lambda: math.log(512) / 0.01),
-    Exercise("07.8", _columns, lambda: ("SolveFixed", "MIPS")),
-    Exercise("07.9", _blind, lambda: 2 * 0.94 / 1.94 / 3),
+    Exercise("07.2", _r_squared), Exercise("07.4", _selected), Exercise("07.5", _lag), Exercise("07.6", _width),
+    Exercise("07.7", _sharpness), Exercise("07.8", _columns), Exercise("07.9", _blind),
 )  # fmt: skip

@@ -40,7 +40,6 @@ from lrnnlab.algebra.fast_weights import (
     FastLayer,
     breaks_at,
     configuration,
-    configurations,
     depth_since_reset,
     first_error,
     half_life,
@@ -763,15 +762,8 @@ def _writes(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("09.1", _step, lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)),
-    Exercise("09.2", _in_chunks, lambda: _in_turn),
-    Exercise("09.3", _configurations, lambda: lambda n, size: configurations(size, n)),
-    Exercise("09.4", _words, lambda: ("(1()", "1(()")),
-    Exercise("09.5", _writes, lambda: [(letter, 1) for letter in range(6)]),
-    Exercise("09.6", _depth, lambda: 11),
-    Exercise("09.7", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
-    Exercise("09.8", _ones, lambda: 618),
-    Exercise("09.9", _before, lambda: ((1, 1), (2, 0))),
-    prediction("09.10", tuple(range(6)), 2),
-    Exercise("09.11", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
-)
+    Exercise("09.1", _step), Exercise("09.2", _in_chunks), Exercise("09.3", _configurations),
+    Exercise("09.4", _words), Exercise("09.5", _writes), Exercise("09.6", _depth), Exercise("09.7", _keys),
+    Exercise("09.8", _ones), Exercise("09.9", _before), prediction("09.10", tuple(range(6)), 2),
+    Exercise("09.11", _factor),
+)  # fmt: skip

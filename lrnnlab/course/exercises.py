@@ -27,13 +27,10 @@ class Exercise:
         Chapter and number, such as ``"02.5"``.
     test : callable
         Raises NotYet or CannotJudge for a wrong answer (see :mod:`lrnnlab.course.judging`).
-    answer : callable
-        Makes an answer that is right.
     """
 
     id: str
     test: Callable[[Any], None]
-    answer: Callable[[], Any]
 
 
 def check(id: str, answer: Any) -> Verdict:
