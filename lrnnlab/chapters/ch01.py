@@ -32,18 +32,7 @@ from lrnnlab.automata.languages import language, read
 from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.show.style import (
-    DIVERGING,
-    FAINT,
-    INK,
-    SMALL,
-    canvas,
-    ink_on,
-    new_figure,
-    styled,
-    typeset,
-    value_colour,
-)  # fmt: skip
+from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, styled, typeset, value_colour
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
     from lrnnlab.show.moving import Moving

@@ -57,18 +57,7 @@ from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, sa
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
 from lrnnlab.show.names import named
-from lrnnlab.show.style import (
-    DIVERGING,
-    FAINT,
-    GRID,
-    INK,
-    SMALL,
-    colour_bar,
-    ink_on,
-    label_ends,
-    new_figure,
-    styled,
-)
+from lrnnlab.show.style import DIVERGING, FAINT, GRID, INK, SMALL, colour_bar, ink_on, label_ends, new_figure, styled
 from lrnnlab.tables import fwp_negative, fwp_table1, fwp_training, get
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks import COUNTER_TASKS

@@ -27,31 +27,9 @@ from lrnnlab.course.predicting import prediction
 from lrnnlab.models import Net, build, snap
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.names import named
-from lrnnlab.show.style import (
-    FAINT,
-    GRID,
-    INK,
-    LIVE,
-    PAPER,
-    RECORDED,
-    SMALL,
-    ink_on,
-    label_ends,
-    new_figure,
-    styled,
-)
+from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, SMALL, ink_on, label_ends, new_figure, styled
 from lrnnlab.tables import get, ladder_protocols
-from lrnnlab.tables.ladder import (
-    DEEP,
-    FAR,
-    KNOWN,
-    LENGTH,
-    MACHINES,
-    ROWS,
-    WINDOW,
-    foretold,
-    ladder_task,
-)
+from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, ROWS, WINDOW, foretold, ladder_task
 from lrnnlab.tables.lrnn_fading import first_below
 from lrnnlab.tables.text import by_cell, percent
 from lrnnlab.tasks import StateTracking
