@@ -338,7 +338,7 @@ def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
 
 def test_a_judge_that_is_broken_is_seen(monkeypatch):
     """With another truth in it the judge of 09.8 takes a planted answer and refuses the right one."""
-    monkeypatch.setattr(ch09, "predicted_error", lambda beta, noise: 310)
+    monkeypatch.setattr(ch09.fast, "predicted_error", lambda beta, noise: 310)
     assert check("09.8", WRONG["09.8"][0]).outcome == RIGHT
     assert check("09.8", 618).outcome == NOT_YET
 

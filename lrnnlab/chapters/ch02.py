@@ -24,15 +24,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
-from lrnnlab.analysis import (
-    FLOAT32_MAX,
-    FLOAT32_TINY,
-    KINDS,
-    growth_per_step,
-    log10_products,
-    overflow_step,
-    random_blocks,
-)  # fmt: skip
+from lrnnlab import analysis
 from lrnnlab.automata import MooreMachine
 from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
@@ -164,17 +156,17 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     True
     """
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
-    blocks = np.stack([random_blocks(kind, steps, p, b, seed) for kind in KINDS])
-    curves = dict(zip(KINDS, log10_products(blocks)))
+    blocks = np.stack([analysis.random_blocks(kind, steps, p, b, seed) for kind in analysis.KINDS])
+    curves = dict(zip(analysis.KINDS, analysis.log10_products(blocks)))
     ends = []
     if kind is not None and kind not in curves:
-        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(KINDS)}")
+        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(analysis.KINDS)}")
     for name, curve in curves.items():
         look, chosen = KIND_LOOKS[name], kind in (None, name)
         axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name,
                   lw=2.4 if kind == name else 1.6, alpha=1.0 if chosen else 0.5)
         ends.append((curve[-1], "worst possible" if name == "worst" else name, look.colour if chosen else FAINT))
-    for limit, text in ((FLOAT32_MAX, "float32 overflows"), (FLOAT32_TINY, "float32 is zero")):
+    for limit, text in ((analysis.FLOAT32_MAX, "float32 overflows"), (analysis.FLOAT32_TINY, "float32 is zero")):
         level = np.log10(limit)
         axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)))
         ends.append((level, text, FAINT))
@@ -196,12 +188,12 @@ def growth_sentence(p: float, b: int, kind: str | None = None, steps: int = 500)
     'At p = 1.2, b = 8 the state can grow by 1.414 a step: float32 overflows at step 256.'
     """
     if kind is not None:
-        rate = 10 ** float(log10_products(random_blocks(kind, steps, p, b, 0)[None])[0, -1] / steps)
+        rate = 10 ** float(analysis.log10_products(analysis.random_blocks(kind, steps, p, b, 0)[None])[0, -1] / steps)
         return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over {steps}."
-    step = overflow_step(p, b)
+    step = analysis.overflow_step(p, b)
     if step is None:
         return f"At p = {p:g}, b = {b} the state cannot grow: no product of blocks has a norm above 1."
-    factor = growth_per_step(p, b)
+    factor = analysis.growth_per_step(p, b)
     shown = f"{factor:.3f}" if factor >= 1.001 else f"{factor:.7f}"
     return f"At p = {p:g}, b = {b} the state can grow by {shown} a step: float32 overflows at step {step:,}."
 
@@ -314,7 +306,7 @@ def growth_widget() -> Explorer:
 
     return explore(
         lambda p, b, columns: growth(p, b, reach=310, kind=chosen(columns)),
-        {"p": POWERS, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *KINDS]},
+        {"p": POWERS, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *analysis.KINDS]},
         initial={"p": 1.2, "b": 8},
         sentence=lambda p, b, columns: growth_sentence(p, b, chosen(columns)),
         alt="Norm of products of blocks over 500 steps for the chosen p, b and kind of columns.",

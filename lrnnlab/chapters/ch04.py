@@ -29,20 +29,7 @@ from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.show.norm_figures import LOOKS, NAMES
-from lrnnlab.show.style import (
-    FAINT,
-    GRID,
-    INK,
-    LIVE,
-    PAGE,
-    PAPER,
-    SMALL,
-    SOURCES,
-    canvas,
-    label_ends,
-    new_figure,
-    styled,
-)
+from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, SMALL, SOURCES, canvas, label_ends, new_figure, styled
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 
@@ -586,7 +573,7 @@ def norm_along_time(records: Sequence[Mapping]) -> Figure:
 def _time(axes: Axes, time: Mapping, colour: str) -> None:
     limit, at = time["limit"], np.arange(1, len(time["formula"]) + 1)
     white, formula, real = (np.array(time[name], dtype=float) / limit for name in ("white", "formula", "real"))
-    axes.axhline(1, color=PAPER, ls=(0, (4, 3)), label="paper: constant")
+    axes.axhline(1, color=SOURCES["paper"].colour, ls=(0, (4, 3)), label="paper: constant")
     axes.plot(at, formula, color=INK, lw=1.2, label="white input, derived")
     axes.plot(at[::6], white[::6], ls="", marker="o", ms=4, color=INK, label="white input, measured")
     enough = np.array(time["strings"]) >= FEWEST
