@@ -156,10 +156,7 @@ def tasks() -> list[dict[str, str | int]]:
 
 EXERCISES = (
     Exercise("00.1", _running), Exercise("00.2", _five_words),
-    prediction(
-        "00.3",
-        ("about 96 %, as 24 of 25 arrows are", "about 80 %", "about 50 %", "about 20 %, no better than a guess"),
-        "about 20 %, no better than a guess",
-    ),
+    prediction("00.3", ("about 96 %, as 24 of 25 arrows are", "about 80 %", "about 50 %",
+                        "about 20 %, no better than a guess"), "about 20 %, no better than a guess"),
     Exercise("00.4", _leaning),
 )  # fmt: skip

@@ -627,9 +627,7 @@ def _dearer(answer) -> None:
 EXERCISES = (
     Exercise("01.3", _rounded), Exercise("01.5", _refuted), Exercise("01.6", _sharing), Exercise("01.7", _pieces),
     Exercise("01.9", _words),
-    prediction(
-        "01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
-        "no: repetitions of a letter matter",
-    ),
+    prediction("01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+               "no: repetitions of a letter matter"),
     Exercise("01.11", _last_letter), Exercise("01.12", _layers), Exercise("01.14", _dearer),
 )  # fmt: skip

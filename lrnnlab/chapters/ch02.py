@@ -337,8 +337,7 @@ def rule_widget(raw: np.ndarray) -> Explorer:
     return explore(
         lambda rule, p: column_rule(raw, p, rule),
         {"rule": list(COLUMN_RULES), "p": [1.0, 1.2, 1.5, 2.0]},
-        initial={"rule": "clip", "p": 1.2},
-        sentence=sentence,
+        initial={"rule": "clip", "p": 1.2}, sentence=sentence,
         alt="One raw block and what the chosen column rule makes of it.",
     )
 
@@ -624,10 +623,8 @@ def _search(answer) -> None:
 
 EXERCISES = (
     Exercise("02.1", _tables), Exercise("02.3", _growing), Exercise("02.4", _largest_p),
-    prediction(
-        "02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
-        "after about 15 steps",
-    ),
+    prediction("02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
+               "after about 15 steps"),
     Exercise("02.6", _tokens), Exercise("02.7", _least_blocks), Exercise("02.8", _layer), Exercise("02.9", _run),
     Exercise("02.10", _search),
 )  # fmt: skip

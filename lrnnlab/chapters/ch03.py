@@ -429,8 +429,5 @@ def _tree_case(answer) -> None:
 EXERCISES = (
     Exercise("03.1", _brackets), Exercise("03.2", _pair), Exercise("03.3", _products), Exercise("03.4", _bound),
     Exercise("03.5", _mended), Exercise("03.6", _processors), Exercise("03.8", _tree_case),
-    prediction(
-        "03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"),
-        "NaN at more steps",
-    ),
+    prediction("03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"), "NaN at more steps"),
 )  # fmt: skip

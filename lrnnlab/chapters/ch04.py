@@ -347,9 +347,8 @@ def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST
     return norms
 
 
-def simulated_norms(
-    gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS, seed: int = 0
-) -> np.ndarray:
+def simulated_norms(gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS,
+                    seed: int = 0) -> np.ndarray:  # fmt: skip
     """||x_t||^2 of K runs, t = 1 to T: (K, T).  The input is Gaussian and stationary, two numbers a step, through B.
 
     >>> simulated_norms(0.9, 0.5, 30, "unit", T=7, runs=3).shape
@@ -554,10 +553,8 @@ def norm_along_time(records: Sequence[Mapping]) -> Figure:
     if len(depths) != 1:
         raise ValueError(f"one picture shows records of one depth, got depths {sorted(depths)}")
     layers = depths.pop()
-    figure, panels = new_figure(
-        2.0 * len(records) + 0.85, rows=len(records), columns=layers, left=0.75, right=0.15, gap=0.15, top=0.65,
-        bottom=0.5, squeeze=False, sharex=True, sharey=True,
-    )  # fmt: skip
+    figure, panels = new_figure(2.0 * len(records) + 0.85, rows=len(records), columns=layers, left=0.75, right=0.15,
+                                gap=0.15, top=0.65, squeeze=False, sharex=True, sharey=True)  # fmt: skip
     figure.subplots_adjust(hspace=0.25)
     for place, (line, record) in enumerate(zip(panels, records)):
         for layer, (axes, time) in enumerate(zip(line, record["time"]), 1):

@@ -32,12 +32,7 @@ if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, 
 LENGTH = 32  # of the kernels of the picture with sliders
 DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
 WANTED, FITTED, START = "#B0B0B0", "#0B6E4F", "#CC79A7"
-LOOKS = (
-    Look("#0B6E4F"),
-    Look("#E69F00", (0, (6, 1.5))),
-    Look("#882255", (0, (3, 1.2))),
-    Look("#000000", (0, (1, 1.2))),
-)
+LOOKS = (Look("#0B6E4F"), Look("#E69F00", (0, (6, 1.5))), Look("#882255", (0, (3, 1.2))), Look("#000000", (0, (1, 1.2))))
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
 PERIODS = 3  # how many times L the impulse response is followed
 MOVED = "#0B6E4F"  # the modes and their kernel

@@ -180,11 +180,8 @@ def extremal_proof(N: int = 7) -> Figure:
     left.set(xlabel="node", ylim=(-1.25, 1.25), title=f"T*, degree {N - 1}, leading coefficient 2^{2 * N - 3}")
     left.set_yticks([-1, 0, 1])
     stems(right, found.nodes, found.weights, 0)
-    right.set(
-        xlabel="node",
-        ylim=(0, 1.3 * np.abs(found.weights).max()),
-        title=f"|w|, they add up to 2^{2 * N - 3} = {2 ** (2 * N - 3):,}",
-    )
+    right.set(xlabel="node", ylim=(0, 1.3 * np.abs(found.weights).max()),
+              title=f"|w|, they add up to 2^{2 * N - 3} = {2 ** (2 * N - 3):,}")  # fmt: skip
     for sign, name, place in ((1, "w > 0", 0.98), (-1, "w < 0", 0.88)):
         right.text(0.99, place, name, color=SIGNS[sign], ha="right", va="top", fontsize=10, fontweight="bold",
                    transform=right.transAxes)  # fmt: skip

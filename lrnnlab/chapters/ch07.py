@@ -54,10 +54,8 @@ def one_input(task: str, length: int, seed: int) -> Figure:
     inputs, answers = example(task, length, seed)
     size = max(np.abs(inputs).max(), np.abs(answers).max())
     rows, T = len(inputs) + len(answers), inputs.shape[1]
-    figure, (top, low) = new_figure(
-        0.95 + 0.2 * rows, rows=2, left=0.75, right=0.9, top=0.1, bottom=0.5, gap=0.2, sharex=True,
-        height_ratios=[len(inputs), len(answers)],
-    )  # fmt: skip
+    figure, (top, low) = new_figure(0.95 + 0.2 * rows, rows=2, left=0.75, right=0.9, top=0.1, bottom=0.5, gap=0.2,
+                                    sharex=True, height_ratios=[len(inputs), len(answers)])  # fmt: skip
     for axes, values, name in ((top, inputs, "input"), (low, answers, "answer")):
         start = T - values.shape[1]
         drawn = axes.imshow(values, aspect="auto", cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest",

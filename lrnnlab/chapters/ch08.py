@@ -575,9 +575,8 @@ def rows_of_table_1(desk: Sequence[Mapping], nets: Sequence[str], live: Mapping)
         for net in nets:
             name, shares = pictures.NETS[net].removeprefix("RegularGPT, "), _shares(desk, net, task)
             cells[f"{name}: paper"] = table1.in_the_paper(net, task) or None
-            cells[f"{name}: recorded"] = (
-                f"{percent(max(shares))} / {percent(fmean(shares))} ({len(shares)})" if shares else None
-            )
+            best_and_mean = f"{percent(max(shares))} / {percent(fmean(shares))} ({len(shares)})" if shares else None
+            cells[f"{name}: recorded"] = best_and_mean
             if net == live["row"]:
                 mine = task == live["task"]
                 cells[f"{name}: live"] = percent(live["metrics"]["accuracy"]) if mine else None
@@ -674,16 +673,11 @@ def states_and_elements(net: nn.Module, machine: MooreMachine, strings: Tensor) 
 
 def rows_of_clusters(found: Sequence[Mapping]) -> list[dict]:
     """For each record of ``regulargpt/fig3`` the clusters found / predicted, by letters below a state."""
-    return [
-        {
-            "task": pictures.CLUSTERED[record["task"]].strip("$"),
-            "net": "untrained" if record["row"] == "untrained" else "trained",
-            "seed": record["seed"],
-            "right at 500": f"{record['metrics']['accuracy']:.1%}",
-            **{str(at["word"]): f"{at['found']} / {at['predicted']}" for at in record["depths"]},
-        }
-        for record in found
-    ]
+    return [{"task": pictures.CLUSTERED[record["task"]].strip("$"),
+             "net": "untrained" if record["row"] == "untrained" else "trained", "seed": record["seed"],
+             "right at 500": f"{record['metrics']['accuracy']:.1%}",
+             **{str(at["word"]): f"{at['found']} / {at['predicted']}" for at in record["depths"]}}
+            for record in found]  # fmt: skip
 
 
 def halves(found: Sequence[Mapping]) -> dict[int, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]:
@@ -887,6 +881,6 @@ EXERCISES = (
     Exercise("08.1", _node_count), Exercise("08.2", _twice), Exercise("08.3", _triple), Exercise("08.5", _word),
     Exercise("08.6", _harmless), Exercise("08.8", _zeros), Exercise("08.9", _reach), Exercise("08.10", _chunks),
     Exercise("08.11", _merge), Exercise("08.12", _tree),
-    prediction("08.13", ("about half", "most, not all", "all"), "all"), Exercise("08.14", _clusters),
-    Exercise("08.15", _threshold),
+    prediction("08.13", ("about half", "most, not all", "all"), "all"),
+    Exercise("08.14", _clusters), Exercise("08.15", _threshold),
 )  # fmt: skip

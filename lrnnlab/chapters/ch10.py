@@ -195,8 +195,7 @@ def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = (
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.grid(False)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
     for code in GROUPS:
         if code in columns and columns.index(code):
             axes.axvline(columns.index(code) - 0.5, color=INK, lw=1)
@@ -281,9 +280,8 @@ def told(found: Sequence[Mapping], row: str, machine: str) -> str:
     if learned:
         said += f", <b>{lasts}</b> last to {FAR}"
     if first:
-        said += f"; below 99 % from position {min(first)} on" + (
-            ", and back again: it aliases" if any(one["kind"] == "aliases" for one in here) else ""
-        )
+        said += f"; below 99 % from position {min(first)} on"
+        said += ", and back again: it aliases" * any(one["kind"] == "aliases" for one in here)
     worst = min(here, key=lambda one: one["trained"])["trained"]
     return said + ("." if learned == len(here) else f" (as little as {percent(worst)} % at 31 to 40).")
 

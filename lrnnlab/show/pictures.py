@@ -185,7 +185,4 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
         raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
     paths = {name: folder / f"{name}.png" for name in names or PICTURES}
     records.check_writable(paths.values())
-    drawn = []
-    for name, path in paths.items():
-        drawn.append(save(PICTURES[name].figure(), path, PICTURES[name].alt))
-    return drawn
+    return [save(PICTURES[name].figure(), path, PICTURES[name].alt) for name, path in paths.items()]
