@@ -29,7 +29,6 @@ from lrnnlab.algebra.groups import derived_series
 from lrnnlab.algebra.minimal import TASKS, Fit, fits
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, styled, typeset, value_colour
@@ -625,9 +624,8 @@ def _dearer(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("01.3", _rounded), Exercise("01.5", _refuted), Exercise("01.6", _sharing), Exercise("01.7", _pieces),
-    Exercise("01.9", _words),
+    ("01.3", _rounded), ("01.5", _refuted), ("01.6", _sharing), ("01.7", _pieces), ("01.9", _words),
     prediction("01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
                "no: repetitions of a letter matter"),
-    Exercise("01.11", _last_letter), Exercise("01.12", _layers), Exercise("01.14", _dearer),
+    ("01.11", _last_letter), ("01.12", _layers), ("01.14", _dearer),
 )  # fmt: skip

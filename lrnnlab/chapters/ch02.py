@@ -25,8 +25,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from lrnnlab import analysis
-from lrnnlab.automata import MooreMachine
-from lrnnlab.course.exercises import Exercise
+from lrnnlab.automata import MooreMachine, build, equivalent
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
@@ -498,10 +497,7 @@ def _tokens(answer) -> None:
 
 
 def _blocks_of(goes: list[list[int]]) -> np.ndarray:
-    A = np.zeros((len(goes), len(goes[0]), len(goes[0])))
-    for token, row in enumerate(goes):
-        A[token, row, range(len(row))] = 1
-    return A
+    return np.eye(len(goes[0]))[np.array(goes)].swapaxes(1, 2)
 
 
 # The model in three steps: the layer, the run, the search.
@@ -549,26 +545,16 @@ def _run(answer) -> None:
                                f"{given}, and should be {wanted}")  # fmt: skip
 
 
-def _shortest_wrong(A: np.ndarray, answer: Callable, machine: MooreMachine) -> list[int] | None:
-    goes = np.asarray(A).argmax(2)  # (token, head, from)
-    start = (0,) * goes.shape[1], machine.initial
-    ways: dict[tuple, list[int]] = {start: []}
-    queue = [start]
-    for states, q in queue:
-        for token, table in enumerate(goes):
-            after = tuple(table[range(len(states)), states].tolist()), int(machine.transitions[token, q])
-            if answer(after[0]) != machine.outputs[after[1]]:
-                return [*ways[states, q], token]
-            if after not in ways:
-                ways[after] = [*ways[states, q], token]
-                queue.append(after)
-    return None
+def _snapped(A: np.ndarray, readout: Callable, symbols: Sequence[str]) -> MooreMachine:
+    """What heads with these soft blocks (V, h, b, b) and the readout do once they are snapped."""
+    goes = A.argmax(2)  # (token, head, from)
+    heads = range(goes.shape[1])
+    return build((0,) * len(heads), symbols, lambda s, token: tuple(goes[token][heads, s].tolist()), readout)
 
 
 def _counter(size: int, outputs: Sequence[int], steps: Sequence[int] = (1,)) -> MooreMachine:
     """Counts modulo ``size``; letter v adds ``steps[v]``."""
-    goes = [[(q + step) % size for q in range(size)] for step in steps]
-    return MooreMachine(np.array(goes), np.array(outputs), 0, tuple(map(str, range(len(steps)))))
+    return MooreMachine(np.array(_counting(size, steps)), np.array(outputs), 0, tuple(map(str, range(len(steps)))))
 
 
 def _heads(*tables: list[list[int]]) -> np.ndarray:
@@ -579,7 +565,7 @@ def _heads(*tables: list[list[int]]) -> np.ndarray:
 
 
 def _counting(size: int, steps: Sequence[int] = (1,)) -> list[list[int]]:
-    return _counter(size, [0] * size, steps).transitions.tolist()
+    return [[(q + step) % size for q in range(size)] for step in steps]
 
 
 def _nets() -> list[tuple[str, np.ndarray, Callable, MooreMachine]]:
@@ -606,25 +592,22 @@ def _search(answer) -> None:
         def answers(states, readout=readout):
             return readout(tuple(numbers(states, (None,), "what the readout is given").astype(int).tolist()))
 
-        given, shortest = call(answer, A, answers, machine), _shortest_wrong(A, readout, machine)
+        snapped = _snapped(A, readout, machine.symbols)
+        given, shortest = call(answer, A, answers, machine), equivalent(snapped, machine)
         if given is None:
             claim(shortest is None, f"{net}: you find no wrong string, and there is one")
             continue
         tokens = numbers(given, (None,), "the tokens of a string").tolist()
         if not set(tokens) <= set(range(len(A))):
             raise CannotJudge(f"a list of tokens below {len(A)} is asked for, or None; got {shown(given)}")
-        states, q = (0,) * A.shape[1], machine.initial
-        for token in tokens:
-            states = tuple(A[int(token)].argmax(1)[range(len(states)), states].tolist())
-            q = machine.transitions[int(token), q]
-        claim(tokens and readout(states) != machine.outputs[q], f"{net}: the answer to {shown(tokens)} is right")
+        word = [int(token) for token in tokens]
+        claim(word and snapped.answer(word)[-1] != machine.answer(word)[-1], f"{net}: the answer to {shown(tokens)} is right")
         claim(len(tokens) == len(shortest or ()), f"{net}: {shown(tokens)} is answered wrongly, but so is a shorter string")
 
 
 EXERCISES = (
-    Exercise("02.1", _tables), Exercise("02.3", _growing), Exercise("02.4", _largest_p),
+    ("02.1", _tables), ("02.3", _growing), ("02.4", _largest_p),
     prediction("02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
                "after about 15 steps"),
-    Exercise("02.6", _tokens), Exercise("02.7", _least_blocks), Exercise("02.8", _layer), Exercise("02.9", _run),
-    Exercise("02.10", _search),
+    ("02.6", _tokens), ("02.7", _least_blocks), ("02.8", _layer), ("02.9", _run), ("02.10", _search),
 )  # fmt: skip

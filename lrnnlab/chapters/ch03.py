@@ -24,7 +24,6 @@ from matplotlib.figure import Figure
 
 from lrnnlab import records as files
 from lrnnlab.bench.cases import Case
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, recorded, rows
@@ -427,7 +426,7 @@ def _tree_case(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("03.1", _brackets), Exercise("03.2", _pair), Exercise("03.3", _products), Exercise("03.4", _bound),
-    Exercise("03.5", _mended), Exercise("03.6", _processors), Exercise("03.8", _tree_case),
+    ("03.1", _brackets), ("03.2", _pair), ("03.3", _products), ("03.4", _bound), ("03.5", _mended),
+    ("03.6", _processors), ("03.8", _tree_case),
     prediction("03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"), "NaN at more steps"),
 )  # fmt: skip

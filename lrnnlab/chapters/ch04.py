@@ -22,7 +22,6 @@ from scipy.linalg import block_diag, expm
 from scipy.signal import lfilter
 
 from lrnnlab.algebra.rotations import Head, R, absorb, norm_over_time, stationary_norm
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.lru import LRU
@@ -669,8 +668,7 @@ def _climb_read(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("04.1", _turned_states), Exercise("04.2", _operator),
-    prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1), Exercise("04.5", _mirror),
-    Exercise("04.7", _second_norm), Exercise("04.8", _scales), Exercise("04.9", _climb_read),
-    Exercise("04.10", _coloured), Exercise("04.11", _loud_input),
+    ("04.1", _turned_states), ("04.2", _operator), prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    ("04.5", _mirror), ("04.7", _second_norm), ("04.8", _scales), ("04.9", _climb_read), ("04.10", _coloured),
+    ("04.11", _loud_input),
 )  # fmt: skip

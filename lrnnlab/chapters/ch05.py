@@ -21,7 +21,6 @@ from matplotlib.patches import Circle
 from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit, decayed_nodes, families, power_table, spectrum, targets
 from lrnnlab.algebra.modes import kernel, recurrence
 from lrnnlab.algebra.shifts import needed_modes
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
@@ -518,7 +517,7 @@ def _fit(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("05.1", _ring), Exercise("05.2", _no_dlr), Exercise("05.3", _roots), Exercise("05.4", _real_kernel),
-    Exercise("05.5", _convolution), Exercise("05.6", _fit), Exercise("05.7", _shift), Exercise("05.8", _count),
-    Exercise("05.10", _product_weight), prediction("05.12", tuple(range(9)), 7), Exercise("05.14", _stack),
+    ("05.1", _ring), ("05.2", _no_dlr), ("05.3", _roots), ("05.4", _real_kernel), ("05.5", _convolution),
+    ("05.6", _fit), ("05.7", _shift), ("05.8", _count), ("05.10", _product_weight),
+    prediction("05.12", tuple(range(9)), 7), ("05.14", _stack),
 )  # fmt: skip

@@ -23,7 +23,6 @@ from scipy.signal import lfilter
 from lrnnlab.algebra import shifts
 from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit
 from lrnnlab.algebra.modes import kernel
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, label_ends, new_figure, styled
@@ -620,8 +619,7 @@ def _weight(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("06.1", _weights), Exercise("06.2", _weight), Exercise("06.3", _zeros), Exercise("06.4", _end),
-    Exercise("06.5", _dearest), Exercise("06.6", _solver), Exercise("06.7", _limits), Exercise("06.9", _losses),
-    prediction("06.10", (1, 8, 16, 31), 16), Exercise("06.11", _modes), Exercise("06.12", _echoes),
-    Exercise("06.13", _earlier),
+    ("06.1", _weights), ("06.2", _weight), ("06.3", _zeros), ("06.4", _end), ("06.5", _dearest), ("06.6", _solver),
+    ("06.7", _limits), ("06.9", _losses), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
+    ("06.12", _echoes), ("06.13", _earlier),
 )  # fmt: skip

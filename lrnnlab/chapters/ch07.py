@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from lrnnlab.chapters.ch00 import TASK_HOMES
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.dlr import DLR
@@ -418,6 +417,6 @@ def _blind(answer) -> None:
 
 EXERCISES = (
     prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
-    Exercise("07.2", _r_squared), Exercise("07.4", _selected), Exercise("07.5", _lag), Exercise("07.6", _width),
-    Exercise("07.7", _sharpness), Exercise("07.8", _columns), Exercise("07.9", _blind),
+    ("07.2", _r_squared), ("07.4", _selected), ("07.5", _lag), ("07.6", _width), ("07.7", _sharpness),
+    ("07.8", _columns), ("07.9", _blind),
 )  # fmt: skip

@@ -36,7 +36,6 @@ from lrnnlab.analysis import cumulative_gradient, elements_by_depth, states_by_d
 from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, transition_monoid
 from lrnnlab.automata.languages import LANGUAGES, language, read
 from lrnnlab.bench.tree import ratio, training_step
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, agree, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
@@ -878,9 +877,7 @@ def _tree(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("08.1", _node_count), Exercise("08.2", _twice), Exercise("08.3", _triple), Exercise("08.5", _word),
-    Exercise("08.6", _harmless), Exercise("08.8", _zeros), Exercise("08.9", _reach), Exercise("08.10", _chunks),
-    Exercise("08.11", _merge), Exercise("08.12", _tree),
-    prediction("08.13", ("about half", "most, not all", "all"), "all"),
-    Exercise("08.14", _clusters), Exercise("08.15", _threshold),
+    ("08.1", _node_count), ("08.2", _twice), ("08.3", _triple), ("08.5", _word), ("08.6", _harmless),
+    ("08.8", _zeros), ("08.9", _reach), ("08.10", _chunks), ("08.11", _merge), ("08.12", _tree),
+    prediction("08.13", ("about half", "most, not all", "all"), "all"), ("08.14", _clusters), ("08.15", _threshold),
 )  # fmt: skip

@@ -36,7 +36,6 @@ from torch import nn
 
 from lrnnlab import records
 from lrnnlab.algebra import fast_weights as fast
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
@@ -735,8 +734,7 @@ def _writes(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("09.1", _step), Exercise("09.2", _in_chunks), Exercise("09.3", _configurations),
-    Exercise("09.4", _words), Exercise("09.5", _writes), Exercise("09.6", _depth), Exercise("09.7", _keys),
-    Exercise("09.8", _ones), Exercise("09.9", _before), prediction("09.10", tuple(range(6)), 2),
-    Exercise("09.11", _factor),
+    ("09.1", _step), ("09.2", _in_chunks), ("09.3", _configurations), ("09.4", _words), ("09.5", _writes),
+    ("09.6", _depth), ("09.7", _keys), ("09.8", _ones), ("09.9", _before), prediction("09.10", tuple(range(6)), 2),
+    ("09.11", _factor),
 )  # fmt: skip

@@ -21,7 +21,6 @@ from lrnnlab.algebra.exact_weights import exact_weights
 from lrnnlab.algebra.foretelling import FAMILIES, Foretold, foretell, foretell_all
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import Net, build, snap
@@ -431,7 +430,6 @@ def _by_depth(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("10.1", _first_below), Exercise("10.2", _reflection), Exercise("10.3", _count),
-    prediction("10.4", ("1", "2", "3", "none"), "3"), Exercise("10.5", _two_families), Exercise("10.7", _by_depth),
-    Exercise("10.8", _positions), Exercise("10.9", _shares),
+    ("10.1", _first_below), ("10.2", _reflection), ("10.3", _count), prediction("10.4", ("1", "2", "3", "none"), "3"),
+    ("10.5", _two_families), ("10.7", _by_depth), ("10.8", _positions), ("10.9", _shares),
 )  # fmt: skip
