@@ -6,7 +6,7 @@
     linear_probe                                                     what a linear reading finds in states
     states_by_depth, elements_by_depth, parts_by_depth               the depths of RegularGPT (paper 002, Sec. 7.3)
     on_a_plane, clusters_found, purity                               points, and whether their clusters are the elements
-    receptive_field, cumulative_gradient                             the gradient by every position (paper 002, Fig. 4)
+    receptive_field, gradient_by_token, cumulative_gradient          the gradient by every position (paper 002, Fig. 4)
 
 Arrays in, arrays out; nothing is drawn here.
 
@@ -504,11 +504,28 @@ def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position:
     return size.sqrt().mean(0).numpy()
 
 
+def gradient_by_token(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:
+    """(position + 1,) the size of the derivative of the logits at ``position`` by the vector of each token.
+
+    The string is taken to end at ``position``; sizes are Frobenius norms, and means over the batch.  Arguments and errors
+    are those of :func:`cumulative_gradient`.
+
+    >>> from lrnnlab.models import build
+    >>> net = build("block_diagonal", vocab_size=2, classes=2)
+    >>> gradient_by_token(net, torch.zeros(1, 6, dtype=torch.int64), position=3).shape
+    (4,)
+    """
+    T = tokens.shape[1]
+    if not -T <= position < T:
+        raise ValueError(f"the strings have {T} positions, got position={position}")
+    nothing, run = _nudged(net, tokens[:, : position % T + 1])
+    return receptive_field(run, nothing).astype(np.float64)
+
+
 def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:
     """The share of the gradient from each position on, of the answer at ``position``: (position + 1,), from 1 down.
 
-    The string is taken to end at ``position``.  Entry t is the sum over positions t ... position of the size of the
-    derivative of all logits by the vector of that token, divided by the sum over all; sizes are means over the batch.
+    Entry t is the sum of :func:`gradient_by_token` over positions t ... position, divided by the sum over all.
     So a straight line says that every token counts alike.  A network that looks at nothing has 0 everywhere.  Source:
     paper 002, Sec. 7.4 and Fig. 4, where zeros are added to the embeddings, by which the derivative is taken, too.
 
@@ -539,12 +556,7 @@ def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> n
     >>> found.shape, float(found[0])
     ((4,), 1.0)
     """
-    T = tokens.shape[1]
-    if not -T <= position < T:
-        raise ValueError(f"the strings have {T} positions, got position={position}")
-    nothing, run = _nudged(net, tokens[:, : position % T + 1])
-    field = receptive_field(run, nothing).astype(np.float64)
-    share = field[::-1].cumsum()[::-1]
+    share = gradient_by_token(net, tokens, position)[::-1].cumsum()[::-1]
     return share / share[0] if share[0] > 0 else share
 
 

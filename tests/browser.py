@@ -70,6 +70,7 @@ def required(environ=os.environ):
 
 def open_notebook(page, name):
     """Double-click a notebook in the file browser; gives its panel, with its title on the screen."""
+    close_dialog(page)
     page.locator(f".jp-DirListing-item[title^='Name: {name}.ipynb']").dblclick()
     page.locator(PANEL).locator("h1").first.wait_for()
     tab = page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabLabel")
@@ -92,9 +93,22 @@ def kernel_idle(page):
     page.locator(f"{PANEL} .jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
 
 
+def close_dialog(page):
+    """Leave whatever JupyterLab asks, and print it: that a kernel has died and is started again, or a save came late.
+
+    On a busy machine that happens, and a reader presses Escape and goes on; what does not go on then is seen by what
+    the tests wait for.
+    """
+    for dialog in page.locator(".jp-Dialog").all():
+        print(f"JupyterLab said: {dialog.inner_text()}")
+        page.keyboard.press("Escape")
+        dialog.wait_for(state="detached")
+
+
 def run_all(page):
     """*Run All Cells* from the menu of the notebook in front."""
     kernel_idle(page)
+    close_dialog(page)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 
@@ -131,7 +145,7 @@ def _state(page, panel, first):
     while (now := panel.locator(RAN).count()) > ran:
         ran = now
         try:
-            return page.wait_for_function(STATE, arg=[panel.element_handle(), first]).json_value()
+            return page.wait_for_function(STATE, arg=[panel.element_handle(), first], polling=250).json_value()
         except Late:
             continue
     page.screenshot(path=artefacts() / "not_finished.png")

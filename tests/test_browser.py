@@ -23,8 +23,10 @@ from browser import (
     artefacts,
     change,
     chromium,
+    close_dialog,
     close_notebook,
     finished,
+    kernel_idle,
     kind,
     next_picture,
     open_notebook,
@@ -34,6 +36,7 @@ from browser import (
 )
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from lrnnlab import copies
 from lrnnlab.book import Run, compare
 from lrnnlab.book.drifting import read_source
 from lrnnlab.book.running import KERNEL, cleared
@@ -48,7 +51,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
 QUICK = "00_start_here"
-GALLERY, EXERCISE, PREDICTION, RERUN = "gallery", "exercise", "prediction", f"again_{QUICK}"
+GALLERY, EMPTY, PREDICTION, RERUN = "gallery", "empty", "prediction", f"again_{QUICK}"
 ASK = """from lrnnlab.course import predict, predicting
 predicting.LATE = 60  # a machine that tests may take longer than half a second
 predict("06.10", lambda: (16, "It ran."))"""
@@ -77,8 +80,8 @@ def folder(tmp_path_factory):
     nbformat.write(cleared(nbformat.read(ROOT / "notebooks" / f"{QUICK}.ipynb", 4)), folder / f"{RERUN}.ipynb")
     nbformat.write(gallery()[0], folder / f"{GALLERY}.ipynb")
     nbformat.write(
-        new_notebook(cells=[new_markdown_cell("# An exercise"), new_code_cell()], metadata={"kernelspec": KERNEL}),
-        folder / f"{EXERCISE}.ipynb",
+        new_notebook(cells=[new_markdown_cell("# A cell"), new_code_cell()], metadata={"kernelspec": KERNEL}),
+        folder / f"{EMPTY}.ipynb",
     )
     nbformat.write(
         new_notebook(cells=[new_markdown_cell("# A prediction"), new_code_cell(ASK)], metadata={"kernelspec": KERNEL}),
@@ -89,8 +92,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder, tmp_path_factory):
-    with jupyter_lab(folder, tmp_path_factory.mktemp("state")) as server:
-        yield server
+    with pytest.MonkeyPatch.context() as patch:  # two kernels run side by side: more threads would wait for each other
+        patch.setenv("OMP_NUM_THREADS", "1")
+        with jupyter_lab(folder, tmp_path_factory.mktemp("state")) as server:
+            yield server
 
 
 @pytest.fixture(scope="module")
@@ -157,15 +162,55 @@ def test_run_all_gives_what_is_committed(lab, folder):
     assert [str(fault) for fault in compare(committed, Run(nbformat.read(folder / f"{RERUN}.ipynb", 4)), QUICK)] == []
 
 
-def test_an_exercise_is_answered_wrong_and_then_right(lab):
-    panel = open_notebook(lab, EXERCISE)
-    right = 401
-    for count, (answer, outcome) in enumerate(((right - 1, "not yet"), (right, "right")), 1):
-        write(lab, panel.locator(".jp-CodeCell"), f'from lrnnlab.course import check\ncheck("01.7", {answer})')
-        run_all(lab)
-        finished(lab, panel, first=count)
-        panel.locator(".jp-OutputArea-output pre", has_text=re.compile(f"^{outcome}")).wait_for()
-        lab.screenshot(path=artefacts() / f"exercise_{outcome.replace(' ', '_')}.png")
+def test_a_new_reader_s_first_minutes(browser, tmp_path, monkeypatch):
+    """In a fresh copy chapter 00 runs and proves its result; an exercise is answered wrong, then right, and is counted."""
+    from playwright.sync_api import expect
+
+    copies.make(tmp_path / copies.FOLDER)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(ROOT / ".jupyter"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    with jupyter_lab(tmp_path / copies.FOLDER, tmp_path / "state") as server:
+        page = new_lab(browser, server, "first")
+        panel, opened = open_notebook(page, QUICK), time.monotonic()
+        page.screenshot(path=artefacts() / "first_opened.png")
+        run_all(page)
+        expect(output(panel, "print(verdict.proved)")).to_have_text(re.compile("^True"))
+        (artefacts() / "first_proved.txt").write_text(f"{time.monotonic() - opened:.0f} seconds after chapter 00 opened\n")
+        finished(page, panel)
+        for words, outcome in ((["0", "1", "2", "3", "32"], "not yet"), (["0", "1", "2", "3", "4"], "right")):
+            write(page, cell_of(panel, 'check("00.2"'), f'my_words = {words}\ncheck("00.2", my_words)')
+            page.keyboard.press("Shift+Enter")
+            expect(output(panel, 'check("00.2"')).to_have_text(re.compile(f"^{outcome}"))
+            page.screenshot(path=artefacts() / f"first_{outcome.replace(' ', '_')}.png")
+        cell_of(panel, "progress()").locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")
+        expect(cell_of(panel, "progress()").locator("tr", has_text="00 start here")).to_contain_text("1 of 4")
+        page.screenshot(path=artefacts() / "first_progress.png")
+        assert panel.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
+        page.close()
+
+
+def cell_of(panel, code):
+    """The code cell that holds this."""
+    return panel.locator(".jp-CodeCell").filter(has=panel.page.locator(".cm-content", has_text=code))
+
+
+def output(panel, code):
+    """What that cell has printed."""
+    return cell_of(panel, code).locator(".jp-OutputArea-output pre")
+
+
+def test_a_kernel_that_dies_is_told_and_started_again(lab, capsys):
+    panel = open_notebook(lab, EMPTY)
+    write(lab, panel.locator(".jp-CodeCell"), "import os\nos._exit(1)")
+    run_all(lab)
+    lab.locator(".jp-Dialog").wait_for()
+    kernel_idle(lab)
+    close_dialog(lab)
+    assert "JupyterLab said: Kernel Restarting" in capsys.readouterr().out
+    write(lab, panel.locator(".jp-CodeCell"), "1 + 1")
+    run_all(lab)
+    finished(lab, panel)
 
 
 def test_a_prediction_is_committed_by_keyboard(lab):

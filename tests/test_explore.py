@@ -663,6 +663,12 @@ def test_tables_show_the_field_s_names_and_words_for_truth():
     assert "<code>clip</code> bends." in show.figure_html(empty(), "A bend.", "`clip` bends.")
 
 
+def test_tables_and_captions_set_their_mathematics_and_leave_code():
+    html = show.table_html([{"task": "D_12", "R2": "10^5 > x_t"}], "*Only* S_3, beta <= 1: (aa)* and (abab)*, not `A_t^2`.")
+    assert ">D<sub>12</sub></th>" in html and ">R²</th>" in html and ">10<sup>5</sup> &gt; x<sub>t</sub></td>" in html
+    assert "<em>Only</em> S<sub>3</sub>, β ≤ 1: (aa)* and (abab)*, not <code>A_t^2</code>." in html
+
+
 def test_one_point_at_zero_does_not_squeeze_the_spread():
     within = np.r_[0.0, np.linspace(0.05, 0.4, 99)]
     (axes,) = spread(within, np.full(100, 2.0)).axes

@@ -1,12 +1,15 @@
 """Every chapter opens in a real JupyterLab, whatever happened to its two files before, and a save ruins neither.
 
-Three servers: as ``bootstrap.py lab`` starts it for a reader and for an author, and as anybody starts it by hand.
+Three servers: as ``bootstrap.py lab`` starts it for a reader and for an author, and as anybody starts it by hand.  And one
+in a clone: whatever a reader runs, edits and saves, git has nothing to say; after an author's save it has.
 """
 
+import asyncio
 import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -15,13 +18,17 @@ from pathlib import Path
 import nbformat
 import pytest
 from jupytext.config import find_jupytext_configuration_file
+from tornado.websocket import websocket_connect
 
 from lrnnlab import copies
+from lrnnlab.book.classroom import _run
 from lrnnlab.book.drifting import source_of
 from lrnnlab.book.serving import jupyter_lab
+from lrnnlab.course.progress import FILE
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+RUN = "01_subtraction.ipynb"  # its exercises need no training, and nothing compiled
 AN_HOUR_AGO = time.time() - 3600
 SPEC = importlib.util.spec_from_file_location("bootstrap", ROOT / "bootstrap.py")
 boot = importlib.util.module_from_spec(SPEC)
@@ -62,11 +69,12 @@ def lab(request, folder, tmp_path_factory):
         yield request.param, server
 
 
-def ask(server, path, model=None):
+def ask(server, path, model=None, method="PUT", api="contents"):
     """A notebook as JupyterLab gets it from the server, or what the server says to a ``model`` that is saved."""
     request = urllib.request.Request(
-        server.page(f"api/contents/{path}"), method="PUT" if model else "GET", data=json.dumps(model).encode()
-    )
+        server.page(f"api/{api}/{path}".rstrip("/")), method=method if model else "GET", data=json.dumps(model).encode(),
+        headers={"Authorization": f"token {server.token}"},
+    )  # fmt: skip
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
@@ -144,3 +152,62 @@ def test_a_save_in_a_reader_s_copy_touches_nothing_else(lab, folder):
 @pytest.mark.parametrize("place", [ROOT, ROOT / "notebooks"], ids=["the project", "its notebooks"])
 def test_no_file_pairs_a_reader_s_notebooks(place):
     assert find_jupytext_configuration_file(place, search_parent_dirs=False) is None
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """What of the project a reader's git, Lab and kernel look into, in a repository of its own; a kernel imports it."""
+    root = tmp_path / "clone"
+    for name in ("lrnnlab", "notebooks", ".jupyter", ".gitignore", "bootstrap.py", "pyproject.toml"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        root.mkdir(exist_ok=True)
+        copy(ROOT / name, root / name)
+    for source in (root / "notebooks" / "py").glob("*.py"):  # an author's Lab opens a chapter whose source is the newer
+        source.touch()
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(root / boot.CALM))
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "--quiet", "--message=all")
+    return root
+
+
+def git(root, *words):
+    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+async def run_cells(server, path, cells):
+    """Run cells in the kernel of a notebook, as a page does; BookError where one raises."""
+    asked = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
+    kernel = ask(server, "", asked, "POST", "sessions")["kernel"]["id"]
+    address = server.page(f"api/kernels/{kernel}/channels").replace("http", "ws", 1)
+    channel = await websocket_connect(address, max_message_size=1 << 28)
+    said = [await asyncio.wait_for(_run(channel, source), 300) for source in cells]
+    channel.close()
+    return said
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize("author", [False, True], ids=["reader", "author"])
+def test_git_has_nothing_to_say_after_a_reader_and_something_after_an_author(clone, tmp_path, author):
+    if not author:
+        boot.own_copy(clone)
+    _, _, _, where, _, *options = boot.final_command("lab", ["--author"] * author, clone, "python")
+    folder = Path(where.partition("=")[2])
+    with jupyter_lab(folder, tmp_path / "state", options=options) as server:
+        for name in NAMES:
+            path = f"notebooks/{name}" if author else name
+            opened = ask(server, path)["content"]
+            for kind in ("code", "markdown"):
+                cell = next(cell for cell in opened["cells"] if cell["cell_type"] == kind)
+                cell["source"] += "\n\nnote = 'mine'"
+            save(server, path, opened)
+            ask(server, f"{path}/checkpoints", {"a": "save makes one"}, "POST")
+            assert "note = 'mine'" in (folder / path).read_text(encoding="utf-8")
+        if not author:
+            cells = [cell["source"] for cell in ask(server, RUN)["content"]["cells"] if cell["cell_type"] == "code"]
+            said = asyncio.run(run_cells(server, RUN, [cells[0], *(one for one in cells if "check(" in one)]))
+            assert "ready" in said[0] and (folder / FILE).is_file() and (folder / ".ipynb_checkpoints").is_dir()
+    changed = {line[3:] for line in git(clone, "status", "--porcelain").splitlines()}
+    both = {f"notebooks/{name}" for name in NAMES} | {f"notebooks/py/{name[:-6]}.py" for name in NAMES}
+    assert changed == (both if author else set())

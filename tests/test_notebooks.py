@@ -6,8 +6,12 @@ processor, so that nothing is committed that only its author's machine says.  (`
 has more of them.)
 """
 
+import re
+from collections import Counter
+from html import unescape
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from lrnnlab.book import check, drift
@@ -31,6 +35,36 @@ def test_every_source_has_its_notebook_and_every_notebook_its_source():
 def test_says_what_its_source_says(notebook):
     differences = drift(ROOT / "notebooks" / "py" / f"{notebook.stem}.py", notebook)
     _fail_with(differences, f"lrnnlab book build {notebook.stem}")
+
+
+RAW = re.compile(r"(?<!\w)[A-Za-z]_(?:\d+|[a-z])(?!\w)|\w\^\w|\bR2\b|[<>]=|(?<![\w)*])\*\w[^*<]*\*")
+SHOWN_ONCE = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>|<caption[^>]*>(.*?)</caption>|<img[^>]* alt=\"([^\"]*)\"", re.S)
+
+
+def pages(notebook):
+    """The HTML that its cells show."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            yield "".join(output.get("data", {}).get("text/html", ""))
+
+
+def raw(html):
+    """Mathematics and emphasis that a page shows as they are typed; code may."""
+    return RAW.findall(unescape(re.sub(r"<[^>]*>", "  ", re.sub(r"<code>.*?</code>|<img[^>]*>", "", html, flags=re.DOTALL))))
+
+
+@every_notebook
+def test_captions_and_alternative_texts_stand_once_and_mathematics_is_typeset(notebook):
+    shown = list(pages(nbformat.read(notebook, 4)))
+    texts = Counter("".join(found) for html in shown for found in SHOWN_ONCE.findall(html))
+    _fail_with([f"stands {count} times: {text}" for text, count in texts.items() if count > 1])
+    _fail_with([f"not typeset: {', '.join(found)}" for html in shown if (found := raw(html))])
+
+
+def test_what_is_not_typeset_is_seen():
+    typed = "<th>S_3</th><td>10^5, R2 &gt;= .9</td><caption>*Not* so, x_t of `A_t`</caption>"
+    assert raw(typed) == ["S_3", "0^5", "R2", ">=", "*Not*", "x_t", "A_t"]
+    assert raw("<td>S<sub>3</sub>, (aa)* and (abab)*</td><code>A_t</code><img alt='x_t'>") == []
 
 
 @every_notebook

@@ -12,7 +12,7 @@ from sweeps import sweep
 
 from lrnnlab.algebra.clusters import machine_of
 from lrnnlab.algebra.composition import recursion, row_transitions
-from lrnnlab.analysis import elements_by_depth
+from lrnnlab.analysis import elements_by_depth, gradient_by_token
 from lrnnlab.automata import transition_monoid
 from lrnnlab.chapters import ch08
 from lrnnlab.chapters.ch08 import (
@@ -27,6 +27,9 @@ from lrnnlab.chapters.ch08 import (
     Seen,
     asked,
     chunk_tree,
+    field_of,
+    field_picture,
+    field_sentence,
     fields,
     fields_sentence,
     gathering,
@@ -38,10 +41,11 @@ from lrnnlab.chapters.ch08 import (
     noisy_run,
     tree_sentence,
 )
+from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.show.regulargpt_figures import READERS, element_colours, element_names
 from lrnnlab.show.style import INK, LIVE, SOURCES, value_colour
-from lrnnlab.tables import regulargpt_fig3, regulargpt_fig4
+from lrnnlab.tables import ladder, regulargpt_fig3, regulargpt_fig4
 from lrnnlab.tables.regulargpt_table1 import make_network
 
 TASKS = st.sampled_from(list(WORDS))
@@ -402,3 +406,114 @@ def test_a_depth_or_position_that_is_not_there():
         gathering(seen_of("parity"), 5)
     with pytest.raises(ValueError, match="position=16"):
         readers_of([16])
+
+
+# --- many nets, looked at alike ---------------------------------------------------------------------------------------
+
+
+def untrained(name):
+    task = regulargpt_fig4.build_task(name)
+    nets = {row: regulargpt_fig4.build_net(regulargpt_fig4.setting(row, name, "live"), task, seed=0)
+            for row in regulargpt_fig4.ROWS}  # fmt: skip
+    return {**nets, **{row: build(row, task, seed=0, **ladder.MODELS[row][1]) for row in ("lstm", "deltanet")}}
+
+
+class Holds(torch.nn.Module):
+    """A net whose readout reads a corner for each value of what a string leads to, and nothing else."""
+
+    def __init__(self, machine, value, corners=16):
+        super().__init__()
+        self.machine, self.value, self.head = machine, value, torch.nn.Linear(corners, 2)
+        with torch.no_grad():
+            self.head.weight.copy_(torch.eye(2)[machine.outputs[:corners].tolist()].T if corners > 2 else torch.eye(2))
+            self.head.bias.zero_()
+
+    def forward(self, tokens):
+        states = self.machine.run(tokens.numpy())[:, -1]
+        return self.head(torch.eye(self.head.in_features)[self.value(states)])
+
+
+class LastTwo(torch.nn.Module):
+    """The logits are (p, -p), p the product of the last two letters as signs (a one is -1)."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding.from_pretrained(torch.tensor([[1.0], [-1.0]]))
+
+    def forward(self, tokens):
+        product = self.embedding(tokens)[:, -2:, 0].prod(1)
+        return torch.stack([product, -product], 1)
+
+
+@pytest.mark.parametrize("name", ["block_diagonal", "lstm", "deltanet"])
+def test_a_token_that_stands_once_has_the_gradient_of_its_symbol(name):
+    """By finite differences of the table of symbols, which the gradient by position does not touch."""
+    net = build(name, vocab_size=6, classes=2, seed=0).double()
+    tokens, step = torch.tensor([[3, 0, 5, 1, 4, 2]]), 1e-6
+    sizes, table = torch.zeros(6, dtype=torch.float64), net.embedding.weight
+    with torch.no_grad():
+        for t, symbol in enumerate(tokens[0].tolist()):
+            for k in range(table.shape[1]):
+                ends = []
+                for side in (step, -step):
+                    table[symbol, k] += side
+                    ends.append(net(tokens)[0, -1].clone())
+                    table[symbol, k] -= side
+                sizes[t] += ((ends[0] - ends[1]) / (2 * step)).square().sum()
+    assert gradient_by_token(net, tokens) == pytest.approx(sizes.sqrt().numpy(), rel=1e-4, abs=1e-7)
+
+
+def test_the_field_of_a_net_that_is_known():
+    field = field_of(LastTwo(), "parity", "0 11 01")
+    assert field.share.tolist() == [0, 0, 0, 0.5, 0.5] and field.turns.tolist() == [False] * 3 + [True] * 2
+    assert field.counts.all() and (field.answer, field.right) == (1, 1)
+    said = field_sentence(field)
+    assert "<b>1</b>, rightly" in said and "<b>2 of 5</b> places, and the right answer at 5" in said and "last <b>1</b>" in said
+    assert "<b>1</b>, wrongly" in field_sentence(field_of(LastTwo(), "suffix", "11001"))
+    filled = [bar.get_height() for bar in field_picture(field).axes[0].patches if bar.get_facecolor()[3]]
+    assert filled == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "012", "snow\N{SNOWMAN}", "01" * 13])
+def test_what_is_no_string_is_said_in_one_sentence(text):
+    with pytest.raises(ValueError, match=r"^Type 1 to 24 of the letters 0 and 1; this is '[^']*'$"):
+        field_of(LastTwo(), "parity", text)
+
+
+def test_every_net_answers_by_what_is_said_to_be_read():
+    tokens = regulargpt_fig4.build_task("parity").sample(5, 11, torch.Generator().manual_seed(0)).tokens
+    for net in untrained("parity").values():
+        with torch.no_grad():
+            logits, read = net(tokens), net.head(torch.from_numpy(ch08.read_vectors(net, tokens)).float())
+        assert torch.allclose(read, logits if logits.ndim == 2 else logits[:, -1], atol=1e-5)
+
+
+def test_clusters_by_length_of_nets_that_are_known():
+    """One that holds the state has a cluster for each; one that holds the answer has two, and each has one answer alone."""
+    machine = regulargpt_fig4.build_task("suffix").machine
+    states = ch08.across_lengths(Holds(machine, lambda states: states), "suffix", (8, 64))
+    for at in states.found["depths"]:
+        assert (at["predicted"], at["found"], at["purity"], at["wholeness"], at["right"]) == (16, at["present"], 1, 1, 1)
+    answers = ch08.across_lengths(Holds(machine, lambda states: machine.outputs[states], corners=2), "suffix", (8, 64))
+    for at in answers.found["depths"]:
+        assert (at["found"], at["wholeness"], at["right"]) == (2, 1, 1) and at["purity"] < 0.5
+    assert gathering_sentence(answers, 1).startswith("Strings of 64 letters: <b>2 clusters</b> among 64 states")
+    left, right = gathering(answers, 1).axes
+    assert left.get_title("left") == "The last four, length 64" and right.get_xlabel() == "length"
+    assert [tick.get_text() for tick in right.get_xticklabels()] == ["8", "64"]
+
+
+def test_every_control_of_both_widgets_changes_the_picture():
+    small = {name: untrained(name) for name in ("parity", "suffix")}
+    clusters, typed = ch08.models_widget(small), ch08.typed_widget(small)
+    for widget in (clusters, typed):
+        for control in widget.controls.values():
+            before = widget.image.value
+            if hasattr(control, "options"):
+                control.index = len(control.options) - 1
+            else:
+                control.value = "110"
+            assert widget.image.value != before
+    picture = typed.image.value
+    typed.controls["string"].value = "2"
+    assert "Type 1 to 24 of the letters 0 and 1" in typed.sentence.value and typed.image.value == picture

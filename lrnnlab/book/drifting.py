@@ -10,6 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from lrnnlab.book.folding import fold
+from lrnnlab.book.minutes import reading, timed
 from lrnnlab.book.running import KERNEL, BookError, where
 from lrnnlab.hints import refolded
 
@@ -35,7 +36,8 @@ def read_source(source: Path) -> NotebookNode:
 
 
 def as_built(source: Path) -> str:
-    """The text of a source as a build leaves it: hints and solutions from their file, all else as a save would write it.
+    """The text of a source as a build leaves it: hints and solutions from their file, how long it takes to read as
+    counted, all else as a save would write it.
 
     Head and blank lines between cells are jupytext's.  Where a source differs in these, JupyterLab takes the two files
     of a pair for different ones and refuses to open the chapter when the notebook is the newer.  BookError for what a
@@ -47,10 +49,10 @@ def as_built(source: Path) -> str:
         if lost := sorted(set(cell.metadata) - KEPT):
             place = where(notebook.cells, i)
             raise BookError(f"{source.name}, {place}: a save keeps tags and nbgrader, and would lose {', '.join(lost)}")
-    written = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    written, minutes = [cell for cell in notebook.cells if cell.cell_type == "markdown"], reading(notebook.cells)
     try:
         for cell, text in zip(written, refolded([cell.source for cell in written])):
-            cell.source = text
+            cell.source = timed(text, minutes)
     except ValueError as error:
         raise BookError(str(error)) from error
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), jupytext=NotebookNode(FILTERS))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -613,9 +614,16 @@ def _rounded(answer) -> None:
 DEARER = ("Sum(5)", "a-b-c mod 5", "ModArith(5)", "Tomita 3", "Tomita 6", "S_3", "A_5")
 
 
+def _plain(name: str) -> str:
+    """S_3 and S₃, as the page shows it, and S3, as a browser copies that, are one name."""
+    return unicodedata.normalize("NFKC", name).replace("_", "")
+
+
 def _dearer(answer) -> None:
     if not isinstance(answer, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in answer):
         raise CannotJudge(f"a list of tasks is asked for, got {shown(answer)}")
+    written = {_plain(name): name for name in TASKS}
+    answer = [written.get(_plain(name), name) for name in answer]
     strange = sorted(set(answer) - set(TASKS))
     claim(not strange, f"the table has no row for {strange and strange[0]!r}")
     same_size = sorted(set(answer) - set(DEARER))

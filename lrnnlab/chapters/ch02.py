@@ -11,6 +11,7 @@ takes state j to state i, so a *column* says where one state goes.
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -30,6 +31,7 @@ from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, sh
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
 from lrnnlab.records import read_all, recorded_folder
+from lrnnlab.show.names import LOW
 from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
@@ -270,10 +272,12 @@ def _mosaic(blocks: np.ndarray, limit: float | None, *, largest: float, left: fl
     return figure, axes, x[:-1:b + 1] + b / 2, y[:-1:b + 3] + b / 2
 
 
-def _heatmap(axes: Axes, block: np.ndarray, limit: float):
-    """One block with its numbers in the cells."""
+def _heatmap(axes: Axes, block: np.ndarray, limit: float, least: float = 0.0):
+    """One block with its numbers in the cells, from ``least`` on."""
     drawn = axes.imshow(block, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
     for (i, j), value in np.ndenumerate(block):
+        if not abs(value) >= least:  # or none is there
+            continue
         shade = to_hex(drawn.cmap(drawn.norm(value)))
         axes.text(j, i, _short(value), ha="center", va="center", fontsize=SMALL, color=ink_on(shade))
     axes.grid(False)
@@ -445,6 +449,116 @@ def first_wrong(model: Net, task: MachineTask, length: int) -> dict[str, int]:
         for n in np.flatnonzero((logits.argmax(1) != right[:, t]) & (right[:, t] >= 0)):
             found.setdefault("".join(task.symbols[v] for v in words[n] * (3 // len(words[n]) + 1)) + "...", t + 1)
     return found
+
+
+# ------------------------------------------------------------------------------------------------------- token by token
+
+READ_AT = (*range(1, 13), 16, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500)  # positions
+WORD = 12  # tokens that may be typed
+UNSEEN = 0.005  # an entry below it is left blank
+
+
+def token_by_token(model: Net, tokens: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the first layer does on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b).
+
+    For models without an input term, whose blocks depend on the token alone.
+
+    >>> from lrnnlab.models import exact_model
+    >>> counter = Sum(3)
+    >>> A, products, x = token_by_token(exact_model(counter.machine, 3), [1, 2, 2])
+    >>> products[-1, 0].argmax(0).tolist(), x[:, 0].argmax(-1).tolist()
+    ([2, 0, 1], [0, 1, 0, 2])
+    """
+    word = torch.as_tensor(tokens)
+    with torch.no_grad():
+        x = model.trace(word[None]).states[0][0]  # (T, h b)
+    A = symbol_transitions(model)[0].numpy()[word.numpy()]
+    start = model.layers[0].initial(1).detach().flatten(1)
+    products = np.stack(list(itertools.accumulate(A, lambda done, after: after @ done)))
+    return A, products, torch.cat([start, x]).unflatten(1, A.shape[1:3]).numpy()
+
+
+@styled
+def step_picture(A: np.ndarray, product: np.ndarray, before: np.ndarray, after: np.ndarray, t: int, symbol: str) -> Figure:
+    """One head at position t: its block times its state is the next state; and the product of all blocks so far.
+
+    A and product (b, b), before and after (b,); entries below 0.005 are blank.
+
+    >>> axes = step_picture(np.eye(2), np.eye(2), np.array([1.0, 0]), np.array([1.0, 0]), 1, "0").axes[0]
+    >>> [text.get_text() for text in axes.texts if "A" in text.get_text()]
+    ['A₁, token 0', 'so far: A₁']
+    """
+    b = len(A)
+    wide = np.full((b, 2 * b + 6), np.nan)
+    places = {"A": b / 2, "before": b + 1.5, "after": b + 3.5, "product": 3 * b / 2 + 6}
+    for name, values in (("A", A), ("before", before[:, None]), ("after", after[:, None]), ("product", product)):
+        left = round(places[name] - values.shape[1] / 2)
+        wide[:, left : left + values.shape[1]] = values
+    cell = 6.1 / wide.shape[1]
+    figure, axes = new_figure(b * cell + 1.15, left=0.55, right=PAGE - 0.55 - 6.1, top=0.45, bottom=0.7)
+    _heatmap(axes, wide, 1.0, UNSEEN)
+    earlier, now = (str(number).translate(LOW) for number in (t - 1, t))  # mathematics would take 30 ms a picture
+    so_far = f"so far: A{now} ⋯ A₁" if t > 1 else "so far: A₁"
+    for name, text in (("A", f"A{now}, token {symbol}"), ("before", f"x{earlier}"), ("after", f"x{now}"), ("product", so_far)):
+        axes.text(places[name] - 0.5, -0.8, text, ha="center", va="bottom")
+    for sign, place in (("·", b), ("=", b + 2)):
+        axes.text(place, (b - 1) / 2, sign, ha="center", va="center", fontsize=SMALL + 4)
+    frames = [Rectangle((left - 0.5, -0.5), many, b)
+              for left, many in ((0, b), (b + 1, 1), (b + 3, 1), (b + 6, b))]  # fmt: skip
+    axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor=FAINT, lw=0.8))
+    axes.set_xticks([*range(b), *range(b + 6, 2 * b + 6)], [*range(b)] * 2)
+    axes.set(yticks=range(b), ylabel="to state", xlim=(-0.6, 2 * b + 5.6), ylim=(b - 0.4, -0.6))
+    axes.set_xlabel("from state", loc="left")
+    return figure
+
+
+def columns_apart(product: np.ndarray) -> float:
+    """How far two columns of a product (b, b) lie apart at most, in half the 1-norm: what is left of where one started.
+
+    For columns that are distributions it is 1 where two starts never meet, and 0 where all starts have become one.
+
+    >>> columns_apart(np.eye(3)), columns_apart(np.full((3, 3), 1 / 3))
+    (1.0, 0.0)
+    """
+    return float(np.abs(product[:, :, None] - product[:, None]).sum(0).max() / 2)
+
+
+def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Explorer:
+    """Blocks, states and products of each of some models of one shape, token by token; a typed string is read in a loop."""
+    from lrnnlab.show.widgets import explore
+
+    @functools.lru_cache(maxsize=4)  # every position and head of a string
+    def read(net, string):
+        word = task.read(string)[None]
+        if word.shape[1] > WORD:
+            raise ValueError(f"Type 1 to {WORD} tokens; this is {word.shape[1]}")
+        tokens = np.resize(word[0].numpy(), READ_AT[-1])
+        with torch.no_grad():
+            answers = models[net](torch.from_numpy(tokens)[None]).argmax(-1)[0].tolist()
+        return tokens, answers, task.machine.answer(tokens), *token_by_token(models[net], tokens)
+
+    def draw(digits, position, net, head):
+        tokens, _, _, A, products, x = read(net, digits)
+        t = position - 1
+        return step_picture(A[t, head], products[t, head], x[t, head], x[t + 1, head], position, task.symbols[tokens[t]])
+
+    def sentence(digits, position, net, head):
+        _, answers, right, _, products, _ = read(net, digits)
+        said, due = answers[position - 1], int(right[position - 1])
+        apart = columns_apart(products[position - 1, head])
+        return (f"From different starts, head {head} is in states that lie at most <b>{apart:.3f}</b> apart after {position} "
+                f"token{'s' * (position > 1)} (1: nothing is forgotten; 0: no start is remembered). The whole net answers "
+                f"<b>{said}</b>, and {due} is right.")  # fmt: skip
+
+    heads = next(iter(models.values())).layers[0].h
+    return explore(
+        draw,
+        {"digits": string, "position": list(READ_AT), "net": list(models), "head": list(range(heads))},
+        sentence=sentence,
+        alt="For one head: the block of the token as a heatmap with its numbers, times the state before it, and the state after "
+        "it; right of them the product of all blocks so far.",
+        initial={"position": 4},
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ exercises

@@ -5,7 +5,7 @@
   monoid; it is named by a shortest word that does the same (e: nothing).
 * Noise in the recursion: how errors of the letters grow from layer to layer, with Lemma 1's layer and with one that
   repairs them (``lrnnlab.algebra.composition``).
-* States that gather, depth by depth, and gradients that reach back, position by position.
+* States that gather, depth by depth and net by net, and gradients that reach back, position by position.
 
 Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m elements of the transition monoid; e size of
 the errors; p = P(1).
@@ -22,6 +22,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.colors import to_rgb
@@ -32,12 +33,13 @@ from torch import Tensor, nn
 from lrnnlab import records
 from lrnnlab.algebra import composition
 from lrnnlab.algebra.clusters import appended, cluster_count, machine_of, multiplication_table
-from lrnnlab.analysis import cumulative_gradient, elements_by_depth, states_by_depth
+from lrnnlab.analysis import cumulative_gradient, elements_by_depth, gradient_by_token, states_by_depth
 from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, transition_monoid
 from lrnnlab.automata.languages import LANGUAGES, language, read
 from lrnnlab.bench.tree import ratio, training_step
 from lrnnlab.course.judging import CannotJudge, agree, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
+from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.show import regulargpt_figures as pictures
 from lrnnlab.show.names import named
@@ -56,6 +58,7 @@ from lrnnlab.show.style import (
     styled,
     typeset,
 )
+from lrnnlab.tables import ladder
 from lrnnlab.tables import regulargpt_fig3 as fig3
 from lrnnlab.tables import regulargpt_fig4 as fig4
 from lrnnlab.tables import regulargpt_table1 as table1
@@ -68,6 +71,7 @@ from lrnnlab.training.steady import stream
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
     from lrnnlab.show.moving import Moving
+    from lrnnlab.show.widgets import Explorer
 
 # ------------------------------------------------------------------------------------------------------------ the tree
 
@@ -398,11 +402,25 @@ NAMED = 12  # elements up to which each gets its name in the picture
 
 
 class Seen(NamedTuple):
-    """One net looked at: the task's name, ``recorded`` or ``live``, and what ``regulargpt_fig3.look`` found."""
+    """One net looked at: the task's name, ``recorded`` or ``live``, and what ``regulargpt_fig3.look`` found.
+
+    ``across`` : what the groups of its states are of, "depth" or "length".
+    """
 
     task: str
     source: str
     found: Mapping
+    across: str = "depth"
+
+    @property
+    def machine(self) -> MooreMachine:
+        """The smallest machine for the task."""
+        return (fig3 if self.task in fig3.TASKS else fig4).build_task(self.task).machine
+
+    @property
+    def groups(self) -> list[int]:
+        """What the groups are called: numbers of depths, or of letters."""
+        return [at["word"] if self.across == "length" else depth for depth, at in enumerate(self.found["depths"])]
 
 
 @styled
@@ -428,12 +446,12 @@ def gathering(seen: Seen, depth: int) -> Figure:
     right.plot(places, found, look.marker, color=look.colour, ms=6, zorder=3)
     right.axvline(depth, color=FAINT, lw=1.2, ls=(0, (4, 3)))
     most = max(*due, *found)
-    right.set(xlabel="depth", title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
+    right.set(xlabel=seen.across, title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
               ylim=(0.8, 1.5 * most) if most > 20 else (0, most + 1.0))  # fmt: skip
     ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500] if most > 20 else range(0, most + 2, 1 + most // 8)
     right.set_yticks([tick for tick in ticks if tick <= 1.5 * most], [str(tick) for tick in ticks if tick <= 1.5 * most])
     right.minorticks_off()
-    right.set_xticks(places)
+    right.set_xticks(places, seen.groups)
     label_ends(right, [(due[-1], "by algebra", INK), (found[-1], f"found, {seen.source}", look.colour)])
     return figure
 
@@ -441,7 +459,7 @@ def gathering(seen: Seen, depth: int) -> Figure:
 def _states(axes: Axes, seen: Seen, depth: int):
     points = {name: np.asarray(column) for name, column in seen.found["points"].items()}
     at, here = np.stack([points["x"], points["y"]], axis=1), points["depth"] == depth
-    machine = fig3.build_task(seen.task).machine
+    machine = seen.machine
     colours = np.array(pictures.element_colours(machine, transition_monoid(machine).elements))
     axes.scatter(*at[~here].T, s=7, color=GRID, linewidths=0, zorder=1)
     axes.scatter(*at[here].T, s=24, c=colours[points["element"][here]], edgecolors=FAINT, linewidths=0.5, zorder=3)
@@ -455,8 +473,9 @@ def _states(axes: Axes, seen: Seen, depth: int):
     rings = [Circle(*ring) for (at_depth, _), ring in found.items() if at_depth == depth]
     axes.add_collection(PatchCollection(rings, facecolor="none", edgecolor=INK, lw=0.9, zorder=2, clip_on=False),
                         autolim=False)  # fmt: skip
+    title = f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}"
     axes.set(xlim=(centre[0] - reach, centre[0] + reach), ylim=(centre[1] - reach, centre[1] + reach), aspect="equal",
-             xticks=[], yticks=[], title=f"{pictures.CLUSTERED[seen.task]}, depth {depth}", anchor="W")  # fmt: skip
+             xticks=[], yticks=[], title=title, anchor="W")  # fmt: skip
     axes.spines[:].set_visible(False)
     if len(colours) <= NAMED:
         names = pictures.element_names(machine)
@@ -482,8 +501,11 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
     'Clusters and elements are the same.'
     """
     at = seen.found["depths"][depth]
-    start = (f"Depth {depth}, words of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
+    where = f"Depth {depth}, words" if seen.across == "depth" else "Strings"
+    start = (f"{where} of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
              f"{at['points']} states, the algebra predicts <b>{at['predicted']}</b>.")  # fmt: skip
+    if "right" in at:
+        start += f" The net is right on {at['right']:.0%} of strings of this length."
     if at["purity"] == at["wholeness"] == 1:
         return f"{start} Clusters and elements are the same."
     return (f"{start} {at['purity']:.0%} of the states have the commonest element of their cluster, {at['wholeness']:.0%} lie "
@@ -722,18 +744,24 @@ def rows_of_table_3() -> list[dict]:
     return [{"model (C / K)": name, **dict(zip(lengths, found))} for name, found in table3.PAPER.items()]
 
 
-def small_readers(name: str, positions: Sequence[int]) -> Readers:
-    """Four small nets trained live on one task, how many of 256 strings of 64 bits they answer, and their gradients.
-
-    They are trained for 300 steps on strings of up to 16 bits.   name : ``parity`` or ``suffix``.
-    """
-    task, nets, right = fig4.build_task(name), {}, {}
-    for row in fig4.ROWS:
-        nets[row] = fig4.build_net(fig4.setting(row, name, "live"), task, seed=0)
+def small_nets(name: str) -> dict[str, nn.Module]:
+    """The nets of ``SMALL_NETS``, trained live for 300 steps on strings of up to 16 bits.   name : ``parity`` or ``suffix``."""
+    task, nets = fig4.build_task(name), {}
+    for row in SMALL_NETS:
+        if row in fig4.ROWS:
+            nets[row] = fig4.build_net(fig4.setting(row, name, "live"), task, seed=0)
+        else:  # as in chapter 10
+            nets[row] = build(row, task, seed=0, **ladder.MODELS[row][1])
         train_strings(nets[row], task, steps=300, rate=3e-3, batch=32, longest=16, growth=100, progress=False,
                       generator=stream(0, f"chapter 08/{name}/{row}"))  # fmt: skip
-        draw = stream(0, "chapter 08/test")
-        right[row] = accuracy_at_lengths(nets[row], task, [64], strings=256, generator=draw)[64]
+    return nets
+
+
+def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> Readers:
+    """How many of 256 strings of 64 bits each of four small nets answers, and their gradients."""
+    task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.ROWS}
+    right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=stream(0, "chapter 08/test"))[64]
+             for row, net in nets.items()}  # fmt: skip
     return look_back(name, nets, right, task.sample(8, 64, stream(0, "chapter 08/look")).tokens, positions)
 
 
@@ -746,6 +774,145 @@ def share_right(net: nn.Module, length: int, strings: int) -> float:
 def masks_over_tree(chunk: int) -> float:
     """How many times as long a training step with masks takes as one of the tree, T = 512, the same weights; live."""
     return ratio(training_step(chunk, rounds=3))
+
+
+# ------------------------------------------------------------------------------------- many nets, looked at alike
+
+SMALL_NETS = {**{row: name for row, (name, _) in pictures.READERS.items()}, "lstm": "LSTM", "deltanet": "DeltaNet"}
+LENGTHS = (4, 8, 16, 32, 64, 128)  # letters; small nets are trained on up to 16
+TYPED = 24  # letters at most
+
+
+def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
+    """(B, D) what the readout of any net reads after the last letter of each string (B, T)."""
+    read: list[Tensor] = []
+    hook = net.get_submodule("head").register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    with torch.no_grad():
+        net(tokens)
+    hook.remove()
+    (vectors,) = read
+    return (vectors if vectors.ndim == 2 else vectors[:, -1]).double().numpy(force=True)
+
+
+def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS, strings: int = 64) -> Seen:
+    """What a net's readout reads after strings of each length, by what the whole string does, as :func:`gathering` takes it.
+
+    >>> machine = fig4.build_task("suffix").machine
+    >>> [cluster_count(machine, length) for length in LENGTHS]  # two words that share their last four letters do the same
+    [16, 16, 16, 16, 16, 16]
+    """
+    asked = fig4.build_task(task)
+    drawn = [asked.sample(strings, length, stream(0, f"chapter 08/length {length}")).tokens for length in lengths]
+    elements = [elements_by_depth(asked.machine, tokens)[-1][:, -1] for tokens in drawn]
+    found = fig3.gathered(asked.machine, lengths, [read_vectors(net, tokens) for tokens in drawn], elements)
+    right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=stream(0, "chapter 08/test"))
+    for at in found["depths"]:
+        at["right"] = right[at["word"]]
+    return Seen(task, "live", found, "length")
+
+
+def models_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
+    """Clusters of what each net's readout reads, by length.   small : task's name -> row -> net, of ``small_nets``."""
+    from lrnnlab.show.widgets import explore
+
+    seen = {task: {row: across_lengths(net, task) for row, net in nets.items()} for task, nets in small.items()}
+    return explore(
+        lambda length, net, task: gathering(seen[task][net], LENGTHS.index(length)),
+        {"length": list(LENGTHS), "net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}},
+        sentence=lambda length, net, task: gathering_sentence(seen[task][net], LENGTHS.index(length)),
+        alt="What the readout of the chosen net reads after strings of one length, as points on a plane, coloured by what the "
+        "string does, with a ring around each cluster found; and the number of clusters by length.",
+        initial={"length": 16},
+    )
+
+
+def _by_name(small: Mapping[str, Mapping[str, nn.Module]]) -> dict[str, str]:
+    return {SMALL_NETS[row]: row for row in next(iter(small.values()))}
+
+
+class Field(NamedTuple):
+    """One string read by one net: ``share`` (T,) of the gradient at each letter; what the other letter there would do.
+
+    ``turns`` (T,): whether the net's answer changes; ``counts`` (T,): whether the right one does.
+    """
+
+    text: str
+    share: np.ndarray
+    turns: np.ndarray
+    counts: np.ndarray
+    answer: int
+    right: int
+
+
+def field_of(net: nn.Module, task: str, text: str) -> Field:
+    """Read a typed string of at most 24 bits with a net for ``parity`` or ``suffix``.
+
+    ValueError, in one sentence, for an empty string, another letter or more letters.
+    """
+    asked, text = fig4.build_task(task), "".join(text.split())
+    if not text or set(text) - set(asked.symbols) or len(text) > TYPED:
+        raise ValueError(f"Type 1 to {TYPED} of the letters {' and '.join(asked.symbols)}; this is {text[: 2 * TYPED]!r}")
+    word, T = asked.read(text), len(text)
+    words = torch.cat([word[None], (word + torch.eye(T, dtype=word.dtype)) % 2])  # itself, then with one letter changed
+    with torch.no_grad():
+        logits = net(words)
+    answers = (logits if logits.ndim == 2 else logits[:, -1]).argmax(-1).numpy(force=True)
+    labels, sizes = asked.label(words).numpy(), gradient_by_token(net, word[None])
+    share = sizes / sizes.sum() if sizes.sum() > 0 else sizes
+    return Field(text, share, answers[1:] != answers[0], labels[1:] != labels[0], int(answers[0]), int(labels[0]))
+
+
+@styled
+def field_picture(field: Field) -> Figure:
+    """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one.
+
+    >>> one = Field("01", np.array([0.25, 0.75]), np.array([False, True]), np.array([True, True]), 1, 1)
+    >>> [text.get_weight() for text in field_picture(one).axes[0].get_xticklabels()]
+    ['bold', 'bold']
+    """
+    figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
+    places = np.arange(len(field.text))
+    for mask, look in ((field.turns, {"color": LIVE}), (~field.turns, {"facecolor": "none", "edgecolor": FAINT})):
+        axes.bar(places[mask], field.share[mask], 0.7, **look)
+    axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)))
+    axes.set(xlim=(-0.6, max(16, len(places)) - 0.4), ylim=(0, max(0.3, 1.08 * field.share.max())), xlabel="letters",
+             title="share of the gradient")  # fmt: skip
+    axes.set_xticks(places, field.text)
+    for label, counts in zip(axes.get_xticklabels(), field.counts):
+        label.set(fontweight="bold" if counts else "normal", color=INK if counts else FAINT, fontsize=SMALL + 2)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    return figure
+
+
+def field_sentence(field: Field) -> str:
+    """What the net answers, at which letters, and where half of its gradient lies, as HTML.
+
+    >>> field_sentence(Field("01", np.array([0.25, 0.75]), np.array([False, True]), np.array([True, True]), 1, 1))[:79]
+    'The net answers <b>1</b>, rightly. Another letter changes its answer at <b>1 of'
+    """
+    curve, T = field.share[::-1].cumsum()[::-1], len(field.text)
+    lies = f"half of the gradient lies on the last <b>{fig4.shape(curve)['half']}</b>" if curve[0] > 0 else "it has no gradient"
+    return (f"The net answers <b>{field.answer}</b>, {'rightly' if field.answer == field.right else 'wrongly'}. Another "
+            f"letter changes its answer at <b>{int(field.turns.sum())} of {T}</b> places, and the right answer at "
+            f"{int(field.counts.sum())}; {lies}.")  # fmt: skip
+
+
+def typed_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
+    """The gradient of a typed string, by any small net.   small : task's name -> row -> net, of ``small_nets``."""
+    from lrnnlab.show.widgets import explore
+
+    @lru_cache(maxsize=1)  # the picture and the sentence under it ask for the same
+    def read(net: str, task: str, string: str) -> Field:
+        return field_of(small[task][net], task, string)
+
+    return explore(
+        lambda net, task, string: field_picture(read(net, task, string)),
+        {"net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}, "string": "0110100110010110"},
+        sentence=lambda net, task, string: field_sentence(read(net, task, string)),
+        alt="A bar for each letter of a typed string: its share of the gradient of the chosen net's answer, filled where "
+        "another letter would change that answer.",
+        initial={"net": "rnn"},
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- exercises

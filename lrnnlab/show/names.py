@@ -1,6 +1,6 @@
 """What the text calls the models, tasks and knobs that the code calls by letters and underscores.
 
-Every table (``show.table``) and control (``widgets.explore``) passes here.
+Every table (``show.table``), caption and control (``widgets.explore``) passes here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ NAMES = {
     "dlr_small": "DLR, fewer modes", "dss": "DSS", "sgconv": "SGConv", "diagonal_positive": "diagonal, positive",
     "diagonal_signed": "diagonal, signed", "diagonal_complex": "diagonal, complex",
     "diagonal_unit": "diagonal, unit circle", "clipped_short": "clipped, short memory",
+    "short_memory": "short memory", "local_attention": "attention in chunks",
     "anbn": "aⁿbⁿ", "anbncn": "aⁿbⁿcⁿ", "aa": "(aa)*", "abab": "(abab)*", "dyck_1": "Dyck-1",
     "reset_dyck_1": "reset Dyck-1", "shuffle_2": "Shuffle-2", "sum5": "Sum(5)", "s3": "S₃",
     "train40_b8": "training, T = 40, b = 8", "train40_b1": "training, T = 40, b = 1",
@@ -27,6 +28,12 @@ NAMES = {
     "best_of_40_guesser": "best of 40, guesser", "best_of_40_majority": "best of 40, majority",
     "over": "leak e", "added": "added at 1",
 }  # fmt: skip
+SIGNS = (
+    (re.compile(r"(?<!\w)([A-Za-z])_(\d+|[a-z])(?!\w)"), r"\1<sub>\2</sub>"),
+    (re.compile(r"\^(\d+(?:\.\d+)?|[a-z](?!\w))"), r"<sup>\1</sup>"),
+    (re.compile(r"\b(alpha|beta|gamma|lambda|rho|theta)\b"), lambda found: GREEK[found[1]]),
+    (re.compile(r"\bR2\b"), "R²"), (re.compile("&lt;="), "≤"), (re.compile("&gt;="), "≥"),
+)  # fmt: skip
 WORDS = {"aa", "abab", "over", "added"}  # codes that a table may mean as they stand
 
 
@@ -53,3 +60,14 @@ def renamed(cell: str) -> str:
     """
     code, comma, rest = cell.partition(",")
     return f"{NAMES[code]}{comma}{rest}" if code in NAMES and code not in WORDS else cell
+
+
+def typeset(html: str) -> str:
+    """HTML with the mathematics of a plain text set as the chapters' text sets it; outside of code.
+
+    >>> typeset("S_3 and D_12: R2 below 10^84.1 for beta &lt;= 1, x_t of (ss)^n")
+    'S<sub>3</sub> and D<sub>12</sub>: R² below 10<sup>84.1</sup> for β ≤ 1, x<sub>t</sub> of (ss)<sup>n</sup>'
+    """
+    for sign, put in SIGNS:
+        html = sign.sub(put, html)
+    return html

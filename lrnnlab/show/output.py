@@ -22,7 +22,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from lrnnlab.records import put
-from lrnnlab.show.names import renamed
+from lrnnlab.show.names import renamed, typeset
 from lrnnlab.show.style import DPI, styled
 
 LARGEST = 150_000  # bytes of a committed picture
@@ -108,10 +108,10 @@ def table_html(rows: Any, caption: str, formats: Mapping[str, str] | None = None
         if list(record) != columns:
             raise ValueError(f"every row needs the columns {columns}, got {list(record)}")
     numeric = {c for c in columns if all(_is_number(r[c]) or r[c] is None for r in records)}
-    head = "".join(f'<th scope="col"{_side(c in numeric)}>{escape(renamed(str(c)))}</th>' for c in columns)
+    head = "".join(f'<th scope="col"{_side(c in numeric)}>{typeset(escape(renamed(str(c))))}</th>' for c in columns)
     body = []
     for record in records:
-        cells = [(escape(_text(value, formats.get(c))), c in numeric) for c, value in record.items()]
+        cells = [(typeset(escape(_text(value, formats.get(c)))), c in numeric) for c, value in record.items()]
         (first, right), others = cells[0], cells[1:]
         body.append(f'<tr><th scope="row"{_side(right)}>{first}</th>'
                     + "".join(f"<td{_side(right)}>{text}</td>" for text, right in others) + "</tr>")
@@ -123,7 +123,7 @@ def table(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> 
     """Display a table with a caption; its first column names the rows.
 
     None and NaN are shown as a dash, True and False as yes and no, code names as the text says them
-    (``names.renamed``).
+    (``names.renamed``), and S_3, 10^5 and their like as mathematics (``names.typeset``), as in every caption.
 
     Parameters
     ----------
@@ -198,4 +198,8 @@ def _text(value, spec: str | None) -> str:
 
 
 def _prose(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    """A caption's HTML: `code` as it is, *emphasis*, mathematics typeset."""
+    parts = re.split(r"`([^`]+)`", escape(text))
+    said = [re.sub(r"(?<![\w)*])\*(\w[^*]*)\*", r"<em>\1</em>", typeset(part)) for part in parts[::2]]
+    codes = [f"<code>{code}</code>" for code in parts[1::2]]
+    return "".join(part + code for part, code in zip(said, [*codes, ""]))

@@ -42,7 +42,7 @@ TASKS = {
     "modular_arithmetic": "Mod. Arithmetic", "parity": "Parity", "cycle_navigation": "Cycle Navigation",
     **{f"d_{n}": rf"$D_{{{n}}}$" for n in (2, 3, 4, 12)}, **{f"tomita_{n}": f"Tomita {n}" for n in (3, 4, 5, 6)},
 }  # fmt: skip
-CLUSTERED = {"parity": "Parity", "cycle_navigation": "Cycle Navigation", "s_3": r"$S_3$"}
+CLUSTERED = {"parity": "Parity", "cycle_navigation": "Cycle Navigation", "s_3": r"$S_3$", "suffix": "The last four"}
 MARKERS = "os^vD*XdPp"  # by element: its colour alone does not tell it from its neighbours
 NOTHING = "e"  # the name of the element that does nothing
 READERS = {

@@ -6,6 +6,7 @@ figure takes).  Needs ipywidgets, which comes with the extra ``[lab]``.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping
 from html import escape
 from numbers import Real
@@ -43,6 +44,10 @@ class Explorer(ipywidgets.VBox):
         self._redraw(first=True)
         for control in self.controls.values():
             control.observe(lambda change: self._redraw(), names="value")
+        # Every picture leaves cycles behind, and a full collection of a chapter's 900,000 objects stops the slider for
+        # half a second.  So what is there before the reader moves anything is looked through once, here, and never again.
+        gc.collect()
+        gc.freeze()
 
     @property
     def values(self) -> dict:

@@ -39,6 +39,7 @@ import torch
 
 from lrnnlab.algebra.clusters import cluster_count
 from lrnnlab.analysis import clusters_found, elements_by_depth, on_a_plane, parts_by_depth, purity, states_by_depth
+from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.tables.regulargpt_table1 import make_network, training_of
@@ -127,18 +128,33 @@ def look(net: RegularGPT, task: StringTask, tokens: torch.Tensor, shown: int) ->
     states = [_first(found, shown) for found in states_by_depth(net, tokens)]
     given = task.machine, tokens, net.chunk, net.form
     elements = [_first(found[..., None], shown)[:, 0] for found in elements_by_depth(*given)]
-    parts = np.concatenate([_first(found, shown) for found in parts_by_depth(*given)])
+    words = [min(net.chunk ** (l + 1), tokens.shape[1]) for l in range(len(states))]
+    found = gathered(task.machine, words, states, elements)
+    parts, points = np.concatenate([_first(found, shown) for found in parts_by_depth(*given)]), found["points"]
+    same = np.unique(np.column_stack([np.array(points["depth"]) == 0, parts]), axis=0, return_inverse=True)[1].reshape(-1)
+    found["metrics"]["made_of"] = round(purity(same, points["cluster"]), 4)
+    return {**found, "points": {**points, "parts": parts.tolist()}}
+
+
+def gathered(machine: MooreMachine, words: Sequence[int], states: Sequence[np.ndarray],
+             elements: Sequence[np.ndarray]) -> dict:  # fmt: skip
+    """Clusters of all states together: ``metrics``, and for each group of them ``depths`` and ``points``.
+
+    words: how many letters each group has seen; states (N,D) and elements (N,), what those letters do, of each group.
+
+    >>> points, elements = np.array([[0, 0.0], [0, 0.1], [0, 9.0], [0, 9.2]]), np.array([0, 0, 1, 1])
+    >>> found = gathered(build_task("parity").machine, [4], [points], [elements])
+    >>> found["depths"]
+    [{'word': 4, 'points': 4, 'predicted': 2, 'present': 2, 'found': 2, 'purity': 1.0, 'wholeness': 1.0}]
+    """
     together, truth = clusters_found(np.concatenate(states)), np.concatenate(elements)
     plane, variance = on_a_plane(states)
-    depth = np.repeat(range(len(states)), [len(found) for found in states])
-    same = np.unique(np.column_stack([depth == 0, parts]), axis=0, return_inverse=True)[1].reshape(-1)
-    words = [min(net.chunk ** (l + 1), tokens.shape[1]) for l in range(len(states))]
-    depths = [{"word": word, "points": len(states[l]), "predicted": cluster_count(task.machine, word),
+    depth = np.repeat(range(len(states)), [len(group) for group in states])
+    depths = [{"word": word, "points": len(states[l]), "predicted": cluster_count(machine, word),
                **compared(together.labels[depth == l], elements[l])} for l, word in enumerate(words)]  # fmt: skip
-    points = {"depth": depth, "element": truth, "cluster": together.labels, "parts": parts,
-              **dict(zip("xy", np.concatenate(plane).T.round(3)))}  # fmt: skip
-    metrics = {**compared(together.labels, truth), "made_of": round(purity(same, together.labels), 4),
-               "silhouette": round(together.score, 4), "variance": round(variance, 4)}  # fmt: skip
+    x, y = np.concatenate(plane).T.round(3)
+    points = {"depth": depth, "element": truth, "cluster": together.labels, "x": x, "y": y}
+    metrics = {**compared(together.labels, truth), "silhouette": round(together.score, 4), "variance": round(variance, 4)}
     return {"metrics": metrics, "depths": depths, "points": {name: column.tolist() for name, column in points.items()}}
 
 

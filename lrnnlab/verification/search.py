@@ -78,7 +78,7 @@ class Verdict:
             columns, logits = self.rounding
             return f"not decided: {leads}, and rounding may take {columns:.2g} and {logits:.2g} ({size} seen)"
         if self.closed:
-            return f"proved for every string of every length ({size}; {leads})"
+            return f"proved for every string ({size}; {leads})"
         return f"right on every string of up to {self.depth} symbols, not decided beyond ({size} seen)"
 
 

@@ -21,8 +21,9 @@
 # output. The chapters walk through the papers' proofs in steps that a cell checks, run their experiments while you
 # watch, and let you turn the knobs. Where a paper is loose we say so, and show the repaired statement.
 #
-# Run a cell with **Shift + Enter**, or the whole chapter from the menu *Run → Run All Cells*. Every term is explained where
-# it first comes, and once more in the [glossary](glossary.ipynb), with a table of all letters.
+# Run a cell with **Shift + Enter**, or the whole chapter from the menu *Run → Run All Cells*: half a minute of computing,
+# after which the page stands at its end; scroll back up to here and read on. *It takes* about 10 min to read. Every term
+# is explained where it first comes, and once more in the [glossary](glossary.ipynb), with a table of all letters.
 
 # %%
 import numpy as np
@@ -75,6 +76,10 @@ print(f"trained in {result.seconds:.1f} s, {result.steps} steps")
 # %%
 measured = evaluate(result.model, sum5, seed=101, length=500)
 untrained = evaluate(run.build_model(), sum5, seed=101, length=500, strings=256)
+exact = measured.accuracy_all == 1.0
+print(f"right at every position from 41 to 500, on 1,024 fresh strings: {exact}")
+
+# %%
 show.figure(
     accuracy_by_length(
         {"softmax": measured.per_position.numpy(), "untrained": untrained.per_position.numpy()},
@@ -84,8 +89,6 @@ show.figure(
         "far past the mark at 40; the untrained one stays near 20 percent, the chance level.",
     caption="What to see: the trained network's line does not bend where its training strings ended.",
 )  # fmt: skip
-exact = measured.accuracy_all == 1.0
-print(f"right at every position from 41 to 500, on 1,024 fresh strings: {exact}")
 
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`,
@@ -127,11 +130,15 @@ print(verdict.proved)
 # %% [markdown]
 # That is a statement about every string of every length, and about the snapped copy. The trained network itself, whose
 # columns are only near to such columns, need not be right for ever (exercise 4; chapter 02 measures when it errs). These are
-# the blocks that are enough, and the machine that they make together:
+# the blocks that are enough (a block with its eight numbers is called a **head**), how many pairs of states the search
+# met, and by how much, at the least, the largest entry of a column and the right answer lead the next; then the machine
+# that these heads make together:
 
 # %% tags=["nbval-ignore-output"]
 print(verdict)
 machine = heads_machine(head_tables(snapped), verdict.heads, sum5.symbols)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
 names = "a state's name lists the states of the blocks that take part."
 if machine.num_states > 16:
     names = "drawn is the smallest machine that does the same, "
@@ -174,7 +181,7 @@ check("00.2", my_words)
 # **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of
 # the automaton of Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
 
-# %%
+# %% tags=["hide-input"]
 def one_wrong_arrow():
     arrows = np.array([[(state + digit) % 5 for state in range(5)] for digit in range(5)])
     arrows[1, 4] = 1

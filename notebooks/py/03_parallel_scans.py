@@ -13,7 +13,7 @@
 # Rudnicky, 2024) runs it as a tree, in $\lceil\log_2 L\rceil$ levels, and then finds (section 4.5) that at test time this was
 # no faster. We build the tree, prove it, count what it costs, and measure it: why not, and what is faster?
 #
-# *You need:* matrices, and what a logarithm is. *It takes* one to two hours to read, and a minute and a half of computing.
+# *You need:* matrices, and what a logarithm is. *It takes* about 1 h 50 min to read, and a minute and a half of computing.
 # Terms are explained where they first come, and once more in the [glossary](glossary.ipynb).
 
 # %%
@@ -819,7 +819,7 @@ race_widget
 
 # %% [markdown]
 # **Exercise 6** ★★ *(10 min, 4 points: when more work in less depth pays)* Forget the memory: time is
-# $\max(\text{multiplications}/P, \text{depth})$. From which $P$ on is PScan faster than the loop at $T = 500$,
+# $\max(\text{multiplications}/P, \text{depth})$, as in step 6 of section 3. From which $P$ on is PScan faster than the loop at $T = 500$,
 # $b = 8$, $h = 8$, one string? And with a batch of 128?
 
 # %%
@@ -1467,7 +1467,7 @@ print(
 )
 
 # %% [markdown]
-# **Exercise 10** ★★★ *(30 min, 4 points: how a GPU would scan long strings)* A scan in **chunks**: cut $T$ into $T/c$
+# **Exercise 10** ★★ *(15 min, 4 points: how a GPU would scan long strings)* A scan in **chunks**: cut $T$ into $T/c$
 # chunks, loop inside all chunks at once for their pairs, loop over the chunks' last states, loop again inside. How
 # many multiplications is that, and which depth? Which $c$ makes the depth least?
 
@@ -1537,7 +1537,7 @@ print(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 10 exercises, 33 points, about 100 minutes:
+# 10 exercises, 33 points, about 85 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -1550,7 +1550,7 @@ print(
 # | 7 | [6 The token table](#6-The-token-table) | ★ | 5 | 3 | when a table of letters saves memory |
 # | 8 | [7 The recorded benchmark](#7-The-recorded-benchmark) | ★ | 10 | 3 | that a step costs more than its arithmetic |
 # | 9 | [8 Numerics: what overflows, and what never to do](#8-Numerics:-what-overflows,-and-what-never-to-do) | ★ | 5 | 3 | which products a tree makes |
-# | 10 | [9 Two other roads](#9-Two-other-roads) | ★★★ | 30 | 4 | how a GPU would scan long strings |
+# | 10 | [9 Two other roads](#9-Two-other-roads) | ★★ | 15 | 4 | how a GPU would scan long strings |
 
 # %% [markdown]
 # ## Read on

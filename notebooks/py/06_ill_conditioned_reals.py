@@ -14,8 +14,8 @@
 # the weights of an exact shift grow exponentially. We put the claim right, find the exact value, extend it to every shift
 # and any number of modes, watch float32 and float64 give out where it says, and train both models.
 #
-# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* two to three hours with the proofs, and less than
-# a minute of computing.
+# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 2 h 15 min to read with the
+# proofs, and less than a minute of computing.
 
 # %%
 import math
@@ -208,11 +208,11 @@ bound, spaced, best = float(exponent.subs(n, N)), *map(math.log2, largest)
 print(f"N = {N}: bound 2^{bound:.1f}, evenly spaced 2^{spaced:.1f}, Chebyshev 2^{best:.1f}")
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the
+# **Exercise 1** ★ *(10 min, 3 points: how to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the
 # weights of the shift by 2, by hand.
 
 # %%
-my_weights = None  # three numbers, for the nodes 0, 1/4, 1
+my_weights = None  # three numbers, not rounded, for the nodes 0, 1/4, 1: for example [2 / 7, 0, -1]
 check("06.1", my_weights)
 
 # %% [markdown]
@@ -499,11 +499,11 @@ show.table(
 )
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 4 points: why the bound needs nodes within 1)* **Break the hypothesis.** Nodes may be in
+# **Exercise 4** ★★ *(5 min, 4 points: why the bound needs nodes within 1)* **Break the hypothesis.** Nodes may be in
 # $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
 
 # %%
-my_end = None  # a number
+my_end = None  # a number, to three decimals
 check("06.4", my_end)
 
 # %% [markdown]
@@ -1748,10 +1748,10 @@ check("06.13", my_earlier)
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
-# | 1 | [2 Claim 1, put right](#2-Claim-1,-put-right) | ★ | 5 | 3 | how to find the weights of a shift |
+# | 1 | [2 Claim 1, put right](#2-Claim-1,-put-right) | ★ | 10 | 3 | how to find the weights of a shift |
 # | 2 | [3 The exact value](#3-The-exact-value) | ★★ | 10 | 4 | what the best weights are |
 # | 3 | [3 The exact value](#3-The-exact-value) | ★★ | 15 | 5 | why no polynomial has a larger leading coefficient |
-# | 4 | [3 The exact value](#3-The-exact-value) | ★★ | 10 | 4 | why the bound needs nodes within 1 |
+# | 4 | [3 The exact value](#3-The-exact-value) | ★★ | 5 | 4 | why the bound needs nodes within 1 |
 # | 5 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | which shift is dearest |
 # | 6 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★★ | 20 | 5 | how to get exact weights for every shift |
 # | 7 | [4 Every shift, any number of nodes](#4-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | to read a logarithmic axis |

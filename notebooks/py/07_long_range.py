@@ -15,7 +15,7 @@
 # prove what one layer needs in order to have the skill, and see that the paper's pattern of ones and zeros is mostly
 # a matter of two numbers: how many lags are asked for, and how many channels there are.
 #
-# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about two hours, and a minute of computing.
+# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 1 h 10 min to read, and a minute of computing.
 
 # %%
 import math
@@ -300,7 +300,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 3** ★★★ *(20 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of
+# **Exercise 3** ★★★ *(15 min, 3 points: a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of
 # the inputs can get on Solve, at any length?
 
 # %% [markdown]
@@ -468,7 +468,7 @@ show.figure(
 # width.
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at
+# **Exercise 4** ★ *(5 min, 4 points: when one kernel is enough)* **Break the hypothesis.** Of twelve numbers at
 # places 0 to 11 four are to be copied to places 12 to 15, in order. In general that takes four lags and four
 # channels. Choose four places for which *one* kernel is enough, although all twelve numbers change from input to
 # input.
@@ -590,7 +590,7 @@ with show.fails("step 2"):
         assert place == L - 1 - answer, f"step 2: b = {b}, {k} layers, answer {answer}"
 
 # %% [markdown]
-# **Exercise 6** ★★ *(10 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers
+# **Exercise 6** ★ *(5 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers
 # need at least to reverse 4,096 numbers by digits?
 
 # %%
@@ -643,7 +643,7 @@ for sharp in (1.0, 10.0, 100.0):
     print(f"beta = {sharp:g}: above the maximum by at most {above.max():.3f}, bound {bound[-1]:.3f}")
 
 # %% [markdown]
-# **Exercise 7** ★★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most
+# **Exercise 7** ★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most
 # 0.01 at length 512? (The least for which the bound says so.)
 
 # %%
@@ -872,7 +872,7 @@ show.figure(
 # .6 on this task says: the pen is seen, the path is not.
 
 # %% [markdown]
-# **Exercise 9** ★★ *(10 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 %
+# **Exercise 9** ★ *(5 min, 3 points: what macro F1 is worth)* In a picture 94 % of the pixels are background, 4.5 %
 # are of class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the
 # three classes of $\frac{2PR}{P+R}$ with precision $P$ and recall $R$ (0 where nothing is right)?
 
@@ -1015,19 +1015,19 @@ show.table(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 9 exercises, 29 points, about 80 minutes:
+# 9 exercises, 29 points, about 60 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
 # | 1 | [2 What no skill is worth](#2-What-no-skill-is-worth) | ★ | 5 | 3 | that a level depends on length |
 # | 2 | [2 What no skill is worth](#2-What-no-skill-is-worth) | ★★ | 10 | 4 | what a score is compared with |
-# | 3 | [3 What one layer needs](#3-What-one-layer-needs) | ★★★ | 20 | 3 | a symmetry |
-# | 4 | [4 Lags against channels](#4-Lags-against-channels) | ★★ | 10 | 4 | when one kernel is enough |
+# | 3 | [3 What one layer needs](#3-What-one-layer-needs) | ★★★ | 15 | 3 | a symmetry |
+# | 4 | [4 Lags against channels](#4-Lags-against-channels) | ★ | 5 | 4 | when one kernel is enough |
 # | 5 | [4 Lags against channels](#4-Lags-against-channels) | ★ | 5 | 3 | to read a lag off |
-# | 6 | [5 What depth buys](#5-What-depth-buys) | ★★ | 10 | 3 | digits |
-# | 7 | [5 What depth buys](#5-What-depth-buys) | ★★ | 5 | 3 | to use a bound |
+# | 6 | [5 What depth buys](#5-What-depth-buys) | ★ | 5 | 3 | digits |
+# | 7 | [5 What depth buys](#5-What-depth-buys) | ★ | 5 | 3 | to use a bound |
 # | 8 | [6 The eleven tasks, trained](#6-The-eleven-tasks,-trained) | ★ | 5 | 3 | to compare two columns of a table |
-# | 9 | [7 Trees and pictures](#7-Trees-and-pictures) | ★★ | 10 | 3 | what macro F1 is worth |
+# | 9 | [7 Trees and pictures](#7-Trees-and-pictures) | ★ | 5 | 3 | what macro F1 is worth |
 
 # %% [markdown]
 # ## Read on

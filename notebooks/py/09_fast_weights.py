@@ -15,7 +15,7 @@
 # with explicit weights where something can; we repair one remark, find what the delta rule loses, and train. At the end one sign
 # and one more write a token open the door to a later literature, and a single layer does all three: it counts, resets and keeps parity.
 #
-# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* two to three hours to read, and a minute of computing.
+# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 3 h 30 min to read, and a minute of computing.
 
 # %%
 from fractions import Fraction
@@ -162,7 +162,7 @@ memory_widget = explore(
 memory_widget
 
 # %% [markdown]
-# **Exercise 1** ★ *(10 min, 4 points: why the delta rule is cheap)* **Code.** One step of the delta rule,
+# **Exercise 1** ★ *(5 min, 4 points: why the delta rule is cheap)* **Code.** One step of the delta rule,
 # `(W, k, v, beta) -> W`, without the matrix $I - \beta kk^\top$: only vectors, and one outer product.
 
 # %%
@@ -508,7 +508,7 @@ with show.fails("step 1"):
         assert all(alike), "step 1: the output is a function of the counts and the last token"
 
 # %% [markdown]
-# **Exercise 3** ★★★ *(30 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the
+# **Exercise 3** ★★★ *(15 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the
 # number of configurations, and write it as a function of $n$ and $|\Sigma|$. Step 2 above has the formula. Where does
 # the proof of Proposition 3.4 break for two layers?
 
@@ -1289,7 +1289,7 @@ reset_widget
 # %% [markdown]
 # **Exercise 4** ★★ *(10 min, 4 points: what a sum cannot tell apart)* **Break the hypothesis.** Give two legal words
 # of *four* tokens over `( ) 1` which one layer of addition cannot tell apart though their labels differ. (*Try* above
-# has two of four and five.)
+# has two of five.)
 
 # %%
 my_words = None  # two texts, for example ("((1)", "1(()")
@@ -1313,7 +1313,7 @@ check("09.4", my_words)
 # </details>
 
 # %% [markdown]
-# **Exercise 5** ★★ *(15 min, 4 points: how many keys a memory has room for)* **Break a model.** A memory by the delta
+# **Exercise 5** ★★ *(10 min, 4 points: how many keys a memory has room for)* **Break a model.** A memory by the delta
 # rule, $\beta = 1$, $W_0 = 0$, stores +1 or -1 with each of six letters, and is read by its sign. Its six unit keys
 # have *five* dimensions: any two of them have the scalar product $-\frac15$ (the corners of a simplex). After one,
 # two, three or four writes, whatever they are, every letter that was written is answered with the sign that was
@@ -2241,7 +2241,7 @@ predict("09.10", kept_alive)
 # **Claim.** With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only
 # if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
 #
-# **Exercise 11** ★★ *(10 min, 4 points: why one write counts modulo 2 only)*
+# **Exercise 11** ★ *(5 min, 4 points: why one write counts modulo 2 only)*
 #
 # **Step 1 is yours.** By section 6 each
 # step of $W$ is $g = 1 - \beta|k|^2$ times the one before, so $W_M - W_0$ is a multiple of $W_1 - W_0$. Which? Write
@@ -2590,21 +2590,21 @@ with show.fails("step 1"):
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 11 exercises, 42 points, about 130 minutes:
+# 11 exercises, 42 points, about 100 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
-# | 1 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★ | 10 | 4 | why the delta rule is cheap |
+# | 1 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★ | 5 | 4 | why the delta rule is cheap |
 # | 2 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★★ | 15 | 4 | what may not be done at once |
-# | 3 | [2 What addition knows](#2-What-addition-knows) | ★★★ | 30 | 5 | how much a layer of addition can remember |
+# | 3 | [2 What addition knows](#2-What-addition-knows) | ★★★ | 15 | 5 | how much a layer of addition can remember |
 # | 4 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 10 | 4 | what a sum cannot tell apart |
-# | 5 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 15 | 4 | how many keys a memory has room for |
+# | 5 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 10 | 4 | how many keys a memory has room for |
 # | 6 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★ | 5 | 3 | how deep a leaking counter counts |
 # | 7 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★★ | 10 | 4 | how two reflections count |
 # | 8 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | how fast an eigenvalue near -1 forgets |
 # | 9 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 15 | 4 | why a reflection needs something to reflect |
 # | 10 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 3 | that rounding can keep what exact numbers lose |
-# | 11 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★★ | 10 | 4 | why one write counts modulo 2 only |
+# | 11 | [9 One sign: the door to what came next](#9-One-sign:-the-door-to-what-came-next) | ★ | 5 | 4 | why one write counts modulo 2 only |
 
 # %% [markdown]
 # ## 14 Read on

@@ -15,8 +15,8 @@
 # Training answers the second. At the end the question is yours: type a machine, and see what algebra says, exact
 # weights, and what a net makes of it.
 #
-# *You need:* chapters 01 and 02; sections of 04, 08 and 09 are named where they are used. *It takes* about two hours,
-# and less than a minute of computing.
+# *You need:* chapters 01 and 02; sections of 04, 08 and 09 are named where they are used. *It takes* about 1 h to
+# read, and less than a minute of computing.
 
 # %%
 import itertools
@@ -572,7 +572,7 @@ check("10.5", my_expression)
 # </details>
 
 # %% [markdown]
-# **Exercise 6** ★★★ *(20 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the
+# **Exercise 6** ★★★ *(15 min, 2 points: that one more layer can help)* **A proof step.** EvenPair asks whether the
 # last letter equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
 
 # %% [markdown]
@@ -891,7 +891,7 @@ show.table(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 9 exercises, 30 points, about 95 minutes:
+# 9 exercises, 30 points, about 90 minutes:
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
@@ -900,7 +900,7 @@ show.table(
 # | 3 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★ | 5 | 3 | to count reflections |
 # | 4 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★ | 5 | 3 | that depth buys groups |
 # | 5 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★ | 10 | 4 | to tell two families apart |
-# | 6 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★★ | 20 | 2 | that one more layer can help |
+# | 6 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★★ | 15 | 2 | that one more layer can help |
 # | 7 | [3 Foretold by algebra](#3-Foretold-by-algebra) | ★★ | 15 | 4 | that families differ by depth, too |
 # | 8 | [5 How long? The error horizon](#5-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
 # | 9 | [7 From the net back to a machine](#7-From-the-net-back-to-a-machine) | ★ | 5 | 2 | what a quotient is worth |

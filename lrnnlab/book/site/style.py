@@ -88,6 +88,9 @@ li p { margin-inline: 0; padding-inline: 0; }
   .beside > header, .beside > main + .ways { grid-column: 1 / -1; }
   .contents { position: sticky; top: 0; align-self: start; box-sizing: border-box; max-height: 100vh;
               overflow: hidden auto; }
+  /* the longest line of code, 107 letters, needs no scrolling where the window is as wide as 80rem */
+  main pre { font-size: .8125rem; }
+  main .input_area, main .output_area:has(pre) { margin-right: calc(-1 * clamp(0rem, (100vw - 70rem) / 2, 6rem)); }
 }
 @media (max-width: 40rem) {  /* a picture keeps its letters legible, and scrolls */
   figure { overflow-x: auto; }
