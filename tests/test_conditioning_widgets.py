@@ -67,7 +67,7 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
 
 
 def test_another_price_is_drawn_as_it_is(monkeypatch):
-    monkeypatch.setattr(ch06, "smallest_norm", lambda L, S, interval="": 10**S)
+    monkeypatch.setattr(ch06.shifts, "smallest_norm", lambda L, S, interval="": 10**S)
     assert list(line(shift_costs(8, 1).axes[0], 0)) == pytest.approx(range(8))
 
 

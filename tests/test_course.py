@@ -23,10 +23,11 @@ import test_course_later
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from right_answers import right, solve
 
 from lrnnlab import models, tasks, verification
 from lrnnlab.book.drifting import read_source
-from lrnnlab.chapters import ch01, ch03, ch06
+from lrnnlab.chapters import ch01, ch03
 from lrnnlab.course import check, hint, solution, wire
 from lrnnlab.course.exercises import exercises, told
 from lrnnlab.course.judging import (
@@ -605,8 +606,8 @@ WRONG = {
     "06.5": [10, 15, 0, "eleven"],
     "06.6": [
         lambda nodes, S: [0] * len(nodes), lambda nodes, S: [1], lambda nodes, S: None, lambda nodes: [],
-        lambda nodes, S: [float(w) for w in ch06._solve(nodes, S)],  # drifts
-        lambda nodes, S: ch06._solve(nodes, len(nodes) - 1),
+        lambda nodes, S: [float(w) for w in solve(nodes, S)],  # drifts
+        lambda nodes, S: solve(nodes, len(nodes) - 1),
     ],
     "06.9": [(8, 8), (5.5, 12), (9.5, 10), (6.1, 10), 5.5, "5.5, 10"],
     "06.4": [1, 2, 3.3, -3.364, 4, "a"],
@@ -689,8 +690,8 @@ def test_every_exercise_has_planted_answers_here_or_in_the_file_of_those_that_ca
 
 @pytest.mark.parametrize("exercise", [one for one in EVERY if one.id in WRONG], ids=lambda one: one.id)
 def test_each_exercise_is_solved_by_its_solution_and_by_nothing_planted(exercise):
-    for right in (exercise.answer(), *OTHER_STYLE[exercise.id]):
-        assert check(exercise.id, right).outcome == RIGHT, right
+    for solved in (right(exercise), *OTHER_STYLE[exercise.id]):
+        assert check(exercise.id, solved).outcome == RIGHT, solved
     assert len(WRONG[exercise.id]) >= 3
     for wrong in WRONG[exercise.id]:
         verdict = check(exercise.id, wrong)
@@ -708,7 +709,7 @@ EVALUATED = {  # told is what the answer leads to, in the question's own terms: 
 PLANTED = {**WRONG, **test_course_later.WRONG}
 ASKS_NUMBERS = [
     one for one in EVERY if not isinstance(one, Prediction) and one.id not in EVALUATED | {"03.1": "any three will do"}
-    and all(isinstance(part, Number) for part in (lambda a: a if isinstance(a, (tuple, set)) else (a,))(one.answer()))
+    and all(isinstance(part, Number) for part in (lambda a: a if isinstance(a, (tuple, set)) else (a,))(right(one)))
 ]  # fmt: skip
 
 
@@ -738,8 +739,8 @@ def test_a_wrong_number_is_told_no_number_that_the_question_does_not_have(exerci
 
 @pytest.mark.parametrize("exercise", EVERY, ids=lambda one: one.id)
 def test_no_wrong_answer_is_told_the_right_one(exercise):
-    right = exercise.answer()
-    texts = [str(right), repr(right)] if not callable(right) else [told(exercise.id).solution]
+    answer = right(exercise)
+    texts = [str(answer), repr(answer)] if not callable(answer) else [told(exercise.id).solution]
     for wrong in PLANTED[exercise.id]:
         verdict = check(exercise.id, wrong)
         says = verdict.says.replace(repr(wrong), "") if verdict.outcome == NOT_YET else ""  # unjudged: a choice's names
@@ -854,7 +855,7 @@ def test_your_own_code_reads_a_network_of_chapter_02_as_the_package_does(capsys)
         net.head[0].weight.copy_(torch.cat([10 * torch.eye(3), noise[0, :, 0]], dim=1))
     digits = torch.tensor([[2, 1, 1, 0, 2, 2, 0, 1]])
     snapped = models.snap(net)
-    solved = {f"my_{name}": one.answer() for name, one in zip(("layer", "answers", "search"), [
+    solved = {f"my_{name}": right(one) for name, one in zip(("layer", "answers", "search"), [
         one for one in exercises("02") if one.id in ("02.8", "02.9", "02.10")])}  # fmt: skip
     names = {
         **solved, "fits": {"softmax": SimpleNamespace(model=net)}, "head_tables": verification.head_tables(snapped),

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from right_answers import right
 
 from lrnnlab.chapters import ch09
 from lrnnlab.course import check, predict
@@ -326,8 +327,8 @@ def test_all_that_chapters_07_to_10_ask_is_here():
 @pytest.mark.parametrize("exercise", LATER, ids=lambda one: one.id)
 def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
     assert OTHER_STYLE[exercise.id] or isinstance(exercise, Prediction)  # a text has no other style
-    for right in (exercise.answer(), *OTHER_STYLE[exercise.id]):
-        assert check(exercise.id, right).outcome == RIGHT, right
+    for answer in (right(exercise), *OTHER_STYLE[exercise.id]):
+        assert check(exercise.id, answer).outcome == RIGHT, answer
     assert len(WRONG[exercise.id]) >= 3
     said = [check(exercise.id, wrong) for wrong in WRONG[exercise.id]]
     assert {one.outcome for one in said} <= {NOT_YET, UNJUDGED}, said
@@ -337,7 +338,7 @@ def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
 
 def test_a_judge_that_is_broken_is_seen(monkeypatch):
     """With another truth in it the judge of 09.8 takes a planted answer and refuses the right one."""
-    monkeypatch.setattr(ch09, "predicted_error", lambda beta, noise: 310)
+    monkeypatch.setattr(ch09.fast, "predicted_error", lambda beta, noise: 310)
     assert check("09.8", WRONG["09.8"][0]).outcome == RIGHT
     assert check("09.8", 618).outcome == NOT_YET
 
@@ -385,7 +386,7 @@ def test_predictions_come_out_as_they_are_explained(id, wanted):
 
 
 def due(id):
-    return next(one for one in exercises(id[:2]) if one.id == id).answer()
+    return right(next(one for one in exercises(id[:2]) if one.id == id))
 
 
 def written_solutions():

@@ -234,9 +234,9 @@ def test_wrong_labels_are_crosses():
 
 
 def test_a_counter_that_does_not_reset_is_seen(monkeypatch):
-    wrong = ch09.reset_counter(Fraction(1, 100))
+    wrong = ch09.fast.reset_counter(Fraction(1, 100))
     wrong.strengths[2] = Fraction(0)
-    monkeypatch.setattr(ch09, "reset_counter", lambda leak: wrong)
+    monkeypatch.setattr(ch09.fast, "reset_counter", lambda leak: wrong)
     assert "delta rule <b>2</b>" in reset_sentence("((1()", 100, -1)
 
 

@@ -30,21 +30,9 @@ from lrnnlab.algebra.groups import derived_series
 from lrnnlab.algebra.minimal import TASKS, Fit, fits
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.show.style import (
-    DIVERGING,
-    FAINT,
-    INK,
-    SMALL,
-    canvas,
-    ink_on,
-    new_figure,
-    styled,
-    typeset,
-    value_colour,
-)  # fmt: skip
+from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, styled, typeset, value_colour
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
     from lrnnlab.show.moving import Moving
@@ -595,11 +583,6 @@ def _refuted(answer) -> None:
         claim(value(left) != value(right), f"{told}, and both have the value {value(left)}")
 
 
-def _block() -> dict:
-    reset = [[0, 0], [0, 0]]
-    return {0: ([[1, 0], [0, 1]], [0, 0]), **{s: (reset, [s / 4, 0]) for s in range(1, 5)}}
-
-
 def _stored(word: Sequence[int]) -> float:
     """The state of the base-7 layer, in floats."""
     x = 0.0
@@ -649,16 +632,8 @@ def _dearer(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("01.3", _rounded, lambda: "4-0-0-0-0-0-0-0-0-1"),
-    Exercise("01.5", _refuted, lambda: lambda s, t: (s, t) if value(s) != value(t) else ((0, *s), (0, *t))),
-    Exercise("01.6", _sharing, lambda: ("0-0", "2-2")),
-    Exercise("01.7", _pieces, lambda: 401),
-    Exercise("01.9", _words, lambda: ("abba", "baba")),
-    prediction(
-        "01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
-        "no: repetitions of a letter matter",
-    ),
-    Exercise("01.11", _last_letter, _block),
-    Exercise("01.12", _layers, lambda: 2),
-    Exercise("01.14", _dearer, lambda: DEARER),
+    ("01.3", _rounded), ("01.5", _refuted), ("01.6", _sharing), ("01.7", _pieces), ("01.9", _words),
+    prediction("01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+               "no: repetitions of a letter matter"),
+    ("01.11", _last_letter), ("01.12", _layers), ("01.14", _dearer),
 )  # fmt: skip

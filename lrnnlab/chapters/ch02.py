@@ -25,17 +25,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
-from lrnnlab.analysis import (
-    FLOAT32_MAX,
-    FLOAT32_TINY,
-    KINDS,
-    growth_per_step,
-    log10_products,
-    overflow_step,
-    random_blocks,
-)  # fmt: skip
-from lrnnlab.automata import MooreMachine
-from lrnnlab.course.exercises import Exercise
+from lrnnlab import analysis
+from lrnnlab.automata import MooreMachine, build, equivalent
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
@@ -166,17 +157,17 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     True
     """
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
-    blocks = np.stack([random_blocks(kind, steps, p, b, seed) for kind in KINDS])
-    curves = dict(zip(KINDS, log10_products(blocks)))
+    blocks = np.stack([analysis.random_blocks(kind, steps, p, b, seed) for kind in analysis.KINDS])
+    curves = dict(zip(analysis.KINDS, analysis.log10_products(blocks)))
     ends = []
     if kind is not None and kind not in curves:
-        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(KINDS)}")
+        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(analysis.KINDS)}")
     for name, curve in curves.items():
         look, chosen = KIND_LOOKS[name], kind in (None, name)
         axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name,
                   lw=2.4 if kind == name else 1.6, alpha=1.0 if chosen else 0.5)
         ends.append((curve[-1], "worst possible" if name == "worst" else name, look.colour if chosen else FAINT))
-    for limit, text in ((FLOAT32_MAX, "float32 overflows"), (FLOAT32_TINY, "float32 is zero")):
+    for limit, text in ((analysis.FLOAT32_MAX, "float32 overflows"), (analysis.FLOAT32_TINY, "float32 is zero")):
         level = np.log10(limit)
         axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)))
         ends.append((level, text, FAINT))
@@ -198,12 +189,12 @@ def growth_sentence(p: float, b: int, kind: str | None = None, steps: int = 500)
     'At p = 1.2, b = 8 the state can grow by 1.414 a step: float32 overflows at step 256.'
     """
     if kind is not None:
-        rate = 10 ** float(log10_products(random_blocks(kind, steps, p, b, 0)[None])[0, -1] / steps)
+        rate = 10 ** float(analysis.log10_products(analysis.random_blocks(kind, steps, p, b, 0)[None])[0, -1] / steps)
         return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over {steps}."
-    step = overflow_step(p, b)
+    step = analysis.overflow_step(p, b)
     if step is None:
         return f"At p = {p:g}, b = {b} the state cannot grow: no product of blocks has a norm above 1."
-    factor = growth_per_step(p, b)
+    factor = analysis.growth_per_step(p, b)
     shown = f"{factor:.3f}" if factor >= 1.001 else f"{factor:.7f}"
     return f"At p = {p:g}, b = {b} the state can grow by {shown} a step: float32 overflows at step {step:,}."
 
@@ -318,7 +309,7 @@ def growth_widget() -> Explorer:
 
     return explore(
         lambda p, b, columns: growth(p, b, reach=310, kind=chosen(columns)),
-        {"p": POWERS, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *KINDS]},
+        {"p": POWERS, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *analysis.KINDS]},
         initial={"p": 1.2, "b": 8},
         sentence=lambda p, b, columns: growth_sentence(p, b, chosen(columns)),
         alt="Norm of products of blocks over 500 steps for the chosen p, b and kind of columns.",
@@ -349,8 +340,7 @@ def rule_widget(raw: np.ndarray) -> Explorer:
     return explore(
         lambda rule, p: column_rule(raw, p, rule),
         {"rule": list(COLUMN_RULES), "p": [1.0, 1.2, 1.5, 2.0]},
-        initial={"rule": "clip", "p": 1.2},
-        sentence=sentence,
+        initial={"rule": "clip", "p": 1.2}, sentence=sentence,
         alt="One raw block and what the chosen column rule makes of it.",
     )
 
@@ -621,10 +611,7 @@ def _tokens(answer) -> None:
 
 
 def _blocks_of(goes: list[list[int]]) -> np.ndarray:
-    A = np.zeros((len(goes), len(goes[0]), len(goes[0])))
-    for token, row in enumerate(goes):
-        A[token, row, range(len(row))] = 1
-    return A
+    return np.eye(len(goes[0]))[np.array(goes)].swapaxes(1, 2)
 
 
 # The model in three steps: the layer, the run, the search.
@@ -672,26 +659,16 @@ def _run(answer) -> None:
                                f"{given}, and should be {wanted}")  # fmt: skip
 
 
-def _shortest_wrong(A: np.ndarray, answer: Callable, machine: MooreMachine) -> list[int] | None:
-    goes = np.asarray(A).argmax(2)  # (token, head, from)
-    start = (0,) * goes.shape[1], machine.initial
-    ways: dict[tuple, list[int]] = {start: []}
-    queue = [start]
-    for states, q in queue:
-        for token, table in enumerate(goes):
-            after = tuple(table[range(len(states)), states].tolist()), int(machine.transitions[token, q])
-            if answer(after[0]) != machine.outputs[after[1]]:
-                return [*ways[states, q], token]
-            if after not in ways:
-                ways[after] = [*ways[states, q], token]
-                queue.append(after)
-    return None
+def _snapped(A: np.ndarray, readout: Callable, symbols: Sequence[str]) -> MooreMachine:
+    """What heads with these soft blocks (V, h, b, b) and the readout do once they are snapped."""
+    goes = A.argmax(2)  # (token, head, from)
+    heads = range(goes.shape[1])
+    return build((0,) * len(heads), symbols, lambda s, token: tuple(goes[token][heads, s].tolist()), readout)
 
 
 def _counter(size: int, outputs: Sequence[int], steps: Sequence[int] = (1,)) -> MooreMachine:
     """Counts modulo ``size``; letter v adds ``steps[v]``."""
-    goes = [[(q + step) % size for q in range(size)] for step in steps]
-    return MooreMachine(np.array(goes), np.array(outputs), 0, tuple(map(str, range(len(steps)))))
+    return MooreMachine(np.array(_counting(size, steps)), np.array(outputs), 0, tuple(map(str, range(len(steps)))))
 
 
 def _heads(*tables: list[list[int]]) -> np.ndarray:
@@ -702,7 +679,7 @@ def _heads(*tables: list[list[int]]) -> np.ndarray:
 
 
 def _counting(size: int, steps: Sequence[int] = (1,)) -> list[list[int]]:
-    return _counter(size, [0] * size, steps).transitions.tolist()
+    return [[(q + step) % size for q in range(size)] for step in steps]
 
 
 def _nets() -> list[tuple[str, np.ndarray, Callable, MooreMachine]]:
@@ -729,32 +706,22 @@ def _search(answer) -> None:
         def answers(states, readout=readout):
             return readout(tuple(numbers(states, (None,), "what the readout is given").astype(int).tolist()))
 
-        given, shortest = call(answer, A, answers, machine), _shortest_wrong(A, readout, machine)
+        snapped = _snapped(A, readout, machine.symbols)
+        given, shortest = call(answer, A, answers, machine), equivalent(snapped, machine)
         if given is None:
             claim(shortest is None, f"{net}: you find no wrong string, and there is one")
             continue
         tokens = numbers(given, (None,), "the tokens of a string").tolist()
         if not set(tokens) <= set(range(len(A))):
             raise CannotJudge(f"a list of tokens below {len(A)} is asked for, or None; got {shown(given)}")
-        states, q = (0,) * A.shape[1], machine.initial
-        for token in tokens:
-            states = tuple(A[int(token)].argmax(1)[range(len(states)), states].tolist())
-            q = machine.transitions[int(token), q]
-        claim(tokens and readout(states) != machine.outputs[q], f"{net}: the answer to {shown(tokens)} is right")
+        word = [int(token) for token in tokens]
+        claim(word and snapped.answer(word)[-1] != machine.answer(word)[-1], f"{net}: the answer to {shown(tokens)} is right")
         claim(len(tokens) == len(shortest or ()), f"{net}: {shown(tokens)} is answered wrongly, but so is a shorter string")
 
 
 EXERCISES = (
-    Exercise("02.1", _tables, lambda: _blocks_of),
-    Exercise("02.3", _growing, lambda: [[0.5**0.5] * 2] * 2),
-    Exercise("02.4", _largest_p, lambda: LARGEST_P),
-    prediction(
-        "02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
-        "after about 15 steps",
-    ),
-    Exercise("02.6", _tokens, lambda: lambda e, s: math.ceil(math.log(s) / math.log(1 - e)) - 1),
-    Exercise("02.7", _least_blocks, lambda: SIZES),
-    Exercise("02.8", _layer, lambda: _columns),
-    Exercise("02.9", _run, lambda: _by_loops),
-    Exercise("02.10", _search, lambda: _shortest_wrong),
+    ("02.1", _tables), ("02.3", _growing), ("02.4", _largest_p),
+    prediction("02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
+               "after about 15 steps"),
+    ("02.6", _tokens), ("02.7", _least_blocks), ("02.8", _layer), ("02.9", _run), ("02.10", _search),
 )  # fmt: skip

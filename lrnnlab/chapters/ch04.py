@@ -22,27 +22,13 @@ from scipy.linalg import block_diag, expm
 from scipy.signal import lfilter
 
 from lrnnlab.algebra.rotations import Head, R, absorb, norm_over_time, stationary_norm
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.show.norm_figures import LOOKS, NAMES
-from lrnnlab.show.style import (
-    FAINT,
-    GRID,
-    INK,
-    LIVE,
-    PAGE,
-    PAPER,
-    SMALL,
-    SOURCES,
-    canvas,
-    label_ends,
-    new_figure,
-    styled,
-)
+from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, SMALL, SOURCES, canvas, label_ends, new_figure, styled
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 
@@ -360,9 +346,8 @@ def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST
     return norms
 
 
-def simulated_norms(
-    gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS, seed: int = 0
-) -> np.ndarray:
+def simulated_norms(gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS,
+                    seed: int = 0) -> np.ndarray:  # fmt: skip
     """||x_t||^2 of K runs, t = 1 to T: (K, T).  The input is Gaussian and stationary, two numbers a step, through B.
 
     >>> simulated_norms(0.9, 0.5, 30, "unit", T=7, runs=3).shape
@@ -567,10 +552,8 @@ def norm_along_time(records: Sequence[Mapping]) -> Figure:
     if len(depths) != 1:
         raise ValueError(f"one picture shows records of one depth, got depths {sorted(depths)}")
     layers = depths.pop()
-    figure, panels = new_figure(
-        2.0 * len(records) + 0.85, rows=len(records), columns=layers, left=0.75, right=0.15, gap=0.15, top=0.65,
-        bottom=0.5, squeeze=False, sharex=True, sharey=True,
-    )  # fmt: skip
+    figure, panels = new_figure(2.0 * len(records) + 0.85, rows=len(records), columns=layers, left=0.75, right=0.15,
+                                gap=0.15, top=0.65, squeeze=False, sharex=True, sharey=True)  # fmt: skip
     figure.subplots_adjust(hspace=0.25)
     for place, (line, record) in enumerate(zip(panels, records)):
         for layer, (axes, time) in enumerate(zip(line, record["time"]), 1):
@@ -586,7 +569,7 @@ def norm_along_time(records: Sequence[Mapping]) -> Figure:
 def _time(axes: Axes, time: Mapping, colour: str) -> None:
     limit, at = time["limit"], np.arange(1, len(time["formula"]) + 1)
     white, formula, real = (np.array(time[name], dtype=float) / limit for name in ("white", "formula", "real"))
-    axes.axhline(1, color=PAPER, ls=(0, (4, 3)), label="paper: constant")
+    axes.axhline(1, color=SOURCES["paper"].colour, ls=(0, (4, 3)), label="paper: constant")
     axes.plot(at, formula, color=INK, lw=1.2, label="white input, derived")
     axes.plot(at[::6], white[::6], ls="", marker="o", ms=4, color=INK, label="white input, measured")
     enough = np.array(time["strings"]) >= FEWEST
@@ -676,15 +659,6 @@ def _turned_states(answer) -> None:
                          f"and should be {states[t or 0].round(3).tolist()}")  # fmt: skip
 
 
-def _states(theta, gamma, xi, B, u):
-    turn, x, states = np.exp(1j * theta), 0, []
-    drive = xi * u @ B.T  # (T, n)
-    for u_t in drive[:, 0::2] + 1j * drive[:, 1::2]:  # a pair as one complex number
-        x = gamma * turn * x + u_t
-        states.append(np.stack([x.real, x.imag], 1).ravel())
-    return np.array(states)
-
-
 def _climb_read(answer) -> None:
     power, step = numbers(answer, (2,), "the power and the step", real=True).tolist()
     steeper = "steeper" if power > 1 else "less steep"
@@ -694,19 +668,7 @@ def _climb_read(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("04.1", _turned_states, lambda: _states),
-    Exercise(
-        "04.2", _operator,
-        lambda: lambda a, b: (a[0] * b[0], a[1] + b[1], b[0] * np.exp(1j * b[1]) * a[2] + b[2]),
-    ),
-    prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
-    Exercise("04.5", _mirror, lambda: [[-1, 0], [0, 1]]),
-    Exercise("04.7", _second_norm, lambda: 1),
-    Exercise("04.8", _scales, lambda: lambda decays: [1, *(math.sqrt(1 - decay**2) for decay in decays[1:])]),
-    Exercise("04.9", _climb_read, lambda: (1, 35)),
-    Exercise("04.10", _coloured, lambda: (1 - 0.9801**2) / (1 + 0.9801**2)),
-    Exercise(
-        "04.11", _loud_input,
-        lambda: lambda t: (math.sqrt(2) * math.cos(0.7 * t), math.sqrt(2) * math.sin(0.7 * t)),
-    ),
+    ("04.1", _turned_states), ("04.2", _operator), prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    ("04.5", _mirror), ("04.7", _second_norm), ("04.8", _scales), ("04.9", _climb_read), ("04.10", _coloured),
+    ("04.11", _loud_input),
 )  # fmt: skip

@@ -21,7 +21,6 @@ from matplotlib.patches import Circle
 from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit, decayed_nodes, families, power_table, spectrum, targets
 from lrnnlab.algebra.modes import kernel, recurrence
 from lrnnlab.algebra.shifts import needed_modes
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
@@ -32,12 +31,7 @@ if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, 
 LENGTH = 32  # of the kernels of the picture with sliders
 DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
 WANTED, FITTED, START = "#B0B0B0", "#0B6E4F", "#CC79A7"
-LOOKS = (
-    Look("#0B6E4F"),
-    Look("#E69F00", (0, (6, 1.5))),
-    Look("#882255", (0, (3, 1.2))),
-    Look("#000000", (0, (1, 1.2))),
-)
+LOOKS = (Look("#0B6E4F"), Look("#E69F00", (0, (6, 1.5))), Look("#882255", (0, (3, 1.2))), Look("#000000", (0, (1, 1.2))))
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
 PERIODS = 3  # how many times L the impulse response is followed
 MOVED = "#0B6E4F"  # the modes and their kernel
@@ -522,30 +516,8 @@ def _fit(answer) -> None:
                   "and others by less")  # fmt: skip
 
 
-def _by_fft(K: np.ndarray, u: np.ndarray) -> np.ndarray:
-    n = 2 * len(u)
-    return np.fft.irfft(np.fft.rfft(K, n) * np.fft.rfft(u, n), n)[: len(u)]
-
-
-def _least_squares(nodes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    return best_fit(nodes, wanted).weights
-
-
-def _half_circle(S: int, L: int) -> tuple:
-    nodes = arc_nodes(math.ceil(max(S + 1, L - S) / 2), math.pi)
-    return nodes, nodes ** float(-S) / len(nodes)
-
-
 EXERCISES = (
-    Exercise("05.1", _ring, lambda: ["K0", "K1", "K2", "k1", "k0"]),
-    Exercise("05.2", _no_dlr, lambda: [[1, 1], [0, 1]]),
-    Exercise("05.3", _roots, lambda: lambda N: N + 1),
-    Exercise("05.4", _real_kernel, lambda: lambda nodes, w, L: (nodes ** np.arange(L)[:, None] @ w).real),
-    Exercise("05.5", _convolution, lambda: _by_fft),
-    Exercise("05.6", _fit, lambda: _least_squares),
-    Exercise("05.7", _shift, lambda: _half_circle),
-    Exercise("05.8", _count, lambda: 4),
-    Exercise("05.10", _product_weight, lambda: lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n),
-    prediction("05.12", tuple(range(9)), 7),
-    Exercise("05.14", _stack, lambda: lambda r, m, j: math.comb(j + m - 1, m - 1) * r**j),
-)
+    ("05.1", _ring), ("05.2", _no_dlr), ("05.3", _roots), ("05.4", _real_kernel), ("05.5", _convolution),
+    ("05.6", _fit), ("05.7", _shift), ("05.8", _count), ("05.10", _product_weight),
+    prediction("05.12", tuple(range(9)), 7), ("05.14", _stack),
+)  # fmt: skip

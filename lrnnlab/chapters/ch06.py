@@ -20,24 +20,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.signal import lfilter
 
+from lrnnlab.algebra import shifts
 from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit
 from lrnnlab.algebra.modes import kernel
-from lrnnlab.algebra.shifts import (
-    INTERVALS,
-    chebyshev_nodes,
-    check_shift,
-    exact_weights,
-    extremal_nodes,
-    needed_modes,
-    smallest_norm,
-)
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, label_ends, new_figure, styled
 
 SIGNS = {1: DIVERGING(0.92), -1: DIVERGING(0.08), 0: FAINT}  # of a weight; 0 stands for a complex one
-DASHES = dict(zip(INTERVALS, ("-", (0, (5, 2)), (0, (1, 1.5)))))
+DASHES = dict(zip(shifts.INTERVALS, ("-", (0, (5, 2)), (0, (1, 1.5)))))
 LIMITS = {"float32 keeps 24 digits": 24 * log10(2), "float32 ends": log10(float(np.finfo("float32").max)),
           "float64 ends": log10(float(np.finfo("float64").max))}  # fmt: skip
 EIGHTHS = range(1, 8)  # the shifts by j L/8 of paper 004's Table 2
@@ -114,13 +105,13 @@ def shift_weights(N: int, interval: str = "[0,1]", S: int | None = None) -> Shif
     if not 1 <= N <= LARGEST:
         raise ValueError(f"shift_weights takes 1..{LARGEST} modes, got {N}")
     S = N - 1 if S is None else S
-    check_shift(N, S, interval)
+    shifts.check_shift(N, S, interval)
     if interval == "circle":
         nodes = np.exp(2j * pi * np.arange(N) / N)
         weights, largest = np.exp(-2j * pi * (np.arange(N) * S % N) / N) / N, Fraction(1, N)
     else:
-        points = extremal_nodes(N, S, interval, bits=53)
-        exact = exact_weights(points, S)
+        points = shifts.extremal_nodes(N, S, interval, bits=53)
+        exact = shifts.exact_weights(points, S)
         nodes, weights, largest = np.array(points, float), np.array(exact, float), max(map(abs, exact))
     kernels = [rounded_kernel(nodes, weights, N, precision) for precision in DIGITS]
     gaps = [np.abs(found - (np.arange(N) == S)) for found in kernels]
@@ -188,11 +179,8 @@ def extremal_proof(N: int = 7) -> Figure:
     left.set(xlabel="node", ylim=(-1.25, 1.25), title=f"T*, degree {N - 1}, leading coefficient 2^{2 * N - 3}")
     left.set_yticks([-1, 0, 1])
     stems(right, found.nodes, found.weights, 0)
-    right.set(
-        xlabel="node",
-        ylim=(0, 1.3 * np.abs(found.weights).max()),
-        title=f"|w|, they add up to 2^{2 * N - 3} = {2 ** (2 * N - 3):,}",
-    )
+    right.set(xlabel="node", ylim=(0, 1.3 * np.abs(found.weights).max()),
+              title=f"|w|, they add up to 2^{2 * N - 3} = {2 ** (2 * N - 3):,}")  # fmt: skip
     for sign, name, place in ((1, "w > 0", 0.98), (-1, "w < 0", 0.88)):
         right.text(0.99, place, name, color=SIGNS[sign], ha="right", va="top", fontsize=10, fontweight="bold",
                    transform=right.transAxes)  # fmt: skip
@@ -211,8 +199,8 @@ def shift_costs(L: int = 256, S: int = 32, interval: str = "[0,1]") -> Figure:
     """
     if L < 8:
         raise ValueError(f"eight shifts by j L/8 need L >= 8, got L={L}")
-    chosen = log10(smallest_norm(L, S, interval))
-    curves = {name: [log10(smallest_norm(L, place, name)) for place in range(L)] for name in INTERVALS}
+    chosen = log10(shifts.smallest_norm(L, S, interval))
+    curves = {name: [log10(shifts.smallest_norm(L, place, name)) for place in range(L)] for name in shifts.INTERVALS}
     figure, axes = new_figure(3.5, left=0.75, right=1.75)
     top = 1.12 * max(max(curve) for curve in curves.values())
     axes.set(xlim=(0, L - 1), ylim=(-0.04 * top, top), xlabel="shift S", ylabel="log10 of the least ||w||₁",
@@ -252,7 +240,7 @@ def exact_shifts(L: int = 24) -> Figure:
     axes.pcolormesh(np.arange(L + 1) - 0.5, np.arange(L + 1) + 0.5, error > 1e-9, edgecolors="#e6e6e6", lw=0.4,
                     cmap=ListedColormap(["white", "#bdbdbd"]))  # fmt: skip
     edges = np.repeat(np.arange(L + 1) - 0.5, 2)[1:-1]
-    axes.plot(edges, np.repeat([needed_modes(L, S) - 0.5 for S in range(L)], 2), color=INK)
+    axes.plot(edges, np.repeat([shifts.needed_modes(L, S) - 0.5 for S in range(L)], 2), color=INK)
     axes.set(xlabel="shift S", ylabel="modes N", title=f"L = {L}: white, an exact shift; grey, none")
     axes.grid(False)
     return figure
@@ -415,7 +403,7 @@ def float_sentence(interval: str, N: int) -> str:
     >>> float_sentence("[0,1]", 20)[:75]
     'N = 20 nodes in [0,1]: the weights add up to 2^37, and the kernel is sums o'
     """
-    found, power = shift_weights(N, interval), smallest_norm(N, N - 1, interval).bit_length() - 1
+    found, power = shift_weights(N, interval), shifts.smallest_norm(N, N - 1, interval).bit_length() - 1
     lost = [name for name, error in (("float32", found.error32), ("float64", found.error64)) if not error < WRONG]
     says = {0: "Both floats still hold the shift", 1: "float32 has <b>lost</b> the shift, float64 still holds it",
             2: "Both floats have <b>lost</b> the shift"}[len(lost)]  # fmt: skip
@@ -449,7 +437,7 @@ def cost_sentence(interval: str, L: int, percent: int) -> str:
     >>> cost_sentence("[0,1]", 8, 70)
     'A shift by S = 5 of L = 8 with nodes in [0,1] costs ||w||₁ = 39,424. It is the <b>dearest</b> of this L.'
     """
-    S, costs = shift_of(L, percent), [smallest_norm(L, place, interval) for place in range(L)]
+    S, costs = shift_of(L, percent), [shifts.smallest_norm(L, place, interval) for place in range(L)]
     if interval == "circle":
         return f"A shift by S = {S} of L = {L} with nodes on the circle costs ||w||₁ = 1, as every shift does."
     dearest, price = costs.index(max(costs)), costs[S]
@@ -535,7 +523,7 @@ NODES = (Fraction(0), Fraction(1, 4), Fraction(1))
 def _weights(answer) -> None:
     given = _fractions(answer, 3, "the weights")
     made = [str(tap) for tap in kernel(list(NODES), given, 3)]
-    right = all(same(float(w), float(v)) for w, v in zip(given, exact_weights(list(NODES))))  # 16/3 may be a float
+    right = all(same(float(w), float(v)) for w, v in zip(given, shifts.exact_weights(list(NODES))))  # 16/3 may be a float
     claim(right, f"with these weights the kernel is {made}, and should be 0, 0, 1")
 
 
@@ -555,7 +543,7 @@ def _zeros(answer) -> None:
 
 def _dearest(answer) -> None:
     given = number(answer)
-    dearest = max(range(16), key=lambda S: smallest_norm(16, S))
+    dearest = max(range(16), key=lambda S: shifts.smallest_norm(16, S))
     claim(given == dearest, f"not the shift by {given:g}; run the widget below")
 
 
@@ -579,11 +567,11 @@ def _losses(answer) -> None:
 @cache
 def _fits_float32(interval: str) -> int:
     """The largest shift up to which float32 holds the least ||w||_1 at L = 256."""
-    return next(S for S in range(256) if log10(smallest_norm(256, S + 1, interval)) > LIMITS["float32 ends"])
+    return next(S for S in range(256) if log10(shifts.smallest_norm(256, S + 1, interval)) > LIMITS["float32 ends"])
 
 
 def _limits(answer) -> None:
-    for given, interval in zip(numbers(answer, (2,), "the two shifts", real=True).tolist(), INTERVALS):
+    for given, interval in zip(numbers(answer, (2,), "the two shifts", real=True).tolist(), shifts.INTERVALS):
         off = given - _fits_float32(interval)
         claim(abs(off) <= 5, f"nodes in {interval}: at {given:g} the curve is well {'above' if off > 0 else 'below'} the line")
 
@@ -601,13 +589,13 @@ def _echoes(answer) -> None:
 def _end(answer) -> None:
     a = number(answer)
     claim(0 < a < 1e6, f"a must be above 0, got {a:g}")
-    norm = float(sum(map(abs, exact_weights([Fraction(a) * node for node in chebyshev_nodes(5)]))))
+    norm = float(sum(map(abs, shifts.exact_weights([Fraction(a) * node for node in shifts.chebyshev_nodes(5)]))))
     claim(abs(norm - 1) < 1e-3, f"with a = {a:g} the least norm is {norm:.3f}")
 
 
 def _modes(answer) -> None:
     for L in range(1, 100):
-        given, least = call(answer, L), min(needed_modes(L, S) for S in range(L))
+        given, least = call(answer, L), min(shifts.needed_modes(L, S) for S in range(L))
         claim(same(given, least), f"L = {L}: the cheapest shift needs {least}, and not {shown(given)}")
 
 
@@ -623,40 +611,15 @@ def _earlier(answer) -> None:
 
 def _weight(answer) -> None:
     for N in range(2, 13):
-        for k, w in enumerate(exact_weights(chebyshev_nodes(N))):
+        for k, w in enumerate(shifts.exact_weights(shifts.chebyshev_nodes(N))):
             given = float(numbers(call(answer, N, k), (), f"the weight at N = {N}, k = {k}"))
             claim(math.isclose(given, float(w), rel_tol=1e-6), f"N = {N}, k = {k}: the kernel of these weights is no "
                   "one-hot: " + ("the size is right and the sign is not" if math.isclose(-given, float(w), rel_tol=1e-6)
                                  else "compare q' at the ends and inside, and count the halves"))  # fmt: skip
 
 
-def _best_weight(N: int, k: int) -> float:
-    return (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)
-
-
-def _solve(nodes, S):
-    weights = []
-    for i, node in enumerate(nodes):
-        coefficients, scale = [Fraction(1)], Fraction(1)
-        for other in nodes[:i] + nodes[i + 1 :]:
-            shifted = [Fraction(0), *coefficients]
-            coefficients = [a - other * b for a, b in zip(shifted, [*coefficients, Fraction(0)])]
-            scale *= node - other
-        weights.append(coefficients[S] / scale)
-    return weights
-
-
 EXERCISES = (
-    Exercise("06.1", _weights, lambda: (4, Fraction(-16, 3), Fraction(4, 3))),
-    Exercise("06.2", _weight, lambda: _best_weight),
-    Exercise("06.3", _zeros, lambda: lambda N: (N - 1, N - 2)),
-    Exercise("06.4", _end, lambda: 2**1.75),
-    Exercise("06.5", _dearest, lambda: 11),
-    Exercise("06.6", _solver, lambda: _solve),
-    Exercise("06.7", _limits, lambda: (11, 28)),
-    Exercise("06.9", _losses, lambda: (5.5, 10)),
-    prediction("06.10", (1, 8, 16, 31), 16),
-    Exercise("06.11", _modes, lambda: lambda L: L // 2 + 1),
-    Exercise("06.12", _echoes, lambda: [1 if k // 16 % 2 == 0 else -1 for k in range(400)]),
-    Exercise("06.13", _earlier, lambda: lambda lam: math.log(1 - lam) / math.log(lam)),
-)
+    ("06.1", _weights), ("06.2", _weight), ("06.3", _zeros), ("06.4", _end), ("06.5", _dearest), ("06.6", _solver),
+    ("06.7", _limits), ("06.9", _losses), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
+    ("06.12", _echoes), ("06.13", _earlier),
+)  # fmt: skip

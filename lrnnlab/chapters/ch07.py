@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from lrnnlab.chapters.ch00 import TASK_HOMES
-from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.dlr import DLR
@@ -54,10 +53,8 @@ def one_input(task: str, length: int, seed: int) -> Figure:
     inputs, answers = example(task, length, seed)
     size = max(np.abs(inputs).max(), np.abs(answers).max())
     rows, T = len(inputs) + len(answers), inputs.shape[1]
-    figure, (top, low) = new_figure(
-        0.95 + 0.2 * rows, rows=2, left=0.75, right=0.9, top=0.1, bottom=0.5, gap=0.2, sharex=True,
-        height_ratios=[len(inputs), len(answers)],
-    )  # fmt: skip
+    figure, (top, low) = new_figure(0.95 + 0.2 * rows, rows=2, left=0.75, right=0.9, top=0.1, bottom=0.5, gap=0.2,
+                                    sharex=True, height_ratios=[len(inputs), len(answers)])  # fmt: skip
     for axes, values, name in ((top, inputs, "input"), (low, answers, "answer")):
         start = T - values.shape[1]
         drawn = axes.imshow(values, aspect="auto", cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest",
@@ -420,11 +417,6 @@ def _blind(answer) -> None:
 
 EXERCISES = (
     prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
-    Exercise("07.2", _r_squared, lambda: lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()),
-    Exercise("07.4", _selected, lambda: (3, 4, 5, 6)),
-    Exercise("07.5", _lag, lambda: lambda t, L: 2 * (t - L) + 1),
-    Exercise("07.6", _width, lambda: 16),
-    Exercise("07.7", _sharpness, lambda: math.log(512) / 0.01),
-    Exercise("07.8", _columns, lambda: ("SolveFixed", "MIPS")),
-    Exercise("07.9", _blind, lambda: 2 * 0.94 / 1.94 / 3),
+    ("07.2", _r_squared), ("07.4", _selected), ("07.5", _lag), ("07.6", _width), ("07.7", _sharpness),
+    ("07.8", _columns), ("07.9", _blind),
 )  # fmt: skip

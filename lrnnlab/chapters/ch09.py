@@ -35,41 +35,12 @@ from scipy.special import softmax
 from torch import nn
 
 from lrnnlab import records
-from lrnnlab.algebra.fast_weights import (
-    BRACKETS,
-    FastLayer,
-    breaks_at,
-    configuration,
-    configurations,
-    depth_since_reset,
-    first_error,
-    half_life,
-    leaky,
-    outputs,
-    predicted_error,
-    reflected,
-    reset_counter,
-    states,
-    table,
-    tokens,
-)
-from lrnnlab.course.exercises import Exercise
+from lrnnlab.algebra import fast_weights as fast
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
 from lrnnlab.show.names import named
-from lrnnlab.show.style import (
-    DIVERGING,
-    FAINT,
-    GRID,
-    INK,
-    SMALL,
-    colour_bar,
-    ink_on,
-    label_ends,
-    new_figure,
-    styled,
-)
+from lrnnlab.show.style import DIVERGING, FAINT, GRID, INK, SMALL, colour_bar, ink_on, label_ends, new_figure, styled
 from lrnnlab.tables import fwp_negative, fwp_table1, fwp_training, get
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks import COUNTER_TASKS
@@ -123,12 +94,12 @@ def remember(text: str, rule: str = "delta", beta: float = 1.0) -> Reading:
     V, place = len(letters), [letters.index(letter) for letter in text]
     code = np.eye(V + 1)
     keys, queries, values = code[[0, *(p + 1 for p in place[:-1])]], code[[p + 1 for p in place]], np.eye(V)[place]
-    layer = FastLayer(keys, queries, values, np.full(len(text), float(beta)))
-    found = _with_feedback(layer) if rule == "recurrent" else states(layer, range(len(text)), rule)
+    layer = fast.FastLayer(keys, queries, values, np.full(len(text), float(beta)))
+    found = _with_feedback(layer) if rule == "recurrent" else fast.states(layer, range(len(text)), rule)
     return Reading(text, letters, np.array(found), np.array([W @ q for W, q in zip(found[1:], queries)]))
 
 
-def _with_feedback(layer: FastLayer) -> list[np.ndarray]:
+def _with_feedback(layer: fast.FastLayer) -> list[np.ndarray]:
     """W_0 ... W_T of the delta rule whose value sees the answer before: v_t - tanh(y_{t-1}) / tanh(1)."""
     W, y = np.zeros((layer.values.shape[1], layer.keys.shape[1])), np.zeros(layer.values.shape[1])
     found = [W]
@@ -281,7 +252,7 @@ def counted(beta: float, key: str, noise: float, bits: str) -> tuple[np.ndarray,
         raise ValueError(f"the counter reads strings of 0 and 1, got {bits!r}")
     numbers = np.resize([int(bit) for bit in bits], STEPS)
     disturbed = noise * np.random.default_rng(0).normal(size=STEPS)
-    return numbers, reflected(numbers, 1 - along(beta, key), kind=np.float64, noise=disturbed)
+    return numbers, fast.reflected(numbers, 1 - along(beta, key), kind=np.float64, noise=disturbed)
 
 
 @styled
@@ -341,10 +312,10 @@ def parity_sentence(beta: float, key: str, noise: float, bits: str) -> str:
         does = "a 1 turns the state round and takes it further away, without end"
     elif g < 0:
         does = (f"a 1 turns the state round and shrinks its distance from ½, which halves every "
-                f"{half_life(1 - g):.3g} ones")  # fmt: skip
+                f"{fast.half_life(1 - g):.3g} ones")  # fmt: skip
     else:
         does = "a 1 pulls the state towards ½ from below, and never to the other side"
-    wrong = first_error(w, numbers)
+    wrong = fast.first_error(w, numbers)
     lasted = f"all {STEPS} tokens are answered rightly" if wrong is None else f"the first wrong answer is at token {wrong}"
     theorem = ("holds, so no threshold is crossed twice" if 0 < g < 1 - 1e-12 else
                "is gone, and step 2 of the proof (a repeated token makes the answer rise, each time) goes first")  # fmt: skip
@@ -409,10 +380,10 @@ def leak_sentence(over: int, m: int) -> str:
     >>> leak_sentence(100, 20)[:62]
     'After (^20 )^20 the counter says <b>-3.32</b> and not 0: minus'
     """
-    e, end = Fraction(1, over), float(leaky(Fraction(1, over), m))
+    e, end = Fraction(1, over), float(fast.leaky(Fraction(1, over), m))
     verdict = "<b>wrong</b> by more than ½" if end < -0.5 else "still nearer to 0 than to -1"
     return (f"After (^{m} )^{m} the counter says <b>{end:.2f}</b> and not 0: minus (1 - (1 - e)^m)² / e, {verdict}. With "
-            f"e = 1/{over} it breaks at depth {breaks_at(e)}, about 1/√(2e) = {(over / 2) ** 0.5:.1f}.")  # fmt: skip
+            f"e = 1/{over} it breaks at depth {fast.breaks_at(e)}, about 1/√(2e) = {(over / 2) ** 0.5:.1f}.")  # fmt: skip
 
 
 def check_brackets(text: str) -> str:
@@ -422,10 +393,10 @@ def check_brackets(text: str) -> str:
     Traceback (most recent call last):
     ValueError: token 3 of '())' closes what is not open
     """
-    if not 1 <= len(text) <= PLAYED or set(text) - set(BRACKETS):
+    if not 1 <= len(text) <= PLAYED or set(text) - set(fast.BRACKETS):
         raise ValueError(f"1 to {PLAYED} tokens among ( ) 1 are read, got {len(text)}: {text!r}")
     for end in range(1, len(text) + 1):
-        if depth_since_reset(text[:end]) < 0:
+        if fast.depth_since_reset(text[:end]) < 0:
             raise ValueError(f"token {end} of {text!r} closes what is not open")
     return text
 
@@ -436,10 +407,10 @@ def both_counters(text: str, over: int, added: int) -> dict[str, np.ndarray]:
     >>> {name: y.round(2).tolist() for name, y in both_counters("((1(", 100, -1).items()}
     {'depth': [1.0, 2.0, 0.0, 1.0], 'delta rule': [1.0, 1.99, 0.0, 1.0], 'sum': [1.0, 2.0, 1.0, 2.0]}
     """
-    word = tokens(check_brackets(text))
-    depth = [depth_since_reset(text[:end]) for end in range(1, len(text) + 1)]
-    delta = outputs(reset_counter(Fraction(1, over)), word, "delta")[:, 0]
-    adder = outputs(table([[1]] * 3, [[1]] * 3, [[1], [-1], [added]]), word, "sum")[:, 0]
+    word = fast.tokens(check_brackets(text))
+    depth = [fast.depth_since_reset(text[:end]) for end in range(1, len(text) + 1)]
+    delta = fast.outputs(fast.reset_counter(Fraction(1, over)), word, "delta")[:, 0]
+    adder = fast.outputs(fast.table([[1]] * 3, [[1]] * 3, [[1], [-1], [added]]), word, "sum")[:, 0]
     return {"depth": np.array(depth, float), "delta rule": delta.astype(float), "sum": adder.astype(float)}
 
 
@@ -641,19 +612,19 @@ def reflecting_net(seed: int) -> nn.Module:
 
 def _depth(answer) -> None:
     given = number(answer)
-    claim(given == breaks_at(Fraction(1, 200)), f"not at {given:g}: where does the formula of section 6 pass one half?")
+    claim(given == fast.breaks_at(Fraction(1, 200)), f"not at {given:g}: where does the formula of section 6 pass one half?")
 
 
 def _words(answer) -> None:
     if not isinstance(answer, (list, tuple)) or len(answer) != 2 or not all(isinstance(word, str) for word in answer):
         raise CannotJudge(f"two texts are asked for, got {shown(answer)}")
     for word in answer:
-        claim(len(word) == 4 and set(word) <= set(BRACKETS), f"{word!r} is no word of four tokens over ( ) 1")
-        legal = all(depth_since_reset(word[:end]) >= 0 for end in range(1, 5))
+        claim(len(word) == 4 and set(word) <= set(fast.BRACKETS), f"{word!r} is no word of four tokens over ( ) 1")
+        legal = all(fast.depth_since_reset(word[:end]) >= 0 for end in range(1, 5))
         claim(legal, f"{word!r} closes a bracket that is not open")
-    seen = [configuration(tuple(word)) for word in answer]
+    seen = [fast.configuration(tuple(word)) for word in answer]
     claim(seen[0] == seen[1], f"a sum sees {seen[0]} and {seen[1]}")
-    claim(len({depth_since_reset(word) > 0 for word in answer}) == 2, "both words have the same label")
+    claim(len({fast.depth_since_reset(word) > 0 for word in answer}) == 2, "both words have the same label")
 
 
 def _step(answer) -> None:
@@ -677,7 +648,7 @@ def _step(answer) -> None:
 
 
 def _ones(answer) -> None:
-    given, due = number(answer), predicted_error(1.99, 1e-3)
+    given, due = number(answer), fast.predicted_error(1.99, 1e-3)
     claim(given > 0.95 * due, f"{given:g} is too few, by more than 5 percent")
     claim(given < 1.05 * due, f"{given:g} is too many, by more than 5 percent")
 
@@ -763,15 +734,7 @@ def _writes(answer) -> None:
 
 
 EXERCISES = (
-    Exercise("09.1", _step, lambda: lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k)),
-    Exercise("09.2", _in_chunks, lambda: _in_turn),
-    Exercise("09.3", _configurations, lambda: lambda n, size: configurations(size, n)),
-    Exercise("09.4", _words, lambda: ("(1()", "1(()")),
-    Exercise("09.5", _writes, lambda: [(letter, 1) for letter in range(6)]),
-    Exercise("09.6", _depth, lambda: 11),
-    Exercise("09.7", _keys, lambda: ((1, 0), (0.5, math.sqrt(3) / 2))),
-    Exercise("09.8", _ones, lambda: 618),
-    Exercise("09.9", _before, lambda: ((1, 1), (2, 0))),
-    prediction("09.10", tuple(range(6)), 2),
-    Exercise("09.11", _factor, lambda: lambda g, M: sum(g**j for j in range(M))),
-)
+    ("09.1", _step), ("09.2", _in_chunks), ("09.3", _configurations), ("09.4", _words), ("09.5", _writes),
+    ("09.6", _depth), ("09.7", _keys), ("09.8", _ones), ("09.9", _before), prediction("09.10", tuple(range(6)), 2),
+    ("09.11", _factor),
+)  # fmt: skip

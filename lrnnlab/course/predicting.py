@@ -35,12 +35,15 @@ class Prediction(Exercise):
 
     Parameters
     ----------
-    id, test, answer
+    id, test
         As for :class:`Exercise`.
+    right : text or number
+        What came out when the chapter was written.
     choices : tuple
         Texts, or numbers in rising order, all different.
     """
 
+    right: Any
     choices: tuple
 
 
@@ -63,7 +66,7 @@ def prediction(id: str, choices: tuple, right: Any) -> Prediction:
             raise CannotJudge(f"one of {', '.join(map(repr, choices))} is asked for, got {shown(answer)}")
         claim(same(answer, right), f"{shown(answer)} is not what comes out")
 
-    return Prediction(id, test, lambda: right, choices)
+    return Prediction(id, test, right, choices)
 
 
 class Asked:
@@ -129,8 +132,8 @@ class Asked:
         outcome = RIGHT if same(predicted, self.came) else NOT_YET
         came = f"<b>{outcome}</b>: you predicted {_words(predicted)}, and {_words(self.came)} came out."
         lines = [came, escape(self._more), f"Why: {escape(self._why)}"]
-        if not same(self.came, self.exercise.answer()):  # the reason belongs to another outcome
-            lines[2] = f"When this was written, {_words(self.exercise.answer())} came out. {lines[2]}"
+        if not same(self.came, self.exercise.right):  # the reason belongs to another outcome
+            lines[2] = f"When this was written, {_words(self.exercise.right)} came out. {lines[2]}"
         lines.append(escape(note(self.exercise.id, outcome)))
         return "<br>".join(line for line in lines if line)
 

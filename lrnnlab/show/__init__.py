@@ -5,22 +5,7 @@ the reader move a picture's controls, and ``moving`` holds those that move in th
 chapters share are in the modules called ``..._figures``.  Only ``widgets`` and ``moving`` need the extra ``[lab]``.
 """
 
-from lrnnlab.show.output import (
-    CSS_DPI,
-    LARGEST,
-    css_width,
-    few_colours,
-    figure,
-    figure_html,
-    png,
-    quick_png,
-    save,
-    table,
-    table_html,
-)
+from lrnnlab.show.output import LARGEST, figure, figure_html, png, quick_png, save, table, table_html
 from lrnnlab.show.proving import fails
 
-__all__ = [
-    "CSS_DPI", "LARGEST", "css_width", "fails", "few_colours", "figure", "figure_html", "png", "quick_png", "save", "table",
-    "table_html",
-]  # fmt: skip
+__all__ = ["LARGEST", "fails", "figure", "figure_html", "png", "quick_png", "save", "table", "table_html"]

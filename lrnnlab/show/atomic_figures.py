@@ -17,16 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lrnnlab.show.names import named
-from lrnnlab.show.style import (
-    FAINT,
-    PAPER,
-    RECORDED,
-    SMALL,
-    check_one_budget,
-    ink_on,
-    new_figure,
-    styled,
-)
+from lrnnlab.show.style import FAINT, PAPER, RECORDED, SMALL, check_one_budget, ink_on, new_figure, styled
 from lrnnlab.tables import dlr_table1
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC

@@ -103,23 +103,14 @@ def rows(records: Mapping[int, Mapping]) -> list[Row]:
     blocks, b = 8 | B = 1, T = 9
     diagonal, real | B = 2, T = 3
     """
-    sizes = {}
-    for record in records.values():
-        for one in record["cases"]:
-            kind, *given = one["case"].split()
-            sizes[one["case"]] = kind, {letter: int(size) for letter, size in (part.split("=") for part in given)}
-    order = list(KINDS)
-
-    def place(name):
-        kind, size = sizes[name]
-        return order.index(kind), size.get("b", 0), -size["B"], size["T"]
-
-    def row(name):
-        kind, size = sizes[name]
+    placed = []
+    for name in dict.fromkeys(one["case"] for record in records.values() for one in record["cases"]):
+        kind, *given = name.split()
+        size = {letter: int(number) for letter, number in (part.split("=") for part in given)}
         group = KINDS[kind] + (f", b = {size['b']}" if "b" in size else "")
-        return Row(name, group, f"B = {size['B']}, T = {size['T']:,}")
-
-    return [row(name) for name in sorted(sizes, key=place)]
+        place = list(KINDS).index(kind), size.get("b", 0), -size["B"], size["T"]
+        placed.append((place, Row(name, group, f"B = {size['B']}, T = {size['T']:,}")))
+    return [row for _, row in sorted(placed, key=lambda one: one[0])]
 
 
 def found(record: Mapping, name: str) -> dict:

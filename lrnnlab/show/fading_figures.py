@@ -48,10 +48,8 @@ def fading(records: Sequence[Mapping]) -> Figure:
         raise ValueError("there is nothing to draw: no records of lrnn/fading")
     length = max(record["config"]["setting"]["length"] for record in records)
     below, above = 0.21 * len(records) + 0.1, 2.6
-    figure, (upper, lower) = new_figure(
-        above + below + 1.55, rows=2, left=0.95, right=1.25, top=0.5, bottom=0.5, sharex=True,
-        height_ratios=(above, below),
-    )  # fmt: skip
+    figure, (upper, lower) = new_figure(above + below + 1.55, rows=2, left=0.95, right=1.25, top=0.5, bottom=0.5,
+                                        sharex=True, height_ratios=(above, below))  # fmt: skip
     upper.set(xscale="log", yscale="log", xlim=(FIRST, 1.6 * length), ylim=REACH, ylabel="gone of the way to an error")
     _curves(upper, records)
     _horizons(lower, records, length)

@@ -23,13 +23,10 @@ LOOKS = {  # of fwp/negative: orange for beta in (0, 1), green for (0, 2); one w
     "beta2_nh1": ("(0, 2), one write", Look("#009E73", (0, (5, 1.5)), "^")),
     "beta2_nh2": ("(0, 2), two writes", Look("#009E73", "-", "o")),
 }
-PANELS = 4  # side by side
 
 
 @styled
-def fwp_tables(
-    records: Sequence[Mapping], live: Mapping[tuple[str, str], Sequence[float]] | None = None
-) -> Figure:
+def fwp_tables(records: Sequence[Mapping], live: Mapping[tuple[str, str], Sequence[float]] | None = None) -> Figure:
     """Tables 1 and 2 in one: a panel a task, a line a model; whole strings of Bin1, the longer ones.
 
     A grey diamond is the paper's number, a dot the mean of ours over seeds, with a whisker from the least to the
@@ -56,9 +53,7 @@ def fwp_tables(
     """
     check_one_budget(records)
     tasks = (*fwp_table1.TASKS, *fwp_table2.TASKS)
-    figure, panels = new_figure(
-        5.2, rows=2, columns=PANELS, left=1.95, right=0.25, top=0.65, bottom=0.55, gap=0.45, sharey=True
-    )
+    figure, panels = new_figure(5.2, rows=2, columns=4, left=1.95, right=0.25, top=0.65, bottom=0.55, gap=0.45, sharey=True)
     for axes, task in zip(panels.flat, tasks):
         table = fwp_table1 if task in fwp_table1.TASKS else fwp_table2
         for place, row in enumerate(ROWS):
@@ -82,9 +77,7 @@ def fwp_tables(
         Line2D([], [], ls="none", marker="o", ms=8, mfc="none", mec=RECORDED, label="recorded, Bin0"),
         Line2D([], [], ls="none", marker="s", ms=5, color=LIVE, label="live, Bin1"),
     ]
-    figure.legend(
-        handles=handles if live else handles[:3], loc="upper right", ncols=4, handletextpad=0.4, columnspacing=1.2
-    )
+    figure.legend(handles=handles[: 4 if live else 3], loc="upper right", ncols=4, handletextpad=0.4, columnspacing=1.2)
     return figure
 
 

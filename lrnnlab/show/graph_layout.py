@@ -92,12 +92,10 @@ def _label(tokens: Sequence[int], symbols: Sequence[str]) -> str:
         return "any"
     if len(tokens) == len(symbols) - 1 > 2:
         return "not " + next(symbol for token, symbol in enumerate(symbols) if token not in tokens)
-    parts, start = [], 0
-    for i in range(1, len(tokens) + 1):
-        if i == len(tokens) or tokens[i] != tokens[i - 1] + 1:
-            run = [symbols[token] for token in tokens[start:i]]
-            parts += [f"{run[0]}…{run[-1]}"] if len(run) > 2 else run
-            start = i
+    parts = []
+    for tokens_in_a_row in np.split(tokens, np.flatnonzero(np.diff(tokens) > 1) + 1):
+        run = [symbols[token] for token in tokens_in_a_row]
+        parts += [f"{run[0]}…{run[-1]}"] if len(run) > 2 else run
     return ",".join(parts)
 
 

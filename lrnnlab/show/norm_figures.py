@@ -51,16 +51,14 @@ def norm_through_training(records: Sequence[Mapping], task: str = "layers4") -> 
     chosen = [record for record in records if record["task"] == task]
     if not chosen:
         raise ValueError(f"no record of {task!r} among {len(records)} records")
-    rows = {row: [record for record in chosen if record["row"] == row] for row in NAMES}
-    rows = {row: cell for row, cell in rows.items() if cell}
+    rows = {row: cell for row in NAMES if (cell := [record for record in chosen if record["row"] == row])}
     layers = chosen[0]["config"]["setting"]["layers"]
     groups = [list(rows)] if layers == 1 else [[row] for row in rows]
     columns = min(2, len(groups))
     right = 2.3 if layers == 1 else LABELS
-    figure, panels = new_figure(
-        2.2 * -(-len(groups) // columns) + 0.7, rows=-(-len(groups) // columns), columns=columns, right=right,
-        gap=LABELS + 0.15, top=0.35, squeeze=False, sharex=True, sharey=True,
-    )  # fmt: skip
+    lines = -(-len(groups) // columns)
+    figure, panels = new_figure(2.2 * lines + 0.7, rows=lines, columns=columns, right=right, gap=LABELS + 0.15, top=0.35,
+                                squeeze=False, sharex=True, sharey=True)  # fmt: skip
     figure.subplots_adjust(hspace=0.3)
     ends = [_training(axes, {row: rows[row] for row in group}) for axes, group in zip(panels.flat, groups)]
     panels[0, 0].set_ylim(0, None)

@@ -10,8 +10,6 @@ import base64
 import io
 import math
 import re
-import struct
-import zlib
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -62,16 +60,10 @@ def quick_png(figure: Figure) -> bytes:
     >>> Image.open(io.BytesIO(quick_png(new_figure()[0]))).size
     (1036, 489)
     """
-    canvas = FigureCanvasAgg(figure)
+    canvas, file = FigureCanvasAgg(figure), io.BytesIO()
     canvas.draw()
-    pixels = np.asarray(canvas.buffer_rgba())
-    height, width, _ = pixels.shape
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each row opens with its filter: 0, none
-    rows[:, 1:].reshape(height, width, 3)[:] = pixels[:, :, :3]
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits a colour, RGB
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks)
+    Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").save(file, format="PNG", compress_level=1)
+    return file.getvalue()
 
 
 def css_width(figure: Figure) -> int:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from lrnnlab import records
 from lrnnlab.models import snap
+from lrnnlab.show import regulargpt_figures as regulargpt
 from lrnnlab.show.atomic_figures import r2_by_task
 from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.bench_figures import recorded, times_ours
@@ -21,13 +22,6 @@ from lrnnlab.show.levels_figures import levels_beside_nets
 from lrnnlab.show.long_range_figures import errors_by_node, pictures_and_answers, pictures_and_classes
 from lrnnlab.show.norm_figures import norm_through_training
 from lrnnlab.show.output import save
-from lrnnlab.show.regulargpt_figures import (
-    accuracy_by_p,
-    accuracy_by_task,
-    clusters_of_tasks,
-    gradients,
-    perplexity_by_length,
-)
 from lrnnlab.show.scan_figures import scan_schedule, speed_ratios
 from lrnnlab.show.shift_figures import shift_by_length
 from lrnnlab.show.table_figures import holds
@@ -158,22 +152,22 @@ PICTURES = {
         "With beta below 1 all stay at the level of a constant answer; with beta up to 2 one write learns parity and,"
         " in two seeds of three, (aa)*, two writes learn all four, and most of what is learned fades far beyond the "
         "trained length."),
-    "regulargpt_table1": Picture(accuracy_by_task, ("regulargpt/table1",),
+    "regulargpt_table1": Picture(regulargpt.accuracy_by_task, ("regulargpt/table1",),
         "Right answers beyond the trained lengths, thirteen tasks, four panels: RNN, Transformer, RegularGPT with C ="
         " 2 and C = 3. Grey diamonds are the paper's, blue dots single recorded runs; a stroke marks the majority "
         "level."),
-    "regulargpt_table2": Picture(accuracy_by_p, ("regulargpt/table2",),
+    "regulargpt_table2": Picture(regulargpt.accuracy_by_p, ("regulargpt/table2",),
         "Parity with ones of probability 0.1 to 0.9, at length 40 and beyond, in panels for RegularGPT, RNN and "
         "Transformer: the paper's means in grey, single recorded runs in blue, a dashed line at one half."),
-    "regulargpt_fig3": Picture(clusters_of_tasks, ("regulargpt/fig3",),
+    "regulargpt_fig3": Picture(regulargpt.clusters_of_tasks, ("regulargpt/fig3",),
         "Above, states of RegularGPT at all depths on a plane, coloured by what the word below them does: separate "
         "groups for Parity, Cycle Navigation and the permutations of three things. Below, clusters found by depth, "
         "which are as many as the algebra predicts: 2; 5; and 4, then 6."),
-    "regulargpt_fig4": Picture(gradients, ("regulargpt/fig4",),
+    "regulargpt_fig4": Picture(regulargpt.gradients, ("regulargpt/fig4",),
         "Share of the gradient from each position to the end of a string of 500, for RegularGPT, Transformer, RNN and"
         " LRNN on Parity, Even Pairs and a task of the last four bits. On Parity and Even Pairs RegularGPT comes "
         "nearest to a straight line; the RNN, right as often, has most of its gradient in the last few positions."),
-    "regulargpt_table3": Picture(perplexity_by_length, ("regulargpt/table3",),
+    "regulargpt_table3": Picture(regulargpt.perplexity_by_length, ("regulargpt/table3",),
         "Perplexity over that at the trained length, by length: on the left a step up behind C squared for "
         "RegularGPT, which is gone where the depth of training is kept; on the right the paper's models, which rise "
         "by a factor of 25 and more."),
@@ -191,7 +185,4 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
         raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
     paths = {name: folder / f"{name}.png" for name in names or PICTURES}
     records.check_writable(paths.values())
-    drawn = []
-    for name, path in paths.items():
-        drawn.append(save(PICTURES[name].figure(), path, PICTURES[name].alt))
-    return drawn
+    return [save(PICTURES[name].figure(), path, PICTURES[name].alt) for name, path in paths.items()]

@@ -6,11 +6,13 @@ under ``with fails("step 3"):``, so that every run of the chapter demands the fa
 
 from __future__ import annotations
 
-import linecache
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
+from traceback import extract_tb
 
 
-class fails:
+@contextmanager
+def fails(step: str) -> Iterator[None]:
     """A block that must end in a failed ``assert`` of one step; anything else is an error.
 
     Parameters
@@ -31,26 +33,14 @@ class fails:
     step 2 fails, as it must: a sum
     """
 
-    def __init__(self, step: str):
-        self.step = step
-
-    def __enter__(self) -> fails:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        if error is not None and not isinstance(error, AssertionError):
-            return False
-        if error is None or traceback is None:
-            raise AssertionError(f"{self.step} should have failed here, and every assert held")
+    try:
+        yield
+    except AssertionError as error:
         said = str(error)
         head, _, rest = said.partition(":")
-        if head != self.step:
-            raise AssertionError(f"{self.step} should have failed here, but what failed is {said or 'an assert'!r}")
-        while traceback.tb_next is not None:
-            traceback = traceback.tb_next
-        line = linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno).strip()
-        shown = rest.strip() or line.removeprefix("assert ").rpartition(", ")[0]
-        print(f"{self.step} fails, as it must: {shown}")
-        return True
+        if head != step:
+            raise AssertionError(f"{step} should have failed here, but what failed is {said or 'an assert'!r}") from error
+        line = extract_tb(error.__traceback__)[-1].line or ""
+        print(f"{step} fails, as it must: {rest.strip() or line.removeprefix('assert ').rpartition(', ')[0]}")
+    else:
+        raise AssertionError(f"{step} should have failed here, and every assert held")

@@ -35,12 +35,8 @@ from lrnnlab.tables import regulargpt_table2 as table2
 from lrnnlab.tables import regulargpt_table3 as table3
 from lrnnlab.tables.regulargpt_fig3 import build_task
 
-NETS = {
-    "rnn": "RNN",
-    "transformer": "Transformer",
-    "regulargpt_c2": "RegularGPT, C = 2",
-    "regulargpt_c3": "RegularGPT, C = 3",
-}
+NETS = {"rnn": "RNN", "transformer": "Transformer", "regulargpt_c2": "RegularGPT, C = 2",
+        "regulargpt_c3": "RegularGPT, C = 3"}  # fmt: skip
 TASKS = {
     "even_pairs": "Even Pairs", "modular_arithmetic_prefix": "Mod. Arithmetic (+)",
     "modular_arithmetic": "Mod. Arithmetic", "parity": "Parity", "cycle_navigation": "Cycle Navigation",
@@ -302,10 +298,8 @@ def _gradients(axes: Axes, records: Sequence[Mapping]) -> None:
         told = " to ".join(sorted({min(right, key=int), max(right, key=int)}, key=int)) if mine else ""
         for record in mine:
             first, share = record is mine[0], np.asarray(record["gradient"])
-            axes.plot(
-                share, color=look.colour, ls=look.dash, lw=1.8 if first else 0.8, zorder=3 if first else 2,
-                label=f"{name}, {told} %" if first else None,
-            )  # fmt: skip
+            axes.plot(share, color=look.colour, ls=look.dash, lw=1.8 if first else 0.8, zorder=3 if first else 2,
+                      label=f"{name}, {told} %" if first else None)  # fmt: skip
             axes.set(xlim=(0, len(share)), ylim=(0, 1.03), xlabel="position", xticks=[0, len(share) // 2, len(share)])
     axes.plot(axes.get_xlim(), [1, 0], color="#d9d9d9", lw=4, zorder=0)
 

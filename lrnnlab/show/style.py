@@ -134,19 +134,19 @@ def styled(draw: Callable) -> Callable:
 
 @styled
 def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, columns: int = 1, left: float = 0.7,
-               right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4, kind: type[Figure] = Figure,
+               right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4,
                **subplots: Any) -> tuple[Figure, Any]:
     """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels.
 
     The margins are fixed, not fitted, so the axes of a picture under a slider stay where they are.  ``subplots`` goes
-    to ``Figure.subplots``, ``kind`` makes the figure.  It is unknown to pyplot: nothing shows it by itself and nothing
+    to ``Figure.subplots``.  The figure is unknown to pyplot: nothing shows it by itself and nothing
     has to close it.
 
     >>> figure, axes = new_figure(2.0)
     >>> figure.get_size_inches().tolist()
     [7.2, 2.0]
     """
-    figure = kind(figsize=(width, height), dpi=DPI)
+    figure = Figure(figsize=(width, height), dpi=DPI)
     axes = figure.subplots(rows, columns, **subplots)
     across = (width - left - right - gap * (columns - 1)) / columns
     down = (height - top - bottom - gap * (rows - 1)) / rows

@@ -59,36 +59,20 @@ class Explorer(ipywidgets.VBox):
         if values == self._shown:
             return  # the browser echoes some changes: one change, one picture
         self._shown = values
-        with _Spoken(self, first):
+        try:
             figure = self._draw(**values)
             picture, said = quick_png(figure), self._say(**values) if self._say else ""
             self.image.layout.width = f"{css_width(figure)}px"
             self.image.value = picture
             self.sentence.value = _status(said)
-
-    def _typed(self) -> bool:
-        return any(isinstance(control, ipywidgets.Text) for control in self.controls.values())
-
-
-class _Spoken:
-    """Says in the sentence what went wrong in the block; swallows only what the reader's own typing can have caused.
-
-    A ``ValueError`` beside a text box is an answer to what was typed.  Everything else is our mistake and goes on up.
-    """
-
-    def __init__(self, explorer: Explorer, first: bool):
-        self.explorer, self.first = explorer, first
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, traceback) -> bool:
-        if error is None:
-            return False
-        theirs = isinstance(error, ValueError) and self.explorer._typed() and not self.first
-        message = str(error) if theirs else f"{kind.__name__}: {error}"
-        self.explorer.sentence.value = _alert(f"{message.rstrip('.')}. The picture above is still the one before.")
-        return theirs
+        except BaseException as error:
+            # a ValueError beside a text box is an answer to what was typed; all else is our mistake and goes on up
+            typed = any(isinstance(control, ipywidgets.Text) for control in self.controls.values())
+            theirs = isinstance(error, ValueError) and typed and not first
+            message = str(error) if theirs else f"{type(error).__name__}: {error}"
+            self.sentence.value = _alert(f"{message.rstrip('.')}. The picture above is still the one before.")
+            if not theirs:
+                raise
 
 
 def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sentence: Callable[..., str] | None = None,

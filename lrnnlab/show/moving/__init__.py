@@ -96,11 +96,8 @@ def walk(machine: MooreMachine, word: Sequence[int] = ()) -> Moving:
         return np.stack([x, high - y], -1).round(1).tolist()
 
     colours = [value_colour(answer, M) for answer in machine.outputs.tolist()]
-    edges = [
-        {"from": i, "to": j, "points": placed([*curve[:-1:12], curve[-1]]), "label": laid.labels[i, j],
-         "at": placed(laid.at[i, j])}
-        for (i, j), curve in laid.curves.items()
-    ]  # fmt: skip
+    edges = [{"from": i, "to": j, "points": placed([*curve[:-1:12], curve[-1]]), "label": laid.labels[i, j],
+              "at": placed(laid.at[i, j])} for (i, j), curve in laid.curves.items()]  # fmt: skip
     data = {
         "symbols": list(machine.symbols), "transitions": machine.transitions.tolist(), "initial": int(machine.initial),
         "names": list(machine.names), "outputs": machine.outputs.tolist(), "colours": colours,
