@@ -25,6 +25,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import LinearRecurrence
 from lrnnlab.models.vanilla import add_start
 
@@ -68,8 +69,7 @@ class Diagonal(LinearRecurrence):
         drive: str = "linear",
     ):
         super().__init__()
-        if kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, got {kind!r}")
+        among("kind", kind, KINDS)
         low, high = modulus
         if not 0 < low <= high < 1:
             raise ValueError(f"modulus needs 0 < low <= high < 1, got {modulus}")

@@ -20,12 +20,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import long_conv, vandermonde
 
 KINDS = ("real", "imag", "sum", "prod", "real_prod")
-INITS = ("dft", "half_circle")
 
 
 class KernelMixer(Recurrence):
@@ -149,11 +149,9 @@ class DLR(KernelMixer):
         max_kernel: int | None = None,
     ):
         super().__init__(width, bidirectional, max_kernel)
-        for name, value, known in (
-            ("kind", kind, KINDS), ("eigenvalues", eigenvalues, ("complex", "real")), ("init", init, INITS)
-        ):  # fmt: skip
-            if value not in known:
-                raise ValueError(f"{name} is one of {', '.join(known)}, got {value!r}")
+        among("kind", kind, KINDS)
+        among("eigenvalues", eigenvalues, ("complex", "real"))
+        among("init", init, ("dft", "half_circle"))
         if state < 1:
             raise ValueError(f"the state size is at least 1, got {state}")
         self.real = eigenvalues == "real"

@@ -25,7 +25,7 @@ gives, a what the feed-forward part is given, A transition.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,14 +34,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked, number, shown, whole_number
+from lrnnlab.errors import among, checked, number, shown, whole_number
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
     "relu": F.relu,
-    "silu": F.silu,
     "identity": lambda y: y,
 }
 GATES = {  # of a = activation(y): which linear maps a gate has, and what it gives
@@ -53,21 +52,8 @@ GATES = {  # of a = activation(y): which linear maps a gate has, and what it giv
 }
 PLACES = ("pre", "post", "skip", "output")
 NORMS = ("batch", "layer", "none")
-POOLS = ("mean", "max", "last", "none")
-HEADS = {"linear": None, "mlp": nn.ReLU, "mlp_gelu": nn.GELU}
 PAPER_001 = {"norm": "batch", "gate": "half_glu1", "activation": "gelu"}  # a block as in the code released with it
 PAPER_004 = {"place": "post", "gate": "linear", "activation": "gelu"}
-
-
-def among(name: str, value: str, options: Iterable[str]) -> None:
-    """ValueError unless ``value`` is one of the ``options``.
-
-    >>> among("gate", "glu", GATES)
-    Traceback (most recent call last):
-    ValueError: gate is one of half_glu1, half_glu2, full_glu, linear, none, got 'glu'
-    """
-    if value not in options:
-        raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
 
 
 class SharedDropout(Module):
@@ -330,11 +316,9 @@ class Net(Module):
     epsilon : float
         Of that LayerNorm.
     pool : str
-        Over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
-    last_outputs : int, optional
-        L', with ``pool="none"``: only the last L' positions (paper 004).
+        Over time, ``"mean"``, or ``"none"``: outputs at every position.
     head : str
-        The readout: ``"linear"``, ``"mlp"`` (Linear, ReLU, Linear) or ``"mlp_gelu"`` (Linear, GELU, Linear).
+        The readout: ``"linear"`` or ``"mlp"`` (Linear, ReLU, Linear).
 
     Raises
     ------
@@ -368,21 +352,18 @@ class Net(Module):
         final_norm: bool = False,
         epsilon: float = 1e-5,
         pool: str = "none",
-        last_outputs: int | None = None,
         head: str = "linear",
     ):
         super().__init__()
-        among("pool", pool, POOLS)
-        among("head", head, HEADS)
+        among("pool", pool, ("mean", "none"))
+        among("head", head, ("linear", "mlp"))
         among("encoder", encoder, ("embedding", "linear"))
         if (vocab_size is None) == (columns is None):
             raise ValueError(f"give vocab_size or columns, got {vocab_size} and {columns}")
         given = {"vocab_size": vocab_size, "columns": columns, "outputs": outputs, "inputs": inputs}
         check_sizes(blocks=len(blocks), width=width, **{name: size for name, size in given.items() if size is not None})
-        if last_outputs is not None and (pool != "none" or last_outputs < 1):
-            raise ValueError(f"last_outputs is at least 1 and for pool 'none', got {last_outputs} and {pool!r}")
         self.vocab_size, self.columns, self.outputs, self.width = vocab_size, columns, outputs, width
-        self.pool, self.last_outputs = pool, last_outputs
+        self.pool = pool
         self.blocks = nn.ModuleList(blocks)
         embeds = vocab_size is not None and encoder == "embedding"
         # batch norm counts positions, so it cannot work on the table of symbols
@@ -390,8 +371,7 @@ class Net(Module):
         rows = vocab_size or columns or 0
         self.encoder = nn.Embedding(rows, inputs or width) if embeds else nn.Linear(rows, inputs or width)
         self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
-        bend = HEADS[head]
-        hidden = [] if bend is None else [nn.Linear(width, width), bend()]
+        hidden = [nn.Linear(width, width), nn.ReLU()] if head == "mlp" else []
         self.head = None if outputs is None else nn.Sequential(*hidden, nn.Linear(width, outputs))
 
     # --- its parts by the names they have in the papers ---------------------------------------------------------------
@@ -423,27 +403,20 @@ class Net(Module):
     # --- running ------------------------------------------------------------------------------------------------------
 
     def forward(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> outputs.
-
-        (B,T,C), with ``last_outputs`` (B,L',C), with a pool (B,C).
-        """
+        """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> (B,T,C), with a pool (B,C)."""
         x = self.encode(inputs, lengths)
         return x if self.head is None else self.head(x)
 
     def encode(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """What the readout reads: (B,T,D), (B,L',D) or (B,D)."""
+        """What the readout reads: (B,T,D) or (B,D)."""
         self.check(inputs)
         mask = None if lengths is None else true_positions(lengths, inputs)
         x = self.final_norm(self._through(inputs, mask))
-        if self.pool == "mean":
-            if mask is None or lengths is None:
-                return x.mean(1)
-            return x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
-        if self.pool == "max":
-            return x.amax(1) if mask is None else x.masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
-        if self.pool == "last":
-            return last_positions(x, lengths, 1).squeeze(1)
-        return x if self.last_outputs is None else last_positions(x, lengths, self.last_outputs)
+        if self.pool == "none":
+            return x
+        if mask is None or lengths is None:
+            return x.mean(1)
+        return x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
 
     def states(self, inputs: Tensor) -> Tensor:
         """What comes out of the last block, (B,T,D); the state x_1 ... x_T of a linear recurrence that stands alone."""
@@ -580,17 +553,6 @@ def true_positions(lengths: Tensor, inputs: Tensor) -> Tensor:
     return torch.arange(T, device=inputs.device) < lengths.unsqueeze(1)
 
 
-def last_positions(x: Tensor, lengths: Tensor | None, count: int) -> Tensor:
-    """The last ``count`` true positions of x (B,T,D), (B,count,D)."""
-    shortest = x.shape[1] if lengths is None else int(lengths.min())
-    if count > shortest:
-        raise ValueError(f"the last {count} positions are asked for, but a string has {shortest}")
-    if lengths is None:
-        return x[:, -count:]
-    index = lengths.unsqueeze(1) + torch.arange(-count, 0, device=x.device)  # (B, count)
-    return x.gather(1, index.long().unsqueeze(-1).expand(-1, -1, x.shape[-1]))
-
-
 @checked
 def network(
     mixer: Callable[..., Recurrence],
@@ -666,4 +628,4 @@ def network(
 
 
 BLOCK_OPTIONS = {*inspect.signature(Block).parameters} - {"mixer", "width", "residual"}
-NET_OPTIONS = {"encoder", "by_symbol", "epsilon", "pool", "last_outputs"}
+NET_OPTIONS = {"encoder", "by_symbol", "epsilon", "pool"}

@@ -23,7 +23,7 @@ SHORT = 64  # up to here one dense product per channel is no slower than the FFT
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
 MODES = 512  # of a kernel with shared modes are summed at a time
-PARTS = ("real", "pairs", "complex")
+PARTS = ("real", "pairs")
 
 
 @checked
@@ -186,14 +186,14 @@ def vandermonde(
         The length of the kernel.
     part : str
         ``"real"``, Re of the sum (DLR, DSS); ``"pairs"``, 2 Re, for modes of which one of each conjugate pair is kept
-        (S4D); ``"complex"``, the sum itself (DLR-prod is its real times its imaginary part).
+        (S4D).
     dtype : torch.dtype, optional
         float32 or float64, what K is computed in; by default the precision of C.
 
     Returns
     -------
     Tensor
-        K, (H, L), real, or complex for ``part="complex"``.  Differentiable in log_lambda and C.
+        K, (H, L), real.  Differentiable in log_lambda and C.
 
     Raises
     ------
@@ -230,15 +230,15 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.
     groups, rows = (1, len(C)) if log_lambda.ndim == 1 else (len(C), 1)  # channels of a group have the same modes
     powers = log_lambda.to(torch.complex128 if log_lambda.is_complex() else torch.float64)
     powers = powers.view(groups, C.shape[1])
-    if not (powers.is_complex() or kind.is_complex):
+    if not powers.is_complex():
         C = C.real  # the rest would not be seen
-    if kind in (torch.float32, torch.complex64):
+    double = kind == torch.float64
+    if not double:
         C = C.to(torch.complex64 if C.is_complex() else torch.float32)
     weights = (2 * C if part == "pairs" else C).unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
 
     m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
     j = torch.arange(m, dtype=torch.float64, device=C.device)
-    double = kind in (torch.float64, torch.complex128)
     fine = _for_product(_Powers.apply(powers, j, double), 1, kind)  # (groups, N, m), or 2N
 
     def piece(i: Tensor) -> Tensor:
@@ -256,8 +256,8 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.
 
 
 def _for_product(x: Tensor, axis: int, kind: torch.dtype, sign: int = 1) -> Tensor:
-    """x cast to ``kind``; its real and its imaginary part along an axis where Re(a b) is wanted of complex a and b."""
-    if x.is_complex() and not kind.is_complex:
+    """x cast to ``kind``; its real and its imaginary part along an axis, as Re(a b) wants it."""
+    if x.is_complex():
         x = torch.cat([x.real, sign * x.imag], axis)  # Re(a b) = [Re a, -Im a] [Re b, Im b]
     return x.to(kind)
 
@@ -294,6 +294,4 @@ def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.
         raise ValueError(
             f"single or double precision, and a real dtype; got {log_lambda.dtype}, {C.dtype}, dtype={dtype}"
         )
-    if part == "complex":
-        return torch.complex128 if double[asked] else torch.complex64
     return torch.float64 if double[asked] else torch.float32
