@@ -104,7 +104,7 @@ class Diagonal(LinearRecurrence):
         """(..., D) real -> the layer's channels: the same, or (..., D/2) complex with [Re, Im] taken apart."""
         return torch.complex(*x.chunk(2, -1)) if self.turning else x
 
-    def _read(self, x: Tensor) -> Tensor:
+    def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:
         """The inverse of ``_channels``."""
         return torch.cat([x.real, x.imag], -1) if self.turning else x
 
@@ -122,11 +122,3 @@ class Diagonal(LinearRecurrence):
 
     def initial(self, batch: int) -> Tensor:
         return self._channels(self.x0).expand(batch, -1)
-
-    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        A, x = super().trace(z, tokens)
-        return A, self._read(x)
-
-    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
-        state, x = super().step(state, z_t)
-        return state, self._read(x)

@@ -93,14 +93,6 @@ class LiquidS4(LinearRecurrence):
     def initial(self, batch: int) -> Tensor:
         return self.B.new_zeros(batch, *self.B.shape)
 
-    def _read(self, x: Tensor, u: Tensor) -> Tensor:
+    def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:
         """States (..., D N) and inputs (..., D) -> (..., D)."""
-        return self.readout((x.unflatten(-1, self.C.shape) * self.C).sum(-1), u)
-
-    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        A, x = super().trace(z, tokens)
-        return A, self._read(x, z if tokens is None else z[tokens])
-
-    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
-        state, x = super().step(state, z_t)
-        return state, self._read(x, z_t)
+        return self.readout((x.unflatten(-1, self.C.shape) * self.C).sum(-1), z if tokens is None else z[tokens])
