@@ -387,7 +387,6 @@ def test_a_parameter_that_is_not_there_is_noticed():
         ({"gate": "glu"}, "gate is one of half_glu1, .*, got 'glu'"),
         ({"activation": "tanh"}, "activation is one of gelu, .*, got 'tanh'"),
         ({"dropout": 1.0}, "0 <= dropout < 1, got 1.0"),
-        ({"momentum": 1.5}, "0 <= momentum < 1, got 1.5"),
         ({"ff": -1}, "ff must be a whole number, at least 0.* got -1"),
         ({"epsilon": -1.0}, "epsilon must be a finite number, at least 0.* got -1.0"),
         ({"place": "skip", "residual": False}, "place 'skip' stands on the residual, got residual=False"),

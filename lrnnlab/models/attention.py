@@ -158,8 +158,7 @@ class LocalAttention(RotaryAttention):
         self, width: int, *, chunk: int = 1024, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0
     ):
         super().__init__(width, heads=heads, head_size=head_size, causal=causal, ff=ff)
-        if chunk < 1:
-            raise ValueError(f"chunk is at least 1, got {chunk}")
+        check_sizes(chunk=chunk)
         self.chunk = chunk
 
     def first_seen(self, t: int) -> int:

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.errors import among
-from lrnnlab.models.base import Recurrence
+from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import long_conv, vandermonde
 
@@ -49,10 +49,7 @@ class KernelMixer(Recurrence):
 
     def __init__(self, width: int, bidirectional: bool, max_kernel: int | None):
         super().__init__()
-        if width < 1:
-            raise ValueError(f"width is at least 1, got {width}")
-        if max_kernel is not None and max_kernel < 1:
-            raise ValueError(f"max_kernel is at least 1, or None, got {max_kernel}")
+        check_sizes(width=width, max_kernel=1 if max_kernel is None else max_kernel)
         self.bidirectional, self.max_kernel, self.directions = bidirectional, max_kernel, 1 + bidirectional
         self.skip = nn.Parameter(torch.randn(width))
 
@@ -152,8 +149,7 @@ class DLR(KernelMixer):
         among("kind", kind, KINDS)
         among("eigenvalues", eigenvalues, ("complex", "real"))
         among("init", init, ("dft", "half_circle"))
-        if state < 1:
-            raise ValueError(f"the state size is at least 1, got {state}")
+        check_sizes(state=state)
         self.real = eigenvalues == "real"
         if self.real and (kind, init) != ("real", "dft"):
             raise ValueError(f"real eigenvalues have no angles and no imaginary part, got kind={kind!r}, init={init!r}")

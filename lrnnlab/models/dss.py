@@ -15,6 +15,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.models.base import check_sizes
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import vandermonde
@@ -56,8 +57,7 @@ class DSS(KernelMixer):
         max_kernel: int | None = None,
     ):
         super().__init__(width, bidirectional, max_kernel)
-        if state < 1:
-            raise ValueError(f"the state size is at least 1, got {state}")
+        check_sizes(state=state)
         self.log_decay = nn.Parameter(torch.full((state,), math.log(0.5)))
         frequency = math.pi * torch.arange(state, dtype=torch.float64)
         self.frequency = nn.Parameter(frequency.to(torch.get_default_dtype()))

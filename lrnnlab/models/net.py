@@ -163,9 +163,6 @@ class Block(Module):
         ``ff_map(inputs, outputs)`` makes its maps.
     epsilon : float
         Of layer norm; App. C.1 of paper 003 needs 0.
-    momentum : float
-        How much of batch norm's running mean stays at a step: 0.95 in the code released with paper 001 (torch's own
-        momentum is one minus this).
 
     Examples
     --------
@@ -192,7 +189,6 @@ class Block(Module):
         ff_activation: str = "relu",
         ff_map: Callable[[int, int], nn.Linear] = nn.Linear,
         epsilon: float = 1e-5,
-        momentum: float = 0.95,
     ):
         super().__init__()
         among("norm", norm, NORMS)
@@ -202,11 +198,9 @@ class Block(Module):
         check_sizes(width=width)
         whole_number(ff, 0, "ff")
         number(epsilon, "epsilon", 0, 1)
-        if not 0 <= momentum < 1:
-            raise ValueError(f"momentum needs 0 <= momentum < 1, got {momentum}")
         self.mixer, self.place, self.residual = mixer, place, residual
         make_norm = {
-            "batch": lambda: nn.BatchNorm1d(width, momentum=1 - momentum),
+            "batch": lambda: nn.BatchNorm1d(width, momentum=1 - 0.95),  # as released with paper 001
             "layer": lambda: nn.LayerNorm(width, eps=epsilon),
             "none": nn.Identity,
         }[norm]
