@@ -54,7 +54,7 @@ def scan_calls():
             "W0": torch.ones(2, 2, 5, 4), "form": "chunkwise", "chunk": 2, "return_state": False,
             "removal": True}  # fmt: skip
     convolved = {"u": torch.ones(2, 5, 3), "kernel": torch.ones(3, 5), "D": torch.ones(3), "future": torch.ones(3, 2)}
-    modes = {"log_lambda": -torch.ones(3, 2), "C": torch.ones(3, 2), "L": 5, "part": "real", "dtype": torch.float32}
+    modes = {"log_lambda": -torch.ones(3, 2), "C": torch.ones(3, 2), "L": 5, "dtype": torch.float32}
     return [
         ("linear_scan", scans.linear_scan, diagonal), ("linear_scan, blocks", scans.linear_scan, block),
         ("token_scan", scans.token_scan, table), ("token_scan, blocks", scans.token_scan, blocks),

@@ -230,13 +230,12 @@ def test_many_modes():
 @pytest.mark.parametrize("L", [0, 1, 2, 3, 17, 64, 1000])
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("kinds", [(f64, f64), (f64, c128), (c128, f64), (c128, c128)])
-def test_parts(L, shared, kinds):
+def test_real_and_complex(L, shared, kinds):
     log_lambda = 0.3 * normal(*((4,) if shared else (3, 4)), dtype=kinds[0])
     log_lambda = log_lambda - log_lambda.real.abs() - 0.01
     C = normal(3, 4, seed=1, dtype=kinds[1])
     whole = (C.unsqueeze(-1) * torch.exp(log_lambda.to(c128).unsqueeze(-1) * torch.arange(L))).sum(1)
-    for part, expected in (("real", whole.real), ("pairs", 2 * whole.real)):
-        torch.testing.assert_close(vandermonde(log_lambda, C, L, part=part), expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(vandermonde(log_lambda, C, L), whole.real, rtol=0, atol=1e-12)
 
 
 def test_the_kernel_of_roots_of_unity_is_a_fourier_transform():
@@ -247,14 +246,13 @@ def test_the_kernel_of_roots_of_unity_is_a_fourier_transform():
 
 
 @pytest.mark.parametrize("table", [convolution.TABLE, 24])
-@pytest.mark.parametrize("part", convolution.PARTS)
 @pytest.mark.parametrize("lead, kinds", [((2,), (c128, c128)), ((3, 2), (c128, f64)), ((2,), (f64, c128))])
-def test_kernel_gradients(monkeypatch, table, part, lead, kinds):
+def test_kernel_gradients(monkeypatch, table, lead, kinds):
     """Whole, and piece by piece."""
     monkeypatch.setattr(convolution, "TABLE", table)
     inputs = [(0.1 * normal(*lead, dtype=kinds[0]) - 0.2), normal(3, 2, seed=1, dtype=kinds[1])]
     inputs = [x.requires_grad_() for x in inputs]
-    assert torch.autograd.gradcheck(lambda a, C: vandermonde(a, C, 9, part=part), inputs)
+    assert torch.autograd.gradcheck(lambda a, C: vandermonde(a, C, 9), inputs)
 
 
 def kept(log_lambda, C, L):
@@ -314,7 +312,5 @@ def test_wrong_input_of_the_kernel_is_shown():
     ):
         with pytest.raises(ValueError, match=words):
             vandermonde(*bad)
-    with pytest.raises(ValueError, match="'imag' of a kernel; there are real, pairs"):
-        vandermonde(a, C, 4, part="imag")
     with pytest.raises(ValueError, match="dtype=torch.complex64"):
         vandermonde(a, C, 4, dtype=c64)

@@ -23,7 +23,6 @@ SHORT = 64  # up to here one dense product per channel is no slower than the FFT
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
 MODES = 512  # of a kernel with shared modes are summed at a time
-PARTS = ("real", "pairs")
 
 
 @checked
@@ -168,10 +167,8 @@ class _Powers(torch.autograd.Function):
 
 
 @checked
-def vandermonde(
-    log_lambda: Tensor, C: Tensor, L: int, *, part: str = "real", dtype: torch.dtype | None = None
-) -> Tensor:
-    """The kernel K[h, l] = sum_n C[h, n] exp(log_lambda[h, n] l), l = 0 ... L-1, of diagonal recurrences.
+def vandermonde(log_lambda: Tensor, C: Tensor, L: int, *, dtype: torch.dtype | None = None) -> Tensor:
+    """The kernel K[h, l] = Re sum_n C[h, n] exp(log_lambda[h, n] l), l = 0 ... L-1, of diagonal recurrences.
 
     A state x_0 before the first input adds the same kernel with C lambda x_0 in C's place.
 
@@ -184,9 +181,6 @@ def vandermonde(
         Real or complex.
     L : int
         The length of the kernel.
-    part : str
-        ``"real"``, Re of the sum (DLR, DSS); ``"pairs"``, 2 Re, for modes of which one of each conjugate pair is kept
-        (S4D).
     dtype : torch.dtype, optional
         float32 or float64, what K is computed in; by default the precision of C.
 
@@ -216,17 +210,17 @@ def vandermonde(
     >>> vandermonde(torch.tensor([0.5]).log(), torch.tensor([[8.0]]), 4).tolist()
     [[8.0, 4.0, 2.0, 1.0]]
     """
-    kind = _check_modes(log_lambda, C, L, part, dtype)
+    kind = _check_modes(log_lambda, C, L, dtype)
     if log_lambda.ndim == 2 or C.shape[1] <= MODES:
-        return _sum_of_modes(log_lambda, C, L, part, kind)
+        return _sum_of_modes(log_lambda, C, L, kind)
 
     def some(log_lambda: Tensor, C: Tensor) -> Tensor:  # worked out again on the way back: no table is kept until then
-        return checkpoint(_sum_of_modes, log_lambda, C, L, part, kind, use_reentrant=False, preserve_rng_state=False)
+        return checkpoint(_sum_of_modes, log_lambda, C, L, kind, use_reentrant=False, preserve_rng_state=False)
 
     return reduce(torch.add, map(some, log_lambda.split(MODES), C.split(MODES, 1)))
 
 
-def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.dtype) -> Tensor:
+def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, kind: torch.dtype) -> Tensor:
     groups, rows = (1, len(C)) if log_lambda.ndim == 1 else (len(C), 1)  # channels of a group have the same modes
     powers = log_lambda.to(torch.complex128 if log_lambda.is_complex() else torch.float64)
     powers = powers.view(groups, C.shape[1])
@@ -235,7 +229,7 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.
     double = kind == torch.float64
     if not double:
         C = C.to(torch.complex64 if C.is_complex() else torch.float32)
-    weights = (2 * C if part == "pairs" else C).unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
+    weights = C.unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
 
     m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
     j = torch.arange(m, dtype=torch.float64, device=C.device)
@@ -275,7 +269,7 @@ def _check_inputs(u: Tensor, kernel: Tensor, D: Tensor | None, future: Tensor | 
         raise ValueError(f"long_conv takes all float32 or all float64, on one device; got {', '.join(sorted(kinds))}")
 
 
-def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.dtype | None) -> torch.dtype:
+def _check_modes(log_lambda: Tensor, C: Tensor, L: int, dtype: torch.dtype | None) -> torch.dtype:
     """The type of the kernel; ``ValueError`` unless all fit together."""
     if C.ndim != 2 or log_lambda.shape not in (C.shape, C.shape[1:]):
         raise ValueError(
@@ -284,8 +278,6 @@ def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.
     whole_number(L, 0, "L, a kernel's length,")
     if C.device != log_lambda.device:
         raise ValueError(f"C lies on {C.device}, log_lambda on {log_lambda.device}")
-    if part not in PARTS:
-        raise ValueError(f"no part {part!r} of a kernel; there are {', '.join(PARTS)}")
     if torch.isneginf(log_lambda.real).any():
         raise ValueError("lambda = 0 has no logarithm: log_lambda holds -inf")
     double = {torch.float32: False, torch.complex64: False, torch.float64: True, torch.complex128: True}
