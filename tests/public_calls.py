@@ -54,7 +54,7 @@ def scan_calls():
             "W0": torch.ones(2, 2, 5, 4), "form": "chunkwise", "chunk": 2, "return_state": False,
             "removal": True}  # fmt: skip
     convolved = {"u": torch.ones(2, 5, 3), "kernel": torch.ones(3, 5), "D": torch.ones(3), "future": torch.ones(3, 2)}
-    modes = {"log_lambda": -torch.ones(3, 2), "C": torch.ones(3, 2), "L": 5, "dtype": torch.float32}
+    modes = {"log_lambda": -torch.ones(3, 2), "C": torch.ones(3, 2), "L": 5, "part": "real", "dtype": torch.float32}
     return [
         ("linear_scan", scans.linear_scan, diagonal), ("linear_scan, blocks", scans.linear_scan, block),
         ("token_scan", scans.token_scan, table), ("token_scan, blocks", scans.token_scan, blocks),
@@ -124,7 +124,7 @@ def model_calls():
         calls += [(f"{name}.{method}", *rest) for method, *rest in methods(kind(**options))]
     lengths, made = torch.tensor([3, 2]), partial(blocks, partial(LRU, state=2), 4, 1)
     net, numbers = Net(made(), 3, 4, vocab_size=2, pool="mean"), Net(made(), None, 4, columns=3, pool="mean")
-    pair = PairClassifier(Net(made(), None, 4, vocab_size=2, pool="mean"), 2)
+    pair = PairClassifier(Net(made(), None, 4, vocab_size=2, pool="max"), 2)
     return [
         *calls, ("Net.forward", net.forward, {"inputs": TOKENS, "lengths": lengths}),
         ("Net.forward, numbers", numbers.forward, {"inputs": torch.ones(2, 3, 3), "lengths": lengths}),

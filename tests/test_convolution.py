@@ -230,29 +230,31 @@ def test_many_modes():
 @pytest.mark.parametrize("L", [0, 1, 2, 3, 17, 64, 1000])
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("kinds", [(f64, f64), (f64, c128), (c128, f64), (c128, c128)])
-def test_real_and_complex(L, shared, kinds):
+def test_parts(L, shared, kinds):
     log_lambda = 0.3 * normal(*((4,) if shared else (3, 4)), dtype=kinds[0])
     log_lambda = log_lambda - log_lambda.real.abs() - 0.01
     C = normal(3, 4, seed=1, dtype=kinds[1])
     whole = (C.unsqueeze(-1) * torch.exp(log_lambda.to(c128).unsqueeze(-1) * torch.arange(L))).sum(1)
-    torch.testing.assert_close(vandermonde(log_lambda, C, L), whole.real, rtol=0, atol=1e-12)
+    for part, expected in (("real", whole.real), ("pairs", 2 * whole.real), ("complex", whole)):
+        torch.testing.assert_close(vandermonde(log_lambda, C, L, part=part), expected, rtol=0, atol=1e-12)
 
 
 def test_the_kernel_of_roots_of_unity_is_a_fourier_transform():
     """Paper 004, Sec. 2.3: at the start K is N times the inverse transform of w, and repeats after N steps."""
     N, w = 12, normal(3, 12, dtype=c128)
-    K = vandermonde(2j * math.pi * torch.arange(N, dtype=f64) / N, w, 3 * N)
-    torch.testing.assert_close(K, (N * torch.fft.ifft(w)).real.repeat(1, 3), rtol=0, atol=1e-12)
+    K = vandermonde(2j * math.pi * torch.arange(N, dtype=f64) / N, w, 3 * N, part="complex")
+    torch.testing.assert_close(K, (N * torch.fft.ifft(w)).repeat(1, 3), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("table", [convolution.TABLE, 24])
+@pytest.mark.parametrize("part", convolution.PARTS)
 @pytest.mark.parametrize("lead, kinds", [((2,), (c128, c128)), ((3, 2), (c128, f64)), ((2,), (f64, c128))])
-def test_kernel_gradients(monkeypatch, table, lead, kinds):
+def test_kernel_gradients(monkeypatch, table, part, lead, kinds):
     """Whole, and piece by piece."""
     monkeypatch.setattr(convolution, "TABLE", table)
     inputs = [(0.1 * normal(*lead, dtype=kinds[0]) - 0.2), normal(3, 2, seed=1, dtype=kinds[1])]
     inputs = [x.requires_grad_() for x in inputs]
-    assert torch.autograd.gradcheck(lambda a, C: vandermonde(a, C, 9), inputs)
+    assert torch.autograd.gradcheck(lambda a, C: vandermonde(a, C, 9, part=part), inputs)
 
 
 def kept(log_lambda, C, L):
@@ -285,8 +287,8 @@ def test_types_of_the_kernel():
     a = torch.zeros(2, dtype=c128)
     assert vandermonde(a, torch.ones(1, 2), 3).dtype == f32
     assert vandermonde(a, torch.ones(1, 2), 3, dtype=f64).dtype == f64
-    assert vandermonde(a.to(c64), torch.ones(1, 2, dtype=f64), 3).dtype == f64
-    assert vandermonde(a, torch.ones(1, 2, dtype=c64), 3).dtype == f32
+    assert vandermonde(a.to(c64), torch.ones(1, 2, dtype=f64), 3, part="complex").dtype == c128
+    assert vandermonde(a, torch.ones(1, 2, dtype=c64), 3, part="complex").dtype == c64
     for shape in ((0, 2), (2, 0)):
         assert vandermonde(torch.zeros(shape), torch.zeros(shape), 5).shape == (shape[0], 5)
 
@@ -312,5 +314,7 @@ def test_wrong_input_of_the_kernel_is_shown():
     ):
         with pytest.raises(ValueError, match=words):
             vandermonde(*bad)
+    with pytest.raises(ValueError, match="'imag' of a kernel; there are real, pairs, complex"):
+        vandermonde(a, C, 4, part="imag")
     with pytest.raises(ValueError, match="dtype=torch.complex64"):
         vandermonde(a, C, 4, dtype=c64)

@@ -179,7 +179,7 @@ def test_a_block_drops_before_and_after_its_gate():
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from(list(MIXERS)), st.sampled_from(["mean", "none"]), st.sampled_from(["batch", "layer"]),
+    st.sampled_from(list(MIXERS)), st.sampled_from(["mean", "max", "none"]), st.sampled_from(["batch", "layer"]),
     st.sampled_from(["pre", "post"]), st.lists(st.integers(1, 70), min_size=1, max_size=4), st.integers(0, 9),
     st.integers(0, 10**6),
 )  # fmt: skip
@@ -195,11 +195,12 @@ def test_padding_cannot_change_the_result(mixer, pool, norm, place, lengths, mor
 
 
 @pytest.mark.parametrize("mixer", MIXERS)
-def test_padding_cannot_change_training(mixer):
+@pytest.mark.parametrize("pool", ["mean", "max"])
+def test_padding_cannot_change_training(mixer, pool):
     """Not what stands in the padding, nor how much of it there is: not the outputs, nor a gradient, nor batch norm."""
     lengths, seen = torch.tensor([9, 4, 1]), []
     for T, filling in ((9, 0), (9, 5), (14, 2)):
-        net, tokens = net_of(mixer), torch.full((3, T), filling)
+        net, tokens = net_of(mixer, pool=pool), torch.full((3, T), filling)
         for row, length in enumerate(lengths.tolist()):
             tokens[row, :length] = strings(V, 3, 9)[row, :length]
         out = net(tokens, lengths)
@@ -238,11 +239,24 @@ def test_causal_where_not_bidirectional(mixer):
 
 def test_pools_by_hand():
     lengths, x = torch.tensor([5, 3, 1]), random(3, 5, 2)
-    every, mean = (net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval() for pool in ("none", "mean"))
+    every, mean, most = (net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval()
+                         for pool in ("none", "mean", "max"))  # fmt: skip
     z = every.encode(x)
     for row, T in enumerate(lengths.tolist()):
         same(mean.encode(x, lengths)[row], z[row, :T].sum(0) / T)
+        same(most.encode(x, lengths)[row], z[row, :T].max(0).values)
     same(mean(x), mean.readout(z.mean(1)))
+    same(most(x), most.readout(z.amax(1)))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_last_outputs(count):
+    whole, part = (net_of("lru", pool="none", last_outputs=n).eval() for n in (None, count))
+    tokens, lengths = strings(V, 3, 8), torch.tensor([8, 3, 5])
+    y = whole(tokens)
+    same(part(tokens), y[:, -count:])
+    for row, T in enumerate(lengths.tolist()):
+        same(part(tokens, lengths)[row], y[row, T - count : T])
 
 
 def test_tokens_are_one_hot_vectors():
@@ -400,10 +414,12 @@ def test_blocks_that_cannot_be_built(options, message):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"pool": "sum"}, "pool is one of mean, none, got 'sum'"),
+        ({"pool": "sum"}, "pool is one of mean, max, none, got 'sum'"),
         ({"columns": 2}, "give vocab_size or columns, got 6 and 2"),
         ({"vocab_size": None}, "got None and None"),
         ({"layers": 0}, "layers must be .* got 0"),
+        ({"last_outputs": 3}, "for pool 'none', got 3 and 'mean'"),
+        ({"last_outputs": 0, "pool": "none"}, "got 0 and 'none'"),
         ({"head": "deep"}, "head is one of linear, mlp, got 'deep'"),
     ],
 )
@@ -435,6 +451,9 @@ def test_more_inputs_that_do_not_fit():
         net_of("lru", vocab_size=None, columns=2)(random(3, 4, 5))
     with pytest.raises(ValueError, match=r"\(B, T, 2\) with T > 0, got \(3, 0, 2\)"):
         net_of("lru", vocab_size=None, columns=2)(random(3, 0, 2))
+    part = net_of("lru", pool="none", last_outputs=4)
+    with pytest.raises(ValueError, match="the last 4 positions are asked for, but a string has 3"):
+        part(strings(V, 2, 5), torch.tensor([5, 3]))
 
 
 # --- stepping ---------------------------------------------------------------------------------------------------------

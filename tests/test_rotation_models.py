@@ -63,19 +63,6 @@ def same(p, q, tolerance=1e-9):
     torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
 
 
-def hidden(layer, z):
-    """The states x of inputs z (B,T,D), one direction after the other; a RotRNN's in the coordinates of its A."""
-    system = layer.system()
-    x = torch.cat(layer._states(system, system.drive(z)), -1)
-    if not isinstance(layer, RotRNN):
-        return x
-    s = torch.view_as_real(x).flatten(-2)
-    if layer.rotation == "absorbed":
-        return s
-    s = s.unflatten(-1, (layer.directions, layer.heads, -1))
-    return torch.einsum("hij,btkhj->btkhi", layer.orthogonal(), s).flatten(2)
-
-
 def weights(layer):
     return {name: p.detach().numpy() for name, p in layer.state_dict().items()}
 
@@ -124,6 +111,20 @@ def test_causal_in_one_direction_only(name):
     assert (change[:-1] == 0).all() if name in ONE_WAY else change[-2] > 1e-6
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kernel_is_the_impulse_response(name):
+    layer, T = layer_of(name), 9
+    impulses = torch.zeros(D, T, D, dtype=torch.float64)
+    impulses[:, 0] = torch.eye(D, dtype=torch.float64)
+    with torch.no_grad():
+        answer = layer(impulses) - layer(torch.zeros_like(impulses)) - layer.skip * impulses  # (in, T, out)
+        if name not in ONE_WAY:  # the way back ends at the impulse, and sees it: what one step the other way gives
+            system = layer.system()
+            b = torch.view_as_complex((torch.eye(D, dtype=torch.float64) @ system.B.mT).unflatten(-1, (-1, 2)))
+            answer[:, 0] -= torch.view_as_real(b).flatten(-2) @ system.C[1].mT
+        same(layer.kernel(T).permute(2, 0, 1), answer)
+
+
 # --- against dense matrices -----------------------------------------------------------------------------------------
 
 
@@ -168,7 +169,7 @@ def test_rotrnn_is_its_matrices(name):
     runs = both_ways(A, z[0].numpy() @ B.T, x0, layer.directions)
     y = sum(x @ C.T for x, C in zip(runs, weights(layer)["C"])) + z[0].numpy() * weights(layer)["skip"]
     with torch.no_grad():
-        same(hidden(layer, z)[0], np.concatenate(runs, -1))
+        same(layer.hidden(z)[0], np.concatenate(runs, -1))
         same(layer(z)[0], y)
         same(scipy.linalg.block_diag(*layer.transition().numpy()), A)
 
@@ -186,7 +187,7 @@ def test_lru_is_its_definition(name):
     runs = both_ways(np.diag(eigenvalues), scale * (z[0].numpy() @ B.T), 0 * eigenvalues, layer.directions)
     y = sum((x @ c.T).real for x, c in zip(runs, C)) + z[0].numpy() * w["skip"]
     with torch.no_grad():
-        same(hidden(layer, z)[0], np.concatenate(runs, -1))
+        same(layer.hidden(z)[0], np.concatenate(runs, -1))
         same(layer(z)[0], y)
 
 
@@ -200,7 +201,7 @@ def test_s5_is_its_definition(name):
     runs = both_ways(np.diag(turned), b, 0 * turned, layer.directions)
     y = 2 * sum((x @ c.T).real for x, c in zip(runs, C)) + z[0].numpy() * w["skip"]
     with torch.no_grad():
-        same(hidden(layer, z)[0], np.concatenate(runs, -1))
+        same(layer.hidden(z)[0], np.concatenate(runs, -1))
         same(layer(z)[0], y)
 
 
@@ -222,7 +223,7 @@ def test_s5_starts_as_the_normal_part_of_hippo():
     step = scipy.linalg.expm(lifted * dt)
     b = z[0].numpy() @ (np.linalg.solve(lifted, step - np.eye(2 * n)) @ B).T
     with torch.no_grad():
-        x = 2 * (hidden(layer, z)[0].numpy() @ turned.T).real
+        x = 2 * (layer.hidden(z)[0].numpy() @ turned.T).real
     same(x, dense_run(step, b, np.zeros(2 * n)), 1e-5)  # eigenvalues are kept in single precision
 
 
@@ -244,8 +245,8 @@ def mean_square(layer, T):
     impulses = torch.zeros(D, T, D, dtype=torch.float64)
     impulses[:, 0] = torch.eye(D, dtype=torch.float64)
     with torch.no_grad():
-        alone = hidden(layer, torch.zeros(1, T, D, dtype=torch.float64))
-        power = (hidden(layer, impulses) - alone).square().sum(0).cumsum(0) + alone[0].square()
+        alone = layer.hidden(torch.zeros(1, T, D, dtype=torch.float64))
+        power = (layer.hidden(impulses) - alone).square().sum(0).cumsum(0) + alone[0].square()
     return power.unflatten(-1, (layer.heads, -1)).sum(-1)
 
 
@@ -284,7 +285,7 @@ def test_lru_norm_has_the_same_transient():
     impulses = torch.zeros(D, 30, D, dtype=torch.float64)
     impulses[:, 0] = torch.eye(D, dtype=torch.float64)
     with torch.no_grad():
-        power = hidden(layer, impulses).abs().square().sum(0).cumsum(0)
+        power = layer.hidden(impulses).abs().square().sum(0).cumsum(0)
         fade = torch.exp(-2 * layer.nu_log.exp()) ** torch.arange(1, 31).unsqueeze(1)
         same(power, layer.B.square().sum((1, 2)) * (1 - fade))
 
@@ -301,7 +302,7 @@ def test_p_is_redundant(bidirectional):
     z = inputs(2, 25, D)
     with torch.no_grad():
         same(twin(z), layer(z), 1e-11)
-        assert float((hidden(twin, z) - hidden(layer, z)).abs().max()) > 1e-2
+        assert float((twin.hidden(z) - layer.hidden(z)).abs().max()) > 1e-2
 
 
 @settings(max_examples=30, deadline=None)

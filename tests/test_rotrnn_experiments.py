@@ -204,6 +204,20 @@ def test_settled_is_a_streak_of_right_looks_that_reaches_the_end(looks, patience
     assert settled(made, lambda look: look["right"], patience, since) == (streak >= patience)
 
 
+def test_regression_at_the_last_positions():
+    torch.manual_seed(0)
+    made = blocks(partial(S5, state=8), 8, 1, **{**PAPER_001, "gate": "full_glu"})
+    net = Net(made, 1, 8, columns=1, last_outputs=2)
+
+    def batch(generator):
+        x = torch.randn(16, 6, 1, generator=generator)
+        return x, x[:, 3:5]
+
+    run = train(net, batch, F.mse_loss, steps=80, rate=0.03, generator=stream(0, "y"), progress=False,
+                          schedule="constant")  # fmt: skip
+    assert run.losses[0][0] == 10 and run.losses[-1][1] < 0.3 * run.losses[0][1]
+
+
 @pytest.mark.parametrize(
     "wrong, shown",
     [({"steps": 0}, "steps=0"), ({"warmup": 6}, "warmup=6"), ({"schedule": "step"}, "'step'"),

@@ -227,6 +227,7 @@ def test_what_rounding_could_change_is_not_proved():
     (lambda m: setattr(m.blocks[0].gate.dropout, "share", 0.5), "dropout 0.5"),
     (lambda m: setattr(m.blocks[0], "ff", torch.nn.Linear(6, 6)), "with feed-forward part"),
     (lambda m: setattr(m, "pool", "mean"), "pool='mean'"),
+    (lambda m: setattr(m, "last_outputs", 3), "last_outputs=3"),
     (lambda m: setattr(m, "encoder", torch.nn.Linear(2, 6)), "the encoder Linear"),
     (lambda m: setattr(m, "final_norm", torch.nn.LayerNorm(6, elementwise_affine=False)), "final_norm has no weight"),
     (lambda m: m.final_norm.register_forward_hook(lambda *_: None), "final_norm has its own forward hooks"),

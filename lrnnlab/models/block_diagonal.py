@@ -271,8 +271,8 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
     if type(model.encoder) is not nn.Embedding or type(model.final_norm) is not nn.LayerNorm or model.head is None:
         return (f"it has the encoder {type(model.encoder).__name__}, the last norm {type(model.final_norm).__name__} "
                 f"and the readout {type(model.head).__name__}")  # fmt: skip
-    if model.pool != "none":
-        return f"it pools its outputs, pool={model.pool!r}"
+    if model.pool != "none" or model.last_outputs is not None:
+        return f"it pools its outputs, pool={model.pool!r}, last_outputs={model.last_outputs}"
     for name, module in model.named_modules():
         if type(module) not in _PARTS:
             return f"{name} is {type(module).__name__}"

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_normal, pair_parameter
 from lrnnlab.scans import linear_scan
+from lrnnlab.scans.convolution import vandermonde
 
 
 class Modes(NamedTuple):
@@ -33,6 +34,10 @@ class Modes(NamedTuple):
     log: Tensor
     B: Tensor
     C: Tensor
+
+    def powers(self, T: int) -> Tensor:
+        """lambda^0 ... lambda^(T-1), (K, T), their phases right at any T (:func:`lrnnlab.scans.convolution`)."""
+        return vandermonde(self.log.unsqueeze(1), self.log.real.new_ones(len(self.log), 1), T, part="complex")
 
     def drive(self, z: Tensor) -> Tensor:
         """b, (..., K) complex, of inputs z (..., D)."""
@@ -77,6 +82,21 @@ class ModalRecurrence(Recurrence):
             z, b = z[tokens], b[tokens]
         return self._read(self._states(system, b), system.C, z)
 
+    def hidden(self, z: Tensor) -> Tensor:
+        """The states x of inputs z (B,T,D): (B,T,K) complex, or (B,T,2K), forward and backward, if bidirectional."""
+        system = self.system()
+        return torch.cat(self._states(system, system.drive(z)), -1)
+
+    def kernel(self, T: int) -> Tensor:
+        """The impulse response C lambda^l B, l = 0 ... T-1, forward and without the skip: (T, D, D), real.
+
+        Element [l, i, j] is what input j adds to output i after l steps.
+        """
+        system = self.system()
+        B = torch.view_as_complex(system.B.unflatten(0, (-1, 2)).movedim(1, -1).contiguous())  # (K, D)
+        C = torch.view_as_complex(system.C[0].unflatten(-1, (-1, 2)).contiguous())  # (D, K)
+        return torch.einsum("ik,kl,kj->lij", C.conj(), system.powers(T), B).real
+
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
         if self.bidirectional:
             raise ValueError("a bidirectional layer has no step form: bidirectional=True")
@@ -86,10 +106,10 @@ class ModalRecurrence(Recurrence):
 
     def _states(self, system: Modes, b: Tensor) -> list[Tensor]:
         """The states (B,T,K) of each direction."""
-        A, x0 = system.log.exp(), self.initial(len(b))
-        states = [linear_scan(A, b, x0, backend=self.backend)]
+        x0 = self.initial(len(b))
+        states = [linear_scan(system.log.exp(), b, x0, backend=self.backend)]
         if self.bidirectional:
-            states.append(linear_scan(A, b.flip(1), x0, backend=self.backend).flip(1))
+            states.append(linear_scan(system.log.exp(), b.flip(1), x0, backend=self.backend).flip(1))
         return states
 
     def _read(self, states: list[Tensor], C: Tensor, z: Tensor) -> Tensor:

@@ -310,7 +310,9 @@ class Net(Module):
     epsilon : float
         Of that LayerNorm.
     pool : str
-        Over time, ``"mean"``, or ``"none"``: outputs at every position.
+        Over time, ``"mean"``, ``"max"``, or ``"none"``: outputs at every position.
+    last_outputs : int, optional
+        L', with ``pool="none"``: only the last L' positions (paper 004).
     head : str
         The readout: ``"linear"`` or ``"mlp"`` (Linear, ReLU, Linear).
 
@@ -346,18 +348,21 @@ class Net(Module):
         final_norm: bool = False,
         epsilon: float = 1e-5,
         pool: str = "none",
+        last_outputs: int | None = None,
         head: str = "linear",
     ):
         super().__init__()
-        among("pool", pool, ("mean", "none"))
+        among("pool", pool, ("mean", "max", "none"))
         among("head", head, ("linear", "mlp"))
         among("encoder", encoder, ("embedding", "linear"))
         if (vocab_size is None) == (columns is None):
             raise ValueError(f"give vocab_size or columns, got {vocab_size} and {columns}")
         given = {"vocab_size": vocab_size, "columns": columns, "outputs": outputs, "inputs": inputs}
         check_sizes(blocks=len(blocks), width=width, **{name: size for name, size in given.items() if size is not None})
+        if last_outputs is not None and (pool != "none" or last_outputs < 1):
+            raise ValueError(f"last_outputs is at least 1 and for pool 'none', got {last_outputs} and {pool!r}")
         self.vocab_size, self.columns, self.outputs, self.width = vocab_size, columns, outputs, width
-        self.pool = pool
+        self.pool, self.last_outputs = pool, last_outputs
         self.blocks = nn.ModuleList(blocks)
         embeds = vocab_size is not None and encoder == "embedding"
         # batch norm counts positions, so it cannot work on the table of symbols
@@ -397,17 +402,22 @@ class Net(Module):
     # --- running ------------------------------------------------------------------------------------------------------
 
     def forward(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> (B,T,C), with a pool (B,C)."""
+        """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> outputs.
+
+        (B,T,C), with ``last_outputs`` (B,L',C), with a pool (B,C).
+        """
         x = self.encode(inputs, lengths)
         return x if self.head is None else self.head(x)
 
     def encode(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """What the readout reads: (B,T,D) or (B,D)."""
+        """What the readout reads: (B,T,D), (B,L',D) or (B,D)."""
         self.check(inputs)
         mask = None if lengths is None else true_positions(lengths, inputs)
         x = self.final_norm(self._through(inputs, mask))
         if self.pool == "none":
-            return x
+            return x if self.last_outputs is None else last_positions(x, lengths, self.last_outputs)
+        if self.pool == "max":
+            return x.amax(1) if mask is None else x.masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
         if mask is None or lengths is None:
             return x.mean(1)
         return x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
@@ -547,6 +557,17 @@ def true_positions(lengths: Tensor, inputs: Tensor) -> Tensor:
     return torch.arange(T, device=inputs.device) < lengths.unsqueeze(1)
 
 
+def last_positions(x: Tensor, lengths: Tensor | None, count: int) -> Tensor:
+    """The last ``count`` true positions of x (B,T,D), (B,count,D)."""
+    shortest = x.shape[1] if lengths is None else int(lengths.min())
+    if count > shortest:
+        raise ValueError(f"the last {count} positions are asked for, but a string has {shortest}")
+    if lengths is None:
+        return x[:, -count:]
+    index = lengths.unsqueeze(1) + torch.arange(-count, 0, device=x.device)  # (B, count)
+    return x.gather(1, index.long().unsqueeze(-1).expand(-1, -1, x.shape[-1]))
+
+
 @checked
 def network(
     mixer: Callable[..., Recurrence],
@@ -622,4 +643,4 @@ def network(
 
 
 BLOCK_OPTIONS = {*inspect.signature(Block).parameters} - {"mixer", "width", "residual"}
-NET_OPTIONS = {"encoder", "by_symbol", "epsilon", "pool"}
+NET_OPTIONS = {"encoder", "by_symbol", "epsilon", "pool", "last_outputs"}

@@ -145,6 +145,15 @@ class RotRNN(ModalRecurrence):
     def initial(self, batch: int) -> Tensor:
         return torch.view_as_complex(self.x0.view(-1, 2)).expand(batch, -1)
 
+    def hidden(self, z: Tensor) -> Tensor:
+        """The states x of inputs z (B,T,D): (B,T,N) real, or (B,T,2N), forward and backward, if bidirectional."""
+        s = torch.view_as_real(super().hidden(z)).flatten(-2)  # (B, T, directions N), in the coordinates P^T x
+        if self.rotation == "absorbed":
+            return s
+        s = s.unflatten(-1, (self.directions, self.heads, -1))
+        return torch.einsum("hij,btkhj->btkhi", self.orthogonal(), s).flatten(2)
+
+
 def lru_as_rotrnn(lru: LRU) -> RotRNN:
     """A RotRNN with heads of 2 that gives the outputs of ``lru``: there is one for every LRU.
 

@@ -170,7 +170,7 @@ class S4D(ConvolutionalSystem):
     def kernel(self, T: int) -> Tensor:
         """K_t = sum over pairs of C B e^(t dt lambda): a product with a Vandermonde matrix."""
         exponent, B, C = self._system()
-        return vandermonde(exponent, 2 * (C * B), T)
+        return vandermonde(exponent, C * B, T, part="pairs")
 
     def advance(self, x: Tensor, u_t: Tensor) -> tuple[Tensor, Tensor]:
         exponent, B, C = self._system()

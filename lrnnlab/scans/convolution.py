@@ -23,6 +23,7 @@ SHORT = 64  # up to here one dense product per channel is no slower than the FFT
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
 MODES = 512  # of a kernel with shared modes are summed at a time
+PARTS = ("real", "pairs", "complex")
 
 
 @checked
@@ -167,8 +168,10 @@ class _Powers(torch.autograd.Function):
 
 
 @checked
-def vandermonde(log_lambda: Tensor, C: Tensor, L: int, *, dtype: torch.dtype | None = None) -> Tensor:
-    """The kernel K[h, l] = Re sum_n C[h, n] exp(log_lambda[h, n] l), l = 0 ... L-1, of diagonal recurrences.
+def vandermonde(
+    log_lambda: Tensor, C: Tensor, L: int, *, part: str = "real", dtype: torch.dtype | None = None
+) -> Tensor:
+    """The kernel K[h, l] = sum_n C[h, n] exp(log_lambda[h, n] l), l = 0 ... L-1, of diagonal recurrences.
 
     A state x_0 before the first input adds the same kernel with C lambda x_0 in C's place.
 
@@ -181,13 +184,16 @@ def vandermonde(log_lambda: Tensor, C: Tensor, L: int, *, dtype: torch.dtype | N
         Real or complex.
     L : int
         The length of the kernel.
+    part : str
+        ``"real"``, Re of the sum (DLR, DSS); ``"pairs"``, 2 Re, for modes of which one of each conjugate pair is kept
+        (S4D); ``"complex"``, the sum itself (DLR-prod is its real times its imaginary part).
     dtype : torch.dtype, optional
         float32 or float64, what K is computed in; by default the precision of C.
 
     Returns
     -------
     Tensor
-        K, (H, L), real.  Differentiable in log_lambda and C.
+        K, (H, L), real, or complex for ``part="complex"``.  Differentiable in log_lambda and C.
 
     Raises
     ------
@@ -210,29 +216,29 @@ def vandermonde(log_lambda: Tensor, C: Tensor, L: int, *, dtype: torch.dtype | N
     >>> vandermonde(torch.tensor([0.5]).log(), torch.tensor([[8.0]]), 4).tolist()
     [[8.0, 4.0, 2.0, 1.0]]
     """
-    kind = _check_modes(log_lambda, C, L, dtype)
+    kind = _check_modes(log_lambda, C, L, part, dtype)
     if log_lambda.ndim == 2 or C.shape[1] <= MODES:
-        return _sum_of_modes(log_lambda, C, L, kind)
+        return _sum_of_modes(log_lambda, C, L, part, kind)
 
     def some(log_lambda: Tensor, C: Tensor) -> Tensor:  # worked out again on the way back: no table is kept until then
-        return checkpoint(_sum_of_modes, log_lambda, C, L, kind, use_reentrant=False, preserve_rng_state=False)
+        return checkpoint(_sum_of_modes, log_lambda, C, L, part, kind, use_reentrant=False, preserve_rng_state=False)
 
     return reduce(torch.add, map(some, log_lambda.split(MODES), C.split(MODES, 1)))
 
 
-def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, kind: torch.dtype) -> Tensor:
+def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.dtype) -> Tensor:
     groups, rows = (1, len(C)) if log_lambda.ndim == 1 else (len(C), 1)  # channels of a group have the same modes
     powers = log_lambda.to(torch.complex128 if log_lambda.is_complex() else torch.float64)
     powers = powers.view(groups, C.shape[1])
-    if not powers.is_complex():
+    if not (powers.is_complex() or kind.is_complex):
         C = C.real  # the rest would not be seen
-    double = kind == torch.float64
-    if not double:
+    if kind in (torch.float32, torch.complex64):
         C = C.to(torch.complex64 if C.is_complex() else torch.float32)
-    weights = C.unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
+    weights = (2 * C if part == "pairs" else C).unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
 
     m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
     j = torch.arange(m, dtype=torch.float64, device=C.device)
+    double = kind in (torch.float64, torch.complex128)
     fine = _for_product(_Powers.apply(powers, j, double), 1, kind)  # (groups, N, m), or 2N
 
     def piece(i: Tensor) -> Tensor:
@@ -250,8 +256,8 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, kind: torch.dtype) -> T
 
 
 def _for_product(x: Tensor, axis: int, kind: torch.dtype, sign: int = 1) -> Tensor:
-    """x cast to ``kind``; its real and its imaginary part along an axis, as Re(a b) wants it."""
-    if x.is_complex():
+    """x cast to ``kind``; its real and its imaginary part along an axis where Re(a b) is wanted of complex a and b."""
+    if x.is_complex() and not kind.is_complex:
         x = torch.cat([x.real, sign * x.imag], axis)  # Re(a b) = [Re a, -Im a] [Re b, Im b]
     return x.to(kind)
 
@@ -269,7 +275,7 @@ def _check_inputs(u: Tensor, kernel: Tensor, D: Tensor | None, future: Tensor | 
         raise ValueError(f"long_conv takes all float32 or all float64, on one device; got {', '.join(sorted(kinds))}")
 
 
-def _check_modes(log_lambda: Tensor, C: Tensor, L: int, dtype: torch.dtype | None) -> torch.dtype:
+def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.dtype | None) -> torch.dtype:
     """The type of the kernel; ``ValueError`` unless all fit together."""
     if C.ndim != 2 or log_lambda.shape not in (C.shape, C.shape[1:]):
         raise ValueError(
@@ -278,6 +284,8 @@ def _check_modes(log_lambda: Tensor, C: Tensor, L: int, dtype: torch.dtype | Non
     whole_number(L, 0, "L, a kernel's length,")
     if C.device != log_lambda.device:
         raise ValueError(f"C lies on {C.device}, log_lambda on {log_lambda.device}")
+    if part not in PARTS:
+        raise ValueError(f"no part {part!r} of a kernel; there are {', '.join(PARTS)}")
     if torch.isneginf(log_lambda.real).any():
         raise ValueError("lambda = 0 has no logarithm: log_lambda holds -inf")
     double = {torch.float32: False, torch.complex64: False, torch.float64: True, torch.complex128: True}
@@ -286,4 +294,6 @@ def _check_modes(log_lambda: Tensor, C: Tensor, L: int, dtype: torch.dtype | Non
         raise ValueError(
             f"single or double precision, and a real dtype; got {log_lambda.dtype}, {C.dtype}, dtype={dtype}"
         )
+    if part == "complex":
+        return torch.complex128 if double[asked] else torch.complex64
     return torch.float64 if double[asked] else torch.float32
