@@ -63,6 +63,17 @@ def number(
     return value
 
 
+def among(name: str, value: typing.Any, options: typing.Iterable[str]) -> None:
+    """ValueError unless ``value`` is one of the ``options``.
+
+    >>> among("gate", "glu", ("linear", "none"))
+    Traceback (most recent call last):
+    ValueError: gate is one of linear, none, got 'glu'
+    """
+    if value not in options:
+        raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
+
+
 def checked(made: typing.Any) -> typing.Any:
     """A function, or a class by its constructor, that refuses arguments of a wrong kind before it begins.
 

@@ -213,7 +213,7 @@ def test_parameter_counts_of_tables_1_and_6():
         (RotaryAttention, {"head_size": 5}, "head_size is even, got 5"),
         (RotaryAttention, {"heads": 0}, "heads must be .* got 0"),
         (RotaryAttention, {"ff": -1}, "ff must be .* got -1"),
-        (LocalAttention, {"chunk": 0}, "chunk is at least 1, got 0"),
+        (LocalAttention, {"chunk": 0}, "chunk must be .* at least 1, got 0"),
         (LocalAttention, {"head_size": 0}, "head_size must be .* got 0"),
     ],
 )

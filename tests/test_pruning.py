@@ -7,7 +7,7 @@ from lrnnlab.models import build, snap
 from lrnnlab.scans import linear_scan
 from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe, fit, impurity
-from lrnnlab.training.pruning import freeze_idle
+from lrnnlab.training.fitting import freeze_idle
 
 
 def soft(seed=0, layers=2, h=4, b=3, **options):

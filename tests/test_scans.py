@@ -518,11 +518,11 @@ def test_the_compiler_sees_one_operator(kind):
 def test_the_operators_are_well_formed(kind):
     """Schema, fake tensors and autograd registration agree with what the operator does."""
     A, b, x0 = (v.requires_grad_() for v in draw(kind, 3))
-    torch.library.opcheck(torch.ops.lrnnlab.linear_scan.default, (A, b, x0, "cpu"))
+    torch.library.opcheck(torch.ops.lrnnlab.scan.default, (A, b, None, x0, "cpu"))
     if kind == 2:
         A, b = A[0].detach().requires_grad_(), b[0].detach().requires_grad_()
         tokens = torch.tensor([[0, 1, 1], [2, 0, 1]])
-        torch.library.opcheck(torch.ops.lrnnlab.token_scan.default, (A, b, tokens, x0, "cpu"))
+        torch.library.opcheck(torch.ops.lrnnlab.scan.default, (A, b, tokens, x0, "cpu"))
 
 
 def test_a_token_outside_the_table_is_caught_under_the_compiler_too():

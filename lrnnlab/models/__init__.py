@@ -9,10 +9,9 @@ import torch
 from torch import nn
 
 from lrnnlab.errors import checked, shown
-from lrnnlab.models.attention import LocalAttention, RotaryAttention
+from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence
 from lrnnlab.models.block_diagonal import COLUMN_RULES, BlockDiagonal, obstacle, snap, symbol_transitions
-from lrnnlab.models.causal_attention import CausalAttention
 from lrnnlab.models.diagonal import Diagonal
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS

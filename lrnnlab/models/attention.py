@@ -1,9 +1,10 @@
-"""The attention layers that paper 004 (Gupta, Mehta, Berant 2022, Sec. 3.3-3.4) compares DLR with.
+"""The attention layers that paper 004 (Gupta, Mehta, Berant 2022, Sec. 3.3-3.4) compares DLR with; paper 003's last.
 
     RotaryAttention   every position attends to all before it (or to all)
     LocalAttention    to its own chunk and the chunk before (and after)
+    CausalAttention   to itself and all before it, without positions: the Transformer that paper 003 starts from
 
-A layer gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip stands outside the
+A layer of paper 004 gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip stands outside the
 GELU, where DLR has it inside (released code; the paper says DLR was "simply replaced").
 
 Letters: B batch, T time, D width, h heads, d size of a head, c chunk; z input of the layer (u), y output; q, k, v
@@ -18,6 +19,7 @@ from torch.nn import functional as F
 
 from lrnnlab.errors import whole_number
 from lrnnlab.models.base import Module, Recurrence, check_sizes
+from lrnnlab.models.feature_maps import head_size as size_of_heads
 
 
 def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
@@ -156,8 +158,7 @@ class LocalAttention(RotaryAttention):
         self, width: int, *, chunk: int = 1024, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0
     ):
         super().__init__(width, heads=heads, head_size=head_size, causal=causal, ff=ff)
-        if chunk < 1:
-            raise ValueError(f"chunk is at least 1, got {chunk}")
+        check_sizes(chunk=chunk)
         self.chunk = chunk
 
     def first_seen(self, t: int) -> int:
@@ -187,3 +188,43 @@ class LocalAttention(RotaryAttention):
         key = (query[:, :1] - c) + torch.arange(c * (2 if self.causal else 3), device=device)  # (n, 1, 2c or 3c)
         seen = (key >= 0) & (key < T)
         return ((seen & (key <= query)) if self.causal else seen.expand(-1, c, -1)) | (query >= T)
+
+
+class CausalAttention(Recurrence):
+    """Softmax attention without positions, (B,T,D) -> (B,T,D), the heads side by side, for paper 003 (Irie et al. 2023).
+
+    Weights start as in torch's attention.  The paper's released row is torch's ``nn.TransformerEncoderLayer``: a
+    :class:`lrnnlab.models.net.Block` with ``place="post"`` around this layer gives the same numbers.
+
+    The step form keeps all keys and values so far (2 T D numbers).
+
+    >>> CausalAttention(8, heads=2)(torch.zeros(3, 7, 8)).shape
+    torch.Size([3, 7, 8])
+    """
+
+    def __init__(self, width: int, *, heads: int = 2):
+        super().__init__()
+        self.heads, self.size = heads, size_of_heads(width, heads)
+        self.slow = nn.Linear(width, 3 * width)
+        nn.init.xavier_uniform_(self.slow.weight)
+        nn.init.zeros_(self.slow.bias)
+
+    def project(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """z (B,T,D) -> q, k, v (B,h,T,n)."""
+        return self.slow(z).unflatten(-1, (3, self.heads, self.size)).permute(2, 0, 3, 1, 4).unbind(0)
+
+    def mix(self, z: Tensor) -> Tensor:
+        if not z.numel():  # nothing to attend to
+            return z
+        y = F.scaled_dot_product_attention(*self.project(z), is_causal=True)
+        return y.transpose(1, 2).flatten(2)
+
+    def initial(self, batch: int) -> tuple[Tensor, Tensor]:
+        """No keys and no values, (B,h,0,n)."""
+        nothing = self.slow.weight.new_zeros(batch, self.heads, 0, self.size)
+        return nothing, nothing
+
+    def step(self, state: tuple[Tensor, Tensor], z_t: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+        q, k, v = self.project(z_t.unsqueeze(1))
+        keys, values = torch.cat([state[0], k], 2), torch.cat([state[1], v], 2)
+        return (keys, values), F.scaled_dot_product_attention(q, keys, values).flatten(1)

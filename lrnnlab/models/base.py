@@ -86,7 +86,7 @@ class Recurrence(Module):
 
 
 class LinearRecurrence(Recurrence):
-    """x_t = A_t x_{t-1} + b_t where (A_t, b_t) = ``transition(z_t)``: subclasses say only what A and b are.
+    """x_t = A_t x_{t-1} + b_t where (A_t, b_t) = ``transition(z_t)``: subclasses say only what A, b and x0 are.
 
     ``backend`` names the scan (see :mod:`lrnnlab.scans`); setting it on a layer changes how it runs, not what it gives.
     """
@@ -106,13 +106,20 @@ class LinearRecurrence(Recurrence):
             x = linear_scan(A, b, self.initial(len(z)), backend=self.backend)
         else:
             x = token_scan(A, b, tokens, self.initial(len(tokens)), backend=self.backend)
-        return A, x.flatten(2)  # (B,T,h,n) -> (B,T,hn)
+        return A, self.output(x.flatten(2), z, tokens)  # (B,T,h,n) -> (B,T,hn)
+
+    def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """y (..., D) of the states x (..., hn), and of inputs z as ``forward`` takes them; here the states themselves."""
+        return x
+
+    def initial(self, batch: int) -> Tensor:
+        return self.x0.expand(batch, *self.x0.shape)
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
         A, b = self.transition(z_t)
         moved = (A @ state.unsqueeze(-1)).squeeze(-1) if A.ndim == b.ndim + 1 else A * state
         state = moved + b
-        return state, state.flatten(1)
+        return state, self.output(state.flatten(1), z_t)
 
 
 def _alike(state, start) -> bool:

@@ -228,9 +228,6 @@ class BlockDiagonal(LinearRecurrence):
             raise ValueError(f"freeze takes ({self.h},) bool, got {tuple(heads.shape)} of {heads.dtype}")
         self.frozen.copy_(heads)
 
-    def initial(self, batch: int) -> Tensor:
-        return self.x0.expand(batch, self.h, self.b)
-
 
 @checked
 def symbol_transitions(model: Net) -> tuple[Tensor, Tensor]:

@@ -11,16 +11,14 @@ Letters: B batch, L lanes, n size of a head; phi of :mod:`lrnnlab.models.feature
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import types
+from llvmlite import ir
 from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.models.feature_maps import FEATURE_MAPS
-from lrnnlab.scans.cpu_softmax import exponential, load, store
-from lrnnlab.scans.cpu_vectors import NO, compiled, intrinsic, times
+from lrnnlab.scans.cpu_softmax import exponential
+from lrnnlab.scans.cpu_vectors import NO, Flat, compiled, intrinsic, times
 from lrnnlab.scans.kept_memory import empty
 
 LANES = (0,) * 16
@@ -63,17 +61,9 @@ def flat(*tensors: Tensor) -> list[np.ndarray]:
 
 
 @intrinsic
-def exp(typing: Any, x: types.Type, i: types.Type, out: types.Type, o: types.Type, size: types.UniTuple) -> tuple:
+def exp(builder: ir.IRBuilder, x: Flat, i: ir.Value, out: Flat, o: ir.Value, n: int) -> None:
     """out[o] = e^x[i] for x <= 0."""
-    n = len(size)
-
-    def generate(context, builder, signature, arguments):
-        x_, i_, out_, o_, _ = arguments
-        powers = exponential(builder, load(context, builder, x, x_, i_, n))
-        store(context, builder, powers, out, out_, o_, n)
-        return context.get_dummy_value()
-
-    return types.void(x, types.int64, out, types.int64, size), generate
+    out.store(exponential(builder, x.load(i)), o)
 
 
 @compiled

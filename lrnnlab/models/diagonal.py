@@ -25,6 +25,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import LinearRecurrence
 from lrnnlab.models.vanilla import add_start
 
@@ -68,8 +69,7 @@ class Diagonal(LinearRecurrence):
         drive: str = "linear",
     ):
         super().__init__()
-        if kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, got {kind!r}")
+        among("kind", kind, KINDS)
         low, high = modulus
         if not 0 < low <= high < 1:
             raise ValueError(f"modulus needs 0 < low <= high < 1, got {modulus}")
@@ -104,7 +104,7 @@ class Diagonal(LinearRecurrence):
         """(..., D) real -> the layer's channels: the same, or (..., D/2) complex with [Re, Im] taken apart."""
         return torch.complex(*x.chunk(2, -1)) if self.turning else x
 
-    def _read(self, x: Tensor) -> Tensor:
+    def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:
         """The inverse of ``_channels``."""
         return torch.cat([x.real, x.imag], -1) if self.turning else x
 
@@ -122,11 +122,3 @@ class Diagonal(LinearRecurrence):
 
     def initial(self, batch: int) -> Tensor:
         return self._channels(self.x0).expand(batch, -1)
-
-    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        A, x = super().trace(z, tokens)
-        return A, self._read(x)
-
-    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
-        state, x = super().step(state, z_t)
-        return state, self._read(x)

@@ -20,12 +20,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Recurrence
+from lrnnlab.errors import among
+from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import long_conv, vandermonde
 
 KINDS = ("real", "imag", "sum", "prod", "real_prod")
-INITS = ("dft", "half_circle")
 
 
 class KernelMixer(Recurrence):
@@ -49,10 +49,7 @@ class KernelMixer(Recurrence):
 
     def __init__(self, width: int, bidirectional: bool, max_kernel: int | None):
         super().__init__()
-        if width < 1:
-            raise ValueError(f"width is at least 1, got {width}")
-        if max_kernel is not None and max_kernel < 1:
-            raise ValueError(f"max_kernel is at least 1, or None, got {max_kernel}")
+        check_sizes(width=width, max_kernel=1 if max_kernel is None else max_kernel)
         self.bidirectional, self.max_kernel, self.directions = bidirectional, max_kernel, 1 + bidirectional
         self.skip = nn.Parameter(torch.randn(width))
 
@@ -149,13 +146,10 @@ class DLR(KernelMixer):
         max_kernel: int | None = None,
     ):
         super().__init__(width, bidirectional, max_kernel)
-        for name, value, known in (
-            ("kind", kind, KINDS), ("eigenvalues", eigenvalues, ("complex", "real")), ("init", init, INITS)
-        ):  # fmt: skip
-            if value not in known:
-                raise ValueError(f"{name} is one of {', '.join(known)}, got {value!r}")
-        if state < 1:
-            raise ValueError(f"the state size is at least 1, got {state}")
+        among("kind", kind, KINDS)
+        among("eigenvalues", eigenvalues, ("complex", "real"))
+        among("init", init, ("dft", "half_circle"))
+        check_sizes(state=state)
         self.real = eigenvalues == "real"
         if self.real and (kind, init) != ("real", "dft"):
             raise ValueError(f"real eigenvalues have no angles and no imaginary part, got kind={kind!r}, init={init!r}")

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE, check_feature_map, head_size
 from lrnnlab.models.forms import is_compiled
@@ -85,8 +86,7 @@ class FastWeights(Recurrence):
         chunk: int = 64,
     ):
         super().__init__()
-        if rule not in RULES:
-            raise ValueError(f"rule is one of {', '.join(RULES)}, got {rule!r}")
+        among("rule", rule, RULES)
         self.feature_map = check_feature_map(RULES[rule] if feature_map is None else feature_map)
         if rule == "normalised" and self.feature_map not in POSITIVE:
             raise ValueError(f"the normalised rule divides by a sum of positive features, got {feature_map!r}")

@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lrnnlab.errors import among
+
 
 def elu(x: Tensor) -> Tensor:
     """x + 1 where x > 0, else e^x: accurate also where torch's elu(x) + 1 would round to 0.
@@ -54,8 +56,7 @@ def check_feature_map(name: str) -> str:
     Traceback (most recent call last):
     ValueError: feature_map is one of elu, elu_sum, softmax, unit, got 'relu'
     """
-    if name not in FEATURE_MAPS:
-        raise ValueError(f"feature_map is one of {', '.join(FEATURE_MAPS)}, got {name!r}")
+    among("feature_map", name, FEATURE_MAPS)
     return name
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from lrnnlab.errors import among
+
 FORMS = ("auto", "loop", "cpu")
 
 
@@ -26,8 +28,7 @@ def is_compiled(form: str, x: Tensor) -> bool:
     Traceback (most recent call last):
     ValueError: form 'cpu' runs in float32 or float64 on a CPU, got torch.bfloat16 on cpu; 'loop' runs everywhere
     """
-    if form not in FORMS:
-        raise ValueError(f"form is one of {', '.join(FORMS)}, got {form!r}")
+    among("form", form, FORMS)
     fits = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
     if form == "cpu" and not fits:
         raise ValueError(

@@ -82,9 +82,6 @@ class OneHotColumns(LinearRecurrence):
         A = torch.cat([torch.cat([re, -im], -1), torch.cat([im, re], -1)], -2)
         return A, A.new_zeros(A.shape[:-1])
 
-    def initial(self, batch: int) -> Tensor:
-        return self.x0.expand(batch, *self.x0.shape)
-
 
 class Dictionary(LinearRecurrence):
     """One dense block of n states, read by a linear map; see the head of this module.
@@ -130,13 +127,5 @@ class Dictionary(LinearRecurrence):
         A = torch.einsum("...k,kij->...ij", self.select(z).softmax(-1), self.A)
         return COLUMN_RULES["unit"](A, self.p).unsqueeze(-3), self.drive(z).unsqueeze(-2)
 
-    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        A, x = super().trace(z, tokens)
-        return A, self.read(x)
-
-    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
-        state, x = super().step(state, z_t)
-        return state, self.read(x)
-
-    def initial(self, batch: int) -> Tensor:
-        return self.x0.expand(batch, *self.x0.shape)
+    def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:
+        return self.read(x)

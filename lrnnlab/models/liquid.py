@@ -26,7 +26,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.base import LinearRecurrence
+from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.hippo import legs
 from lrnnlab.models.state_space import GatedReadout, log_uniform_steps
 
@@ -57,8 +57,7 @@ class LiquidS4(LinearRecurrence):
 
     def __init__(self, width: int, *, state: int = 8, dt: tuple[float, float] = (1e-3, 0.1), share: float = 0.1):
         super().__init__()
-        if state < 1:
-            raise ValueError(f"the state size is at least 1, got {state}")
+        check_sizes(state=state)
         if not 0 < share < 1:
             raise ValueError(f"share needs 0 < share < 1, got {share}")
         M, _, P = (torch.from_numpy(a).to(torch.get_default_dtype()) for a in legs(state))
@@ -93,14 +92,6 @@ class LiquidS4(LinearRecurrence):
     def initial(self, batch: int) -> Tensor:
         return self.B.new_zeros(batch, *self.B.shape)
 
-    def _read(self, x: Tensor, u: Tensor) -> Tensor:
+    def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:
         """States (..., D N) and inputs (..., D) -> (..., D)."""
-        return self.readout((x.unflatten(-1, self.C.shape) * self.C).sum(-1), u)
-
-    def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        A, x = super().trace(z, tokens)
-        return A, self._read(x, z if tokens is None else z[tokens])
-
-    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
-        state, x = super().step(state, z_t)
-        return state, self._read(x, z_t)
+        return self.readout((x.unflatten(-1, self.C.shape) * self.C).sum(-1), z if tokens is None else z[tokens])

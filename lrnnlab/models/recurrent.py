@@ -6,10 +6,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence
 
 CELLS = {"elman": nn.RNN, "lstm": nn.LSTM}
-STARTS = ("uniform", "orthogonal")
 
 
 class Nonlinear(Recurrence):
@@ -35,10 +35,8 @@ class Nonlinear(Recurrence):
 
     def __init__(self, width: int, cell: str, *, inputs: int | None = None, start: str = "uniform"):
         super().__init__()
-        if cell not in CELLS:
-            raise ValueError(f"cell is one of {', '.join(CELLS)}, got {cell!r}")
-        if start not in STARTS:
-            raise ValueError(f"start is one of {', '.join(STARTS)}, got {start!r}")
+        among("cell", cell, CELLS)
+        among("start", start, ("uniform", "orthogonal"))
         self.network = CELLS[cell](width if inputs is None else inputs, width, batch_first=True)
         if start == "orthogonal":
             nn.init.orthogonal_(self.network.weight_hh_l0)

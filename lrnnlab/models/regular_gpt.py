@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked
+from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, check_strings, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
@@ -144,8 +144,7 @@ class RegularGPT(Module):
 
     @form.setter
     def form(self, form: str) -> None:
-        if form not in PADDING:
-            raise ValueError(f"form is one of {', '.join(PADDING)}, got {form!r}")
+        among("form", form, PADDING)
         self._form = form
 
     def forward(self, tokens: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked
+from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, layers_of
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 
@@ -209,8 +209,7 @@ class RelativeTransformer(Module):
         block: str = "post_norm",
     ):
         super().__init__()
-        if position not in POSITIONS:
-            raise ValueError(f"position is one of {', '.join(POSITIONS)}, got {position!r}")
+        among("position", position, POSITIONS)
         check_sizes(classes=classes, layers=layers)
         self.causal = position != "xl"
         self.embedding = Symbols(vocab_size, width)

@@ -16,8 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked
+from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, check_strings
+from lrnnlab.models.feature_maps import head_size
 from lrnnlab.models.net import Block
 
 
@@ -89,10 +90,8 @@ class AttentionLayer(Module):
 
     def __init__(self, width: int, heads: int, block: str):
         super().__init__()
-        if block not in BLOCKS:
-            raise ValueError(f"block is one of {', '.join(BLOCKS)}, got {block!r}")
-        if heads < 1 or width < 1 or width % heads:
-            raise ValueError(f"heads must divide width, both at least 1, got heads={heads} and width={width}")
+        among("block", block, BLOCKS)
+        head_size(width, heads)
         self.heads, self.block = heads, Block(None, width, ff=4, ff_map=linear, **BLOCKS[block])  # type: ignore[arg-type]
         self.Q, self.K, self.V, self.O = (linear(width, width, bias=block == "gpt2") for _ in range(4))
 

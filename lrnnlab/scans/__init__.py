@@ -115,7 +115,7 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     name = _pick(backend, A, b.ndim == 4, b.shape[1])
     if name in _PLAIN:
         return _PLAIN[name].linear_scan(A.expand(*b.shape[:2], *A.shape) if constant else A, b, x0)
-    return ops.linear_scan(A, b, x0, name)
+    return ops.scan(A, b, None, x0, name)
 
 
 @checked
@@ -169,8 +169,8 @@ def token_scan(
     _same_kind(A_table=A_table, b_table=b_table, x0=x0)
     name = _pick(backend, A_table, A_table.ndim == 4, tokens.shape[1])
     if name in _PLAIN:
-        return _PLAIN[name].token_scan(A_table, b_table, tokens, x0)
-    return ops.token_scan(A_table, b_table, tokens, x0, name)
+        return _PLAIN[name].linear_scan(A_table[tokens], b_table[tokens], x0)
+    return ops.scan(A_table, b_table, tokens, x0, name)
 
 
 @checked

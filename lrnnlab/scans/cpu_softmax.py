@@ -12,14 +12,12 @@ gradient arriving at a state, v = A^T g what passes on to the state before.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
 
 from lrnnlab.scans.cpu_kernels import AHEAD
-from lrnnlab.scans.cpu_vectors import _FAST, _multiply_add, _row, _sums, _vector, compiled, intrinsic, prefetch
+from lrnnlab.scans.cpu_vectors import _FAST, Flat, _multiply_add, _row, _sums, compiled, intrinsic, prefetch
 
 # For the exponential: mantissa bits, exponent bias, degree of the polynomial, and ln 2 in two parts, the first so short
 # that its product with an exponent is exact.
@@ -70,41 +68,18 @@ def _softmax(builder, rows):
     return [builder.fmul(power, share, flags=_FAST) for power in powers]
 
 
-def load(
-    context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, offset: ir.Value, n: int
-) -> ir.Value:
-    pointer, _, width = _vector(context, builder, array_type, array, offset, n)
-    return builder.load(pointer, align=width)
-
-
-def store(
-    context: Any, builder: ir.IRBuilder, vector: ir.Value, array_type: types.Array, array: ir.Value, offset: ir.Value,
-    n: int,
-) -> None:  # fmt: skip
-    pointer, _, width = _vector(context, builder, array_type, array, offset, n)
-    builder.store(vector, pointer, align=width)
-
-
 @intrinsic
 def softmax_step(
-    typing: Any, raw: types.Type, A: types.Type, r: types.Type, s: types.Type, before: types.Type, w: types.Type,
-    x: types.Type, o: types.Type, size: types.UniTuple,
-) -> tuple:  # fmt: skip
+    builder: ir.IRBuilder, raw: Flat, A: Flat, r: ir.Value, s: ir.Value, before: Flat, w: ir.Value, x: Flat,
+    o: ir.Value, n: int,
+) -> None:  # fmt: skip
     """A = softmax of raw's columns, x[o : o+n] = A before[w : w+n]; the block's rows start at r, r + s, ..."""
-    n = len(size)
-
-    def generate(context, builder, signature, arguments):
-        raw_, A_, r_, s_, before_, w_, x_, o_, _ = arguments
-        places = [_row(builder, r_, s_, i) for i in range(n)]
-        rows = _softmax(builder, [load(context, builder, raw, raw_, place, n) for place in places])
-        for row, place in zip(rows, places):
-            store(context, builder, row, A, A_, place, n)
-        state = load(context, builder, before, before_, w_, n)
-        moved = _sums(builder, [builder.fmul(row, state, flags=_FAST) for row in rows])
-        store(context, builder, moved, x, x_, o_, n)
-        return context.get_dummy_value()
-
-    return types.void(raw, A, types.int64, types.int64, before, types.int64, x, types.int64, size), generate
+    places = [_row(builder, r, s, i) for i in range(n)]
+    rows = _softmax(builder, [raw.load(place) for place in places])
+    for row, place in zip(rows, places):
+        A.store(row, place)
+    state = before.load(w)
+    x.store(_sums(builder, [builder.fmul(row, state, flags=_FAST) for row in rows]), o)
 
 
 def _lane(builder, vector, i):
@@ -115,42 +90,33 @@ def _lane(builder, vector, i):
 
 @intrinsic
 def softmax_step_back(
-    typing: Any, A: types.Type, dA: types.Type, draw: types.Type, r: types.Type, s: types.Type, before: types.Type,
-    w: types.Type, dx: types.Type, o: types.Type, v: types.Type, q: types.Type, size: types.UniTuple,
-) -> tuple:  # fmt: skip
+    builder: ir.IRBuilder, A: Flat, dA: Flat | None, draw: Flat, r: ir.Value, s: ir.Value, before: Flat, w: ir.Value,
+    dx: Flat, o: ir.Value, v: Flat, q: ir.Value, n: int,
+) -> None:  # fmt: skip
     """v[q : q+n] = A^T g with g = dx[o : o+n] + v[q : q+n], and the gradient in raw.
 
     d raw_ij = A_ij (x_j (g_i - v_j) + dA_ij - sum_k A_kj dA_kj), x = before[w : w+n]; dA may be None (zero).
     """
-    n, given = len(size), not isinstance(dA, types.NoneType)
-
-    def generate(context, builder, signature, arguments):
-        A_, dA_, draw_, r_, s_, before_, w_, dx_, o_, v_, q_, _ = arguments
-        places = [_row(builder, r_, s_, i) for i in range(n)]
-        rows = [load(context, builder, A, A_, place, n) for place in places]
-        state = load(context, builder, before, before_, w_, n)
-        later = load(context, builder, v, v_, q_, n)
-        g = builder.fadd(load(context, builder, dx, dx_, o_, n), later, flags=_FAST)
-        passed = _constant(state.type, 0.0)
-        for i, row in enumerate(rows):
-            passed = _multiply_add(builder, passed, row, _lane(builder, g, i))
-        store(context, builder, passed, v, v_, q_, n)
-        slopes = [
-            builder.fmul(state, builder.fsub(_lane(builder, g, i), passed, flags=_EXACT), flags=_FAST) for i in range(n)
-        ]
-        if given:
-            more = [load(context, builder, dA, dA_, place, n) for place in places]
-            mean = _constant(state.type, 0.0)
-            for row, slope in zip(rows, more):
-                mean = _multiply_add(builder, mean, row, slope)
-            own = [builder.fsub(slope, mean, flags=_EXACT) for slope in more]
-            slopes = [builder.fadd(slope, other, flags=_FAST) for slope, other in zip(slopes, own)]
-        for row, slope, place in zip(rows, slopes, places):
-            store(context, builder, builder.fmul(row, slope, flags=_FAST), draw, draw_, place, n)
-        return context.get_dummy_value()
-
-    i64 = types.int64
-    return types.void(A, dA, draw, i64, i64, before, i64, dx, i64, v, i64, size), generate
+    places = [_row(builder, r, s, i) for i in range(n)]
+    rows = [A.load(place) for place in places]
+    state, later = before.load(w), v.load(q)
+    g = builder.fadd(dx.load(o), later, flags=_FAST)
+    passed = _constant(state.type, 0.0)
+    for i, row in enumerate(rows):
+        passed = _multiply_add(builder, passed, row, _lane(builder, g, i))
+    v.store(passed, q)
+    slopes = [
+        builder.fmul(state, builder.fsub(_lane(builder, g, i), passed, flags=_EXACT), flags=_FAST) for i in range(n)
+    ]
+    if dA is not None:
+        more = [dA.load(place) for place in places]
+        mean = _constant(state.type, 0.0)
+        for row, slope in zip(rows, more):
+            mean = _multiply_add(builder, mean, row, slope)
+        own = [builder.fsub(slope, mean, flags=_EXACT) for slope in more]
+        slopes = [builder.fadd(slope, other, flags=_FAST) for slope, other in zip(slopes, own)]
+    for row, slope, place in zip(rows, slopes, places):
+        draw.store(builder.fmul(row, slope, flags=_FAST), place)
 
 
 @compiled

@@ -21,6 +21,8 @@ Letters: n block size; A transition, x state, g the gradient arriving at a state
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from llvmlite import ir
@@ -29,18 +31,61 @@ from numba.core import cgutils
 
 # Sums may be re-associated (which lets them be vectorised); NaN and infinity keep their meaning.
 _FAST = ("reassoc", "contract", "nsz")
-# Any to a type checker: an intrinsic is declared with the types of its arguments, and called with their values.
+# Any to a type checker: an intrinsic is declared with what writes it, and called with values.
 compiled: Any = njit(cache=True, nogil=True, fastmath=set(_FAST), error_model="numpy")
-intrinsic: Any = extending.intrinsic
 
 
-def _vector(context, builder, array_type, array, offset, n):
-    """Pointer to n consecutive numbers of a flat array, and what is needed to load and store them."""
-    data = cgutils.create_struct_proxy(array_type)(context, builder, value=array).data
-    element = context.get_data_type(array_type.dtype)
-    width = context.get_abi_sizeof(element)
-    pointer = builder.bitcast(builder.gep(data, [offset]), ir.VectorType(element, n).as_pointer())
-    return pointer, element, width
+class Flat:
+    """A flat array in the code of a loop: vectors of n numbers are loaded from it, and stored into it."""
+
+    def __init__(self, context: Any, builder: ir.IRBuilder, kind: types.Array, array: ir.Value, n: int):
+        self.builder, self.n = builder, n
+        self.data = cgutils.create_struct_proxy(kind)(context, builder, value=array).data
+        self.element = context.get_data_type(kind.dtype)
+        self.width = context.get_abi_sizeof(self.element)  # bytes of a number
+
+    def pointer(self, offset: ir.Value) -> ir.Value:
+        """Where the vector lies that begins at ``offset``."""
+        kind = ir.VectorType(self.element, self.n).as_pointer()
+        return self.builder.bitcast(self.builder.gep(self.data, [offset]), kind)
+
+    def load(self, offset: ir.Value) -> ir.Value:
+        """The vector that begins at ``offset``."""
+        return self.builder.load(self.pointer(offset), align=self.width)
+
+    def store(self, vector: ir.Value, offset: ir.Value) -> None:
+        """Put a vector to where ``offset`` is."""
+        self.builder.store(vector, self.pointer(offset), align=self.width)
+
+    def full(self, offset: ir.Value, j: int) -> ir.Value:
+        """A vector full of number j from ``offset`` on."""
+        at = self.builder.gep(self.data, [self.builder.add(offset, ir.Constant(ir.IntType(64), j))])
+        return _splat(self.builder, self.builder.load(at), self.n)
+
+
+def intrinsic(write: Callable[..., None]) -> Any:
+    """``write(builder, *arguments, n)``, which writes LLVM instructions, as a function that compiled loops call.
+
+    They call it with arrays, numbers, flags and, last, a tuple of n zeros.  ``write`` gets a :class:`Flat` for each
+    array, an LLVM value for each number, True for a flag that is set (a tuple) and None for None.
+    """
+
+    def given(context, builder, kind, value, n):
+        if isinstance(kind, types.Array):
+            return Flat(context, builder, kind, value, n)
+        return value if isinstance(kind, types.Integer) else isinstance(kind, types.UniTuple) or None
+
+    @wraps(write)  # numba reads the names of the arguments
+    def typed(typing, *kinds):
+        others, n = kinds[:-1], len(kinds[-1])
+
+        def generate(context, builder, signature, values):
+            write(builder, *(given(context, builder, *both, n) for both in zip(others, values)), n)
+            return context.get_dummy_value()
+
+        return types.void(*(types.int64 if isinstance(kind, types.Integer) else kind for kind in kinds)), generate
+
+    return extending.intrinsic(typed)
 
 
 def _splat(builder, value, n):
@@ -59,28 +104,14 @@ def _row(builder, start, distance, j):
 
 @intrinsic
 def mix(
-    typing: Any, rows: types.Type, r: types.Type, s: types.Type, weight: types.Type, w: types.Type, base: types.Type,
-    q: types.Type, out: types.Type, o: types.Type, size: types.UniTuple,
-) -> tuple:  # fmt: skip
-    n = len(size)
-
-    def generate(context, builder, signature, arguments):
-        rows_, r_, s_, weight_, w_, base_, q_, out_, o_, _ = arguments
-        source, element, width = _vector(context, builder, base, base_, q_, n)
-        total = builder.load(source, align=width)
-        for j in range(n):
-            row, _, _ = _vector(context, builder, rows, rows_, _row(builder, r_, s_, j), n)
-            at = builder.add(w_, ir.Constant(ir.IntType(64), j))
-            scalar, _, _ = _vector(context, builder, weight, weight_, at, 1)
-            factor = builder.load(builder.bitcast(scalar, element.as_pointer()))
-            total = _multiply_add(builder, total, builder.load(row, align=width), _splat(builder, factor, n))
-        target, _, _ = _vector(context, builder, out, out_, o_, n)
-        builder.store(total, target, align=width)
-        return context.get_dummy_value()
-
-    return types.void(
-        rows, types.int64, types.int64, weight, types.int64, base, types.int64, out, types.int64, size
-    ), generate
+    builder: ir.IRBuilder, rows: Flat, r: ir.Value, s: ir.Value, weight: Flat, w: ir.Value, base: Flat, q: ir.Value,
+    out: Flat, o: ir.Value, n: int,
+) -> None:  # fmt: skip
+    total = base.load(q)
+    for j in range(n):
+        factor = weight.full(w, j)
+        total = _multiply_add(builder, total, rows.load(_row(builder, r, s, j)), factor)
+    out.store(total, o)
 
 
 def _sums(builder, vectors):
@@ -118,62 +149,28 @@ def _sums(builder, vectors):
 
 @intrinsic
 def dots(
-    typing: Any, rows: types.Type, r: types.Type, s: types.Type, right: types.Type, w: types.Type, base: types.Type,
-    q: types.Type, out: types.Type, o: types.Type, size: types.UniTuple,
-) -> tuple:  # fmt: skip
-    n = len(size)
-
-    def generate(context, builder, signature, arguments):
-        rows_, r_, s_, right_, w_, base_, q_, out_, o_, _ = arguments
-        pointer, _, width = _vector(context, builder, right, right_, w_, n)
-        vector = builder.load(pointer, align=width)
-        source, _, _ = _vector(context, builder, base, base_, q_, n)
-        total = builder.load(source, align=width)
-        products = []
-        for i in range(n):
-            row, _, _ = _vector(context, builder, rows, rows_, _row(builder, r_, s_, i), n)
-            products.append(builder.fmul(builder.load(row, align=width), vector, flags=_FAST))
-        target, _, _ = _vector(context, builder, out, out_, o_, n)
-        builder.store(builder.fadd(total, _sums(builder, products), flags=_FAST), target, align=width)
-        return context.get_dummy_value()
-
-    return types.void(
-        rows, types.int64, types.int64, right, types.int64, base, types.int64, out, types.int64, size
-    ), generate
+    builder: ir.IRBuilder, rows: Flat, r: ir.Value, s: ir.Value, right: Flat, w: ir.Value, base: Flat, q: ir.Value,
+    out: Flat, o: ir.Value, n: int,
+) -> None:  # fmt: skip
+    vector, total = right.load(w), base.load(q)
+    products = [builder.fmul(rows.load(_row(builder, r, s, i)), vector, flags=_FAST) for i in range(n)]
+    out.store(builder.fadd(total, _sums(builder, products), flags=_FAST), o)
 
 
 @intrinsic
-def prefetch(typing: Any, array: types.Type, offset: types.Type, size: types.UniTuple) -> tuple:
-    n = len(size)
-
-    def generate(context, builder, signature, arguments):
-        array_, offset_, _ = arguments
-        i32, i64, byte = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
-        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        pointer, _, width = _vector(context, builder, array, array_, offset_, 1)
-        pointer = builder.bitcast(pointer, byte)
-        for line in range(0, n * n * width, 64):
-            read, keep, data = (ir.Constant(i32, flag) for flag in (0, 3, 1))
-            builder.call(ask, [builder.gep(pointer, [ir.Constant(i64, line)]), read, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, size), generate
+def prefetch(builder: ir.IRBuilder, array: Flat, offset: ir.Value, n: int) -> None:
+    i32, i64, byte = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    pointer = builder.bitcast(array.pointer(offset), byte)
+    for line in range(0, n * n * array.width, 64):
+        read, keep, data = (ir.Constant(i32, flag) for flag in (0, 3, 1))
+        builder.call(ask, [builder.gep(pointer, [ir.Constant(i64, line)]), read, keep, data])
 
 
 @intrinsic
-def add(typing: Any, base: types.Type, q: types.Type, out: types.Type, o: types.Type, size: types.UniTuple) -> tuple:
-    n = len(size)
-
-    def generate(context, builder, signature, arguments):
-        base_, q_, out_, o_, _ = arguments
-        source, _, width = _vector(context, builder, base, base_, q_, n)
-        target, _, _ = _vector(context, builder, out, out_, o_, n)
-        total = builder.fadd(builder.load(target, align=width), builder.load(source, align=width), flags=_FAST)
-        builder.store(total, target, align=width)
-        return context.get_dummy_value()
-
-    return types.void(base, types.int64, out, types.int64, size), generate
+def add(builder: ir.IRBuilder, base: Flat, q: ir.Value, out: Flat, o: ir.Value, n: int) -> None:
+    out.store(builder.fadd(out.load(o), base.load(q), flags=_FAST), o)
 
 
 def _conjugate_product(builder, left, right):
@@ -200,59 +197,30 @@ def _flip(builder, vector):
 
 @intrinsic
 def times(
-    typing: Any, left: types.Type, l: types.Type, right: types.Type, r: types.Type, base: types.Type, q: types.Type,
-    out: types.Type, o: types.Type, conjugate: types.Type, pairs: types.Type, size: types.UniTuple,
-) -> tuple:  # fmt: skip
+    builder: ir.IRBuilder, left: Flat, l: ir.Value, right: Flat, r: ir.Value, base: Flat | None, q: ir.Value,
+    out: Flat, o: ir.Value, conjugate: bool | ir.Value, pairs: bool | ir.Value, n: int,
+) -> None:  # fmt: skip
     """``pairs`` and ``conjugate`` are flags (YES or NO): numbers are complex, and ``left`` is conjugated."""
-    n = len(size)
-    complex_, conjugated = (isinstance(flag, types.UniTuple) for flag in (pairs, conjugate))
-
-    def generate(context, builder, signature, arguments):
-        left_, l_, right_, r_, base_, q_, out_, o_, *_ = arguments
-        pointer, _, width = _vector(context, builder, left, left_, l_, n)
-        first = builder.load(pointer, align=width)
-        pointer, _, _ = _vector(context, builder, right, right_, r_, n)
-        second = builder.load(pointer, align=width)
-        if complex_:
-            product = _conjugate_product(builder, first if conjugated else _flip(builder, first), second)
-        else:
-            product = builder.fmul(first, second, flags=_FAST)
-        if not isinstance(base, types.NoneType):
-            pointer, _, _ = _vector(context, builder, base, base_, q_, n)
-            product = builder.fadd(product, builder.load(pointer, align=width), flags=_FAST)
-        target, _, _ = _vector(context, builder, out, out_, o_, n)
-        builder.store(product, target, align=width)
-        return context.get_dummy_value()
-
-    return types.void(
-        left, types.int64, right, types.int64, base, types.int64, out, types.int64, conjugate, pairs, size
-    ), generate
+    first, second = left.load(l), right.load(r)
+    if pairs is True:
+        product = _conjugate_product(builder, first if conjugate is True else _flip(builder, first), second)
+    else:
+        product = builder.fmul(first, second, flags=_FAST)
+    out.store(product if base is None else builder.fadd(product, base.load(q), flags=_FAST), o)
 
 
 @intrinsic
 def outer(
-    typing: Any, left: types.Type, l: types.Type, right: types.Type, q: types.Type, rows: types.Type, r: types.Type,
-    s: types.Type, add: types.Type, size: types.UniTuple,
-) -> tuple:  # fmt: skip
-    n, accumulate = len(size), isinstance(add, types.UniTuple)
-
-    def generate(context, builder, signature, arguments):
-        left_, l_, right_, q_, rows_, r_, s_, _, _ = arguments
-        pointer, element, width = _vector(context, builder, right, right_, q_, n)
-        vector = builder.load(pointer, align=width)
-        for j in range(n):
-            at = builder.add(l_, ir.Constant(ir.IntType(64), j))
-            scalar, _, _ = _vector(context, builder, left, left_, at, 1)
-            factor = _splat(builder, builder.load(builder.bitcast(scalar, element.as_pointer())), n)
-            row, _, _ = _vector(context, builder, rows, rows_, _row(builder, r_, s_, j), n)
-            if accumulate:
-                product = _multiply_add(builder, builder.load(row, align=width), factor, vector)
-            else:
-                product = builder.fmul(factor, vector, flags=_FAST)
-            builder.store(product, row, align=width)
-        return context.get_dummy_value()
-
-    return types.void(left, types.int64, right, types.int64, rows, types.int64, types.int64, add, size), generate
+    builder: ir.IRBuilder, left: Flat, l: ir.Value, right: Flat, q: ir.Value, rows: Flat, r: ir.Value, s: ir.Value,
+    add: bool | ir.Value, n: int,
+) -> None:  # fmt: skip
+    vector = right.load(q)
+    for j in range(n):
+        factor, at = left.full(l, j), _row(builder, r, s, j)
+        if add is True:
+            rows.store(_multiply_add(builder, rows.load(at), factor, vector), at)
+        else:
+            rows.store(builder.fmul(factor, vector, flags=_FAST), at)
 
 
 ADD, SET = (0, 0), 0  # what outer does with what was there: its type decides

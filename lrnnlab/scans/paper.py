@@ -53,8 +53,3 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
         carried = (level @ first[..., -1:, :].unsqueeze(-1)).squeeze(-1)
         x = torch.stack([first, second + carried], -3).flatten(-4, -2)
     return x[..., 1 : T + 1, :].movedim(-2, 1)
-
-
-def token_scan(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
-    """PScan with A_t and b_t read from tables by token."""
-    return linear_scan(A_table[tokens], b_table[tokens], x0)

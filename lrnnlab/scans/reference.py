@@ -1,6 +1,6 @@
 """The loop you would write on a blackboard: every other backend is tested against it.
 
-Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state.
+Letters: B batch, T time, D channels, h blocks, n block size; A transition, b input term, x state.
 """
 
 from __future__ import annotations
@@ -21,8 +21,3 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
         x = (A_t @ x.unsqueeze(-1)).squeeze(-1) + b_t if block else A_t * x + b_t
         states.append(x)
     return torch.stack(states, 1) if states else b.clone()
-
-
-def token_scan(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
-    """The same, with A_t and b_t read from tables by token: builds the whole A, which faster backends avoid."""
-    return linear_scan(A_table[tokens], b_table[tokens], x0)

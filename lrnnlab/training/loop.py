@@ -31,14 +31,13 @@ from typing import ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import number
+from lrnnlab.errors import among, number
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered, draw_seed
 from lrnnlab.training.descent import Checkpoint, Descent
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.steady import steady_arithmetic, stream
 
-SCHEDULES = ("cosine", "constant", "trapezoid")
 FALL = 0.2  # the last part of a trapezoid
 Made = TypeVar("Made", bound=nn.Module)
 
@@ -363,8 +362,7 @@ def _check(
     """ValueError, with the numbers, for training that cannot be done."""
     if not 1 <= steps < math.inf or not 0 <= warmup < steps:
         raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
-    if schedule not in SCHEDULES:
-        raise ValueError(f"schedule is one of {', '.join(SCHEDULES)}, got {schedule!r}")
+    among("schedule", schedule, ("cosine", "constant", "trapezoid"))
     if clip is not None and not clip > 0:
         raise ValueError(f"a gradient is cut to a norm above 0, got clip={clip}")
     if watch_every < 0 or (watch is None) != (watch_every == 0):

@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
+from lrnnlab.errors import among
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.loop import Remembered, Trained, settled, train
 
-STOPS = ("held_out", "test", "steps")
 SCORED_AT_ONCE = 1 << 15  # tokens
 
 
@@ -154,8 +154,7 @@ def train_pools(
     if not pools or min(watch_every, patience, *(steps for steps, _ in pools)) < 1:
         raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got "
                          f"stages of {[steps for steps, _ in pools]}, {watch_every=}, {patience=}")  # fmt: skip
-    if stop not in STOPS:
-        raise ValueError(f"stop is one of {', '.join(STOPS)}, got {stop!r}")
+    among("stop", stop, ("held_out", "test", "steps"))
     dropout = generator.clone_state()  # what dropout draws must not change the batches
     total, last = sum(steps for steps, _ in pools), pools[-1][0]
 

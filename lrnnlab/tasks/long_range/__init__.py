@@ -15,12 +15,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lrnnlab.tasks.long_range.books import BOOKS, load_books
 from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData
 from lrnnlab.tasks.long_range.pictures import load_image, load_pathfinder
 from lrnnlab.tasks.long_range.speech import TEN_WORDS, load_speech
 from lrnnlab.tasks.long_range.standins import STAND_INS, stand_in
-from lrnnlab.tasks.long_range.texts import load_listops, load_retrieval, load_text
+from lrnnlab.tasks.long_range.texts import BOOKS, load_books, load_listops, load_retrieval, load_text
 
 __all__ = ["BOOKS", "FOLDERS", "LOADERS", "STAND_INS", "TEN_WORDS", "DataFileError", "SequenceData", "load", "load_books",
            "load_image", "load_listops", "load_pathfinder", "load_retrieval", "load_speech", "load_text", "stand_in"]

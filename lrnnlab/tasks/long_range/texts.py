@@ -1,4 +1,4 @@
-"""The Long Range Arena's three text tasks, read from the files that were published.
+"""The Long Range Arena's three text tasks, and the books of PG-19, read from the files that were published.
 
 Bytes are the tokens of Text and Retrieval: 0..255 as they stand in the file, 256 the padding (V = 257).  Papers differ
 here: many codes read characters and drop rare ones (paper 001's figures come from such a code), which changes V, not
@@ -7,7 +7,7 @@ the task.  Files are scanned once for labels and places; a text is read when it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from lrnnlab.tasks.listops import PAD, ListOps
 from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, need
 
 BYTES = 257  # 256 values and the padding
+BOOKS = "pg19"  # the folder of PG-19
 
 
 def as_tokens(text: bytes, length: int) -> np.ndarray:
@@ -123,3 +124,50 @@ def load_retrieval(path: Path | str, split: str, length: int = 4000) -> Sequence
         return tuple(as_tokens(text, length) for text in fields_at(path, places[index])[3:])
 
     return SequenceData("Retrieval", 2, targets, read, length, BYTES)
+
+
+def load_books(path: Path | str, split: str) -> Iterator[str]:
+    """The books of one split, in the order of their files' names, each read when its turn comes.
+
+    Parameters
+    ----------
+    path : Path or str
+        A folder with train/*.txt, validation/*.txt and test/*.txt, each in UTF-8.  Published sizes: 28,602, 50 and 100.
+    split : str
+        ``"train"``, ``"validation"`` or ``"test"``.
+
+    Returns
+    -------
+    iterator of str
+        One text a book.
+
+    Raises
+    ------
+    DataFileError
+        For a folder that is missing or holds no .txt file, at once; for a file that is empty or not UTF-8, when it is read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "test").mkdir()
+    ...     _ = (Path(folder) / "test" / "10.txt").write_text("Once upon a time")
+    ...     print([*load_books(folder, "test")])
+    ['Once upon a time']
+    """
+    expected = "books of PG-19, one .txt file each"
+    folder = need(Path(path) / choose_split(split, ("train", "validation", "test")), f"a folder of {expected}")
+    files = sorted(folder.glob("*.txt"))
+    if not files:
+        raise damaged(folder, "no .txt file in it", expected)
+    return map(_read, files)
+
+
+def _read(file: Path) -> str:
+    try:
+        text = file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise damaged(file, f"byte {error.start} is no UTF-8", "a text in UTF-8") from error
+    if not text.strip():
+        raise damaged(file, "nothing is written in it", "a text in UTF-8")
+    return text
