@@ -123,7 +123,7 @@ def model_calls():
         calls.append((name, kind, options))
         calls += [(f"{name}.{method}", *rest) for method, *rest in methods(kind(**options))]
     lengths, made = torch.tensor([3, 2]), partial(blocks, partial(LRU, state=2), 4, 1)
-    net, numbers = Net(made(), 3, 4, vocab_size=2, pool="mean"), Net(made(), None, 4, columns=3, pool="mean")
+    net, numbers = Net(made(), 3, 4, vocab_size=2, pool="mean"), Net(made(), None, 4, columns=3, pool="last")
     pair = PairClassifier(Net(made(), None, 4, vocab_size=2, pool="max"), 2)
     return [
         *calls, ("Net.forward", net.forward, {"inputs": TOKENS, "lengths": lengths}),

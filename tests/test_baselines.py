@@ -21,7 +21,7 @@ SSM = {"width": 6, "state": 4}
 
 KINDS = {
     "vanilla": ("vanilla", {"width": 6}),
-    "vanilla, zero, 2 layers": ("vanilla", {"width": 6, "start": "zero", "layers": 2}),
+    "vanilla, gaussian, zero, 2 layers": ("vanilla", {"width": 6, "init": "gaussian", "start": "zero", "layers": 2}),
     **{f"diagonal {kind}": ("diagonal", {"width": 6, "kind": kind}) for kind in ("positive", "signed", "complex")},
     "diagonal unit, zero, 3 layers": ("diagonal", {"width": 6, "kind": "unit", "start": "zero", "layers": 3}),
     "s4": ("s4", SSM),
@@ -149,6 +149,7 @@ def test_the_look_up_by_symbol_is_the_general_path(name):
 @pytest.mark.parametrize(
     "name, options, message",
     [
+        ("vanilla", {"init": "identity"}, "init is orthogonal or gaussian, got 'identity'"),
         ("vanilla", {"start": "one"}, "start is learned or zero, got 'one'"),
         ("vanilla", {"width": 0}, "width must be .* got 0"),
         ("vanilla", {"layers": 0}, "layers must be .* got 0"),
@@ -192,6 +193,10 @@ def test_vanilla_is_a_sum_of_powers():
 def test_vanilla_starts():
     A = Vanilla(40).A.detach()
     same(A @ A.T, torch.eye(40), 1e-5)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        gaussian = Vanilla(400, init="gaussian").A.detach()
+    assert abs(float(gaussian.std()) * 20 - 1) < 0.02
     assert not Vanilla(4, start="zero").x0.any()
 
 

@@ -25,7 +25,7 @@ LAYERS = {
     "dlr real": (DLR, {"state": 5, "eigenvalues": "real"}),
     "dlr short": (DLR, {"state": 5, "kind": "prod", "max_kernel": 7}),
     "dss lin": (DSS, {"state": 5}),
-    "dss slow": (DSS, {"state": 5, "dt": (0.01, 1.0)}),
+    "dss two_pi": (DSS, {"state": 5, "init": "two_pi", "dt": (0.01, 1.0)}),
     "dss short": (DSS, {"state": 5, "max_kernel": 7}),
     "sgconv": (SGConv, {"length": 20, "piece": 3, "alpha": (0.5, 0.9)}),
 }
@@ -231,7 +231,7 @@ def test_weights_that_decay_shall_spare():
 @pytest.mark.parametrize(
     "layer, options, message",
     [
-        (DLR, {"width": 0}, "width must be .* at least 1, got 0"),
+        (DLR, {"width": 0}, "width must be a whole number, at least 1, got 0"),
         (DLR, {"state": 0}, "state must be .* at least 1, got 0"),
         (DLR, {"kind": "complex"}, "kind is one of real, imag, sum, prod, real_prod, got 'complex'"),
         (DLR, {"eigenvalues": "imaginary"}, "eigenvalues is one of complex, real, got 'imaginary'"),
@@ -240,7 +240,8 @@ def test_weights_that_decay_shall_spare():
         (DLR, {"eigenvalues": "real", "init": "half_circle"}, "got kind='real', init='half_circle'"),
         (DLR, {"dt": (0.0, 1.0)}, r"got \(0.0, 1.0\)"),
         (DLR, {"max_kernel": 0}, "max_kernel must be .* at least 1, got 0"),
-        (DSS, {"state": 0}, "state must be .* at least 1, got 0"),
+        (DSS, {"init": "dft"}, "init is one of lin, two_pi, got 'dft'"),
+        (DSS, {"state": 0}, "state size is at least 1, got 0"),
         (DSS, {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
         (SGConv, {"length": 0}, "length must be .* got 0"),
         (SGConv, {"piece": 0}, "piece must be .* got 0"),
@@ -339,6 +340,7 @@ def test_starts():
     assert abs(np.median(np.log(dt)) - math.log(0.003**0.5)) < 0.3
     assert abs(p["W"].std() * 256 - 1) < 0.02 and abs(p["skip"].std() - 1) < 0.3
     assert np.allclose(p["frequency"], 2 * np.pi * np.arange(256) / 256)
+    assert np.allclose(own(DSS(2, state=5, init="two_pi"))["frequency"], 2 * np.pi * np.arange(5))
     assert np.allclose(own(DSS(2, state=5))["frequency"], np.pi * np.arange(5))
     assert abs(own(seeded(DSS, 64, state=256))["W"].std() - 1) < 0.02
 

@@ -305,7 +305,7 @@ def test_trace(layers):
         ("block_diagonal", {"p": math.nan}, "p must be a number, got nan"),
         ("block_diagonal", {"drive": "relu"}, "got 'relu', 'learned'"),
         ("block_diagonal", {"start": "zero"}, "got 'mlp', 'zero'"),
-        ("block_diagonal", {"head": "deep"}, "head is one of linear, mlp, got 'deep'"),
+        ("block_diagonal", {"head": "deep"}, "head is one of linear, mlp, mlp_gelu, got 'deep'"),
         ("block_diagonal", {"layers": 0}, "layers must be .* got 0"),
         ("lstm", {"layers": 0}, "layers must be .* got 0"),
         ("lstm", {"cell": "gru"}, "cell is one of elman, lstm, got 'gru'"),

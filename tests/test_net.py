@@ -125,7 +125,8 @@ def test_a_block_is_its_formula(gate, place, norm, ff):
     assert gap(block(x), a) > 1e-2
 
 
-@pytest.mark.parametrize("name, function", [("relu", torch.relu), ("identity", lambda y: y)])
+@pytest.mark.parametrize("name, function", [("relu", torch.relu), ("silu", lambda y: y * torch.sigmoid(y)),
+                                            ("identity", lambda y: y)])  # fmt: skip
 def test_activations(name, function):
     block, z = Block(Twice(), D, norm="layer", place="post", gate="none", activation=name).double(), random(1, 3, D)
     same(block(z), block.norm(z + function(2 * z - 1)))
@@ -179,7 +180,7 @@ def test_a_block_drops_before_and_after_its_gate():
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from(list(MIXERS)), st.sampled_from(["mean", "max", "none"]), st.sampled_from(["batch", "layer"]),
+    st.sampled_from(list(MIXERS)), st.sampled_from(["mean", "max", "last", "none"]), st.sampled_from(["batch", "layer"]),
     st.sampled_from(["pre", "post"]), st.lists(st.integers(1, 70), min_size=1, max_size=4), st.integers(0, 9),
     st.integers(0, 10**6),
 )  # fmt: skip
@@ -195,7 +196,7 @@ def test_padding_cannot_change_the_result(mixer, pool, norm, place, lengths, mor
 
 
 @pytest.mark.parametrize("mixer", MIXERS)
-@pytest.mark.parametrize("pool", ["mean", "max"])
+@pytest.mark.parametrize("pool", ["mean", "max", "last"])
 def test_padding_cannot_change_training(mixer, pool):
     """Not what stands in the padding, nor how much of it there is: not the outputs, nor a gradient, nor batch norm."""
     lengths, seen = torch.tensor([9, 4, 1]), []
@@ -239,14 +240,19 @@ def test_causal_where_not_bidirectional(mixer):
 
 def test_pools_by_hand():
     lengths, x = torch.tensor([5, 3, 1]), random(3, 5, 2)
-    every, mean, most = (net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval()
-                         for pool in ("none", "mean", "max"))  # fmt: skip
-    z = every.encode(x)
+    nets = {pool: net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval()
+            for pool in ("none", "mean", "max", "last")}  # fmt: skip
+    z = nets["none"].encode(x)
     for row, T in enumerate(lengths.tolist()):
-        same(mean.encode(x, lengths)[row], z[row, :T].sum(0) / T)
-        same(most.encode(x, lengths)[row], z[row, :T].max(0).values)
-    same(mean(x), mean.readout(z.mean(1)))
-    same(most(x), most.readout(z.amax(1)))
+        for pool, wanted in {
+            "mean": z[row, :T].sum(0) / T,
+            "max": z[row, :T].max(0).values,
+            "last": z[row, T - 1],
+        }.items():
+            same(nets[pool].encode(x, lengths)[row], wanted)
+    same(nets["mean"](x), nets["mean"].readout(z.mean(1)))
+    same(nets["max"](x), nets["max"].readout(z.amax(1)))
+    same(nets["last"](x), nets["last"].readout(z[:, -1]))
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -260,8 +266,8 @@ def test_last_outputs(count):
 
 
 def test_tokens_are_one_hot_vectors():
-    net, tokens = net_of("rotrnn", head="mlp").eval(), strings(V, 2, 7)
-    twin = net_of("rotrnn", head="mlp", vocab_size=None, columns=V).eval()
+    net, tokens = net_of("rotrnn", head="mlp_gelu").eval(), strings(V, 2, 7)
+    twin = net_of("rotrnn", head="mlp_gelu", vocab_size=None, columns=V).eval()
     twin.load_state_dict(net.state_dict())
     same(net(tokens), twin(nn.functional.one_hot(tokens, V).double()))
 
@@ -401,6 +407,7 @@ def test_a_parameter_that_is_not_there_is_noticed():
         ({"gate": "glu"}, "gate is one of half_glu1, .*, got 'glu'"),
         ({"activation": "tanh"}, "activation is one of gelu, .*, got 'tanh'"),
         ({"dropout": 1.0}, "0 <= dropout < 1, got 1.0"),
+        ({"momentum": 1.5}, "0 <= momentum < 1, got 1.5"),
         ({"ff": -1}, "ff must be a whole number, at least 0.* got -1"),
         ({"epsilon": -1.0}, "epsilon must be a finite number, at least 0.* got -1.0"),
         ({"place": "skip", "residual": False}, "place 'skip' stands on the residual, got residual=False"),
@@ -414,13 +421,13 @@ def test_blocks_that_cannot_be_built(options, message):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"pool": "sum"}, "pool is one of mean, max, none, got 'sum'"),
+        ({"pool": "sum"}, "pool is one of mean, max, last, none, got 'sum'"),
         ({"columns": 2}, "give vocab_size or columns, got 6 and 2"),
         ({"vocab_size": None}, "got None and None"),
         ({"layers": 0}, "layers must be .* got 0"),
         ({"last_outputs": 3}, "for pool 'none', got 3 and 'mean'"),
         ({"last_outputs": 0, "pool": "none"}, "got 0 and 'none'"),
-        ({"head": "deep"}, "head is one of linear, mlp, got 'deep'"),
+        ({"head": "deep"}, "head is one of linear, mlp, mlp_gelu, got 'deep'"),
     ],
 )
 def test_networks_that_cannot_be_built(options, message):

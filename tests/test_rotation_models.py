@@ -1,4 +1,4 @@
-"""RotRNN, LRU and S5: scan and steps give the same numbers; each against dense matrices; the lemmas of paper 001."""
+"""RotRNN, LRU and S5: three forms, one set of numbers; each against dense matrices; the lemmas of paper 001."""
 
 import math
 
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.func import functional_call
 
+from lrnnlab.models import lru as lru_module
 from lrnnlab.models import network
 from lrnnlab.models.hippo import legs
 from lrnnlab.models.lru import LRU, ring_decay
@@ -21,6 +22,7 @@ D, TWO = 3, {"bidirectional": True}
 ROT = {"state": 8, "heads": 2}
 KINDS = {
     "rotrnn": (RotRNN, ROT),
+    "rotrnn released": (RotRNN, {**ROT, "init": "released"}),
     "rotrnn absorbed": (RotRNN, {**ROT, "rotation": "absorbed"}),
     "rotrnn paper, c = 1/2": (RotRNN, {**ROT, "normaliser": "paper", "c": 0.5}),
     "rotrnn none": (RotRNN, {**ROT, "normaliser": "none"}),
@@ -31,7 +33,8 @@ KINDS = {
     "lru recomputed, bidirectional": (LRU, {"state": 5, "normaliser": "recomputed", **TWO}),
     "lru none": (LRU, {"state": 1, "normaliser": "none"}),
     "s5": (S5, {"state": 6}),
-    "s5 blocks, bidirectional": (S5, {"state": 8, "blocks": 2, **TWO}),
+    "s5 blocks, bidirectional": (S5, {"state": 8, "blocks": 2, "C_init": "lecun_normal", **TWO}),
+    "s5 complex, clip": (S5, {"state": 4, "C_init": "complex_normal", "clip": True, "dt": (0.1, 2.0)}),
 }
 ONE_WAY = [name for name, (_, options) in KINDS.items() if not options.get("bidirectional")]
 
@@ -71,11 +74,14 @@ def weights(layer):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.sampled_from(ONE_WAY), st.integers(1, 3), st.integers(1, 45), st.integers(0, 10**6))
-def test_scan_and_steps_agree(name, B, T, seed):
+@given(st.sampled_from(list(KINDS)), st.integers(1, 3), st.integers(1, 45), st.integers(0, 10**6))
+def test_scan_convolution_and_steps_agree(name, B, T, seed):
     layer, z = layer_of(name, seed % 7), inputs(B, T, D, seed=seed)
     with torch.no_grad():
-        same(stepped(layer, z), layer(z))
+        y = layer(z)
+        same(layer.convolve(z), y)
+        if name in ONE_WAY:
+            same(stepped(layer, z), y)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -83,7 +89,16 @@ def test_the_forms_agree_in_single_precision_and_at_length(name):
     layer, z = layer_of(name).float(), inputs(2, 1023, D).float()
     with torch.no_grad():
         y = layer(z)
+        assert float((layer.convolve(z) - y).abs().max()) < 2e-4 * float(y.abs().max())
         assert float((layer.double()(z.double()) - y).abs().max()) < 2e-4 * float(y.abs().max())
+
+
+@pytest.mark.parametrize("name", ["rotrnn", "s5 blocks, bidirectional"])
+def test_a_convolution_that_wraps_around_is_noticed(name, monkeypatch):
+    monkeypatch.setattr(lru_module, "fast_length", lambda n: (n + 1) // 2)
+    layer, z = layer_of(name), inputs(2, 21, D)
+    with torch.no_grad():
+        assert float((layer.convolve(z) - layer(z)).abs().max()) > 1e-3
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -97,7 +112,7 @@ def test_backends_tokens_and_empty_batches(name):
         same(layer(table[tokens]), y)
         assert transitions is None
         for z in (inputs(2, 0, D), inputs(0, 5, D)):
-            assert layer(z).shape == z.shape
+            assert layer(z).shape == layer.convolve(z).shape == z.shape
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -118,11 +133,17 @@ def test_the_kernel_is_the_impulse_response(name):
     impulses[:, 0] = torch.eye(D, dtype=torch.float64)
     with torch.no_grad():
         answer = layer(impulses) - layer(torch.zeros_like(impulses)) - layer.skip * impulses  # (in, T, out)
-        if name not in ONE_WAY:  # the way back ends at the impulse, and sees it: what one step the other way gives
-            system = layer.system()
-            b = torch.view_as_complex((torch.eye(D, dtype=torch.float64) @ system.B.mT).unflatten(-1, (-1, 2)))
-            answer[:, 0] -= torch.view_as_real(b).flatten(-2) @ system.C[1].mT
-        same(layer.kernel(T).permute(2, 0, 1), answer)
+        forward = layer.kernel(T)
+        if name in ONE_WAY:
+            same(forward.permute(2, 0, 1), answer)
+            with pytest.raises(ValueError, match="a direction that this layer has not"):
+                layer.kernel(T, backward=True)
+        else:
+            answer[:, 0] -= layer.kernel(1, backward=True)[0].T  # the way back ends at the impulse, and sees it
+            same(forward.permute(2, 0, 1), answer)
+            flipped = layer(impulses.flip(1)).flip(1) - layer.skip * impulses
+            flipped[:, 0] -= forward[0].T
+            same(layer.kernel(T, backward=True).permute(2, 0, 1), flipped)
 
 
 # --- against dense matrices -----------------------------------------------------------------------------------------
@@ -225,6 +246,14 @@ def test_s5_starts_as_the_normal_part_of_hippo():
     with torch.no_grad():
         x = 2 * (layer.hidden(z)[0].numpy() @ turned.T).real
     same(x, dense_run(step, b, np.zeros(2 * n)), 1e-5)  # eigenvalues are kept in single precision
+
+
+def test_clip_keeps_s5_from_growing():
+    layer = layer_of("s5 complex, clip")
+    layer.Lambda_re.data.fill_(0.5)
+    assert (layer.system().log.real < 0).all()
+    layer.clip = False
+    assert (layer.system().log.real > 0).all()
 
 
 # --- the lemmas of paper 001 ----------------------------------------------------------------------------------------
@@ -358,11 +387,17 @@ def deviation(p, wanted):
 
 
 def test_rotrnn_starts():
-    layer = seeded(RotRNN, 40, state=2000, heads=500, gamma=(0.1, 0.9), theta=0.5)
-    assert uniform(layer.gamma().detach() ** 2, 0.01, 0.81)
-    assert not uniform(layer.gamma_log.detach(), *(math.log(-math.log(g)) for g in (0.9, 0.1)))
-    assert uniform(layer.theta.detach(), 0, 0.5)
-    assert deviation(layer.B, 40**-0.5) and deviation(layer.C, 2000**-0.5) and deviation(layer.M, 1)
+    paper, released = (
+        seeded(RotRNN, 40, state=2000, heads=500, init=init, gamma=(0.1, 0.9), theta=0.5)
+        for init in ("paper", "released")
+    )
+    assert uniform(paper.gamma().detach() ** 2, 0.01, 0.81)
+    assert not uniform(released.gamma().detach() ** 2, 0.01, 0.81)
+    ends = [math.log(-math.log(g)) for g in (0.9, 0.1)]
+    assert uniform(released.gamma_log.detach(), *ends) and not uniform(paper.gamma_log.detach(), *ends)
+    assert uniform(paper.theta.detach(), 0, 0.5) and uniform(released.theta.detach(), 0, 0.5)
+    assert deviation(paper.B, 40**-0.5) and deviation(paper.C, 2000**-0.5) and deviation(paper.M, 1)
+    assert deviation(released.B, 2040**-0.5) and deviation(released.C, 2040**-0.5)
 
 
 def test_lru_starts():
@@ -377,7 +412,9 @@ def test_s5_starts():
     layer = seeded(S5, 30, state=512, blocks=4, dt=(0.01, 1.0))
     assert uniform(layer.log_step.detach(), math.log(0.01), 0)
     assert deviation(layer.B, 1024**-0.5)  # V* spreads variance 1/N over two parts
-    assert deviation(layer.C, 512**-0.5)
+    for init, each in {"trunc_standard_normal": 1 / 512, "lecun_normal": 1 / 512 / 30, "complex_normal": 0.5}.items():
+        C = seeded(S5, 30, state=512, blocks=4, C_init=init).C
+        assert deviation(C, each**0.5), init
 
 
 def test_a_ring_near_1_is_drawn_exactly():
@@ -385,9 +422,21 @@ def test_a_ring_near_1_is_drawn_exactly():
     assert uniform(modulus**2, 0.9999**2, 0.99999**2)
 
 
+class Form(torch.nn.Module):
+    """One of a layer's forms as a module: z -> y."""
+
+    def __init__(self, layer, convolved):
+        super().__init__()
+        self.layer, self.convolved = layer, convolved
+
+    def forward(self, z):
+        return self.layer.convolve(z) if self.convolved else self.layer(z)
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_gradients(name):
-    form, z = layer_of(name), inputs(1, 7, D).requires_grad_()
+@pytest.mark.parametrize("convolved", [False, True])
+def test_gradients(name, convolved):
+    form, z = Form(layer_of(name), convolved), inputs(1, 7, D).requires_grad_()
     names, values = zip(*((key, p.detach().requires_grad_()) for key, p in form.named_parameters()))
     assert torch.autograd.gradcheck(
         lambda z, *values: functional_call(form, dict(zip(names, values)), (z,)), (z, *values), fast_mode=True
@@ -435,19 +484,21 @@ def test_weights_come_from_the_generator_and_can_be_kept(name):
     [
         (RotRNN, {"state": 6, "heads": 2}, "multiple of 2 heads .*, got state 6, heads 2"),
         (RotRNN, {"heads": 0}, "got state 64, heads 0"),
+        (RotRNN, {"init": "glorot"}, "init is one of paper, released, got 'glorot'"),
         (RotRNN, {"rotation": "cayley"}, "rotation is one of expm, absorbed, got 'cayley'"),
         (RotRNN, {"normaliser": "learned"}, "normaliser is one of corrected, paper, none, got 'learned'"),
         (RotRNN, {"start": "one"}, "start is one of zero, random, got 'one'"),
         (RotRNN, {"c": 0.0}, "0 < c < inf, got 0.0"),
         (RotRNN, {"theta": math.inf}, "0 < theta < inf, got inf"),
         (RotRNN, {"gamma": (0.5, 1.0)}, r"got \(0.5, 1.0\)"),
-        (RotRNN, {"gamma": (0.9, 0.5)}, r"got \(0.9, 0.5\)"),
+        (RotRNN, {"gamma": (0.9, 0.5), "init": "released"}, r"got \(0.9, 0.5\)"),
         (RotRNN, {"start": "random", **TWO}, "'random' is for one direction"),
         (LRU, {"state": 0}, "at least 1, got 0"),
         (LRU, {"normaliser": "xi"}, "learned, recomputed or none, got 'xi'"),
         (LRU, {"phase": 0}, "0 < phase < inf, got 0"),
         (LRU, {"modulus": (0.0, 0.9)}, r"got \(0.0, 0.9\)"),
         (S5, {"state": 10, "blocks": 4}, "multiple of 2 blocks .*, got state 10, blocks 4"),
+        (S5, {"C_init": "zeros"}, "got 'zeros'"),
         (S5, {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
     ],
 )

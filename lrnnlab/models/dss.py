@@ -15,16 +15,17 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.base import check_sizes
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import vandermonde
+
+SPACING = {"lin": math.pi, "two_pi": 2 * math.pi}
 
 
 class DSS(KernelMixer):
     """One DSS_exp layer: Lambda = -exp(log_decay) + i frequency (N,), log_dt (D,), W (D, N) complex.
 
-    Lambda_n starts at -1/2 + i pi n, Re and Im of W standard normal (released code; paper, App. A.6: 2 pi i n).
+    Re and Im of W start standard normal (released code).
 
     Parameters
     ----------
@@ -32,6 +33,9 @@ class DSS(KernelMixer):
         D.
     state : int
         N.
+    init : str
+        Lambda_n at the start is -1/2 + i pi n (``"lin"``, the released code) or -1/2 + 2 pi i n (``"two_pi"``, the
+        paper, App. A.6).
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them.  Table 7 has (1e-4, 1e-2).
     bidirectional : bool
@@ -52,20 +56,25 @@ class DSS(KernelMixer):
         width: int,
         *,
         state: int = 64,
+        init: str = "lin",
         dt: tuple[float, float] = (1e-3, 0.1),
         bidirectional: bool = False,
         max_kernel: int | None = None,
     ):
         super().__init__(width, bidirectional, max_kernel)
-        check_sizes(state=state)
+        if init not in SPACING:
+            raise ValueError(f"init is one of {', '.join(SPACING)}, got {init!r}")
+        if state < 1:
+            raise ValueError(f"the state size is at least 1, got {state}")
+        self.init = init
         self.log_decay = nn.Parameter(torch.full((state,), math.log(0.5)))
-        frequency = math.pi * torch.arange(state, dtype=torch.float64)
+        frequency = SPACING[init] * torch.arange(state, dtype=torch.float64)
         self.frequency = nn.Parameter(frequency.to(torch.get_default_dtype()))
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
         self.W = nn.Parameter(torch.randn(self.directions, width, state, 2))
 
     def extra_repr(self) -> str:
-        return f"state={len(self.log_decay)}"
+        return f"init={self.init!r}, state={len(self.log_decay)}"
 
     def _system(self) -> tuple[Tensor, Tensor]:
         """dt Lambda (D, N), and the weights of the DLR that this layer is, (S, D, N)."""

@@ -4,7 +4,8 @@
     y_t = Re(C x_t) + skip * u_t          (bidirectional: + Re(C' x'_t), x' the same recurrence run from the end)
 
 RotRNN, LRU and S5 are this sentence; they differ in where lambda, B and C come from.  A pair of real states turned by
-a rotation is one complex mode, x1 + i x2 times gamma e^(i theta), so all three run on the diagonal scan.
+a rotation is one complex mode, x1 + i x2 times gamma e^(i theta), so all three run on the diagonal scan, and being
+time-invariant all three are convolutions too.
 
 B and C are kept as real matrices with real and imaginary parts in turn: row 2k of B drives Re x_k, row 2k+1 Im x_k.
 For a RotRNN these are B and C themselves.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -25,7 +27,7 @@ from torch import Tensor, nn
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_normal, pair_parameter
 from lrnnlab.scans import linear_scan
-from lrnnlab.scans.convolution import vandermonde
+from lrnnlab.scans.convolution import fast_length, vandermonde
 
 
 class Modes(NamedTuple):
@@ -80,21 +82,31 @@ class ModalRecurrence(Recurrence):
         b = system.drive(z)
         if tokens is not None:
             z, b = z[tokens], b[tokens]
-        return self._read(self._states(system, b), system.C, z)
+        return self._read(self._states(system, b, self._scan), system.C, z)
+
+    def convolve(self, z: Tensor) -> Tensor:
+        """``forward`` as a convolution, by FFT over the modes: z (B,T,D) -> y (B,T,D).
+
+        Rounding errors are small against the largest states and flow back in time; the scan is exact in both respects.
+        """
+        system = self.system()
+        return self._read(self._states(system, system.drive(z), _by_fft), system.C, z)
 
     def hidden(self, z: Tensor) -> Tensor:
         """The states x of inputs z (B,T,D): (B,T,K) complex, or (B,T,2K), forward and backward, if bidirectional."""
         system = self.system()
-        return torch.cat(self._states(system, system.drive(z)), -1)
+        return torch.cat(self._states(system, system.drive(z), self._scan), -1)
 
-    def kernel(self, T: int) -> Tensor:
-        """The impulse response C lambda^l B, l = 0 ... T-1, forward and without the skip: (T, D, D), real.
+    def kernel(self, T: int, *, backward: bool = False) -> Tensor:
+        """The impulse response C lambda^l B, l = 0 ... T-1, of one direction without the skip: (T, D, D), real.
 
         Element [l, i, j] is what input j adds to output i after l steps.
         """
+        if backward and not self.bidirectional:
+            raise ValueError("backward=True asks for the kernel of a direction that this layer has not")
         system = self.system()
         B = torch.view_as_complex(system.B.unflatten(0, (-1, 2)).movedim(1, -1).contiguous())  # (K, D)
-        C = torch.view_as_complex(system.C[0].unflatten(-1, (-1, 2)).contiguous())  # (D, K)
+        C = torch.view_as_complex(system.C[int(backward)].unflatten(-1, (-1, 2)).contiguous())  # (D, K)
         return torch.einsum("ik,kl,kj->lij", C.conj(), system.powers(T), B).real
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,12 +116,15 @@ class ModalRecurrence(Recurrence):
         state = system.log.exp() * state + system.drive(z_t)
         return state, self._read([state], system.C, z_t)
 
-    def _states(self, system: Modes, b: Tensor) -> list[Tensor]:
+    def _scan(self, system: Modes, b: Tensor, x0: Tensor) -> Tensor:
+        return linear_scan(system.log.exp(), b, x0, backend=self.backend)
+
+    def _states(self, system: Modes, b: Tensor, solve: Callable) -> list[Tensor]:
         """The states (B,T,K) of each direction."""
         x0 = self.initial(len(b))
-        states = [linear_scan(system.log.exp(), b, x0, backend=self.backend)]
+        states = [solve(system, b, x0)]
         if self.bidirectional:
-            states.append(linear_scan(system.log.exp(), b.flip(1), x0, backend=self.backend).flip(1))
+            states.append(solve(system, b.flip(1), x0).flip(1))
         return states
 
     def _read(self, states: list[Tensor], C: Tensor, z: Tensor) -> Tensor:
@@ -120,6 +135,24 @@ class ModalRecurrence(Recurrence):
         return y
 
 
+def _by_fft(system: Modes, b: Tensor, x0: Tensor) -> Tensor:
+    """x_t = sum_s lambda^s b_{t-s} + lambda^t x_0 on a ring so long that nothing comes round."""
+    if not b.numel():  # the FFT refuses an empty batch
+        return b.clone()
+    T = b.shape[1]
+    powers = system.powers(T + 1).mT  # (T + 1, K)
+    n = fast_length(2 * T - 1)
+    spectrum = torch.fft.fft(b, n, dim=1) * torch.fft.fft(powers[:-1], n, dim=0)
+    return torch.fft.ifft(spectrum, dim=1)[:, :T] + powers[1:] * x0.unsqueeze(1)
+
+
+def check_modulus(modulus: tuple[float, float]) -> None:
+    """``ValueError`` unless 0 < low <= high < 1."""
+    low, high = modulus
+    if not 0 < low <= high < 1:
+        raise ValueError(f"the range of moduli needs 0 < low <= high < 1, got {modulus}")
+
+
 def ring_decay(count: int, modulus: tuple[float, float]) -> Tensor:
     """g, (count,), such that exp(-e^g) is the modulus of a point drawn uniformly from a ring (001, App. C).
 
@@ -127,10 +160,8 @@ def ring_decay(count: int, modulus: tuple[float, float]) -> Tensor:
     >>> bool((torch.exp(-ring_decay(1000, (0.5, 0.9)).exp()) > 0.4999).all())
     True
     """
-    low, high = modulus
-    if not 0 < low <= high < 1:
-        raise ValueError(f"the range of moduli needs 0 < low <= high < 1, got {modulus}")
-    low, high = low**2, high**2
+    check_modulus(modulus)
+    low, high = (r**2 for r in modulus)
     squared = torch.rand(count, dtype=torch.float64) * (high - low) + low
     return torch.log(-0.5 * torch.log(squared)).to(torch.get_default_dtype())
 
@@ -164,8 +195,8 @@ class LRU(ModalRecurrence):
     --------
     >>> import torch
     >>> layer = LRU(3, state=4)
-    >>> layer(torch.zeros(2, 5, 3)).shape
-    torch.Size([2, 5, 3])
+    >>> layer.hidden(torch.zeros(2, 5, 3)).shape, layer.kernel(10).shape
+    (torch.Size([2, 5, 4]), torch.Size([10, 3, 3]))
     """
 
     def __init__(

@@ -25,7 +25,7 @@ gives, a what the feed-forward part is given, A transition.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,13 +34,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among, checked, number, shown, whole_number
+from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
     "relu": F.relu,
+    "silu": F.silu,
     "identity": lambda y: y,
 }
 GATES = {  # of a = activation(y): which linear maps a gate has, and what it gives
@@ -52,8 +53,21 @@ GATES = {  # of a = activation(y): which linear maps a gate has, and what it giv
 }
 PLACES = ("pre", "post", "skip", "output")
 NORMS = ("batch", "layer", "none")
+POOLS = ("mean", "max", "last", "none")
+HEADS = {"linear": None, "mlp": nn.ReLU, "mlp_gelu": nn.GELU}
 PAPER_001 = {"norm": "batch", "gate": "half_glu1", "activation": "gelu"}  # a block as in the code released with it
 PAPER_004 = {"place": "post", "gate": "linear", "activation": "gelu"}
+
+
+def among(name: str, value: str, options: Iterable[str]) -> None:
+    """ValueError unless ``value`` is one of the ``options``.
+
+    >>> among("gate", "glu", GATES)
+    Traceback (most recent call last):
+    ValueError: gate is one of half_glu1, half_glu2, full_glu, linear, none, got 'glu'
+    """
+    if value not in options:
+        raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
 
 
 class SharedDropout(Module):
@@ -163,6 +177,9 @@ class Block(Module):
         ``ff_map(inputs, outputs)`` makes its maps.
     epsilon : float
         Of layer norm; App. C.1 of paper 003 needs 0.
+    momentum : float
+        How much of batch norm's running mean stays at a step: 0.95 in the code released with paper 001 (torch's own
+        momentum is one minus this).
 
     Examples
     --------
@@ -189,6 +206,7 @@ class Block(Module):
         ff_activation: str = "relu",
         ff_map: Callable[[int, int], nn.Linear] = nn.Linear,
         epsilon: float = 1e-5,
+        momentum: float = 0.95,
     ):
         super().__init__()
         among("norm", norm, NORMS)
@@ -198,9 +216,11 @@ class Block(Module):
         check_sizes(width=width)
         whole_number(ff, 0, "ff")
         number(epsilon, "epsilon", 0, 1)
+        if not 0 <= momentum < 1:
+            raise ValueError(f"momentum needs 0 <= momentum < 1, got {momentum}")
         self.mixer, self.place, self.residual = mixer, place, residual
         make_norm = {
-            "batch": lambda: nn.BatchNorm1d(width, momentum=1 - 0.95),  # as released with paper 001
+            "batch": lambda: nn.BatchNorm1d(width, momentum=1 - momentum),
             "layer": lambda: nn.LayerNorm(width, eps=epsilon),
             "none": nn.Identity,
         }[norm]
@@ -310,11 +330,11 @@ class Net(Module):
     epsilon : float
         Of that LayerNorm.
     pool : str
-        Over time, ``"mean"``, ``"max"``, or ``"none"``: outputs at every position.
+        Over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
     last_outputs : int, optional
         L', with ``pool="none"``: only the last L' positions (paper 004).
     head : str
-        The readout: ``"linear"`` or ``"mlp"`` (Linear, ReLU, Linear).
+        The readout: ``"linear"``, ``"mlp"`` (Linear, ReLU, Linear) or ``"mlp_gelu"`` (Linear, GELU, Linear).
 
     Raises
     ------
@@ -352,8 +372,8 @@ class Net(Module):
         head: str = "linear",
     ):
         super().__init__()
-        among("pool", pool, ("mean", "max", "none"))
-        among("head", head, ("linear", "mlp"))
+        among("pool", pool, POOLS)
+        among("head", head, HEADS)
         among("encoder", encoder, ("embedding", "linear"))
         if (vocab_size is None) == (columns is None):
             raise ValueError(f"give vocab_size or columns, got {vocab_size} and {columns}")
@@ -370,7 +390,8 @@ class Net(Module):
         rows = vocab_size or columns or 0
         self.encoder = nn.Embedding(rows, inputs or width) if embeds else nn.Linear(rows, inputs or width)
         self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
-        hidden = [nn.Linear(width, width), nn.ReLU()] if head == "mlp" else []
+        bend = HEADS[head]
+        hidden = [] if bend is None else [nn.Linear(width, width), bend()]
         self.head = None if outputs is None else nn.Sequential(*hidden, nn.Linear(width, outputs))
 
     # --- its parts by the names they have in the papers ---------------------------------------------------------------
@@ -414,13 +435,15 @@ class Net(Module):
         self.check(inputs)
         mask = None if lengths is None else true_positions(lengths, inputs)
         x = self.final_norm(self._through(inputs, mask))
-        if self.pool == "none":
-            return x if self.last_outputs is None else last_positions(x, lengths, self.last_outputs)
+        if self.pool == "mean":
+            if mask is None or lengths is None:
+                return x.mean(1)
+            return x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
         if self.pool == "max":
             return x.amax(1) if mask is None else x.masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
-        if mask is None or lengths is None:
-            return x.mean(1)
-        return x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / lengths.unsqueeze(1)
+        if self.pool == "last":
+            return last_positions(x, lengths, 1).squeeze(1)
+        return x if self.last_outputs is None else last_positions(x, lengths, self.last_outputs)
 
     def states(self, inputs: Tensor) -> Tensor:
         """What comes out of the last block, (B,T,D); the state x_1 ... x_T of a linear recurrence that stands alone."""

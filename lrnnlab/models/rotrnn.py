@@ -25,8 +25,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
-from lrnnlab.models.lru import LRU, ModalRecurrence, Modes, real_part, remaining_power, ring_decay
+from lrnnlab.models.lru import LRU, ModalRecurrence, Modes, check_modulus, real_part, remaining_power, ring_decay
 
 
 class RotRNN(ModalRecurrence):
@@ -42,6 +41,9 @@ class RotRNN(ModalRecurrence):
         N, the real numbers in the state of all heads together.
     heads : int
         h, the recurrences side by side; N/h, the size of a head, is even.
+    init : str
+        ``"paper"`` (App. C: gamma^2 uniform, B and C of variance 1/D and 1/N) or ``"released"`` (log(-log gamma)
+        uniform, B and C of variance 1/(D + N)).  xi cancels the size of B, so its variance only sets its pace.
     gamma : (float, float)
         (low, high), the range that the decays start in.
     theta : float
@@ -62,8 +64,8 @@ class RotRNN(ModalRecurrence):
     --------
     >>> import torch
     >>> layer = RotRNN(3, state=8, heads=2)
-    >>> layer(torch.zeros(2, 5, 3)).shape, layer.transition().shape
-    (torch.Size([2, 5, 3]), torch.Size([2, 4, 4]))
+    >>> layer.hidden(torch.zeros(2, 5, 3)).shape, layer.kernel(10).shape
+    (torch.Size([2, 5, 8]), torch.Size([10, 3, 3]))
     """
 
     recurrent_parameters = ("gamma_log", "B")
@@ -74,6 +76,7 @@ class RotRNN(ModalRecurrence):
         *,
         state: int = 64,
         heads: int = 8,
+        init: str = "paper",
         gamma: tuple[float, float] = (0.5, 0.999),
         theta: float = 2 * math.pi,
         rotation: str = "expm",
@@ -83,15 +86,16 @@ class RotRNN(ModalRecurrence):
         bidirectional: bool = False,
     ):
         super().__init__(width, bidirectional)
-        _check(state, heads, theta, rotation, normaliser, c, start, bidirectional)
+        _check(state, heads, init, theta, rotation, normaliser, c, start, bidirectional)
         self.modes, self.heads, self.rotation, self.normaliser, self.c = state // 2, heads, rotation, normaliser, c
         n = state // heads
-        self.gamma_log = nn.Parameter(ring_decay(heads, gamma))
+        released = init == "released"
+        self.gamma_log = nn.Parameter((_loglog_decay if released else ring_decay)(heads, gamma))
         self.theta = nn.Parameter(theta * torch.rand(heads, n // 2))
         if rotation == "expm":
             self.M = nn.Parameter(torch.randn(heads, n, n))
-        self.B = nn.Parameter(torch.randn(heads, n, width) / width**0.5)
-        self.C = nn.Parameter(torch.randn(self.directions, width, state) / state**0.5)
+        self.B = nn.Parameter(torch.randn(heads, n, width) / (width + released * state) ** 0.5)
+        self.C = nn.Parameter(torch.randn(self.directions, width, state) / (state + released * width) ** 0.5)
         x0 = torch.randn(heads, n) if start == "random" else torch.zeros(heads, n)
         self.register_buffer("x0", c**0.5 * nn.functional.normalize(x0, dim=-1))
 
@@ -180,13 +184,26 @@ def lru_as_rotrnn(lru: LRU) -> RotRNN:
     return twin
 
 
-def _check(state, heads, theta, rotation, normaliser, c, start, bidirectional) -> None:
+def _loglog_decay(heads: int, gamma: tuple[float, float]) -> Tensor:
+    """gamma_log, (h,), uniform between the two ends, as released."""
+    check_modulus(gamma)
+    low, high = (math.log(-math.log(g)) for g in gamma)
+    return high + (low - high) * torch.rand(heads)
+
+
+def _check(state, heads, init, theta, rotation, normaliser, c, start, bidirectional) -> None:
     """``ValueError`` unless a RotRNN can be built like this."""
     if heads < 1 or state < 2 * heads or state % (2 * heads):
         raise ValueError(f"state is a multiple of 2 heads (pairs of states), got state {state}, heads {heads}")
-    among("rotation", rotation, ("expm", "absorbed"))
-    among("normaliser", normaliser, ("corrected", "paper", "none"))
-    among("start", start, ("zero", "random"))
+    named = {
+        "init": (init, ("paper", "released")),
+        "rotation": (rotation, ("expm", "absorbed")),
+        "normaliser": (normaliser, ("corrected", "paper", "none")),
+        "start": (start, ("zero", "random")),
+    }
+    for name, (value, options) in named.items():
+        if value not in options:
+            raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
     for name, value in {"theta": theta, "c": c}.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} needs 0 < {name} < inf, got {value}")

@@ -25,7 +25,7 @@ def add_start(layer: nn.Module, start: str, width: int) -> None:
 
 
 class Vanilla(LinearRecurrence):
-    """One layer of Eq. 2; A starts orthogonal, every singular value 1 (the paper does not say how it does).
+    """One layer of Eq. 2.
 
     ``forward`` is a loop of T products with the one matrix A.  The scans of :mod:`lrnnlab.scans` want one matrix per
     position or symbol; log T rounds of doubling (x += A^k x shifted by k) do six times the arithmetic at T = 40.
@@ -34,6 +34,9 @@ class Vanilla(LinearRecurrence):
     ----------
     width : int
         D.
+    init : str
+        A at the start: ``"orthogonal"`` (uniform, every singular value 1) or ``"gaussian"`` (entries N(0, 1/D), largest
+        eigenvalue near 1).  The paper does not say which it used.
     start : str
         x_0, ``"learned"`` or ``"zero"``.
 
@@ -46,9 +49,15 @@ class Vanilla(LinearRecurrence):
     [[[1.0, 0.0], [0.0, 1.0], [1.0, 5.0]]]
     """
 
-    def __init__(self, width: int, *, start: str = "learned"):
+    def __init__(self, width: int, *, init: str = "orthogonal", start: str = "learned"):
         super().__init__()
-        self.A = nn.Parameter(nn.init.orthogonal_(torch.empty(width, width)))
+        if init not in ("orthogonal", "gaussian"):
+            raise ValueError(f"init is orthogonal or gaussian, got {init!r}")
+        if init == "orthogonal":
+            A = nn.init.orthogonal_(torch.empty(width, width))
+        else:
+            A = torch.randn(width, width) / width**0.5
+        self.A = nn.Parameter(A)
         self.drive = nn.Linear(width, width, bias=False)
         add_start(self, start, width)
 
