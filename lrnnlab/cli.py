@@ -9,14 +9,14 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 import lrnnlab
 from lrnnlab.arguments import Parser
 
 LONG = ("losses", "checks", "curves", "seal")  # parts of a record that --json leaves out
-
-
+OWN = {"book": "lrnnlab.book", "course": "lrnnlab.course.command", "doctor": "lrnnlab.doctor"}  # parse their own arguments
 MOST_SEEDS = 10_000
 
 
@@ -140,27 +140,14 @@ def _let_go_of_stdout(status: int) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    if argv[:1] == ["book"]:
-        from lrnnlab import book  # loads Jupyter's machinery, which the other verbs do without
-
-        return book.main(argv[1:])
-    if argv[:1] == ["course"]:
-        from lrnnlab.course import command
-
-        return command.main(argv[1:])
-    if argv[:1] == ["doctor"]:
-        from lrnnlab import doctor
-
-        return doctor.main(argv[1:])
+    if argv and argv[0] in OWN:  # loaded only now: book needs Jupyter's machinery, which the other verbs do without
+        return import_module(OWN[argv[0]]).main(argv[1:])
     options = _parser().parse_args(argv)
     try:
         return {"copy": _copy, "figures": _figures, "bench": _bench, "reproduce": _reproduce}[options.verb](options)
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("lrnnlab: interrupted", file=sys.stderr)
-        return 130
 
 
 def _reproduce(options: argparse.Namespace) -> int:

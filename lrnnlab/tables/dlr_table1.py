@@ -42,21 +42,19 @@ from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor
-from torch.nn import functional as F
 
 from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
-from lrnnlab.tables.dlr_table2 import CIRCLE
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.dlr_table2 import CIRCLE, fit
+from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted
 from lrnnlab.tables.text import by_cell, grid, in_order, lines, spread, who
 from lrnnlab.tasks.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask, r_squared
-from lrnnlab.training.loop import Trained, train, with_seed
+from lrnnlab.training.loop import Trained, with_seed
 from lrnnlab.training.steady import stream
 
 SHARED = ("dlr", "dss", "attention", "attention_ff", "sgconv", "dlr_real")
@@ -156,21 +154,8 @@ def build_net(setting: dict, seed: int) -> Net:
 
 def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> Trained:
     """The network after training, with R2 on 64 inputs of their own on the way (``watched``)."""
-    task, L, B, device = build_task(setting), setting["length"], setting["batch"], setting["device"]
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"{setting['task']}-{L}, budget paper, needs a GPU, and torch sees none")
-    seen = task.sample(64, L, stream(seed, "atomic/validation")).to(device)
-
-    def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        batch = task.sample(B, L, generator)
-        return batch.inputs.to(device), batch.targets.to(device)
-
-    return train(
-        build_net(setting, seed).to(device), draw_batch, F.mse_loss, generator=stream(seed, "atomic/train"),
-        watch=lambda net, step: {"validation": r_squared(net(seen.inputs), seen.targets)},
-        watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
-        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "schedule")},
-    )  # fmt: skip
+    gpu_if_wanted(setting, f"{setting['task']}-{setting['length']}, budget paper,")
+    return fit(build_net(setting, seed), build_task(setting), setting, seed, "atomic", 64, progress, checkpoint)
 
 
 @torch.no_grad()

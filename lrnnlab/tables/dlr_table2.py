@@ -54,11 +54,11 @@ from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted
 from lrnnlab.tables.text import by_cell, lines, spread, who
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level
-from lrnnlab.tasks.continuous import r_squared
+from lrnnlab.tasks.continuous import ContinuousTask, r_squared
 from lrnnlab.training.loop import Trained, train, with_seed
 from lrnnlab.training.steady import stream
 
@@ -139,17 +139,44 @@ def build_net(setting: dict, seed: int) -> Net:
 
 def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> Trained:
     """The network after training, with R2 on one batch of its own on the way (``watched``)."""
-    task, L, B, device = Shift(), setting["length"], setting["batch"], setting["device"]
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"dlr/table2 at length {L}, budget paper, needs a GPU, and torch sees none")
-    seen = task.sample(B, L, stream(seed, "shift/validation")).to(device)
+    gpu_if_wanted(setting, f"dlr/table2 at length {setting['length']}, budget paper,")
+    return fit(build_net(setting, seed), Shift(), setting, seed, "shift", setting["batch"], progress, checkpoint)
+
+
+def fit(
+    net: Net, task: ContinuousTask, setting: dict, seed: int, purpose: str, shown: int, progress: bool,
+    checkpoint: Path | None,
+) -> Trained:  # fmt: skip
+    """``net`` after training on ``task`` as a setting says, with R2 on ``shown`` inputs of their own on the way.
+
+    Parameters
+    ----------
+    net, task, setting, seed
+        What is trained, on what, how, and the seed of all inputs.
+    purpose : str
+        Names the streams of inputs.
+    shown : int
+        How many inputs R2 is taken on, every so many steps (``watched``).
+    progress : bool
+        Whether to show a bar.
+    checkpoint : Path, optional
+        From where training goes on after a kill.
+
+    Examples
+    --------
+    >>> found = {**setting("dlr", "128", "live"), "steps": 2, "length": 16}
+    >>> fit(build_net(found, 0), Shift(), found, 0, "shift", 4, False, None).steps
+    2
+    """
+    L, device = setting["length"], setting["device"]
+    seen = task.sample(shown, L, stream(seed, f"{purpose}/validation")).to(device)
 
     def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        batch = task.sample(B, L, generator)
-        return batch.inputs.to(device), batch.targets.to(device)
+        batch = task.sample(setting["batch"], L, generator).to(device)
+        return batch.inputs, batch.targets
 
     return train(
-        build_net(setting, seed).to(device), draw_batch, F.mse_loss, generator=stream(seed, "shift/train"),
+        net.to(device), draw_batch, F.mse_loss, generator=stream(seed, f"{purpose}/train"),
         watch=lambda net, step: {"validation": r_squared(net(seen.inputs), seen.targets)},
         watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "schedule")},

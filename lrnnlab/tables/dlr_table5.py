@@ -56,7 +56,7 @@ from lrnnlab.tables import character_text
 from lrnnlab.tables.language import Vocabulary, in_alphabet, learn_vocabulary, ngram_level
 from lrnnlab.tables.regulargpt_table3 import every_character
 from lrnnlab.tables.stand_ins import published
-from lrnnlab.tables.table import Table, by_setting, there
+from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted, there
 from lrnnlab.tables.text import by_cell, grid, lines, spread, who
 from lrnnlab.tasks.long_range import BOOKS, load_books
 from lrnnlab.training.loop import train, with_seed
@@ -199,8 +199,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     (4, True)
     """
     device, T = setting["device"], setting["length"]
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("dlr/table5 at the budget paper needs a GPU, and torch sees none")
+    gpu_if_wanted(setting, "dlr/table5 at the budget paper")
     vocabulary, seen, test, text = texts(setting)
     V = len(vocabulary)
     asked = pieces(test, T)

@@ -46,7 +46,7 @@ from sklearn.preprocessing import StandardScaler
 from lrnnlab.tables import dlr_table4, rotrnn_table1
 from lrnnlab.tables.stand_ins import splits
 from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, one_kind, percent, who
+from lrnnlab.tables.text import by_cell, one_kind, percent, who
 from lrnnlab.tasks.long_range import SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
 
@@ -333,24 +333,6 @@ def _printed(task: str) -> str:
         if value is not None and not pd.isna(value):
             found.append(f"{row} {value:.1f}")
     return ", ".join(found)
-
-
-def table_beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> str:
-    """:func:`beside_nets` as text, in percent; the papers' numbers, of the original data, in a table of their own.
-
-    >>> print(table_beside_nets([], []).splitlines()[0])
-    here: % right on the test items, trivial predictors beside nets (mean over seeds)
-    """
-    rows = beside_nets(levels, nets)
-    body = [{
-        "data": row["data"], **{name: percent(row[name]) for name in ("chance", "majority")},
-        "best trivial": f"{percent(row['trivial'])} ({row['predictor']})",
-        "best net": "" if row["net"] is None else f"{percent(row['net'])} ({row['best_net']})",
-        "least net": "" if row["net"] is None else percent(min(row["nets"].values())), "says": row["says"],
-    } for row in rows]  # fmt: skip
-    paper = [{"task": NAMES[row["task"]], "% right": row["paper"]} for row in rows]
-    return (f"{lines('here: % right on the test items, trivial predictors beside nets (mean over seeds)', body)}\n\n"
-            f"{lines('papers, original data (stand-ins are not comparable with them)', paper)}")  # fmt: skip
 
 
 def line(record: dict) -> str:

@@ -77,7 +77,7 @@ from torch import nn
 
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count
-from lrnnlab.tables.table import Table, by_setting, there
+from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted, there
 from lrnnlab.tables.text import by_cell, grid, in_order, percent, range_in_percent, who
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity, StringTask
@@ -228,8 +228,7 @@ def build_task(setting: dict) -> StringTask:
 
 def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> Trained:
     """The net after training; weights and strings are decided by ``seed``.  ValueError where a GPU is wanted in vain."""
-    if setting["device"] == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"{setting['row']} at the budget paper needs a GPU, and torch sees none")
+    gpu_if_wanted(setting, f"{setting['row']} at the budget paper")
     task = build_task(setting)
     net = make_network(setting["row"], task, seed=seed, **setting["options"]).to(setting["device"])
     return train_strings(

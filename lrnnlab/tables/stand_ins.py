@@ -33,7 +33,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.records import data_folder
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted
 from lrnnlab.tables.text import by_cell, lines, spread
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
@@ -140,8 +140,7 @@ def learn(
         From where training goes on after a kill.
     """
     parts, device, B = splits(setting), setting.get("device", "cpu"), setting["batch"]
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"{setting['task']} at the budget paper needs a GPU, and torch sees none")
+    gpu_if_wanted(setting, f"{setting['task']} at the budget paper")
     data = parts["train"]
 
     def accuracy(net: nn.Module, data: SequenceData, step: int = 1) -> float:

@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from lrnnlab import tasks
 from lrnnlab.models import Net, build
 from lrnnlab.training import Recipe
@@ -201,6 +203,15 @@ def there(found: str, known: Sequence[str], what: str, name: str) -> None:
     if found not in known:
         shown = [*known[:NAMED], f"... ({len(known):,})"] if len(known) > NAMED else known
         raise ValueError(f"{name} has no {what} {found!r}; there are {', '.join(shown)}")
+
+
+def gpu_if_wanted(setting: dict, what: str) -> None:
+    """``ValueError``, which says ``what`` asks for one, where the setting's device is a GPU that torch does not see.
+
+    >>> gpu_if_wanted({"device": "cpu"}, "dlr/table5 at the budget paper")
+    """
+    if setting.get("device") == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"{what} needs a GPU, and torch sees none")
 
 
 def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
