@@ -149,6 +149,8 @@ def test_the_paper_s_setting_needs_a_gpu():
             table3.measure(chosen, 0)
     with pytest.raises(ValueError, match="listops-8192"):
         tables.get("dlr/table3").setting("dlr", "listops-8192", "desk")
+    with pytest.raises(ValueError, match="no task at the budget paper: 'segmentation-32'; there are listops-8192"):
+        tables.get("dlr/table3").setting("dlr", "segmentation-32", "paper")
 
 
 @pytest.fixture(scope="module")

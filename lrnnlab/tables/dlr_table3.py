@@ -49,7 +49,7 @@ from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import Net, blocks
 from lrnnlab.tables.dlr_table4 import GATES
-from lrnnlab.tables.table import Table, by_setting
+from lrnnlab.tables.table import Table, by_setting, there
 from lrnnlab.tables.text import by_cell, in_order, lines, spread, who
 from lrnnlab.tasks.base import python_random
 from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
@@ -93,8 +93,8 @@ def setting(row: str, task: str, budget: str) -> dict:
     ('post', 6)
     """
     kind, size = kind_and_size(task)
-    full = budget == "paper"
-    if full:
+    if budget == "paper":
+        there(task, FULL, "task at the budget paper:", "dlr/table3")  # and none of the desk's
         found = paper_setting(row, kind, size)
     else:
         found = {**desk_setting(row, kind, size), "device": "cpu"}
