@@ -521,7 +521,7 @@ def moved(page, area, control):
 
 def report(latencies):
     median = statistics.median(latencies.values())
-    print(f"from slider to picture: median {median:.0f} ms of {len(latencies)} (aim: 150 ms on two idle cores)")
+    print(f"from slider to picture: median {median:.0f} ms of {len(latencies)} (aim: 90 ms on two idle cores)")
     told = {"median_ms": round(median), "cores": os.cpu_count(), "load": os.getloadavg()[0],
             "widgets": {name: round(ms) for name, ms in latencies.items()}}  # fmt: skip
     (artefacts() / "latency.json").write_text(json.dumps(told, indent=1))
