@@ -1,5 +1,6 @@
 """explore: what is drawn is what was given, the same bytes every time, and widgets follow their controls."""
 
+import asyncio
 import base64
 import io
 import itertools
@@ -549,6 +550,45 @@ def test_one_change_is_one_picture():
     w.controls["k"].notify_change({"name": "value", "old": 1, "new": 2, "type": "change", "owner": w.controls["k"]})
     w.controls["k"].value = 3
     assert calls == [1, 2, 3]
+
+
+def test_what_the_next_key_would_show_is_drawn_while_nothing_else_is_asked(monkeypatch):
+    monkeypatch.setattr(widgets, "IDLE", 0.01)
+    calls = []
+
+    def draw(k, rule):
+        calls.append(k)
+        if k == 5:
+            raise RuntimeError("bad k")
+        return dot(k, 1)
+
+    async def reader():
+        w = widgets.explore(draw, {"k": [1, 2, 3, 4, 5], "rule": ["clip", "release"]}, alt="Nothing.")
+        await asyncio.sleep(0.5)
+        assert calls == [1, 2]
+        w.controls["k"].value = 2
+        assert calls == [1, 2] and w.image.value == show.quick_png(dot(2, 1))
+        w.controls["k"].value = 4  # before anything else is drawn ahead
+        await asyncio.sleep(0.5)
+        assert calls == [1, 2, 4, 5, 3]
+        with pytest.raises(RuntimeError, match="bad k"):  # it is the reader's turn, who is told
+            w.controls["k"].value = 5
+        assert "bad k" in w.sentence.value
+
+    asyncio.run(reader())
+
+
+def test_what_is_slow_to_draw_is_not_drawn_ahead(monkeypatch):
+    monkeypatch.setattr(widgets, "IDLE", 0.01)
+    monkeypatch.setattr(widgets, "SLOW", 0.0)
+    calls = []
+
+    async def reader():
+        widgets.explore(lambda k: calls.append(k) or dot(k, 1), {"k": [1, 2, 3]}, alt="Nothing.")
+        await asyncio.sleep(0.3)
+
+    asyncio.run(reader())
+    assert calls == [1]
 
 
 def test_controls_are_what_their_values_ask_for():

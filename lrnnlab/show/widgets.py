@@ -1,12 +1,16 @@
 """A picture the reader can play with: a plain figure function, at most four controls, a sentence that follows them.
 
-One living ``Image`` gets a new picture at every change (85 ms from key press to picture, half of what a new inline
-figure takes).  Needs ipywidgets, which comes with the extra ``[lab]``.
+One living ``Image`` gets a new picture at every change, half the time that a new inline figure takes; while the kernel has
+nothing to do it draws what the next key would show.  Needs ipywidgets, which comes with the extra ``[lab]``.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
+import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from html import escape
 from numbers import Real
@@ -20,6 +24,9 @@ from lrnnlab.show.output import css_width, quick_png
 MOST = 4  # controls: more is a control panel, not a question
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
 SHORT = 40  # characters: choices that fit on a row of buttons
+IDLE = 0.2  # seconds without a change, after which the neighbours are drawn
+SLOW = 0.25  # seconds: what takes longer to draw is not drawn ahead, because a key would have to wait for it
+KEPT = 12  # pictures
 
 
 class Explorer(ipywidgets.VBox):
@@ -34,6 +41,8 @@ class Explorer(ipywidgets.VBox):
                  say: Callable[..., str] | None, alt: str):
         self._draw, self._say, self._shown, self.alt = draw, say, None, alt
         self.controls = dict(controls)
+        self._kept: deque[tuple[dict, tuple[bytes, int, str]]] = deque(maxlen=KEPT)  # values; picture, width, sentence
+        self._soon: asyncio.TimerHandle | None = None
         # an Image has no alt, and the tooltip that would stand in for it breaks its view in ipywidgets 8.1; so the text
         # goes before the picture, where a screen reader meets it and nobody else does
         told = ipywidgets.HTML(f'<span style="{UNSEEN}">Picture: {escape(alt)}</span>', layout={"height": "0"})
@@ -41,9 +50,9 @@ class Explorer(ipywidgets.VBox):
         self.sentence = ipywidgets.HTML()
         rows = ipywidgets.Box(list(self.controls.values()), layout={"flex_flow": "row wrap", "grid_gap": "0 1.5em"})
         super().__init__([rows, told, self.image, self.sentence])
-        self._redraw(first=True)
+        self._redraw()
         for control in self.controls.values():
-            control.observe(lambda change: self._redraw(), names="value")
+            control.observe(lambda change, control=control: self._redraw(control), names="value")
         # Every picture leaves cycles behind, and a full collection of a chapter's 900,000 objects stops the slider for
         # half a second.  So what is there before the reader moves anything is looked through once, here, and never again.
         gc.collect()
@@ -54,25 +63,58 @@ class Explorer(ipywidgets.VBox):
         """Name -> value of every control."""
         return {name: control.value for name, control in self.controls.items()}
 
-    def _redraw(self, first: bool = False) -> None:
+    def _redraw(self, moved: ipywidgets.Widget | None = None) -> None:
         values = self.values
         if values == self._shown:
             return  # the browser echoes some changes: one change, one picture
         self._shown = values
         try:
-            figure = self._draw(**values)
-            picture, said = quick_png(figure), self._say(**values) if self._say else ""
-            self.image.layout.width = f"{css_width(figure)}px"
+            began = time.perf_counter()
+            picture, width, said = self._made(values)
+            self.image.layout.width = f"{width}px"
             self.image.value = picture
-            self.sentence.value = _status(said)
+            self.sentence.value = said
         except BaseException as error:
             # a ValueError beside a text box is an answer to what was typed; all else is our mistake and goes on up
             typed = any(isinstance(control, ipywidgets.Text) for control in self.controls.values())
-            theirs = isinstance(error, ValueError) and typed and not first
+            theirs = isinstance(error, ValueError) and typed and moved is not None
             message = str(error) if theirs else f"{type(error).__name__}: {error}"
             self.sentence.value = _alert(f"{message.rstrip('.')}. The picture above is still the one before.")
             if not theirs:
                 raise
+        else:
+            if time.perf_counter() - began < SLOW:
+                self._look_ahead([moved] if moved else list(self.controls.values()))
+
+    def _made(self, values: dict) -> tuple[bytes, int, str]:
+        """Picture, width and sentence for these values, kept or new."""
+        made = next((made for asked, made in self._kept if asked == values), None)
+        if made is None:
+            figure = self._draw(**values)
+            made = quick_png(figure), css_width(figure), _status(self._say(**values) if self._say else "")
+            self._kept.append((values, made))
+        return made
+
+    def _look_ahead(self, controls: list[ipywidgets.Widget]) -> None:
+        """Draw what lies beside the present values of these controls, one by one, when the kernel waits; else nothing."""
+        if self._soon:
+            self._soon.cancel()
+        with contextlib.suppress(RuntimeError):  # no event loop: a test, or a page of the site
+            self._soon = asyncio.get_running_loop().call_later(IDLE, self._draw_one, self._beside(controls))
+
+    def _beside(self, controls: list[ipywidgets.Widget]) -> list[dict]:
+        found = []
+        for name, control in self.controls.items():
+            if control in controls and isinstance(control, ipywidgets.SelectionSlider):
+                at, options = control.index, control.options  # plain numbers
+                found += [{**self.values, name: options[i]} for i in (at + 1, at - 1) if 0 <= i < len(options)]
+        return found
+
+    def _draw_one(self, waiting: list[dict]) -> None:
+        if waiting:
+            with contextlib.suppress(Exception):  # who asks for it will be told
+                self._made(waiting[0])
+            self._soon = asyncio.get_running_loop().call_later(IDLE / 10, self._draw_one, waiting[1:])
 
 
 def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sentence: Callable[..., str] | None = None,
