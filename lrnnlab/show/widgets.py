@@ -42,7 +42,6 @@ class Explorer(ipywidgets.VBox):
         self._draw, self._say, self._shown, self.alt = draw, say, None, alt
         self.controls = dict(controls)
         self._kept: deque[tuple[dict, tuple[bytes, int, str]]] = deque(maxlen=KEPT)  # values; picture, width, sentence
-        self._soon: asyncio.TimerHandle | None = None
         # an Image has no alt, and the tooltip that would stand in for it breaks its view in ipywidgets 8.1; so the text
         # goes before the picture, where a screen reader meets it and nobody else does
         told = ipywidgets.HTML(f'<span style="{UNSEEN}">Picture: {escape(alt)}</span>', layout={"height": "0"})
@@ -96,11 +95,10 @@ class Explorer(ipywidgets.VBox):
         return made
 
     def _look_ahead(self, controls: list[ipywidgets.Widget]) -> None:
-        """Draw what lies beside the present values of these controls, one by one, when the kernel waits; else nothing."""
-        if self._soon:
-            self._soon.cancel()
-        with contextlib.suppress(RuntimeError):  # no event loop: a test, or a page of the site
-            self._soon = asyncio.get_running_loop().call_later(IDLE, self._draw_one, self._beside(controls))
+        """Have what lies beside the present values of these controls drawn next, when the kernel waits."""
+        with contextlib.suppress(RuntimeError):  # no event loop: a test, or a page of the site; nothing is drawn ahead
+            _draw_soon(IDLE)
+            _AHEAD.extendleft((self, values) for values in reversed(self._beside(controls)))
 
     def _beside(self, controls: list[ipywidgets.Widget]) -> list[dict]:
         found = []
@@ -110,11 +108,23 @@ class Explorer(ipywidgets.VBox):
                 found += [{**self.values, name: options[i]} for i in (at + 1, at - 1) if 0 <= i < len(options)]
         return found
 
-    def _draw_one(self, waiting: list[dict]) -> None:
-        if waiting:
-            with contextlib.suppress(Exception):  # who asks for it will be told
-                self._made(waiting[0])
-            self._soon = asyncio.get_running_loop().call_later(IDLE / 10, self._draw_one, waiting[1:])
+
+_AHEAD: deque[tuple[Explorer, dict]] = deque(maxlen=100)  # of all widgets: what to draw ahead, the first first
+_TIMER: list[asyncio.TimerHandle] = []  # one at most, so that a key waits for one drawing at most
+
+
+def _draw_soon(seconds: float) -> None:
+    for timer in _TIMER:
+        timer.cancel()
+    _TIMER[:] = [asyncio.get_running_loop().call_later(seconds, _draw_one)]
+
+
+def _draw_one() -> None:
+    if _AHEAD:
+        explorer, values = _AHEAD.popleft()
+        with contextlib.suppress(Exception):  # who asks for it will be told
+            explorer._made(values)
+        _draw_soon(IDLE / 10)
 
 
 def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sentence: Callable[..., str] | None = None,
