@@ -409,7 +409,7 @@ def test_a_static_page_scrolls_down_only_and_the_keyboard_reaches_what_scrolls(b
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
     page.goto((tmp_path / "04_rotations.html").as_uri())
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-    assert page.evaluate(f"({SCROLLS})().length") > 10
+    assert (page.evaluate(f"({SCROLLS})().length") > 10) == (width == 390)  # a line of code fits where there is room
     assert page.evaluate(f"({SCROLLS})().filter(one => one.tabIndex < 0).length") == 0
     assert page.locator("[tabindex]").count() == page.evaluate(f"({SCROLLS})().length")  # and no other is in the way
     cut = "[...document.querySelectorAll('p, ul, ol')].filter(one => one.scrollHeight > one.clientHeight + 2).length"
