@@ -467,6 +467,26 @@ def test_every_widget_follows_its_control(widgets_lab, widgets):
     assert still == []
 
 
+def test_every_slider_follows_the_pointer(widgets_lab, widgets):
+    """A click near the end of the track that is farther from the handle; some picture changes as it does by key."""
+    followed = 0
+    for name, area in widgets.items():
+        track = area.locator(".noUi-target").first
+        if not track.count():
+            continue
+        area.scroll_into_view_if_needed()
+        before, box = area.evaluate(PICTURE), track.bounding_box()
+        handle = track.locator(".noUi-handle").bounding_box()
+        share = 0.95 if handle["x"] + handle["width"] / 2 < box["x"] + box["width"] / 2 else 0.05
+        widgets_lab.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        ends = time.monotonic() + MS / 1000
+        while area.evaluate(PICTURE) == before:
+            assert time.monotonic() < ends, f"{name}: no other picture within {MS / 1000:.0f} s of a click"
+            widgets_lab.wait_for_timeout(20)
+        followed += 1
+    assert followed > 20
+
+
 OWN = [  # machines that a reader types, and how many states the smallest has
     ("(ab|ba)*c", 5), ("(a|b)*abb", 4), ("(aa|b)*", 3), ("(aaa|b)*", 4), ("b*(ab*ab*)*", 2),
     ("even a odd*; odd a even; even b even; odd b odd", 2), ("0 a 1; 1 a 2; 2 a 0*; 0 b 0*; 1 b 1; 2 b 2", 3),
