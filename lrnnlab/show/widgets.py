@@ -42,6 +42,7 @@ class Explorer(ipywidgets.VBox):
         self._draw, self._say, self._shown, self.alt = draw, say, None, alt
         self.controls = dict(controls)
         self._kept: deque[tuple[dict, tuple[bytes, int, str]]] = deque(maxlen=KEPT)  # values; picture, width, sentence
+        self._seconds = 0.0  # that the last drawing took
         # an Image has no alt, and the tooltip that would stand in for it breaks its view in ipywidgets 8.1; so the text
         # goes before the picture, where a screen reader meets it and nobody else does
         told = ipywidgets.HTML(f'<span style="{UNSEEN}">Picture: {escape(alt)}</span>', layout={"height": "0"})
@@ -68,7 +69,6 @@ class Explorer(ipywidgets.VBox):
             return  # the browser echoes some changes: one change, one picture
         self._shown = values
         try:
-            began = time.perf_counter()
             picture, width, said = self._made(values)
             self.image.layout.width = f"{width}px"
             self.image.value = picture
@@ -82,16 +82,18 @@ class Explorer(ipywidgets.VBox):
             if not theirs:
                 raise
         else:
-            if time.perf_counter() - began < SLOW:
+            if self._seconds < SLOW:
                 self._look_ahead([moved] if moved else list(self.controls.values()))
 
     def _made(self, values: dict) -> tuple[bytes, int, str]:
         """Picture, width and sentence for these values, kept or new."""
         made = next((made for asked, made in self._kept if asked == values), None)
         if made is None:
+            began = time.perf_counter()
             figure = self._draw(**values)
             made = quick_png(figure), css_width(figure), _status(self._say(**values) if self._say else "")
             self._kept.append((values, made))
+            self._seconds = time.perf_counter() - began
         return made
 
     def _look_ahead(self, controls: list[ipywidgets.Widget]) -> None:
