@@ -15,6 +15,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import vandermonde
@@ -62,8 +63,7 @@ class DSS(KernelMixer):
         max_kernel: int | None = None,
     ):
         super().__init__(width, bidirectional, max_kernel)
-        if init not in SPACING:
-            raise ValueError(f"init is one of {', '.join(SPACING)}, got {init!r}")
+        among("init", init, SPACING)
         if state < 1:
             raise ValueError(f"the state size is at least 1, got {state}")
         self.init = init

@@ -25,7 +25,7 @@ gives, a what the feed-forward part is given, A transition.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,7 +34,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked, number, shown, whole_number
+from lrnnlab.errors import among, checked, number, shown, whole_number
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -57,17 +57,6 @@ POOLS = ("mean", "max", "last", "none")
 HEADS = {"linear": None, "mlp": nn.ReLU, "mlp_gelu": nn.GELU}
 PAPER_001 = {"norm": "batch", "gate": "half_glu1", "activation": "gelu"}  # a block as in the code released with it
 PAPER_004 = {"place": "post", "gate": "linear", "activation": "gelu"}
-
-
-def among(name: str, value: str, options: Iterable[str]) -> None:
-    """ValueError unless ``value`` is one of the ``options``.
-
-    >>> among("gate", "glu", GATES)
-    Traceback (most recent call last):
-    ValueError: gate is one of half_glu1, half_glu2, full_glu, linear, none, got 'glu'
-    """
-    if value not in options:
-        raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
 
 
 class SharedDropout(Module):

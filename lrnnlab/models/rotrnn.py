@@ -25,6 +25,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.lru import LRU, ModalRecurrence, Modes, check_modulus, real_part, remaining_power, ring_decay
 
 
@@ -202,8 +203,7 @@ def _check(state, heads, init, theta, rotation, normaliser, c, start, bidirectio
         "start": (start, ("zero", "random")),
     }
     for name, (value, options) in named.items():
-        if value not in options:
-            raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
+        among(name, value, options)
     for name, value in {"theta": theta, "c": c}.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} needs 0 < {name} < inf, got {value}")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.hippo import legs_diagonal
 from lrnnlab.models.lru import ModalRecurrence, Modes, real_part
 from lrnnlab.models.state_space import log_uniform_steps, pair_parameter
@@ -68,8 +69,7 @@ class S5(ModalRecurrence):
         super().__init__(width, bidirectional)
         if blocks < 1 or state < 2 * blocks or state % (2 * blocks):
             raise ValueError(f"state is a multiple of 2 blocks (conjugate pairs), got state {state}, blocks {blocks}")
-        if C_init not in C_INITS:
-            raise ValueError(f"C_init is one of {', '.join(C_INITS)}, got {C_init!r}")
+        among("C_init", C_init, C_INITS)
         self.modes, self.blocks, self.clip = state // 2, blocks, clip
         n = state // blocks
         eigenvalues, _, V = (torch.from_numpy(a) for a in legs_diagonal(n))  # (n/2,), V (n, n/2)
