@@ -1,6 +1,7 @@
 """The whole repository is clean under the rules, and the types, that pyproject.toml chooses."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,15 @@ def found(tool, *arguments, folder=ROOT):
 def test_ruff():
     clean, said = found("ruff", "check", "--output-format", "concise", ".")
     assert clean, said
+
+
+def test_nothing_is_left_of_a_merge():
+    left = re.compile(r"^(<{7} .*|={7}|>{7} .*)$", re.MULTILINE)
+    assert left.search("a\n=======\nb")
+    rooms = [ROOT, ROOT / "data/records", *map(ROOT.joinpath, ("lrnnlab", "lrnnlab/chapters", "notebooks", "notebooks/py"))]
+    files = [*(ROOT / "lrnnlab").rglob("*.py"), *(ROOT / "tests").glob("*.py")]
+    files += [path for room in rooms for end in ("py", "md") for path in room.glob(f"*.{end}")]
+    assert not [str(path) for path in files if left.search(path.read_text(encoding="utf-8"))]
 
 
 def test_mypy():

@@ -9,36 +9,6 @@ over lengths of the share of right answers, by the last weights, without the fir
 Every cell differs from the paper as the budget live does; the budget desk has a setting of its own for those in
 ``TAUGHT``, which stayed 3 points and more below the paper's mean with the live one, and keeps it for all others:
 
-what                paper                          live, and desk if not in ``TAUGHT``   desk, ``TAUGHT``
-==================  =============================  ====================================  =============================
-size of nets        width 256, 8 heads;            width 64, 8 heads, as the code has    the same; Modular Arithmetic:
-                    Transformer of 5 layers        for Parity, D_n and Tomita;           width 128
-                                                   Transformer: width 32, 4 heads, 2
-                                                   layers
-steps               100,000; the code up to a      ``STEPS``                             1,500 to 6,000; the tree on
-                    million                                                              Modular Arithmetic: 60,000
-batch               128                            64                                    64 (Transformer: 32), up to 8
-                                                                                         times as many where strings
-                                                                                         are short
-rate                constant, 1e-4 to 5e-4         constant, 1e-3 or 3e-3                1e-3 or 2e-3, falls to 0 in
-                                                                                         the last fifth; Adam's second
-                                                                                         beta .99, not .999
-lengths             uniform in 1..40 all the time  the longest doubles when its longer   in stages, each when the one
-                                                   half is known, and is 40 after half   before is known, none forced;
-                                                   the steps at the latest               half of the batches are of
-                                                                                         the newest lengths
-end                 after all steps                when 3 looks in a row at held-out     likewise, 1e-4 nats
-                                                   strings of the 8 longest training
-                                                   lengths are all right, at less than
-                                                   5e-4 nats
-test                512 strings at every length    16 at every length                    the same
-                                                   (``EVERY_LENGTH``, C = 2, desk),
-                                                   else 32 (Transformer: 16) at every
-                                                   3rd up to 100, or every 9th (25th)
-                                                   up to 500
-D_12                the code trains up to 80       up to 50, as the text says            the same
-==================  =============================  ====================================  =============================
-=======
 * **Size.**  Paper: width 256, 8 heads, Transformer of 5 layers.  Live: width 64, 8 heads, as the code has for Parity, D_n
   and Tomita; Transformer of width 32, 4 heads, 2 layers.  Taught: the same; Modular Arithmetic has width 128.
 * **Steps.**  Paper: 100,000, the code up to a million.  Live: ``STEPS``.  Taught: 1,500 to 6,000; the tree on
