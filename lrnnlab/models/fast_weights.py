@@ -53,7 +53,8 @@ class FastWeights(Recurrence):
     householders : int
         n_h, the writes per token; for the delta rule.
     write_start : float, optional
-        As in :func:`lrnnlab.models.recurrent_delta.near_addition`; for the delta rule.
+        Where b starts: as in :func:`lrnnlab.models.recurrent_delta.near_addition` or, with negative eigenvalues, as in
+        :func:`near_translation`; for the delta rule.
     form : str
         How it runs; may be changed on a finished layer.  ``"sequential"``, ``"chunkwise"`` and ``"fla"`` as in
         :func:`lrnnlab.scans.delta.delta_rule`; ``"cpu"``, one compiled pass, not for the normalised rule; ``"auto"``,
@@ -103,7 +104,12 @@ class FastWeights(Recurrence):
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # of beta; reached by rounding alone, b > 16.6
         self.form, self.chunk = form, chunk
         per_write = 2 * self.size + (rule == "delta")
-        self.near = None if write_start is None else near_addition(per_write, self.size, write_start)
+        if write_start is None:
+            self.near = None
+        elif allow_negative_eigenvalues:
+            self.near = near_translation(heads, self.size, write_start)
+        else:
+            self.near = near_addition(per_write, self.size, write_start)
         self.slow = nn.Linear(width, heads * (self.size + householders * per_write), bias=False)
 
     def ask(self, z: Tensor) -> tuple[Tensor, Tensor]:
@@ -173,6 +179,23 @@ class FastWeights(Recurrence):
             error = v_j - _times(W, k_j) if self.rule == "delta" else v_j
             W = W + (beta_j.unsqueeze(-1) * error).unsqueeze(-1) * k_j.unsqueeze(-2)
         return W, self.read(_times(W, q))
+
+
+def near_translation(heads: int, n: int, write_start: float) -> tuple[Tensor, Tensor]:
+    """Scale and shift (h, 2n+1) of what a slow net says of a write, k, v and b, so that every other head starts to count.
+
+    Two writes to the same key with beta = 2 move what is stored there by 2 (v_2 - v_1), whatever it was (chapter 09,
+    section 6): a sum without decay.  One write with beta = 1 puts v in its place: a reset.  So k is the first unit
+    vector here for every token and all the time, and b of the second, fourth, ... head is moved by ``write_start``; in
+    the others beta starts near 1.
+
+    >>> scale, shift = near_translation(2, 1, 12.0)
+    >>> scale.tolist(), shift.tolist()
+    ([[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]], [[1.0, 0.0, 0.0], [1.0, 0.0, 12.0]])
+    """
+    scale, shift = torch.ones(heads, 2 * n + 1), torch.zeros(heads, 2 * n + 1)
+    scale[:, :n], shift[:, 0], shift[1::2, -1] = 0, 1, write_start
+    return scale, shift
 
 
 def _times(W: Tensor, x: Tensor) -> Tensor:
