@@ -342,12 +342,12 @@ def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, for
     _check_form(form)
     T, word, found = tokens.shape[1], tokens.numpy(force=True), []
     machine.run(word)  # complains of a token that is none
-    elements = transition_monoid(machine).elements
+    monoid = transition_monoid(machine)
     actions = machine.transitions[word]  # (B,T,n): where the token leads each state
     for depth in range(depth_count(T, chunk)):
         actions = _composed(actions, chunk, chunk**depth)
         kept = kept_positions(T, chunk, depth) if form == "tree" else slice(None)
-        found.append(_numbers(actions[:, kept], elements))
+        found.append(monoid.numbers(actions[:, kept]))
     return found
 
 
@@ -387,13 +387,6 @@ def _composed(actions: np.ndarray, chunk: int, step: int) -> np.ndarray:
         earlier = np.concatenate([before, actions[:, : T - missing]], axis=1)
         found = np.take_along_axis(found, earlier, axis=-1)
     return found
-
-
-def _numbers(actions: np.ndarray, elements: np.ndarray) -> np.ndarray:
-    """Actions (B,S,n) -> their places among elements (m,n), (B,S)."""
-    place = {element.tobytes(): number for number, element in enumerate(elements)}
-    distinct, which = np.unique(actions.reshape(-1, actions.shape[-1]), axis=0, return_inverse=True)
-    return np.array([place[row.tobytes()] for row in distinct])[which.reshape(actions.shape[:-1])]
 
 
 def on_a_plane(points_by_depth: Sequence[np.ndarray], dimensions: int = 2) -> tuple[list[np.ndarray], float]:

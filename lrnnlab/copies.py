@@ -103,16 +103,7 @@ def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -
 def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     """What has changed in the project's chapter since the reader's copy of it was made, cell by cell.
 
-    What the reader wrote is no part of it.
-
-    Parameters
-    ----------
-    name : str
-        ``"03"``, or the whole name.
-    folder : Path, optional
-        The working copy; default: the one that this process runs in.
-    project : Path
-        The folder that holds ``notebooks``.
+    What the reader wrote is no part of it.  Arguments are those of :func:`start_over`.
 
     Returns
     -------

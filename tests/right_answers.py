@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from lrnnlab.algebra.fast_weights import configurations
 from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit
 from lrnnlab.chapters import ch00, ch01, ch02, ch08, ch09
 from lrnnlab.course.predicting import Prediction
@@ -190,7 +189,7 @@ RIGHT = {
     "08.15": 4,
     "09.1": lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k),
     "09.2": ch09._in_turn,
-    "09.3": lambda n, size: configurations(size, n),
+    "09.3": lambda n, size: size * math.comb(n + size - 2, size - 1),
     "09.4": ("(1()", "1(()"),
     "09.5": [(letter, 1) for letter in range(6)],
     "09.6": 11,

@@ -39,9 +39,7 @@ def multiplication_table(monoid: Monoid) -> np.ndarray:
     >>> multiplication_table(transition_monoid(language("Parity").machine)).tolist()
     [[0, 1], [1, 0]]
     """
-    number = {element.tobytes(): place for place, element in enumerate(monoid.elements)}
-    rows = [monoid.elements[:, element] for element in monoid.elements]  # (b, state): element a first, then b
-    return np.array([[number[product.tobytes()] for product in row] for row in rows])
+    return monoid.numbers(monoid.elements[:, monoid.elements]).T  # (b, a, state): element a first, then b
 
 
 def appended(machine: MooreMachine) -> tuple[np.ndarray, np.ndarray]:
@@ -51,10 +49,8 @@ def appended(machine: MooreMachine) -> tuple[np.ndarray, np.ndarray]:
     >>> elements.tolist(), right.tolist()
     ([[0, 1], [1, 0]], [[0, 1], [1, 0]])
     """
-    elements = transition_monoid(machine).elements
-    number = {element.tobytes(): place for place, element in enumerate(elements)}
-    right = [[number[row[element].tobytes()] for element in elements] for row in machine.transitions]
-    return elements, np.array(right)
+    monoid = transition_monoid(machine)
+    return monoid.elements, monoid.numbers(machine.transitions[:, monoid.elements])
 
 
 def realised(right: np.ndarray, longest: int) -> np.ndarray:

@@ -27,9 +27,9 @@ from lrnnlab.algebra.groups import solvable_cascade
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.quotients import Quotient
+from lrnnlab.automata.typed import STATES, TOKENS
 from lrnnlab.errors import checked, shown
 
-STATES, TOKENS = 60, 10
 Write = tuple[tuple[Fraction, ...], Fraction, Fraction]
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, log
+from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,15 +108,6 @@ def configuration(word: Sequence) -> tuple:
     True
     """
     return tuple(sorted(word)), word[-1]
-
-
-def configurations(V: int, n: int) -> int:
-    """How many configurations the words of n tokens of V kinds have: V C(n + V - 2, V - 1).
-
-    >>> [configurations(3, n) for n in (1, 2, 3, 4)]
-    [3, 9, 18, 30]
-    """
-    return V * comb(n + V - 2, V - 1)
 
 
 # --- brackets, a reset, a leak -----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ Letters: Q states, V tokens, n size of a block, k reflections a token; g a word.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import Any
@@ -24,7 +24,8 @@ from sympy.combinatorics import Permutation, PermutationGroup
 from lrnnlab.algebra.groups import solvable_cascade
 from lrnnlab.algebra.lasting import Clash, constant_clash, contraction_clash, diagonal_clash, one_key_clash
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.automata import MooreMachine, classify, equivalent, minimise, transition_monoid
+from lrnnlab.automata import MooreMachine, classify, minimise, transition_monoid
+from lrnnlab.automata.machines import apart
 from lrnnlab.automata.monoids import short_words
 from lrnnlab.automata.quotients import Quotient, quotients
 from lrnnlab.errors import checked, shown, whole_number
@@ -166,11 +167,8 @@ class _Facts:
     def turned(self, r, times):
         """The clash of g^(r n) and g^(r n + times), g a word with a cycle of r states."""
         g, q = self.cycles[r]
-        there = q
-        for token in g * times:
-            there = int(self.small.transitions[token, there])
         front = self.small.ways()[q]
-        rest = equivalent(replace(self.small, initial=there), replace(self.small, initial=q))
+        rest = apart(self.small, self.small.after(q, g * times), q)
         return Clash(front + g * times, front, ((g * r, True), (rest, False)) if rest else ((g * r, True),))
 
     @cached_property

@@ -29,14 +29,15 @@ Letters: Q states, V tokens, x, y, u tokens, p, s, w, z words, n repetitions; a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from lrnnlab.automata import MooreMachine, equivalent, minimise
+from lrnnlab.automata import MooreMachine, minimise
+from lrnnlab.automata.machines import apart
 
 Word = tuple[int, ...]
 WHOLE = 6  # tokens up to which every set of tokens is tried
@@ -113,7 +114,7 @@ class _Pairs:
         queue: list = []
         came: dict = {}
         for q, left, right in starts:
-            pair = self._end(q, left), self._end(q, right)
+            pair = self.small.after(q, left), self.small.after(q, right)
             if pair[0] != pair[1] and (pair, 0) not in came:
                 came[pair, 0] = (None, (q, left, right))
                 queue.append((pair, 0))
@@ -130,11 +131,6 @@ class _Pairs:
                     queue.append(following)
         return None
 
-    def _end(self, q, word):
-        for token in word:
-            q = self.moves[token][q]
-        return q
-
     def _told(self, came, node, looped):
         pair = node[0]
         tail = [(self._loop(pair, looped), True)] if looped else []
@@ -150,9 +146,7 @@ class _Pairs:
                 joined[-1] = (joined[-1][0] + word, False)
             else:
                 joined.append((word, again))
-        small, front = self.small, self.small.ways()[q]
-        one, other = (replace(small, initial=int(state)) for state in pair)
-        shown = equivalent(one, other)
+        front, shown = self.small.ways()[q], apart(self.small, *pair)
         return Clash(front + left, front + right, (*joined, *([(shown, False)] if shown else [])))
 
     def _loop(self, pair, letters):

@@ -17,13 +17,14 @@ K = N, the least common multiple of the periods of the machine's words, is alway
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import lcm
 
 import numpy as np
 
-from lrnnlab.automata import MooreMachine, equivalent, minimise, transition_monoid
+from lrnnlab.automata import MooreMachine, minimise, transition_monoid
+from lrnnlab.automata.machines import apart
 
 
 @dataclass(frozen=True)
@@ -107,14 +108,8 @@ def _not_commuting(transitions, x, y):
 
 def _witness(small, monoid, left, right, word):
     """p left m z and p right m z, answered differently, where left m and right m act differently."""
-
-    def end(state, tokens):
-        for token in tokens:
-            state = int(small.transitions[token, state])
-        return state
-
-    pairs = [(q, end(q, left + word), end(q, right + word)) for q in range(small.num_states)]
+    pairs = [(q, small.after(q, left + word), small.after(q, right + word)) for q in range(small.num_states)]
     start, one, other = next(found for found in pairs if found[1] != found[2])
     before = next(w for element, w in zip(monoid.elements, monoid.words) if element[small.initial] == start)
-    after = equivalent(replace(small, initial=one), replace(small, initial=other))
+    after = apart(small, one, other)
     return (*before, *left, *word, *after), (*before, *right, *word, *after)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lrnnlab.automata import oracles
-from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, minimise
+from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, leading_to, minimise
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,7 @@ def repeats(word: str, symbols: Any) -> MooreMachine:
 
 def prefixes(machine: MooreMachine) -> MooreMachine:
     """The same answers to beginnings of strings of the language; -1 where none of it (class 1) goes on."""
-    on, before = machine.outputs == 1, None
-    while not np.array_equal(on, before):
-        on, before = on | on[machine.transitions].any(0), on
-    return replace(machine, outputs=np.where(on, machine.outputs, NO_LABEL))
+    return replace(machine, outputs=np.where(leading_to(machine, machine.outputs == 1), machine.outputs, NO_LABEL))
 
 
 def dyck(n: int, symbols: Any = "ab") -> MooreMachine:

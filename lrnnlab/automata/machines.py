@@ -10,7 +10,7 @@ Letters: V tokens, Q states, R of them, T time; a word is a tuple of token numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -92,6 +92,16 @@ class MooreMachine:
         for t in range(tokens.shape[-1]):
             states[..., t] = state = self.transitions[tokens[..., t], state]
         return states
+
+    def after(self, state: int, word: Iterable[int]) -> int:
+        """The state that a word leads to from ``state``.
+
+        >>> MooreMachine([[0, 1], [1, 0]], [0, 1], 0, ("0", "1")).after(1, (1, 1, 1))
+        0
+        """
+        for token in word:
+            state = int(self.transitions[token, state])
+        return state
 
     def answer(self, tokens: Any) -> np.ndarray:
         """The class shown after each token, (..., T) -> (..., T); -1 where there is none."""
@@ -184,8 +194,7 @@ def minimise(machine: MooreMachine) -> MooreMachine:
     number[live] = np.arange(len(live))
     follow = number[machine.transitions[:, live]].T  # (R, V)
     group = coarsest(equal_rows(machine.outputs[live][:, None]), follow)
-    first = np.zeros(group.max() + 1, np.int64)
-    first[group[::-1]] = np.arange(len(group))[::-1]  # each class is known by its state met first
+    first = np.unique(group, return_index=True)[1]  # each class is known by its state met first
     return build(0, machine.symbols, lambda s, token: int(first[group[follow[s, token]]]),
                  lambda s: int(machine.outputs[live[s]]), lambda s: machine.names[live[s]], limit=len(first))
 
@@ -221,6 +230,27 @@ def equivalent(a: MooreMachine, b: MooreMachine, where_labelled: bool = False) -
     return None
 
 
+def apart(machine: MooreMachine, one: int, other: int) -> tuple | None:
+    """A shortest word that two states of a machine answer differently, None if there is none.
+
+    >>> apart(MooreMachine([[0, 1], [1, 0]], [0, 1], 0, ("0", "1")), 0, 1)
+    ()
+    """
+    return equivalent(replace(machine, initial=one), replace(machine, initial=other))
+
+
+def leading_to(machine: MooreMachine, shown: np.ndarray) -> np.ndarray:
+    """(Q,) bool: the states from which some word, perhaps the empty one, leads to one that ``shown`` (Q,) marks.
+
+    >>> leading_to(MooreMachine([[1, 1, 1]], [0, 1, 0], 0, "a"), np.array([False, False, True])).tolist()
+    [False, False, True]
+    """
+    before = None
+    while not np.array_equal(shown, before):
+        shown, before = shown | shown[machine.transitions].any(0), shown
+    return shown
+
+
 @checked
 def one_hot_transitions(machine: MooreMachine) -> np.ndarray:
     """(V, Q, Q) float64 with A[v, i, j] = 1 iff token v leads from j to i, so A[v] @ e_j is the next state.
@@ -246,8 +276,7 @@ def coarsest(group: np.ndarray, follow: np.ndarray) -> np.ndarray:
         if finer.max() == group.max():
             break
         group = finer
-    first = np.zeros(group.max() + 1, np.int64)
-    first[group[::-1]] = np.arange(len(group))[::-1]
+    first = np.unique(group, return_index=True)[1]
     if not ((start == start[first[group]]).all() and (following == following[first[group]]).all()):
         raise AssertionError("two states were merged by a hash collision: change the seed of the hash")
     return group

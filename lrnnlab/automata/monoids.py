@@ -22,6 +22,17 @@ class Monoid:
     def __len__(self):
         return len(self.elements)
 
+    def numbers(self, actions: np.ndarray) -> np.ndarray:
+        """The places of actions (..., Q) among the elements, (...).
+
+        >>> monoid = transition_monoid(MooreMachine([[0, 1], [1, 0]], [0, 1], 0, "01"))
+        >>> monoid.numbers(np.array([[1, 0], [0, 1]])).tolist()
+        [1, 0]
+        """
+        place = {element.tobytes(): number for number, element in enumerate(self.elements)}
+        distinct, which = np.unique(actions.reshape(-1, actions.shape[-1]), axis=0, return_inverse=True)
+        return np.array([place[row.tobytes()] for row in distinct])[which.reshape(actions.shape[:-1])]
+
 
 @checked
 def transition_monoid(machine: MooreMachine, limit: int = 200_000) -> Monoid:

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from lrnnlab.book.arithmetic import NATIVE, SETTINGS
 from lrnnlab.book.drifting import drift, read_twin, source_of
 from lrnnlab.book.inspection import DATA_URI, IGNORE, TOLERANCE, Problem, inspect, tags, widget_problems
-from lrnnlab.book.outputs import on_stderr, tidy, whole_streams
+from lrnnlab.book.outputs import on_stderr, printed, tidy, whole_streams
 from lrnnlab.book.pictures import picture_difference
 from lrnnlab.book.running import Run, failure, is_code, where
 from lrnnlab.book.strict import OURS, nbval
@@ -40,7 +40,7 @@ def check(
     run, said = nbval(notebook, say=say, timeout=timeout, arithmetic=arithmetic)
     if say:
         say(f"ran in {run.seconds:.0f} s of the {SECONDS_PER_CHAPTER} s a chapter may take")
-    swept, asked = map(_said, run.notebook.cells[-len(OURS) :])
+    swept, asked = map(printed, run.notebook.cells[-len(OURS) :])
     found += [Problem(name, 0, "widget", line) for line in swept.splitlines() if line.strip()]
     if run.failed is None:
         found += [Problem(name, 0, "arithmetic", line) for line in SETTINGS[arithmetic].missed(asked)]
@@ -49,10 +49,6 @@ def check(
     del run.notebook.cells[-len(OURS) :]
     found += compare(committed, run, name, root)
     return found or ([Problem(name, 0, "nbval", "\n" + said)] if said else [])
-
-
-def _said(cell: NotebookNode) -> str:
-    return "".join(output.get("text", "") for output in cell.outputs if not on_stderr(output))
 
 
 def compare(committed: NotebookNode, fresh: Run, name: str = "notebook", root: Path | None = None) -> list[Problem]:

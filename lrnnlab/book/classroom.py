@@ -12,7 +12,6 @@ import json
 import os
 import re
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 from lrnnlab.book.drifting import read_twin
 from lrnnlab.book.footprint import ASK, of_process, parsed
 from lrnnlab.book.running import BookError
+from lrnnlab.book.serving import end_process, free_ports
 
 CONFIGURATION = Path(".jupyter") / "jupyterhub_config.py"
 PATIENCE = 120  # seconds for the hub itself, and for each of its answers
@@ -123,7 +123,7 @@ class _Hub:
         program = Path(sys.executable).with_name("jupyterhub")
         if not program.is_file():
             raise BookError("there is no jupyterhub beside this Python: pip install -e '.[hub]'")
-        ports, token, log = _free_ports(3), secrets.token_hex(16), place / "hub.log"
+        ports, token, log = free_ports(3), secrets.token_hex(16), place / "hub.log"
         command = [str(program), "-f", str(root.resolve() / CONFIGURATION), f"--JupyterHub.hub_port={ports[1]}",
                    f"--JupyterHub.bind_url=http://127.0.0.1:{ports[0]}",
                    f"--ConfigurableHTTPProxy.api_url=http://127.0.0.1:{ports[2]}"]  # fmt: skip
@@ -133,11 +133,7 @@ class _Hub:
         return cls(f"http://127.0.0.1:{ports[0]}", token, process, log)
 
     def stop(self) -> None:
-        self.process.terminate()  # the hub ends its servers and its proxy
-        try:
-            self.process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
+        end_process(self.process, 60)  # the hub ends its servers and its proxy
 
     async def ask(self, path: str, method: str = "GET", body: Any = None) -> Any:
         data = None if method in ("GET", "DELETE") else json.dumps(body or {})
@@ -164,16 +160,6 @@ class _Hub:
                 return
             await asyncio.sleep(0.2)
         raise BookError(f"the hub does not answer; its log ends:\n{self.log.read_text(encoding='utf-8')[-1500:]}")
-
-
-def _free_ports(many: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(many)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 async def _lesson(hub: _Hub, students: int, notebook: Path, timeout: float) -> Lesson:

@@ -58,12 +58,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BookError as error:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
-    if options.verb == "site":
-        return _site(sources, options.out, not options.no_flipbooks, options.repository)
-    if options.verb == "footprint":
-        return _footprint(sources, root, options.timeout)
-    if options.verb == "hub":
-        return _hub(sources, root, options.students, options.timeout)
+    try:
+        if options.verb == "site":
+            return _site(sources, options.out, not options.no_flipbooks, options.repository)
+        if options.verb == "footprint":
+            return _footprint(sources, root, options.timeout)
+        if options.verb == "hub":
+            return _hub(sources, root, options.students, options.timeout)
+    except BookError as error:
+        print(f"lrnnlab book {options.verb}: {error}", file=sys.stderr)
+        return 1
     settings = list(SETTINGS) if options.arithmetic == "all" else [options.arithmetic]
     return max(_one(options.verb, source, root, options.timeout, name) for name in settings for source in sources)
 
@@ -125,14 +129,10 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
 def _site(sources: Sequence[Path], out: Path, books: bool, repository: str | None) -> int:
     from lrnnlab.book import site  # brings nbconvert, which the other verbs do without
 
-    try:
-        if not site.available():
-            print("no pages of the package's functions: they need pdoc (pip install -e '.[docs]')")
-        site.build([twin_of(source) for source in sources], out, books=books, api=site.available(),
-                   repository=repository, say=print)  # fmt: skip
-    except BookError as error:
-        print(f"lrnnlab book site: {error}", file=sys.stderr)
-        return 1
+    if not site.available():
+        print("no pages of the package's functions: they need pdoc (pip install -e '.[docs]')")
+    site.build([twin_of(source) for source in sources], out, books=books, api=site.available(),
+               repository=repository, say=print)  # fmt: skip
     problems = site.faults(out)
     for problem in problems:
         print(problem)
@@ -143,13 +143,9 @@ def _site(sources: Sequence[Path], out: Path, books: bool, repository: str | Non
 def _footprint(sources: Sequence[Path], root: Path, timeout: float) -> int:
     from lrnnlab.book.footprint import of_chapter, of_lab
 
-    try:
-        print(of_lab(root / "notebooks"), flush=True)
-        for source in sources:
-            print(of_chapter(twin_of(source), timeout), flush=True)
-    except BookError as error:
-        print(f"lrnnlab book footprint: {error}", file=sys.stderr)
-        return 1
+    print(of_lab(root / "notebooks"), flush=True)
+    for source in sources:
+        print(of_chapter(twin_of(source), timeout), flush=True)
     return 0
 
 
@@ -162,13 +158,9 @@ def _hub(sources: Sequence[Path], root: Path, students: str, timeout: float) -> 
         print(f"lrnnlab book: --students asks for numbers such as 1,5,20, got {students!r}", file=sys.stderr)
         return 2
     lost = False
-    try:
-        for source in sources:
-            for size in sizes:
-                held = lesson(size, twin_of(source), root, timeout)
-                lost = lost or any(seat.error for seat in held.seats)
-                print(f"{source.stem}: {held}", flush=True)
-    except BookError as error:
-        print(f"lrnnlab book hub: {error}", file=sys.stderr)
-        return 1
+    for source in sources:
+        for size in sizes:
+            held = lesson(size, twin_of(source), root, timeout)
+            lost = lost or any(seat.error for seat in held.seats)
+            print(f"{source.stem}: {held}", flush=True)
     return int(lost)

@@ -14,7 +14,7 @@ from pathlib import Path
 from nbformat.v4 import new_code_cell
 
 from lrnnlab.book.drifting import read_twin
-from lrnnlab.book.outputs import on_stderr
+from lrnnlab.book.outputs import printed
 from lrnnlab.book.running import BookError, execute, failure
 from lrnnlab.book.serving import jupyter_lab
 
@@ -49,8 +49,7 @@ def of_chapter(notebook: Path, timeout: float = 600) -> Footprint:
     run = execute(longer, notebook.resolve().parent, timeout=timeout)
     if run.failed is not None:
         raise BookError(failure(run))
-    said = "".join(output.get("text", "") for output in run.notebook.cells[-1].outputs if not on_stderr(output))
-    return Footprint(notebook.stem, *parsed(said), run.seconds)
+    return Footprint(notebook.stem, *parsed(printed(run.notebook.cells[-1])), run.seconds)
 
 
 def of_lab(folder: Path) -> Footprint:

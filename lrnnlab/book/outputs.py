@@ -46,6 +46,11 @@ def tidy(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
     return [output for output in kept if output.output_type != "stream" or output.text]
 
 
+def printed(cell: NotebookNode) -> str:
+    """What a cell wrote to standard output."""
+    return "".join(output.get("text", "") for output in cell.outputs if not on_stderr(output))
+
+
 def on_stderr(output: NotebookNode) -> bool:
     """Whether an output was written to stderr."""
     return output.output_type == "stream" and output.name == "stderr"

@@ -48,9 +48,7 @@ def jupyter_lab(folder: Path, state: Path, options: Sequence[str] = ()) -> Itera
     settings = Path(state) / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True, exist_ok=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NOTIFICATIONS), encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port, token = free.getsockname()[1], secrets.token_hex(16)
+    (port,), token = free_ports(1), secrets.token_hex(16)
     own = {f"JUPYTER_{kind}_DIR": str(state) for kind in ("CONFIG", "DATA", "RUNTIME")} | {"IPYTHONDIR": str(state)}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.port_retries=0",
                f"--ServerApp.root_dir={Path(folder).resolve()}", f"--IdentityProvider.token={token}",
@@ -65,11 +63,25 @@ def jupyter_lab(folder: Path, state: Path, options: Sequence[str] = ()) -> Itera
         _first_answer(server, log)
         yield server
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        end_process(process, 30)
+
+
+def free_ports(many: int) -> list[int]:
+    """So many ports of this machine that nobody listens on."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(many)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def end_process(process: subprocess.Popen, seconds: float) -> None:
+    """Ask a process to end, and kill it where it has not after so many seconds."""
+    process.terminate()
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _first_answer(server: Server, log: Path) -> None:

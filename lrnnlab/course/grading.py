@@ -23,7 +23,7 @@ from lrnnlab.course.fence import Fence
 from lrnnlab.course.judging import UNJUDGED, CannotJudge, Verdict, judge, shown
 from lrnnlab.course.process import Gone, Process
 from lrnnlab.course.sets import ProblemSet, Task
-from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, defined, read
+from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, doubled, read
 
 RESTARTS = 12  # new processes for one submission
 
@@ -214,8 +214,4 @@ def _notes(notebook: Notebook, problem_set: ProblemSet, sitting: Sitting) -> lis
     """What a student should know beside the marks."""
     found = [f"cell {cell.number}: {note}" for cell in notebook.cells if not cell.is_test for note in cell.notes]
     found += [f"cell {number} failed: {fault}" for number, fault in sorted(sitting.faults.items()) if number]
-    names = defined(notebook)
-    for name in problem_set.functions:
-        if names.count(name) > 1:
-            found.append(f"{name} is defined {names.count(name)} times: the last definition counts")
-    return found[:40]
+    return [*found, *doubled(notebook, problem_set.functions)][:40]

@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -175,6 +175,8 @@ def read(path: Path) -> Notebook:
     return Notebook(cells, found["assignment"], tuple(found["answers"]), found["marks"])
 
 
-def defined(notebook: Notebook) -> list[str]:
-    """All functions that a notebook's cells define at their top level, in order, each once a definition."""
-    return [name for cell in notebook.cells if not cell.is_test for name in cell.defines]
+def doubled(notebook: Notebook, names: Iterable[str]) -> list[str]:
+    """A sentence for each of the functions ``names`` that the notebook's cells define more than once."""
+    defined = [name for cell in notebook.cells if not cell.is_test for name in cell.defines]
+    return [f"{name} is defined {defined.count(name)} times: the last definition counts"
+            for name in names if defined.count(name) > 1]  # fmt: skip

@@ -16,7 +16,7 @@ from lrnnlab.course import fence
 from lrnnlab.course.fence import Fence
 from lrnnlab.course.grading import Sitting
 from lrnnlab.course.showing import clean
-from lrnnlab.course.submissions import Code, Notebook, Unreadable, defined, read
+from lrnnlab.course.submissions import Code, Notebook, Unreadable, doubled, read
 
 STOPS, MIND = "must be put right", "please look"
 
@@ -58,10 +58,8 @@ def _at_rest(notebook: Notebook, path: Path) -> Iterator[Finding]:
         yield Finding(MIND, f"the file is called {path.name}: a notebook's name ends in .ipynb")
     if b'"jupytext"' in path.read_bytes():
         yield Finding(MIND, "the notebook is paired with a text file: edits in one can be lost in the other. Unpair it")
-    names = defined(notebook)
-    for name in notebook.answers:
-        if names.count(name) > 1:
-            yield Finding(MIND, f"{name} is defined {names.count(name)} times: the last definition counts")
+    for said in doubled(notebook, notebook.answers):
+        yield Finding(MIND, said)
     for id, count in sorted(notebook.marks.items()):
         if count > 1:
             yield Finding(MIND, f"the cell {id!r} is there {count} times: a copy can be deleted")

@@ -202,32 +202,6 @@ def accuracies(row: str, train: SequenceData, tests: Sequence[SequenceData]) -> 
     return [float(fitted.score(features(asked), right)) for asked, right in (_read(test, len(test)) for test in tests)]
 
 
-def trivial_predictors(train: SequenceData, test: SequenceData, rows: Sequence[str] = ROWS) -> dict[str, float]:
-    """How far each predictor gets on ``test``, fitted to ``train``; nothing is drawn, so there is no seed.
-
-    Parameters
-    ----------
-    train, test : SequenceData
-        Of one task: a stand-in, or published files.
-    rows : sequence of str
-        Which predictors, all if absent.
-
-    Returns
-    -------
-    dict of str to float
-        The share of right answers, by predictor.
-
-    Examples
-    --------
-    >>> from lrnnlab.tasks.long_range import stand_in
-    >>> data = [stand_in("image", split, count=150) for split in ("train", "test")]
-    >>> found = trivial_predictors(*data, rows=("length", "places"))
-    >>> found["length"] < 0.3 < 0.8 < found["places"]
-    True
-    """
-    return {row: accuracies(row, train, [test])[0] for row in rows}
-
-
 def setting(row: str, task: str, budget: str) -> dict:
     """One predictor on one task.
 

@@ -16,14 +16,14 @@ Letters: R lower states, V vocabulary, L layers, h heads, n states of a head; a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
-from lrnnlab.automata.machines import coarsest, equal_rows
+from lrnnlab.automata.machines import coarsest, equal_rows, leading_to
 from lrnnlab.models import Net, obstacle
 from lrnnlab.verification.rounding import Rounded, exact, through, unit
 
@@ -72,16 +72,8 @@ def live_part(specification: MooreMachine) -> MooreMachine:
     >>> live_part(Sum(5).specification).num_states, live_part(ModArith(5).specification).num_states
     (1, 3)
     """
-    live = specification.outputs >= 0
-    while True:
-        wider = live | live[specification.transitions].any(0)
-        if np.array_equal(wider, live):
-            break
-        live = wider
-    shown = MooreMachine(
-        specification.transitions, live.astype(np.int64), specification.initial, specification.symbols
-    )
-    return minimise(shown)
+    live = leading_to(specification, specification.outputs >= 0)
+    return minimise(replace(specification, outputs=live.astype(np.int64), names=()))
 
 
 def reach(model: Net, live: MooreMachine, limit: int) -> Below | None:
@@ -202,8 +194,7 @@ def quotient(below: Below, heads: np.ndarray) -> Below:
     tables, kinds = np.unique(below.tables[:, heads], axis=0, return_inverse=True)
     kind = np.where(below.kind >= 0, kinds.reshape(-1)[below.kind], -1)  # (R, V)
     group = coarsest(equal_rows(kind), below.follow)
-    first = np.zeros(group.max() + 1, np.int64)
-    first[group[::-1]] = np.arange(len(group))[::-1]  # the earliest member of each class stands for it
+    first = np.unique(group, return_index=True)[1]  # the earliest member of each class stands for it
     following = np.where(below.follow >= 0, group[below.follow], -1)
     leads = np.full(tables.shape, np.inf)
     np.minimum.at(leads, kinds.reshape(-1), below.leads[:, heads])

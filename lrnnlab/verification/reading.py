@@ -5,7 +5,7 @@ Letters: V vocabulary, C classes, h heads (blocks of the last layer), n states o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -89,11 +89,7 @@ def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_
     >>> learned_machine(snap(model), Sum(2).specification) == Sum(2).specification
     False
     """
-    asked = MooreMachine(
-        specification.transitions, (specification.outputs >= 0).astype(np.int64), specification.initial,
-        specification.symbols,
-    )  # fmt: skip
-    asked = minimise(asked)
+    asked = minimise(replace(specification, outputs=(specification.outputs >= 0).astype(np.int64), names=()))
     check_snapped(model, asked)
     with steady_arithmetic(), torch.no_grad():
         below = reach(model, live_part(specification), limit)
