@@ -145,6 +145,18 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     return "\n".join([f"{chapter.stem}: {count}; starting over gives you the new version.", *found])
 
 
+def copied(folder: Path) -> list[str]:
+    """The chapters that a working copy has or had, by name; ``ValueError`` where there is no working copy.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make(Path(folder))
+    ...     copied(Path(folder))[0]
+    '00_start_here'
+    """
+    return sorted(one.stem for one in (_folder(folder) / AS_MADE).glob("*.ipynb"))
+
+
 def find(folder: Path | None = None, project: Path = PROJECT) -> Path:
     """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``.
 

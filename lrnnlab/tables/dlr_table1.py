@@ -34,6 +34,7 @@ Letters: B batch, T time, L length, D width, N state size (of Solve: unknowns).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -270,10 +271,10 @@ def learned(records: Sequence[dict]) -> pd.DataFrame:
 def short(r2: float) -> str:
     """R2 in three characters, as the paper prints it; below -.005 it is worse than a constant.
 
-    >>> [short(r2) for r2 in (0.494, 0.996, -0.001, -0.3)]
-    ['.49', '1.00', '.00', '-.30']
+    >>> [short(r2) for r2 in (0.494, 0.996, -0.001, -0.3, -20.5)]
+    ['.49', '1.00', '.00', '-.30', '-20.50']
     """
-    return f"{r2 + 0:.2f}".replace("-0.00", "0.00").replace("0.", ".", 1) if r2 < 0.995 else "1.00"
+    return re.sub(r"^(-?)0\.", r"\1.", f"{r2:.2f}").replace("-.00", ".00") if r2 < 0.995 else "1.00"
 
 
 def times(records: Sequence[dict]) -> pd.DataFrame:
