@@ -18,8 +18,8 @@ from lrnnlab.tables.regulargpt_table1 import NETWORKS, SIZES, make_network
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
 from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
-from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.descent import Checkpoint
+from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import Curriculum, Stages, held_out, longest_at, train_strings
 from lrnnlab.training.loop import with_seed
 from lrnnlab.training.steady import stream

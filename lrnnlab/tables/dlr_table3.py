@@ -7,9 +7,10 @@ every pixel: 0, 1 on a main path, 2 on one with a circle at both ends.  Each cla
 the loss; the scores are, as in the paper's code, macro F1 over the classes present and macro accuracy (scikit-learn's
 "balanced": the mean over classes of the share right), each the mean over batches of 16.
 
-The paper has T = 8192 and M of 128 to 512, 96,000 expressions and 80,000 pictures, five or six layers of width 128 (for M
-= 512 twelve of width 64), and 114,000 to 300,000 steps (budget ``paper``).  Here T is 128 to 512 and M is 32 or 64.  Expressions of so few tokens are
-drawn with other depths and arguments, so that one in a few tries is kept; shares of heights are near the paper's.
+The paper has T = 8192 and M of 128 to 512, 96,000 expressions and 80,000 pictures, five or six layers of width 128 (at
+M = 512 twelve of width 64), and 114,000 to 300,000 steps (budget ``paper``).  Here T is 128 to 512 and M is 32 or 64.
+Expressions of so few tokens are drawn with other depths and arguments, so that one in a few tries is kept; shares of
+heights are near the paper's.
 
 =================  =================================================================================================
 row                here
