@@ -396,7 +396,7 @@ def _numbers(actions: np.ndarray, elements: np.ndarray) -> np.ndarray:
     return np.array([place[row.tobytes()] for row in distinct])[which.reshape(actions.shape[:-1])]
 
 
-def on_a_plane(points_by_depth: Sequence[np.ndarray], dimensions: int = 2) -> tuple[list[np.ndarray], float]:
+def on_a_plane(points_by_depth: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
     """Points (N_l,D) of all depths in the coordinates of one PCA of them all, (N_l,2) each; and what share of their
     variance these coordinates hold.
 
@@ -405,7 +405,7 @@ def on_a_plane(points_by_depth: Sequence[np.ndarray], dimensions: int = 2) -> tu
     >>> [np.abs(p[:, 0]).round(6).tolist() for p in placed], round(share, 6)
     ([[5.0, 0.0], [5.0]], 1.0)
     """
-    pca = PCA(dimensions, svd_solver="full").fit(np.concatenate(points_by_depth))
+    pca = PCA(2, svd_solver="full").fit(np.concatenate(points_by_depth))
     return [pca.transform(points) for points in points_by_depth], float(pca.explained_variance_ratio_.sum())
 
 

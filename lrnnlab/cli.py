@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--budget", default="live", help="live (seconds a run), desk (hours a table), paper")
     reproduce.add_argument("--protocol", help="ours (last weights, every position, no choice on test data) or paper "
                            "(best of 40 checks, last position); default: paper for --budget paper, else ours")
-    reproduce.add_argument("--tasks", type=_names, help="comma-separated; default: all columns")
+    reproduce.add_argument("--tasks", type=_names, help="comma-separated; default: all columns of that budget")
     reproduce.add_argument(
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )

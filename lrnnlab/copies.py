@@ -157,13 +157,13 @@ def copied(folder: Path) -> list[str]:
     return sorted(one.stem for one in (_folder(folder) / AS_MADE).glob("*.ipynb"))
 
 
-def find(folder: Path | None = None, project: Path = PROJECT) -> Path:
+def find(folder: Path | None = None) -> Path:
     """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``.
 
     >>> find(Path("elsewhere"))
     PosixPath('elsewhere')
     """
-    return folder or here() or project / FOLDER
+    return folder or here() or PROJECT / FOLDER
 
 
 def _folder(folder: Path | None) -> Path:

@@ -159,6 +159,15 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(tmp_path, cap
     assert fit.steps == 20 and said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", [name for name, table in tables.TABLES.items() if "paper" in table.budgets])
+def test_a_plan_at_the_papers_budget_has_the_columns_of_the_paper(name):
+    table = tables.get(name)
+    planned = {run.task for run in tables.plan(name, rows=table.rows[:1], budget="paper")}
+    assert planned >= set(table.extra.get("paper", ()))
+    if name in ("dlr/table1", "dlr/table2", "dlr/table3"):  # of whose columns here the paper has none
+        assert not planned & set(table.tasks)
+
+
 def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
     run = tiny()
     first = list(tables.run_all([run], data=tmp_path))[0]

@@ -343,4 +343,4 @@ time of a step over DLR's: one layer at 4,096: DSS 1, attention 6.3 (Reverse and
 
 TABLE = Table("dlr/table1", ROWS, TASKS, setting, by_setting(measure), line, table,
               aliases={"ours": "dlr_6", "dlr": "dlr_1", "dss": "dss_1", "attention": "attention_1"}, paper=PAPER,
-              extra=EXTRA)  # fmt: skip
+              extra=EXTRA, columns={"paper": EXTRA["paper"]})  # fmt: skip

@@ -478,6 +478,6 @@ def _apart(cell: Sequence[dict], by: str) -> dict[str, str]:
 
 TABLE = Table(
     "dlr/table3", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "dlr"}, paper=PAPER,
-    extra={"paper": FULL}, score=lambda record: record["metrics"][scored(record)],
+    extra={"paper": FULL}, columns={"paper": FULL}, score=lambda record: record["metrics"][scored(record)],
     scored="of the values, or macro F1, on test items",
 )  # fmt: skip

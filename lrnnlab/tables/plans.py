@@ -43,8 +43,8 @@ def plan(
 ) -> list[Run]:
     """All runs asked for, each once, tasks outermost, seeds innermost.
 
-    The paper's budget has the paper's protocol by default, where there is one.  Without ``seeds``: as many as the table
-    says, from 0 on.
+    The paper's budget has the paper's protocol by default, where there is one, and the paper's columns.  Without
+    ``seeds``: as many as the table says, from 0 on.
     """
     table = get(name)
     there(budget, BUDGETS, "budget", "lrnnlab")
@@ -54,7 +54,7 @@ def plan(
     chosen = dict.fromkeys(range(table.seeds) if seeds is None else seeds)
     cells = [
         (task, row, table.for_protocol(table.setting(row, task, budget), protocol))
-        for task in dict.fromkeys(tasks or table.tasks)
+        for task in dict.fromkeys(tasks or table.columns.get(budget, table.tasks))
         for row in dict.fromkeys(table.aliases.get(row, row) for row in rows or table.rows)
     ]
     return [Run(name, task, row, seed, budget, protocol, setting, table.modulus)
