@@ -38,7 +38,11 @@ def _seeds(text: str) -> list[int]:
 
 
 def _names(text: str) -> list[str]:
-    return [part for part in text.split(",") if part]
+    """Names with commas between them; none is refused, or an empty shell variable would ask for a whole table."""
+    found = [part for part in text.split(",") if part]
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing; without this option all are meant")
+    return found
 
 
 def _parser() -> argparse.ArgumentParser:

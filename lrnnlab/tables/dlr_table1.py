@@ -183,7 +183,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
 
 def needed(setting: dict) -> int:
-    """Of how many linear functions of the inputs the answers of a task cannot do with fewer, at the least.
+    """How many linear functions of the inputs the answers of a task need at the least, as far as it is proved.
 
     A position of a layer of D convolutions has D such functions of the inputs (and its own input).  Inputs on which
     these agree get one answer.  So with D below

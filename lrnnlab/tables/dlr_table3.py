@@ -242,7 +242,7 @@ def told_apart(found: pd.DataFrame, by: str) -> list[dict]:
 
 @lru_cache(maxsize=6)
 def operator_levels(T: int, count: int) -> dict[int, float]:
-    """Of each height, what he has right who knows the operator of a node and answers the commonest value of both.
+    """By height: the share right of a guesser who knows a node's height and operator, and answers their commonest value.
 
     Of ``count`` expressions of the test split.  A score that is no higher says nothing of the values below the node.
 
@@ -341,7 +341,8 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
 
 def of_listops(test: Data, found: Tensor) -> dict:
-    """The score by height and by operator, and what guessing gets that knows neither, the height, or the operator."""
+    """The score by height and by operator; and what guessing the commonest value gets, of all nodes, of each height's, and
+    of each operator's."""
     table = by_node(test[0], found)
     apart = {by: told_apart(table, by) for by in ("height", "operator")}
     levels = {f"majority_by_{by}": sum(part["nodes"] * part["majority"] for part in parts) / len(table)

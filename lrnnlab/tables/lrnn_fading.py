@@ -148,7 +148,8 @@ def ratios(states: np.ndarray, logits: np.ndarray, labels: np.ndarray, quantile:
 
 
 def _high(values: np.ndarray, quantile: float) -> np.ndarray:
-    """The quantile over strings that is one of the values: of 256 the third from the top; never inf - inf."""
+    """The quantile over strings, taken as one of the values (of 256 the third from the top): with infinite ones among them
+    nothing could be interpolated."""
     return np.quantile(values, quantile, axis=0, method="higher")
 
 

@@ -86,7 +86,7 @@ def log10_states(A: np.ndarray, x0: np.ndarray, u: np.ndarray | None = None) -> 
     for t in range(A.shape[-3]):
         x = (A[..., t, :, :] * x[..., None, :]).sum(-1)
         scale = logs[-1]
-        if u is not None:  # of a state below 10^-300 nothing is left beside u, not even if it is zero (its log -inf)
+        if u is not None:  # a state below 10^-300, or zero (log -inf), adds nothing that float64 can tell beside u
             scale = np.maximum(scale, -300.0)
             x = x * 10.0 ** (logs[-1] - scale)[..., None] + u[..., t, :] * 10.0 ** -scale[..., None]
         x, size = _unit(x)
