@@ -189,11 +189,7 @@ def train(
     for what, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
         number(size, what, 0)
     generator = stream(seed, "train") if generator is None else generator
-
-    def of_the_task(generator: torch.Generator) -> Batch:
-        return source.training_batch(batch, generator).to(next(net.parameters()).device)
-
-    draw = of_the_task if isinstance(source, BaseTask) else source
+    draw = _from_task(source, batch, net) if isinstance(source, BaseTask) else source
     made, start = Trained(net), time.process_time()
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
@@ -267,6 +263,12 @@ def train(
     tell().finished = not descent.failed
     made.cpu_seconds += time.process_time() - start
     return made
+
+
+def _from_task(task: BaseTask, batch: int, net: nn.Module) -> Callable[[torch.Generator], Batch]:
+    """What draws a task's batches, where the net's parameters lie."""
+    device = next(net.parameters()).device
+    return lambda generator: task.training_batch(batch, generator).to(device)
 
 
 def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: float) -> list[dict]:
