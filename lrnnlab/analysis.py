@@ -109,7 +109,7 @@ def overflow_step(p: float, b: int) -> int | None:
 
     This is the exact statement.  Whoever multiplies in float32 may see it one step later or earlier, because the factor
     is rounded first: at p = 1.2, b = 8 the factor is sqrt 2 and sqrt 2 ^ 256 = 2^128 is just too large, but the
-    float32 next to sqrt 2 is smaller by 1.7e-8, its 256th power still fits, and infinity comes at step 257
+    float32 next to sqrt 2 is smaller by 2.4e-8, its 256th power still fits, and infinity comes at step 257
     (``overflow_observed``).
 
     >>> overflow_step(1.2, 8), overflow_step(1, 8)
@@ -389,7 +389,7 @@ def _composed(actions: np.ndarray, chunk: int, step: int) -> np.ndarray:
     return found
 
 
-def on_a_plane(points_by_depth: Sequence[np.ndarray], dimensions: int = 2) -> tuple[list[np.ndarray], float]:
+def on_a_plane(points_by_depth: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
     """Points (N_l,D) of all depths in the coordinates of one PCA of them all, (N_l,2) each; and what share of their
     variance these coordinates hold.
 
@@ -398,7 +398,7 @@ def on_a_plane(points_by_depth: Sequence[np.ndarray], dimensions: int = 2) -> tu
     >>> [np.abs(p[:, 0]).round(6).tolist() for p in placed], round(share, 6)
     ([[5.0, 0.0], [5.0]], 1.0)
     """
-    pca = PCA(dimensions, svd_solver="full").fit(np.concatenate(points_by_depth))
+    pca = PCA(2, svd_solver="full").fit(np.concatenate(points_by_depth))
     return [pca.transform(points) for points in points_by_depth], float(pca.explained_variance_ratio_.sum())
 
 
@@ -490,11 +490,11 @@ def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position:
     outputs = model(leaf)
     if not -outputs.shape[1] <= position < outputs.shape[1]:
         raise ValueError(f"the model has {outputs.shape[1]} output positions, got position={position}")
-    size = torch.zeros(inputs.shape[:2], dtype=inputs.dtype)
+    size = inputs.new_zeros(inputs.shape[:2])
     for column in outputs[:, position].sum(0):  # of one string each, as strings do not see each other
         (slope,) = torch.autograd.grad(column, leaf, retain_graph=True)
         size += slope.square().sum(-1)
-    return size.sqrt().mean(0).numpy()
+    return size.sqrt().mean(0).numpy(force=True)
 
 
 def gradient_by_token(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:

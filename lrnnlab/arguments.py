@@ -1,4 +1,4 @@
-"""The parser of every verb: one place that refuses numbers that no option can mean."""
+"""The parser of every verb that takes numbers: one place that refuses those that no option can mean."""
 
 from __future__ import annotations
 

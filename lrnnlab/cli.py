@@ -38,7 +38,11 @@ def _seeds(text: str) -> list[int]:
 
 
 def _names(text: str) -> list[str]:
-    return [part for part in text.split(",") if part]
+    """Names with commas between them; none is refused, or an empty shell variable would ask for a whole table."""
+    found = [part for part in text.split(",") if part]
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing; without this option all are meant")
+    return found
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,10 +51,10 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     reproduce = verbs.add_parser("reproduce", help="run (part of) a table or figure of a paper and print what came out")
     reproduce.add_argument("experiment", help="for example lrnn/table2, which trains, or lrnn/speed, which measures")
-    reproduce.add_argument("--budget", default="live", help="live (seconds a run), desk (an hour a table), paper")
+    reproduce.add_argument("--budget", default="live", help="live (seconds a run), desk (hours a table), paper")
     reproduce.add_argument("--protocol", help="ours (last weights, every position, no choice on test data) or paper "
                            "(best of 40 checks, last position); default: paper for --budget paper, else ours")
-    reproduce.add_argument("--tasks", type=_names, help="comma-separated; default: all columns")
+    reproduce.add_argument("--tasks", type=_names, help="comma-separated; default: all columns of that budget")
     reproduce.add_argument(
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )
@@ -254,7 +258,7 @@ def _copy(options: argparse.Namespace) -> int:
         print(progress(folder))
     else:
         verb = copies.news if options.what == "news" else copies.start_over
-        for name in names or sorted(one.stem for one in (folder / copies.AS_MADE).glob("*.ipynb")):
+        for name in names or copies.copied(folder):
             print(verb(name, folder))
     return 0
 

@@ -136,13 +136,25 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     return "\n".join([f"{chapter.stem}: {count}; starting over gives you the new version.", *found])
 
 
-def find(folder: Path | None = None, project: Path = PROJECT) -> Path:
+def copied(folder: Path) -> list[str]:
+    """The chapters that a working copy has or had, by name; ``ValueError`` where there is no working copy.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make(Path(folder))
+    ...     copied(Path(folder))[0]
+    '00_start_here'
+    """
+    return sorted(one.stem for one in (_folder(folder) / AS_MADE).glob("*.ipynb"))
+
+
+def find(folder: Path | None = None) -> Path:
     """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``.
 
     >>> find(Path("elsewhere"))
     PosixPath('elsewhere')
     """
-    return folder or here() or project / FOLDER
+    return folder or here() or PROJECT / FOLDER
 
 
 def _folder(folder: Path | None) -> Path:

@@ -16,7 +16,7 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -43,7 +43,15 @@ def report() -> list[Check]:
     """
     questions = (python, package, requirements, torch_build, scan_backends, widgets, kernel, pictures, fence, disk,
                  threads)  # fmt: skip
-    return [check for question in questions for check in question()]
+    return [check for question in questions for check in _answers(question)]
+
+
+def _answers(question: Callable[[], Iterator[Check]]) -> Iterator[Check]:
+    """The lines of a question, the last of which says so if it could not be answered to its end."""
+    try:
+        yield from question()
+    except FAILURES as error:
+        yield Check(question.__name__.replace("_", " "), False, f"cannot be examined: {_said(error)}")
 
 
 def python() -> Iterator[Check]:

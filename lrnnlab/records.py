@@ -76,7 +76,9 @@ def provenance(device: str = "cpu") -> dict:
 
 
 def source() -> str:
-    """A digest of the package's own files: what made a number, where the revision does not tell (see ``data/records``).
+    """A digest of the package's own Python files: what made a number, where the revision does not tell.
+
+    ``data/records/README.md`` says when that is.
 
     >>> len(source())
     16

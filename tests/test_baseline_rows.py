@@ -330,6 +330,12 @@ def test_the_sweep_is_shown_with_what_a_guesser_has():
         )
 
 
+def test_several_seeds_are_shown_by_their_mean():
+    one = next(r for r in swept() if r["task"] == "sum")
+    pair = [{**one, "seed": seed, "metrics": {**one["metrics"], "accuracy": share}} for seed, share in ((0, 0.5), (1, 0.75))]
+    assert "0.6250" in report.table(pair)
+
+
 # The records of the table
 
 

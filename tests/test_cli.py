@@ -36,6 +36,13 @@ def test_a_number_that_counts_nothing_is_refused_before_anything_runs(call, said
     assert stop.value.code == 2 and said in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("option", ["--rows", "--tasks"])
+def test_an_empty_list_of_names_does_not_mean_all(option, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["reproduce", "lrnn/table2", option, ""])
+    assert stop.value.code == 2 and "'' names nothing" in capsys.readouterr().err
+
+
 def test_an_option_without_its_number_may_mean_all(monkeypatch):
     monkeypatch.setattr(cli, "_reproduce", lambda options: options.search)
     assert cli.main(["reproduce", "fwp/table1", "--search"]) == 0

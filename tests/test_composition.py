@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lrnnlab.models import MODELS, build, reads_numbers
-from lrnnlab.tasks import TASKS, task
+from lrnnlab.tasks import TASKS, Batch, task
 from lrnnlab.training import train
 from lrnnlab.training.evaluation import evaluate
 
@@ -39,6 +39,13 @@ def test_every_model_that_reads_what_a_task_gives_trains_on_it(name):
             batch = found.training_batch(3, torch.Generator().manual_seed(0))
             given, wanted = batch.asked(made.net(batch.inputs))
             assert len(given) == len(wanted) > 0, (name, model)
+
+
+def test_the_batches_of_a_task_go_where_the_net_lies(monkeypatch):
+    asked, to = [], Batch.to
+    monkeypatch.setattr(Batch, "to", lambda self, device: (asked.append(device), to(self, device))[1])
+    train(build("lstm", short("parity"), width=4), short("parity"), steps=2, batch=2, progress=False)
+    assert asked == [torch.device("cpu")] * 2
 
 
 def test_what_fits_is_most():

@@ -157,7 +157,10 @@ def test_the_command_line(tmp_path, capsys):
     assert capsys.readouterr().out.count("nothing has changed") == len(CHAPTERS)
     assert cli.main(["copy", "start-over", "03", *folder]) == 0
     assert cli.main(["copy", "start-over", *folder]) == 2 == cli.main(["copy", "make", "03", *folder])
-    assert cli.main(["copy", "news", "03", "--folder", str(tmp_path / "nowhere")]) == 2
+    capsys.readouterr()
+    for names in (["03"], []):
+        assert cli.main(["copy", "news", *names, "--folder", str(tmp_path / "nowhere")]) == 2
+        assert "no working copy" in capsys.readouterr().err
 
 
 def test_bootstrap_knows_the_folder_and_git_ignores_it():

@@ -113,6 +113,18 @@ def test_an_optional_backend_may_be_absent(monkeypatch):
     assert states(doctor.scan_backends()) == {"scan reference": True, "scan triton": None, "scan auto": True}
 
 
+def test_a_question_that_fails_in_the_middle_is_one_line_and_the_others_are_still_asked(monkeypatch):
+    def refuses(A):
+        raise RuntimeError("CUDA error: all devices are busy")
+
+    fake_scans(monkeypatch).chosen = refuses
+    found = {check.name: check for check in doctor.report()}
+    assert found["scan reference"].ok is True and found["threads"].ok is True
+    assert found["scan backends"] == Check(
+        "scan backends", False, "cannot be examined: RuntimeError: CUDA error: all devices are busy"
+    )
+
+
 def test_scans_that_cannot_be_imported_are_one_line(monkeypatch):
     monkeypatch.setattr(lrnnlab, "scans", types.SimpleNamespace())  # no BACKENDS in it
     assert states(doctor.scan_backends()) == {"scans": False}

@@ -61,6 +61,12 @@ def test_ours_is_the_best_row_and_wrong_names_are_refused():
         tables.get("lrnn/table9")
 
 
+def test_a_plan_of_nothing_has_no_runs():
+    for name in ("tasks", "rows", "seeds"):
+        assert tables.plan("lrnn/table2", **{name: []}) == []
+        assert plans.search_plan("fwp/table1", **{"tasks": ["parity"], "rows": ["srwm"], "first": 1, name: []}) == []
+
+
 def test_a_record_holds_what_it_takes_to_trust_it():
     record = runner.perform(tiny())
     assert set(record["metrics"]) >= {"accuracy_last", "accuracy_all", "accuracy_seen"}
@@ -157,6 +163,15 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(tmp_path, cap
     fit = lrnn_training.fit(model, run.build_task(), TINY.recipe, 0, checkpoint=tmp_path / "file" / "run.pt", save_seconds=0.0,
                      progress=False)  # fmt: skip
     assert fit.steps == 20 and said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [name for name, table in tables.TABLES.items() if "paper" in table.budgets])
+def test_a_plan_at_the_papers_budget_has_the_columns_of_the_paper(name):
+    table = tables.get(name)
+    planned = {run.task for run in tables.plan(name, rows=table.rows[:1], budget="paper")}
+    assert planned >= set(table.extra.get("paper", ()))
+    if name in ("dlr/table1", "dlr/table2", "dlr/table3"):  # of whose columns here the paper has none
+        assert not planned & set(table.tasks)
 
 
 def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):

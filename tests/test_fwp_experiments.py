@@ -195,6 +195,11 @@ def looks_like(scores, **options):
     )  # fmt: skip
 
 
+def test_a_pool_is_told_apart_by_its_batches():
+    one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
+    assert len({pooled.Pools([(steps, one)], size, torch.Generator()).name for steps in (3, 4) for size in (1, 2)}) == 4
+
+
 NO, GUESSED, RIGHT = (-1.0, 0.5, 1.0), (-0.1, 1.0, 0.0), (-1e-3, 1.0, 0.0)
 
 
@@ -479,6 +484,10 @@ def test_what_the_records_say():
         assert all(right(row, task) >= 2 for row in ("deltanet_additive", "recurrent_delta_additive", "linear"))
     assert all(last["bin1"] > 0.95 for last in cell["deltanet_additive", "shuffle_2"])
     assert all(last["bin0"] == 1 for last in cell["linear", "dyck_1"])
+    known = {key: right(*key, "bin0") for key in cell if key[0] in fwp_table1.ROWS[:7] and key[1] in fwp_table1.TASKS
+             and fwp_table1.PAPER[key[0]][fwp_table1.TASKS.index(key[1])][0] == 100}  # fmt: skip
+    assert {key for key, count in known.items() if count < 4} == {("e_lstm", "shuffle_2"), ("deltanet", "shuffle_2")}
+    assert known["e_lstm", "shuffle_2"] == known["deltanet", "shuffle_2"] == 0
     assert max(last["bin0"] for last in cell["linear", "reset_dyck_1"]) < 0.6
     for row in ("deltanet", "recurrent_delta", "srwm"):
         assert min(last["bin0"] for last in cell[row, "reset_dyck_1"]) > 0.95

@@ -172,6 +172,8 @@ def test_the_field_of_something_that_is_not_linear():
 
     assert np.allclose(receptive_field(products, u), [0, 5, math.hypot(3, 1)])
     assert np.allclose(receptive_field(products, u, position=0), [3, math.hypot(2, 1), 0])
+    with torch.device("meta"):  # what is made within lies where the inputs do, not where new tensors go
+        assert np.allclose(receptive_field(products, u), [0, 5, math.hypot(3, 1)])
     torch.manual_seed(0)
     layer = DLR(1, state=4).double()
 

@@ -1,4 +1,4 @@
-"""Experiments that measure (lrnn/speed, lrnn/growth, lrnn/fig1): what they find, how it is kept, and how it is drawn."""
+"""Experiments that measure (lrnn/speed, lrnn/growth, lrnn/fig1, lrnn/film): what they find, how it is kept, and how it is drawn."""
 
 import json
 import math
@@ -22,8 +22,9 @@ from lrnnlab.show import pictures
 from lrnnlab.show.growth_figures import growth_by_rule
 from lrnnlab.show.output import LARGEST
 from lrnnlab.show.scan_figures import product_text, scan_schedule, speed_ratios
-from lrnnlab.tables import lrnn_fig1, lrnn_growth, lrnn_speed, plans, report
+from lrnnlab.tables import lrnn_fig1, lrnn_film, lrnn_growth, lrnn_speed, plans, report
 from lrnnlab.tables.lrnn_fig1 import schedule, spell
+from lrnnlab.training import Phase
 
 EQ6 = ("clip", "release", "centred", "block", "unit")  # the rules that leave no column with a p-norm above 1
 
@@ -374,3 +375,11 @@ def test_without_records_a_picture_names_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
     with pytest.raises(ValueError, match="reproduce lrnn/growth --budget desk"):
         pictures.PICTURES["lrnn_growth"].figure()
+
+
+def test_a_film_shows_one_start_though_the_recipe_has_several():
+    (run,) = tables.plan("lrnn/film")
+    phase = Phase(steps=3, lr=1e-3, until=1e-9)  # which is not reached
+    run = replace(run, setting=replace(run.setting, recipe=replace(run.setting.recipe, phases=(phase,), batch=4)))
+    found = lrnn_film.measure(run)
+    assert run.setting.recipe.attempts > 1 and found["steps"] == found["frames"][-1]["step"] == 3

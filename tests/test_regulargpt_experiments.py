@@ -18,6 +18,7 @@ from lrnnlab.tables.regulargpt_table1 import NETWORKS, SIZES, make_network
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
 from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
+from lrnnlab.training.descent import Checkpoint
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import Curriculum, Stages, held_out, longest_at, train_strings
 from lrnnlab.training.loop import with_seed
@@ -319,6 +320,15 @@ def test_of_an_answer_at_every_position_the_last_counts():
             return F.one_hot(tokens.cumsum(1) % 2, 2).float()
 
     assert accuracy_at_lengths(Prefixes(), Parity(), [9], strings=50, generator=stream(0, "x")) == {9: 1.0}
+
+
+@pytest.mark.parametrize("course", [{}, {"stages": (4, 9), "gate": 0.1}], ids=["growing", "staged"])
+def test_a_checkpoint_of_another_batch_is_of_another_run(course, tmp_path, monkeypatch, capsys):
+    save = Checkpoint.save
+    monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
+    for batch, said in ((8, ""), (8, ""), (16, "another run")):
+        made = trained(make_network("rnn", Parity(), seed=0, width=8), batch=batch, checkpoint=tmp_path / "run.pt", **course)
+        assert made.steps == 6 and said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)
 
 
 def test_levels_of_a_guesser():

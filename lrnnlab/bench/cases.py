@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-V = 8  # symbols of a table: Sum(5) has six, ModArith(5) has eight
+V = 8  # symbols of a table: Sum(5) has five, ModArith(5) has eight
 
 
 @dataclass(frozen=True)

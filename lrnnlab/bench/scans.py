@@ -122,8 +122,8 @@ def _refuse(name: str, case: Case, limit: float, device: str) -> dict | None:
 def take_turns(works: dict, rounds: int) -> dict:
     """Seconds of every call in every round, all once in each; slow ones (over two seconds) only in two rounds.
 
-    Every call meets the same machine: caches full of another array's lines, unchanged, so that what the call before
-    wrote is in memory by then and its threads, which wait in a loop for more work as OpenMP's do, are asleep.
+    Before every call an array is read that no cache holds, so that each call meets the same machine: what the call before
+    wrote has reached memory, and its threads, which like OpenMP's wait in a loop for more work, have gone to sleep.
 
     >>> {name: len(taken) for name, taken in take_turns({"a": int, "b": str}, 3).items()}
     {'a': 3, 'b': 3}

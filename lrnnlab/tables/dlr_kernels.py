@@ -5,7 +5,7 @@ Shift, and its kernels are looked at before and after: how output j depends on t
 kernel is 1 at k = j L/8 and 0 elsewhere.
 
 The other tasks have no data: one layer of width 1 is trained so that its own kernel becomes a given one of length
-2N = 64, with N = 32 modes.  The targets are those of ``proofs.kernel_fits``: a ``one_hot`` at L/4, a ``box`` of L/4
+2N = 64, with N = 32 modes.  The targets are those of ``algebra.kernel_fits``: a ``one_hot`` at L/4, a ``box`` of L/4
 ones, a fading ``sine``, and ``noise``.  Kept are the relative error ||K - target|| / ||target|| at the end, and
 beside it:
 

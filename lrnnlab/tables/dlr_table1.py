@@ -34,6 +34,7 @@ Letters: B batch, T time, L length, D width, N state size (of Solve: unknowns).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -182,7 +183,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
 
 def needed(setting: dict) -> int:
-    """Of how many linear functions of the inputs the answers of a task cannot do with fewer, at the least.
+    """How many linear functions of the inputs the answers of a task need at the least, as far as it is proved.
 
     A position of a layer of D convolutions has D such functions of the inputs (and its own input).  Inputs on which
     these agree get one answer.  So with D below
@@ -270,10 +271,10 @@ def learned(records: Sequence[dict]) -> pd.DataFrame:
 def short(r2: float) -> str:
     """R2 in three characters, as the paper prints it; below -.005 it is worse than a constant.
 
-    >>> [short(r2) for r2 in (0.494, 0.996, -0.001, -0.3)]
-    ['.49', '1.00', '.00', '-.30']
+    >>> [short(r2) for r2 in (0.494, 0.996, -0.001, -0.3, -20.5)]
+    ['.49', '1.00', '.00', '-.30', '-20.50']
     """
-    return f"{r2 + 0:.2f}".replace("-0.00", "0.00").replace("0.", ".", 1) if r2 < 0.995 else "1.00"
+    return re.sub(r"^(-?)0\.", r"\1.", f"{r2:.2f}").replace("-.00", ".00") if r2 < 0.995 else "1.00"
 
 
 def times(records: Sequence[dict]) -> pd.DataFrame:
@@ -342,4 +343,4 @@ time of a step over DLR's: one layer at 4,096: DSS 1, attention 6.3 (Reverse and
 
 TABLE = Table("dlr/table1", ROWS, TASKS, setting, by_setting(measure), line, table,
               aliases={"ours": "dlr_6", "dlr": "dlr_1", "dss": "dss_1", "attention": "attention_1"}, paper=PAPER,
-              extra=EXTRA)  # fmt: skip
+              extra=EXTRA, columns={"paper": EXTRA["paper"]})  # fmt: skip

@@ -275,4 +275,4 @@ def table(records: Sequence[dict]) -> str:
 
 
 TABLE = Table("dlr/table2", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "dlr"}, paper=PAPER,
-              extra={"paper": LONG})  # fmt: skip
+              extra={"paper": LONG}, columns={"paper": LONG})  # fmt: skip

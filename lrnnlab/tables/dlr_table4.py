@@ -4,8 +4,8 @@ Data, recipe and score: ``tables.stand_ins``.  Blocks have LayerNorm before (beh
 over time.  ``dlr`` follows Table 9 where that can be made small: it reads in both directions, a GLU stands behind it,
 and dt is the paper's; it has 64 modes instead of 256 to 2,048, and no dropout.  ``s4d`` (its "inv" start) and ``s4``
 have their own gate and 64 states; ``attention``, which stands for the Transformer, is the paper's attention layer
-(Sec. 3.3) with two feed-forward layers, 4 heads of 8.  These three look back only.  They have 300 steps, as one takes
-20 to 700 ms; S4 on Retrieval, which is at the level of guessing then, has 600. More of it did not help: with 3,000
+(Sec. 3.3) with two feed-forward layers, 4 heads of 8.  These three look back only.  All rows have 300 steps, as one
+takes 20 to 700 ms; S4 on Retrieval, which is at the level of guessing then, has 600.  More did not help it: with 3,000
 steps of batch 8 the 2,000 training items are learned by heart (loss .17), and on 12,000 items, each seen once (1,500
 steps of batch 8), five of eight runs of S4, S4D and DLR stay at the loss ln 2.
 

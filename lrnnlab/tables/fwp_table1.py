@@ -30,7 +30,8 @@ weights     the look that is best on the test bins      the last ones; the paper
 seeds       one                                         as many as are recorded, all shown
 ==========  ==========================================  ================================================================
 
-*live* is the desk's on 2,000 strings, short ones first, ended by held-out strings after 100 steps at the latest.
+*live* is the desk's on 2,000 strings, short ones first, ended by held-out strings after 100 steps at the latest; the two
+cells of ``LIVE``, which learn, have 500 and 900.
 
 Letters: B batch, T time, D width, h heads.
 """

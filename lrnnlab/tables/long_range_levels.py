@@ -328,6 +328,7 @@ def table(records: Sequence[dict]) -> str:
             f"{pd.DataFrame(columns, index=['chance', 'majority', *ROWS]).to_string(na_rep='')}")  # fmt: skip
 
 
-TABLE = Table("lra/levels", ROWS, TASKS, setting, by_setting(measure), line, table, extra={"paper": ("path-x",)},
+TABLE = Table("lra/levels", ROWS, TASKS, setting, by_setting(measure), line, table,
+              extra={"paper": ("path-x",)}, columns={"paper": (*TASKS, "path-x")},
               score=lambda record: record["metrics"]["accuracy"],
               scored="of the test items, without long range (live and at the desk: of a stand-in)")  # fmt: skip

@@ -123,7 +123,8 @@ def table(records: Sequence[dict]) -> str:
              "accuracy": record["metrics"]["accuracy"]}
             for record in records if record["task"] == name
         ]  # fmt: skip
-        body = pd.DataFrame(rows).pivot(index=["baseline", "layers, readout, steps"], columns="rate", values="accuracy")
+        shape = ["baseline", "layers, readout, steps"]
+        body = pd.DataFrame(rows).pivot_table(index=shape, columns="rate", values="accuracy")  # the mean over seeds
         task = tasks.task(name, records[0]["config"]["setting"]["modulus"])
         parts.append(f"{name}   (length {task.train_length}: chance {task.chance:.3f}, majority "
                      f"{task.majority(task.train_length):.3f})\n"

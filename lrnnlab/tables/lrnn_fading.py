@@ -21,10 +21,9 @@ horizon.  Seen: the first position at which the accuracy, a mean over the last 2
 predicts nothing if it is not learned: below 99 % up to the training length.
 
 Rows ``release``, ``clip`` and ``softmax`` are trained by the live settings of ``lrnn/table2``.  The first two stop, or
-start again, by strings of length 500: that they hold so far is chosen, not found.  ``lstm`` does not learn by its live
-setting there (0.74 to 0.80 up to length 40, seeds 0 to 2), so it has one of its own: a linear readout, which the
-other rows have too, and a larger rate.  It was chosen on seeds 5 to 7; on seed 5 a readout with a hidden layer reaches 0.84
-by the same setting, the linear one 1.00.
+start again, by strings of length 500: that they hold so far is chosen, not found.  So does ``lstm`` there; here it has a
+setting of its own, which sees no string longer than 40: the same 600 steps and linear readout, and a rate of 0.01, which
+was chosen on seeds 5 to 7.
 
 Letters: B batch, T time, C classes, D width.
 """
@@ -149,7 +148,8 @@ def ratios(states: np.ndarray, logits: np.ndarray, labels: np.ndarray, quantile:
 
 
 def _high(values: np.ndarray, quantile: float) -> np.ndarray:
-    """The quantile over strings that is one of the values: of 256 the third from the top; never inf - inf."""
+    """The quantile over strings, taken as one of the values (of 256 the third from the top): with infinite ones among them
+    nothing could be interpolated."""
     return np.quantile(values, quantile, axis=0, method="higher")
 
 

@@ -9,6 +9,7 @@ Letters: V vocabulary, C classes, h heads, b block size.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,11 +78,14 @@ def setting(row: str, task: str, budget: str) -> Setting:
 
 
 def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train once, without asking whether the snapped model is proved, and look every ten steps."""
+    """Train once, without asking whether the snapped model is proved, and look every ten steps.
+
+    If a phase of the recipe ends before it has learned enough, the film ends there: it shows one start, not several.
+    """
     scans.warm()
     task = run.build_task()
     strings = task.sample(STRINGS, task.train_length, stream(run.seed, "film"))
-    result = fit(run.build_model, task, run.setting.recipe, run.seed, check_every=EVERY,
+    result = fit(run.build_model, task, replace(run.setting.recipe, attempts=1), run.seed, check_every=EVERY,
                  check=lambda model, step: frame(model, task, step, run.seed),
                  checkpoint=checkpoint, progress=progress)  # fmt: skip
     frames = [frame(run.build_model(), task, 0, run.seed), *result.checks]

@@ -16,8 +16,9 @@ kind         raw blocks
 ===========  ==========================================================================================================
 
 Three things are followed, all in float64 as (logarithm, vector of size 1), so that nothing overflows: ``state``, the
-1-norm of x_t over that of x_0 with B u = 0; ``driven``, the 1-norm of x_t with B u and x_0 from N(0, 1);  ``product``, the
-largest singular value of A_t ... A_1.  float32 is observed on its own: the state is multiplied out in it, from x_0.
+1-norm of x_t over that of x_0 with B u = 0; ``driven``, the 1-norm of x_t with B u from N(0, 1); ``product``, the largest
+singular value of A_t ... A_1.  x_0 is from N(0, 1) too, but for ``worst``.  float32 is observed on its own: the state is
+multiplied out in it, from x_0.
 
 Letters: K chains, T steps, b block size, P values of p; A transition, x state, u the input term B u.
 """
@@ -85,7 +86,7 @@ def log10_states(A: np.ndarray, x0: np.ndarray, u: np.ndarray | None = None) -> 
     for t in range(A.shape[-3]):
         x = (A[..., t, :, :] * x[..., None, :]).sum(-1)
         scale = logs[-1]
-        if u is not None:  # of a state below 10^-300 nothing is left beside u, not even if it is zero (its log -inf)
+        if u is not None:  # a state below 10^-300, or zero (log -inf), adds nothing that float64 can tell beside u
             scale = np.maximum(scale, -300.0)
             x = x * 10.0 ** (logs[-1] - scale)[..., None] + u[..., t, :] * 10.0 ** -scale[..., None]
         x, size = _unit(x)

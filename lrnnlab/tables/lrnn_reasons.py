@@ -40,8 +40,8 @@ def differs(setting: dict) -> str:
     """How a recorded setting differs from the paper's training of its own model, in a few words.
 
     The paper's, as released: Adam at a constant rate, 40,000 steps of 128 strings of the training length,
-    cross-entropy, the last weights, a readout of two layers, an input term, one start.  What all rows here share is not
-    said: AdamW, a clipped gradient, a rate that falls.
+    cross-entropy, the last weights, a readout of two layers, an input term, one start.  Not said is what all rows here
+    share, AdamW, a clipped gradient and a warm-up, and that most rates fall.
 
     >>> from lrnnlab.tables import get
     >>> differs(get("lrnn/table2").setting("clip", "sum", "desk").plain())  # doctest: +NORMALIZE_WHITESPACE

@@ -14,6 +14,7 @@ from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import verify
 
 SNAPPED_LENGTH = 10_000
+APART = 100_003  # more than the steps of any run here, so that no two (seed, step) look at the same strings
 MENDABLE = 0.9  # a snapped model that is wrong more often than this at the training length is not worth mending
 
 
@@ -73,7 +74,7 @@ def _check(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
         return None, 0
 
     def glance(model, step):
-        seed = run.seed * 100_003 + step
+        seed = run.seed * APART + step
         score = evaluate(model, task, seed=seed, strings=128, purpose="check").accuracy_last
         return {"score": score, "stop": score == 1.0} if paper else {"score": score}
 
@@ -83,7 +84,7 @@ def _check(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
 def _perfect(run: Run, task: tasks.Task, model, step: int) -> dict:
     """A check at the test length: 128 strings, and only if all are right at every position another 1,024."""
     for part, strings in enumerate((128, 1024)):
-        seed = (run.seed * 100_003 + step) * 2 + part
+        seed = (run.seed * APART + step) * 2 + part
         found = evaluate(model, task, seed=seed, strings=strings, purpose="check")
         score = min(found.accuracy_last, found.accuracy_all)
         if score < 1.0:

@@ -43,8 +43,8 @@ def plan(
 ) -> list[Run]:
     """All runs asked for, each once, tasks outermost, seeds innermost.
 
-    The paper's budget has the paper's protocol by default, where there is one.  Without ``seeds``: as many as the table
-    says, from 0 on.
+    The paper's budget has the paper's protocol by default, where there is one, and the paper's columns.  Without
+    ``seeds``: as many as the table says, from 0 on.
     """
     table = get(name)
     there(budget, BUDGETS, "budget", "lrnnlab")
@@ -54,8 +54,8 @@ def plan(
     chosen = dict.fromkeys(range(table.seeds) if seeds is None else seeds)
     cells = [
         (task, row, table.for_protocol(table.setting(row, task, budget), protocol))
-        for task in dict.fromkeys(tasks or table.tasks)
-        for row in dict.fromkeys(table.aliases.get(row, row) for row in rows or table.rows)
+        for task in dict.fromkeys(table.columns.get(budget, table.tasks) if tasks is None else tasks)
+        for row in dict.fromkeys(table.aliases.get(row, row) for row in (table.rows if rows is None else rows))
     ]
     return [Run(name, task, row, seed, budget, protocol, setting, table.modulus)
             for task, row, setting in cells for seed in chosen]  # fmt: skip
@@ -79,4 +79,5 @@ def search_plan(
     cells = plan(name, tasks=tasks, rows=rows, seeds=[0], budget=budget)
     numbered = [f"{row}-{k}" for row in dict.fromkeys(run.row for run in cells)
                 for k in range(len(configurations(row)))[: first or None]]  # fmt: skip
-    return plan("fwp/search", tasks=tasks or get(name).tasks, rows=numbered, seeds=seeds or (0,), budget=budget)
+    seeds = (0,) if seeds is None else seeds
+    return plan("fwp/search", tasks=get(name).tasks if tasks is None else tasks, rows=numbered, seeds=seeds, budget=budget)

@@ -2,9 +2,9 @@
 
 A task is p: the net is trained and asked on strings whose bits are 1 with probability p, lengths up to 40 in training.
 ``accuracy_seen`` is at length 40 ("same length"), ``accuracy`` beyond ("extrapolation"); nets, budgets and training are
-those of ``regulargpt_table1``, with 32 strings at every 9th length (25th: Transformer).  Another reading of the paper
-("we alter the probability used to sample 1s") is that only the strings of the test change.  So every net is also asked
-at the other p, ``elsewhere``.
+those of ``regulargpt_table1``.  At the desk 16 strings (RNN: 32) are asked at every 9th length (25th: Transformer).
+Another reading of the paper ("we alter the probability used to sample 1s") is that only the strings of the test change.
+So every net is also asked at the other p, ``elsewhere``.
 
 Letters: p = P(1), T time.
 """

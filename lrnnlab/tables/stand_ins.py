@@ -225,5 +225,6 @@ def declared(name: str, rows: tuple[str, ...], tasks: tuple[str, ...], setting: 
     """The table: what the two share of their declarations; the first row is ours."""
     return Table(name, rows, tasks, setting, by_setting(measure), line, partial(here, paper=paper),
                  aliases={"ours": rows[0]}, paper=paper, extra={"paper": ("path-x",)},
+                 columns={"paper": (*tasks, "path-x")},
                  score=lambda record: record["metrics"]["accuracy"],
                  scored="of the test items (live and at the desk: of a stand-in)")  # fmt: skip

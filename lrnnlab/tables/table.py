@@ -154,6 +154,8 @@ class Table:
         The paper's numbers.
     extra : dict
         Tasks that only one budget has, by budget.
+    columns : dict
+        By budget, the tasks of a plan that names none, where they are not ``tasks``: the lengths that the paper has.
     seeds : int
         How many a plan has if none are named.
     protocols : tuple of str
@@ -180,6 +182,7 @@ class Table:
     aliases: Mapping[str, str] = field(default_factory=dict)
     paper: Any = None
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seeds: int = 1
     protocols: tuple[str, ...] = ("ours",)
     for_protocol: Callable[[Any, str], Any] = lambda found, protocol: found

@@ -31,7 +31,8 @@ class Evaluation:
     ``per_position`` (T,) is the share of strings answered rightly after each token, NaN where no answer is asked for;
     ``accuracy_last`` its last labelled entry; ``accuracy_all`` its mean over the labelled positions after ``beyond``
     (the training length), and ``accuracy_seen`` over those up to it; NaN where there are none.  ``whole`` is the share
-    of strings with no answer wrong.  Of a task that asks for numbers there is ``r2`` alone; else that is NaN.
+    of strings with no answer wrong.  Of a task that asks for numbers there is ``r2`` alone, and ``per_position`` is empty;
+    of the others ``r2`` is NaN.
     """
 
     length: int
@@ -56,7 +57,7 @@ class Evaluation:
 
     def metrics(self) -> dict[str, float]:
         """The numbers by name: R2, or the three accuracies."""
-        names = ("accuracy_last", "accuracy_all", "accuracy_seen") if math.isnan(self.r2) else ("r2",)
+        names = ("accuracy_last", "accuracy_all", "accuracy_seen") if len(self.per_position) else ("r2",)
         return {name: getattr(self, name) for name in names}
 
 
@@ -89,13 +90,14 @@ def evaluate(
     if task.reads == "tokens" and getattr(model, "vocab_size", task.input_size) != task.input_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
     generator, done = stream(seed, purpose), 0
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     at_once = max(1, min(strings, 256, NUMBERS // (length * getattr(model, "width", 1))))
     right, asked, whole, numbers = torch.zeros(length), torch.zeros(length), 0, []
     with _at_rest(model), steady_arithmetic():
         while done < strings:
             batch = task.sample(min(at_once, strings - done), length, generator)
             done += len(batch)
-            outputs = model(batch.inputs)
+            outputs = model(batch.inputs.to(device)).to(batch.targets.device)
             if batch.targets.is_floating_point():
                 numbers.append(batch.asked(outputs))
                 continue

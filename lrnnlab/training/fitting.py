@@ -35,9 +35,10 @@ Accept = Callable[[Net], bool | list[tuple[int, ...]]] | None
 class Fit:
     """What :func:`fit` returns: the last model, the best one that a check saw, and what it took.
 
-    ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check returned.  ``seconds`` is wall
-    time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.  ``lessons``: for each
-    round of mending how many wrong strings were learned, and the first of them.
+    ``attempt`` counts from 0.  ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check
+    returned; ``lessons``, for each round of mending, how many wrong strings were learned, and the first of them.  These,
+    and ``best``, are of the last attempt; ``steps`` is the number in all attempts.  ``seconds`` is wall time and
+    ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
     """
 
     model: Net

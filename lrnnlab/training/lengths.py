@@ -184,7 +184,7 @@ class Curriculum(Remembered):
     @property
     def name(self) -> str:
         """What is trained on, and how."""
-        return f"{self.task.name}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
+        return f"{self.batch} of {self.task.name}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
 
     def __call__(self, _: torch.Generator | None = None) -> Batch:
         """The next batch, from the course's own generator."""
@@ -257,7 +257,7 @@ class Stages(Remembered):
     @property
     def name(self) -> str:
         """What is trained on, and how."""
-        return f"{self.task.name}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
+        return f"{self.batch} of {self.task.name}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
 
     @property
     def known(self) -> int:

@@ -9,8 +9,8 @@ numbers at the last L' places    ``(inputs (B,T,d), targets (B,L',d'))``, ``torc
 pairs of strings                 ``(a (B,T), b (B,T), (lengths of a, of b), targets (B,))``
 ===============================  =====================================================================================
 
-The rate rises linearly to its full height, then falls as a half cosine to 0 at the last step, or stays (paper 001, code
-and App. B; paper 004 keeps it constant), or stays for four fifths of the steps and then falls linearly to 0.
+The rate rises linearly to its full height, then falls as a half cosine towards 0 (paper 001, code and App. B), or stays
+(paper 004), or stays until four fifths of the steps are done and then falls linearly towards 0.
 Validation must come from strings that are neither trained on nor tested.
 Curricula of lengths are in ``lengths``, pools of strings in ``pools``, and training that begins again until a model is
 accepted in ``fitting``.
@@ -115,6 +115,8 @@ def train(
 ) -> Trained:
     """Train ``net`` for at most ``steps`` batches with AdamW, which without decay is Adam; on one thread.
 
+    Batches of a task go to the device of the net's parameters.
+
     Parameters
     ----------
     net : Module
@@ -187,7 +189,7 @@ def train(
     for what, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
         number(size, what, 0)
     generator = stream(seed, "train") if generator is None else generator
-    draw = (lambda generator: source.training_batch(batch, generator)) if isinstance(source, BaseTask) else source
+    draw = _from_task(source, batch, net) if isinstance(source, BaseTask) else source
     made, start = Trained(net), time.process_time()
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
@@ -261,6 +263,12 @@ def train(
     tell().finished = not descent.failed
     made.cpu_seconds += time.process_time() - start
     return made
+
+
+def _from_task(task: BaseTask, batch: int, net: nn.Module) -> Callable[[torch.Generator], Batch]:
+    """What draws a task's batches, where the net's parameters lie."""
+    device = next(net.parameters()).device
+    return lambda generator: task.training_batch(batch, generator).to(device)
 
 
 def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: float) -> list[dict]:

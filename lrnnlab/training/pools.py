@@ -58,8 +58,8 @@ class Pools(Remembered):
 
     @property
     def name(self) -> str:
-        """What is trained on."""
-        return repr([(steps, len(pool)) for steps, pool in self.stages])
+        """What is trained on, and in batches of what size."""
+        return repr((self.size, [(steps, len(pool)) for steps, pool in self.stages]))
 
     def __call__(self, _: torch.Generator | None = None) -> Batch:
         begun, stage = 0, self.stages[-1]

@@ -8,7 +8,7 @@ from tqdm.auto import tqdm
 
 
 def progress_bar(steps: int, show: bool = True, desc: str | None = None) -> tqdm:
-    """A bar of at most ``steps`` steps: quick where somebody looks, seldom where a file is written, else silent.
+    """A bar of at most ``steps`` steps: drawn often where somebody looks on, seldom into a file, and never unless ``show``.
 
     A terminal forgets it at the end, a notebook keeps it: full where :func:`finish` was called, red where not.
     """

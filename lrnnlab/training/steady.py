@@ -27,8 +27,9 @@ def stream(seed: int, purpose: str) -> torch.Generator:
 def steady_arithmetic() -> Iterator[None]:
     """One thread, denormals flushed: the same numbers however many runs share the machine, and no slow tails.
 
-    Sharp softmax columns are full of denormal numbers, which cost up to four times the time of a step; and fresh memory
-    costs a fifth, so the process keeps what it has (:func:`lrnnlab.scans.kept_memory.keep_freed_memory`).
+    Sharp softmax columns are full of denormal numbers, with which many processors compute far more slowly; and to ask
+    the system for memory at each step takes time too, so the process keeps what it has
+    (:func:`lrnnlab.scans.kept_memory.keep_freed_memory`).
     """
     threads, flushing = torch.get_num_threads(), _flushes()
     torch.set_num_threads(1)
