@@ -131,8 +131,8 @@ check("02.1", my_blocks)
 #
 # <details><summary>Solution</summary>
 #
-# Put a 1 into row `goes[token][j]` of column `j`: `A[token, row, range(b)] = 1` for each token
-# and its row of the table. With rows and columns changed about it would say where states come from.
+# Put a 1 into row `goes[token][j]` of column `j`: `A[token, goes[token], range(b)] = 1` for each
+# token. With rows and columns exchanged the block would say where states come from.
 #
 # </details>
 
@@ -239,7 +239,8 @@ with show.fails("step 3"):
 #
 # If $Av = \lambda v$ then $|\lambda|\,\|v\|_1 = \|Av\|_1 \le \|v\|_1$, because
 # $\|Av\|_1 \le \sum_j |v_j| \|A_{\cdot j}\|_1$. For every $p > 1$ the all-equal block has eigenvalue
-# $b^{1-1/p} > 1$; for $p < 1$ columns are even shorter in 1-norm, so there is none.
+# $b^{1-1/p} > 1$; for $p < 1$ a column with $\|v\|_p \le 1$ has $\|v\|_1 \le 1$ as well, so there is none, as for
+# $p = 1$.
 #
 # </details>
 
@@ -571,8 +572,8 @@ predict("02.5", forgetting)
 #
 # After about 15 steps. Every column has some weight on every state, and what two columns have in
 # common is the same for both states: only the rest of the distance is left, here about a third at each step.
-# The entries of the difference sum to 0, so keeping the 1-norm of a state says nothing about it. A block that
-# is to remember must have its columns at corners, each at another.
+# The entries of the difference sum to 0, so keeping the 1-norm of a state says nothing about it. A block that is to
+# remember must have its columns near different corners of the simplex, which are the basis vectors.
 #
 # </details>
 
@@ -988,8 +989,8 @@ print(f"the loss falls: {losses[-1] < losses[0]}; the package's loop has the sam
 # five answers, the network's probabilities for them pull the point towards them, and its colour is the right answer.
 # On the right is the accuracy by position.
 #
-# *Try:* find the first frame that is right at position 40 and not yet at 500. How many columns have a single dark
-# cell by then? And from which frame on does snapping help?
+# *Try:* find the first frame that is right at position 40 and not yet at 500. How many columns are *pure* by then
+# (one entry near 1, one dark cell)? And from which frame on does snapping help?
 
 # %%
 film_widget = ch02.film_widget()

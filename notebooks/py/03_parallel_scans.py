@@ -1485,7 +1485,7 @@ print(
 # <details><summary>Solution</summary>
 #
 # About $(b^3 + 2 b^2)$ a step, $(b^3 + 2b^2)\,T$ in all, and depth $c + T/c + c$. Least at
-# $c = \sqrt{T/2}$: $2\sqrt{2T}$. It is the GPU's way for long strings and few chains.
+# $c = \sqrt{T/2}$: $2\sqrt{2T}$. GPUs scan long strings with few chains in this way.
 #
 # </details>
 

@@ -291,7 +291,7 @@ check("04.2", my_operator)
 #
 # <details><summary>Hint 1</summary>
 #
-# First turn and shrink by both, then add.
+# The first $z$ has one more step to go: turn and shrink it, then add the second $z$.
 #
 # </details>
 #
@@ -929,7 +929,7 @@ check("04.7", my_second_norm)
 #
 # <details><summary>Hint</summary>
 #
-# Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
+# Put the printed $\alpha$ into the equation of step 3, with $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$.
 #
 # </details>
 #
