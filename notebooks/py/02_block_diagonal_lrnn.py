@@ -641,7 +641,7 @@ with show.fails("step 4"):
 #
 # > **Theorem 4.** Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then
 # > $r \le 1/\|(\cos\theta, \sin\theta)\|_p$, and the clipped rotation attains it. At $p = 1.2$ a turn by 72 degrees
-# > loses the factor 0.8676 at every step, and after 500 steps $10^{-31}$ is left.
+# > multiplies the state by at most 0.8676 at every step, and after 500 steps $10^{-31}$ of it is left.
 #
 # **Step 1.** Write the block as $\begin{pmatrix}a & c\\ d & e\end{pmatrix}$ and $m = (a + e)/2 = r\cos\theta$. Then
 # $r^2 = ae - cd$, the determinant, because the eigenvalues are $re^{i\theta}$ and $re^{-i\theta}$; and $ae \le m^2$.
@@ -850,7 +850,7 @@ show.table(
 #
 # What does the released rule change? Subtracting its mean makes every column sum to 0.
 #
-# > **Theorem 9.** A block under the released rule has rank at most $b - 1$, so it forgets something at every token;
+# > **Theorem 6.** A block under the released rule has rank at most $b - 1$, so it forgets something at every token;
 # > and its largest column has norm exactly 1, so no block can be near zero. Blocks of entries of one sign, the worst
 # > case of section 2, cannot occur. But for even $b$ the worst growth is the same as under Eq. 6: $b^{1-1/p}$ a
 # > step.
@@ -1157,7 +1157,7 @@ show.table(rows, caption="Mean spread within a value divided by the least gap be
                          "at some positions.")
 
 # %% [markdown]
-# **The second way.** The released rule does not bound the product either (Theorem 9). Here is the largest entry of
+# **The second way.** The released rule does not bound the product either (Theorem 6). Here is the largest entry of
 # the state over the 256 strings:
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -1247,7 +1247,7 @@ show.table(
 # states send to the right place, by luck or because the token sends *all* states there. Let $m_t$ be the mass of the
 # soft state on the state where the *snapped* head is.
 #
-# > **Theorem 6.** $m_{t+1} \ge q + (r - q)\,m_t$, on every string. So $m_t \ge m^* + (r-q)^t (1 - m^*)$ with
+# > **Theorem 7.** $m_{t+1} \ge q + (r - q)\,m_t$, on every string. So $m_t \ge m^* + (r-q)^t (1 - m^*)$ with
 # > $m^* = q/(q + 1 - r)$. Let a linear readout, on the right basis vector, put the right class ahead of every other
 # > one by at least $g > 0$, and on any other basis vector behind by at most $l > 0$. Then it answers rightly as long
 # > as $m_t > l/(g + l)$.
@@ -1325,7 +1325,7 @@ with show.fails("step 1"):
 
 # %% [markdown]
 # **Exercise 6** ★ *(5 min, 4 points: how long a head that counts can be vouched for)* **A proof step.** For how many
-# tokens does Theorem 6 vouch for a head without repair? The head loses at most the share $e$ of its mass at every
+# tokens does Theorem 7 vouch for a head without repair? The head loses at most the share $e$ of its mass at every
 # token ($q = 0$, $r = 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and $s$ that
 # gives the largest whole $t$ with $(1-e)^t > s$.
 
@@ -1359,7 +1359,7 @@ check("02.6", my_tokens)
 # </details>
 
 # %% [markdown]
-# **The same for the trained network.** Theorem 6 uses one $r$ and one $q$ for all columns. With the columns' own
+# **The same for the trained network.** Theorem 7 uses one $r$ and one $q$ for all columns. With the columns' own
 # numbers the least mass can be computed for every state, token by token, over all strings at once. The readout then
 # gets its worst case. Its normalisation divides by a standard deviation, of which we know an interval; some heads
 # are followed, those of the proof in section 6; and of the others we assume that they speak against the right answer
@@ -1435,7 +1435,7 @@ for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
 #
 # Could a soft network hold for ever? A head that resets can. A head that counts cannot keep its lead:
 #
-# > **Theorem 7.** If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$
+# > **Theorem 8.** If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$
 # > each head's state converges, geometrically, to a point that does not depend on where it started. So where the
 # > right answer goes on changing, as on $111\dots$ in Sum(5), the lead of a continuous readout tends to 0 as long as
 # > it is right, and in the end it is smaller than any rounding.
@@ -1535,7 +1535,7 @@ with show.fails("step 1"):
 # Drag the columns (or go to one with Tab and press the arrow keys), and see what every state becomes when the same
 # token comes again and again.
 #
-# *Try:* the soft counter forgets where it began, as Theorem 7 says. Drag each column into its corner: how near must
+# *Try:* the soft counter forgets where it began, as Theorem 8 says. Drag each column into its corner: how near must
 # it come for float32 to tell the states apart after 1,000 steps? Then let two columns meet.
 
 # %%
@@ -1548,7 +1548,7 @@ simplex_widget
 # Snap every column, and each head is a finite automaton. Which heads are needed for the answer? A proof about all
 # strings can leave most of them out, because of the following.
 #
-# > **Theorem 8.** If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not
+# > **Theorem 9.** If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not
 # > depend on *which* basis vectors they are. So with a linear readout every head adds its own term to each logit, its
 # > **vote**, whatever the other heads do.
 #
@@ -2307,7 +2307,7 @@ show.table(
 # * That the *last* position says how far a network holds. Row `release` on ModArith(5), seed 4, is right on 81 % of
 #   the strings at position 499, and on 33 % over all positions past 39.
 # * That a proof about the snapped model holds for the soft one: they are two models with the same readout. For the
-#   soft one there is Theorem 6, up to a length, and Theorem 7 beyond.
+#   soft one there is Theorem 7, up to a length, and Theorem 8 beyond.
 # * That no column rule below $p = 2$ can count. Size 2 cannot turn (Theorem 4), but sizes 4 and 5 can; and a counter
 #   may be built without a turn (chapter 01).
 # * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term),

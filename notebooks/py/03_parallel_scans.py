@@ -678,10 +678,9 @@ print({T: made_by_tree(T) for T in (8, 500, 5000)})
 
 # %% [markdown]
 # **Exercise 4** ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The
-# induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most $f(\lceil
-# n/2\rceil)$ products. For which $f$, with $f(n) <
-# n$, does it follow that a level of $n$ nodes and all levels above it make at most $f(n)$? The induction and its asserts stand below; put your $f$
-# in place of `None`.
+# induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most
+# $f(\lceil n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all
+# levels above it make at most $f(n)$? The induction and its asserts stand below; put your $f$ in place of `None`.
 
 # %%
 my_bound = None  # exercise 4: a function of n, the number of nodes of a level
