@@ -24,7 +24,7 @@
 # in floating point, says so.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
-# 7. *It takes* about 3 h to read with all proofs, and less than a minute of computing.
+# 7. *It takes* about 3 h 5 min to read with all proofs, and less than a minute of computing.
 
 # %%
 from fractions import Fraction
@@ -2010,8 +2010,13 @@ print("x, after turns by 1/a, 1/e, a, e about c:", sp.simplify(y))
 
 
 # %% [markdown]
-# *Second half, by construction.* Layer $j$ keeps the part of the product that lies between two groups of the series,
-# and turns by an amount that depends on the letter and the layers below.
+# *Second half, by construction.* The set of all $r\,g'$ with $g' \in G'$ is called the *coset* of $r$. Choose one
+# representative of every coset, and write each element as $g = r\,g'$ with such an $r$ and $g' \in G'$. A letter $c$
+# turns the product $g$ into $c\,g = r_1\,h\,g'$, where $r_1$ represents the coset of $c\,r$, and $h = r_1^{-1} c\,r$
+# is in $G'$ and depends on $c$ and $r$ only. Layer 1 keeps the coset: cosets multiply as a commutative group, which
+# is a product of cyclic groups, and a cyclic group is the turns of one channel. The layers above keep $g'$, which is
+# multiplied by $h$: for them the same is done with $G'$ in the place of $G$, and so on. So each layer turns by an
+# amount that depends on the letter and the layers below.
 #
 # **Step 2.** For each of four groups the cell builds the layers, as many as the derived length, and compares their
 # states with the group's elements over *all* words: each state stands for one element, and each element for one

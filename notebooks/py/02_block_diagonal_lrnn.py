@@ -1061,11 +1061,11 @@ show.figure(
         order=5,
     ),
     alt="Eigenvalues of all blocks in the complex plane, before and after training, with the "
-        "unit circle and the fifth roots of unity marked. Before, they sit on the real line "
-        "near 0.5 to 1; after, many lie at the fifth roots of unity or at 0.",
+        "unit circle and the fifth roots of unity marked. Before, they lie near the real "
+        "line between 0 and 1; after, many lie on the unit circle, some of them at the fifth roots, or at 0.",
     caption="What to see: counting modulo 5 needs the fifth roots of unity. After "
-            "training some eigenvalues of tokens 1 to 4 lie on those marks, others near "
-            "0: those heads forget.",
+            "training some eigenvalues of tokens 1 to 4 lie on those marks. Others lie near 0: "
+            "those heads forget. Others on the circle belong to cycles of other lengths.",
 )
 
 # %% [markdown]

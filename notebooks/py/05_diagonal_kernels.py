@@ -270,7 +270,7 @@ show.figure(
 # Drag the modes, or go to one with Tab and move it with the arrow keys: left and right turn it by 1°, up and down change $|\lambda|$ by 0.01, and with Shift five times as much.
 #
 # *Try.* **(a)** Drag all modes to radius 0.97: the peak becomes lower, and the echo too. At 1.02 the layer explodes: the paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
-# **(b)** Choose the DFT grid, whose kernel repeats after 12, and turn it. Tap $k$ is multiplied by $\cos k\theta$, so at 5° the echo at lag 19 is all but gone, and at 10° it hangs upside down. At 15° modes and mirror images meet again: look at the rank in the sentence. **(c)** Move one mode by 5° in "box" and in "fading sine, real modes": in which of the two does the kernel break?
+# **(b)** Choose the DFT grid (the twelve 12-th roots of unity, section 4), whose kernel repeats after 12, and turn it. Tap $k$ is multiplied by $\cos k\theta$, so at 5° the echo at lag 19 is all but gone, and at 10° it hangs upside down. At 15° modes and mirror images meet again: look at the rank in the sentence. **(c)** Move one mode by 5° in "box" and in "fading sine, real modes": in which of the two does the kernel break?
 
 # %%
 disc_widget = ch05.modes_widget("shift by 7, half circle")
@@ -1864,8 +1864,8 @@ show.figure(
         marks=[8 * j for j in range(8)],
         title="two layers on Shift",
     ),
-    alt="Receptive fields of a stack of two layers on Shift. At its start all 64 positions "
-    "count about alike; after training there are peaks at multiples of 8.",
+    alt="Receptive fields of a stack of two layers on Shift. At its start the newest "
+    "position counts most and all others about alike; after training there are peaks at multiples of 8.",
     caption="Live. Grey: where the answer is. What to see: the trained stack looks at the "
     "eight places that matter, and an order of magnitude less at the others. The "
     "start already looked everywhere.",
