@@ -363,7 +363,7 @@ F = (2**24 - 1) * 2**104  # the largest float32
 assert 8**256 > F**6 >= 8**255, "step 1: the first power above F"
 soonest = next(k for k in range(1, 300) if 8 ** (k + 5) > F**6)
 assert soonest == 251, "step 1: the first power above F, if a last block collects the entries"
-print("first step above the largest float32: 256, or with a last block that collects the entries:", soonest)
+print("first step above the largest float32: 256; if a last block collects the entries:", soonest)
 
 # %% tags=["proof-overflow"]
 factor = np.float32(8 ** (1 / 6))
@@ -1062,7 +1062,7 @@ show.figure(
     ),
     alt="Eigenvalues of all blocks in the complex plane, before and after training, with the "
         "unit circle and the fifth roots of unity marked. Before, they lie near the real "
-        "line between 0 and 1; after, many lie on the unit circle, some of them at the fifth roots, or at 0.",
+        "line between 0 and 1; after, many lie at 0 or on the unit circle, some at the fifth roots.",
     caption="What to see: counting modulo 5 needs the fifth roots of unity. After "
             "training some eigenvalues of tokens 1 to 4 lie on those marks. Others lie near 0: "
             "those heads forget. Others on the circle belong to cycles of other lengths.",
@@ -1511,9 +1511,8 @@ print("distance from the limit after 0, 30, 60 tokens:",
 leads = [sorted(x)[-1] - sorted(x)[-2] for x in states]
 moves = [max(abs(after - before)) for before, after in itertools.pairwise(states)]
 assert all(x.argmax() == t % 5 for t, x in enumerate(states)), "step 4: the lead"
-assert all(lead <= 2 * move for lead, move in zip(leads, moves)) and leads == [tau(A) ** t for t in range(61)], (
-    "step 4: the lead"
-)
+assert all(lead <= 2 * move for lead, move in zip(leads, moves)), "step 4: the lead"
+assert leads == [tau(A) ** t for t in range(61)], "step 4: the lead"
 x, rounded = np.eye(5, dtype=np.float32)[:, 0], A.astype(np.float32)
 right = [(x := rounded @ x).argmax() == t % 5 for t in range(1, 1001)]
 assert not all(right) and all(right[:60]), "step 4: the lead"

@@ -800,10 +800,10 @@ show.figure(
         "of measured times stand at 16 and 32 processors. Right: the loop is first everywhere "
         "below about ten million processors.",
     caption="What to see: with 1,024 chains there is work for everybody without a tree. A tree pays "
-            "from some eight million processors on, where the loop has nothing left to spread. On the right "
-            "stands the fastest of loop, PScan and tree, which all read A from memory. Marks are recorded "
-            "times, forward (star: ours; the others as in section 7). Those far above their lines show what "
-            "the model leaves out.",
+            "from some eight million processors on, where the loop has nothing left to spread. On the "
+            "right stands the fastest of loop, PScan and tree, which all read A from memory. Marks are "
+            "recorded times, forward (star: ours; the others as in section 7). Those far above their "
+            "lines show what the model leaves out.",
 )  # fmt: skip
 
 # %% [markdown]
