@@ -323,7 +323,7 @@ check("01.3", my_expression)
 #
 # > **Theorem A.** Let $M \ge 3$ be odd, and one layer have one $A$ for all letters. If some readout is right modulo $M$
 # > on all expressions $a-b-c-\cdots$ of up to $n+1$ numbers, then two different expressions of $n$ numbers never share
-# > a state. The state holds $n \log_2 M$ bits: it has stored the input.
+# > a state. So the state holds at least $n \log_2 M$ bits: it has stored the input.
 #
 # **Step 1: the prefix drops out.** Let $s$ and $t$ be expressions of equal length and $p$ something in front. Then
 # $x(ps) = A^{|s|}x(p) + (\text{a sum that depends on } s \text{ only})$, so $x(ps) - x(pt)$ does not depend on $p$. The

@@ -2307,8 +2307,8 @@ show.table(
 #   the strings at position 499, and on 33 % over all positions past 39.
 # * That a proof about the snapped model holds for the soft one: they are two models with the same readout. For the
 #   soft one there is Theorem 7, up to a length, and Theorem 8 beyond.
-# * That no column rule below $p = 2$ can count. Size 2 cannot turn (Theorem 4), but sizes 4 and 5 can; and a counter
-#   may be built without a turn (chapter 01).
+# * That no column rule below $p = 2$ can count. A block of size 2 cannot turn without loss, quarter turns apart
+#   (Theorem 4), but blocks of size 4 and 5 can; and a counter may be built without a turn (chapter 01).
 # * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term),
 #   which is row `clip`. With the large weight decay of section 7 it learns length 39 in 1,500 steps of 32 strings on
 #   all five seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499, though on one
