@@ -1,6 +1,6 @@
 """Chapter 02, the block-diagonal LRNN: its pictures and widgets, the bound for a soft network, and its exercises.
 
-Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 6 of
+Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 7 of
 the chapter) needs the numbers of a trained network's last layer, the places that its heads can be in, and what it does
 on long strings.
 

@@ -13,16 +13,19 @@
 #
 # > **Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?**
 #
-# All the papers' models are one sentence,
+# All the models in the papers are one sentence,
 #
-# $$x_t = A_t\,x_{t-1} + b_t, \qquad y_t = h(x_t),$$
+# $$x_t = A_t\,x_{t-1} + b_t, \qquad y_t = h(x_t).$$
 #
-# and differ in what $A_t$ may be: fixed, a rotation, diagonal, block-diagonal, a function of the input or even of the
-# output. The chapters walk through the papers' proofs in steps that a cell checks, run their experiments while you
-# watch, and let you turn the knobs. Where a paper is loose we say so, and show the repaired statement.
+# At time $t$ an input comes in. The *transition* $A_t$, a matrix, is applied to the *state* $x_{t-1}$, a vector; the
+# vector $b_t$, which is made from the input, is added; and the *readout* $h$ turns the new state into the answer
+# $y_t$. The models differ in what $A_t$ may be: fixed, a rotation, diagonal, block-diagonal, a function of the input
+# or even of the output. The chapters walk through the papers' proofs in steps that a cell checks, run their
+# experiments while you watch, and let you turn the knobs. Where a paper is loose we say so, and show the repaired
+# statement.
 #
 # Run a cell with **Shift + Enter**, or the whole chapter from the menu *Run → Run All Cells*: half a minute of computing,
-# after which the page stands at its end; scroll back up to here and read on. *It takes* about 10 min to read. Every term
+# after which the page stands at its end; scroll back up to here and read on. *It takes* about 15 min to read. Every term
 # is explained where it first comes, and once more in the [glossary](glossary.ipynb), with a table of all letters.
 
 # %%
@@ -49,9 +52,10 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## One result, live
 #
-# The task **Sum(5)**: read digits 0 to 4 and say, after each, their sum modulo 5. A machine with five states does it, one
-# for each sum: such a machine is called a **finite automaton**, and a set of strings that one can tell from all others a
-# **regular language**.
+# The task **Sum(5)**: read digits 0 to 4 and say, after each, their sum modulo 5. A machine with five states, one
+# for each sum, does it. A machine with finitely many states, in which each letter leads from each state to one
+# state, is called a **finite automaton**; a set of strings is a **regular language** if some finite automaton can
+# tell its strings from all others.
 
 # %%
 sum5 = task("sum", 5)
@@ -61,9 +65,9 @@ for text in ("0324", "4444", "104"):
 
 # %% [markdown]
 # We train a block-diagonal linear recurrent network (paper 000: Fan, Chi and Rudnicky, 2024) on strings of **40**
-# digits, nothing longer. It has one layer of eight 8 × 8 blocks, each moving eight numbers of the state, and every column
-# of a block is a probability distribution. (That rule is called `softmax` here; chapter 02 has the paper's own.) Training
-# takes some seconds on one core.
+# digits, nothing longer. It has one layer of eight 8 × 8 blocks, each of which moves eight numbers of the state, and
+# every column of a block is a probability distribution. (That rule is called `softmax` here; chapter 02 has the
+# paper's own.) Training takes some seconds on one core.
 
 # %% tags=["nbval-ignore-output"]
 run = plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]
@@ -91,8 +95,8 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: what the task asks)* **Code.** A function that reads a text of digits, `"0324"`,
-# and gives the list of the sums modulo 5, `[0, 3, 0, 4]`.
+# **Exercise 1** ★ *(5 min, 3 points: what the task asks)* **Code.** Write a function `my_sums` that takes a text of
+# digits, such as `"0324"`, and returns the list of the sums modulo 5 after each digit, here `[0, 3, 0, 4]`.
 
 # %%
 my_sums = None  # a function of a text
@@ -119,8 +123,9 @@ check("00.1", my_sums)
 #
 # A thousand strings prove nothing about all strings. But each column of this network's matrices has one entry that is much
 # larger than the others, and if we **snap** it (put 1 for the largest entry of each column and 0 for the others; nothing is
-# trained again), every block becomes a finite automaton. A search over its states follows *all* strings at once and compares
-# with the automaton of the task: either a wrong string turns up, or there is none.
+# trained again), every block becomes a finite automaton. A search through the pairs (state of the blocks, state of
+# the task's automaton) follows *all* strings at once: either it finds a string that is answered wrongly, or there is
+# none.
 
 # %%
 snapped = snap(result.model)
@@ -129,10 +134,11 @@ print(verdict.proved)
 
 # %% [markdown]
 # That is a statement about every string of every length, and about the snapped copy. The trained network itself, whose
-# columns are only near to such columns, need not be right for ever (exercise 4; chapter 02 measures when it errs). These are
-# the blocks that are enough (a block with its eight numbers is called a **head**), how many pairs of states the search
-# met, and by how much, at the least, the largest entry of a column and the right answer lead the next; then the machine
-# that these heads make together:
+# columns are only near to such columns, need not be right for ever (exercise 4; chapter 02 measures when it errs). A
+# block with its eight numbers is called a **head**. The next cell prints which heads are enough for the proof, how
+# many pairs of states the search met, and two margins: by how much the largest entry of a column leads the next one
+# at the least (before softmax), and by how much the right answer leads the next one. Below it stands the machine
+# that these heads make together.
 
 # %% tags=["nbval-ignore-output"]
 print(verdict)
@@ -153,8 +159,8 @@ show.figure(
 
 # %% [markdown]
 # **Exercise 2** ★ *(5 min, 3 points: why fewer than five states are not enough)* **A proof step.** Two words may end
-# in one state of an automaton only if its answers agree from there on, whatever follows. Give five words of which no
-# two may.
+# in the same state of an automaton only if the right answers agree after them, at once and after every further word.
+# For Sum(5), give five words of which no two may end in the same state.
 
 # %%
 my_words = None  # five texts of digits
@@ -166,7 +172,7 @@ check("00.2", my_words)
 #
 # <details><summary>Hint</summary>
 #
-# When may two words end in one state? Only if their answers agree, now and after every further word.
+# Begin with words of one digit. After which of them do the right answers differ already?
 #
 # </details>
 #
@@ -178,8 +184,9 @@ check("00.2", my_words)
 # </details>
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows of
-# the automaton of Sum(5) is wrong. How often is its last answer right, on random strings of 500 digits?
+# **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows
+# of the automaton of Sum(5) is wrong. From the state of the sum 4, the digit 1 leads to 1 in place of 0. How often
+# is the last answer right on random strings of 500 digits?
 
 # %% tags=["hide-input"]
 def one_wrong_arrow():
@@ -219,9 +226,9 @@ predict("00.3", one_wrong_arrow)
 
 # %% [markdown]
 # **Exercise 4** ★★ *(10 min, 3 points: that a proof about the snapped network is none about the soft one)* **Break
-# the hypothesis.** Give a matrix of two columns, each a probability distribution that leans by at least 0.9 to its
-# own state, so that snapping makes it the identity; but after 500 steps of it the two states are less than a
-# millionth apart.
+# the hypothesis.** Give a $2 \times 2$ matrix whose columns are probability distributions with at least 0.9 on the
+# diagonal, so that snapping makes it the identity; and yet, after 500 steps of it, the states that began at the two
+# corners $(1, 0)$ and $(0, 1)$ are less than a millionth apart (in 1-norm, the sum of the sizes of the entries).
 
 # %%
 my_matrix = None  # two rows of two numbers
@@ -232,7 +239,7 @@ check("00.4", my_matrix)
 #
 # <details><summary>Hint</summary>
 #
-# Try 0.9 on the diagonal. How far apart are the columns of its square?
+# Try 0.9 on the diagonal. How far apart are the two columns of this matrix, and those of its square?
 #
 # </details>
 #
@@ -297,7 +304,8 @@ my_copy()
 #
 # 1. All models of the book are one sentence, $x_t = A_t x_{t-1} + b_t$, and differ in what $A_t$ may be.
 # 2. A network trained on 40 digits can be right on 500: measured on 1,024 strings.
-# 3. Snapped, its blocks are automata, and a search over their states proves the copy right on every string, or finds a wrong one.
+# 3. Snapped, its blocks are automata, and a search over their states proves the copy right on every string, or finds
+#    one that it answers wrongly.
 # 4. A proof about the copy is none about the trained network.
 # 5. Three kinds of number are kept apart: paper, recorded, live; beside an accuracy stand chance and majority.
 

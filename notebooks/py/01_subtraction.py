@@ -24,7 +24,7 @@
 # in floating point, says so.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
-# 7. *It takes* about 2 h 55 min to read with all proofs, and less than a minute of computing.
+# 7. *It takes* about 3 h 5 min to read with all proofs, and less than a minute of computing.
 
 # %%
 from fractions import Fraction
@@ -49,9 +49,10 @@ print("lrnnlab 0.1: ready")
 # %% [markdown]
 # ## 1 Proposition 1: one transition for all letters
 #
-# A layer reads letters $u_1, u_2, \dots$ and keeps a state: $x_k = A\,x_{k-1} + B u_k$, with the same $A$ for every
-# letter (S4, S5 and LRU are of this kind). The answer is $h(x_k)$; the paper leaves the readout $h$ open: it "may or
-# may not be a linear operation".
+# A layer reads letters $u_1, u_2, \dots$, each given as a vector, and keeps a state: $x_k = A\,x_{k-1} + B u_k$,
+# with matrices $A$ and $B$ that are the same for every letter (S4, S5 and LRU are of this kind; the
+# [glossary](glossary.ipynb) says what they are). The answer is $h(x_k)$; the paper leaves the readout $h$ open: it
+# "may or may not be a linear operation".
 #
 # > **The paper, Proposition 1.** "An input-independent LRNN is inconsistent in representing subtraction."
 #
@@ -112,7 +113,9 @@ assert short == long and not short.has(z), (
 print("x(0-1) - x(1-0) = x(0-0-1) - x(0-1-0) =", short)
 
 # %% [markdown]
-# **Step 4.** But $0-1 \ne 1-0$, so the left side must not be zero; and $0-0-1 = 0-1-0$, so the right side must be zero.
+# **Step 4.** Suppose that different values have different states and equal values have equal states. Then the left
+# side is not zero, because $0-1 \ne 1-0$; and the right side is zero, because $0-0-1 = 0-1-0$. This is the
+# contradiction. (The cell takes values modulo 5, as the paper's tasks do.)
 
 # %% tags=["proof-proposition_1"]
 M = 5
@@ -122,8 +125,9 @@ assert (0 - 1) % M != (1 - 0) % M and (0 - 0 - 1) % M == (0 - 1 - 0) % M, (
 print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 - 0 - 1) % M}")
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** Write down $x(p\,a{-}b) -
-# x(p\,c{-}d)$ for a layer with one $A$, and see that $p$ is not in it.
+# **Exercise 1** ★ *(5 min, 3 points: that what comes before cancels)* **A proof step.** For a word $w$ let $x(w)$ be
+# the state after it. Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for a layer with one $A$, where $a, b, c, d$ are numbers
+# and $p$ is anything that stands in front, and see that $p$ has dropped out.
 
 # %% [markdown]
 # <!-- Exercise 01.1: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
@@ -168,11 +172,11 @@ print("x(0-1) - x(1-0) =", short)
 # ### The hypothesis that is not said
 #
 # Look at step 4 again. *Different values need different states*: true for any readout, since $h$ gives one answer to
-# one state. *Equal values need equal states*: nothing asks for that. A readout may send two states to one answer; a
-# counter read modulo 5 does nothing else. So what the paper has proved is:
+# one state. *Equal values need equal states*: nothing asks for that. A readout may give the same answer to many
+# states, as one that reads a counter modulo 5 does. So what the paper has proved is:
 #
-# > **Put right.** With one $A$ for all letters, the state cannot be a *function of the value*: $x_{0-1} \ne x_{1-0}$
-# > and $x_{0-0-1} = x_{0-1-0}$ exclude each other.
+# > **Put right.** With one $A$ for all letters, the state cannot be a *function of the value* that keeps different
+# > values apart: $x_{0-1} \ne x_{1-0}$ and $x_{0-0-1} = x_{0-1-0}$ exclude each other.
 #
 # As a statement about *computing* subtraction, Proposition 1 is false. One number is enough: write the letters of the
 # expression as the digits of a number in base 7 (digits 0 to 4 as 1 to 5, the minus as 6),
@@ -222,8 +226,8 @@ assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
 print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers: all right")
 
 # %% [markdown]
-# **Step 3.** This is how the layer escapes step 4 of the proposition: `0-0-1` and `0-1-0` have one value and two
-# states.
+# **Step 3.** This is how the layer escapes step 4 of the proposition: `0-0-1` and `0-1-0` have the same value and
+# different states.
 #
 # **Step 4.** The layer pays in bits. The state of 119 numbers takes many more than the $119 \log_2 5$ that are needed
 # to tell the expressions apart.
@@ -264,8 +268,8 @@ BASE = 7
 #
 # <details><summary>Solution</summary>
 #
-# The first. One state has one answer; so different answers need different states. The second is a
-# wish about the state, not about the answer: a readout may give two states one answer.
+# The first. A readout gives each state one answer, so different answers need different states. The
+# second is a wish about the state, not about the answer: a readout may give the same answer to two states.
 #
 # </details>
 
@@ -306,9 +310,9 @@ check("01.3", my_expression)
 # `4-0-0-0-0-0-0-0-0-1`. With 17 letters the state stays below $7^{17} \approx 2.3 \cdot 10^{14}$, far
 # below $2^{53} \approx 9.0 \cdot 10^{15}$. With 19 letters it begins with the code 5 of the digit 4 and the code 6 of the
 # minus: $5 \cdot 7^{18} + 6 \cdot 7^{17} \approx 9.5 \cdot 10^{15}$ is above, and with any other first digit it is below.
-# There only even numbers are left, so a state that should be odd is moved by one, and $h$ reads another last number. The
-# proof of steps 1 and 2 is about whole numbers; 53 bits are 10 numbers, and the layer asks for more with each
-# further number.
+# There only even numbers are left, so a state that should be odd is moved by one, and $h$ reads another last number.
+# Steps 1 and 2 are about whole numbers of any size; the 53 bits of a float run out at the tenth number of the
+# expression.
 #
 # </details>
 
@@ -319,7 +323,7 @@ check("01.3", my_expression)
 #
 # > **Theorem A.** Let $M \ge 3$ be odd, and one layer have one $A$ for all letters. If some readout is right modulo $M$
 # > on all expressions $a-b-c-\cdots$ of up to $n+1$ numbers, then two different expressions of $n$ numbers never share
-# > a state. The state holds $n \log_2 M$ bits: it has stored the input.
+# > a state. So the state holds at least $n \log_2 M$ bits: it has stored the input.
 #
 # **Step 1: the prefix drops out.** Let $s$ and $t$ be expressions of equal length and $p$ something in front. Then
 # $x(ps) = A^{|s|}x(p) + (\text{a sum that depends on } s \text{ only})$, so $x(ps) - x(pt)$ does not depend on $p$. The
@@ -336,16 +340,17 @@ assert rest == A * c + Bu and not rest.has(p), (
 print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
 
 # %% [markdown]
-# **Step 2: a collision can be moved.** Suppose $x(s) = x(t)$ with $s \ne t$. Take off what they begin with in common:
-# by step 1 the rest is in one state as well. So let the first numbers differ, $s_1 \ne t_1$; call the sums of the
-# others $R$ and $R'$. Again by step 1, `0-s` and `0-t` share a state too. One state, one answer; so modulo $M$
+# **Step 2: a collision can be moved.** Suppose $x(s) = x(t)$ with $s \ne t$. Take off what they begin with in
+# common: by step 1 what is left of them shares a state as well. So let the first numbers differ, $s_1 \ne t_1$; call
+# the sums of the others $R$ and $R'$. Again by step 1, `0-s` and `0-t` share a state too. Expressions that share a
+# state get the same answer; so modulo $M$
 #
 # $$s_1 - R \equiv t_1 - R' \ \text{ (from } s, t), \qquad -s_1 - R \equiv -t_1 - R' \ \text{ (from } 0{-}s, 0{-}t).$$
 #
 # Subtract one from the other: $2(s_1 - t_1) \equiv 0$.
 #
-# **Step 3: two can be divided by.** For odd $M = 2k + 1$ twice $k + 1$ is $M + 1 \equiv 1$, so $s_1 \equiv t_1$: a
-# contradiction. $\blacksquare$
+# **Step 3: we may divide by two.** Let $M = 2k + 1$ be odd. Then $2(k + 1) = M + 1 \equiv 1$, so two has an inverse,
+# and $s_1 \equiv t_1$: a contradiction. $\blacksquare$
 
 # %% tags=["proof-theorem_a"]
 s1, t1, R, S = sp.symbols("s1 t1 R S")
@@ -358,9 +363,10 @@ print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says 
 
 
 # %% [markdown]
-# **Step 4, on examples.** The proof turns each collision into two expressions that refute *every* readout: one state,
-# two values. We draw 300 layers with small whole entries, and find a collision of expressions of three numbers where
-# there is one; then we take off the common beginning, and look at $s, t$ and at `0-s`, `0-t`.
+# **Step 4, on examples.** A *collision* is a pair of different expressions that share a state. The proof turns each
+# collision into two expressions that refute *every* readout, because they have the same state and different values.
+# We draw 300 layers with small whole entries, and find a collision of expressions of three numbers where there is
+# one; then we take off the common beginning, and look at $s, t$ and at `0-s`, `0-t`.
 
 # %% tags=["proof-theorem_a"]
 def state(word, A, v, minus):  # v[s] is what the number s adds
@@ -397,8 +403,8 @@ for D in draw.integers(1, 3, size=300):
 print(f"{refuted} of 300 random layers have a collision, and all of these are refuted")
 
 # %% [markdown]
-# **Step 5: conversely**, a state that keeps all expressions apart suffices, since $h$ may be any function. The base-7
-# layer is one: 625 expressions of four numbers, 625 states.
+# **Step 5: conversely**, a layer whose states keep all expressions apart is enough, since $h$ may be any function.
+# The base-7 layer is one: 625 expressions of four numbers, 625 states.
 
 # %% tags=["proof-theorem_a"]
 digits = np.array([[7]]), np.arange(1, 6)[:, None], np.array([6])
@@ -408,7 +414,8 @@ print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
 # **Exercise 4** ★★ *(20 min, 5 points: the proof of Theorem A, in your own words)* **A proof step.** Prove Theorem A
-# for $M = 3$ and $n = 2$ with your own words and no algebra beyond that of this section. How many states, at least?
+# for $M = 3$ and $n = 2$ in your own words, with no algebra beyond that of this section. How many states are there
+# at least?
 
 # %% [markdown]
 # <!-- Exercise 01.4: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
@@ -437,9 +444,11 @@ print(f"base 7: {5**4} expressions, {len(kept)} states")
 # %% [markdown]
 # ### Your step
 #
-# **Exercise 5** ★★ *(10 min, 4 points: how a proof by contradiction becomes a construction)* **A proof step.** Step 3 argues by contradiction. Make it a construction: two expressions $s, t$ of equal length share a state, and
-# their first numbers differ. Write the line that returns two expressions which share a state *and* have different
-# values modulo 5 (an expression is a tuple of its numbers). The `assert` of the step stands below already.
+# **Exercise 5** ★★ *(10 min, 4 points: how a proof by contradiction becomes a construction)* **A proof step.** Steps
+# 2 and 3 argue by contradiction. Make a construction of them: given are two expressions $s, t$ of equal length that
+# share a state and whose first numbers differ. Write a function that returns two expressions which share a state
+# *and* have different values modulo 5 (an expression is a tuple of its numbers). The cell after the solution tries
+# it.
 
 # %%
 my_refutation = None  # exercise 5: your line, a function such as lambda s, t: (s, t)
@@ -488,7 +497,8 @@ with show.fails("step 3"):
     )
 
 # %% [markdown]
-# Modulo 2 it fails altogether: minus is plus there, the counter is right, and it stores almost nothing.
+# Modulo 2 the whole theorem fails: minus is plus there, so a counter that adds up the numbers is right, and it
+# stores almost nothing.
 
 # %% tags=["proof-modulo_two"]
 M, n = 2, 8
@@ -520,7 +530,8 @@ check("01.6", my_expressions)
 #
 # <details><summary>Hint 2</summary>
 #
-# Both expressions must have one value, and one value with `p-` in front.
+# Both expressions must have the same value, and they must still have the same value with any `p-` in
+# front.
 #
 # </details>
 #
@@ -535,10 +546,11 @@ check("01.6", my_expressions)
 # %% [markdown]
 # ### Theorem A with a margin
 #
-# *Equality of states* can be weakened. A real network cannot tell two states apart that are closer than some margin; a
-# bounded state has room for only so many points with that margin; and step 1 of Theorem A keeps *distances* as it keeps
-# equality. So every bounded layer fails on expressions that are long enough. Here is a layer of two numbers whose $A$
-# turns by one radian and shrinks to 0.8 (in floating point).
+# Theorem A speaks of states that are *equal*; it is enough that they are close. A real network cannot tell two
+# states apart that are closer than some margin; a bounded state has room for only so many points with that margin;
+# and by step 1 of Theorem A a common prefix changes neither the difference of two states nor their *distance*. So
+# every bounded layer with a margin fails on expressions that are long enough. Here is a layer of two numbers whose
+# $A$ turns by one radian and shrinks to 0.8 (in floating point).
 #
 # **Step 1.** If $0.8 R + 1 \le R$, the disc of radius $R$ is never left, as every letter adds a vector of length at
 # most 1. (The cell takes $R = 1/(1 - 0.8)$, and looks at all expressions of four numbers.)
@@ -588,8 +600,8 @@ print(f"room for {room:.0f} states: two are too close at {certain} numbers or be
 
 
 # %% [markdown]
-# **Step 3.** As in Theorem A they, or they with `0-` in front, have different values and are as close. (For the two
-# that step 2 found.)
+# **Step 3.** As in Theorem A, either these two expressions or the two with `0-` in front have different values, and
+# are as close. (Computed for the two that step 2 found.)
 
 # %% tags=["proof-packing"]
 def value(word):
@@ -605,19 +617,21 @@ assert apart < margin and value(s) != value(t), "step 3: too close, and differen
 print(f"{'-'.join(map(str, s))} and {'-'.join(map(str, t))} are {apart:.3f} apart")
 
 # %% [markdown]
-# **Break a hypothesis.** A turn that does not shrink has no disc that is never left.
+# **Break a hypothesis.** If $A$ turns and does not shrink, the step fails for every disc: $R + 1 \le R$ has no
+# solution.
 
 # %% tags=["proof-packing"]
 with show.fails("step 1"):
-    shrink = 1.0
-    assert shrink * radius + 1 <= radius + 1e-12, "step 1: a disc that is never left"
+    shrink = 1
+    radius = sp.Symbol("R", positive=True)
+    assert shrink * radius + 1 <= radius, "step 1: a disc that is never left"
 
 # %% [markdown]
 # ### A picture to play with: where expressions end up
 #
 # Each point is the state of one expression of $n$ numbers, coloured by its value modulo 5. The readout sees only in
-# which cell a state lies; *bits* says how fine the cells are. A grey cell holds several values: no readout of these
-# cells is right there.
+# which cell of a grid a state lies; *bits* says how fine the grid is. A grey cell holds states of several values: no
+# readout that sees only the cells is right there.
 
 # %%
 opened = {"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4}
@@ -632,8 +646,9 @@ show.figure(
 
 # %% [markdown]
 # *Try:* the counter does not get better with more bits, since its collisions are exact. The digits do, but each further
-# number asks for more bits. And look at the spiral with $n = 4$ and 8 bits: two expressions share a cell *and* a value,
-# so nothing is wrong yet; the sentence below the picture applies step 2 to them.
+# number asks for more bits. And look at the spiral with $n = 4$ and 8 bits: two expressions share a cell *and* a
+# value, so nothing is wrong yet; the sentence below the picture goes on as step 2 of Theorem A does, with `0-` in
+# front.
 
 # %%
 words_widget = explore(
@@ -655,13 +670,13 @@ words_widget
 # > illustrated in Prop. 1."
 #
 # But there is no subtraction in Sum (add digits modulo $M$) or in EvenPair (is the last letter the first one?). Only
-# ModArith contains the expressions of section 1, and with them Theorem A. As for Sum, one number with a constant $A =
-# 1$ computes Sum, with a readout that takes the remainder.
+# ModArith contains the expressions of section 1, and with them Theorem A. And one number with the constant $A = 1$
+# computes Sum, with a readout that takes the remainder.
 #
 # **Step 1.** The state is the sum: for six free letters, in symbols.
 #
-# **Step 2.** On strings of $n$ digits it takes the values $0, \dots, 4n$, each of them: $4n + 1$ states, which for
-# $n = 500$ fit into 11 bits.
+# **Step 2.** On strings of $n$ digits the state takes all values from 0 to $4n$ and no others: $4n + 1$ states,
+# which for $n = 500$ fit into 11 bits. (The cell lists them for $n \le 6$.)
 
 # %% tags=["proof-sum_by_counting"]
 A = 1
@@ -678,7 +693,7 @@ assert all(found == set(range(4 * n + 1)) for n, found in states.items()) and bi
 print("x =", x, "   h(x) = x mod 5;  states at n = 1, ..., 6:", *map(len, states.values()))
 
 # %% [markdown]
-# **Break a hypothesis.** With $A = 2$ the state is another sum.
+# **Break a hypothesis.** With $A = 2$ the state is a sum in which earlier letters weigh more.
 
 # %% tags=["proof-sum_by_counting"]
 with show.fails("step 1"):
@@ -688,8 +703,8 @@ with show.fails("step 1"):
     assert x == sum(letters), f"step 1: the state is {x}"
 
 # %% [markdown]
-# One can write down the analogue of Proposition 1 for Sum, with the same hypothesis that is not said: *states are
-# functions of values*.
+# There is an analogue of Proposition 1 for Sum. Make the same hypothesis, that *the state is a function of the
+# value*.
 #
 # **Step 1.** Then $x_{01} = x_{10}$, and this says $A d = d$ for $d = B u_1 - B u_0$.
 #
@@ -719,14 +734,15 @@ with show.fails("step 3"):
     assert left == [0], f"step 3: modulo 5, {factor} d = 0 holds for d = {left}"
 
 # %% [markdown]
-# What any readout must live with is this.
+# For an arbitrary readout one can still say how many states are needed.
 #
 # > **Theorem B.** One layer with one $A$ that computes Sum($M$), with any readout, takes at least $(M-1)n + 1$
 # > different states on strings of length $n$. The counter takes exactly so many.
 #
-# **Step 1.** The letter at position $j$ adds $A^{n-j} B u$ to the state, whatever stands elsewhere. If two letters
-# added the same there, changing one into the other would change the sum and not the state; so these $M$ vectors differ.
-# The states at length $n$ are therefore all sums of one vector from each of $n$ sets of $M$ vectors.
+# **Step 1.** A letter $u$ at position $j$ of $n$ adds $A^{n-j} B u$ to the state, whatever stands elsewhere. If two
+# letters added the same there, changing one into the other would change the sum and not the state. So the $M$
+# letters add $M$ different vectors. The states at length $n$ are therefore all sums of one vector from each of $n$
+# sets of $M$ vectors.
 #
 
 # %% tags=["proof-theorem_b"]
@@ -828,18 +844,19 @@ with show.fails("step 4"):
     )
 
 # %% [markdown]
-# So for Sum the states grow with the length, slowly; and the readout must be periodic over all of them, which a small
-# network fitted on short strings has no reason to be. A finite automaton, on the other hand, has five states at every
-# length. Can such a layer have finitely many?
+# So for Sum the number of states grows with the length, slowly; and the readout must be periodic over all of them,
+# which a small network fitted on short strings has no reason to be. A finite automaton, on the other hand, needs
+# five states for all lengths together. What can a layer with one $A$ do if it has finitely many states?
 #
-# > **Theorem C.** If one layer with one $A$ can reach finitely many states only, then its state depends on the length
-# > of the string and on its last $D$ letters at most ($D$ the width).
+# > **Theorem C.** If one layer with one $A$ can reach only finitely many states, then its state depends on nothing
+# > but the length of the string and its last $D$ letters, where $D$ is the width of the state.
 #
-# **Step 1: what survives $D$ steps survives for ever.** If $A^D d \ne 0$, then $A^j d \ne 0$ for all $j$. For let
-# $K_j$ be the space of all $d$ with $A^j d = 0$. Each $K_j$ lies in $K_{j+1}$. If once $K_j = K_{j+1}$, then they are
-# equal from there on: $A^{j+2} d = 0$ says $A d \in K_{j+1} = K_j$, so $A^{j+1} d = 0$. Until then the dimension grows
-# by at least one each time, and it is at most $D$; so $K_D = K_{D+1} = \cdots$. (This is called Fitting's lemma. The
-# cell tries every matrix of size 2 with entries from -2 to 2 and every one of size 3 with entries 0 and $\pm 1$.)
+# **Step 1: what survives $D$ steps survives for ever.** If $A^D d \ne 0$, then $A^j d \ne 0$ for all $j$. To see
+# this, let $K_j$ be the space of all $d$ with $A^j d = 0$. Each $K_j$ lies in $K_{j+1}$. If once $K_j = K_{j+1}$,
+# then they are equal from there on: $A^{j+2} d = 0$ says $A d \in K_{j+1} = K_j$, so $A^{j+1} d = 0$. Until then the
+# dimension grows by at least one each time, and it is at most $D$; so $K_D = K_{D+1} = \cdots$. (This is called
+# Fitting's lemma. The cell tries every matrix of size 2 with entries from -2 to 2 and every one of size 3 with
+# entries 0 and $\pm 1$.)
 
 # %% tags=["proof-theorem_c"]
 for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
@@ -877,9 +894,10 @@ print(f"in {len(grow)} of {len(layers)} layers something survives D steps")
 
 
 # %% [markdown]
-# **Step 3.** So finitely many states leave $A^D d = 0$ for all pairs of letters: which letter stood more than $D$
-# places ago makes no difference. $\blacksquare$ (Checked on those of the 150 layers that have finitely many states, at
-# most 120: on strings of six letters, all but the last $D$ leave one and the same trace.)
+# **Step 3.** So if there are finitely many states, $A^D d = 0$ for every pair of letters: it makes no difference
+# which letter stood at a place before the last $D$ ones. $\blacksquare$ (Checked on those of the 150 layers that
+# have finitely many states, at most 120: on strings of six letters, all but the last $D$ leave one and the same
+# trace.)
 
 # %% tags=["proof-theorem_c"]
 def few(A, v):  # does the layer reach 120 states at most?
@@ -901,9 +919,10 @@ print(f"{len(finite)} of {len(layers)} layers have finitely many states")
 
 # %% [markdown]
 # **Step 4.** Sum, parity, EvenPair and ModArith depend on letters arbitrarily far back, so no such layer with finitely
-# many states computes them. For each, the cell takes two words that differ in the first letter alone, and repeats an
-# ending. In the automaton the two states then run into a cycle, of which every pair has different answers; so the
-# answers differ after any number of repetitions.
+# many states computes them. For each, the cell takes two words that differ in the first letter alone, and repeats
+# the same ending after both. Sooner or later the pair of states that the two words lead to in the task's automaton
+# comes back, so only finitely many pairs occur. In each of them the two answers differ; so they differ after any
+# number of repetitions.
 
 # %% tags=["proof-theorem_c"]
 for name, one, other, ending in (
@@ -937,9 +956,9 @@ with show.fails("step 3"):
 
 # %% [markdown]
 # **Exercise 7** ★★ *(15 min, 4 points: what a periodic readout costs a ReLU network)* The readout of the counter for
-# Sum(5) must be periodic. A ReLU network of one number is a function of $m$ straight pieces. Show that, rounded, it
-# is right on at most $5m$ of the counter's states 0, 1, 2, ... in a row. How many pieces do all strings of 500 digits
-# ask for?
+# Sum(5) must be periodic. A ReLU network that reads one number and gives one number is a function made of some $m$
+# straight pieces. Let the answer be its value, rounded to a whole number. Show that it is right on at most $5m$ of
+# the counter's states 0, 1, 2, ... in a row. How many pieces are then needed for all strings of 500 digits?
 
 # %%
 my_pieces = None  # exercise 7: the least whole number m that your bound allows
@@ -963,21 +982,22 @@ check("01.7", my_pieces)
 # <details><summary>Solution</summary>
 #
 # From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each an error of
-# one half. So a straight piece that falls by 3 or more between two states does not rise at the next, and one
-# that rises does not fall. A piece is right on 0, 1, 2, 3, 4 at best: five states in a row, so $5m$ for $m$
-# pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$.
+# one half. So where the answers fall, the function falls by at least 3 from one state to the next, and where they
+# rise, it does not fall; one straight piece cannot do both. A piece is right on 0, 1, 2, 3, 4 at best: five states
+# in a row, so $5m$ for $m$ pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$.
 #
 # </details>
 
 # %% [markdown]
 # ### Between finitely many states and all
 #
-# Between "finitely many" and "stores all" lie states that grow like a power of the length. Here is a limit for them, by
-# an old sequence, that of Thue and Morse: `0110 1001 1001 0110`, letter $i$ being the parity of the ones of $i$ written
-# in binary.
+# Between "finitely many states" and "stores everything" lie layers whose number of states grows like a power of the
+# length, such as a counter, a counter of the counter's values, and so on: $A$ has the eigenvalue 1 only. The
+# sequence of Thue and Morse, `0110 1001 1001 0110...`, shows a limit of these. Its letter number $i$, counted from
+# 0, is 1 if $i$ written in binary has an odd number of ones, and 0 if not.
 #
 # > **Claim.** If $(A - I)^d = 0$, the Thue-Morse word of length $2^d$ and its complement (0 and 1 exchanged) end in
-# > one state. Their first letters differ, so a layer of that kind cannot know the first letter.
+# > the same state. Their first letters differ, so such a layer does not always know the first letter.
 #
 # **Step 1.** The two states differ by a sum of $\pm A^j (B u_1 - B u_0)$ with the signs of the sequence, and that sum
 # of powers is the product $(A-I)(A^2-I)(A^4-I)\cdots$ of $d$ factors, up to its sign.
@@ -1022,8 +1042,9 @@ with show.fails("step 3"):
 # ### Break a hypothesis: two layers
 #
 # Theorems A to C are about *one* layer. Between two layers stands something non-linear, and then a constant $A$ stores
-# the first letter with ease. Layer 1 is a clock, $p_t = \tfrac12 p_{t-1} + \tfrac12$; layer 2 adds the letter only
-# where $p_t < 0.625$: $x_t = x_{t-1} + [p_t < 0.625]\,(u_t + 1)$.
+# the first letter with ease. Layer 1 is a clock, $p_t = \tfrac12 p_{t-1} + \tfrac12$; layer 2 adds the digit $s_t$
+# only where $p_t < 0.625$: $x_t = x_{t-1} + [p_t < 0.625]\,(s_t + 1)$, where $[\dots]$ is 1 if the condition holds
+# and 0 if not. Both start at 0.
 #
 # **Step 1.** $p_t = 1 - 2^{-t}$, so $p_1 = \tfrac12$ and $p_t \ge \tfrac34$ later: layer 2 takes the first letter and
 # no other, at any length.
@@ -1041,8 +1062,8 @@ print("p_t =", p)
 
 
 # %% [markdown]
-# **Step 2.** So a readout of $x_t$ and the current letter computes EvenPair (tried in fractions, all 780 strings of up
-# to four digits).
+# **Step 2.** So at every position $x_t - 1$ is the first digit, and a readout that compares it with the current
+# digit computes EvenPair. (Tried in fractions, on all 780 strings of up to four digits.)
 
 # %% tags=["proof-two_layers"]
 def states(digits, number):
@@ -1062,7 +1083,7 @@ print(f"{len(words)} strings are right")
 
 # %% [markdown]
 # **Step 3.** In float32 too, at any length: the clock stops at $p = 1$ for good, and $x$ is a whole number below 6,
-# which float32 holds exactly. (The cell runs the clock until it stops, and five strings of 120 digits.)
+# which float32 holds exactly. (The cell runs the clock for 64 steps, and the layers on five strings of 120 digits.)
 
 # %% tags=["proof-two_layers"]
 clock = [p for p, _ in states([0] * 64, np.float32)]
@@ -1084,11 +1105,11 @@ with show.fails("step 1"):
     )
 
 # %% [markdown]
-# In these two layers the letter reaches layer 2 and the readout directly, as a residual connection carries it. It works
-# without, too, if layer 1 also holds the letters: $p_t = p_{t-1}/16 + s_t + 1$.
+# In these two layers the digit also reaches layer 2 and the readout directly, as a residual connection would carry
+# it. It works without such a connection, too, if layer 1 holds the digits: $p_t = p_{t-1}/16 + s_t + 1$.
 #
-# **Step 1.** The whole part of $p_t$ is $s_t + 1$; and 16 times the rest has the whole part $s_{t-1} + 1$, or 0 at the
-# first letter, since what is older adds less than $\tfrac{1}{16}$ of that.
+# **Step 1.** The whole part of $p_t$ is $s_t + 1$; and 16 times the rest has the whole part $s_{t-1} + 1$, or 0 at
+# the first digit. For all digits before these two together add less than $\tfrac{1}{16}$ to $p_t$.
 #
 
 # %% tags=["proof-two_plain_layers"]
@@ -1099,8 +1120,8 @@ assert oldest < Fraction(1, 16) and Fraction(5, 16) + oldest < 1, (
 print(f"what is older adds less than {float(oldest):.4f}, and that is below 1/16")
 
 # %% [markdown]
-# **Step 2.** Layer 2 adds $7 (s_1 + 1)$ at the first letter and $s_t - s_{t-1}$ at every later one. These differences
-# cancel in pairs, and $6 (s_1 + 1) + (s_t + 1)$ is left: two digits in base 6, from which $h$ compares first and last.
+# **Step 2.** Layer 2 adds $7 (s_1 + 1)$ at the first digit and $s_t - s_{t-1}$ at every later one. These differences
+# cancel in pairs, and $6 (s_1 + 1) + (s_t + 1)$ is left: a number with two digits in base 6, which $h$ compares.
 # (The cell has eight free letters.)
 
 # %% tags=["proof-two_plain_layers"]
@@ -1148,9 +1169,9 @@ print(f"{strings.size} states of random strings hold their first and last letter
 #
 # ## 4 Proposition 2: a diagonal transition for each letter
 #
-# Now the transition may depend on the letter, $x_k = \mathrm{diag}(v_k)\,x_{k-1} + B u_k$. Every coordinate lives
-# alone: call it a *channel*, $x \mapsto a x + b$ with numbers $a, b$ (real or complex) chosen by the letter. Sum(5) is
-# now easy with finitely many states: letter $s$ turns a complex channel by $s \cdot 72°$. But:
+# Now the transition may depend on the letter, $x_k = \mathrm{diag}(v_k)\,x_{k-1} + B u_k$. The coordinates do not
+# mix. Call each of them a *channel*: $x \mapsto a x + b$ with numbers $a, b$ (real or complex) chosen by the letter.
+# Sum(5) is now easy with finitely many states: letter $s$ turns a complex channel by $s \cdot 72°$. But:
 #
 # > **The paper, Proposition 2.** "A diagonal input-dependent LRNN is inconsistent in representing subtraction."
 #
@@ -1187,7 +1208,8 @@ print("x(1-0) - x(0-1) =", short)
 # %% [markdown]
 # **Step 2.** After `0-` the same is left (Eq. 9).
 #
-# **Step 3.** As in Proposition 1, the values ask for two different states before, and for one state after `0-`.
+# **Step 3.** As in Proposition 1, the values of `0-1` and `1-0` ask for different states; with `0-` in front they
+# ask for equal ones.
 
 # %% tags=["proof-proposition_2"]
 long = difference("0-1-0", "0-0-1", G)
@@ -1210,8 +1232,8 @@ print("x(1-0) - x(0-1) =", short)
 # %% [markdown]
 # The proof has the gap of section 1: a state need not be a function of the value. **Put right** as there, it says that
 # a diagonal layer cannot have $x_{0-1} \ne x_{1-0}$ and $x_{0-0-1} = x_{0-1-0}$. As a statement about computing
-# subtraction it is false, by one channel that stores the numbers: a number $s$ does $x \mapsto 5x + s$, the minus does
-# nothing, and $x$ starts at 1.
+# subtraction it is false, because one channel can store the numbers: a number $s$ does $x \mapsto 5x + s$, the minus
+# does nothing, and $x$ starts at 1.
 #
 # **Step 1.** Dividing by 5 gives the last number and the state before it back, so $h$ can read them all off, at any
 # length.
@@ -1223,7 +1245,8 @@ assert parts == [(n, s) for s in range(5)], "step 1: the old state and the numbe
 print("(5 n + s) // 5 = n and (5 n + s) mod 5 = s for s = 0, ..., 4 and every n")
 
 # %% [markdown]
-# **Step 2** tries it on all 3,905 expressions of up to five numbers, which all have states of their own.
+# **Step 2.** The readout that does so is right on all 3,905 expressions of up to five numbers, which all have states
+# of their own (a check on examples; step 1 is the proof).
 
 # %% tags=["proof-one_channel"]
 answers, words = {}, [word for k in range(1, 6) for word in product(range(5), repeat=k)]
@@ -1374,10 +1397,12 @@ assert far < 1e-12, "step 7: the words end apart in complex128"
 print(f"in complex128 the words end within 1e-12 of each other: {far < 1e-12}")
 
 # %% [markdown]
-# **Step 8.** The *universal layer* of order $N$ has a channel for every set of letters that may reset and every letter
-# that may be counted modulo $N$. The state of any channel whose turns have an order that divides $N$ can be read off
-# it: the channel for its resetting letters tells the last reset and how often each other letter came since, and between
-# resets turns add up. So one run of it stands for all of these. (The cell runs those of order 1 to 6 and 12.)
+# **Step 8.** For all channels whose turns have an order that divides $N$ (done $N$ times, they do nothing) one run
+# is enough. The *universal layer* of order $N$ has a channel for every set of letters that reset and every other
+# letter, which it counts modulo $N$ from the last reset on, and one channel that every letter resets. From these
+# channels the state of any channel of the kind can be read off: those with its resetting letters tell which of them
+# came last and how often each other letter has come since, and between resets turns add up. (The cell runs the
+# universal layers of order 1 to 6 and 12.)
 
 # %% tags=["proof-theorem_d"]
 tokens = [["-01".index(letter) for letter in word] for word in ("0-1-0-1", "1-0-0-1")]
@@ -1440,10 +1465,12 @@ with show.fails("step 6"):
 # %% [markdown]
 # ### Killer words
 #
-# To show that a task does not fit into one diagonal layer, give $p, u, v, w$ such that the two words have different
-# answers. For subtraction take $u$ = `0-`, $v$ = `1-`, $w$ = `0-1`: the words **0-1-0-1** and **1-0-0-1** end in one
-# state, and *no readout of any kind* gives both answers. The same for EvenPair, bracket languages, the Tomita languages
-# 3 and 4, and five groups whose elements do not commute.
+# To show that a task does not fit into one diagonal layer with finitely many states, it is enough to give
+# $p, u, v, w$ as in Theorem D such that the words $puvw$ and $pvuw$ have different answers. For subtraction take $u$
+# = `0-`, $v$ = `1-`, $w$ = `0-1`: the words **0-1-0-1** and **1-0-0-1** end in the same state, and *no readout of
+# any kind* gives both answers. The cells do the same for ModArith, for EvenPair, for the bracket languages $D_n$
+# (section 8) and $(abab)^*$, for Tomita's languages 3 and 4, and for five groups whose elements do not all commute
+# (section 7). The [glossary](glossary.ipynb) lists these tasks.
 #
 # **Step 1.** For each task the letters of $u$ and $v$ are in $w$.
 
@@ -1462,8 +1489,8 @@ print(f"{len(pairs)} tasks; for D_2 the words are", *pairs["D_2"])
 
 
 # %% [markdown]
-# **Step 2.** So by Theorem D both words end in one state of every diagonal layer with finitely many states. (Run in the
-# universal layers of order 1 to 6 and 12.)
+# **Step 2.** So by Theorem D both words end in the same state of every diagonal layer with finitely many states.
+# (Run in the universal layers of order 1 to 6 and 12.)
 
 # %% tags=["proof-killer_words"]
 def end(word, N):
@@ -1506,7 +1533,8 @@ show.table(
 )  # fmt: skip
 
 # %% [markdown]
-# **Break a hypothesis.** For Parity, which one diagonal layer does compute, such words must have one answer. They do.
+# **Break a hypothesis.** One diagonal layer does compute Parity, so there such words must have the same answer. They
+# do.
 
 # %% tags=["proof-killer_words"]
 with show.fails("step 3"):
@@ -1514,8 +1542,9 @@ with show.fails("step 3"):
     assert first != second, f"step 3: Parity answers both 0101 and 1001 by {first}"
 
 # %% [markdown]
-# **Exercise 9** ★ *(10 min, 3 points: to refute all diagonal layers with two words)* Did two b ever stand side by
-# side? Find two words of four letters a and b that rule out one diagonal layer for this question.
+# **Exercise 9** ★ *(10 min, 3 points: to refute all diagonal layers with two words)* The task is to say whether two
+# b have stood side by side anywhere so far. Find two words of four letters a and b that rule out one diagonal layer
+# (with finitely many states) for it.
 
 # %%
 my_words = None  # exercise 9: two words, for example ("aabb", "abab")
@@ -1538,16 +1567,16 @@ check("01.9", my_words)
 #
 # <details><summary>Solution</summary>
 #
-# `abba` and `baba`: $u = a$, $v = b$, $w = ba$, so Theorem D gives both one state. The first has two b side by
-# side, the second has not. (With $w = ab$, as for $D_2$, neither of the words has.)
+# `abba` and `baba`: $u = a$, $v = b$, $w = ba$, so by Theorem D they end in the same state. The first
+# has two b side by side, the second has not. (With $w = ab$, as for $D_2$, neither of the words has.)
 #
 # </details>
 
 # %% [markdown]
 # ### A picture to play with: killer words on dials
 #
-# Choose what each letter does to a channel. A dial is the complex plane around the centre of the turns, the dot is the
-# state.
+# Choose what each letter does to a channel. Each dial is the complex plane around the centre of the turns, and the
+# dot is the state.
 
 # %%
 show.figure(
@@ -1560,9 +1589,9 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* any turns and resets, the last dials agree. Then take the hypothesis away: *shrink* one letter, so that the
-# channel has infinitely many states. The sentence says which step of Theorem D goes first, and by how much the words
-# come apart; but by how much after a hundred letters more?
+# *Try* any turns and resets: the last dials agree. Then take the hypothesis away: *shrink* one letter, so that the
+# channel has infinitely many states. The sentence says which step of Theorem D goes first, and how far apart the
+# words end. How far apart would they be after a hundred letters more (section 11)?
 
 # %%
 killers_widget = ch01.killers_widget()
@@ -1601,7 +1630,8 @@ enough = [name for name, found in verdicts.items() if found.possible]
 print("one diagonal layer is enough for", ", ".join(enough))
 
 # %% [markdown]
-# **Step 2.** Where the answer is no, the two words that it gives end in one state, and have different answers.
+# **Step 2.** Where the answer is no, the two words that it gives end in the same state of the universal layer, and
+# have different answers.
 
 # %% tags=["proof-two_laws"]
 for name, found in verdicts.items():
@@ -1654,9 +1684,9 @@ with show.fails("step 1"):
 
 # %% [markdown]
 # **Exercise 10** ★ *(5 min, 4 points: what a layer of resets and turns cannot see)* **Predict.** Choose before you
-# run. The answer is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Do these answers
-# fit into one diagonal layer with finitely many states? The function above, `minimal.possible_in_one_diagonal_layer`,
-# decides.
+# run. The answer is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Does this task
+# fit into one diagonal layer with finitely many states? When you run your choice, the function
+# `minimal.possible_in_one_diagonal_layer` decides.
 
 # %%
 def last_two_equal():
@@ -1702,9 +1732,9 @@ predict("01.10", last_two_equal)
 # %% [markdown]
 # ## 6 Why a block of size 2 changes everything
 #
-# Step 1 of Theorem D was the point: on *one* number, a map $x \mapsto ax + b$ either forgets everything ($a = 0$) or
-# nothing. On *two* numbers there is something between, a matrix that is not zero and not invertible. For the letter $s
-# \in \{0,\dots,4\}$ let
+# The decisive step of Theorem D was its first one: on *one* number, a map $x \mapsto ax + b$ either forgets
+# everything ($a = 0$) or nothing. On *two* numbers there is something between, a matrix that is not zero and not
+# invertible. For the letter $s \in \{0,\dots,4\}$ let
 #
 # $$A_s = \begin{pmatrix} 1 & -s/4 \\ 0 & 0 \end{pmatrix}, \quad B u_s = \begin{pmatrix} s/4 \\ 1 \end{pmatrix}, \quad
 # \text{then}\quad \begin{pmatrix} 0 \\ 0 \end{pmatrix} \mapsto \begin{pmatrix} s/4 \\ 1 \end{pmatrix}, \quad
@@ -1715,8 +1745,8 @@ predict("01.10", last_two_equal)
 #
 # **Step 2.** $A_s$ is neither zero nor invertible: its rank is 1.
 #
-# **Step 3.** Each column has a single entry of size at most 1, so the paper's constraint (Eq. 6, chapter 02) holds for
-# every $p$.
+# **Step 3.** Each column has at most one entry that is not zero, and its size is at most 1, so the paper's
+# constraint (Eq. 6, chapter 02: the $p$-norm of every column is at most 1) holds for every $p$.
 
 # %% tags=["proof-block_two"]
 r, s = sp.symbols("r s")
@@ -1761,8 +1791,11 @@ for M in (2, 5):
 print("EvenPair(2) and EvenPair(5): right on all words")
 
 # %% [markdown]
-# **Step 5.** $a - b - c - \cdots = 2a - (a + b + c + \cdots)$: with a turn by 72° that adds up, beside this block, one
-# layer subtracts, on all well-formed expressions. **Step 6:** on every string of letters a block of size 3 does.
+# **Step 5.** $a - b - c - \cdots = 2a - (a + b + c + \cdots)$. So one layer subtracts on all well-formed
+# expressions: this block holds $a$, and beside it a turn by 72° a unit adds up all numbers.
+#
+# **Step 6.** A block of size 3 does it even on strings that are not well-formed, whose value is the sum of the
+# numbers before the first minus less that of the numbers after it.
 
 # %% tags=["proof-block_two"]
 numbers = sp.symbols("a b c d")
@@ -1798,8 +1831,8 @@ assert wrong == 0, "step 7: float64 reads off right"
 print(f"{wrong} of 300 random expressions wrong in float64")
 
 # %% [markdown]
-# **Break a hypothesis.** The corner $-s/4$ is what pays back the drive. Set it to 0 and the block is a counter that
-# forgets where it began:
+# **Break a hypothesis.** The corner $-s/4$ takes away again what $B u_s$ adds. Set it to 0, and the block adds up
+# the numbers instead of keeping the first:
 
 # %% tags=["proof-block_two"]
 with show.fails("step 1"):
@@ -1809,7 +1842,8 @@ with show.fails("step 1"):
 
 # %% [markdown]
 # **Exercise 11** ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of this
-# section so that it stores the **last** letter other than 0. Give $A$ and $B u$ for the letters 0 to 4.
+# section so that it stores the **last** letter other than 0, as the first of its two numbers. Give $A$ and $B u$ for
+# the letters 0 to 4.
 
 # %%
 # exercise 11: letter -> (A, Bu), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
@@ -1845,8 +1879,8 @@ check("01.11", my_block)
 # > **Claim.** A layer with invertible transitions only (rotations, as in chapter 04) and finitely many states does not
 # > compute EvenPair.
 #
-# **Step 1.** Every letter permutes the states, and some power of a permutation does nothing: $m$ may be the least
-# common multiple of the lengths of its cycles. (All permutations of up to 5 states.)
+# **Step 1.** Every letter permutes the states, and some power of a permutation does nothing: the $m$-th, if $m$ is
+# the least common multiple of the lengths of its cycles. (All permutations of up to 5 states.)
 
 # %% tags=["proof-invertible_only"]
 def power(f, m):  # a permutation (a tuple) m times
@@ -1906,17 +1940,19 @@ with show.fails("step 3"):
 # %% [markdown]
 # ## 7 Depth: how many diagonal layers?
 #
-# Proposition 2 and Theorem D are about one layer. Let a gate of layer 2 see the letter *and the state of layer 1*, and
-# so on. What is gained can be said exactly with one notion from algebra.
+# Proposition 2 and Theorem D are about one layer. Now put several on top of each other: what layer 2 does depends on
+# the letter *and on the state of layer 1*, and so on. What is gained can be said exactly with one notion from
+# algebra.
 #
-# A **group** is a set of invertible maps of some set to itself which contains with two maps also the one that does
-# first the first, then the second, and with each map the one that undoes it. (The six ways to rearrange three points
-# are a group, $S_3$; so are the five turns by multiples of 72°.) It is *commutative* if the order of two maps never
-# matters, $gh = hg$. How far a group is from commutative is measured by its **commutators** $g^{-1}h^{-1}gh$: undo $g$,
-# undo $h$, do $g$, do $h$. If $g$ and $h$ commute, this does nothing. All products of commutators of $G$ are again a
-# group, $G'$; do the same with $G'$, and so on: $G > G' > G'' > \cdots$ is the **derived series**. If it comes down to
-# the group of one map that does nothing, $G$ is *solvable*, and the number of steps is its *derived length*: 1 for a
-# commutative group, 2 for $S_3$ (whose commutators are the three turns, which commute).
+# A **group** is a set of invertible maps of some set to itself that is closed in two ways: if it contains two maps,
+# it contains the map that does first the one and then the other; and if it contains a map, it contains the one that
+# undoes it. (The six ways to rearrange three points are a group, $S_3$; so are the five turns by multiples of 72°.)
+# It is *commutative* if the order of two maps never matters, $gh = hg$. How far a group is from commutative is
+# measured by its **commutators** $g^{-1}h^{-1}gh$: undo $g$, undo $h$, do $g$, do $h$. If $g$ and $h$ commute, this
+# does nothing. All products of commutators of $G$ are again a group, $G'$; do the same with $G'$, and so on:
+# $G > G' > G'' > \cdots$ is the **derived series**. If it comes down to the group of one map that does nothing, $G$
+# is *solvable*, and the number of steps is its *derived length*: 1 for a commutative group, 2 for $S_3$ (whose
+# commutators are the three turns, which commute).
 #
 # Groups occur in an automaton: we say that a set of words *acts as a group* if there are states which each of these
 # words permutes, such that the permutations are a group. In the automaton of Sum(5) the five letters permute the five
@@ -1946,13 +1982,21 @@ show.table(
 # > derived length at most $\ell$. Conversely the word problem of a solvable group (which element is the product of the
 # > letters?) fits into as many layers as its derived length.
 #
-# *Proof, first half.* Let words act as a group $G$ on the reachable states.
+# *Proof, first half.* Let words act as a group $G$ on a set of states of the automaton. First we make them act on
+# states of the layers. Let $Y$ be the set of reachable states of the layers that stand for these states of the
+# automaton. Of all words made of the given ones take a word $e$ that leaves as few different states of $Y$ as
+# possible, and repeat it until it does nothing on the set $eY$ of these. It then does nothing to the states of the
+# automaton either, since $eY$ stands for all of them. Every word $e\,w\,e$ maps $eY$ to itself, and permutes it,
+# since it cannot leave fewer states than $e$ does. So we have words that act as a group on $eY$; $G$ is its image,
+# and the derived series of an image is no longer. It is therefore enough to bound the derived length of a group $G$
+# of words that permute a set of states of the layers.
 #
-# **Step 1.** On layer 1 each channel is permuted by turns about one centre (Theorem D), and these commute; so every
-# commutator, hence everything in $G'$, acts on layer 1 like doing nothing.
+# **Step 1.** On layer 1 these words move each channel by turns about one centre (Theorem D, steps 1 to 3), and these
+# commute; so every commutator, hence everything in $G'$, does nothing on layer 1.
 #
-# Keep a state of layer 1 fixed: then $G'$ permutes the states of layer 2 above it, again by turns about one centre, so
-# $G''$ does nothing there. After $\ell$ layers the $\ell$-th derived group does nothing. $\blacksquare$
+# Keep a state of layer 1 fixed: then $G'$ permutes the states of layer 2 above it, again by turns about one centre
+# (for each state below another one), so $G''$ does nothing there. And so on: the $\ell$-th derived group does
+# nothing on all $\ell$ layers. $\blacksquare$
 
 # %% tags=["proof-theorem_d_prime"]
 a, e, c, x = sp.symbols("a e c x")
@@ -1966,11 +2010,17 @@ print("x, after turns by 1/a, 1/e, a, e about c:", sp.simplify(y))
 
 
 # %% [markdown]
-# *Second half, by construction.* Layer $j$ keeps the part of the product that lies between two groups of the series,
-# and turns by an amount that depends on the letter and the layers below.
+# *Second half, by construction.* The set of all $r\,g'$ with $g' \in G'$ is called the *coset* of $r$. Choose one
+# representative of every coset, and write each element as $g = r\,g'$ with such an $r$ and $g' \in G'$. A letter $c$
+# turns the product $g$ into $c\,g = r_1\,h\,g'$, where $r_1$ represents the coset of $c\,r$, and $h = r_1^{-1} c\,r$
+# is in $G'$ and depends on $c$ and $r$ only. Layer 1 keeps the coset: cosets multiply as a commutative group, which
+# is a product of cyclic groups, and a cyclic group is the turns of one channel. The layers above keep $g'$, which is
+# multiplied by $h$: for them the same is done with $G'$ in the place of $G$, and so on. So each layer turns by an
+# amount that depends on the letter and the layers below.
 #
-# **Step 2.** For each of four groups the cell builds the layers, as many as the derived series is long, and pairs off
-# their states with the group's elements over *all* words: each state is one element, and each element one state.
+# **Step 2.** For each of four groups the cell builds the layers, as many as the derived length, and compares their
+# states with the group's elements over *all* words: each state stands for one element, and each element for one
+# state.
 
 # %% tags=["proof-theorem_d_prime"]
 def layers_of(name, wanted):
@@ -2010,8 +2060,8 @@ for name, (cascade, machine, series, answers) in built.items():
     print(f"{name}: from {len(answers)} states, words of up to {max(map(len, acts.words))} letters")
 
 # %% [markdown]
-# **Step 4, on examples.** The layers run on 200 random words of 40 letters and answer the product, which is computed
-# apart by carrying the points; in complex128 they stay on their exact states.
+# **Step 4, on examples.** The layers run on 200 random words of 40 letters and answer with the product, which is
+# computed separately by moving the points; in complex128 they stay on their exact states, up to $10^{-9}$.
 
 # %% tags=["proof-theorem_d_prime"]
 draw = np.random.default_rng(0)
@@ -2046,9 +2096,10 @@ print("one layer is not enough for", ", ".join(verdicts))
 
 # %% [markdown]
 # **Step 7.** ModArith(5) contains only commutative groups, yet one layer is not enough, by the killer words. Three
-# diagonal layers are, beside its automaton over all words: layer 1 holds the term that is being multiplied, as a power
-# of 2 (times 2 is a turn, since 2 generates the numbers 1 to 4 modulo 5), and a clock; layer 2 remembers, by the clock,
-# whether the term was zero one step ago; layer 3 turns by what the value gains. Whether two would do, we leave open.
+# diagonal layers are enough, as a comparison with its automaton over all words shows: layer 1 holds the term that is
+# being multiplied, as a power of 2 (times 2 is a turn, since 2 generates the numbers 1 to 4 modulo 5), and a clock;
+# layer 2 remembers, by the clock, whether the term was zero one step ago; layer 3 turns by what the value gains.
+# Whether two would do, we leave open.
 #
 
 # %% tags=["proof-theorem_d_prime"]
@@ -2065,8 +2116,9 @@ print(f"ModArith(5): {three.depth} diagonal layers")
 
 
 # %% [markdown]
-# **Step 8, on examples.** Random layers with resets, one channel of order 2 each: all groups in them have derived
-# length at most the number of layers. (Each state shows itself, so that the automaton keeps all of them apart.)
+# **Step 8, on examples.** We draw random layers of one channel each, with resets and turns of order 2: all groups in
+# them have derived length at most the number of layers. (The answer is the state itself, so that the automaton keeps
+# all states apart.)
 
 # %% tags=["proof-theorem_d_prime"]
 def random_channel(depth):  # what each of three letters does, for each state of the layers below
@@ -2090,7 +2142,8 @@ said = ", ".join(f"{length} in {count}" for count, length in longest.items())
 print("the longest derived length, by layers:", said)
 
 # %% [markdown]
-# **Break a hypothesis.** Two layers do not do for $S_4$: the construction needs one for each step of the series.
+# **Break a hypothesis.** Two layers are not enough for $S_4$, by the first half; and the construction uses one for
+# each step of the series.
 
 # %% tags=["proof-theorem_d_prime"]
 with show.fails("step 2"):
@@ -2130,7 +2183,8 @@ show.figure(
 
 # %% [markdown]
 # **Exercise 12** ★★ *(10 min, 3 points: how depth follows from commutators)* How many diagonal layers does the
-# symmetry group of a regular pentagon need (5 turns, 5 reflections)? First think, then let the cell check.
+# symmetry group of a regular pentagon need (5 turns, 5 reflections)? Think first, then let the cell check your
+# answer.
 
 # %%
 my_layers = None  # exercise 12: a whole number
@@ -2161,8 +2215,8 @@ check("01.12", my_layers)
 # %% [markdown]
 # ## 8 How large must a block be?
 #
-# > **Theorem E.** In $\mathbb R^b$ a finite orbit of $x \mapsto Ax + d$ runs at most $b$ steps before it enters its
-# > cycle.
+# > **Theorem E.** If the orbit of a point of $\mathbb R^b$ under $x \mapsto Ax + d$ is finite, it enters its cycle
+# > after at most $b$ steps.
 #
 # **Step 1.** On the vectors $(x, 1)$ the map is linear, with a matrix $H$ of size $b + 1$ whose last row is
 # $0 \cdots 0\ 1$. Let $K_j$ be the space of the vectors that $H^j$ sends to 0. As in Theorem C it grows until it stops
@@ -2200,8 +2254,8 @@ for b in (1, 2, 3):
 # %% [markdown]
 # Apply this to the language $D_n$ of balanced brackets `a`…`b` of depth at most $n$. If all blocks of one layer had
 # size $n$ at most, then after $n$ times `a` every block would be in its cycle, and $a^n$ and $a^{n+N}$ would end in one
-# state for some $N$. But $a^n b^n$ is balanced, and $a^{n+N} b^n$ is too deep. So one layer needs a block of size
-# $n + 1$, *whatever the number of blocks and the readout*.
+# state for some $N$. But $a^n b^n$ is balanced, and $a^{n+N} b^n$ is too deep. So one layer with finitely many
+# states needs a block of size at least $n + 1$, *whatever the number of blocks and the readout*.
 #
 # **Step 3.** The shift of $b$ unit vectors, the last of which goes to 0, runs exactly $b$ steps. ($b$ up to 13.)
 
@@ -2241,7 +2295,7 @@ for n in (2, 3, 4, 12):
 print("smallest block:", ", ".join(f"D_{n}: {b}" for n, b in sizes.items()))
 
 # %% [markdown]
-# **Break a hypothesis.** *In $\mathbb R^b$*: claim one step fewer, and the same orbits refute it.
+# **Break it.** The bound cannot be lowered: claim one step fewer, and the same orbits refute it.
 
 # %% tags=["proof-theorem_e"]
 with show.fails("step 2"):
@@ -2290,12 +2344,13 @@ show.figure(
 #
 # All of this together: for each language the number of states $|Q|$ of its automaton, how many different things words
 # can do to them ($|$monoid$|$), what one layer needs, and the smallest exact block that we know. "Pre-period" is the
-# most often that a word must be repeated before its powers run in a cycle; by Theorem E no block can be smaller. "b
-# needed" is the largest of three bounds: the pre-period; 2, if real diagonal gates (turns of order 1 or 2) are not
-# enough by the two laws of section 5; 3, if the automaton has a group of derived length above 2, because the finite
-# groups of maps $x \mapsto Ax + d$ of the plane are turns and reflections about one point, which have derived length 2
-# at most (a classical fact that we do not prove here). Every model in the table is exact: it is compared with the
-# automaton over *all* words. "Within Eq. 6" is the smallest that obeys the paper's constraint with $p = 1.2$.
+# number of times that a word must be repeated before its powers run in a cycle, for the word that takes longest; by
+# Theorem E some block is at least as large. "b needed" is the largest of three bounds: the pre-period; 2, if real
+# diagonal gates (turns of order 1 or 2) are not enough by the two laws of section 5; 3, if the automaton has a group
+# that is not solvable or of derived length above 2, because the finite groups of maps $x \mapsto Ax + d$ of the
+# plane are turns and reflections about one point, which have derived length 2 at most (a classical fact that we do
+# not prove here). Every model in the table is exact: it is compared with the automaton over *all* words. "Within Eq.
+# 6" is the smallest block that we know among those that obey the paper's constraint with $p = 1.2$.
 
 # %% tags=["hide-input"]
 table = minimal.smallest_models()
@@ -2319,9 +2374,9 @@ show.table(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 14** ★ *(10 min, 3 points: what a bound on the columns costs)* **Read a picture.** The column "within Eq.
-# 6" of the table says how large the smallest block is that we know and that keeps the paper's constraint on the
-# columns. For which tasks is that larger than the smallest block found without it? What have their models in common?
+# **Exercise 14** ★ *(10 min, 3 points: what a bound on the columns costs)* **Read a picture.** For which tasks of
+# the table is the number in the column "within Eq. 6" larger than the smallest block found without the constraint
+# ("b found")? What have their models in common?
 
 # %%
 my_tasks = None  # exercise 14: a list of names from the table's first column
@@ -2345,10 +2400,11 @@ check("01.14", my_tasks)
 # <details><summary>Solution</summary>
 #
 # Sum(5), $a-b-c$ mod 5, ModArith(5), Tomita 3, Tomita 6, $S_3$ and $A_5$. In all of them but Tomita 3 something
-# turns by an angle that is neither 0 nor 180 degrees. Two numbers are enough for such a turn, but the columns of its
-# matrix have a $p$-norm above 1 for $p < 2$; within the constraint our models turn by a cycle of unit vectors, one for
-# each state. A sign is within it, so Parity and Tomita 5 cost nothing. In Tomita 3 a state is a sum of two unit
-# vectors, and a column with two ones is too long as well.
+# turns by an angle that is neither 0 nor 180 degrees. Two numbers are enough for such a turn (three for the turns of
+# $A_5$), but the columns of its matrix have a $p$-norm above 1 for $p < 2$. Within the constraint our models permute
+# unit vectors instead, which takes more of them: five for Sum(5) and for $A_5$. A sign is within it, so Parity and
+# Tomita 5 cost nothing. In Tomita 3 a state is a sum of two unit vectors, and a column with two ones is too long as
+# well.
 #
 # </details>
 
@@ -2366,14 +2422,15 @@ show.table(
 
 # %% [markdown]
 # The paper uses $b = 8$: one layer for Sum and EvenPair, three for ModArith. The table agrees that this is enough room:
-# 5, 2 and (in three layers) 5 within Eq. 6. That a model *exists* says nothing about whether training finds it; see
-# chapter 02. And $D_{12}$ shows that $b = 8$ is not enough for every regular language in one layer.
+# 5, 2 and (in three layers, on well-formed expressions) 5 within Eq. 6. That a model *exists* says nothing about
+# whether training finds it; see chapter 02. And $D_{12}$ shows that $b = 8$ is not enough for every regular language
+# in one layer.
 #
 # ### A picture to play with: blocks against depth
 #
-# Choose a task, a block size and a depth. A green light means that an exact model with finitely many states is known;
-# then it reads a word (type your own, press Enter). So the two constant layers of section 3 do not count: in exact
-# arithmetic their clock never stops.
+# Choose a task, a block size and a depth. A green light means that an exact model with finitely many states is
+# known; below the lights it reads a word (type your own and press Enter). The two constant layers of section 3 are
+# not among these models: in exact arithmetic their clock never stops, so they have infinitely many states.
 
 # %%
 show.figure(
@@ -2452,8 +2509,8 @@ assert state("0-1", z, G) != state("1-0", z, G), (
 print("x(0-0-1) = x(0-1-0) =", tuple(state("0-0-1", z, G)))
 
 # %% [markdown]
-# **Step 4.** All of it comes from $A$'s off-diagonal part, scaled here by $t$: the determinant of $K$ is a multiple of
-# $t^2$. With $A$ diagonal, $t = 0$, even $K = 0$: both differences are $g$, and Proposition 2 is back.
+# **Step 4.** The escape comes from the off-diagonal part of $A$ alone. Scale it by $t$: the determinant of $K$ is a
+# multiple of $t^2$. With $A$ diagonal, $t = 0$, even $K = 0$: both differences are $g$, and Proposition 2 is back.
 
 # %% tags=["proof-liquid_s4"]
 t = sp.Symbol("t")
@@ -2477,7 +2534,7 @@ assert gap != sp.zeros(2, 1), "step 5: equal values, different states"
 print("x(0) - x(0-0) =", tuple(gap))
 
 # %% [markdown]
-# **Break a hypothesis.** Off-diagonal part times $t = 0$:
+# **Break a hypothesis.** Without the off-diagonal part, at $t = 0$, the equation of step 1 cannot be solved.
 
 # %% tags=["proof-liquid_s4"]
 with show.fails("step 1"):
@@ -2487,8 +2544,9 @@ with show.fails("step 1"):
     )
 
 # %% [markdown]
-# **Exercise 15** ★★★ *(15 min, 3 points: what only off-diagonal entries give)* **A proof step.** For which $A$ do the
-# gates $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute?
+# **Exercise 15** ★★★ *(15 min, 3 points: what only off-diagonal entries give)* **A proof step.** For which matrices
+# $A$ do the transitions $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute, for given vectors
+# $v$ and $w$?
 
 # %% [markdown]
 # <!-- Exercise 01.15: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
@@ -2524,8 +2582,8 @@ with show.fails("step 1"):
 # | Liquid-S4 has "input-dependent block matrices" (section 4.4) | Eq. 4 is one $A$ plus a diagonal that depends on the input: not blocks that do |
 # | "it is feasible to maintain the same block size if more layers are employed" | for ModArith yes (table in section 8). In general it is a hope; for $D_{12}$ with $b = 8$ and more layers we leave it open |
 #
-# Whether the column norms of Eq. 6 and 7 keep a product from exploding is the business of chapter 02; what the parallel
-# scan costs, of chapter 03.
+# Chapter 02 asks whether the column norms of Eq. 6 and 7 keep a product from exploding, and chapter 03 what the
+# parallel scan costs.
 #
 # ## 11 What the propositions do not say
 #
@@ -2539,7 +2597,7 @@ with show.fails("step 1"):
 # * **Nothing about infinitely many states.** Theorems C, D, D′ and E ask for finitely many, in exact arithmetic. A
 #   diagonal layer whose states grow can store everything (section 4); one whose states shrink tells the killer words
 #   apart by less and less. Rounding is yet another matter.
-# * **"Open" in the table means: we know no model and no proof.** Not that there is none.
+# * **"Open" in the table means that we know no model and no proof**, not that there is none.
 
 # %%
 print(f"what is left of a difference after 100 letters that shrink it to 60 %: {0.6**100:.1e}")
@@ -2547,14 +2605,15 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 # %% [markdown]
 # ## 12 What you have learned
 #
-# 1. Propositions 1 and 2 rule out states that are functions of the value. A readout that sends several states to one
-#    answer computes subtraction, with one number that stores the whole expression.
+# 1. Propositions 1 and 2 rule out that equal values have equal states and different values different ones. A readout
+#    that sends several states to one answer computes subtraction, with one number that stores the whole expression.
 # 2. With one $A$ for all letters and any readout, subtraction modulo an odd number makes the state store its input
 #    (Theorem A); Sum needs a state that grows (B); finitely many states see only the last letters (C).
-# 3. With a diagonal $A$ for each letter and finitely many states, a letter is a reset or a turn, and two killer words
-#    end in one state (D). $\ell$ such layers hold exactly groups of derived length up to $\ell$ (D′).
-# 4. A block of two numbers can forget in one direction and remember in the other, which no single number can; how many
-#    numbers a block needs is bounded from below by the pre-period of the automaton (E).
+# 3. With a diagonal $A$ for each letter and finitely many states, a letter is a reset or a turn, and two killer
+#    words end in the same state (D). $\ell$ such layers hold exactly the solvable groups of derived length up to
+#    $\ell$ (D′).
+# 4. A block of two numbers can forget in one direction and remember in the other, which no single number can; a
+#    block needs at least as many numbers as the pre-period of the automaton (E).
 # 5. What exists and what training finds are two questions. This chapter answers the first one only.
 #
 

@@ -14,7 +14,7 @@
 # builds that model, takes its one stability argument apart, trains it while you watch, opens it, and proves what it
 # has learned.
 #
-# *You need:* matrices, eigenvalues, norms, a little of how networks are trained. *It takes* about 2 h 35 min to read
+# *You need:* matrices, eigenvalues, norms, a little of how networks are trained. *It takes* about 2 h 45 min to read
 # with its proofs, and two minutes of computing on two cores. Every step of a proof is a cell that computes it; change
 # a line and run it again.
 
@@ -61,10 +61,10 @@ print(f"lrnnlab {EXPECTED}: ready")
 # > $j$ of $A_k$ is the basis vector of the state to which the token leads state $j$, there is no input term, and the
 # > readout names the answer of the state.
 #
-# The proof is an induction on the position: the state is always the basis vector of the automaton's state. Here it is
-# for Sum(5), *what is the sum of the digits so far, modulo 5?*
+# The proof is an induction on the position: after every token the state is the basis vector of the automaton's
+# state. The cells compute it for Sum(5), *what is the sum of the digits so far, modulo 5?*
 #
-# **Step 1.** It is so at the start.
+# **Step 1.** At the start, before any token, this is so.
 
 # %% tags=["proof-one_hot"]
 task = tasks.Sum(5)
@@ -75,8 +75,8 @@ assert (start == basis[task.machine.initial]).all(), "step 1: the start"
 print("the start:", start)
 
 # %% [markdown]
-# **Step 2.** If it is so before a token, it is so after it: the product picks column $j$, the basis vector of the
-# successor. All five tokens in all five states are computed.
+# **Step 2.** If it is so before a token, it is so after it: the product of the block and the $j$-th basis vector is
+# column $j$, the basis vector of the state that comes next. The cell computes all five tokens in all five states.
 
 # %% tags=["proof-one_hot"]
 A = exact.layers[0].transition(exact.symbol_inputs())[0][:, 0].int().numpy()  # (tokens, to, from)
@@ -94,7 +94,8 @@ assert logits.argmax(1).tolist() == [0, 1, 2, 3, 4], "step 3: the readout"
 print("answers in the five states:", logits.argmax(1).tolist())
 
 # %% [markdown]
-# *Break it.* The induction needs one-hot columns. Let a hundredth of each column go elsewhere, and step 2 fails.
+# *Break it.* The induction needs one-hot columns (a single 1, and else 0). Spread a hundredth of each column evenly
+# over all states, and step 2 fails.
 
 # %% tags=["proof-one_hot"]
 with show.fails("step 2"):
@@ -112,8 +113,8 @@ print(f"no training at all; right on every prefix of strings of 10,000 digits: {
 
 # %% [markdown]
 # **Exercise 1** ★ *(10 min, 4 points: that a block is a table of where states go)* **Code.** `goes[token][j]` is the
-# state to which a token sends state $j$ of a machine with $b$ states and $V$ tokens. Write the function that makes
-# the blocks of it, an array $V \times b \times b$.
+# state to which a token sends state $j$ of a machine with $b$ states and $V$ tokens. Write a function that makes the
+# blocks from this table, an array of shape $V \times b \times b$.
 
 # %%
 my_blocks = None  # exercise 1: a function of goes, for example of [[0, 1], [1, 0]]
@@ -130,8 +131,8 @@ check("02.1", my_blocks)
 #
 # <details><summary>Solution</summary>
 #
-# Put a 1 into row `goes[token][j]` of column `j`: `A[token, row, range(b)] = 1` for each token
-# and its row of the table. With rows and columns changed about it would say where states come from.
+# Put a 1 into row `goes[token][j]` of column `j`: `A[token, goes[token], range(b)] = 1` for each
+# token. With rows and columns exchanged the block would say where states come from.
 #
 # </details>
 
@@ -198,8 +199,8 @@ for pair in range(200):
 print("the chain of inequalities holds for 200 random pairs; the last:", *map(str, chain[0]))
 
 # %% [markdown]
-# *Break it.* Let columns be longer than 1 by a tenth, and the chain breaks. Nor may $p$ be 1.2: the block whose
-# entries are all $8^{-1/1.2}$ obeys Eq. 6 with that $p$, and its square does not.
+# *Break it.* Let columns be longer than 1 by a tenth, and the chain breaks. Nor may $p$ be 1.2: the $8 \times 8$
+# block whose entries are all $8^{-1/1.2}$ obeys Eq. 6 with that $p$, and its square does not.
 
 # %% tags=["proof-eq_7"]
 with show.fails("step 3"):
@@ -216,7 +217,8 @@ with show.fails("step 3"):
 
 # %% [markdown]
 # **Exercise 2** ★★ *(15 min, 4 points: why columns of 1-norm 1 are safe)* **A proof step.** Show that a matrix whose
-# columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. Which $p$ allow one?
+# columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. For which $p$ are there blocks under
+# Eq. 6 that have one?
 
 # %% [markdown]
 # <!-- Exercise 02.2: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
@@ -237,7 +239,8 @@ with show.fails("step 3"):
 #
 # If $Av = \lambda v$ then $|\lambda|\,\|v\|_1 = \|Av\|_1 \le \|v\|_1$, because
 # $\|Av\|_1 \le \sum_j |v_j| \|A_{\cdot j}\|_1$. For every $p > 1$ the all-equal block has eigenvalue
-# $b^{1-1/p} > 1$; for $p < 1$ columns are even shorter in 1-norm, so there is none.
+# $b^{1-1/p} > 1$; for $p < 1$ a column with $\|v\|_p \le 1$ has $\|v\|_1 \le 1$ as well, so there is none, as for
+# $p = 1$.
 #
 # </details>
 
@@ -269,13 +272,13 @@ check("02.3", my_matrix)
 # %% [markdown]
 # ### Put right: how much a product can grow, for every $p$
 #
-# > **Theorem 1.** Let $p \ge 1$. Under Eq. 6 a product of $k$ blocks has column 1-norms at most $b^{\,k(1-1/p)}$, and
-# > this is attained. So it is bounded for all $k$ exactly if $p = 1$. For the paper's $p = 1.2$, $b = 8$ the factor
-# > is $8^{1/6} = \sqrt 2$ a step.
+# > **Theorem 1.** Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at
+# > most $b^{\,k(1-1/p)}$, and this is attained. So there is a bound for all $k$ exactly if $p = 1$. For the paper's
+# > $p = 1.2$ and $b = 8$ the factor is $8^{1/6} = \sqrt 2$ a step.
 #
 # **Step 1.** A single column has $\|v\|_1 \le b^{1-1/p}\|v\|_p$ (Hölder). The function $x^p$ is convex, so it lies
 # above its tangent at the mean $\mu = \|v\|_1/b$ of the sizes $x_i = |v_i|$; summed over the $b$ entries the tangent
-# gives $b \mu^p$. So $\|v\|_p^p \ge b\mu^p = b^{1-p}\|v\|_1^p$.
+# gives $b \mu^p$. So $\|v\|_p^p \ge b\mu^p = b^{1-p}\|v\|_1^p$. (The cell has $b = 4$.)
 
 # %% tags=["proof-sharp"]
 x, p, q, mu = sp.symbols("x p q mu", positive=True)
@@ -290,9 +293,10 @@ print("second derivative:", bend, " sum of the tangents for b = 4:", sp.simplify
 
 # %% [markdown]
 # **Step 2.** The largest column 1-norm of a product is at most the product of the largest ones:
-# $\mathbf 1^\top|A'||A| \le c\,\mathbf 1^\top|A|$ where $c$ is the largest of $A'$. That is step 2 of Eq. 7 with $c$
-# in the place of 1, so what is missing is again $\sum_j d_j|A_{jk}|$ with $d_j \ge 0$. With step 1, a product of $k$
-# blocks has at most $b^{k(1-1/p)}$. (And 300 random chains of four blocks, a sample, stay below.)
+# $\mathbf 1^\top|A'||A| \le c\,\mathbf 1^\top|A|$ where $c$ is the largest column 1-norm of $A'$. That is step 2 of
+# Eq. 7 with $c$ in the place of 1, so what is missing is again $\sum_j d_j|A_{jk}|$ with $d_j \ge 0$. Together with
+# step 1, the columns of a product of $k$ blocks have 1-norm at most $b^{k(1-1/p)}$. (The cell writes out $b = 2$,
+# and tries 300 random chains of four blocks.)
 
 # %% tags=["proof-sharp"]
 c = sp.Symbol("c", positive=True)
@@ -330,8 +334,7 @@ assert (1 - 1 / (1 + q)).simplify().is_positive, "step 4: the powers"
 print("column sums of W^k: (b w)^k, with w = b^(-1/p):", sp.powsimp(size * entry))
 
 # %% [markdown]
-# *Break it.* Were the exponent $\tfrac12(1 - 1/p)$, the tangent would not do (step 1), and the powers of $W$ would
-# exceed the bound.
+# *Break it.* Claim half the exponent, $\tfrac12(1 - 1/p)$. Step 1 does not give it, and the powers of $W$ exceed it.
 
 # %% tags=["proof-sharp"]
 with show.fails("step 1"):
@@ -342,11 +345,15 @@ with show.fails("step 1"):
 # %% [markdown]
 # ### When float32 overflows
 #
-# > **Theorem 2.** At $p = 1.2$, $b = 8$ the state $(1, \dots, 1)$ can exceed every float32 after 256 steps, and not
-# > before. Multiplied out in float32 it is infinite at step 257. The largest $p$ that is safe for $T$ steps is
-# > $1/(1 - \log_b F / T)$, with $F$ the largest float32.
+# > **Theorem 2.** Let $p = 1.2$ and $b = 8$, and apply the block $W$ of equal entries again and again to the state
+# > $(1, \dots, 1)$. The state exceeds every float32 after 256 steps, and not before; multiplied out in float32 it is
+# > infinite at step 257. The growth of $T$ steps, $b^{T(1-1/p)}$, is within float32 up to
+# > $p = 1/(1 - \log_b F / T)$, where $F$ is the largest float32.
 #
-# **Step 1.** The factor is $8^{1/6}$; in whole numbers, $8^{256} > F^6 \ge 8^{255}$.
+# **Step 1.** The factor is $8^{1/6}$ a step; in whole numbers, $8^{256} > F^6 \ge 8^{255}$. (Other blocks can do it
+# a little sooner. After $k - 1$ steps the 1-norm of the state is at most $8 \cdot 8^{(k-1)/6}$ by Theorem 1, and a
+# last block whose columns are all the same basis vector collects all of it in one entry, which is then
+# $8^{(k+5)/6}$: with it 251 steps are enough, and fewer are not, whatever the blocks.)
 #
 # **Step 2.** The float32 next to $\sqrt2$ is a little smaller, and its 256th power
 # still fits: computed in fractions.
@@ -354,7 +361,9 @@ with show.fails("step 1"):
 # %% tags=["proof-overflow"]
 F = (2**24 - 1) * 2**104  # the largest float32
 assert 8**256 > F**6 >= 8**255, "step 1: the first power above F"
-print("first step above the largest float32:", 256)
+soonest = next(k for k in range(1, 300) if 8 ** (k + 5) > F**6)
+assert soonest == 251, "step 1: the first power above F, if a last block collects the entries"
+print("first step above the largest float32: 256; if a last block collects the entries:", soonest)
 
 # %% tags=["proof-overflow"]
 factor = np.float32(8 ** (1 / 6))
@@ -365,10 +374,10 @@ print(f"the float32 next to the square root of 2: {float(rounded):.9f}; the firs
 
 # %% [markdown]
 # **Step 3.** Multiplied out in float32, each product is rounded once more, by at most $2^{-24}$ of itself, so
-# infinity has to come between the two steps that are computed first; it comes at 257.
+# infinity can come no earlier and no later than between the two steps that the cell computes first; it comes at 257.
 #
-# **Step 4.** The entries of the product $W^k$ itself are 8 times smaller than those of the state, and last until 262
-# (in float32, 263).
+# **Step 4.** The entries of the product $W^k$ itself are 8 times smaller than those of the state, so they exceed $F$
+# six steps later: from step 262 on (multiplied out in float32, 263).
 
 # %% tags=["proof-overflow"]
 def infinite_from(x, k=0):
@@ -389,8 +398,8 @@ assert 8**262 > (8 * F) ** 6 >= 8**261 and infinite_from(entry, 1) == 263, "step
 print("the entries of W^k: above F from 262 on; in float32 infinite at", infinite_from(entry, 1))
 
 # %% [markdown]
-# **Step 5.** So "longer sequences correspond to smaller values of $p$" can be made exact: $b^{T(1 - 1/p)} = F$ is
-# solved by the $p$ of the theorem. $\blacksquare$
+# **Step 5.** So the paper's "longer sequences correspond to smaller values of $p$" can be made exact: the $p$ of the
+# theorem solves $b^{T(1 - 1/p)} = F$. $\blacksquare$
 
 # %% tags=["proof-overflow"]
 T, b, limit, inverse = sp.symbols("T b F u", positive=True)  # u = 1/p
@@ -426,17 +435,17 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# Move $p$ and $b$ yourself, and pick a kind of columns. At $p = 1$ the worst line is flat for every $b$: take the
-# hypothesis $p = 1$ away, and step 3 of Eq. 7 goes first.
+# Move $p$ and $b$ yourself, and pick a kind of columns. At $p = 1$ the line of the worst case is flat for every $b$.
+# With any larger $p$ it rises: the hypothesis $p = 1$ of Eq. 7 is gone.
 
 # %%
 growth_widget = ch02.growth_widget()
 growth_widget
 
 # %% [markdown]
-# **Exercise 4** ★ *(5 min, 3 points: how near to 1 the exponent has to be)* Up to which $p$ does the state grow by at
-# most a factor 10 in 500 steps for $b = 8$, whatever the blocks? Find it with the slider above, then to five
-# decimals.
+# **Exercise 4** ★ *(5 min, 3 points: how near to 1 the exponent has to be)* Up to which $p$ does the 1-norm of the
+# state grow by at most a factor of 10 in 500 steps for $b = 8$, whatever the blocks? Look for it with the slider
+# above, then compute it to five decimals.
 
 # %%
 my_p = None  # exercise 4: the largest p, to five decimals
@@ -468,15 +477,18 @@ check("02.4", my_p)
 # %% [markdown]
 # ### What random columns do
 #
-# The worst case is one block. What do *random* columns do, each divided by its $p$-norm? This is measured, on 50
-# chains of 200 random blocks of size 8; the standard error of each rate is computed with it.
+# The worst case is one block. What do *random* columns do, each divided by its $p$-norm? We measure it on 50 chains
+# of 200 random blocks of size 8, and with each rate its standard error. The rate is the factor by which the 1-norm
+# of the state changes at a step, on average.
 #
 # **Step 1.** Gaussian columns and columns of random signs shrink the state, at $p = 1$, 1.2 and 2.
 #
-# **Step 2.** For signs one number says it all: every column is $b^{-1/p}$ times
-# its signs, so the rate is a constant times $b^{1/2-1/p}$.
+# **Step 2.** For columns of random signs one number says it all: every column is $b^{-1/p}$ times its signs, so for
+# each $b$ the rates at all $p$ follow from one of them; written as a multiple of $b^{1/2-1/p}$, they are the same
+# number.
 #
-# **Step 3.** Columns of positive entries keep the 1-norm at $p = 1$ and grow above it, below the bound.
+# **Step 3.** Blocks of positive entries keep the 1-norm at $p = 1$; for larger $p$ they make it grow, by less than
+# the bound of Theorem 1.
 
 # %% tags=["proof-typical"]
 def rate(kind, p, b=8, steps=200, chains=50):
@@ -516,7 +528,7 @@ print(
 )
 
 # %% [markdown]
-# *Break it.* At $p = 4$ columns of mixed signs grow, too.
+# *Break it.* At $p = 4$ blocks of mixed signs make the state grow, too.
 
 # %% tags=["proof-typical"]
 with show.fails("step 1"):
@@ -528,8 +540,9 @@ with show.fails("step 1"):
 
 # %% [markdown]
 # **Exercise 5** ★ *(5 min, 3 points: why soft columns forget)* **Predict.** Choose before you run. Blocks of size 8
-# whose columns are softmax of random normal numbers keep the 1-norm of a state. Two states start 2 apart (in 1-norm),
-# each on a corner of its own, and read the same blocks. When are they less than a millionth apart?
+# whose columns are softmax of random normal numbers keep the 1-norm of a state. Two states start at different basis
+# vectors, so they are 2 apart in 1-norm, and the same blocks are applied to both. After how many steps are they less
+# than a millionth apart?
 
 # %%
 def forgetting():
@@ -559,16 +572,16 @@ predict("02.5", forgetting)
 #
 # After about 15 steps. Every column has some weight on every state, and what two columns have in
 # common is the same for both states: only the rest of the distance is left, here about a third at each step.
-# The entries of the difference sum to 0, so keeping the 1-norm of a state says nothing about it. A block that
-# is to remember must have its columns at corners, each at another.
+# The entries of the difference sum to 0, so keeping the 1-norm of a state says nothing about it. A block that is to
+# remember must have its columns near different corners of the simplex, which are the basis vectors.
 #
 # </details>
 
 # %% [markdown]
-# ### What the bound costs: below $p = 2$ nothing of size 2 turns
+# ### What the bound costs: below $p = 2$ a block of size 2 turns only with loss
 #
 # To count modulo 5 a block needs an eigenvalue $e^{2\pi i/5}$, neither shrinking nor growing: a turn by 72 degrees.
-# The plainest turn is a rotation of the plane. Eq. 6 forbids it.
+# The simplest block that turns is a rotation of the plane. Eq. 6 forbids it.
 #
 # > **Theorem 3.** For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every
 # > volume, are signed permutations (one entry $\pm1$ in each row and column).
@@ -586,8 +599,8 @@ print(f"size 2: {sp.factor(left)}; size 3: largest share {share.max():.3f} of 2,
 
 # %% [markdown]
 # **Step 2.** For $p < 2$ a column with $\|v\|_p \le 1$ has $\|v\|_2 \le 1$, and $\|v\|_2 = 1$ only if it has one
-# entry: a size $t = e^{-s}$ strictly between 0 and 1 has $t^2 < t^p$. So $|\det A| = 1$ makes every column a basis
-# vector or its negative, and the columns are independent.
+# entry: a size $t = e^{-s}$ strictly between 0 and 1 has $t^2 < t^p$. So if $|\det A| = 1$, every column is a basis
+# vector or its negative, and since the columns are independent no two have their entry in the same row.
 #
 # **Step 3.** All 48 signed permutations of size 3 obey Eq. 6 and have determinant $\pm1$.
 
@@ -607,8 +620,9 @@ assert all(sum(map(abs, S[:, j])) == 1 for S in signed for j in range(3)), "step
 print(len(signed), "signed permutations of size 3: columns of norm 1, determinant 1 or -1")
 
 # %% [markdown]
-# **Step 4.** So a rotation is out unless it is a quarter turn: the one by $(3/5, 4/5)$ has columns of $p$-norm above 1.
-# $\blacksquare$ *Break it*: at $p = 2$ it obeys Eq. 6.
+# **Step 4.** So a rotation of the plane is excluded unless it is by a multiple of a quarter turn. The one with
+# cosine $\tfrac35$ and sine $\tfrac45$, for example, has columns of $p$-norm above 1. $\blacksquare$ *Break it*: at
+# $p = 2$ it obeys Eq. 6.
 
 # %% tags=["proof-isometries"]
 power = Fraction(6, 5)
@@ -627,10 +641,10 @@ with show.fails("step 4"):
 #
 # > **Theorem 4.** Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then
 # > $r \le 1/\|(\cos\theta, \sin\theta)\|_p$, and the clipped rotation attains it. At $p = 1.2$ a turn by 72 degrees
-# > loses the factor 0.8676 at every step, and after 500 steps $10^{-31}$ is left.
+# > multiplies the state by at most 0.8676 at every step, and after 500 steps $10^{-31}$ of it is left.
 #
 # **Step 1.** Write the block as $\begin{pmatrix}a & c\\ d & e\end{pmatrix}$ and $m = (a + e)/2 = r\cos\theta$. Then
-# $r^2 = ae - cd$, the determinant; and $ae \le m^2$.
+# $r^2 = ae - cd$, the determinant, because the eigenvalues are $re^{i\theta}$ and $re^{-i\theta}$; and $ae \le m^2$.
 
 # %% tags=["proof-size_two"]
 a, c, d, e, lam = sp.symbols("a c d e lambda", real=True)
@@ -692,11 +706,12 @@ with show.fails("step 4"):
 
 
 # %% [markdown]
-# Larger blocks can do better, and at $p > 1$ even too well.
+# Larger blocks can do better; at $p > 1$ their turns can even grow.
 #
 # > **Theorem 5.** At $p = 1.2$ there are blocks of size 2, 3 and 4 that turn by 72 degrees with modulus 0.8676, 0.9895
-# > and 1.0365; a size of 4 is enough to turn without loss. At $p = 1$ an eigenvalue of modulus 1 and odd order $m$
-# > needs $b \ge m$ (here checked for $b \le 4$): then only a cycle of five states turns by 72 degrees.
+# > and 1.0365; so a size of 4 is enough to turn without loss. At $p = 1$ an eigenvalue of modulus 1 and odd order
+# > $m$ (its $m$-th power is 1, and no earlier one) needs $b \ge m$ (proved in outline, and checked for $b \le 4$):
+# > there a block that turns by 72 degrees without loss has at least five states, and the cycle of five does it.
 #
 # **Step 1.** Let $S$ be the cycle of $b$ states with one sign changed, so that $S^b = -1$: it has the eigenvalue
 # $e^{i\pi/b}$. The block $\alpha S^k + \beta S^{k+1}$ has one $\alpha$ and one $\beta$, up to signs, in each column,
@@ -726,11 +741,15 @@ print("moduli at 72 degrees of sizes 2, 3, 4:", moduli)
 
 
 # %% [markdown]
-# **Step 2.** $p = 1$. Why odd orders are dear (Wielandt): a block with an eigenvalue $\lambda$ of modulus 1 is, on an
-# irreducible part of period $d \le b$, $\lambda D|A|D^{-1}$ with $|D| = 1$; a closed walk of $l$ steps multiplies
-# real entries, so $\lambda^l = \pm1$, hence $\lambda^{2d} = 1$, and an odd order divides $d$. Computed for every
-# block of sizes 2, 3 and 4 whose columns are zero or signed basis vectors (7,250 blocks): all orders on the circle
-# have $\lambda^{2d} = 1$ with $d \le b$, and no odd one is above $b$.
+# **Step 2.** Now $p = 1$: why odd orders need large blocks. Let a block $A$ have an eigenvalue $\lambda$ of modulus
+# 1. By a theorem of Wielandt (which we do not prove), some irreducible part of $A$, one in which every state can be
+# reached from every other, is $\lambda D|A|D^{-1}$ with a diagonal matrix $D$ of entries of modulus 1. Follow a
+# closed walk of $l$ steps through its states: the entries of $D$ cancel, so the product of the entries of $A$ on the
+# walk is $\lambda^l$ times a positive number. But it is real; so $\lambda^l = \pm1$ and $\lambda^{2l} = 1$. The
+# greatest common divisor of all such $l$ is the period $d \le b$ of the part; so $\lambda^{2d} = 1$, and an odd
+# order divides $d$. The cell computes it for every block of sizes 2, 3 and 4 whose columns are zero or signed basis
+# vectors (7,250 blocks): every eigenvalue on the circle has $\lambda^{2d} = 1$ for some $d \le b$, and no odd order
+# is above $b$.
 
 # %% tags=["proof-sizes"]
 def orders(b):
@@ -749,8 +768,8 @@ assert all(m <= b for b in found for m in found[b] if m % 2), "step 2: orders"
 print("orders on the unit circle, by size:", found)
 
 # %% [markdown]
-# **Step 3.** Dense blocks stay strictly inside (2,000 random ones of size 4, a sample); and the cycle of $b$ states
-# has the order $b$, so five states do count modulo 5 at $p = 1$. $\blacksquare$
+# **Step 3.** Blocks without zeros at random stay strictly inside the circle (2,000 of size 4, a sample). The cycle
+# of $b$ states has an eigenvalue of order $b$, so five states do count modulo 5 at $p = 1$. $\blacksquare$
 
 # %% tags=["proof-sizes"]
 raw = np.random.default_rng(0).standard_normal((2000, 4, 4))
@@ -760,7 +779,8 @@ assert dense < 1 and np.abs(cycle - np.exp(2j * np.pi / 5)).min() < 1e-9, "step 
 print(f"dense blocks: at most {dense:.3f}; the cycle of five states turns by 72 degrees, at modulus 1")
 
 # %% [markdown]
-# *Break it.* At $p = 1$ the block of size 4 loses its lead: the same two entries now have to share a 1-norm of 1.
+# *Break it.* At $p = 1$ these blocks lose more, and the one of size 4 no longer grows: its two entries now have to
+# share a 1-norm of 1.
 
 # %% tags=["proof-sizes"]
 with show.fails("step 1"):
@@ -780,17 +800,18 @@ with show.fails("step 1"):
 # | readout $h$ | "may or may not be linear" | LayerNorm, Linear, ReLU, Linear |
 # | supervision | reads as one answer a string | an answer after every prefix |
 #
-# On the score they agree: "Each random trial returns the best testing accuracy over 40,000 gradient updates" (the
-# caption of Table 2), and the code looks up to 40 times at the last position. Section 9 says what such a choice is
-# worth.
+# On how to score they agree: "Each random trial returns the best testing accuracy over 40,000 gradient updates" (the
+# caption of Table 2), and the code measures the accuracy at the last position up to 40 times. Section 9 says what
+# choosing the best of so many is worth.
 #
-# The column rule is what changes what a block can be. The package has these: `clip` is Eq. 6; `release` is the code's
-# rule; `centred` and `block` are its two halves, each alone; `unit` divides every column by its norm; `free` does
-# nothing; `softmax` makes every column a probability distribution, so that Eq. 6 holds with $p = 1$ as an *equality*;
-# and `hard` puts a 1 at the largest entry of each column and 0 elsewhere, which is a finite automaton.
+# Of these differences the column rule decides what a block can be. The package has these rules: `clip` is Eq. 6;
+# `release` is the code's rule; `centred` and `block` are its two halves, each alone; `unit` divides every column by
+# its norm; `free` does nothing; `softmax` makes every column a probability distribution, so that Eq. 6 holds with
+# $p = 1$ as an *equality*; and `hard` puts a 1 at the largest entry of each column and 0 elsewhere, which is a
+# finite automaton.
 
 # %% [markdown]
-# Each is a line of NumPy; the package has the same:
+# Here each of them is one line of NumPy, compared with the package's:
 
 # %%
 def norms(V, p=1.2):
@@ -829,11 +850,14 @@ show.table(
 #
 # What does the released rule change? Subtracting its mean makes every column sum to 0.
 #
-# > **Theorem 9.** A block under the released rule has rank at most $b - 1$, so it forgets something at every token;
-# > and one of its columns has norm exactly 1, so it cannot shrink to nothing. Blocks of entries of one sign, the
-# > worst case of section 2, cannot occur. But for even $b$ the worst growth is the same: $b^{1-1/p}$ a step.
+# > **Theorem 6.** A block under the released rule has rank at most $b - 1$, so it forgets something at every token;
+# > and its largest column has norm exactly 1, so no block can be near zero. Blocks of entries of one sign, the worst
+# > case of section 2, cannot occur. But for even $b$ the worst growth is the same as under Eq. 6: $b^{1-1/p}$ a
+# > step.
 #
-# **Step 1.** $\mathbf 1^\top A = 0$ for the centred block, so its rows are linearly dependent.
+# **Step 1.** $\mathbf 1^\top A = 0$ for the centred block, so its rows are linearly dependent, and no column has
+# entries of one sign unless it is zero. Dividing the block by its largest column norm changes neither, and makes
+# that norm 1.
 #
 # **Step 2.** Take $s = (1, -1, 1, -1, \dots)$ and $A = b^{-1/p}\, s s^\top$. Its columns have mean 0 and $p$-norm 1,
 # so the rule leaves it as it is; and $A s = b^{1-1/p} s$. $\blacksquare$
@@ -866,16 +890,18 @@ with show.fails("step 2"):
 # %% [markdown]
 # ## 4 Train it
 #
-# Sum(5), strings of 40 digits, an answer after every digit. First the `softmax` model, whose training never looks at a
-# longer string: after it, each column is snapped to its largest entry, and if a search over all strings of 40 digits
-# (section 6) finds one that the snapped model gets wrong, training starts again. Then the `release` model, which stops
-# when two checks in a row on strings of length 500 (a stream of its own, not the strings we judge by) are perfect; so
-# it *has seen* the test length, and the table of section 9 says so.
+# Sum(5), strings of 40 digits, an answer after every digit. First we train the `softmax` model, whose training never
+# looks at a longer string. When it is done, each column is snapped to its largest entry (1 there, 0 elsewhere), and
+# if a search over all strings of 40 digits (section 6) finds one that the snapped model gets wrong, training starts
+# again. Then we train the `release` model, which stops when two checks in a row on strings of length 500 (a stream
+# of its own, not the strings we judge by) are perfect; so it *has seen* the test length, and the table of section 9
+# says so.
 #
-# Neither is trained quite as in the paper: one layer with a linear readout, no more than a few hundred steps, and up
-# to six fresh starts. The `release` row has a squared loss and keeps running means of its weights. The `softmax` row
-# has no input term and starts from the first basis vector, so that nothing but its blocks moves its state; its second
-# phase puts noise on the states, which pushes the columns to the corners of the simplex (of the distributions).
+# Neither is trained quite as in the paper: one layer with a linear readout, no more than a few hundred steps from
+# each start, and up to six fresh starts. The `release` row has a squared loss and keeps running means of its
+# weights. The `softmax` row has no input term and starts from the first basis vector, so that nothing but its blocks
+# moves its state; its second phase puts noise on the states, which pushes the columns to the corners of the simplex
+# (of the distributions).
 
 # %% tags=["nbval-ignore-output"]
 runs = {
@@ -918,9 +944,9 @@ for row, found in measured.items():
 # ### A training step
 #
 # What `train` repeats: strings are drawn, the network answers after every digit, cross-entropy says how wrong it is, and
-# AdamW moves the weights against the gradient, which is clipped to length 1. Around it stand what is a choice and no
-# mystery: a rate that falls, the noise of the second phase, checks, fresh starts. Twenty steps by these lines and by
-# the package's loop lead to the same weights:
+# AdamW moves the weights against the gradient, which is clipped to length 1. What the package's loop adds are
+# choices: a learning rate that falls, the noise of the second phase, checks, fresh starts. Twenty steps by these
+# lines and by the package's loop lead to the same weights:
 
 # %%
 def a_step(model, optimiser, strings):
@@ -958,12 +984,13 @@ print(f"the loss falls: {losses[-1] < losses[0]}; the package's loop has the sam
 # %% [markdown]
 # ### Watch it train
 #
-# The `softmax` run of seed 101, recorded every ten steps (`lrnnlab reproduce lrnn/film`). Left the blocks of a token, in
-# the middle 60 strings of 40 digits, each pulled to the corners by the probabilities of its answers; a colour is the
-# right answer.
+# This is the `softmax` run of seed 101, recorded every ten steps (`lrnnlab reproduce lrnn/film`). On the left are
+# the eight blocks of a token. In the middle every point is one of 60 strings of 40 digits; the five corners are the
+# five answers, the network's probabilities for them pull the point towards them, and its colour is the right answer.
+# On the right is the accuracy by position.
 #
-# *Try:* find the first frame that is right at position 40 and not yet at 500. How many columns are pure by then? And
-# from which frame on does snapping help?
+# *Try:* find the first frame that is right at position 40 and not yet at 500. How many columns are *pure* by then
+# (one entry near 1, one dark cell)? And from which frame on does snapping help?
 
 # %%
 film_widget = ch02.film_widget()
@@ -1000,7 +1027,8 @@ assert same == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
 # %% [markdown]
 # ### What changed inside
 #
-# Layer 1 sees nothing but the token, so five digits mean five matrices for each head: the whole network fits on a page.
+# The layer sees nothing but the token, so each head has five matrices, one for each digit, and all of them fit on a
+# page.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 before, _ = models.symbol_transitions(runs["softmax"].build_model())
@@ -1033,19 +1061,19 @@ show.figure(
         order=5,
     ),
     alt="Eigenvalues of all blocks in the complex plane, before and after training, with the "
-        "unit circle and the fifth roots of unity marked. Before, they sit on the real line "
-        "near 0.5 to 1; after, many lie at the fifth roots of unity or at 0.",
+        "unit circle and the fifth roots of unity marked. Before, they lie near the real "
+        "line between 0 and 1; after, many lie at 0 or on the unit circle, some at the fifth roots.",
     caption="What to see: counting modulo 5 needs the fifth roots of unity. After "
-            "training some eigenvalues of tokens 1 to 4 lie on those marks, others near "
-            "0: those heads forget.",
+            "training some eigenvalues of tokens 1 to 4 lie on those marks. Others lie near 0: "
+            "those heads forget. Others on the circle belong to cycles of other lengths.",
 )
 
 # %% [markdown]
 # ### Token by token
 #
-# One head at work on a string that is read again and again. Left the block $A_t$ of the token, times the state before it, is the state
-# after it; right the product of all blocks so far. The head starts in state 0, so $x_t$ is column 0 of that product. Entries below
-# 0.005 are left blank.
+# Here you can watch one head at work on a string that is read again and again. On the left, the block $A_t$ of the
+# token times the state before it is the state after it; on the right stands the product of all blocks so far. The
+# head starts in state 0, so $x_t$ is column 0 of that product. Entries below 0.005 are left blank.
 #
 # *Try:* go through positions 1 to 12 and follow the dark cell of the state. Then 500: in which heads have the columns of the product
 # become alike, so that the head no longer knows where it started? What does *snapped* change (every column rounded to its largest entry,
@@ -1062,8 +1090,8 @@ token_widget
 # %% [markdown]
 # ## 5 Why it fades, and what keeps it right
 #
-# Now 2,000 positions, four times further. Four models: the trained `release`, the trained `softmax` as it is, the
-# same one snapped, and the exact one from section 1.
+# Now we go to 2,000 positions, four times as far, with four models: the trained `release`, the trained `softmax` as
+# it is, the same one snapped, and the exact one from section 1.
 
 # %%
 length = 2000
@@ -1129,8 +1157,8 @@ show.table(rows, caption="Mean spread within a value divided by the least gap be
                          "at some positions.")
 
 # %% [markdown]
-# **The second way.** At $p = 1.2$ nothing bounds the product, and the released rule, which gives one column norm 1,
-# does not either (Theorem 9). The largest entry of the state, over 256 strings:
+# **The second way.** The released rule does not bound the product either (Theorem 6). Here is the largest entry of
+# the state over the 256 strings:
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 sizes = {}
@@ -1160,8 +1188,8 @@ show.table(
 # Which of the two ends a network, and could one have known? `lrnnlab reproduce lrnn/fading` trains three seeds of
 # each row and follows them for 2,000 positions. For each string it measures how far its state has gone on the way
 # from the mean state of its value (0) to being misread (1), and how large the state is. Both are extrapolated from
-# positions 10 to 40, which training saw, and from 10 to 200; the earlier of "1 % misread" and "float32 overflows" is
-# the predicted horizon.
+# positions 10 to 40, which training saw, and from 10 to 200; the earlier of "1 % of the strings are misread" and
+# "float32 overflows" is the predicted horizon.
 
 # %% tags=["hide-input"]
 faded = records.read_all(records.data_folder() / "records" / "lrnn" / "fading" / "desk")
@@ -1202,25 +1230,27 @@ show.table(
 )
 
 # %% [markdown]
-# * **What ends most of these networks is size, not blur.** It grows by a fixed factor a step, so it can be foretold
-#   well.
-# * **Fading is foretold badly**, and too early: the quantile grows by no simple law. And what fades in `clip` is less
-#   the cloud, which widens little, than the readout's lead: the centres stay as far apart as they were but move away
-#   from where the readout learned to look.
+# * **Most of the networks that fail here fail by the size of their state, not by clouds that meet.** The size grows
+#   by a fixed factor a step, so it can be foretold well from positions 10 to 200.
+# * **Fading is foretold badly**, and too early: how far the worst strings have gone grows by no simple law. And in
+#   `clip` the clouds themselves widen little; it is the readout's lead that goes: the centres stay as far apart as
+#   they were, but move away from where the readout learned to look for them.
 # * **The LSTM does not fade within 2,000 positions on three seeds**: its non-linearity can pull every cloud back at
 #   every step.
-# * **`softmax` does not fade within 2,000 positions on three seeds.** That is measured. What can be proved comes now.
+# * **`softmax` does not fade within 2,000 positions on three seeds.** So much is measured. What can be proved comes
+#   next.
 
 # %% [markdown]
 # **What keeps a soft network right.** A soft column sends a little of the state's mass to places where it should not
-# be. Does that add up? Follow one head. Let $r$ be the least of the largest entries of its columns, and let $q$ be
-# the least entry that stands beside such a largest entry in its row: what other states send to the right place by
-# luck, or because the token sends *all* states there. Let $m_t$ be the mass of the soft state on the state where the
-# *snapped* head is.
+# be. Does that add up? Follow one head. Every column has a largest entry; let $r$ be the least of these. Let $q$ be
+# the least entry that stands in the same row as such a largest entry, in another column: so much at least other
+# states send to the right place, by luck or because the token sends *all* states there. Let $m_t$ be the mass of the
+# soft state on the state where the *snapped* head is.
 #
-# > **Theorem 6.** $m_{t+1} \ge q + (r - q)\,m_t$, on every string. So $m_t \ge m^* + (r-q)^t (1 - m^*)$ with
-# > $m^* = q/(q + 1 - r)$. A linear readout that leads by $g$ on the right state, and is behind by at most $l$ on any
-# > other, answers rightly as long as $m_t > l/(g + l)$.
+# > **Theorem 7.** $m_{t+1} \ge q + (r - q)\,m_t$, on every string. So $m_t \ge m^* + (r-q)^t (1 - m^*)$ with
+# > $m^* = q/(q + 1 - r)$. Let a linear readout, on the right basis vector, put the right class ahead of every other
+# > one by at least $g > 0$, and on any other basis vector behind by at most $l > 0$. Then it answers rightly as long
+# > as $m_t > l/(g + l)$.
 #
 # **Step 1.** The new mass is the row of the right place times the state. Its entries are $r + e_0$ on the right state
 # and $q + e_j$ on the others, all $e_j \ge 0$.
@@ -1236,8 +1266,8 @@ assert sp.expand(new - least).is_nonnegative, "step 1: one token"
 print("new mass less the bound:", sp.expand(new - least))
 
 # %% [markdown]
-# **Step 2.** The bound solves the recursion, and starts at 1. (Here $r \ge q$, so that less mass before means less
-# mass after; a head with $r < q$ keeps at least $r$.)
+# **Step 2.** The bound solves the recursion with equality, and starts at 1. (This is for $r \ge q$, where a lower
+# bound before gives one after; a head with $r < q$ keeps at least the mass $r$.)
 #
 # **Step 3.** The lead of the right class is at least $g m - l(1 - m)$.
 
@@ -1258,9 +1288,10 @@ print("the lead is positive for m above", threshold)
 
 # %% [markdown]
 # **Step 4.** Two heads, in fractions, with an error of $\tfrac1{100}$ in every column. One *stores the last symbol*:
-# each token sends all states to one place, so $q = r$, and $m_t \ge r$ for ever: a reset repairs. The other *counts*
-# modulo 5 and sends what is lost one place too far: $q = 0$, nothing is repaired, and $m_t = r^t$. With the threshold
-# $\tfrac12$ the theorem vouches for 68 tokens; in fact its first wrong answer comes at token 100. $\blacksquare$
+# each token sends all states to the same place, so $q = r$, and $m_t \ge r$ for ever; a reset repairs what was lost.
+# The other *counts* modulo 5 and sends what is lost one place too far: $q = 0$, nothing is repaired at once, and the
+# theorem gives $m_t \ge r^t$. With the threshold $\tfrac12$ the theorem vouches for 68 tokens; in fact its first
+# wrong answer comes at token 100. $\blacksquare$
 
 # %% tags=["proof-horizon"]
 e = Fraction(1, 100)
@@ -1283,8 +1314,8 @@ print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} 
       f"first wrong at {wrong}")  # fmt: skip
 
 # %% [markdown]
-# *Break it.* The mass that comes back must be counted by the *least* entry of the row. Take a larger $q$, so that
-# some $e_j$ may be negative, and step 1 fails.
+# *Break it.* $q$ must be the *least* entry. Take a larger one, so that some $q + e_j$ has a negative $e_j$, and step
+# 1 fails.
 
 # %% tags=["proof-horizon"]
 with show.fails("step 1"):
@@ -1293,10 +1324,10 @@ with show.fails("step 1"):
     assert sp.expand(new - least).is_nonnegative, "step 1: one token"
 
 # %% [markdown]
-# **Exercise 6** ★ *(5 min, 4 points: how long a head that counts can be vouched for)* **A proof step.** *For how
-# long* is a head without repair vouched for? It loses at most the share $e$ of its mass at every token ($q = 0$, $r =
-# 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and $s$ that gives the largest $t$ with
-# $(1-e)^t > s$.
+# **Exercise 6** ★ *(5 min, 4 points: how long a head that counts can be vouched for)* **A proof step.** For how many
+# tokens does Theorem 7 vouch for a head without repair? The head loses at most the share $e$ of its mass at every
+# token ($q = 0$, $r = 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and $s$ that
+# gives the largest whole $t$ with $(1-e)^t > s$.
 
 # %%
 my_tokens = None  # exercise 6: a function of e and s, 0 < e < 1 and 0 < s < 1
@@ -1328,10 +1359,11 @@ check("02.6", my_tokens)
 # </details>
 
 # %% [markdown]
-# **The same for the trained network.** Theorem 6 uses one $r$ and one $q$ for all columns. With the columns' own
-# numbers the least mass can be computed for every state, token by token, over all strings at once. Then the readout:
-# its normalisation divides by a standard deviation that we know up to an interval, some heads are followed (those of
-# the proof in section 6), and the others vote as badly as they can.
+# **The same for the trained network.** Theorem 7 uses one $r$ and one $q$ for all columns. With the columns' own
+# numbers the least mass can be computed for every state, token by token, over all strings at once. The readout then
+# gets its worst case. Its normalisation divides by a standard deviation, of which we know an interval; some heads
+# are followed, those of the proof in section 6; and of the others we assume that they speak against the right answer
+# as much as they can.
 
 # %%
 def least_mass(A, steps):
@@ -1368,8 +1400,8 @@ def least_lead(W, bias, eps, mass, places, heads):
 
 
 # %% [markdown]
-# Beside the bound, what happens: the same network reads each digit for ever, and each pair of digits, up to 20,000
-# digits, in double precision. A wrong answer there is an upper end: no bound could vouch for more.
+# To see how good the bound is, we also let the network read each digit again and again, and each pair of digits in
+# turn, up to 20,000 digits, in double precision. Where it gives a wrong answer, no bound could reach further.
 
 # %%
 def vouch(model, reach=3000):
@@ -1397,19 +1429,19 @@ for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
 
 # %% [markdown]
 # Up to the first of its two lengths each *soft* network itself, without snapping, is right on every string there is
-# (computed in double precision; the rounding of that, some $10^{-12}$, is not followed); at the second, where a
-# string is named, it is wrong. In between the bound does not decide. How far it reaches hangs on how pure the columns
-# are that training left, and differs from seed to seed.
+# (computed in double precision, whose rounding, some $10^{-12}$, we do not follow); at the second, where a string is
+# named, it is wrong. In between the bound does not decide. How far the bound reaches depends on how near to one-hot
+# training has left the columns, and differs from seed to seed.
 #
-# Could a soft network hold for ever? A head that resets can. A head that counts cannot keep a lead:
+# Could a soft network hold for ever? A head that resets can. A head that counts cannot keep its lead:
 #
-# > **Theorem 7.** If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$
-# > each head's state converges to a point that does not depend on where it started, geometrically. So where the right
-# > answer goes on changing, as on $111\dots$ in Sum(5), the lead of a continuous readout that is right tends to 0,
-# > and sooner or later any rounding is larger.
+# > **Theorem 8.** If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$
+# > each head's state converges, geometrically, to a point that does not depend on where it started. So where the
+# > right answer goes on changing, as on $111\dots$ in Sum(5), the lead of a continuous readout tends to 0 as long as
+# > it is right, and in the end it is smaller than any rounding.
 #
-# **Step 1.** For two distributions, $\tfrac12\|a - c\|_1 = 1 - \sum_i \min(a_i, c_i)$. So two columns of a block with
-# entries at least $\mu > 0$ are at most $\tau = 1 - b\mu < 1$ apart.
+# **Step 1.** For two distributions, $\tfrac12\|a - c\|_1 = 1 - \sum_i \min(a_i, c_i)$. So two columns of a block
+# with entries at least $\mu > 0$ are at most $\tau = 1 - b\mu < 1$ apart, measured in half the 1-norm.
 
 # %% tags=["proof-fades"]
 low, more, mu = sp.symbols("w s mu", positive=True)  # two entries w and w + s, in either order
@@ -1430,8 +1462,9 @@ print("two columns of the soft counter are at most", tau(A), "apart")
 
 # %% [markdown]
 # **Step 2.** $\|Az\|_1 \le \tau\|z\|_1$ for every $z$ whose entries sum to 0, such as the difference of two states:
-# $z$ is a sum of terms $w\,(e_i - e_j)$ with $w \ge 0$ and $\sum w = \tfrac12\|z\|_1$, which carry what is too much
-# to where it is missing; and $\|A(e_i - e_j)\|_1 \le 2\tau$. Written out for 200 random $z$ of fractions (a sample).
+# $z$ is a sum of terms $w\,(e_i - e_j)$ with $w \ge 0$ and $\sum w = \tfrac12\|z\|_1$, each of which pairs a part of
+# a positive entry $i$ with an equal part of a negative entry $j$; and $\|A(e_i - e_j)\|_1 \le 2\tau$. Written out
+# for 200 random $z$ of fractions (a sample).
 
 # %% tags=["proof-fades"]
 draw = np.random.default_rng(0)
@@ -1450,8 +1483,9 @@ for trial in range(200):
 print("the last z:", *map(str, z), " carried in", len(terms), "terms")
 
 # %% [markdown]
-# **Step 3.** So $\|x_{t+1} - x_t\|_1 \le \tau^t\|x_1 - x_0\|_1$: a geometric series, and the states converge. For the
-# soft counter, in fractions: the limit is the uniform distribution, from every start.
+# **Step 3.** So $\|x_{t+1} - x_t\|_1 \le \tau^t\|x_1 - x_0\|_1$: a geometric series, and the states converge. The
+# cell computes it in fractions for the soft counter. Its only fixed point is the uniform distribution, so that is
+# the limit from every start.
 
 # %% tags=["proof-fades"]
 (kernel,) = (sp.Matrix(A) - sp.eye(5)).nullspace()  # the fixed points are one line
@@ -1477,9 +1511,8 @@ print("distance from the limit after 0, 30, 60 tokens:",
 leads = [sorted(x)[-1] - sorted(x)[-2] for x in states]
 moves = [max(abs(after - before)) for before, after in itertools.pairwise(states)]
 assert all(x.argmax() == t % 5 for t, x in enumerate(states)), "step 4: the lead"
-assert all(lead <= 2 * move for lead, move in zip(leads, moves)) and leads[60] == tau(A) ** 60, (
-    "step 4: the lead"
-)
+assert all(lead <= 2 * move for lead, move in zip(leads, moves)), "step 4: the lead"
+assert leads == [tau(A) ** t for t in range(61)], "step 4: the lead"
 x, rounded = np.eye(5, dtype=np.float32)[:, 0], A.astype(np.float32)
 right = [(x := rounded @ x).argmax() == t % 5 for t in range(1, 1001)]
 assert not all(right) and all(right[:60]), "step 4: the lead"
@@ -1487,7 +1520,7 @@ print(f"after 60 tokens the lead is {float(leads[60]):.4f};",
       f"float32 answers all of 1,000 tokens rightly: {all(right)}")  # fmt: skip
 
 # %% [markdown]
-# *Break it.* One-hot columns have entries 0: $\tau = 1$, and nothing fades. That is what snapping does.
+# *Break it.* One-hot columns have entries 0. Then $\tau = 1$, and nothing fades. This is what snapping is for.
 
 # %% tags=["proof-fades"]
 with show.fails("step 1"):
@@ -1498,10 +1531,10 @@ with show.fails("step 1"):
 # ### A picture to play with: a block of three states
 #
 # The distributions over three states are a triangle, and a column of a block is a point of it: where its state goes.
-# Drag the columns (or step to them with Tab and press arrow keys), and see what every state becomes when the same
+# Drag the columns (or go to one with Tab and press the arrow keys), and see what every state becomes when the same
 # token comes again and again.
 #
-# *Try:* the soft counter forgets where it began, as Theorem 7 says. Drag each column into its corner: how near must
+# *Try:* the soft counter forgets where it began, as Theorem 8 says. Drag each column into its corner: how near must
 # it come for float32 to tell the states apart after 1,000 steps? Then let two columns meet.
 
 # %%
@@ -1511,10 +1544,10 @@ simplex_widget
 # %% [markdown]
 # ## 6 The automaton inside
 #
-# Snap every column, and each head is a finite automaton. Which of them are needed to answer? The proof of a snapped
-# network is short because of the following.
+# Snap every column, and each head is a finite automaton. Which heads are needed for the answer? A proof about all
+# strings can leave most of them out, because of the following.
 #
-# > **Theorem 8.** If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not
+# > **Theorem 9.** If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not
 # > depend on *which* basis vectors they are. So with a linear readout every head adds its own term to each logit, its
 # > **vote**, whatever the other heads do.
 #
@@ -1533,9 +1566,9 @@ assert means == {Fraction(1, b)} and variances == {Fraction(1, b) - Fraction(1, 
 print("means:", *means, " variances:", *variances)
 
 # %% [markdown]
-# **Step 2.** So a logit is a constant and the sum of the heads' votes: for random weights $w$ (in fractions, the
-# division by the standard deviation being one number $\sigma$ for all), the logit of each of the 81 states is found
-# from the votes of single heads.
+# **Step 2.** So a logit is a constant and the sum of the heads' votes: for random weights $w$ the cell finds the
+# logit of each of the 81 states from the votes of single heads. (It computes in fractions; the standard deviation is
+# one number $\sigma$ for all states and stays a factor.)
 
 # %% tags=["proof-votes"]
 draw = np.random.default_rng(0)
@@ -1551,9 +1584,10 @@ assert all((summed[t] == logit[t]).all() for t in tuples), "step 2: a sum of vot
 print(f"{len(tuples)} states: constant and votes give every logit; 1 / sigma = {1 / sigma}")
 
 # %% [markdown]
-# **Step 3.** So follow only some heads. If class 0 leads class 1 by $v$ in the votes of the followed heads, the
-# others can take away at most the sum of the *least* they each add to that lead. Where $v$ is larger, the answer is 0
-# whatever state the others are in: checked for every state, with heads 0 and 1 followed. $\blacksquare$
+# **Step 3.** So it can be enough to follow only some heads. Let class 0 lead class 1 by $v$ in the votes of the
+# followed heads. To this each other head adds at least the least that it adds in any of its states (a negative
+# number, as a rule). Where $v$ and all these together are positive, the answer is 0 whatever states the others are
+# in. The cell checks this for every state, with heads 0 and 1 followed. $\blacksquare$
 
 # %% tags=["proof-votes"]
 lead = lambda k, s: (vote(k, s) @ (1, -1))  # noqa: E731  what it adds to the lead of class 0
@@ -1574,10 +1608,11 @@ with show.fails("step 1"):
     assert variances == {Fraction(1, b) - Fraction(1, b * b)}, "step 1: mean and variance"
 
 # %% [markdown]
-# `verify` follows more and more heads, the loudest first, from the start through all states that any string can lead
-# them to. If the right class wins in all of them by more than rounding could take, the snapped network is right on
-# every string of every length. The verdict tells the least leads: by how much the largest entry of a column, and the
-# largest logit, is ahead of the second wherever a string can lead.
+# `verify` follows more and more heads, the *loudest* first (those whose votes differ most from state to state), from
+# the start through all states that any string can lead them to. If the right class wins in all of them by more than
+# rounding could take, the snapped network is right on every string of every length. The verdict also tells two
+# margins: by how much the largest entry of a column, and the largest logit, is at least ahead of the second, over
+# all states that a string can lead to.
 
 # %%
 snapped = models.snap(fits["softmax"].model)
@@ -1585,8 +1620,8 @@ print(f"snapped, right on every string of every length: {verdict.proved}")
 
 
 # %% [markdown]
-# Here are both in their essence. *Snap*: where each state of each head goes on each token is the largest entry of its
-# column.
+# Here are `snap` and `verify` in a few lines. *Snap*: on each token each state of each head goes to where the
+# largest entry of its column stands.
 
 # %%
 def snap_by_hand(model):
@@ -1602,8 +1637,8 @@ print("columns that are the basis vector of their largest entry:", int(goes.sum(
 
 # %% [markdown]
 # *Verify*: follow pairs of the heads' states and the state of the machine that says what is right, from the start through
-# all tokens, until no new pair comes. In each the right class must win even if the other heads vote as badly as they can.
-# (The package also bounds what rounding could do.)
+# all tokens, until no new pair comes. In each pair the right class must win even if the other heads vote against it
+# as much as they can. (The package also bounds what rounding could do.)
 
 # %%
 def votes_by_hand(model):
@@ -1680,9 +1715,10 @@ walk_widget = show.moving.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]
-# **Exercise 7** ★★ *(20 min, 4 points: which counters fit in blocks of a given size)* A block of size $b$ with
-# columns on the simplex can have a fifth root of unity as an eigenvalue only if $b \ge 5$. Why, and what does that
-# say about the smallest `softmax` model for Sum(5)? Train eight heads of size 4 and see (six starts, half a minute):
+# **Exercise 7** ★★ *(20 min, 4 points: which counters fit in blocks of a given size)* A block of size $b$ whose
+# columns are probability distributions can have the eigenvalue $e^{2\pi i/5}$ only if $b \ge 5$. Why, and what does
+# that say about the smallest `softmax` model for Sum(5)? Train eight heads of size 4 and see (six starts, half a
+# minute):
 #
 # ```python
 # from dataclasses import replace
@@ -1693,8 +1729,8 @@ walk_widget
 # print(tested.accuracy_seen, tested.accuracy_all)  # up to position 40, and past it
 # ```
 #
-# Then, with as many heads as you like in one layer: which is the least $b$ for a counter modulo $M = 6$, 12, 30 and
-# 360?
+# Now take snapped heads, as many as you like in one layer. Which is the least block size $b$ for a counter modulo
+# $M = 6$, 12, 30 and 360?
 
 # %%
 my_sizes = None  # exercise 7: four numbers, the least b for M = 6, 12, 30 and 360
@@ -1730,8 +1766,9 @@ check("02.7", my_sizes)
 # %% [markdown]
 # ### Build it yourself
 #
-# The whole way of this chapter in three functions of your own, with NumPy and nothing of the package: the layer, the
-# run, the proof. At the end they read the network that was trained in section 4.
+# The next three exercises repeat the chapter's whole way in three functions of your own, with NumPy and nothing of
+# the package: the layer, the run, the proof. At the end your functions read the network that was trained in section
+# 4.
 
 # %% [markdown]
 # **Exercise 8** ★ *(5 min, 4 points: that a softmax goes along columns)* **Build, step 1 of 3.** The layer. `raw`
@@ -1869,7 +1906,7 @@ if my_layer and my_answers and my_search:
 # ### A second task: EvenPair(5)
 #
 # *Is the last symbol equal to the first?* The network must store the first symbol for ever and forget all others. A
-# machine for it needs 11 states; none of the heads has more than 8, so several must share the work.
+# machine for it needs 11 states. No head has more than 8, so several heads must share the work.
 
 # %% tags=["nbval-ignore-output"]
 pair = tasks.EvenPair(5)
@@ -1886,8 +1923,8 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 
 # %% [markdown]
 # **Exercise 11** ★★★ *(40 min, 5 points: how heads share the work of one machine)* Draw the 11-state machine of
-# EvenPair(5) with `show.automaton_figures.state_diagram(pair.machine)`. Its heads have 8 states each: find out how
-# the trained heads share the work.
+# EvenPair(5) with `show.automaton_figures.state_diagram(pair.machine)`. The heads of the trained network have 8
+# states each. Find out how they share the work: what does each head that the proof followed remember?
 
 # %% [markdown]
 # <!-- Exercise 02.11: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
@@ -1918,18 +1955,19 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # Now the hard task: the value modulo 5 of expressions such as `1+2-3×4`, with × before + and -, answered at every
 # number. To answer, one has to know the sum of all finished terms and the term that is not finished yet: 25
 # combinations; a machine for it needs more states, because a string may also break off after an operator, or not be
-# an expression at all (the cell below counts them). And a token such as ×0 cannot be undone, so the transitions form
-# no group. Paper 000 gives the network three layers; so do we. Training sees expressions of 39 symbols, nothing
-# longer, and goes in five moves:
+# an expression at all (the cell below counts them). And what the symbols `×0` do cannot be undone, so the
+# transitions form no group. Paper 000 gives the network three layers; so do we. Training sees expressions of 39
+# symbols, nothing longer, and has five parts:
 #
 # 1. **Learn** with large weight decay until the running loss is under 0.03.
-# 2. **Prune.** Of 24 heads, freeze those that the loss can spare (a *frozen* head stays in its first state for good),
-#    train on for 50 steps, freeze again, five times. Fewer heads make a smaller automaton, and less noise that can go
-#    wrong.
+# 2. **Prune.** Of 24 heads, freeze those that the loss can spare (a *frozen* head stays in its first state for
+#    good), train on for 50 steps, and freeze again; this is done five times. Fewer heads make a smaller automaton,
+#    in which less can go wrong.
 # 3. **Sharpen** with noise on the last layer's states and a term of the loss that is 0 only where every column is
 #    one-hot, then **snap**.
 # 4. **Search** every string of up to 39 symbols at once, breadth-first over the states of the snapped network.
-# 5. **Mend.** If some are answered wrongly, let half of each of the next 100 batches begin with them; back to snapping.
+# 5. **Mend.** If some are answered wrongly, let half of the strings in each of the next 100 batches begin with them;
+#    then snap and search again.
 #
 # How many of the five recorded networks end up proved stands in the table of section 9. Here is another seed, 530,
 # live.
@@ -1948,9 +1986,9 @@ alive = [
 print("heads left in layers 1, 2, 3:", *alive)
 
 # %% [markdown]
-# The verdict of sampling and the verdict of the search, side by side. The last layer sees the lower two only through
-# the blocks that it makes of their states. So the search counts two states of the lower layers as one wherever,
-# whatever comes next, they give the last layer the same blocks.
+# Now the verdict of sampling and the verdict of the search, side by side. The last layer sees the lower two only
+# through the blocks that it makes of their states. So the search counts two states of the lower layers as one
+# wherever, whatever comes next, they give the last layer the same blocks.
 
 # %% tags=["nbval-ignore-output"]
 arith_snapped = models.snap(arith_fit.model)
@@ -1981,8 +2019,8 @@ print(arith_verdict)
 print(f"snapped, right on every expression of every length: {arith_verdict.proved}")
 
 # %% [markdown]
-# What has it learned? Read the snapped network as one machine, which uses nothing of the task but where it asks for
-# an answer, and minimise it:
+# What has it learned? Read the snapped network as one machine (this uses nothing of the task but where it asks for
+# an answer), and minimise it:
 
 # %%
 learned = verification.learned_machine(arith_snapped, arith.specification)
@@ -2030,12 +2068,13 @@ print(*(f"{5**n * 3 ** (n - 1):,} expressions of {2 * n - 1} symbols" for n in (
 # ## 8 Does label smoothing decide whether it extrapolates?
 #
 # Trained fast (AdamW, learning rate 3e-3) with plain cross-entropy, the `release` network reaches a loss near zero at
-# length 40 and fails at 500; with labels smoothed by 0.1 the same network often succeeds. Why should *smoothing*
-# matter to *length*? Two guesses:
+# length 40 and fails at 500; with labels smoothed by 0.1 the same network often succeeds. (*Smoothed* means that the
+# loss does not ask for probability 1 of the right class: a tenth of it is spread evenly over all classes.) Why
+# should *smoothing* matter to *length*? Two guesses:
 #
-# 1. **The loss stops asking.** Once every answer is right with a margin, the gradient of cross-entropy vanishes, long
-#    before the five clouds are points. A smoothed label, or a squared loss, has its optimum at finite logits: every
-#    deviation costs, for ever.
+# 1. **The loss stops asking.** Once every answer is right with a margin, the gradient of cross-entropy vanishes,
+#    long before the five clouds of section 5 are points. A smoothed label, or a squared loss, has its optimum at
+#    finite logits: every deviation costs, for ever.
 # 2. **The optimiser stops listening.** Adam divides by a running mean of squared gradients with a memory of
 #    $1/(1-\beta_2)$ steps, a thousand by default. If the gradients fall by orders of magnitude, Adam still divides by
 #    the large ones of the beginning: its steps shrink to nothing.
@@ -2091,9 +2130,9 @@ print("in the last hundred steps the matrices move least with the plain loss: "
       f"{min(moved_last, key=moved_last.get) == 'plain'}")
 
 # %% [markdown]
-# How far a network then *holds* hangs on more: the last two columns part as soon as a processor adds up in another
-# order, and the variants may change places. One seed is an anecdote. Recorded, six seeds each
-# (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 0-5`):
+# How far a network then *holds* depends on more than this: the last two columns, of one and the same run, can differ
+# as soon as a processor adds up in another order, and the variants may change places. One seed is an anecdote. These
+# are the recorded results of six seeds each (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 0-5`):
 
 # %% tags=["hide-input"]
 rows = []
@@ -2131,13 +2170,13 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 # %% [markdown]
 # ## 9 The table
 #
-# Table 2 of the paper compares models at length 500. Its numbers are not in the text we have, so the paper's place
-# stays empty rather than filled from memory. **Recorded** numbers come from
-# `lrnnlab reproduce lrnn/table2 --budget desk`; **live** ones from the cells above. Each baseline (everything below
-# `clip`) is trained for 1,000 to 5,000 steps of 32 strings with a depth, a readout and a learning rate of its own, those
-# that did best at length 40 (39) in shorter runs of another seed (`lrnnlab reproduce lrnn/baseline_rates`); it never
-# learns from a longer string. Ten looks at strings of length 500 say which checkpoint was best, as the paper reports
-# it; the last weights are what counts here. A row that has not learned length 40 has shown nothing about length 500.
+# Table 2 of the paper compares models at length 500. Its numbers are not in the text of the paper that we have, so
+# the column of the paper stays empty. **Recorded** numbers come from `lrnnlab reproduce lrnn/table2 --budget desk`;
+# **live** ones from the cells above. Each baseline (everything below `clip`) is trained for 1,000 to 5,000 steps of
+# 32 strings, with the depth, the readout and the learning rate that did best at length 40 (39 for ModArith) in
+# shorter runs of another seed (`lrnnlab reproduce lrnn/baseline_rates`). It never learns from a longer string. Ten
+# checks on strings of length 500 name the best checkpoint, which is what the paper reports; what counts here are the
+# last weights. A row that has not learned length 40 has shown nothing about length 500.
 
 # %% tags=["hide-input"]
 table2 = tables.get("lrnn/table2")
@@ -2189,39 +2228,40 @@ show.table(
 
 # %% [markdown]
 # **What the paper says of the baselines, and what ours do.** "In our pilot experiments, we discovered that all models
-# can achieve near-perfect same-length testing accuracy" (Section 4.2). Ours do where they have depth and time enough.
-# With the one layer that the paper's own model has on EvenPair, the sweep found only `rwkv` of the linear baselines to
-# know length 40 after 1,000 steps, the others at 90 % or less; with three layers most know it after as many, or after
-# 2,000. On Sum and ModArith the rows with a constant transition still do not. The second table says of each row which
-# it is, and only of a row that knows its training length does the number past it tell anything.
+# can achieve near-perfect same-length testing accuracy" (Section 4.2). Ours do where they have depth and time
+# enough. With the one layer that the paper's own model has on EvenPair, the sweep found only RWKV of the linear
+# baselines to know length 40 after 1,000 steps, the others at 90 % or less; with three layers most know it after as
+# many, or after 2,000. On Sum and ModArith the rows with a constant transition still do not. The second table says
+# for each row which of the two it is. Only where a row knows its training length does its number past that length
+# tell anything.
 #
 # **What we find on Sum(5).** The block-diagonal rows are not the only ones that hold: input-dependent *diagonal*
-# gates on the complex unit circle (`diagonal_unit`) are right on 99 % or more of all positions past 40 on all three
+# gates on the complex unit circle (row *diagonal, unit circle*) are right on 99 % or more of all positions past 40 on all three
 # seeds, as they must be able to, for one channel that turns by a fifth of a circle per unit is a counter (chapter 01).
 # Gates that are free in the complex plane hold on one seed of three. Real gates learn length 40 at best, and only
-# that: they cannot turn by a fifth. The rows whose transitions do not depend on the input (`vanilla`, `s4`, `s4d`,
-# `rwkv`) do not know length 40, though three layers of `s4d_inv` and of `s4d_legs` come near (97 and 99 %): about what
-# the others do at length 500 this table says nothing; chapter 01 says what can be said. LSTM and Elman hold.
+# that: they cannot turn by a fifth. The rows whose transitions do not depend on the input (vanilla, S4, S4D,
+# RWKV) do not know length 40, though three layers of S4D-Inv and of S4D-LegS come near (97 and 99 %): what they
+# would do at length 500 if they knew length 40, this table cannot say; chapter 01 says what can be said. LSTM and
+# Elman hold.
 #
-# **On EvenPair(5)** the commonest answer is right four times in five. Here the comparison that the paper makes can be
-# made: three layers of `vanilla`, of `s4`, of `s4d` from each of its starts, and of diagonal gates other than
-# `diagonal_unit` know length 40, and past it they are at best six points above that guesser, on some seeds far below.
-# `rwkv` is below it at position 500 on two seeds of three, and `clip`, which learns length 40 on every seed too, is six
-# to eight points above it past 40. LSTM is right on 94 to 96 % past 40, and Elman's plain tanh network holds on every
-# seed.
+# **On EvenPair(5)** the commonest answer is right four times in five. Here the paper's comparison is possible: three
+# layers of vanilla, of S4, of S4D from each of its starts, and of diagonal gates other than those on the unit circle
+# know length 40, and past it they are at best six points above that guesser, on some seeds far below. RWKV is below
+# it at position 500 on two seeds of three, and `clip`, which learns length 40 on every seed too, is six to eight
+# points above it past 40. LSTM is right on 94 to 96 % past 40, and Elman's plain tanh network holds on every seed.
 #
 # **On ModArith(5)** the three block-diagonal rows know length 39, and of the linear baselines three layers of
-# `diagonal_complex` and of `diagonal_signed`. That diagonal layers *can* is what chapter 01 builds by hand: three
+# *diagonal, complex* and of *diagonal, signed*. That diagonal layers *can* is what chapter 01 builds by hand: three
 # complex ones are enough to be exact at every length. But what training finds does not hold: over all positions past 39
 # the signed layers are right on 31 to 36 %, the complex ones on 42 to 68 %. A single LSTM layer, read out linearly,
 # knows length 39 and is right on 99.7 % or more past it, on all three seeds. Elman's network knows length 39 on two
 # seeds of three, with help that no other row has (an orthogonal start, and lengths that grow up to 39), and loses 5 to 9
 # answers in a hundred past it; on the third seed training ended when length 25 would not come. The other linear
 # baselines have not learned length 39 in 5,000 steps, and so have shown nothing about 499. Row `softmax` holds to
-# within one answer in 10,000, and four of its five *snapped copies* are proved right on every string. That is said of
-# the copies: what the soft networks themselves do at lengths that nobody tried, only section 5 can say. The fifth ran
-# out of rounds of mending: no string that we drew, of 499 symbols or of 9,999, is answered wrongly by its copy, and yet
-# a string of 17 is.
+# within one answer in 10,000, and four of its five *snapped copies* are proved right on every string. That is a
+# statement about the copies; for the soft networks themselves, at lengths that nobody tried, there is only the bound
+# of section 5. The fifth ran out of rounds of mending: its copy answers every string that we drew, of 499 symbols
+# and of 9,999, rightly, and yet it answers a string of 17 wrongly.
 
 # %% [markdown]
 # **Exercise 12** ★★★ *(40 min, 5 points: to tell overflow from drift)* Train row `clip` on ModArith(5)
@@ -2266,13 +2306,13 @@ show.table(
 # * That the *last* position says how far a network holds. Row `release` on ModArith(5), seed 4, is right on 81 % of
 #   the strings at position 499, and on 33 % over all positions past 39.
 # * That a proof about the snapped model holds for the soft one: they are two models with the same readout. For the
-#   soft one there is Theorem 6, up to a length, and Theorem 7 beyond.
-# * That no column rule below $p = 2$ can count. Size 2 cannot turn (Theorem 4), but sizes 4 and 5 can; and a counter
-#   may be built without a turn (chapter 01).
-# * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term): row
-#   `clip`. With the large weight decay of section 7 it learns length 39 in 1,500 steps of 32 strings on all five
-#   seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499, on one seed nearly. Is it
-#   the growth of section 2, or drift? Exercise 12 finds out.
+#   soft one there is Theorem 7, up to a length, and Theorem 8 beyond.
+# * That no column rule below $p = 2$ can count. A block of size 2 cannot turn without loss, quarter turns apart
+#   (Theorem 4), but blocks of size 4 and 5 can; and a counter may be built without a turn (chapter 01).
+# * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term),
+#   which is row `clip`. With the large weight decay of section 7 it learns length 39 in 1,500 steps of 32 strings on
+#   all five seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499, though on one
+#   seed it nearly does. Is it the growth of section 2, or drift? Exercise 12 finds out.
 #
 # ## 11 What you have learned
 #
@@ -2280,10 +2320,11 @@ show.table(
 #    every length.
 # 2. Columns of 1-norm 1 keep a product bounded (Eq. 7); at $p > 1$ it can grow by $b^{1-1/p}$ a step, and that is
 #    sharp.
-# 3. Below $p = 2$ a block of size 2 that turns loses something at every step; larger blocks can turn without loss.
-# 4. A soft network can be vouched for up to a length that its own columns tell; a head that counts loses its lead in
-#    the end.
-# 5. Snapped, it can be proved right on every string; a thousand random strings prove nothing of the kind.
+# 3. Below $p = 2$ a block of size 2 that turns by anything but quarter turns loses something at every step; larger
+#    blocks can turn without loss.
+# 4. A soft network can be proved right up to a length that its own columns tell; a head that counts loses its lead
+#    in the end.
+# 5. A snapped network can be proved right on every string; a thousand random strings prove nothing of the kind.
 
 # %% [markdown]
 # ## 12 Exercises

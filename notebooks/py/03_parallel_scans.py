@@ -54,7 +54,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # The letters below are free: SymPy may not swap two factors. What holds for them holds for matrices of every size.
 #
-# **Step 1.** The pair applied to $x$ is what the two maps make of $x$, one after the other.
+# **Step 1.** Applied to $x$, the composed pair gives what the two maps give one after the other.
 
 # %% tags=["proof-composition"]
 A1, A2, A3, b1, b2, b3, x = sp.symbols("A1 A2 A3 b1 b2 b3 x", commutative=False)
@@ -76,7 +76,7 @@ composed = applied(after((A2, b2), (A1, b1)), x)
 assert sp.expand(composed - one_by_one) == 0, "step 1: the pair is not both maps"
 
 # %% [markdown]
-# **Step 2.** Both ways to set brackets around three pairs give one and the same pair. $\blacksquare$
+# **Step 2.** Both ways to set brackets around three pairs give the same pair. $\blacksquare$
 
 # %% tags=["proof-composition"]
 f1, f2, f3 = (A1, b1), (A2, b2), (A3, b3)
@@ -86,8 +86,8 @@ print("(f3 f2) f1 =", left)
 assert left == right, "step 2: the brackets matter"
 
 # %% [markdown]
-# So brackets may be set as we like, and what lies in different brackets may be worked out at the same time. Nothing more is
-# behind any parallel scan of this recurrence.
+# So brackets may be set as we like, and what lies in different brackets may be computed at the same time. Every
+# parallel scan of this recurrence rests on this fact alone.
 #
 # **Break it.** The order of the two matrices matters: with $A_1 A_2$ in place of $A_2 A_1$ the pair is another map.
 
@@ -130,11 +130,11 @@ check("03.1", my_floats)
 # %% [markdown]
 # ### The recurrence must be linear in the state
 #
-# Two affine maps compose to an affine map, and a pair of the same size holds it. Two maps $x \mapsto \tanh(ax + c)$ do not
-# compose to a third of the kind, so the pair $(a, c)$ of two steps does not exist.
+# Two affine maps (maps $x \mapsto Ax + b$) compose to an affine map, which a pair of the same size describes. Two
+# maps $x \mapsto \tanh(ax + c)$ do not compose to a third map of this kind, so no pair $(a, c)$ describes two steps.
 #
-# **Step 1.** Seen through $\operatorname{artanh}$, the inverse of $\tanh$, a map of this kind is the straight line $ax + c$: its
-# second derivative vanishes.
+# **Step 1.** Apply $\operatorname{artanh}$, the inverse of $\tanh$, to a map of this kind: what comes out is the
+# straight line $ax + c$, whose second derivative is 0.
 
 # %% tags=["proof-tanh"]
 r, a, c, a2, c2 = sp.symbols("r a c a2 c2", real=True)
@@ -143,8 +143,9 @@ print("the slope of artanh(tanh(a r + c)) is", line)
 assert line == a and sp.diff(line, r) == 0, "step 1: one layer is no straight line"
 
 # %% [markdown]
-# **Step 2.** Two such maps, seen the same way, are $a_2\tanh(ar + c) + c_2$, and that bends: its second derivative at
-# $r = 0$ is not 0 for $a = 2$, $c = -\frac12$, $a_2 = \frac32$. $\blacksquare$
+# **Step 2.** Do the same with two such maps, one after the other: what comes out is $a_2\tanh(ar + c) + c_2$, and
+# this is not a straight line: its second derivative at $r = 0$ is not 0 for $a = 2$, $c = -\frac12$,
+# $a_2 = \frac32$. $\blacksquare$
 
 # %% tags=["proof-tanh"]
 two = a2 * sp.tanh(a * r + c) + c2
@@ -157,9 +158,9 @@ assert bend.evalf() != 0, "step 2: two layers are a straight line as well"
 # of its steps; it is then solved approximately, again and again, until nothing changes.)
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: what else than A x + b can be scanned)* **Code.** Another recurrence:
-# $x_t = \max(x_{t-1} + a_t,\; b_t)$. Is there a tree for it? Give the pair of "first $(a_1, b_1)$, then
-# $(a_2, b_2)$".
+# **Exercise 2** ★★ *(10 min, 4 points: what else than A x + b can be scanned)* **Code.** Here is another recurrence:
+# $x_t = \max(x_{t-1} + a_t,\; b_t)$. Can it be run as a tree? Give the pair that describes the step $(a_1, b_1)$
+# followed by the step $(a_2, b_2)$.
 
 # %%
 # exercise 2: a function of (a2, b2) and (a1, b1), in this order; it returns the pair (a, b)
@@ -195,9 +196,11 @@ check("03.2", my_pair)
 # > the same results as those in the sequential [...] for loop mode." "Generally speaking, a length-L generation takes
 # > $\lceil\log_2 L\rceil$ steps using PScan."
 #
-# Put $x_0$ in front of the inputs, so that there are $L = T + 1$ things in a row (and zeros behind, up to a power of two). At
-# level $l = 0, 1, \dots$ the row is cut into groups of $2^{l+1}$; every element of the second half of a group receives *a product
-# of matrices times the last element of the first half*. Here it is for $L = 8$, drawn from the code that runs:
+# Put $x_0$ in front of the inputs, so that $L = T + 1$ vectors stand in a row, and fill up with zeros behind until
+# $L$ is a power of two. At level $l = 0, 1, \dots$ the row is cut into groups of $2^{l+1}$. To every element of the
+# second half of a group, *a product of matrices times the last element of the first half* is added. Such a product,
+# written as a string of letters, is called a *word* below. Here are the levels for $L = 8$, drawn from the code that
+# runs:
 
 # %%
 show.figure(
@@ -221,8 +224,8 @@ schedule_widget
 
 # %% [markdown]
 # **Exercise 3** ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices
-# does PScan make for $L = 16$? In the picture of $L = 8$ they are the words of more than one letter; for $L = 16$ the
-# picture that moves shows from where to where each word leads.
+# does PScan make for $L = 16$? It makes one for every word of more than one letter: count them in the still picture
+# for $L = 8$ first. For $L = 16$ the moving picture shows from where to where each word leads.
 
 # %%
 my_products = None  # exercise 3: a whole number
@@ -248,13 +251,16 @@ check("03.3", my_products)
 # %% [markdown]
 # ### The paper's listings
 #
-# **Claim.** The rule of the paper's appendix A.2.1 makes the products that Figure 1 shows, in $\lceil\log_2 L\rceil$ levels.
+# **Claim.** The code of the paper's appendix A.2.1 makes the products that Figure 1 shows, in $\lceil\log_2 L\rceil$
+# levels.
 #
 # > **The paper, appendix A.2.1.** `coef=x[::2]`, `remain=x[1::2]`, `coef_remain=np.core.defchararray.add(coef[1:],remain[:,-1:])`,
 # > `remain=np.concatenate([remain,coef_remain],axis=1)`
 #
-# In words: at each level take every second row out (these products the level needs) and multiply the others to the next size.
-# The cell does that with words in place of matrices, as the paper does: `A3A2` stands for the product $A_3 A_2$.
+# The listing keeps the products in rows, at first one row for each matrix. At each level it takes out every second
+# row, beginning with the first: these are the words that the level needs. It lengthens each of the other rows to
+# twice its size, with the words of the row behind it, each multiplied by the last word of the row itself. The cell
+# does that with words in place of matrices, as the paper does: `A3A2` stands for the product $A_3 A_2$.
 
 # %% tags=["proof-schedule", "proof-pscan", "proof-work"]
 def split(groups):
@@ -285,8 +291,9 @@ print(*levels_of(8), sep="\n")
 assert levels_of(8) == printed, "step 1: not the lists of the paper"
 
 # %% [markdown]
-# **Step 2.** A level leaves $(n - 1)/2$ of $n$ rows, so $2^k - 1$ rows are gone after $k$ levels: the depth is $\log_2 L$, and with
-# zeros up to the next power of two it is $\lceil\log_2(T+1)\rceil$ for $T$ inputs. (Run for $L$ up to 1,024.)
+# **Step 2.** A level leaves $(n - 1)/2$ of $n$ rows, so of $L - 1 = 2^k - 1$ rows none is left after $k$ levels: the
+# depth is $\log_2 L$, and with zeros up to the next power of two it is $\lceil\log_2(T+1)\rceil$ for $T$ inputs.
+# (Run for $L$ up to 1,024.)
 
 # %% tags=["proof-schedule"]
 n = sp.Symbol("n", integer=True, positive=True)
@@ -298,7 +305,8 @@ assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "step 2: anot
 
 # %% [markdown]
 # **Step 3.** The listing itself runs `int(np.ceil(np.log2(seq_len)))` times, without $x_0$. For `seq_len` $= 2^k - 1$ that is enough
-# unless $k = 1$: one input needs one level and gets none. (A.2.2 has it right. Run for $k$ up to 10.) $\blacksquare$
+# unless $k = 1$: one input needs one level and gets none. (The listing A.2.2 has it right. Run for $k$ up to 10.)
+# $\blacksquare$
 
 # %% tags=["proof-schedule"]
 runs = {2**k - 1: int(np.ceil(np.log2(2**k - 1))) for k in range(1, 11)}
@@ -307,7 +315,8 @@ print("too few levels for seq_len in", short)
 assert short == [1], "step 3: the listing falls short elsewhere"
 
 # %% [markdown]
-# A.2.2 runs the loop and the scan on the same random numbers and prints both. The same seed, drawn in the same order:
+# A.2.2 runs the loop and the scan on the same random numbers and prints both. We draw the same numbers, from the
+# same seed in the same order, and compare every scan of the package with the printout:
 
 # %%
 given = torch.Generator().manual_seed(1)
@@ -346,7 +355,8 @@ for backend in scans.available():
 #
 # A state is written out as the list of words that add up to it; `A2A1u0` is $A_2A_1u_0$, and $u_0$ stands for $x_0$.
 #
-# **Step 1 (before the first level).** A group of one holds its own input, and that is the loop started there.
+# **Step 1 (before the first level).** Every position is a group of its own and holds its input, which is what the
+# loop gives if it starts there.
 
 # %% tags=["proof-pscan"]
 def loop(first, last):
@@ -360,8 +370,8 @@ print("the loop from 1 to 3:", " + ".join(loop(1, 3)))
 assert all(loop(t, t) == [f"u{t}"] for t in range(64)), "step 1: a group of one"
 
 # %% [markdown]
-# **Step 2 (first half).** It stays as it is; and the large group of a position in a first half begins where its small group began.
-# (Counted for all positions below 1,024.)
+# **Step 2 (first half).** A position in the first half of a group stays as it is. It may, because the group begins
+# where the smaller group of the level before began. (Checked for all positions below 1,024.)
 
 # %% tags=["proof-pscan"]
 halves = [2**l for l in range(10)]
@@ -383,10 +393,7 @@ print("one step more:", sp.expand(one_more))
 assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "step 3: not of the same form"
 
 # %% [markdown]
-# **Step 4 (that product is what the level applies).** Row $r$ of level $l$, counted from 0, is the run of words $A_t\cdots A_m$ with $m = 2^l(r+1)$ and
-# $t = m + j$, $j < 2^l$. So it is at level 0, and `split` keeps it so: the last word of row $2i+1$ is $A_{m+2^l-1}\cdots A_m$ with $m = 2^{l+1}(i+1)$, the words of row
-# $2i+2$ end in $A_{m+2^l}$, and one behind the other they continue the run from $m$ to twice its length. Group $g$ takes row $2g$, and its $m = 2^{l+1}g + 2^l$ is the middle
-# of the group: place $j$ of the second half receives $A_t\cdots A_m$ with $t = m + j$. (Spelt out for every place of every $L$ up to 256.)
+# **Step 4 (that product is what the level applies).** Count rows from 0. We claim that before level $l$ row $r$ consists of the $2^l$ words $A_t\cdots A_m$, $t = m, \dots, m + 2^l - 1$, with $m = 2^l(r+1)$. At level 0 this is so: row $r$ is $A_{r+1}$. And `split` keeps it so. It joins row $2i+1$, which begins at $m = 2^{l+1}(i+1)$ and whose last word is $A_{m+2^l-1}\cdots A_m$, with row $2i+2$, whose words are $A_t \cdots A_{m+2^l}$. Multiplied by that last word these become $A_t\cdots A_m$, so the new row $i$ has all words from $m$ on, to twice the length. Now group $g$ takes row $2g$, for which $m = 2^{l+1}g + 2^l$ is the middle of the group: place $t$ of the second half receives $A_t\cdots A_m$, as step 3 asks. (Spelt out for every place of every $L$ up to 256.)
 
 # %% tags=["proof-pscan"]
 places = 0
@@ -421,7 +428,7 @@ for T in range(1, 34):
 print(f"T = 1 to {T}: the same words in every state; x_3 =", " + ".join(sorted(x[3])))
 
 # %% [markdown]
-# **Break it.** Build the products in the other order, and step 4 is where it fails:
+# **Break it.** Multiply in the other order, and step 4 fails:
 
 # %% tags=["proof-pscan"]
 with show.fails("step 4"):
@@ -433,8 +440,8 @@ with show.fails("step 4"):
 # %% [markdown]
 # **Put right.** With the products in the other order the scan is right for matrices that commute, and not for others.
 #
-# **Step 1.** The word in the other order has the same letters, each once: for numbers, and for diagonal transitions ($b = 1$), it is the
-# same product. (For every word of $L$ up to 64.)
+# **Step 1.** Each word in the other order has the same letters, each of them once. So for matrices that commute,
+# such as numbers and diagonal matrices ($b = 1$), it is the same product. (For every word of $L$ up to 64.)
 
 # %% tags=["proof-order"]
 def products_of(L, together):
@@ -457,7 +464,7 @@ print(f"{len(right)} words at L = {L}, {sum(a != b for a, b in zip(right, other)
       "spelt differently, all of the same letters")
 
 # %% [markdown]
-# **Step 2.** Blocks of size 2 need not commute: for these two, $x_3$ is another state. $\blacksquare$
+# **Step 2.** Blocks of size 2 need not commute: for the two in the cell $x_3$ comes out different. $\blacksquare$
 
 # %% tags=["proof-order"]
 A2 = np.array([[0, 1], [1, 0]])  # swap the entries
@@ -467,8 +474,9 @@ print("A3 A2 x_1 =", A3 @ A2 @ x1, "  A2 A3 x_1 =", A2 @ A3 @ x1)
 assert not np.array_equal(A3 @ A2 @ x1, A2 @ A3 @ x1), "step 2: these blocks commute"
 
 # %% [markdown]
-# The proof is about the algorithm; what runs is code. The cell walks through the levels of `scans.paper` in whole numbers, where equal
-# means equal, and compares with the loop started anew at every group.
+# The proof is about the algorithm, but what runs is code. So the next cell walks through the levels of `scans.paper`
+# in whole numbers, where nothing is rounded, and compares every position with the loop started anew at the beginning
+# of its group.
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -523,9 +531,7 @@ for L, found in applied_words.items():
 
 
 # %% [markdown]
-# **Step 2.** Of these words $L - 1$ are single letters, which are given, each letter once: one a group, that of place $j = 0$, so $\frac L2 + \frac L4 + \dots + 1$.
-# Every other word is made by one product, from a word of its row and the last word of a run. So the number of products is
-# $\frac L2\log_2 L - (L - 1)$. (Products are counted here as `split` makes them, $L = 2$ to 1,024.)
+# **Step 2.** Of these words $L - 1$ are single letters, which are given: one in each group, at the middle, so there are $\frac L2 + \frac L4 + \dots + 1 = L - 1$ of them, each letter once. Every other word is made by one product of two earlier words. So the number of products is $\frac L2\log_2 L - (L - 1)$. (Products are counted here as `split` makes them, $L = 2$ to 1,024.)
 
 # %% tags=["proof-work"]
 def products_made(L):
@@ -564,8 +570,7 @@ print(f"loop {from_loop:,}, PScan {from_products:,} + {from_applying:,}; ratios 
 assert ratios == [28.7, 33.3, 8.2], "step 3: other ratios"
 
 # %% [markdown]
-# **Step 4.** For every $T$ the number of products lies between $\frac T2(\log_2 T - 2)$ and $T\log_2(2T)$, for $\frac L2\log_2 L - (L-1) =
-# \frac L2(\log_2 L - 2) + 1$ and $\frac L2 \le T < L$. (The identity in letters; the bounds for $T$ up to 5,000.) So the work is $\Theta(b^3 h T\log T)$.
+# **Step 4.** For every $T$ the number of products lies between $\frac T2(\log_2 T - 2)$ and $T\log_2(2T)$, because $\frac L2\log_2 L - (L-1) = \frac L2(\log_2 L - 2) + 1$ and $\frac L2 \le T < L$. (The identity in letters; the bounds for $T$ up to 5,000.) So the work is $\Theta(b^3 h T\log T)$.
 
 # %% tags=["proof-work"]
 half, k = sp.symbols("half k")
@@ -590,8 +595,7 @@ print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, "
       f"at most {(b**3 + b**2) * levels:,}")
 
 # %% [markdown]
-# **Step 6.** So PScan wins from some number of processors on, and not before. With time as $\max(\text{work}/P, \text{depth})$ and one block of
-# size $b = 1$ in each of $h = 8$ heads at $T = 500$, that number is 66. (All $P$ up to 5,000 are tried.) $\blacksquare$
+# **Step 6.** So PScan wins from some number of processors on, and not before. Take as time $\max(\text{work}/P, \text{depth})$, and one block of size $b = 1$ in each of $h = 8$ heads at $T = 500$: then that number is 66. (All $P$ up to 5,000 are tried.) $\blacksquare$
 
 # %% tags=["proof-work"]
 from_loop, *scan = work(T=500, b=1, h=8)
@@ -608,18 +612,20 @@ with show.fails("step 2"):
 
 
 # %% [markdown]
-# So depth falls from $T$ to $\log_2 T$, and work grows from $b^2hT$ to $\Theta(b^3 h T \log T)$. With few processors work decides, with
-# very many depth. (Check it by hand for $L = 8$: in the figure above five arrowheads carry a product.)
+# So depth falls from $T$ to $\log_2 T$, and work grows from $b^2hT$ to $\Theta(b^3 h T \log T)$. With few processors
+# the work decides, with very many the depth. (Check the count of products by hand for $L = 8$: in the figure above
+# five arrowheads carry a product.)
 #
 # ### A tree with less work
 #
-# PScan makes a product for every position at every level. Most are not needed: **up** the tree make one pair a node, **down** the
-# tree hand *states*. The left child gets the state that comes in, the right child gets it after the left child's pair has been
-# applied, which by section 1 is the state before the right child's first input (after Blelloch, 1990). Two passes instead of one, but
-# fewer than $T$ products, so $O(b^3 h T)$ work.
+# PScan makes a product for every position at every level. Most of these are not needed. Make a binary tree over the
+# steps, and go through it twice (after Blelloch, 1990). On the way **up**, compute one pair for each node: the
+# composition of all steps below it. On the way **down**, hand *states* to the nodes, to each the state before its
+# first step: the left child gets the state that its parent got, and the right child gets this state after the left
+# child's pair has been applied. These are two passes instead of one, but fewer than $T$ products, so $O(b^3 h T)$
+# work.
 #
-# **Step 1.** The tree gives the loop's states: run on random whole numbers, for $T = 1$ to 39 (a check on samples, of the code as it stands here;
-# that it is right for all is section 1, applied at every node).
+# **Step 1.** The tree gives the loop's states: run on random whole numbers, for $T = 1$ to 39 (a check of this code on samples; that the tree is right for all numbers follows from section 1, applied at every node).
 
 # %% tags=["proof-tree"]
 def apply(A, x):
@@ -659,8 +665,7 @@ print(f"the tree gives the loop's states for T = 1 to {T}")
 
 
 # %% [markdown]
-# **Step 2.** A level of $n$ nodes makes $\lceil n/2\rceil - 1$ products, one for each node above it but the last. Summed over the levels that is
-# less than $T$. (Counted for $T$ up to 5,000; for every $T$ the induction is left to you.)
+# **Step 2.** From a level of $n$ nodes the $\lceil n/2\rceil$ nodes above it are made with $\lceil n/2\rceil - 1$ products, one for each of them but the last, whose pair nobody needs. Summed over the levels that is less than $T$. (Counted for $T$ up to 5,000; for every $T$ the induction is left to you.)
 
 # %% tags=["proof-tree"]
 def made_by_tree(n):
@@ -673,9 +678,9 @@ print({T: made_by_tree(T) for T in (8, 500, 5000)})
 
 # %% [markdown]
 # **Exercise 4** ★★ *(10 min, 4 points: how an induction counts the products of a tree)* **A proof step.** The
-# induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most $f(\lceil
-# n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all above it make
-# at most $f(n)$? The statement and its asserts stand below; put $f$ where `None` stands.
+# induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most
+# $f(\lceil n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all
+# levels above it make at most $f(n)$? The induction and its asserts stand below; put your $f$ in place of `None`.
 
 # %%
 my_bound = None  # exercise 4: a function of n, the number of nodes of a level
@@ -729,8 +734,8 @@ show.table(
 # %% [markdown]
 # **Exercise 5** ★★ *(10 min, 4 points: to see what a test of a scan does not try)* **Find the bug.** A third parallel
 # scan, for numbers and the start 0 (after Hillis and Steele, 1986): in each pass every position takes up the pair
-# that stands `shift` places before it, and `shift` doubles. Two tests pass. And yet it is wrong on almost all other
-# numbers. Why? Write the function as it should be.
+# that stands `shift` places before it, and `shift` doubles. It passes two tests, and yet it is wrong on almost all
+# other numbers. Why? Write the function as it should be.
 
 # %%
 def doubling_scan(a, b):
@@ -778,12 +783,11 @@ check("03.5", my_scan)
 #
 # $$\frac{\text{multiplications}}{P}, \qquad 32\,\frac{\text{numbers read and written}}{P}, \qquad \text{steps that wait for each other.}$$
 #
-# $P$ is the number of processors, each one multiplication a tick. The first and third are Brent's bound, true within a factor of 2. The middle
-# one is the memory, which delivers one number in the time in which the whole machine could do 32 multiplications. That is about right for a CPU
-# core beside its memory, and for an H200 beside its. What is *not* in it: the start of a kernel, Python, caches, page faults.
+# $P$ is the number of processors, each one multiplication a tick. The first and third are Brent's bound, true within a factor of 2. The middle one is the memory, which delivers one number in the time in which the whole machine could do 32 multiplications. That is about right for a CPU core and its memory, and for an H200 (a large GPU) and its memory. What is *not* in it: the start of a kernel, Python, caches, page faults.
 #
-# A *chain* is one block of one string; there are $B \cdot h$ of them and they never meet. And the **token table** is the loop once more,
-# only that it looks $A_t$ up in a small table instead of reading it from memory (section 6).
+# A *chain* is the recurrence of one block on one string; there are $B \cdot h$ of them, and none needs the others.
+# The **token table** is the loop once more, but it looks $A_t$ up in a small table instead of reading it from memory
+# (section 6).
 
 # %%
 bench = bench_figures.recorded()
@@ -791,19 +795,19 @@ opened = {"T": 500, "b": 8, "chains": 1024, "P": 16}
 show.figure(
     ch03.scan_race(bench, **opened),
     alt="Left: time over the loop's against processors for PScan, tree and token table at T = "
-        "500, b = 8 and 1,024 chains. PScan and tree stay above 1 and the table below, level, "
-        "until some million processors; from there PScan and tree fall below the loop. Marks "
+        "500, b = 8 and 1,024 chains. The table lies below 1 up to some two million processors. The "
+        "tree falls below 1 from some eight million on, PScan from some twenty million. Marks "
         "of measured times stand at 16 and 32 processors. Right: the loop is first everywhere "
         "below about ten million processors.",
-    caption="What to see: with 1,024 chains there is work for everybody without a tree. A "
-            "tree pays from some ten million processors on, where the loop has nothing left "
-            "to spread. Marks: recorded, forward (star: ours; the others as in section 7). "
-            "Those far above their lines show what the model leaves out.",
+    caption="What to see: with 1,024 chains there is work for everybody without a tree. A tree pays "
+            "from some eight million processors on, where the loop has nothing left to spread. On the "
+            "right stands the fastest of loop, PScan and tree, which all read A from memory. Marks are "
+            "recorded times, forward (star: ours; the others as in section 7). Those far above their "
+            "lines show what the model leaves out.",
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* one chain, $T = 16{,}384$ and $P$ of an H200 (16,896): now the tree is right, and this is what the GPU scans of diagonal models are made for. Then
-# $b = 1$ against $b = 8$. And look how far above its line each mark lies: that is what the model leaves out.
+# *Try:* one chain, $T = 16{,}384$ and the $P$ of an H200 (16,896): now the tree is the right choice, and for this case the GPU scans of diagonal models are made. Then compare $b = 1$ with $b = 8$. And see how far above its line each mark lies: so much the model leaves out.
 
 # %%
 race_widget = explore(
@@ -818,9 +822,9 @@ race_widget = explore(
 race_widget
 
 # %% [markdown]
-# **Exercise 6** ★★ *(10 min, 4 points: when more work in less depth pays)* Forget the memory: time is
-# $\max(\text{multiplications}/P, \text{depth})$, as in step 6 of section 3. From which $P$ on is PScan faster than the loop at $T = 500$,
-# $b = 8$, $h = 8$, one string? And with a batch of 128?
+# **Exercise 6** ★★ *(10 min, 4 points: when more work in less depth pays)* Leave the memory out: let the time be
+# $\max(\text{multiplications}/P, \text{depth})$, as in step 6 of section 3. From which $P$ on is PScan faster than
+# the loop at $T = 500$, $b = 8$, $h = 8$ and one string (`my_P`)? And with a batch of 128?
 
 # %%
 my_P = None  # exercise 6: the least P for one string
@@ -857,8 +861,7 @@ check("03.6", my_P)
 # > the speedup offered by $\log(T)$. To validate our hypothesis, we set $b = 1$ and reassess the speed. Subsequently, PScan achieves 0.0008s per
 # > instance, whereas Sequential takes 0.002s."
 #
-# Their machine was a GPU (Quadro RTX 8000), ours is one thread of a CPU, so seconds cannot be compared; ratios can be looked at side by side. Live, with a
-# batch of 16; recorded, with a batch of 128 (`lrnnlab reproduce lrnn/speed --budget desk`).
+# Their machine was a GPU (Quadro RTX 8000) and ours is one thread of a CPU, so seconds cannot be compared; but ratios can be looked at side by side. Ours are measured live with a batch of 16, and recorded with a batch of 128 (`lrnnlab reproduce lrnn/speed --budget desk`).
 
 # %% tags=["nbval-ignore-output"]
 live = ch03.live_speed(batch=16)
@@ -887,19 +890,14 @@ print(f"in every setting at least {math.floor(10 * least) * 10} % of the loop's 
 # %% [markdown]
 # **What can be said.**
 #
-# * On one CPU thread PScan has nothing to win from depth, and its work is many times the loop's.
-# * The paper's explanation, $b^3$ against $\log T$, points to the work, rightly: section 3 counts 33 times the loop's multiplications. With $b = 1$
-#   there is no $b^3$, and PScan's work is 8 times the loop's.
-# * But its three numbers do not prove it. Whatever is timed *besides* the scan is the same for both ways and draws the ratio to 1. Here that part is most of
-#   the time: at each position a network makes $h b^2 = 512$ numbers of $A_t$. With $b = 1$ it makes only 64, so this part shrinks as well, and the ratio
-#   moves away from 1 *for two reasons at once*.
+# * On one CPU thread PScan gains nothing from its small depth, and its work is many times the loop's.
+# * The paper's explanation, $b^3$ against $\log T$, rightly points to the work: section 3 counts 33 times the loop's multiplications. With $b = 1$, where $b^3 = b^2$, it is 8 times.
+# * But its three numbers do not prove it. Whatever is timed *besides* the scan is the same for both ways and pulls the ratio towards 1. Here that part is most of the time: at each position a network makes $h b^2 = 512$ numbers of $A_t$. With $b = 1$ it makes only 64, so this part shrinks as well, and the ratio moves away from 1 *for two reasons at once*.
 # * A loop of 500 steps took the paper's GPU no longer than one of 40 with its backward pass. What an "instance" is (a string? a batch?) the paper does not say.
 #
 # ## 6 The token table
 #
-# The last column says where to look: not at the scan but at the transitions. A regular language has a handful of letters. In the first layer $A_t$ depends on the
-# letter only, so there are $V$ different matrices, not $B\,T$. Make them once, and let the scan **look them up**: then neither the
-# tensor $A$ of shape $(B, T, h, b, b)$ nor its gradient ever exists.
+# The last column of the table in section 5 says where to look: not at the scan but at the transitions. A regular language has a handful of letters. In the first layer $A_t$ depends on the letter only, so there are $V$ different matrices, not $B\,T$. Make them once, and let the scan **look them up**: then neither the tensor $A$ of shape $(B, T, h, b, b)$ nor its gradient ever exists.
 
 # %%
 B, T, V, h, b = 16, 500, 8, 8, 8
@@ -934,8 +932,8 @@ print(
 # $A$ has to be made and read.
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 3 points: when a table of letters saves memory)* For how many letters $V$ does a token
-# table save memory, at given $B$ and $T$? Why not in the second layer?
+# **Exercise 7** ★ *(5 min, 3 points: when a table of letters saves memory)* For which numbers of letters $V$ does a
+# token table save memory, at given $B$ and $T$? And why can it not be used in the second layer?
 
 # %% [markdown]
 # <!-- Exercise 03.7: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
@@ -956,8 +954,7 @@ print(
 # %% [markdown]
 # ## 7 The recorded benchmark
 #
-# Every scan that could be installed, on the same numbers, in turn, in one run (`lrnnlab bench scans --threads 1 --record`, and `--threads 2`). Colour says which way it
-# scans, black the loop, purple PScan, green a tree.
+# We timed every scan that could be installed, in turn and on the same numbers (`lrnnlab bench scans --threads 1 --record`, and `--threads 2`). The colour says how it scans: black is a loop, purple PScan, green another tree.
 
 # %% tags=["hide-input"]
 def draw_times(part):
@@ -1035,9 +1032,7 @@ check("03.8", my_case)
 # %% [markdown]
 # ### The memory's line
 #
-# No scan that reads $A$ and $b$ and writes $x$ can be faster than the memory. How much of that speed is used? In the same run a large array is copied, in turn with the scans; its bytes a second,
-# read and written, are 100 %. (A case can lie beyond: if it fits into the cache, or since it reads far more than it writes, which a copy does not. And the copy is not
-# equally fast every time; its least and greatest speed stand below.)
+# No scan that reads $A$ and $b$ and writes $x$ can be faster than the memory. How much of the memory's speed do they use? In the same run, in turn with the scans, a large array is copied; the bytes that this reads and writes in a second are our 100 %. (A case can lie above it, if it fits into the cache, or because it reads far more than it writes, which a copy does not. And the copy is not equally fast every time: its least and greatest speed stand below.)
 
 # %%
 show.figure(
@@ -1053,9 +1048,7 @@ print(ch03.memory_sentence(bench))
 # %% [markdown]
 # ### What the model leaves out: page faults
 #
-# A result needs memory. Fresh memory is given page by page, at first touch, and each first touch is a call into the system: 32,000 of them for the gradient of $A$ at
-# $(B, T, h, b, b) = (128, 500, 8, 8, 8)$, 131 MB in pages of 4 kB. In a naive backward pass that takes about as long as all of the arithmetic. Linux gives pages of 2 MB to those who ask;
-# `np.empty` asks, `torch.empty` does not, so our scans take large results from NumPy. Filling 64 MB, live:
+# A result needs memory. The system hands out fresh memory page by page, when a page is touched for the first time, and each first touch costs a call into the system: 32,000 calls for the gradient of $A$ at $(B, T, h, b, b) = (128, 500, 8, 8, 8)$, 131 MB in pages of 4 kB. In a naive backward pass that takes about as long as all of the arithmetic. Linux gives pages of 2 MB to those who ask; `np.empty` asks, `torch.empty` does not, so our scans take large results from NumPy. Here is how long it takes to fill 64 MB, live:
 
 # %% tags=["nbval-ignore-output"]
 N = 1 << 24
@@ -1084,8 +1077,12 @@ show.table(
         {"memory": name, "time / time in used memory": ratio}
         for name, ratio in compared.items()
     ],
-    caption="Live, medians of seven. On Linux, where huge pages are to be had, the middle row "
-            "lies below the last.",
+    caption="Live, medians of seven. " + (
+        "The middle row lies below the last: here huge pages are to be had for the asking."
+        if compared["fresh, np.empty"] < 0.9 * compared["fresh, torch.empty"]
+        else "The middle row does not lie below the last: on this machine asking gains nothing, as "
+        "where huge pages are switched off, or given to everybody."
+    ),
 )
 
 # %% [markdown]
@@ -1118,7 +1115,8 @@ assert first == 128 and state < 2, "step 2: another step, or a state that large"
 
 
 # %% [markdown]
-# The same in logarithms is $P_t = \exp \sum \log a_s$. Where does each stop being right?
+# One can also do the same in logarithms, with $P_t = \exp \sum_{s \le t} \log a_s$. At which step does each of the
+# two begin to be wrong?
 
 # %%
 def by_division(a, b):
@@ -1164,10 +1162,9 @@ show.table(
 )
 
 # %% [markdown]
-# Division breaks when $1/P_t$ leaves what float32 can hold, though no state does. Logarithms last where everything is positive, and fail at the first sign or reset; and our
-# models need both. The compiled loop, which is "the scan" in this table, forms no product at all.
+# Division breaks when $1/P_t$ leaves what float32 can hold, though no state does. Logarithms work as long as everything is positive, and fail at the first negative number or reset; and our models need both. The compiled loop, which is "the scan" in this table, forms no product at all.
 #
-# **But a tree does form products.** Here a state of 0 waits through 300 steps that would double it; then letters come in. The loop doubles zero. PScan makes the product of 128 twos first:
+# **But a tree does form products.** In the next cell a state of 0 waits through 300 steps that would double it, and then inputs come. The loop doubles zero. PScan makes a product of 128 twos first, which is infinite in float32:
 
 # %%
 T = 400
@@ -1187,7 +1184,7 @@ for backend in scans.available():
     )
 
 # %% [markdown]
-# So "PScan equals the loop" is a theorem about real numbers. In floats $\infty \cdot 0$ is not a number, and a product can overflow where no state does. How soon does a product of random blocks?
+# So "PScan equals the loop" is a theorem about real numbers. In floats $\infty \cdot 0$ is not a number, and a product can overflow where no state does. How soon does a product of random blocks overflow?
 
 # %%
 product, step = torch.eye(8), 0
@@ -1239,7 +1236,8 @@ print(
 
 
 # %% [markdown]
-# (Many units only where a state happens to be near 0: the error is small against the sum's terms, not against the sum.)
+# (There are many such units only where a state happens to be near 0: there the error is small compared with the
+# terms of the sum, but not with the sum.)
 #
 # **Never index in the loop that is to be differentiated.** `A[:, t]` looks harmless. But its gradient is a tensor of the *whole* shape of $A$, zero but for one slice, and there are $T$ of
 # them to add: quadratic. `A.unbind(1)` gives the same slices and one gradient for all.
@@ -1312,8 +1310,7 @@ print("backward pass of the indexing loop over that of unbind: "
       + ", ".join(f"{ratio:.1f} times at T = {T}" for T, ratio in slower.items()))
 
 # %% [markdown]
-# **Never train with a scan whose gradient you have not checked.** torch has a scan of its own. What its `combine_mode="pointwise"` runs gives right states and, without a word, a gradient of $A$ that is
-# wrong (torch issue 172568; `combine_mode="generic"` is right). A test of ours watches for the day when it is mended.
+# **Never train with a scan whose gradient you have not checked.** torch has a scan of its own. With `combine_mode="pointwise"` it gives right states and, without a warning, a wrong gradient of $A$ (torch issue 172568; `combine_mode="generic"` is right). One of our tests will tell us when this is mended.
 
 # %%
 from torch._higher_order_ops.associative_scan import associative_scan_op
@@ -1349,9 +1346,9 @@ print(f"states right: {torch.allclose(theirs, ours)}; gradient of b right: "
 
 # %% [markdown]
 # **Exercise 9** ★ *(5 min, 3 points: which products a tree makes)* **Predict.** Choose before you run. In this
-# section a state of 0 waited through 300 doublings, and PScan gave NaN. Run `tree_scan` of section 3 on the same
-# numbers: at how many steps does it give NaN, compared with PScan? And why does a block with columns on the simplex
-# never do it?
+# section a state of 0 waited through 300 doublings, and PScan gave NaN. If `tree_scan` of section 3 is run on the
+# same numbers, at how many steps does it give NaN, compared with PScan? And why can this never happen with blocks
+# whose columns are probability distributions?
 
 # %%
 def tree_on_doublings():
@@ -1389,10 +1386,9 @@ predict("03.9", tree_on_doublings)
 # %% [markdown]
 # ## 9 Two other roads
 #
-# **The delta rule** has matrices of the kind $A_t = I - \beta_t k_t k_t^\top$ (chapter 09). It is the same recurrence for each row of a memory $W$, and it could be scanned as above. But such
-# factors have a product that need not be multiplied out.
+# **The delta rule** has matrices of the kind $A_t = I - \beta_t k_t k_t^\top$ (chapter 09). It is the recurrence of this chapter for each row of a memory $W$, and could be scanned as above. But the product of such factors need not be multiplied out.
 #
-# **Claim (the WY form).** $(I - \beta_1 k_1k_1^\top)\cdots(I - \beta_c k_ck_c^\top) = I - \sum_i w_i k_i^\top$, and the vectors $w_i$ solve one triangular system.
+# **Claim (the WY form).** $(I - \beta_1 k_1k_1^\top)\cdots(I - \beta_c k_ck_c^\top) = I - \sum_i w_i k_i^\top$, and the vectors $w_i$ solve one triangular system (for $\beta_i \ne 0$; a factor with $\beta_i = 0$ is the identity and can be left out).
 #
 # **Step 1.** One factor more: if the product so far is $I - S$, the next is $I - S - w k^\top$ with $w = \beta\,(k - Sk)$. (Free letters; $q$ stands for $k^\top$.)
 
@@ -1421,7 +1417,7 @@ print("the product of the four factors:", product.tolist())
 assert system.is_upper and product == sp.eye(3) - W * K.T, "step 2: not the product"
 
 # %% [markdown]
-# So a chunk of $c$ steps becomes a few large matrix products, just what a GPU is good at. The loop, the chunks and the scan of this chapter, on random numbers:
+# So a chunk of $c$ steps becomes a few large matrix products, just what a GPU is good at. The cell compares the loop, the chunks and the scan of this chapter on random numbers:
 
 # %%
 from lrnnlab.scans.delta import delta_rule
@@ -1445,8 +1441,7 @@ print(f"numbers of a transition that must be kept for {T} steps: {T * d * d} as 
       f"{T * (d + 1)} as k and beta")
 
 # %% [markdown]
-# **A constant transition** needs no scan at all. Then $x_t = \sum_s A^{t-s} b_s$ is a convolution, and the FFT does it in $O(T \log T)$ for all $t$ at once. It is the road of S4 and DLR (chapter 05), and
-# it ends where $A_t$ begins to look at the input.
+# **A constant transition** needs no scan at all. Then $x_t = \sum_s A^{t-s} b_s$ is a convolution, and the FFT computes it in $O(T \log T)$ for all $t$ at once. This is how S4 and DLR run (chapter 05). It is impossible as soon as $A_t$ depends on the input.
 
 # %%
 from lrnnlab.scans.convolution import long_conv, vandermonde
@@ -1467,9 +1462,10 @@ print(
 )
 
 # %% [markdown]
-# **Exercise 10** ★★ *(15 min, 4 points: how a GPU would scan long strings)* A scan in **chunks**: cut $T$ into $T/c$
-# chunks, loop inside all chunks at once for their pairs, loop over the chunks' last states, loop again inside. How
-# many multiplications is that, and which depth? Which $c$ makes the depth least?
+# **Exercise 10** ★★ *(15 min, 4 points: how a GPU would scan long strings)* Here is a scan in **chunks**. Cut the
+# $T$ steps into $T/c$ chunks of $c$. Compute the pair of every chunk by a loop inside it, all chunks at once; then
+# go through the chunks by a loop, for the state at the end of each; then loop inside all chunks once more for the
+# states. How many multiplications is that, and what is the depth? For which $c$ is the depth least?
 
 # %% [markdown]
 # <!-- Exercise 03.10: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
@@ -1489,7 +1485,7 @@ print(
 # <details><summary>Solution</summary>
 #
 # About $(b^3 + 2 b^2)$ a step, $(b^3 + 2b^2)\,T$ in all, and depth $c + T/c + c$. Least at
-# $c = \sqrt{T/2}$: $2\sqrt{2T}$. It is the GPU's way for long strings and few chains.
+# $c = \sqrt{T/2}$: $2\sqrt{2T}$. GPUs scan long strings with few chains in this way.
 #
 # </details>
 

@@ -14,15 +14,16 @@
 # keeps one size. It says that this size is constant, at all times and throughout training; that the LRU has no such
 # guarantee; and that the two models agree only in a special case.
 #
-# We check every lemma and formula. Lemmas 1 and 2 hold, and a worry of the paper's is unfounded. Lemma 3 is true for
-# $c = 1$ and false otherwise; the norm is not constant in the paper's own code; and *every* LRU is a RotRNN.
+# We check every lemma and formula. Lemmas 1 and 2 hold, and a worry that the paper has about Lemma 2 is unfounded.
+# Lemma 3 is true for $c = 1$ and false otherwise; the norm is not constant in the paper's own code; and *every* LRU
+# is a RotRNN.
 #
 # **How to read a proof.** Each step is a sentence and, below it, a short cell that computes what the sentence says and
 # ends in `assert`. A cell that begins with `show.fails("step 2")` has one line changed, so that a hypothesis is
 # missing: there the `assert` of step 2 must fail, and the notebook would stop if it did not. Change a line yourself
 # and run the cell again. A step that is checked on examples only, or in floating point, says so.
 #
-# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 2 h 50 min to read, and about a minute of
+# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 2 h 55 min to read, and about a minute of
 # computing.
 
 # %%
@@ -48,7 +49,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
-# Three helpers of the package stand in many steps below. `R(theta)` is the rotation of the plane,
+# Three helpers of the package are used in many steps below. `R(theta)` is the rotation of the plane,
 # $\begin{pmatrix}\cos\theta & -\sin\theta\\ \sin\theta & \cos\theta\end{pmatrix}$, in SymPy. `cayley(M)` is the
 # rotation $(I + S)(I - S)^{-1}$ with $S = M - M^\top$: if $M$ holds whole numbers, it holds fractions, and what we
 # compute with it is exact. `random_rotation(N, draw)` is a random rotation in floating point.
@@ -93,9 +94,10 @@ show.figure(
 
 
 # %% [markdown]
-# Here is the layer from what it learns, step by step as it is written, and beside it the layer of the package, which
-# never multiplies by $A$ at all. A head has angles $\theta$, a free matrix $M$, of which $P = e^{M - M^\top}$ is a
-# rotation (section 2), a decay $\gamma$, and $B$; $A = P\,\mathrm{diag}(R(\theta_1), R(\theta_2), \dots)\,P^\top$.
+# The next cell builds the layer from the parameters that it learns and runs it step by step, as it is written above.
+# It compares the outputs with those of the package's layer, which never multiplies by $A$ at all. A head has angles
+# $\theta$, a free matrix $M$, of which $P = e^{M - M^\top}$ is a rotation (section 2), a decay $\gamma$, and $B$;
+# $A = P\,\mathrm{diag}(R(\theta_1), R(\theta_2), \dots)\,P^\top$.
 
 # %%
 def from_parameters(layer):
@@ -134,8 +136,8 @@ print(f"and so does the convolution of Eq. 12: {torch.allclose(y, convolved + la
 # %% [markdown]
 # ### Eq. 10 and Eq. 12
 #
-# The same in symbols. Section 4 needs a second form of the layer too, $x_t = \alpha(\gamma A x_{t-1} + B u_t)$, which
-# the paper unrolls as Eq. 10.
+# Now the same in symbols. Section 4 needs a second form of the layer too, $x_t = \alpha(\gamma A x_{t-1} + B u_t)$,
+# which the paper unrolls as Eq. 10.
 #
 # **Step 1.** From $x_0 = 0$ the second form gives $x_t = \sum_k \alpha^{t+1-k}\gamma^{t-k}A^{t-k}Bu_k$ (Eq. 10).
 #
@@ -168,13 +170,16 @@ assert all(unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), "st
 print("x_3 =", unrolled(3, 1, xi, 0))
 
 # %% [markdown]
-# **Step 3.** Both sums leave out $(\alpha\gamma A)^t x_0$. So both say $x_0 = 0$ without saying so. Remember that.
+# **Step 3.** Both sums leave out the part of the start: $(\alpha\gamma A)^t x_0$ in the second form, and the same
+# with $\alpha = 1$ in the layer. So both assume $x_0 = 0$ without saying so. Section 5 comes back to this.
 
 # %% tags=["proof-equation_12"]
 left_out = [sp.expand(unrolled(t, alpha, 1, x_0) - printed(t, alpha, 1)) for t in range(1, 7)]
 assert left_out == [sp.expand((alpha * gamma * A) ** t * x_0) for t in range(1, 7)], (
     "step 3: what is left out is the start's part"
 )
+layer_too = [sp.expand(unrolled(t, 1, xi, x_0) - printed(t, 1, xi)) for t in range(1, 7)]
+assert layer_too == [sp.expand((gamma * A) ** t * x_0) for t in range(1, 7)], "step 3: in the layer too"
 print("left out at t = 3:", left_out[2])
 
 # %% [markdown]
@@ -190,7 +195,7 @@ with show.fails("step 2"):
 # ### Why no multiplication by $A$?
 #
 # In coordinates that suit it, a rotation is made of rotations of the plane, one for each pair of coordinates (section
-# 3). The paper's Eq. 19 says that turning all pairs costs two products a number:
+# 3). The paper's Eq. 19 says that turning all pairs costs two multiplications for each number of $x$:
 # $\Theta x = x \odot \cos + (-x_2, x_1, -x_4, x_3, \dots) \odot \sin$, where $\odot$ multiplies entry by entry.
 #
 # **Step 1.** This is $\Theta x$, for three pairs, free angles and a free $x$.
@@ -205,7 +210,7 @@ assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1: Eq. 19 turns x b
 print("first pair:", cheap[0], "and", cheap[1])
 
 # %% [markdown]
-# *Break it:* without the minus signs.
+# *Break it:* leave the minus signs out.
 
 # %% tags=["proof-equation_19"]
 with show.fails("step 1"):
@@ -217,10 +222,10 @@ with show.fails("step 1"):
 
 
 # %% [markdown]
-# **Exercise 1** ★★ *(10 min, 4 points: which angle belongs to which coordinate)* **Find the bug.** Ten lines run one
-# head by Eq. 19; `theta` has an angle for each pair of coordinates, `B` is (n, D) and `u` is (T, D). They are right
-# for heads of width 2, and for every head whose angles are equal. Otherwise the length of the state changes even at
-# $\gamma = 1$. One line is wrong: mend it. (Pairs are neighbours, as in Eq. 19.)
+# **Exercise 1** ★★ *(10 min, 4 points: which angle belongs to which coordinate)* **Find the bug.** The function
+# below runs one head by Eq. 19; `theta` has an angle for each pair of coordinates, `B` has the shape (n, D) and `u`
+# the shape (T, D). It is right for heads of width 2, and for every head whose angles are equal. For other heads the
+# length of the state changes even at $\gamma = 1$. One line is wrong: mend it. (Pairs are neighbours, as in Eq. 19.)
 
 # %%
 def states_with_a_bug(theta, gamma, xi, B, u):
@@ -271,10 +276,10 @@ check("04.1", my_states)
 
 # %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: the scan's operator for decay and turn)* **Code.** The parallel scan of
-# chapter 03 needs an operator that joins two steps. Write it before you read on. One pair of coordinates is one
-# complex number $z$ here, so that turning by $\theta$ is multiplying by $e^{\mathrm i\theta}$; `first` and `second`
-# are triples $(\gamma, \theta, z)$, the decay, the angle and the input of a step. Folding triples from the left must
-# give the state in the last place.
+# chapter 03 needs an operator that joins two steps. Write it before you read on. A pair of coordinates is written as
+# one complex number $z$, so that turning by $\theta$ is multiplying by $e^{\mathrm i\theta}$; `first` and `second`
+# are triples $(\gamma, \theta, z)$: the decay, the angle and the input of a step. If the triples of steps 1 to $t$
+# are joined one after the other from the left, the last entry of the result must be the state $x_t$.
 
 # %%
 my_operator = None  # exercise 2: a function of (first, second) that returns a triple
@@ -286,7 +291,7 @@ check("04.2", my_operator)
 #
 # <details><summary>Hint 1</summary>
 #
-# First turn and shrink by both, then add.
+# The first $z$ has one more step to go: turn and shrink it, then add the second $z$.
 #
 # </details>
 #
@@ -305,12 +310,12 @@ check("04.2", my_operator)
 # </details>
 
 # %% [markdown]
-# The parallel scan of chapter 03 then carries triples $(\gamma, \theta, z)$, $z$ a pair of numbers: the decay, the
-# angle and the sum so far. The paper's App. C gives the operator that joins two of them: decays multiply, angles add,
-# and no matrix is ever formed. (Here a pair is written as one complex number, for which turning by $\theta$ is
+# So the parallel scan of this layer carries triples $(\gamma, \theta, z)$: the decay, the angle, and a pair of
+# numbers $z$, the sum so far. The paper's App. C gives the operator that joins two of them: decays multiply, angles
+# add, and no matrix is ever formed. (Here a pair is written as one complex number, for which turning by $\theta$ is
 # multiplying by $e^{i\theta}$: section 7, step 1 of "Every LRU is a RotRNN".)
 #
-# **Step 1.** The operator is associative, so brackets may be set at will.
+# **Step 1.** The operator is associative, so brackets may be set as we like.
 #
 # **Step 2.** $(1, 0, 0)$ is neutral on both sides, so a string may be padded.
 #
@@ -338,8 +343,8 @@ print("two triples join to", join(a, b))
 
 
 # %% [markdown]
-# *Break it:* an operator that turns and shrinks the *new* number. Brackets still may be set at will, but what comes
-# out is not the state.
+# *Break it:* take an operator that turns and shrinks the *new* number instead of the old one. It is associative as
+# well, but what comes out is not the state.
 
 # %% tags=["proof-scan_operator"]
 def join_wrongly(first, second):
@@ -362,8 +367,8 @@ with show.fails("step 3"):
 # > **The paper, Lemma 1.** "Let $M \in \mathbb{R}^{N \times N}$, let $S = M - M^\top$ [...]. Then
 # > $A = \exp(S) \in SO(N)$."
 #
-# $SO(N)$ are the rotations: $A^\top A = I$ and $\det A = 1$. So a network may learn $M$ freely, and what it gets is
-# always a rotation.
+# $SO(N)$ is the set of rotations, the $N \times N$ matrices with $A^\top A = I$ and $\det A = 1$. So a network may
+# learn $M$ freely, and always gets a rotation.
 #
 # **Step 1.** $S^\top = -S$ for every $M$ (computed for free entries, $N = 4$). So $\exp(S)\exp(S)^\top =
 # \exp(S)\exp(-S)$, and multiplied out its terms of degree $k$ are $S^k$ times
@@ -402,8 +407,8 @@ for N in (2, 3, 4):
 # %% [markdown]
 # **Step 3.** $X = \exp(tS)$ changes at the rate $S\exp(tS)$, and $\exp(0) = I$. So $f(t) = \det\exp(tS)$ solves
 # $f' = \mathrm{Tr}(S)\,f$ with $f(0) = 1$, and the solution is $\exp(t\,\mathrm{Tr}\,S)$: hence $\det\exp(S) =
-# \exp(\mathrm{Tr}\,S)$ for *every* square matrix. As a test of the whole argument, for one matrix of whole numbers
-# with trace 5 the cell multiplies out both sides as power series in $t$, to the order 8.
+# \exp(\mathrm{Tr}\,S)$ for *every* square matrix. As a test of the whole argument the cell also multiplies out both sides as power series in $t$ up to $t^8$,
+# for one matrix of whole numbers with trace 5.
 
 # %% tags=["proof-lemma_1"]
 t, trace, f = sp.Symbol("t"), sp.Symbol("trace"), sp.Function("f")
@@ -432,7 +437,7 @@ assert worst < 1e-11, "step 5: rotations in floating point"
 print(f"det exp(S) = 1; in floating point all 50 are rotations to within 1e-11: {worst < 1e-11}")
 
 # %% [markdown]
-# **Break it.** With the identity added $S$ is no longer skew, and the determinant is $e^4$.
+# **Break it.** Add the identity: $S$ is no longer skew, its trace is 4, and the determinant is $e^4$.
 
 # %% tags=["proof-lemma_1"]
 with show.fails("step 1"):
@@ -444,8 +449,8 @@ with show.fails("step 4"):
     )
 
 # %% [markdown]
-# What is it good for? A rotation keeps every length, in every power. Other matrices need not, not even if their
-# largest eigenvalue is on the unit circle.
+# What is a rotation good for? It keeps every length, and so do all its powers. Other matrices need not, not even if
+# their largest eigenvalue is on the unit circle.
 
 # %%
 draw = np.random.default_rng(0)
@@ -474,8 +479,8 @@ show.table(
 # %% [markdown]
 # **Exercise 3** ★ *(5 min, 3 points: what rounding does to a norm that is kept)* **Predict.** Choose before you run.
 # $\cos 1$ and $\sin 1$ are rounded to bfloat16 (8 binary digits), and the rotation of the plane that they make is
-# applied 1,000 times, without further rounding. A vector of length 1: how long is it afterwards, to the nearest power
-# of ten?
+# applied 1,000 times, without further rounding. How long is a vector of length 1 afterwards, to the nearest power of
+# ten?
 
 # %%
 def rounded_rotation():
@@ -514,7 +519,8 @@ predict("04.3", rounded_rotation)
 
 # %% [markdown]
 # **Exercise 4** ★ *(5 min, 3 points: that a rotation has more than one logarithm)* **A proof step.** Which rotations
-# of the plane are $\exp(S)$ for more than one skew $S$? And why has no real $S$, skew or not, $\det\exp(S) = -1$?
+# of the plane are $\exp(S)$ for more than one skew $S$? And why is there no real matrix $S$, skew or not, with
+# $\det\exp(S) = -1$?
 
 # %% [markdown]
 # <!-- Exercise 04.4: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
@@ -595,9 +601,10 @@ with show.fails("step 1"):
 # > **Put right.** It *is* surjective: every rotation is $P\Theta P^\top$ with $\det P = 1$.
 #
 # **Exercise 5** ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** Let $A = P\Theta P^\top$
-# with $\det P = -1$. We look for a matrix $D$ with $DD = I$ and $\det D = -1$ for which $D\,R(\theta)\,D$ is again a
-# rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$, and $\det PD = 1$. Which $D$ does that, for
-# every $\theta$? Put two rows of numbers for `None` before you read step 1, which gives one answer.
+# with $\det P = -1$. For a head of width 2 we look for a matrix $D$ with $DD = I$ and $\det D = -1$ for which
+# $D\,R(\theta)\,D$ is again a rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$ with
+# $\det PD = 1$ (such a $D$ is always symmetric). Which $D$ does that, for every $\theta$? Put two rows of numbers in
+# place of `None` before you read step 1, which gives one answer.
 
 # %%
 my_D = None  # exercise 5: two rows of two numbers, for example [[1, 0], [0, 1]]
@@ -631,7 +638,8 @@ check("04.5", my_D)
 # </details>
 
 # %% [markdown]
-# **Step 1.** $D = \mathrm{diag}(-1, 1)$ does: a rotation seen in a mirror turns the other way (free $\theta$).
+# **Step 1.** $D = \mathrm{diag}(-1, 1)$ does it: a rotation seen in a mirror turns the other way (computed for a
+# free $\theta$).
 
 # %% tags=["proof-surjective"]
 theta, D = sp.Symbol("theta", real=True), sp.diag(-1, 1)
@@ -641,9 +649,10 @@ assert D * D == sp.eye(2) and D.det() == -1 and D * R(theta) * D == R(-theta), (
 print(D * R(theta) * D)
 
 # %% [markdown]
-# **Step 2.** So a $P$ of determinant $-1$ can be replaced by $PD$, if $\theta_1$ changes its sign; for odd $N$ there
-# is an axis, and there one may flip the last column of $P$ and leave $\Theta$ as it is. (Exactly, on one $P$ of
-# determinant $-1$ for $N = 4$ and for $N = 5$.)
+# **Step 2.** So change the sign of the first column of $P$ (multiply by a $D$ that is $\mathrm{diag}(-1, 1)$ on the
+# first pair and leaves the others alone), and the sign of $\theta_1$: $A$ stays the same, and the determinant of $P$
+# changes its sign. For odd $N$ there is an axis, and one may instead change the sign of the last column of $P$ and
+# leave $\Theta$ as it is. (Computed exactly on one $P$ of determinant $-1$ for $N = 4$ and on one for $N = 5$.)
 
 # %% tags=["proof-surjective"]
 turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # by fractions: p^2 + q^2 = r^2
@@ -661,9 +670,10 @@ for Theta, other, flip in (
 
 # %% [markdown]
 # **Step 3** (numerical, on samples). That every rotation is $P\Theta P^\top$ with *some* orthogonal $P$ is linear
-# algebra: in the real Schur form $P^\top A P$ of a rotation stand blocks of two, which are turns, and single numbers,
-# which are $-1$ or 1. Those that are $-1$ come in pairs, since $\det A = 1$, and a pair is a turn by 180°. So we put the
-# blocks first, then the $-1$, then the 1; and where $\det P = -1$ we do what step 2 says.
+# algebra: the real Schur form $P^\top A P$ of a rotation has blocks of size 2 along its diagonal, which are turns,
+# and single numbers, which are $-1$ or 1. Those that are $-1$ come in pairs, since $\det A = 1$, and a pair is a
+# turn by 180°. So we put the blocks first, then the $-1$, then the 1; and where $\det P = -1$ we do what step 2
+# says.
 
 # %% tags=["proof-surjective"]
 def Theta_of(theta, N):
@@ -717,7 +727,7 @@ assert worst < 1e-12, "step 4: exp(S) = A"
 print(f"exp(S) = A for all {len(rotations)} of them, to within 1e-12")
 
 # %% [markdown]
-# **Break it.** Flip the column of $P$ and keep the angle: that is another rotation.
+# **Break it.** Change the sign of the column of $P$ and keep the angle: what comes out is another rotation.
 
 # %% tags=["proof-surjective"]
 with show.fails("step 2"):
@@ -737,10 +747,11 @@ with show.fails("step 2"):
 #
 # **Step 1.** The equation above, for $k = 0$ to $5$, exactly on one example with $N = 4$.
 #
-# **Step 2.** $\mathrm{Tr}\,(P^\top B)^\top(P^\top B) = \mathrm{Tr}\,B^\top B$, so $\xi$ stays as well (on the same
-# $P$, for every $B$).
+# **Step 2.** $\mathrm{Tr}\,(P^\top B)^\top(P^\top B) = \mathrm{Tr}\,B^\top B$, so $\xi$ stays the same as well
+# (computed for the same $P$ and every $B$).
 #
-# **Step 3.** In heads of width 2 a $P$ of determinant 1 is not even in $A$, because rotations of the plane commute.
+# **Step 3.** In heads of width 2 a $P$ of determinant 1 drops out of $A$ itself, $P\Theta P^\top = \Theta$, because
+# rotations of the plane commute.
 
 # %% tags=["proof-absorb"]
 P = cayley(sp.randMatrix(4, min=-3, max=3, seed=3))
@@ -757,7 +768,7 @@ assert sp.expand(R(a) * R(b) - R(b) * R(a)) == sp.zeros(2, 2), "step 3: rotation
 print("C A^5 B =", (C * A**5 * B).evalf(4).tolist())
 
 # %% [markdown]
-# **Step 4** (numerical). The layer of the package with $P$, and one without: the same outputs.
+# **Step 4** (numerical). A layer of the package with $P$ and one without it have the same outputs.
 
 # %% tags=["proof-absorb"]
 torch.manual_seed(5)
@@ -800,9 +811,9 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* switch $P$ to *kept*: the spiral becomes a tangle, and the output does not move. Then put $\gamma$ at 0.999
-# and one angle at 120°: the pair goes through three directions, again and again, and hardly shrinks. Which outputs can
-# a head give with both angles 0?
+# *Try:* switch $P$ to *kept*: the spiral becomes a tangle, and the output does not change. Then set $\gamma$ to
+# 0.999 and one angle to 120°: the pair goes through three directions, again and again, and hardly shrinks. Which
+# outputs can a head give if both angles are 0?
 
 # %%
 turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
@@ -810,8 +821,8 @@ turning_widget
 
 # %% [markdown]
 # **Exercise 6** ★★ *(15 min, 4 points: how far P is redundant)* **A proof step.** A bidirectional layer shares $P$,
-# $\Theta$ and $B$ between its directions and has a $C$ for each. Show that $P$ can be absorbed here too. And in a
-# network that shares $P$ between two layers with different $B$?
+# $\Theta$ and $B$ between its two directions and has a $C$ for each. Show that $P$ can be absorbed here too. Can it
+# also be absorbed in a network that shares $P$ between two layers with different $B$?
 
 # %% [markdown]
 # <!-- Exercise 04.6: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
@@ -906,8 +917,8 @@ print("the mean of the second part:", mean(driven, x, u))
 # that $c$ comes out. Do this line yourself before you read on.
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 2 points: to put numbers into a printed lemma)* This line is yours: Lemma 3 as printed,
-# with $c = 4$. Let $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$?
+# **Exercise 7** ★ *(5 min, 2 points: to put numbers into a printed lemma)* Take Lemma 3 as printed, with $c = 4$ and
+# $\mathbb{E}\|x_1\|^2 = 4$. What is $\mathbb{E}\|x_2\|^2$, by steps 1 to 3?
 
 # %%
 my_second_norm = None  # exercise 7: a number
@@ -918,7 +929,7 @@ check("04.7", my_second_norm)
 #
 # <details><summary>Hint</summary>
 #
-# Put $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$ into the last line of the lemma as printed.
+# Put the printed $\alpha$ into the equation of step 3, with $c = 4$ and $\mathbb{E}\|x_1\|^2 = 4$.
 #
 # </details>
 #
@@ -943,9 +954,10 @@ with show.fails("the last line of the paper's proof"):
     assert value == c, "the last line of the paper's proof: E||x_t||^2 = c"
 
 # %% [markdown]
-# **Step 5.** And in the long run? The recurrence of step 3 multiplies $\mathbb{E}\|x\|^2$ by $\alpha^2\gamma^2$ at
-# every step and adds $\alpha^2\,\mathrm{Tr}$. Where the factor is below 1, it tends to the value that it leaves as it
-# is: $\mathrm{Tr} / (\mathrm{Tr} + (c - 1)\gamma^2)$, and this is $c$ for $c = 1$ only.
+# **Step 5.** What happens in the long run? The recurrence of step 3 multiplies $\mathbb{E}\|x\|^2$ by
+# $\alpha^2\gamma^2$ at every step and adds $\alpha^2\,\mathrm{Tr}$. The factor is below 1 if
+# $\mathrm{Tr} > (1 - c)\gamma^2$, for instance for every $c \ge 1$. Then the norm tends to the value that the
+# recurrence leaves as it is: $\mathrm{Tr} / (\mathrm{Tr} + (c - 1)\gamma^2)$, and this is $c$ for $c = 1$ only.
 
 # %% tags=["proof-lemma_3"]
 s = sp.Symbol("s", positive=True)
@@ -990,7 +1002,7 @@ assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], "step 2: n
 print("alpha^2 =", right)
 
 # %% [markdown]
-# *Break it:* with the printed $\alpha$.
+# *Break it:* take the printed $\alpha$.
 
 # %% tags=["proof-lemma_3_repaired"]
 with show.fails("step 1"):
@@ -1001,11 +1013,11 @@ with show.fails("step 1"):
 # %% [markdown]
 # ### Eq. 11 inherits the error
 #
-# As $\alpha$ is applied again at every step (Eq. 10), the paper sets it to 1 and scales $B$ alone, with
-# $\xi^2\,\mathrm{Tr}\, B^\top B = 1 - c\gamma^2$ (Eq. 11). Now $\mathbb{E}\|x_t\|^2 =
-# \gamma^2\,\mathbb{E}\|x_{t-1}\|^2 + \xi^2\,\mathrm{Tr}\,B^\top B$.
+# Because $\alpha$ is applied again at every step (Eq. 10), the paper sets it to 1 and scales $B$ alone, by a factor
+# $\xi$ with $\xi^2\,\mathrm{Tr}\, B^\top B = 1 - c\gamma^2$ (Eq. 11). Now
+# $\mathbb{E}\|x_t\|^2 = \gamma^2\,\mathbb{E}\|x_{t-1}\|^2 + \xi^2\,\mathrm{Tr}\,B^\top B$.
 #
-# **Step 1.** Eq. 11 is the printed $\alpha$ set to 1.
+# **Step 1.** Eq. 11 says that the printed $\alpha$ is 1, with $\xi B$ for $B$.
 #
 # **Step 2.** With it the norm tends to $c + \frac{1 - c}{1 - \gamma^2}$, which is $c$ for $c = 1$ only.
 #
@@ -1028,7 +1040,7 @@ assert sp.simplify(limit - c) == 0, "step 4: the norm tends to c"
 print("1 - c gamma^2 at c = 2, gamma = 0.9:", example)
 
 # %% [markdown]
-# *Break it:* step 4 with what is printed.
+# *Break it:* do step 4 with what is printed.
 
 # %% tags=["proof-equation_11"]
 with show.fails("step 4"):
@@ -1036,8 +1048,8 @@ with show.fails("step 4"):
     assert sp.simplify(limit - c) == 0, "step 4: as printed, the norm tends to another value"
 
 # %% [markdown]
-# Experiments in the paper have $c = 1$, where both agree. Here is $c = 2$, run: 2,000 sequences of white input, one
-# head, $\gamma = 0.5$.
+# The experiments in the paper have $c = 1$, where both agree. The next cell runs one head with $\gamma = 0.5$, also
+# for $c = 2$, on 2,000 sequences of white input (independent numbers of mean 0 and variance 1).
 
 # %%
 torch.manual_seed(4)
@@ -1092,9 +1104,10 @@ print("s_t =", formula)
 
 
 # %% [markdown]
-# **Step 3** (one layer, exactly). Without the recurrence, from the covariance itself: $X_t = \gamma^2 A X_{t-1}
-# A^\top + \xi^2 BB^\top$, and $\mathbb{E}\|x_t\|^2$ is its trace. A layer of width 4 in fractions, $\gamma = 9/10$,
-# $c = 2$, for 12 steps, from $x_0 = 0$, from an $x_0$ of length $\sqrt c$, and from a larger one.
+# **Step 3** (one layer, exactly). Now without the recurrence of the norm, from the covariance
+# $X_t = \mathbb{E}\,x_tx_t^\top$ itself: $X_t = \gamma^2 A X_{t-1} A^\top + \xi^2 BB^\top$, and
+# $\mathbb{E}\|x_t\|^2$ is its trace. A layer of width 4 in fractions, $\gamma = 9/10$, $c = 2$, for 12 steps, from
+# $x_0 = 0$, from an $x_0$ of length $\sqrt c$, and from a larger one.
 
 # %% tags=["proof-norm"]
 def norms(A, B, rate, drives, X):
@@ -1128,7 +1141,8 @@ with show.fails("step 3"):
     assert norms(A, B, rate, [rate**2 * drive] * 12, X) == claimed, "step 3: gamma before both"
 
 # %% [markdown]
-# From $x_0 = 0$, as in the paper's own listing (App. C), it climbs: $c\,(1 - \gamma^{2t})$.
+# From $x_0 = 0$, as in the paper's own listing (App. C), the norm climbs:
+# $\mathbb{E}\|x_t\|^2 = c\,(1 - \gamma^{2t})$.
 #
 # **Step 4.** It grows at *every* step, by $c\,\gamma^{2t}(1 - \gamma^2) > 0$: the norm is constant nowhere.
 #
@@ -1147,7 +1161,7 @@ for nines in (2, 3, 4):
     print(f"γ = {p / q}: 95 % of the limit at step {late:,}")
 
 # %% [markdown]
-# Sequences of Path-X have 16,384 steps.
+# For comparison, the longest sequences of the paper, those of Path-X, have 16,384 steps.
 #
 # **Step 6.** The squared norms of $h$ heads add up, so with $c = 1$ that of all of them tends to $h$, which means a
 # length of about $\sqrt h$: 5.66 for the paper's 32 heads. (Of *about* that: the mean length itself is smaller than
@@ -1180,7 +1194,7 @@ assert reached == [0] + [aim] * 12, "step 8: constant from the first step on"
 print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 
 # %% [markdown]
-# *Break it:* the first input as the others.
+# *Break it:* let the first input count as much as the others.
 
 # %% tags=["proof-norm"]
 with show.fails("step 8"):
@@ -1215,8 +1229,8 @@ for kind, u in kinds.items():
 
 # %% [markdown]
 # **Exercise 8** ★★ *(10 min, 4 points: a constant norm with a decay that depends on time)* Let the decay depend on
-# time, $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. Which
-# $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
+# time, $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. The
+# $A_t$ are rotations. Which $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
 
 # %%
 # exercise 8: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
@@ -1243,9 +1257,10 @@ check("04.8", my_scales)
 # %% [markdown]
 # ### A picture to play with
 #
-# One rotation pair, $c = 1$. ρ is the *colour* of the input: how much an input is correlated with the next one
-# ($\mathbb{E}\,u_t u_s^\top = \rho^{|t-s|} I$); at $\rho = 0$ it is white. So the controls take away the hypotheses of
-# Lemma 3 one by one, and the sentence below the picture says which step of the proof goes first.
+# The picture shows one pair of coordinates, with $c = 1$. ρ is the *colour* of the input: how much an input is
+# correlated with the next one ($\mathbb{E}\,u_t u_s^\top = \rho^{|t-s|} I$); at $\rho = 0$ it is white. So with the
+# controls you take away the hypotheses of Lemma 3 one by one, and the sentence below the picture says which step of
+# the proof fails first.
 
 # %%
 show.figure(
@@ -1258,8 +1273,8 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* $x_0$ *unit* or *scaled first step*: the line is flat at last. Then give the input a colour, ρ = 0.9: which
-# angle makes the state large, which makes it small? And what does θ do at ρ = 0?
+# *Try:* choose $x_0$ *unit* or *scaled first step*: now the line is flat. Then give the input a colour, ρ = 0.9:
+# which angle makes the state large, and which makes it small? And what does θ do at ρ = 0?
 
 # %%
 norm_widget = explore(ch04.norm_climb, **ch04.CLIMB_WIDGET)
@@ -1269,7 +1284,7 @@ norm_widget
 # **Exercise 9** ★ *(5 min, 3 points: what a straight line on two logarithmic axes says)* **Read a picture.** Look at
 # the still picture of this section, $\gamma = 0.99$ and $x_0 = 0$. Both axes are logarithmic, and the formula begins
 # as a straight line: like which power of $t$ does $\mathbb{E}\|x_t\|^2$ grow there? And at about which step does it
-# pass one half? (Within 20 percent.)
+# pass one half? (20 percent off will do.)
 
 # %%
 my_reading = None  # exercise 9: two numbers, the power and the step
@@ -1304,16 +1319,16 @@ check("04.9", my_reading)
 # The paper says that white input is an assumption, "which we hope to be able to overcome in future work". What happens
 # without it can be worked out.
 #
-# > **Theorem.** For a pair of angle $\theta$ and stationary input of colour $\rho$, $|\rho| \le 1$, with
+# > **Theorem.** For a pair that turns by $\theta$ and stationary input of colour $\rho$, $|\rho| \le 1$, with
 # > $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$, the norm tends to
 # > $$c\;\frac{1 - \gamma^2\rho^2}{1 - 2\gamma\rho\cos\theta + \gamma^2\rho^2}.$$
 #
-# This is a resonance: inputs that repeat themselves add up where the state turns slowly, and cancel where it turns
-# fast.
+# This is a resonance: inputs that resemble the one before add up where the state turns slowly, and cancel where it
+# turns fast.
 #
-# **Step 1.** Of $B$ only the trace counts: $\mathrm{Tr}\,B^\top R(a)B = \cos a\;\mathrm{Tr}\,B^\top B$ (free $a$ and
-# $B$). So the input that came $k$ steps ago adds $\gamma^k\rho^k\cos k\theta = \mathrm{Re}\,m^k$ to the correlation
-# with the present one, where $m = \gamma\rho e^{i\theta}$.
+# **Step 1.** Of $B$ only the trace of $B^\top B$ counts: $\mathrm{Tr}\,B^\top R(a)B = \cos a\;\mathrm{Tr}\,B^\top B$
+# (free $a$ and $B$). So the input that came $k$ steps ago adds $\gamma^k\rho^k\cos k\theta = \mathrm{Re}\,m^k$ to
+# the correlation with the present one, where $m = \gamma\rho e^{i\theta}$.
 #
 # **Step 2** (one layer, exactly). So with $c = 1$ and $q_t = 1 + m + \dots + m^{t-1}$ the norm obeys
 # $s_t = \gamma^2 s_{t-1} + (1 - \gamma^2)(1 + 2\,\mathrm{Re}\,m\,q_{t-1})$. The cell compares this with the covariance
@@ -1386,7 +1401,7 @@ for t in range(60):
 print(f"E||x||^2 at t = 60: {squares.mean():.2f} in runs, {s:.2f} derived; white input has 1.00")
 
 # %% [markdown]
-# *Break it:* take the input for white ($m = 0$).
+# *Break it:* treat the input as if it were white ($m = 0$).
 
 # %% tags=["proof-colour"]
 with show.fails("step 5"):
@@ -1396,8 +1411,8 @@ with show.fails("step 5"):
 
 # %% [markdown]
 # **Exercise 10** ★ *(5 min, 3 points: to predict what correlated input does to a rotating state)* **Predict.** Before
-# you look at the table below: $\gamma = \rho = 0.99$ and $\theta = 90°$. Is the long-run norm above or below 1, and
-# by which factor about? Within 10 percent will do.
+# you look at the table below: $\gamma = \rho = 0.99$ and $\theta = 90°$. What is the long-run $\mathbb{E}\|x\|^2$
+# for $c = 1$, where white input has 1? (10 percent off will do.)
 
 # %%
 my_prediction = None  # exercise 10: the long-run E||x||^2
@@ -1446,17 +1461,19 @@ show.table(
 # ### How far can it go?
 #
 # > **Theorem.** For *any* stationary input of covariance $I$ the long-run $\mathbb{E}\|x\|^2$ of a pair lies between
-# > $\frac{1-\gamma}{1+\gamma}$ and $\frac{1+\gamma}{1-\gamma}$ times $c$. With two channels, an input of a single
-# > frequency reaches an end where $BB^\top$ is a multiple of $I$, or where $\theta$ is 0 or 180°; otherwise none does.
+# > $\frac{1-\gamma}{1+\gamma}$ and $\frac{1+\gamma}{1-\gamma}$ times $c$. With two input channels both ends are
+# > reached, by inputs of a single frequency, if $BB^\top$ is a multiple of $I$ or $\theta$ is 0 or 180°; otherwise
+# > no input of a single frequency reaches an end.
 #
-# *Proof.* Read the pair as one complex number. A stationary input is a mixture of frequencies $\omega$, and its share
-# of frequency $\omega$, $b\,e^{i\omega t}$ with $b$ complex, leads to $b\,e^{i\omega t}/(1 - \gamma
-# e^{i(\theta - \omega)})$. The shares' squares add up to $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$, so the
-# norm is a mean of $c\,\frac{1 - \gamma^2}{|1 - \gamma e^{i(\theta-\omega)}|^2}$ over the frequencies.
+# *Proof.* Read the pair as one complex number, and call $\xi Bu_t$, read the same way, the *drive*. A stationary
+# drive is a mixture of frequencies $\omega$. Its part of frequency $\omega$, $b\,e^{i\omega t}$ with $b$ complex,
+# adds $b\,e^{i\omega t}/(1 - \gamma e^{i(\theta - \omega)})$ to the state. The mean squares of all parts $b$ add up
+# to $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$, so the long-run $\mathbb{E}\|x\|^2$ is a weighted mean of
+# $c\,\frac{1 - \gamma^2}{|1 - \gamma e^{i(\theta-\omega)}|^2}$ over the frequencies.
 #
 # **Step 1.** That number is $c\,f$ with $f = \frac{1 - \gamma^2}{1 - 2\gamma\cos\varphi + \gamma^2}$, $\varphi =
-# \theta - \omega$. It rises with $\cos\varphi$, and at $\cos\varphi = \mp 1$ it is $\frac{1 \mp \gamma}{1 \pm
-# \gamma}$. A mean lies between the ends.
+# \theta - \omega$. It rises with $\cos\varphi$; at $\cos\varphi = -1$ it is $\frac{1 - \gamma}{1 +
+# \gamma}$, and at $\cos\varphi = 1$ it is $\frac{1 + \gamma}{1 - \gamma}$. A mean lies between these ends.
 
 # %% tags=["proof-range"]
 gamma, phi, cosine = sp.symbols("gamma phi cosine", real=True)
@@ -1473,13 +1490,14 @@ print(f"at γ = 0.999: from {ends[0].subs(gamma, 0.999):.4f} to {ends[1].subs(ga
 
 # %% [markdown]
 # **Step 2.** To reach the upper end, the whole drive $\beta\cdot u_t$ ($\beta = $ the first row of $B$ plus $i$ times
-# the second) must have the frequency $\theta$. The input is *real*; so with $\omega$ it has $-\omega$ too, and the
-# question is how the drive divides between the two. An input of covariance $I$ and a single frequency is, for two
-# channels, $\sqrt 2\,(\cos(\omega t + \varphi), \pm\sin(\omega t + \varphi))$ with a random phase $\varphi$, or a mean
-# of the two signs. Its drive has the shares $\frac12 \pm \frac{\det B}{\mathrm{Tr}\,BB^\top}$ at $\omega$ and
-# $-\omega$. One of them is 0 only if $BB^\top$ is a multiple of $I$: $\mathrm{Tr}\,BB^\top \mp 2\det B = (b_{11} \mp
-# b_{22})^2 + (b_{12} \pm b_{21})^2$. At $\theta = 0$ or 180° it does not matter, since $\cos(\theta - \omega) =
-# \cos(\theta + \omega)$ there.
+# the second) must have the frequency $\theta$. (For the lower end the frequency must be $\theta + 180°$; the
+# argument is the same.) The input is *real*, so with $\omega$ it has $-\omega$ too, and the question is how the
+# drive divides between the two. An input of covariance $I$ and a single frequency is, for two channels,
+# $\sqrt 2\,(\cos(\omega t + \varphi), \pm\sin(\omega t + \varphi))$ with a random phase $\varphi$, or a mean of the
+# two signs. Its drive has the shares $\frac12 \pm \frac{\det B}{\mathrm{Tr}\,BB^\top}$ at $\omega$ and $-\omega$.
+# One of them is 0 only if $BB^\top$ is a multiple of $I$:
+# $\mathrm{Tr}\,BB^\top \mp 2\det B = (b_{11} \mp b_{22})^2 + (b_{12} \pm b_{21})^2$. At $\theta = 0$ or 180° it does
+# not matter, since $\cos(\theta - \omega) = \cos(\theta + \omega)$ there.
 
 # %% tags=["proof-range"]
 b11, b12, b21, b22 = sp.symbols("b11 b12 b21 b22", real=True)
@@ -1522,7 +1540,7 @@ assert np.allclose(half, narrower), "step 3: one row"
 print(f"B = I: {one[0]:.4f} to {one[1]:,.1f}; B of one row: {half[0]:.4f} to {half[1]:,.1f}")
 
 # %% [markdown]
-# *Break it:* that both ends are reached whatever $B$ is.
+# *Break it:* claim that both ends are reached whatever $B$ is.
 
 # %% tags=["proof-range"]
 with show.fails("step 3"):
@@ -1530,8 +1548,9 @@ with show.fails("step 3"):
 
 # %% [markdown]
 # **Exercise 11** ★★ *(10 min, 4 points: that the norm's theorem needs white input)* **Break the hypothesis.** A head
-# has $\gamma = 0.99$, $\theta = 0.7$ and $B = I$. Give inputs of length $\sqrt 2$ (so their squared length is that of
-# white input in two dimensions) that bring $\|x_t\|^2$ above 190.
+# of width 2 has $\gamma = 0.99$, $\theta = 0.7$ and $B = I$, and $\xi$ as for white input and $c = 1$. Give inputs
+# of length $\sqrt 2$ (the squared length that white input in two dimensions has on average) that bring $\|x_t\|^2$
+# above 190.
 
 # %%
 my_input = None  # exercise 11: a function of t = 0, 1, 2, ... that returns two numbers
@@ -1557,10 +1576,10 @@ check("04.11", my_input)
 # %% [markdown]
 # ### Tokens
 #
-# What a first layer *really* reads in our tasks are tokens. As one-hot vectors they are not white even when drawn
-# independently: they have a mean, which drives the state like a constant input, and their scatter has another size.
-# Let token $v$ have probability $p_v$ and column $b_v$ of $B$, $b = \sum_v p_vb_v$ be the mean column, and
-# $\sigma^2 = \sum_v p_v\|b_v - b\|^2$ the scatter. With $l = \gamma e^{i\theta}$, from $x_0 = 0$,
+# In our tasks a first layer reads tokens. As one-hot vectors they are not white, even when they are drawn
+# independently: they have a mean, which drives the state like a constant input, and their variance is not 1. Let
+# token $v$ have the probability $p_v$ and the column $b_v$ of $B$; let $b = \sum_v p_vb_v$ be the mean column and
+# $\sigma^2 = \sum_v p_v\|b_v - b\|^2$ the *scatter*. With $l = \gamma e^{i\theta}$, from $x_0 = 0$,
 #
 # $$\mathbb{E}\|x_t\|^2 = \xi^2\left(\sigma^2\,\frac{1 - \gamma^{2t}}{1 - \gamma^2} + \|b\|^2\,\frac{|1 - l^t|^2}{|1 -
 # l|^2}\right).$$
@@ -1591,14 +1610,15 @@ for T in range(1, 6):
 print(f"after 5 tokens: {float(noise):.3f} from the scatter, {float(constant):.3f} from the mean")
 
 # %% [markdown]
-# **Step 2.** For $V$ tokens that are equally likely, $\mathbb{E}\,uu^\top = \frac1V I$ and not $I$: the first step has
-# $1/V$ of the size that is meant (for free $B$, $V = 4$).
+# **Step 2.** For $V$ tokens that are equally likely, $\mathbb{E}\,uu^\top = \frac1V I$ and not $I$: after the first
+# step the norm is $1/V$ of what the lemma assumes (for free $B$, $V = 4$).
 #
 # **Step 3.** In the long run the mean takes over where $\theta$ is small: with two tokens, $B = I$, $\gamma = 0.99$
 # and the paper's $\xi$, the norm tends to 50.0 at $\theta = 0$ and to 0.251 at $\theta = 180°$. The paper says 1.
 #
-# **Step 4** (on the layer of step 1, exactly). Put right: with $b_v - b$ for $b_v$ and $\xi^2\sigma^2 = 1 - \gamma^2$
-# the norm is $1 - \gamma^{2t}$, as for white input. (In the network of section 1 a batch norm does a part of this.)
+# **Step 4** (on the layer of step 1, exactly). This can be put right: with $b_v - b$ for $b_v$ and
+# $\xi^2\sigma^2 = 1 - \gamma^2$ the norm is $1 - \gamma^{2t}$, as for white input. (In the network of section 1 a
+# batch norm does a part of this.)
 
 # %% tags=["proof-tokens"]
 free = sp.Matrix(2, 4, sp.symbols("b1:9"))
@@ -1616,7 +1636,7 @@ for T in range(1, 6):
 print(f"B = I, two tokens: {slow:.1f} at θ = 0, {fast:.3f} at θ = 180°")
 
 # %% [markdown]
-# *Break it:* take tokens for white noise, that is, forget the mean.
+# *Break it:* treat the tokens as white noise, that is, leave out the mean.
 
 # %% tags=["proof-tokens"]
 with show.fails("step 1"):
@@ -1627,8 +1647,8 @@ with show.fails("step 1"):
 #
 # ### Equation 14
 #
-# The paper derives the norm of the LRU, $\tilde x_t = \Lambda \tilde x_{t-1} + \tilde B u_t$, whose modes $\lambda_k$
-# are complex numbers, to compare:
+# For comparison the paper derives the norm of the LRU, $\tilde x_t = \Lambda \tilde x_{t-1} + \tilde B u_t$, where
+# $\Lambda$ is diagonal with complex numbers $\lambda_k$, the *modes*:
 #
 # > $\mathbb{E}[\|x_t\|^2] = \sum_{i=1}^t \sum_k b_k |\lambda_k|^{2i} \to \sum_k b_k \frac{1}{1 - |\lambda_k|^2}$
 #
@@ -1646,7 +1666,8 @@ print("x_3 =", sum(L**i * u[3 - i] for i in range(3)))
 
 # %% [markdown]
 # **Step 2** (one LRU of three modes, exactly). So the sum runs from $i = 0$ to $t - 1$, and that is the trace of the
-# covariance, for $t$ up to 6. The printed sum, from $i = 1$ to $t$, has a factor $|\lambda_k|^2$ too many in every mode.
+# covariance, for $t$ up to 6. The printed sum, from $i = 1$ to $t$, has one factor $|\lambda_k|^2$ too many in every
+# mode.
 
 # %% tags=["proof-equation_14"]
 modes = [sp.Rational(9, 10), (3 + 4 * sp.I) / 10, sp.Rational(7, 50) * (4 - 3 * sp.I)]
@@ -1672,9 +1693,9 @@ assert from_1 == lacking, "step 2: as printed"
 print(f"at t = 6: {float(from_0[6]):.3f}; the printed sum has {float(from_1[6]):.3f}")
 
 # %% [markdown]
-# **Step 3.** $(1 - r)\sum_{i=j}^{t+j-1} r^i = r^j(1 - r^t)$; so the right sum has the limit $\sum_k b_k/(1 -
-# |\lambda_k|^2)$, which is the printed one, and the printed sum has another. So the paper's conclusion, to multiply row
-# $k$ by $\sqrt{1 - |\lambda_k|^2}$, stands.
+# **Step 3.** $(1 - r)\sum_{i=j}^{t+j-1} r^i = r^j(1 - r^t)$; so the sum from 0 tends to
+# $\sum_k b_k/(1 - |\lambda_k|^2)$, the limit that the paper prints, and the printed sum tends to another one. The
+# paper's conclusion, to multiply row $k$ by $\sqrt{1 - |\lambda_k|^2}$, stands.
 #
 # **Step 4** (on the LRU of step 2). With it the norm is $\sum_k b_k(1 - |\lambda_k|^{2t})$: the climb of section 5.
 
@@ -1690,7 +1711,7 @@ assert norms(scaled, 6) == climb, "step 4: the climb of section 5"
 print("normalised, t = 1 to 6:", *(f"{float(s):.2f}" for s in climb[1:]), "of", sum(sizes))
 
 # %% [markdown]
-# *Break it:* the sum as printed.
+# *Break it:* take the sum as printed.
 
 # %% tags=["proof-equation_14"]
 with show.fails("step 2"):
@@ -1703,7 +1724,7 @@ with show.fails("step 2"):
 # > complex-conjugate pairs. [...] up to normalisation, this is algebraically equivalent to the multi-head RotRNN with
 # > [...] $\mathcal{D}_h = 2$. [...] this exact special case of the LRU is unlikely to occur naturally".
 #
-# No special case is needed. The LRU reads out $y = \mathrm{Re}(\tilde C \tilde x)$, and that is all one needs.
+# No special case is needed, only that the LRU reads out a real part, $y = \mathrm{Re}(\tilde C \tilde x)$.
 #
 # > **Theorem.** Every LRU of $N$ modes (with $0 < |\lambda_k| < 1$) is a RotRNN with $N$ heads of width 2,
 # > normalisation included.
@@ -1728,11 +1749,12 @@ assert sp.expand(v * p - w * q - sp.re(sp.expand(c * x))) == 0, (
 print("Re(c x) =", sp.re(sp.expand(c * x)))
 
 # %% [markdown]
-# **Step 3.** $\xi$ and the LRU's own normaliser are *one number for each mode*; divide $C$ by the one and multiply by
-# the other. $\blacksquare$ (The cell computes a random LRU of 7 modes and its 7 heads, each with the paper's own
-# $\xi$, in floating point: the same outputs.)
+# **Step 3.** The head's $\xi$ and the LRU's own normaliser are *one number for each mode*: divide the mode's columns
+# of $C$ by $\xi$ and multiply them by the normaliser. $\blacksquare$ (The cell computes a random LRU of 7 modes and
+# its 7 heads, each with the paper's own $\xi$, in floating point: the same outputs.)
 #
-# **Step 4** (the same LRU). No eigenvalue of it is the conjugate of another one, or of itself.
+# **Step 4** (the same LRU). None of its eigenvalues is the conjugate of another one or of itself, so it is not the
+# paper's special case.
 
 # %% tags=["proof-lru"]
 draw = np.random.default_rng(0)
@@ -1773,13 +1795,13 @@ with torch.no_grad():
 print(f"an LRU of the package, and lru_as_rotrnn of it, say the same: {same}")
 
 # %% [markdown]
-# The paper's version even lacks a hypothesis.
+# The paper's own version, on the other hand, lacks a hypothesis.
 #
-# **Step 1** (a counterexample, exactly). With conjugate *eigenvalues* alone its matrices $\tilde B$, $\tilde C$ are
-# not real: the kernel $\tilde C\Lambda^k\tilde B$ is not.
+# **Step 1** (a counterexample, exactly). If only the *eigenvalues* come in conjugate pairs, the kernel
+# $\tilde C\Lambda^k\tilde B$ need not be real, as that of a RotRNN is.
 #
-# **Step 2** (the same eigenvalues, $k$ up to 5, free entries). Their rows and columns must be conjugate too: then
-# every term of the kernel comes with its conjugate, and it is real.
+# **Step 2** (the same eigenvalues, $k$ up to 5, free entries). The rows of $\tilde B$ and the columns of $\tilde C$
+# must be conjugate too: then every term of the kernel comes with its conjugate, and the kernel is real.
 
 # %% tags=["proof-conjugate"]
 mode = (3 + 4 * sp.I) / 10
@@ -1824,14 +1846,14 @@ assert count == 12 and np.allclose(lru, kernel, atol=1e-11), "step 2: 12 modes w
 print(f"4 heads of width 6 and {count} modes: one kernel, to within 1e-11")
 
 # %% [markdown]
-# The tie is a restriction. Let $x^4 + a x^3 + b x^2 + d x + e$ have the eigenvalues of $\gamma A$ as its roots; the
-# output after an impulse obeys the recurrence with these coefficients.
+# The tie is a true restriction. Let $x^4 + a x^3 + b x^2 + d x + e$ have the eigenvalues of $\gamma A$ as its roots;
+# the output after an impulse obeys the recurrence with these coefficients.
 #
 # **Step 3.** A head of width 4 has $d^2 = a^2e$, whatever its $\gamma$ and its two angles are.
 #
-# **Step 4** (a counterexample, exactly). An LRU of two modes with moduli $\frac12$ and $\frac9{10}$: its kernel obeys
-# exactly one recurrence of four terms, and that has $d^2 \ne a^2 e$. So no head of width 4 has this kernel.
-# $\blacksquare$
+# **Step 4** (a counterexample, exactly). An LRU of two modes with moduli $\frac12$ and $\frac9{10}$: its kernel
+# obeys exactly one recurrence $K_{k+4} + aK_{k+3} + bK_{k+2} + dK_{k+1} + eK_k = 0$, and that has $d^2 \ne a^2 e$.
+# So no head of width 4 has this kernel. $\blacksquare$
 
 # %% tags=["proof-wider"]
 x, gamma, s, t = sp.symbols("x gamma s t")  # s and t are the cosines of the two angles
@@ -1873,8 +1895,8 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* $n = 2$, where nothing is tied; ListOps, where all angles lie below 1.8°, so that at the
-# start a mode is little more than a fading average; Path-X, where all lie at the rim.
+# *Try:* $n = 2$, where nothing is tied; then ListOps, where all angles lie below 1.8°, so that at the start a mode
+# is little more than a fading average; then Path-X, where all eigenvalues lie near the rim.
 
 # %%
 discs_widget = explore(ch04.discs, **ch04.DISCS_WIDGET)
@@ -1985,8 +2007,8 @@ print(
 # %% [markdown]
 # ### Across layers: the contrast is there at the start
 #
-# How much do the layers differ? Divide the largest of the norms by the smallest. 1 would be no difference. Networks of
-# eight layers, as the paper's, we have looked at before training only.
+# How much do the layers differ? Divide the largest of the norms by the smallest. 1 would be no difference. Networks
+# of eight layers, like the paper's, we have only looked at before training.
 
 # %% tags=["hide-input"]
 fig3 = tables.rotrnn_fig3
@@ -2028,8 +2050,9 @@ print("at the end all four kinds spread by a factor of 1.3 to 1.7: "
 
 # %% [markdown]
 # So the paper's contrast is there *at the start*: with heads of 8 the norms of the layers lie close together, and
-# those of the LRU do not. But it is not RotRNN against LRU: RotRNN with heads of 2 spreads as much as the LRU does. It
-# is the head size. The same, live, on fresh networks that nobody has trained:
+# those of the LRU do not. But it is no contrast between RotRNN and LRU: a RotRNN with heads of 2 spreads about as
+# much as the LRU does. The head size makes the difference. Here is the same, live, on fresh networks that nobody has
+# trained:
 
 # %% tags=["nbval-ignore-output"]
 fresh = {}
@@ -2055,22 +2078,23 @@ print(
 # %% [markdown]
 # ### Through training: nothing is constant
 #
-# At the end of training the contrast is gone: RotRNN's norms have moved too, and differ between layers as the others
-# do. Why, if the norm is normalised at every step? Because the theorem is about *white* input, and the inputs are not
-# white in two ways.
+# At the end of training the contrast is gone: RotRNN's norms have moved too, and differ between layers as much as
+# the others'. Why, if the norm is normalised at every step? Because the theorem is about *white* input, and the
+# inputs are not white in two ways.
 #
-# **In time.** The last column of the table: in the first layer an input is hardly correlated with the next one, but
-# what a layer keeps is what the next layer reads, so deeper layers have coloured inputs, and with angles below 1.8°
-# that makes states large (section 6).
+# **In time.** See the last column of the first table of this section: in the first layer an input is hardly
+# correlated with the next one, but what a layer keeps is what the next layer reads, so deeper layers have coloured
+# inputs, and with angles below 1.8° that makes states large (section 6).
 #
-# **In space.** White also means covariance $I$. If inputs are uncorrelated in time but have covariance $\Sigma$, line
-# 3 of the proof of Lemma 3 reads $\mathbb{E}\,u^\top B^\top B u = \mathrm{Tr}\,B \Sigma B^\top$.
+# **In space.** White also means covariance $I$. If inputs are uncorrelated in time but have covariance $\Sigma$,
+# step 3 of the proof of Lemma 3 (Eq. 9) reads $\mathbb{E}\,u^\top B^\top B u = \mathrm{Tr}\,B \Sigma B^\top$.
 #
-# **Step 1** (one layer, exactly). With $c = 1$ and from $x_0 = 0$ the norm is $\frac{\mathrm{Tr}\,B\Sigma
-# B^\top}{\mathrm{Tr}\,B B^\top}\,(1 - \gamma^{2t})$: computed from the covariance, 8 steps.
+# **Step 1** (one layer, exactly). With $c = 1$ and from $x_0 = 0$ the norm is
+# $\frac{\mathrm{Tr}\,B\Sigma B^\top}{\mathrm{Tr}\,B B^\top}\,(1 - \gamma^{2t})$. (Computed from the covariance, for
+# 8 steps.)
 #
-# **Step 2.** If the columns of $B$ may change places and signs without changing the law by which $B$ is drawn, as at
-# the start, then the mean of this fraction is the mean variance of a channel: 1 after a batch norm. (Computed for a
+# **Step 2.** At the start $B$ is drawn at random in such a way that all orders and signs of its columns are equally
+# likely; so the mean of this fraction is the mean variance of a channel: 1 after a batch norm. (Computed for a
 # *free* $\Sigma$, over all 48 ways in which three columns can change places and signs.)
 
 # %% tags=["proof-space"]
@@ -2090,7 +2114,8 @@ assert sp.expand(average - free.trace() / 3) == 0, "step 2: the mean variance of
 print(f"this B makes {float(share):.3f} of c = 1; the mean over 48 ways is {Sigma.trace() / 3}")
 
 # %% [markdown]
-# But $B$ is *trained*, and turns to where the inputs are large. Watch it do so, in a network with one layer:
+# But $B$ is *trained*, and turns towards directions in which the inputs are large. Watch it do so in a network with
+# one layer:
 
 # %% tags=["nbval-ignore-output"]
 small = fig3.setting("rotrnn", "layers1", "desk")
@@ -2132,8 +2157,8 @@ print("before training the mean over heads is 1, within 15 %: "
       f"{float(after.mean()) > 1.2}")  # fmt: skip
 
 # %% [markdown]
-# Now along a string, in trained layers. Points are white input, and lie on the formula. The coloured line is what the
-# layer gets in its network:
+# Now we look along a string, in trained layers. The points are the norm with white input, and lie on the formula.
+# The coloured line is the norm with what the layer gets in its network:
 
 # %% tags=["hide-input"]
 shown = [
@@ -2192,13 +2217,13 @@ print(f"after 59 more steps {float(apart[-1] / apart[0]):.4f} of the first dista
 
 # %% [markdown]
 # **Not kept: a bit, for ever.** Whether the first letter was $a$ or $b$ (EvenPair), or whether the number of ones is
-# odd (Parity), must be read off that distance. It goes to 0 with $\gamma^k$, so behind any fixed margin such a layer
-# is wrong on long strings. With $\gamma = 1$ nothing would fade, but then $\xi = \sqrt{1 - \gamma^2} = 0$ lets
-# nothing in. And a constant $A$ cannot let the *letter* decide how far to turn: chapter 01's Theorems A to C hold for
-# every layer of this chapter.
+# odd (Parity), must be read off the distance between the two states. It goes to 0 with $\gamma^k$, so behind any
+# fixed margin such a layer is wrong on long strings. With $\gamma = 1$ nothing would fade, but then
+# $\xi = \sqrt{1 - \gamma^2} = 0$ lets nothing in. And a constant $A$ cannot let the *letter* decide how far to turn:
+# Theorems A to C of chapter 01 hold for every layer of this chapter.
 #
-# **The price of a constant norm.** Of $\mathbb{E}\|x\|^2 = 1$ the newest input contributes $1 - \gamma^2$ (section 5).
-# Whoever remembers long must listen quietly.
+# **The price of a constant norm.** Of $\mathbb{E}\|x\|^2 = 1$ the newest input contributes $1 - \gamma^2$ (section
+# 5): the longer a head remembers, the less each new input counts.
 
 # %%
 show.table(
@@ -2216,8 +2241,9 @@ show.table(
 # %% [markdown]
 # ## 10 What the paper reports
 #
-# Accuracies of the paper's Table 1, on data that do not come with this workbook (sequences of 1,024 to 16,384; 50,000
-# to 500,000 steps of training on accelerators). They are quoted, not reproduced; chapter 07 is about these tasks.
+# These are the accuracies of the paper's Table 1, on data that do not come with this workbook (sequences of 1,024 to
+# 16,384; 50,000 to 500,000 steps of training on accelerators). We quote them and have not reproduced them; chapter
+# 07 is about these tasks.
 
 # %% tags=["hide-input"]
 TABLE_1 = {

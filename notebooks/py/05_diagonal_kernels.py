@@ -9,16 +9,17 @@
 # %% [markdown]
 # # 05 · Diagonal kernels
 #
-# **What we ask.** Take the simplest recurrence there is: every number of the state is multiplied by a constant of its own,
-# and the answer is a weighted sum. Then the layer is a convolution, and its kernel a sum of exponentials. *Which kernels can
-# $N$ exponentials fit?* Paper 004 (Gupta, Mehta and Berant, 2022) builds a model on them, the DLR.
+# **What we ask.** Take the simplest recurrence there is: at every step each number of the state is multiplied by a
+# constant of its own, the input is added, and the answer is a weighted sum of these numbers. Such a layer is a
+# convolution, and its kernel is a sum of exponentials. *Which kernels can $N$ exponentials fit?* Paper 004 (Gupta,
+# Mehta and Berant, 2022) builds a model on them, the DLR.
 #
-# We drag eigenvalues and look at kernels, walk through the paper's Proposition 1 and find the one linear recurrence that it
-# leaves out, count the modes of DLR-prod (fewer than the paper says), find a start that fits kernels twice as long as the paper's,
-# prove which shifts are possible at all, and train.
+# We drag eigenvalues and look at kernels, walk through the paper's Proposition 1 and find linear recurrences that it
+# leaves out, count the modes of DLR-prod (fewer than the paper says), find a start that fits kernels twice as long
+# as the paper's, prove which shifts are possible at all, and train.
 #
-# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 2 h 15 min to read with the proofs, and about a minute of computing.
-# Real eigenvalues, and why they cannot do this, are the business of chapter 06.
+# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 2 h 20 min to read with the proofs, and about a minute of computing.
+# Chapter 06 is about real eigenvalues, and why they cannot do this.
 
 # %%
 import numpy as np
@@ -47,13 +48,12 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # **Step 1: one mode.** $x_{n,k} = \lambda_n x_{n,k-1} + u_k$ unrolls to $x_{n,k} = \sum_{j \le k} \lambda_n^{\,j}\,u_{k-j}$ (Eq. 3).
 #
-# **Step 2: add them up.** $y_k = \sum_{j\le k} K_j\,u_{k-j}$ with the **kernel** $K_j = \sum_n w_n \lambda_n^{\,j}$ (Eq. 4). So the kernel is what the recurrence
-# answers to $1, 0, 0, \dots$, its *impulse response*.
+# **Step 2: add them up.** $y_k = \sum_{j\le k} K_j\,u_{k-j}$ with the **kernel** $K_j = \sum_n w_n \lambda_n^{\,j}$ (Eq. 4). So the kernel is the answer of the recurrence to the input $1, 0, 0, \dots$, its *impulse response*. The numbers $K_j$ are called its *taps*, and $j$ the *lag*.
 #
 # **Step 3: take the real part.** The input is real, so $\mathrm{Re}\,y$ is the convolution with $\mathrm{Re}\,K$. A mode $\lambda$ then always brings its mirror image $\bar\lambda$ with it:
 # $\mathrm{Re}(w\lambda^j) = \frac12(w\lambda^j + \bar w\bar\lambda^j)$. Keep that in mind; it decides much below.
 #
-# All three in free symbols, for two modes and five inputs:
+# The cell computes all three in free symbols, for two modes and five inputs:
 
 # %% tags=["proof-convolution"]
 lam, w, u = sp.symbols("lambda1:3"), sp.symbols("w1:3"), sp.symbols("u0:5")
@@ -74,7 +74,7 @@ assert sp.conjugate(w[0] * lam[0] ** 3) == mirror, "step 3: the mirror image"
 print("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
 
 # %% [markdown]
-# And one layer of the package, run in four ways.
+# Here is one layer of the package, run in four ways.
 
 # %%
 torch.manual_seed(0)
@@ -109,10 +109,9 @@ print(
 
 
 # %% [markdown]
-# The derivative in the last line is the paper's reason for its start (section 2.3): where $|\lambda|$ is well below 1, $\lambda^j$ is nothing at large $j$, and so is the gradient that could change it.
+# The derivative in the last line is the paper's reason for the values at which training starts (its section 2.3): where $|\lambda|$ is well below 1, $\lambda^j$ is nearly 0 at large $j$, and so is the gradient that could change it.
 #
-# Here is the whole layer from its parameters: for each mode a decay and a frequency, which all channels share, and for each channel a complex weight for each mode. The kernel is a table of powers times the weights; the
-# convolution goes through the FFT, of twice the length (the next section says why twice).
+# Next, the whole layer is made from its parameters. Each mode has a decay and a frequency, which all channels share; each channel has a complex weight for each mode. The kernel is a table of powers times the weights; the convolution goes through the FFT, of twice the length (the next section says why twice).
 
 # %%
 def dlr_kernel(layer, L):
@@ -141,11 +140,9 @@ print(f"these lines have the package's kernel and outputs: {all(same)}")
 # %% [markdown]
 # ### The FFT, and how long it must be
 #
-# A bidirectional layer has a kernel $\overset{\rightarrow}{K}$ looking back and another, $\overset{\leftarrow}{K}$, looking ahead (Eq. 5 and 6). Both together are a *Toeplitz* matrix: entry $(k, j)$ depends on $k - j$ only. Put the taps
-# on a ring of $n$ places, those behind from 0 upwards and those ahead from $n-1$ downwards. If they do not meet, the ring does the same, and a ring is what the FFT multiplies by. In the ring of
-# $2L$ (section A.1) one place stays free, the paper's $X$.
+# A bidirectional layer has a kernel $\overset{\rightarrow}{K}$ looking back and another, $\overset{\leftarrow}{K}$, looking ahead (Eq. 5 and 6). Both together are a *Toeplitz* matrix: entry $(k, j)$ depends on $k - j$ only. Put the taps on a ring of $n$ places, those that look back from place 0 upwards and those that look ahead from place $n-1$ downwards. If they do not meet, the *circular* convolution with this ring gives the same outputs, and circular convolutions are what the FFT computes. In the ring of $2L$ places of the paper (section A.1) one place stays free, the paper's $X$.
 #
-# **Step 1 (Eq. 5 is Eq. 6).** Two recurrences, one from the left and one from the right, give two sums. Whole numbers, so equal means equal; the numbers are random (a sample), the indices are the point.
+# **Step 1 (Eq. 5 is Eq. 6).** Two recurrences, one from the left and one from the right, give two sums. (Computed for one random example in whole numbers, to see that the indices are right.)
 
 # %% tags=["proof-ring"]
 draw = np.random.default_rng(0)
@@ -196,7 +193,8 @@ assert around(ring(K, k, 2 * L, X), u) == sums, "step 2: the ring gives the same
 print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
 
 # %% [markdown]
-# **Step 3 (the least length).** $2L - 1$ places are enough, and no fewer are.
+# **Step 3 (the least length).** $2L - 1$ places are enough, and fewer are not. (All lengths below $3L$, for this
+# example.)
 
 # %% tags=["proof-ring"]
 enough = [n for n in range(1, 3 * L) if around(ring(K, k, n), u) == sums]
@@ -204,9 +202,9 @@ assert enough == [*range(2 * L - 1, 3 * L)], "step 3: 2 L - 1 places, and no few
 print("places that are enough:", enough)
 
 # %% [markdown]
-# **Step 4 (the paper's code, Figure 4).** It puts $K$ and then the reversed $k$ on the ring: then $X$ is the last tap of $k$, which no output meets.
+# **Step 4 (the paper's code, Figure 4).** The code puts $K$ and then the reversed $k$ on the ring. So $X$ is the last tap of $k$, which enters no output.
 #
-# **Step 5 (the FFT).** Three FFTs of that length multiply by the ring (in floats).
+# **Step 5 (the FFT).** Three FFTs of length $2L$ compute the circular convolution (in floats).
 
 # %% tags=["proof-ring"]
 code = K + k[::-1]
@@ -254,7 +252,7 @@ check("05.1", my_ring)
 # %% [markdown]
 # ## 2 A picture to play with: modes on the disc
 #
-# Each mode is a point $\lambda = |\lambda| e^{i\theta}$. Its angle is how far it turns in a step, its radius what is left after a step. Twelve modes:
+# Each mode is a point $\lambda = |\lambda| e^{i\theta}$. Its angle is how far it turns in a step, its radius is the share that is left after a step. Here are twelve modes:
 
 # %%
 show.figure(
@@ -269,11 +267,10 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# Drag the modes, or step through them with Tab and move them with the arrow keys: left and right turn by 1°, up and down change $|\lambda|$ by 0.01, with Shift five times as much.
+# Drag the modes, or go to one with Tab and move it with the arrow keys: left and right turn it by 1°, up and down change $|\lambda|$ by 0.01, and with Shift five times as much.
 #
 # *Try.* **(a)** Drag all modes to radius 0.97: the peak becomes lower, and the echo too. At 1.02 the layer explodes: the paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
-# **(b)** The DFT grid, whose kernel repeats after 12: turn it. Tap $k$ is multiplied by $\cos k\theta$, so at 5° the echo at lag 19 is all but gone, and at 10° it hangs upside down. At 15° modes and mirror images meet again: look at the rank in the sentence.
-# **(c)** One mode out of place, by 5°, in "box" and in "fading sine, real modes": which one breaks?
+# **(b)** Choose the DFT grid (the twelve 12-th roots of unity, section 4), whose kernel repeats after 12, and turn it. Tap $k$ is multiplied by $\cos k\theta$, so at 5° the echo at lag 19 is all but gone, and at 10° it hangs upside down. At 15° modes and mirror images meet again: look at the rank in the sentence. **(c)** Move one mode by 5° in "box" and in "fading sine, real modes": in which of the two does the kernel break?
 
 # %%
 disc_widget = ch05.modes_widget("shift by 7, half circle")
@@ -310,7 +307,7 @@ print("w_1 =", sp.factor(w[0]))
 
 
 # %% [markdown]
-# **Step 3 (equal eigenvalues merge).** Two modes with one $\lambda$ are one mode, with the sum of their weights. Ten random systems of whole numbers, $N = 4$, each with a double eigenvalue, exactly (samples): the least number of states that has the kernel is the rank of the Hankel matrix $K_{i+j}$ (a classical fact), and it is the number of different $\lambda$ that keep a weight.
+# **Step 3 (equal eigenvalues merge).** Two modes with the same $\lambda$ are one mode, with the sum of their weights. The least number of states of a linear recurrence with a given kernel is the rank of the Hankel matrix $K_{i+j}$ (a classical fact that we do not prove); here it is the number of different $\lambda$ whose weight is not 0. (Computed exactly for ten random systems of whole numbers, $N = 4$, each with a double eigenvalue.)
 
 # %% tags=["proof-proposition_1"]
 def system(draw, beside=0, N=4):
@@ -350,12 +347,11 @@ with show.fails("step 3"):
     )
 
 # %% [markdown]
-# Is that an accident of the proof, or is there a linear recurrence that no DLR computes? The section of the paper is called "DLRs are as expressive as general linear RNNs". Take the **delay line**, which hands the input on
-# from cell to cell: $y_k = u_{k-2}$ with three cells. Its kernel is $0, 0, 1, 0, 0, \dots$ for ever.
+# Is that an accident of the proof, or is there a linear recurrence that no DLR computes? The section of the paper is called "DLRs are as expressive as general linear RNNs". Take the **delay line**, which hands the input on from cell to cell and after $S + 1$ cells gives it out: with three cells $y_k = u_{k-2}$, and the kernel is $0, 0, 1, 0, 0, \dots$, with zeros for ever.
 #
-# > **Put right.** The delay line (by 1 or more) is no DLR of any size.
+# > **Put right.** A delay line by $S \ge 1$ steps is no DLR of any size.
 #
-# **Step 1 (silence forces the weights to be 0).** Suppose $\sum_n w_n\lambda_n^{\,k}$ is that kernel, with $M$ different $\lambda_n \ne 0$. It is 0 at the $M$ lags $S+1, \dots, S+M$ behind the 1. These are $M$ equations for $w$, with the determinant $\prod_n\lambda_n^{S+1} \prod_{i<j}(\lambda_j - \lambda_i) \ne 0$: so $w = 0$.
+# **Step 1 (zeros after the 1 force the weights to be 0).** Suppose $\sum_n w_n\lambda_n^{\,k}$ is that kernel, with $M$ different $\lambda_n \ne 0$. It is 0 at the $M$ lags $S+1, \dots, S+M$ after the 1. These are $M$ equations for $w$, with the determinant $\prod_n\lambda_n^{S+1} \prod_{i<j}(\lambda_j - \lambda_i) \ne 0$: so $w = 0$.
 
 # %% tags=["proof-delay_line"]
 lam = sp.symbols("lambda1:5")
@@ -368,7 +364,7 @@ for M, S in [(M, S) for M in range(1, 5) for S in (1, 2, 3)]:
 print("M = 2, S = 2:", sp.factor(sp.Matrix(2, 2, lambda k, n: lam[n] ** (3 + k)).det()))
 
 # %% [markdown]
-# **Step 2 (a mode at 0 does not help).** $\lambda = 0$ gives the kernel $1, 0, 0, \dots$, which is 0 at $S \ge 1$. So nothing is left that could make the 1. $\blacksquare$
+# **Step 2 (a mode at 0 does not help).** $\lambda = 0$ gives the kernel $1, 0, 0, \dots$, which is 0 at all lags from 1 on. So no mode is left that could make the 1 at lag $S$. $\blacksquare$
 
 # %% tags=["proof-delay_line"]
 assert modes.kernel([0], [1], 6) == [1, 0, 0, 0, 0, 0], "step 2: a mode at 0 is silent from lag 1 on"
@@ -376,9 +372,10 @@ print("lambda = 0:", modes.kernel([0], [1], 6))
 
 
 # %% [markdown]
-# **Step 3 (the delay line is a linear RNN of $S + 1$ states, and of no fewer).** The second half by the Hankel rank.
+# **Step 3 (the delay line is a linear RNN of $S + 1$ states, and of no fewer).** The cell runs it, and computes its
+# Hankel rank, for $S = 1, 2, 5$.
 #
-# **Step 4 (short inputs).** On inputs of *bounded* length it is a DLR: the three roots of unity with $w_n = \lambda_n^{-2}/3$ have a kernel that agrees with it up to lag 4.
+# **Step 4 (short inputs).** On inputs of *bounded* length it is a DLR: the $S + 1$ roots of unity of order $S + 1$ with $w_n = \lambda_n^{-S}/(S+1)$ have a kernel that agrees with it up to lag $2S$.
 
 # %% tags=["proof-delay_line"]
 def line(S, closed=0):
@@ -403,7 +400,8 @@ for S in (1, 2, 5):
 print("delay by 5:", line(5)[:13], "\nsix roots: ", roots[:13])
 
 # %% [markdown]
-# **Break it.** Lead the last cell back to the first: a ring, which is diagonalisable. Its kernel is not silent behind the 1.
+# **Break it.** Lead the last cell back to the first. This ring is diagonalisable, and its kernel is not 0 after the
+# 1.
 
 # %% tags=["proof-delay_line"]
 with show.fails("step 3"):
@@ -412,7 +410,7 @@ with show.fails("step 3"):
     )
 
 # %% [markdown]
-# Diagonalisable matrices are dense, so DLRs come as near to the delay line as one likes for all lengths, at a price. Let $\lambda_n = \varepsilon\,e^{2\pi\mathrm i n/N}$ and $w_n = \lambda_n^{-(N-1)}/N$.
+# Near every matrix there are diagonalisable ones, so DLRs come as near to the delay line as one likes, for all lengths at once, but at a price. Let $\lambda_n = \varepsilon\,e^{2\pi\mathrm i n/N}$ and $w_n = \lambda_n^{-(N-1)}/N$.
 #
 # **Step 1 (error and weights).** The kernel is 1 at lag $N-1$, $\varepsilon^N$ at lag $2N-1$, and so on, and 0 elsewhere; the weights are of size $\varepsilon^{1-N}/N$. The cell does it for $N = 4$, where the roots of unity are $\pm1, \pm\mathrm i$, with $\varepsilon$ a free symbol.
 
@@ -428,7 +426,7 @@ assert all(sp.simplify(sp.Abs(a) - eps ** (1 - N) / N) == 0 for a in w), "step 1
 print("kernel:", kernel[:8], " |w| =", eps ** (1 - N) / N)
 
 # %% [markdown]
-# **Step 2 (in floats the price is paid).** $N = 8$ in float64: the error is at most $\varepsilon^N$ plus $4N$ roundings of such weights, $2^{-53}$ each; what the rounding itself is, every processor decides for itself, so the bound is printed. It falls with $\varepsilon$ only until the rounding takes over.
+# **Step 2 (in floats the price is paid).** For $N = 8$ in float64 the error is at most $\varepsilon^N$ plus $4N$ roundings of such weights, each of at most $2^{-53}$ of a weight. The cell checks this bound and prints it (the rounding itself differs between processors). It falls with $\varepsilon$ only until the rounding takes over.
 
 # %% tags=["proof-almost_delay"]
 N, bounds = 8, []
@@ -446,15 +444,15 @@ for eps in (0.1, 0.01, 0.001):
     )
 
 # %% [markdown]
-# Near to a point that is not in the set, weights explode. Chapter 06 is about exactly this.
+# So near a kernel that no DLR has, the weights explode. Chapter 06 is about exactly this.
 
 # %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: what breaks where a matrix cannot be diagonalised)* **Break the hypothesis.**
 # Find a $2\times 2$ matrix $A$ of whole numbers, other than $\begin{pmatrix}0&1\\0&0\end{pmatrix}$, with
 # $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest linear
-# recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and asks for a double root of $\sum_j c_j z^j$. For
-# a DLR that polynomial is $\prod(z - \lambda_n)$ over the different $\lambda_n$ that keep a weight: its roots are
-# simple.)
+# recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and accepts $A$ if the polynomial $\sum_j c_j z^j$
+# has a double root. For a DLR that polynomial is $\prod(z - \lambda_n)$ over the different $\lambda_n$ whose weight
+# is not 0, so its roots are simple.)
 
 # %%
 my_A = None  # [[a, b], [c, d]]
@@ -481,7 +479,8 @@ check("05.2", my_A)
 #
 # > **The paper, section 2.1.** DSS discretizes $\frac{dx}{dt} = \mathrm{diag}(\Lambda)x + \mathbf 1 u$, "which results in the DLR" with $\lambda = e^{\Delta\Lambda}$ and weights $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
 #
-# It goes both ways: same functions, other parameters. What differs is how far one step of the optimiser moves the kernel.
+# The converse holds too: DSS and DLR are the same functions with other parameters. What differs is how far one step
+# of the optimiser moves the kernel.
 #
 # **Step 1 (hold the input).** With a constant input $u$, $x(t) = e^{t\Lambda}x + \frac{e^{t\Lambda}-1}{\Lambda}\,u$ solves $x' = \Lambda x + u$ and starts at $x$.
 
@@ -494,7 +493,7 @@ assert sp.simplify(held.subs(t, 0) - x) == 0, "step 1: the start"
 print("x(t) =", held)
 
 # %% [markdown]
-# **Step 2 (one step after the other).** Hold each input for a time $\Delta$. What comes out is a DLR with $\lambda = e^{\Delta\Lambda}$ and the weight $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
+# **Step 2 (one step after the other).** Hold each input for a time $\Delta$. What comes out at the times $\Delta, 2\Delta, \dots$ is a DLR with $\lambda = e^{\Delta\Lambda}$ and the weight $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
 
 # %% tags=["proof-dss"]
 leap, gain = sp.exp(step * rate), (sp.exp(step * rate) - 1) / rate
@@ -518,7 +517,7 @@ assert sp.limit(w * (node - 1) / sp.log(node) * step, node, 1) == w * step, "ste
 print("Lambda =", back[rate], ", w =", back[w])
 
 # %% [markdown]
-# **Break it.** Forget the factor:
+# **Break it.** Leave out the factor $(e^{\Delta\Lambda} - 1)/\Lambda$:
 
 # %% tags=["proof-dss"]
 with show.fails("step 2"):
@@ -547,8 +546,7 @@ print(
 # > **The paper, section 2.3.** The angles start at $2\pi n/N$. "At this initialization with $(\log\Lambda)_{\mathrm{re}} = \mathbf 0$ and $L = N$ we would have $K = \mathrm{DFT}\cdot w$. As DFT is invertible and well-conditioned, there is a $w$ for any arbitrary
 # > length-$N$ kernel".
 #
-# **Step 1 (rows are orthogonal).** Let $z = e^{2\pi\mathrm i k/N}$. Then $\sum_n \lambda_n^{\,k} = \sum_n z^n$ is $N$ where $z = 1$, that is if $N$ divides $k$; and otherwise 0, since $(z - 1)\sum_n z^n = z^N - 1 = 0$. So different rows of the table $\lambda_n^{\,k}$, $k < N$, are orthogonal and of one length: its condition number (largest over smallest singular value) is 1.
-# (`root_sum` adds up roots of unity exactly.)
+# **Step 1 (rows are orthogonal).** Let $z = e^{2\pi\mathrm i k/N}$. Then $\sum_n \lambda_n^{\,k} = \sum_n z^n$ is $N$ where $z = 1$, that is if $N$ divides $k$; and otherwise 0, since $(z - 1)\sum_n z^n = z^N - 1 = 0$. So different rows of the table $\lambda_n^{\,k}$, $k < N$, are orthogonal, and all have the same length: its condition number (largest over smallest singular value) is 1. (`root_sum` adds up roots of unity exactly.)
 
 # %% tags=["proof-dft_start"]
 z = sp.Symbol("z")
@@ -561,7 +559,8 @@ for N in range(2, 10):
 print("N = 9: products of row 0 with rows 0 to 17:", rows)
 
 # %% [markdown]
-# **Step 2 (a shift is cheap).** A shift by $S$ is $w_n = \lambda_n^{-S}/N$: all waves agree at $S$. No weight is larger than $1/N$.
+# **Step 2 (a shift is cheap).** The weights $w_n = \lambda_n^{-S}/N$ make the shift by $S$: all waves agree at lag
+# $S$. Every weight has size $1/N$.
 #
 # **Step 3 (the end).** $\lambda_n^{\,N} = 1$: past $N$ the kernel repeats.
 #
@@ -584,7 +583,8 @@ assert abs((nodes ** np.arange(64)[:, None]) @ w - 64 * np.fft.ifft(w)).max() < 
 print("N = 9, S = 8:", hot[:18])
 
 # %% [markdown]
-# **Break a hypothesis.** *All $N$ roots* is one: with every second one the nodes coincide in pairs (here $N = 6$).
+# **Break a hypothesis.** The proof needs *all* $N$ roots. Take only every second one, each twice, and the rows are
+# no longer orthogonal (here $N = 6$).
 
 # %% tags=["proof-dft_start"]
 with show.fails("step 1"):
@@ -592,13 +592,14 @@ with show.fails("step 1"):
     assert rows == [6 if k % 6 == 0 else 0 for k in range(12)], f"step 1: {rows}"
 
 # %% [markdown]
-# *No decay* is another. By default the paper starts with $|\lambda| = e^{-dt/2}$, $dt$ log-uniform between .0005 and .5, "to induce locality bias". What is left of "well-conditioned"? (Measured in floats, at $N = L = 128$.)
+# It also needs that the modes have *no decay*. By default the paper starts with $|\lambda| = e^{-dt/2}$, $dt$ log-uniform between .0005 and .5, "to induce locality bias". Is the table then still "well-conditioned"? (Measured in floats, at $N = L = 128$.)
 #
 # **Step 1 (one modulus).** If all $|\lambda_n| = r$, the table is $\mathrm{diag}(r^k)$ times the DFT, and its condition number is $r^{1-N}$.
 #
-# **Step 2 (the default decays).** Three random draws: above $10^4$ each.
+# **Step 2 (the default decays).** In three random draws of the default decays the condition number is above $10^4$.
 #
-# **Step 3 (the atomic tasks).** There the paper sets $dt = 10^{-5}$, and nothing is lost.
+# **Step 3 (the atomic tasks).** For its atomic tasks (section 7 has one of them) the paper sets $dt = 10^{-5}$, and
+# the condition number stays below 1.01.
 
 # %% tags=["proof-decays"]
 N, draw = 128, np.random.default_rng(0)
@@ -623,11 +624,11 @@ print(
 # %% [markdown]
 # ### Half a circle is better
 #
-# The kernel is cast to its real part. So $N$ complex weights are $2N$ real ones, and one would hope for all real kernels of length $2N$. The full circle does not give them: with $\lambda$ it holds $\bar\lambda$ already, and the mirror images are no news. Half of the weights are wasted.
+# The layer keeps only the real part of the kernel (we say that it is *cast to reals*). Now $N$ complex weights are $2N$ real numbers, so one would hope for all real kernels of length $2N$. The full circle does not give them: with each $\lambda$ it contains $\bar\lambda$ already, so the mirror images bring nothing new, and half of the weights are wasted.
 #
 # > **Ours.** $\lambda_n = e^{i\pi(2n+1)/(2N)}$, $n = 0 \dots N-1$, gives *every* real kernel of length $2N$, with condition number 1.
 #
-# **Step 1 (the roots).** $z^{2N} = -1$ has the roots $e^{i\pi(2n+1)/(2N)}$, $n = 0\dots 2N-1$; they come in conjugate pairs, none is real, and our $N$ are those of the upper half. So modes and mirror images are all $2N$ roots. The cell counts in whole numbers: a root is its number $e$ in $e^{2\pi\mathrm i e/(4N)}$.
+# **Step 1 (the roots).** $z^{2N} = -1$ has the roots $e^{i\pi(2n+1)/(2N)}$, $n = 0\dots 2N-1$; they come in conjugate pairs, none is real, and our $N$ are those of the upper half. So modes and mirror images are all $2N$ roots. The cell computes in whole numbers: it stores the root $e^{2\pi\mathrm i a/(4N)}$ as $a$.
 
 # %% tags=["proof-half_circle"]
 def circle(N, full=False):
@@ -644,7 +645,7 @@ print("N = 8, in 32nds of a turn:", sorted(together))
 
 
 # %% [markdown]
-# **Step 2 (rows are orthogonal).** The product of two rows of the real table that are $k$ lags apart is the sum of the $k$-th powers of all $2N$ roots: $2N$ at $k = 0$, and 0 for $0 < k < 2N$. So the rows are orthogonal and of one length: rank $2N$, condition number 1. $\blacksquare$
+# **Step 2 (rows are orthogonal).** The product of two rows of the real table that are $k$ lags apart is the sum of the $k$-th powers of all $2N$ roots: $2N$ at $k = 0$, and 0 for $0 < k < 2N$. So the rows are orthogonal, and all have the same length: rank $2N$, condition number 1. $\blacksquare$
 
 # %% tags=["proof-half_circle"]
 def products(places, N):
@@ -664,7 +665,7 @@ for N in range(2, 9):
 print("N = 8:", products(circle(8), 8))
 
 # %% [markdown]
-# **Step 3 (the paper's grid).** There rows $N$ apart are equal: rank $N$ only.
+# **Step 3 (the paper's grid).** For the full circle rows that are $N$ lags apart are equal, so the rank is only $N$.
 
 # %% tags=["proof-half_circle"]
 for N in range(2, 9):
@@ -672,7 +673,7 @@ for N in range(2, 9):
 print("N = 8:", products(circle(8, full=True), 8))
 
 # %% [markdown]
-# **Break a hypothesis.** Step 1 on the full circle:
+# **Break a hypothesis.** On the full circle step 1 fails:
 
 # %% tags=["proof-half_circle"]
 with show.fails("step 1"):
@@ -705,7 +706,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try.* Close the arc from 360 to 180: rank and condition number. Then $L = N$, $|\lambda| = 0.9$.
+# *Try.* Close the arc from 360 to 180, and watch rank and condition number. Then set $L = N$ and $|\lambda| = 0.9$.
 
 # %%
 start_widget = explore(
@@ -721,7 +722,7 @@ start_widget
 # %% [markdown]
 # **Exercise 3** ★★ *(15 min, 5 points: why half a circle is enough)* **A proof step.** Prove that $z^{2N} + 1$ has
 # its roots in conjugate pairs, none of them real, and that the sum of their $k$-th powers is 0 for $0 < k < 2N$.
-# Where does this fail for $z^{2N} - 1$? How many of *its* roots have no negative imaginary part?
+# Where does this fail for $z^{2N} - 1$? And how many of *its* roots have an imaginary part of 0 or more?
 
 # %%
 my_roots = None  # a function of N: the number for z^(2N) - 1
@@ -756,12 +757,12 @@ check("05.3", my_roots)
 # %% [markdown]
 # ## 5 What fits, and what cannot
 #
-# For given modes the kernel is linear in the weights, so the best one is a projection, and its error can simply be computed. First the hardest kernel, a one-hot, for which there is a theorem, with *free* choice of modes.
+# For given modes the kernel is linear in the weights, so the best approximation of a wanted kernel is a projection, and its error can simply be computed. We begin with the hardest kernel, a *one-hot*: 1 at one lag and 0 at the others, which shifts its input. For it there is a theorem in which the modes may be chosen *freely*.
 #
 # > **Theorem (exact shifts).** A DLR with $N$ modes ($\lambda \ne 0$) has a kernel that is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
 # > $$N \ge \max(S + 1,\; L - S).$$
 #
-# **Step 1 (a recurrence).** A sum of $N$ exponentials obeys $\sum_{j=0}^N c_j K_{k+j} = 0$ wherever $k + N < L$, the $c_j$ being the coefficients of $\prod(z - \lambda_n)$: each $\lambda_n$ is a root. So $c_N = 1$ and $c_0 = \pm\prod\lambda_n \ne 0$.
+# **Step 1 (a recurrence).** Let $c_0, \dots, c_N$ be the coefficients of the polynomial $\prod(z - \lambda_n)$. A sum of $N$ exponentials obeys $\sum_{j=0}^N c_j K_{k+j} = 0$ for all $k$, because each $\lambda_n$ is a root. And $c_N = 1$, $c_0 = \pm\prod\lambda_n \ne 0$.
 
 # %% tags=["proof-exact_shifts"]
 lam, w = sp.symbols("lambda1:6"), sp.symbols("w1:6")
@@ -805,7 +806,7 @@ for N, L, S in cases:
 print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
 
 # %% [markdown]
-# **Step 3 (enough modes).** The $N$-th roots of unity do it: their kernel is 1 at $S$ and at distances $N$ from it, and those are outside. $\blacksquare$
+# **Step 3 (enough modes).** The $N$-th roots of unity do it, with the weights of section 4: their kernel is 1 at $S$ and at all multiples of $N$ from it, and 0 elsewhere; and $S - N$ and $S + N$ lie outside of $0 \dots L-1$. (The cell has all cases with $L < 8$.) $\blacksquare$
 
 # %% tags=["proof-exact_shifts"]
 for N, L, S in cases:
@@ -820,7 +821,7 @@ for N, L, S in cases:
 print(sum(N >= needed(L, S) for N, L, S in cases), "cases with enough")
 
 # %% [markdown]
-# **Step 4 (with the cast to reals).** $N$ modes and their mirror images are $2N$ modes, so $2N \ge \max(S+1, L-S)$ is needed; and the half circle makes it enough: its kernel changes sign every $2N$ lags and is 0 between.
+# **Step 4 (with the cast to reals).** $N$ modes and their mirror images are $2N$ modes, so $2N \ge \max(S+1, L-S)$ is needed; and with the half circle it is enough: its kernel is 1 at $S$, $-1$ at $S \pm 2N$, and 0 in between.
 
 # %% tags=["proof-exact_shifts"]
 for N, L, S in cases:
@@ -836,7 +837,7 @@ half = [kernel_fits.root_sum([e * (k - 2) for e in odd], 12) / sp.Integer(6) for
 print("N = 3, S = 2 on 8 lags:", half)
 
 # %% [markdown]
-# **Break a hypothesis.** "A shift by $S$ needs $S + 1$ modes" sounds right, since so many numbers must be remembered. An *exact* kernel must also be silent afterwards:
+# **Break a hypothesis.** "For a shift by $S$ the number $S + 1$ of modes is enough" sounds right, since so many numbers must be remembered. But an *exact* kernel must also be 0 at all later lags:
 
 # %% tags=["proof-exact_shifts"]
 with show.fails("step 3"):
@@ -851,11 +852,11 @@ with show.fails("step 3"):
             )
 
 # %% [markdown]
-# But who needs to be exact? Let the half circle fade, $|\lambda_n| = r$, and its echoes fade with it. This is what a trained layer can do, and it changes the count:
+# But must a layer be exact? Let the modes of the half circle fade, $|\lambda_n| = r < 1$, and their echoes fade with them. A trained layer can do this, and it changes the count:
 #
 # > **Theorem (the reach; proved in chapter 06, section 6).** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, **for all lengths at once**, with weights $\|w\|_1 = d^{-S/2N} \le 1/d$. If $S > 2N$ and $L \ge 2S$, every kernel of $N$ modes misses the one-hot by at least $\sqrt{1 - 2N/S}$ of its norm.
 #
-# So "$S + 1$ modes" was nearly right after all: to be silent *nearly* costs next to nothing. Here $N = 8$ and $S = 16 = 2N$ at $L = 200$, where an exact shift would need 92 modes:
+# So $S$ real weights, that is $S/2$ modes, are nearly enough after all, at every length: to be *nearly* 0 later costs very little. Here are $N = 8$ and $S = 16 = 2N$ at $L = 200$, where an exact shift would need 92 modes:
 
 # %%
 N, S, L = 8, 16, 200
@@ -870,17 +871,18 @@ for d in (0.5, 0.1, 0.01):
     )
 
 # %% [markdown]
-# Now five kernels and five families of modes. Error, and in brackets $\|w\|_1$:
+# Now we take five kernels and five families of modes. The table below shows the least error and, in brackets, the
+# size $\|w\|_1$ of the weights.
 #
 # **Step 1.** The half circle fits every kernel of length $2N$, with small weights.
 #
 # **Step 2.** The paper's grid repeats itself after $N$: on a shift its error is $\sqrt{1/2}$.
 #
-# **Step 3.** Real modes fit neither shifts nor noise (errors above .3).
+# **Step 3.** Real modes fit neither shifts nor noise: their errors are above .3.
 #
-# **Step 4.** But what is smooth and fades they do (below .05).
+# **Step 4.** But they do fit a kernel that is smooth and fades: their errors on the fading sine are below .05.
 #
-# All four are measured, in float64, on these five kernels.
+# (All four steps are measurements in float64 on these five kernels, with $N = 32$.)
 
 # %% tags=["proof-what_fits"]
 N = 32
@@ -921,7 +923,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try.* "fading sine": here the real modes are the good ones, and the DFT grid is not. "noise": nothing to exploit, so error falls as independent waves come in.
+# *Try.* Choose "fading sine": here the real modes are good, and the DFT grid is not. Then "noise": it has no structure that few modes could use, so the error falls evenly with the number of independent waves.
 
 # %%
 fit_widget = explore(
@@ -936,9 +938,9 @@ fit_widget
 
 # %% [markdown]
 # **Exercise 4** ★ *(5 min, 3 points: what a layer's kernel is)* **Build, step 1 of 3.** In three exercises you write
-# what stands behind the table and the picture above, with NumPy alone. First the kernel: a function of nodes
-# $\lambda_n$, weights $w_n$ (arrays of $N$ complex numbers) and $L$ that returns the $L$ real numbers
-# $\mathrm{Re}\sum_n w_n\lambda_n^{\,j}$, $j = 0, \dots, L-1$.
+# what stands behind the table and the picture above, with NumPy alone. First the kernel. Write a function of the
+# nodes (another word for modes) $\lambda_n$, weights $w_n$ (arrays of $N$ complex numbers) and $L$ that returns the
+# $L$ real numbers $\mathrm{Re}\sum_n w_n\lambda_n^{\,j}$, $j = 0, \dots, L-1$.
 
 # %%
 my_kernel = None  # exercise 4: a function of (nodes, weights, L)
@@ -966,7 +968,7 @@ check("05.4", my_kernel)
 
 # %% [markdown]
 # **Exercise 5** ★★ *(10 min, 4 points: how long a ring a causal convolution needs)* **Build, step 2 of 3.** Now let
-# it run: a function of a kernel and an input, $T$ real numbers each, that returns the $T$ outputs
+# it run. Write a function of a kernel and an input, $T$ real numbers each, that returns the $T$ outputs
 # $y_k = \sum_{j \le k} K_j\,u_{k-j}$, by the FFT (`np.fft.rfft` and `np.fft.irfft`), for every $T \ge 1$.
 
 # %%
@@ -1003,8 +1005,8 @@ check("05.5", my_convolution)
 
 # %% [markdown]
 # **Exercise 6** ★★ *(15 min, 5 points: that the cast to reals turns N complex unknowns into 2N real ones)* **Build,
-# step 3 of 3.** And now the way back, from a kernel that one wants to weights: a function of the nodes and of $L$
-# real numbers that returns the $N$ complex weights whose kernel, cast to reals, comes nearest (least squares:
+# step 3 of 3.** Now the way back, from a wanted kernel to weights. Write a function of the nodes and of the $L$
+# wanted real numbers that returns the $N$ complex weights whose kernel, cast to reals, comes nearest (least squares:
 # `np.linalg.lstsq`). The second cell then compares all three with the package.
 
 # %%
@@ -1058,9 +1060,9 @@ if None not in (my_kernel, my_convolution, my_fit):
         print(f"{name}, the column of the table: " + ", ".join(f"{error:.2f}" for error in errors))
 
 # %% [markdown]
-# **Exercise 7** ★★ *(15 min, 5 points: how to make a shift with as few modes as possible)* **Code.** Write a function
-# that gives modes and weights of a one-hot at $S$ on the lags $0 \dots L-1$, with as few modes as possible, mirror
-# images free.
+# **Exercise 7** ★★ *(15 min, 5 points: how to make a shift with as few modes as possible)* **Code.** Write a
+# function that gives modes and weights whose kernel, cast to reals, is the one-hot at $S$ on the lags $0 \dots L-1$,
+# with as few modes as possible (the mirror images do not count).
 
 # %%
 my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
@@ -1097,7 +1099,8 @@ check("05.7", my_shift)
 
 # %% [markdown]
 # **Exercise 8** ★★ *(5 min, 3 points: what a count of modes forbids)* **Predict.** On $L = 64$ lags, how many of the
-# seven shifts by $8, 16, \dots, 56$ can a DLR with $N = 24$ modes make exactly? (In section 7 it is trained on them.)
+# seven shifts by $8, 16, \dots, 56$ can a DLR with $N = 24$ modes, cast to reals, make exactly? (In section 7 it is
+# trained on them.)
 
 # %%
 my_count = None  # a whole number
@@ -1125,8 +1128,9 @@ check("05.8", my_count)
 # </details>
 
 # %% [markdown]
-# **Exercise 9** ★★ *(10 min, 4 points: what a shift costs)* Which shift is cheapest on $L$ lags, and what does it
-# cost? Why does a shift by 0 cost as much as one by $L - 1$? (Why does nobody pay for it?)
+# **Exercise 9** ★★ *(10 min, 4 points: what a shift costs)* Which exact shift needs the fewest modes on $L$ lags
+# (without the cast), and how many? Why does a shift by 0 need as many as one by $L - 1$? And why does no layer have
+# to pay for it?
 
 # %% [markdown]
 # <!-- Exercise 05.9: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
@@ -1148,7 +1152,7 @@ check("05.8", my_count)
 # %% [markdown]
 # ### Before and after training
 #
-# Best *achievable* is not what is found. Here all modes and weights are trained by Adam on the kernel itself. The errors: after training, and the best with the modes of the start.
+# The best *achievable* error is not what training finds. Here all modes and weights are trained by Adam on the kernel itself. In each panel stand two errors: after training, and the least that is possible with the modes of the start.
 
 # %% tags=["nbval-ignore-output"]
 N, L = 16, 32
@@ -1232,7 +1236,9 @@ assert modes.hankel_rank(values, 7) == 6, "step 1: the size is needed"
 print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", modes.hankel_rank(values, 7))
 
 # %% [markdown]
-# (The cell's example has Gaussian primes for nodes, $2 + \mathrm i, 3 + 2\mathrm i, \dots$: factors are unique there, so that no two products coincide. That shows the size to be needed.) **Break it.** The paper's first sum runs to $N$; it must run to $M$:
+# (The cell's example has Gaussian primes for nodes, $2 + \mathrm i, 3 + 2\mathrm i, \dots$: there factors are unique, so that no two products coincide. So $MN$ modes can be necessary.)
+#
+# **Break it.** The paper's first sum runs to $N$; it must run to $M$:
 
 # %% tags=["proof-kronecker"]
 with show.fails("step 1"):
@@ -1243,7 +1249,7 @@ with show.fails("step 1"):
     )
 
 # %% [markdown]
-# **Step 2 (the paper's count).** $\mathrm{Re}\,K = \frac12(K + \bar K)$ and $\mathrm{Im}\,K = \frac1{2i}(K - \bar K)$ have $2N$ modes each; step 1 gives $4N^2$. But look:
+# **Step 2 (the paper's count).** $\mathrm{Re}\,K = \frac12(K + \bar K)$ and $\mathrm{Im}\,K = \frac1{2i}(K - \bar K)$ have $2N$ modes each, so step 1 gives $4N^2$. But
 #
 # $$\mathrm{Re}\,K\;\mathrm{Im}\,K = \tfrac1{4i}(K + \bar K)(K - \bar K) = \tfrac1{4i}(K^2 - \bar K^2) = \tfrac12\,\mathrm{Im}\,K^2 .$$
 #
@@ -1265,7 +1271,8 @@ print("N = 4:", len(listed), "terms")
 # %% [markdown]
 # **Step 3 (half of them cancel).** All mixed terms $\lambda_m\bar\lambda_n$, $2N^2$ of them, add up to 0: $(m, n)$ has the opposite sign of $(n, m)$.
 #
-# **Step 4 (pairs).** In $K^2$ the pairs $(m,n)$ and $(n,m)$ are one mode: $N(N+1)/2$ are left, and with the mirror images $N(N+1)$.
+# **Step 4 (pairs).** In $K^2$ the pairs $(m,n)$ and $(n,m)$ give the same mode: $N(N+1)/2$ are left, and with the
+# mirror images $N(N+1)$.
 
 # %% tags=["proof-dlr_prod"]
 for N in (1, 2, 3, 4):
@@ -1280,7 +1287,7 @@ for N in (1, 2, 3, 4):
 print("N = 4:", len(left), "modes")
 
 # %% [markdown]
-# **Step 5 (no fewer).** The Hankel rank of an exact example, with Gaussian primes for nodes, is $N(N+1)$: no smaller DLR has its kernel. A determinant of size $N(N+1)$ is a polynomial in the nodes and weights; as it is not 0 in the example, it is 0 almost nowhere.
+# **Step 5 (no fewer).** Take Gaussian primes for nodes, none of which equals another one, or the conjugate of any of them, up to a unit ($\pm 1, \pm\mathrm i$). Then the $N(N+1)$ modes of step 4 are different, since factors are unique, and their weights are not 0; so the Hankel rank is $N(N+1)$, and no smaller DLR has this kernel. (Computed exactly for $N = 1, 2, 3$.) The same holds for almost all nodes and weights: a determinant of size $N(N+1)$ is a polynomial in their real and imaginary parts, and one that is not 0 everywhere is 0 almost nowhere.
 
 # %% tags=["proof-dlr_prod"]
 for N in (1, 2, 3):
@@ -1294,8 +1301,9 @@ print("N = 3: rank", found, "in place of", 4 * 3**2)
 # %% [markdown]
 # **Exercise 10** ★★ *(10 min, 4 points: how products of modes share their weight)*
 #
-# **Step 6 (with the cast to reals): this line is yours.** Then the mirror images come for free, and $N(N+1)/2$ modes
-# $\lambda_m\lambda_n$, $m \le n$, do. With which weights?
+# **Step 6 (with the cast to reals): this line is yours.** If only the real part of the kernel counts, the mirror
+# images come for free, and the $N(N+1)/2$ modes $\lambda_m\lambda_n$ with $m \le n$ are enough. With which weights?
+# Write the function of $w_m$, $w_n$ and of whether $m = n$.
 
 # %%
 my_weight = None  # a function of (w_m, w_n, same), same is True where m = n
@@ -1335,22 +1343,23 @@ check("05.10", my_weight)
 # </details>
 
 # %% [markdown]
-# (And no fewer: $n$ modes with the cast have rank $2n$ at most, and the rank is $N(N+1)$.)
+# (Fewer are not enough: $n$ modes with the cast have rank $2n$ at most, and the rank is $N(N+1)$.)
 #
 # > **Put right.** DLR-prod is a DLR of size $N(N+1)$, and of size $N(N+1)/2$ with the paper's own cast. For almost all modes no smaller one has its kernel.
 #
-# **Break it.** The paper's count in step 5:
+# **Break it.** With the paper's count step 5 fails:
 
 # %% tags=["proof-dlr_prod"]
 with show.fails("step 5"):
     assert found == 4 * 3**2, f"step 5: the rank is {found}"
 
 # %% [markdown]
-# For $N = 4096$, with the cast: 8.4 million modes in place of 67 million. And **at the start there is no gain at all**.
+# For $N = 4096$ with the cast these are 8.4 million modes in place of 67 million. And **at the start the product has
+# no more modes than the DLR itself**.
 #
 # **Step 1 (products stay on the grid).** A product of two $N$-th roots of unity is an $N$-th root of unity, so there are $N$ products only.
 #
-# **Step 2 (the rank).** So the rank stays at $N$ or below; here for $N = 4$, exactly.
+# **Step 2 (the rank).** So the rank is at most $N$. (Computed exactly for $N = 4$.)
 
 # %% tags=["proof-on_grid"]
 for N in range(1, 30):
@@ -1450,7 +1459,7 @@ product_widget
 # | DLR-prod | 1 | 1 | .98 | .78 |
 # | DLR, $N = 512$ | .30 | .22 | .22 | .22 |
 #
-# and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **.22 is not a little, it is nothing**: copying the input into the first column and answering 0 in the others scores $2/9$. And section 5 predicts the DLR's row. Its modes reach the shifts by $jL/8 \le 2N$; output $j$ holds $1 - j/8$ of 4.5 shares of the variance (a shift by $jL/8$ begins with $jL/8$ zeros); so $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
+# and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **A score of .22 means that nothing has been learned**: copying the input into the first column and answering 0 in the others scores $2/9$. And the theorem of the reach (section 5) predicts the DLR's row. Its modes can make the shifts by $jL/8 \le 2N$ nearly. The variance of output $j$ is $1 - j/8$ of the input's, since a shift by $jL/8$ begins with $jL/8$ zeros, and all eight together have 4.5 times that of the input. So $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
 
 # %% tags=["hide-input"]
 PAPER = tables.get("dlr/table2").paper
@@ -1479,7 +1488,7 @@ print(
 )
 
 # %% [markdown]
-# The paper's DLR scores what its reach allows, to within .03. (Had exactness counted, it would score .222 at all four lengths: no shift but 0 is exact from $2^{14}$ on.) DLR-prod reaches every shift in the table, and what it lacks at $2^{20}$ is another matter: a reach says what can be learned, not that it is.
+# The paper's DLR scores what its reach allows, to within .03. (Had exactness counted, it would score .222 at all four lengths: no shift but 0 is exact from $2^{14}$ on.) DLR-prod reaches every shift in the table, and what it lacks at $2^{20}$ has another reason: the reach says what can be learned, not that it is.
 #
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
@@ -1531,9 +1540,9 @@ print(f"DLR-prod ahead of DLR by more than .1 at every length: {ahead > 0.1}")
 
 
 # %% [markdown]
-# At 512 and 1,024 it is a little off, for two reasons. At 512 the first shift is by 64, which is $2N$: the very edge of the reach, and training does not get there (nor, by its .39, in the paper at $2^{16}$). At 1,024 all shifts lie beyond the edge; none is learned, but seven kernels that miss by little less than their whole norm add up to some .08 (the paper has .30 at the same $L/N$, too: $N = 512$ at $2^{14}$).
+# At 512 and 1,024 the prediction is a little off, for two reasons. At 512 the first shift is by 64, which is $2N$: the very edge of the reach, and training does not get there (nor, by its .39, in the paper at $2^{16}$). At 1,024 all shifts lie beyond the edge; none is learned, but seven kernels, each of which misses its one-hot by a little less than the whole norm, add up to some .08. (The paper, too, has .30 at this $L/N$: $N = 512$ at $2^{14}$.)
 #
-# Now live, at $L = 64$: one layer, width 16, 200 steps of 8 sequences.
+# Now we train live, at $L = 64$: one layer of width 16, with 200 steps of 8 sequences.
 
 # %%
 def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
@@ -1666,7 +1675,7 @@ predict("05.12", outputs_learned)
 #
 # > **The paper, section 3.3.** DLR fails on Reverse, where "a value at position $i$ needs to be right-shifted by $2L - i$ positions".
 #
-# By how many exactly? $x_p$ stands at place $p$ and is wanted at place $2L - 1 - p$: a shift by $2L - 1 - 2p$. (With the paper's formula $x_0$ would land one place beyond the end.)
+# By how many places exactly? $x_p$ stands at place $p$ and is wanted at place $2L - 1 - p$, so it must be shifted by $2L - 1 - 2p$. (With the paper's formula $x_0$ would land one place beyond the end.)
 
 # %%
 show.figure(
@@ -1679,7 +1688,8 @@ show.figure(
 
 
 # %% [markdown]
-# **Step 1 (the moves).** $L$ different shifts, all odd. (Every letter, $L \le 12$.)
+# **Step 1 (the moves).** The $L$ letters need $L$ different shifts, all odd. (Computed for every letter,
+# $L \le 12$.)
 
 # %% tags=["proof-reverse"]
 def shift_of(L, p):
@@ -1696,7 +1706,7 @@ print("L = 12:", moves)
 
 
 # %% [markdown]
-# **Step 2 (one kernel explains little).** On white inputs, of the $n_d = \min(d, 2L - d)$ pairs of an input and an output that are $d$ apart only one is asked for, so the best tap is $1/n_d$, and the share of the variance that it explains is $\frac1L\sum_d\frac1{n_d}$ over the odd $d$. The cell compares this with least squares.
+# **Step 2 (one kernel explains little).** There are $n_d = \min(d, 2L - d)$ pairs of an input and an output that are $d$ places apart, and for odd $d$ exactly one of them is wanted. So for white inputs the best tap at lag $d$ is $1/n_d$, and the best kernel explains the share $\frac1L\sum_d\frac1{n_d}$ of the variance, summed over the odd $d$. The cell compares this with least squares, for $L = 2, 5, 8$.
 
 # %% tags=["proof-reverse"]
 def best_convolution(L):
@@ -1714,15 +1724,16 @@ for L in (2, 5, 8):
 print(f"explained: at L = 64 {best_convolution(64):.3f}, at 4096 {best_convolution(4096):.4f}")
 
 # %% [markdown]
-# **Step 3 (how many kernels).** Let every output $L + i$ weigh several convolutions in its own way. It sees the taps $i+1, \dots, i+L$, and wants the tap $2i+1$ alone. The first $\lceil L/2\rceil$ outputs all see each other's taps, so they need as many independent kernels.
+# **Step 3 (how many kernels).** Let every output $L + i$ weigh several convolutions in its own way, which gives it a kernel of its own. It sees the taps $i+1, \dots, i+L$ of that kernel, and wants the tap $2i+1$ alone to be 1 and the others 0. Look at the first $\lceil L/2\rceil$ outputs. Each of them sees the taps that the later ones want, so its kernel is 1 at its own tap and 0 at theirs. A table of these kernels at these taps is triangular with ones on the diagonal, so the kernels are independent, and as many convolutions are needed.
 #
-# **Step 4 (and no more).** Outputs $i$ and $i + \lceil L/2\rceil$ can share one, the sum of their one-hots: neither sees the other's tap.
+# **Step 4 (and no more).** Outputs $i$ and $i + \lceil L/2\rceil$ can share a kernel, the sum of their one-hots,
+# since neither sees the other's tap.
 
 # %% tags=["proof-reverse"]
 for L in range(2, 13):
     half = (L + 1) // 2
     assert all(i + 1 <= 2 * j + 1 <= i + L for i in range(half) for j in range(i, half)), (
-        "step 3: the first outputs see each other's taps"
+        "step 3: each of the first outputs sees the taps of the later ones"
     )
     for i in range(L):
         kernel = {2 * j + 1 for j in (i % half, i % half + half) if j < L}
@@ -1732,7 +1743,7 @@ for L in range(2, 13):
 print("L = 12:", half, "kernels")
 
 # %% [markdown]
-# **Break it.** The paper's $2L - i$:
+# **Break it.** With the paper's $2L - i$ step 1 fails:
 
 # %% tags=["proof-reverse"]
 with show.fails("step 1"):
@@ -1805,7 +1816,7 @@ print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {
 # %% [markdown]
 # ## 8 How far back does it look?
 #
-# The **receptive field**: the size of $\partial y_T/\partial u_{T-j}$. For one linear layer it is $|K_j|$ and nothing else; two layers one after the other have the kernel $K * K'$.
+# The **receptive field** says how much each earlier input counts: it is the size of $\partial y_T/\partial u_{T-j}$ as a function of $j$. For one linear layer it is $|K_j|$; two linear layers one after the other have the kernel $K * K'$, the convolution of the two.
 
 # %%
 torch.manual_seed(0)
@@ -1853,8 +1864,8 @@ show.figure(
         marks=[8 * j for j in range(8)],
         title="two layers on Shift",
     ),
-    alt="Receptive fields of a stack of two layers on Shift. At its start all 64 positions "
-    "count about alike; after training there are peaks at multiples of 8.",
+    alt="Receptive fields of a stack of two layers on Shift. At its start the newest "
+    "position counts most and all others about alike; after training there are peaks at multiples of 8.",
     caption="Live. Grey: where the answer is. What to see: the trained stack looks at the "
     "eight places that matter, and an order of magnitude less at the others. The "
     "start already looked everywhere.",
@@ -1869,8 +1880,8 @@ print(
 
 # %% [markdown]
 # **Exercise 14** ★★ *(10 min, 4 points: what depth does to a fading kernel)* **A proof step.** A layer has one mode,
-# $K_j = r^j$, and $m$ of them stand one after the other, with nothing between. What is the kernel of the stack? Where
-# is its largest tap?
+# $K_j = r^j$ with $0 < r < 1$, and $m$ such layers stand one after the other, with nothing between. What is the
+# kernel of the stack? Where is its largest tap?
 
 # %%
 my_tap = None  # a function of (r, m, j): tap j of the stack
@@ -1913,18 +1924,20 @@ check("05.14", my_tap)
 # ## 10 What this does not show
 #
 # * **Nothing about learning long shifts.** Live runs are 64 long; the paper's are up to a million. That a shift is within reach does not mean that training finds it.
-# * **The half circle is a better start on paper.** On Shift at $N = 16$ it scores about what the DFT grid scores: training moves the grid's modes apart. We have not compared the two at the paper's sizes.
-# * **Nothing about layers between which something non-linear stands.** The theorems are about one kernel.
-# * **Errors of the best fit are float64's.** With exact arithmetic real modes reach every kernel; chapter 06 says at what price.
+# * **That the half circle is a better start in practice.** On Shift at $N = 16$ it scores about what the DFT grid scores: training moves the grid's modes apart. We have not compared the two at the paper's sizes.
+# * **Nothing about several layers with something non-linear between them.** The theorems are about one kernel.
+# * **Nothing beyond float64 about the best fits of section 5.** With exact arithmetic real modes reach every kernel;
+#   chapter 06 says at what price.
 # * **A receptive field is a gradient at a few inputs**: what is 0 there may not be elsewhere.
 #
 # ## 11 What you have learned
 #
-# 1. A diagonal recurrence is a convolution, and its kernel a sum of exponentials; a diagonalisable linear RNN is the same thing, and the delay line is not.
+# 1. A diagonal recurrence is a convolution, and its kernel a sum of exponentials; a diagonalisable linear RNN is the same thing, and a delay line is not.
 # 2. Cast to reals, $N$ modes have $2N$ real weights. The paper's grid uses half of them; the half circle has every real kernel of length $2N$, with condition number 1.
 # 3. An exact shift needs $2N \ge \max(S + 1, L - S)$. A nearly exact one needs $2N \ge S$, at every length: that is what training uses, and what predicts the paper's Table 2.
 # 4. The product of real and imaginary part has $N(N+1)$ modes, not $4N^2$, and at the start only $N$.
-# 5. One convolution moves everything by the same amounts: Reverse needs half as many as there are letters.
+# 5. One convolution moves everything by the same amounts; Reverse needs half as many convolutions as there are
+#    letters.
 
 # %% [markdown]
 # ## 12 Exercises
