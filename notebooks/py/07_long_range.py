@@ -739,7 +739,7 @@ check("07.8", my_tasks)
 show.figure(
     ch07.steps_to_learn(atomic_runs),
     alt="Steps until R2 is 0.9 by length, one line a task and depth, rising with the length.",
-    caption="Recorded. The step at which R² was first seen to be 0.9 or more, one and six layers of DLR, where it was "
+    caption="Recorded. The step at which R² was first 0.9 or more, one and six layers of DLR, where it was "
     "learned at two lengths.",
 )
 
