@@ -1895,7 +1895,7 @@ for name in ("Parity", "(aa)*", "Cycle Navigation", "Tomita 5", "Tomita 6", "S_3
     order, counts = len(set().union(*found)), lasting(found)
     assert set(counts) == {order // len(counts)}, "step 5: the order over the period"
     for move in ch08.machine_of(name).transitions.tolist():
-        assert {tuple(move[s] for s in action) for action in found[63]} == found[64], "step 5: every letter"
+        assert {tuple(move[s] for s in action) for action in found[63]} == found[64], "step 5: a letter"
     print(f"{name}: {order} / {len(counts)} = {counts[0]}")
 
 # %% [markdown]
