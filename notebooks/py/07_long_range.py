@@ -427,13 +427,13 @@ print("L channels reverse L numbers, to nine digits, for L = 8, 32, 64")
 # %% tags=["proof-lags"]
 rng = np.random.default_rng(0)
 for L in (3, 5, 8):
-    kernels = sp.Matrix(rng.integers(-3, 4, (L - 1, L)))
-    v = kernels.nullspace()[0]
+    K = sp.Matrix(rng.integers(-3, 4, (L - 1, L)))
+    v = K.nullspace()[0]
     k = next(i for i in range(L) if v[i] != 0)
     far = 1 + 2 * max(abs(entry) for entry in v)
     x = [sp.S(0) if i == k else -far for i in range(L)]
     moved = [a + b for a, b in zip(x, v)]
-    assert kernels * sp.Matrix(moved) == kernels * sp.Matrix(x), "step 5: a kernel sees the change"
+    assert K * sp.Matrix(moved) == K * sp.Matrix(x), "step 5: a kernel sees the change"
     assert max(x) == 0 != max(moved), f"step 5: L = {L}, the maximum stays"
 print("with L - 1 kernels: two inputs that look the same, and another maximum")
 
