@@ -251,7 +251,7 @@ with show.fails("step 2"):
         assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], f"step 2: {N} nodes"
 
 # %% [markdown]
-# Step 1 is about *equal* nodes; nodes that are nearly equal are no better. Of $0, \frac12, \frac12 + d$:
+# Step 1 is about *equal* nodes; nodes that are nearly equal are hardly better. For the nodes $0, \frac12, \frac12 + d$:
 
 # %%
 for d in (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000)):

@@ -43,10 +43,20 @@ print(f"lrnnlab {EXPECTED}: ready")
 # ## 1 Eleven skills
 #
 # The paper's *atomic tasks* are regressions: a sequence of numbers goes in (with two more columns that tell the place
-# in the sequence), and at its last places numbers have to come out. Shift, CumSum, CumMax, Reverse, Sort, Select and SelectFixed;
-# and four whose inputs decide what is done with the others: MIPS, ContextShift, Solve and, for comparison,
-# SolveFixed. Each is drawn below as a strip: what goes in, and under it what has to come out, at the place where it
-# has to come out.
+# in the sequence), and numbers have to come out, at every place or at the last ones.
+#
+# * *Shift*: at every place the numbers of $jL/8$ steps before, $j = 0, \dots, 7$. *CumSum* and *CumMax*: the sum of all
+#   numbers so far (over the root of how many they are), and the largest of them.
+# * *Reverse*: when all is read, the numbers backwards. *Sort*: the numbers in the order of their distance from the first
+#   one.
+# * *Select*: the marked numbers, in their order. *SelectFixed*: the same, with the same places marked in all inputs.
+# * *MIPS* (maximum inner product search): each place has a query, a key and a value; the answer is the value whose key,
+#   of all keys so far, has the largest scalar product with the query. *ContextShift*: a shift by as many steps as the
+#   first two numbers say. *Solve*: the matrix $A$ and the right side $b$ are read row by row, and the solution $X$ of
+#   $AX = b$ has to come out ($A$ is orthogonal, so $X = A^\top b$). *SolveFixed*: the same with one $A$ for all inputs.
+#
+# Each is drawn below as a strip: what goes in, and under it what has to come out, at the place where it has to come
+# out.
 
 # %% tags=["nbval-ignore-output"]
 skill_widget = explore(
@@ -123,9 +133,8 @@ with show.fails("step 2"):
         assert share == sp.Rational(1, i + 1), f"step 2: place {i} explains another share"
 
 # %% [markdown]
-# For CumMax we take the mean of the answers at each place. Sort, in the paper, puts the numbers in the order of their
-# distance from the first one; there we take the mean of the answers at each place, given that first number. These two
-# levels have no such closed form; they are integrals (`tasks.atomic_levels`). Now read the paper's table with these levels beside
+# For CumMax we take the mean of the answers at each place, for Sort the mean of the answers at each place given the
+# first number. These two levels have no such closed form; they are integrals (`tasks.atomic_levels`). Now read the paper's table with these levels beside
 # it. Its columns of one layer have length 4,096 and those of two layers 512; six layers of DLR stand at both.
 
 # %% tags=["hide-input"]

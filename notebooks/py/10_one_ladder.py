@@ -698,7 +698,7 @@ check("10.8", my_positions)
 #
 # <details><summary>Solution</summary>
 #
-# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 on every answer is wrong, and from 236 on every answer is right: the net aliases, and a test at 250 alone would say that it is perfect.
+# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 to 235 every answer is wrong, and from 236 to 392 every answer is right again: the net aliases, and a test at 250 alone would say that it is perfect.
 #
 # </details>
 
