@@ -1902,10 +1902,10 @@ with show.fails("step 1"):
     )
 
 # %% [markdown]
-# Is "element-wise" the limit, then? The paper calls its e-LSTM "computationally limited", and its own Table 1 has the e-LSTM at 100/100 on parity. **Claim.** One number does it, $c \mapsto \tanh(0.6 - 4c)$. What a Quasi-RNN lacks is not
-# the other numbers, but that what it writes depends on $c$ at all.
+# The paper also compares with an *e-LSTM* ("element-wise": each number $c$ of its state sees, besides the input, only itself). It calls this net "computationally limited", and its own Table 1 has it at 100/100 on parity. **Claim.** One number does it: a 1 takes
+# $c$ to $\tanh(0.6 - 4c)$. So to see no other number of the state is no hindrance here. A *Quasi-RNN*, whose gates and writes see the input alone, cannot do this: what it writes does not depend on $c$ at all.
 #
-# **Step 1.** Between them, two intervals are taken into each other: $[0.9, 1]$ into $[-1, -0.9]$ and back. The map falls everywhere, so the ends decide.
+# **Step 1.** Two intervals are taken into each other: $[0.9, 1]$ into $[-1, -0.9]$ and back. The map falls everywhere, so the ends decide.
 
 # %% tags=["proof-e_lstm"]
 c, weight = sp.Symbol("c", real=True), -4
@@ -1963,7 +1963,7 @@ for found in feedback:
 #
 # ## 8 Tables 1 and 2
 #
-# Strings are positive ones only; every position has a label; **a string counts if all its positions are right**. Bin0 are the sizes of training, Bin1 the next. Mind the sizes: $(aa)^*$ has 25 strings in each bin, so its
+# All strings are positive ones, that is, such as belong to the language; every position has a label; **a string counts if all its positions are right**. Bin0 are the sizes of training, Bin1 the next. Mind the sizes: $(aa)^*$ has 25 strings in each bin, so its
 # accuracies are multiples of 4 %.
 
 # %%

@@ -242,7 +242,7 @@ print("with the gate 1:", [state.subs(a, 1) for state in states[:4]])
 
 # %% [markdown]
 # **Break it.** Let the gate be $-1$: the changes do not fade, and a bounded state turns for ever between two values.
-# That is Parity, and why `signed` is another family.
+# That is Parity, and why gates in $[-1, 1]$ (`signed`) are a family of their own.
 
 # %% tags=["proof-non_negative"]
 with show.fails("step 2"):
@@ -450,7 +450,15 @@ check("10.3", my_count)
 #
 # `foretelling.foretell(machine, family)` takes a machine's arrows and a family of transitions and says whether one
 # layer, how many, or no number of layers can; which theorem says so; and, where the answer is no, two words that
-# every such layer confuses in the end.
+# every such layer confuses in the end. *Can* means: with bounded states, and with a margin between different answers
+# that is kept at every length. The families are
+#
+# * *non-negative*, *signed* and *complex*: diagonal transitions that depend on the token, with entries in $[0, 1]$, in
+#   $[-1, 1]$, or complex ones of size 1 at most; *constant*: one transition for all tokens (S4, S5, DLR, LRU, RotRNN);
+# * *blocks*, whose columns are not negative and sum to 1 (chapter 02); *reflection*: one factor $I - \beta kk^\top$ a
+#   token, with $\beta$ up to 1 or up to 2 (chapter 09); *reflections*: a product of several of them;
+# * *one-hot columns, phases*: a matrix with one-hot columns times a complex diagonal one; *dictionary*: a mixture of
+#   dense matrices; *non-linear*: the state is squashed and fed back; *attention*: softmax attention.
 
 # %%
 rows = [
