@@ -2391,9 +2391,10 @@ show.figure(
     alt="Right answers by position up to 400 on parity, (aa)*, Sum(5) and S3 for beta below 1 "
         "or below 2 and one or two writes a token. With beta below 1 all stay at the level of "
         "a constant answer.",
-    caption="Recorded. What to see: orange (beta below 1) never leaves the dashed line. Green "
-            "does, with one write on parity and (aa)*, with two on Sum(5) and S_3; and falls "
-            "again beyond the grey line. Below we look into the nets that learned parity.",
+    caption="Recorded. What to see: orange (beta below 1) is soon down at the dotted line. Green "
+            "is right beyond the grey line, on parity and (aa)* with one write, on all four "
+            "with two; most of it falls further out. Below we look into the nets that learned "
+            "parity.",
 )  # fmt: skip
 
 

@@ -663,8 +663,8 @@ show.table(ch10.missed(recorded), caption="Recorded runs of models that can, wit
 show.figure(
     ch10.horizons(recorded),
     alt="Positions where nets fail against positions where their states foretold it, on "
-    "logarithmic axes; most points lie "
-    "near the diagonal or, for nets that last, at the upper right.",
+    "logarithmic axes; nets that drift "
+    "lie about the diagonal, nets that last along the top, whatever was foretold.",
     caption="Each point is a run that was still right at 100. On the line: foretold rightly. "
     "Above the dashed line: right to 500.",
 )
