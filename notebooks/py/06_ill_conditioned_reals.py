@@ -1436,7 +1436,7 @@ show.table(
 )
 
 # %% [markdown]
-# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and .30 is what our own records have at the same $L/N$, section 7.) DLR-prod has $N(N+1)$ real modes (chapter 05, section 6), 16.8 million, in the place of $2N$: more than any shift up to $2^{20}$ asks for, so its .78 there is not explained by a reach.
+# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (At $2^{16}$ the first shift is by $2N$, the very edge of the reach; section 7 shows what a score there is made of. One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and .30 is what our own records have at the same $L/N$, section 7.) DLR-prod has $N(N+1)$ real modes (chapter 05, section 6), 16.8 million, in the place of $2N$: more than any shift up to $2^{20}$ asks for, so its .78 there is not explained by a reach.
 #
 # ## 7 Trained: Table 2
 #
