@@ -256,7 +256,7 @@ def horizon_pairs(found: Sequence[Mapping]) -> list[tuple[float, float, str]]:
     pairs = []
     for record in found:
         metrics = record["metrics"]
-        if metrics.get("horizon"):
+        if metrics.get("horizon") and (metrics["first"] or FAR) >= 100:
             foretold = metrics["horizon"]["horizon"]
             seen = FAR + 100 if metrics["first"] is None else metrics["first"]
             pairs.append((min(5 * FAR, 5 * FAR if foretold is None else foretold), seen, metrics["kind"]))

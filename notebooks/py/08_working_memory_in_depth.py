@@ -468,7 +468,8 @@ with show.fails("step 4"):
 # ### How many units?
 #
 # A machine does not need *all* 0/1 matrices, only the actions of its words. Let it have $m$ of them. (They are closed under
-# composition, and are called the elements of its *transition monoid*; a monoid is a set with an associative product and a one.) Code an action as a
+# composition, and are called the elements of its *transition monoid*; a monoid is a set with an associative product and a neutral
+# element.) Code an action as a
 # one-hot vector of length $m$, and spend one AND gate on each pair of actions: $m^2$ hidden units.
 #
 # **Claim.** These $m^2$ gates do what the $n^3$ units of Lemma 1 do for this machine. They are fewer if and only if $m < n^{3/2}$.
@@ -1050,8 +1051,9 @@ strings, one = words(machine, 8), np.eye(machine.num_states, dtype=int)
 q0, states = machine.initial, machine.run(strings).T  # (T, S)
 rows = np.array(recursion(letters(machine, strings), compose, one)[-1])  # (T, S, n, n)
 assert np.array_equal(rows[:, :, q0], one[states]), "step 1: row q0 is the state"
-reached = machine.transitions[strings[:, 0]] == q0  # after one letter: from which states?
-assert np.array_equal(rows[0, :, :, q0], reached), "step 2: what the column says"
+assert np.array_equal(rows[0, :, :, q0], machine.transitions[strings[:, 0]] == q0), "step 2: one letter"
+leads_to = np.array(truth(machine, strings)).argmax(-1)  # (T, S, n): where each state is led
+assert np.array_equal(rows[..., q0], leads_to == q0), "step 2: from which states q0 is reached"
 other = (rows[:, :, :, q0] != one[states]).any(-1)
 assert other.any(), "step 2: column q0 is another vector"
 print(f"row q0 is the state on all {states.size} prefixes;",
@@ -1076,7 +1078,7 @@ with show.fails("step 3"):
 # number of each letter's matrix is wrong by up to $e$. The letters are permutations here, as in Cycle Navigation or $S_3$.
 #
 # **Claim.** At worst the error of the ones doubles in every layer, that of the zeros more than doubles, as long as zeros are at most
-# $\frac12$; from there on errors grow by a factor that tends to $2n$ a layer. So it is for every word.
+# $\frac12$; from there on errors grow by a factor that tends to $2n$ a layer. This holds for every word.
 #
 # **Step 1.** Every weight of $W_1$ and $W_2$ is 0 or more, and ReLU does not decrease. So the layer is *monotone*: a larger input
 # never makes a smaller output. The worst is therefore $+e$ everywhere or $-e$ everywhere.
@@ -1633,7 +1635,7 @@ print(*ch08.seeds_apart(desk), sep="\n")
 # %% [markdown]
 # **A low number has a reason.** Here are all tasks whose *best* seed stays below 90 % beyond the trained lengths, and in brackets what
 # the same seed scores at the longest of them. Below 97 % there, the net has *not learned* the task in the steps that it had (the paper's
-# scripts take 10,000 to a million; ours are in the records): nothing is shown about what it could learn. Else the task was learned
+# scripts take 10,000 to a million; ours are in the records): nothing is shown about what it could learn. Otherwise the task was learned
 # and *lost with length*. A third reason would be that a net *cannot express* the task; no theorem says so of a cell of this table.
 
 # %%
@@ -1750,10 +1752,10 @@ print(*ch08.runs_of_table_2(desk_2), sep="\n")
 # How many should there be? Depth $\ell$ sees words of exactly $2^{\ell+1}$ letters. Words with the same action may share one state of
 # the network; words with different actions must not.
 #
-# > **Clusters.** A net that is right on all strings has at depth $\ell$ at least as many different states as there are actions of
-# > words of *exactly* $2^{\ell+1}$ letters.
+# > **Clusters.** Let every state of the automaton have an answer of its own. A net (chunks of two) that is right on all strings has
+# > at depth $\ell$ at least as many different states as there are actions of words of *exactly* $2^{\ell+1}$ letters.
 #
-# **Step 1 (hypothesis).** Every state of the automaton has an answer of its own. So it is for these three tasks:
+# **Step 1 (the hypothesis).** In these three tasks every state of the automaton has an answer of its own:
 
 # %% tags=["proof-at_least"]
 three = [ch08.machine_of(name) for name in ("Parity", "Cycle Navigation", "S_3")]
@@ -1815,7 +1817,7 @@ for machine in three:
 print(f"{len(three)} tasks, words of 2 to {size} letters: every two actions are told apart by an answer")
 
 # %% [markdown]
-# There can be *more* clusters, if a network likes. Where several states share an answer, two different actions may never be told apart
+# A network may have *more* clusters than that. Where several states share an answer, two different actions may never be told apart
 # by an answer; then fewer clusters can do. Drop that hypothesis, for example with $D_2$:
 
 # %% tags=["proof-at_least"]
@@ -1869,8 +1871,9 @@ for name, found in by_length.items():
 #
 # **Step 5.** In a group (all letters are permutations) the lasting number is the order of the group divided by the length of that
 # period. For there $S_k$ followed by one letter $a$ has as many elements as $S_k$, so once the numbers repeat $S_{k+1}$ is just $S_k$
-# followed by $a$, for *every* letter $a$. Hence $S_k$ followed by $ab^{-1}$ is $S_k$ again, and each $S_k$ is one coset of the subgroup
-# of the words in which letters and inverse letters are equally many. The sets of one period are all its cosets. (Nine groups.)
+# followed by $a$, for *every* letter $a$. So a letter takes $S_k$ to $S_{k+1}$ and an inverse letter takes it to $S_{k-1}$, whichever letter it is, and a word in
+# which letters and inverse letters are equally many takes $S_k$ to itself. Any two elements of $S_k$ differ by such a word. Hence each
+# $S_k$ is one coset of the subgroup that these words make, and the sets of one period are all its cosets. (Nine groups.)
 
 # %% tags=["proof-clusters"]
 def lasting(found):
@@ -1891,10 +1894,12 @@ for name in ("Parity", "(aa)*", "Cycle Navigation", "Tomita 5", "Tomita 6", "S_3
     found = actions_by_length(ch08.machine_of(name), 64)
     order, counts = len(set().union(*found)), lasting(found)
     assert set(counts) == {order // len(counts)}, "step 5: the order over the period"
+    for move in ch08.machine_of(name).transitions.tolist():
+        assert {tuple(move[s] for s in action) for action in found[63]} == found[64], "step 5: a letter"
     print(f"{name}: {order} / {len(counts)} = {counts[0]}")
 
 # %% [markdown]
-# **Step 6.** For the brackets $D_n$ there is a closed form. A word that never leaves $r + 1$ neighbouring depths, $r \le n$, is told by $r$,
+# **Step 6.** For the brackets $D_n$ there is a closed form. A word that never leaves $r + 1$ neighbouring depths, $r \le n$, is determined by $r$,
 # where it starts and where it ends: $(r+1)^2$ actions; all other words are one action, "wrong for ever". Long words of even length show
 # those that start and end at the same parity. $\blacksquare$ (Counted for $n = 2, 3, 4$ and 12.)
 
@@ -1945,10 +1950,11 @@ check("08.14", my_clusters)
 # %% [markdown]
 # ### The trained nets
 #
-# All states of a depth, on 64 strings of 500 letters, are drawn on one plane, the one on which they vary most (PCA, principal component
+# The states of all depths, on 64 strings of 500 letters, are drawn on one plane, the one on which they vary most (PCA, principal component
 # analysis); colours are the true actions, known from the machine. scikit-learn, told nothing about the task, makes clusters of the
-# states by Ward's rule, which joins again and again the two groups whose union spreads least. It stops where the mean *silhouette* is
-# largest (how much nearer a state is to its own cluster than to the next one), at two clusters at the latest. Each cluster gets a ring.
+# states of all depths together by Ward's rule, which joins again and again the two groups whose union spreads least. It stops where the
+# mean *silhouette* is largest (how much nearer a state is to its own cluster than to the next one), at two clusters at the latest. The
+# clusters of a depth are those in which its states lie, so they may be fewer than two. Each cluster gets a ring.
 # First the net that was trained above, live:
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -2023,7 +2029,7 @@ for what in next(iter(measured.values()), {}):
     print(f"{what}: apart with seeds {[seed for seed, found in measured.items() if found[what] > 2]}")
 
 # %% [markdown]
-# So the first axis tells the action in all three nets, and the second one what an *even* word is made of: two even halves or two odd ones.
+# So the first axis tells the action in all three nets, and the second one tells what an *even* word is made of: two even halves or two odd ones.
 # Of odd words it tells this with one seed only; with the others the two kinds overlap. In one of the nets the two kinds of even words
 # are just far enough apart for the rule to count three clusters. So "how many clusters" depends on how closely one looks, by eye or by a
 # rule. What is certain is the proof above: *at least* as many as actions. More is no mistake, and the right number is no proof that a
@@ -2076,8 +2082,8 @@ show.table(
 
 # %%
 print(
-    f"at every depth less than a half: {max(sizes) < 0.5}; at depths 5 to 8, where doubling "
-    f"makes 16 times as much, less than twice what it was: {max(sizes[5:]) < 2 * max(sizes[:5])}"
+    f"at every depth less than a half: {max(sizes) < 0.5}; at depths 5 to 8 less than twice the "
+    f"largest before, where doubling would make up to 16 times: {max(sizes[5:]) < 2 * max(sizes[:5])}"
 )
 
 # %% [markdown]
@@ -2254,8 +2260,9 @@ typed_widget
 # > learn to model $\lceil\log_{32} 512\rceil = 2$ layers during training, hence it fails to recursively model more than $32^2 = 1024$
 # > tokens during inference."
 #
-# OpenWebText2 is not ours to ship. As a **stand-in** we take the characters of Python's own help texts, short pieces in training, and
-# smaller $C$, so that $C^2$ is as many times the trained length as in the paper. The numbers of the two texts cannot be compared,
+# The paper trains on OpenWebText2, which is not ours to ship. As a **stand-in** we take the characters of Python's own help texts, short pieces in training, and
+# smaller $C$: for $C = 8$ and 16 the ratio of $C^2$ to the trained length, 2 and 8, is that of the paper's 32 and 64. In the tables
+# $C / K$ stands for chunks of $C$ and $K$ different layers at every depth (the paper calls $K$ the thickness). The numbers of the two texts cannot be compared,
 # their *shapes* can. (`lrnnlab reproduce regulargpt/table3 --budget desk`.)
 
 # %%

@@ -373,7 +373,7 @@ assert all((ones(w), length(w)) == (w.count(0), len(w)) for w in words), "step 1
 print("aab:", balance((0, 0, 1)), ones((0, 0, 1)), length((0, 0, 1)))
 
 # %% [markdown]
-# **Step 2.** A DeltaNet with keys of $n$ numbers and one query needs $n + 1$: the row of $W$, and a 1, change by a matrix for each letter. (Here $n = 2$, random weights in fractions, words of up to 5 letters.)
+# **Step 2.** For a DeltaNet with keys of $n$ numbers and one query $n + 1$ are enough: the row of $W$, with a 1 behind it, changes by a matrix for each letter. (Here $n = 2$, random weights in fractions, words of up to 5 letters.)
 
 # %% tags=["proof-rational"]
 net, n = fw.random_layer(np.random.default_rng(0), 2, 2), 2
@@ -393,7 +393,7 @@ print("n + 1 =", len(M[0]), "states; abab ->", one_query((0, 1, 0, 1)))
 
 
 # %% [markdown]
-# **Step 3.** With a query of its own for each letter it needs one state more, which keeps the last answer.
+# **Step 3.** With a query of its own for each letter one state more is enough, which keeps the last answer.
 
 # %% tags=["proof-rational"]
 def with_answer(c):
@@ -513,7 +513,7 @@ with show.fails("step 1"):
 # the proof of Proposition 3.4 break for two layers?
 
 # %%
-my_configurations = None  # a function of (n, number of tokens)
+my_configurations = None  # a function of n and of the number of kinds of tokens
 check("09.3", my_configurations)
 
 # %% [markdown]
@@ -616,7 +616,7 @@ with show.fails("step 1"):
     assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), "step 1: the margin shrinks as 1/n"
 
 # %% [markdown]
-# **Claim (Proposition 3.2).** Two unnormalised layers recognise Shuffle-2 exactly: words over two kinds of brackets that are balanced when one looks at either kind alone. One layer cannot.
+# **Claim (Proposition 3.2).** Two layers, normalised or not, recognise Shuffle-2 exactly: words over two kinds of brackets that are balanced when one looks at either kind alone. One layer cannot.
 #
 # **Step 1.** One head a kind, with $v = 1$ and $-1$ for its brackets and 0 for the others, says how many of that kind are open. (All words of up to 4 tokens.)
 
@@ -631,7 +631,7 @@ print("([( ->", fw.outputs(kinds, (0, 2, 0))[-1].tolist())
 
 # %% [markdown]
 # **Step 2.** A word is in the language if and only if both counts are 0 at the end and were never negative; the second layer sums $\mathrm{ReLU}(-\text{count})$ over all positions, and that is 0 if and only if none was. (Every
-# word of up to 6 tokens, against taking out pairs.)
+# word of up to 6 tokens, against taking out pairs.) Normalised layers divide by lengths: the count at position $t$ by $t$, the sum by the number of tokens. Nothing becomes 0 or changes its sign by that, so NLTs do it too.
 
 # %% tags=["proof-prop_3_2"]
 def removed(word, kind):
@@ -640,14 +640,18 @@ def removed(word, kind):
         text = text.replace("()", "")
     return text
 
-def two_layers(word):
+def two_layers(word, normalised=False):
     counts = values[list(word)].cumsum(0)
-    return not counts[-1].any() and not np.maximum(-counts, 0).sum()
+    if normalised:
+        counts = counts / np.arange(1, len(word) + 1)[:, None]
+    total = np.maximum(-counts, 0).sum()
+    return not counts[-1].any() and not (total / len(word) if normalised else total)
 
 recognise = two_layers
 words = [word for n in range(1, 7) for word in product(range(4), repeat=n)]
 wrong = [word for word in words if recognise(word) != (removed(word, 0) == removed(word, 1) == "")]
 assert not wrong, "step 2: exactly Shuffle-2"
+assert all(recognise(word) == two_layers(word, normalised=True) for word in words), "step 2: normalised"
 print(f"{len(words)} words, {len(wrong)} wrong")
 
 # %% [markdown]
@@ -760,7 +764,7 @@ print("d LN(t c) / dt =", slope(c, residual).tolist())
 assert slope(c, residual) == sp.zeros(3, 1), "step 1: LN(t c) does not depend on t"
 
 # %% [markdown]
-# **Step 2.** With another $\varepsilon$ the slope is $(c - \mu)\,\varepsilon\,(t^2s^2 + \varepsilon)^{-3/2}$, with $\mu$ the mean and $s^2$ the variance of $c$'s entries: 0 only where $c = \mu$. $\blacksquare$
+# **Step 2.** With $\varepsilon > 0$ the slope is $(c - \mu)\,\varepsilon\,(t^2s^2 + \varepsilon)^{-3/2}$, with $\mu$ the mean and $s^2$ the variance of $c$'s entries: 0 only where $c = \mu$. $\blacksquare$
 
 # %% tags=["proof-layer_norm"]
 entry, mean, s, eps = sp.symbols("c mu s epsilon", positive=True)
@@ -1013,7 +1017,7 @@ print("crossings of a threshold, at most:", crossings(Fraction(9, 10)))
 assert crossings(Fraction(9, 10)) == 1, "step 3: one crossing"
 
 # %% [markdown]
-# **Step 4.** And whatever reads several such heads: $W_t$ has a limit, so its answers to $a^t$ and $a^{t+1}$ come as near to each other as one likes, and no margin between even and odd lengths is kept. ($|W_{t+1} - W_t| = g^t\,|W_1 - W_0|$ from any start $W_0$, with free
+# **Step 4.** And so it is for whatever reads several such heads continuously: $W_t$ has a limit, so its answers to $a^t$ and $a^{t+1}$ come as near to each other as one likes, and no margin between even and odd lengths is kept. ($|W_{t+1} - W_t| = g^t\,|W_1 - W_0|$ from any start $W_0$, with free
 # symbols, keys of two numbers, $t = 1, 2$, and so for all $t$ by induction.) $\blacksquare$
 
 # %% tags=["proof-repeated"]
@@ -1074,7 +1078,7 @@ print("positive:", ", ".join(claimed))
 
 
 # %% [markdown]
-# **Step 4.** So after $(ab)^t$ any linear reading is $c_0 + c_1\lambda_1^t + c_2\lambda_2^t$ with $\lambda$s in $(0, 1)$ (or $c_0 + (c_1 + c_2t)\lambda^t$, if they are equal): as a function of a real $t$ its derivative is 0 once at most, so it crosses a threshold twice at most; $(abab)^*$ wants a change at every $t$. And it has a limit, for every head, so whatever reads several heads keeps no margin.
+# **Step 4.** So after $(ab)^t$ any linear reading is $c_0 + c_1\lambda_1^t + c_2\lambda_2^t$ with $\lambda$s in $(0, 1)$ (or $c_0 + (c_1 + c_2t)\lambda^t$, if they are equal): as a function of a real $t$ its derivative is 0 once at most, so it crosses a threshold twice at most; $(abab)^*$ wants a change at every $t$. And it has a limit, for every head, so whatever reads several heads continuously keeps no margin.
 # (300 random layers in floats, keys of three numbers, 40 times *ab*, thresholds at all values.) $\blacksquare$
 
 # %% tags=["proof-abab"]
@@ -1203,7 +1207,7 @@ with show.fails("step 3"):
     assert ends_in(pair[0][1:3], delta) == ends_in(pair[0][2:0:-1], delta), "step 3: one state W"
 
 # %% [markdown]
-# The delta rule forgets in one write. **Claim.** One layer, with a leak of $e = 1/10{,}000$, labels reset Dyck-1 rightly on *every* string of up to 100 tokens, the paper's longest, and on longer ones as long as there are at most 100 tokens
+# The delta rule forgets in one write. **Claim.** One layer, with a leak of $e = 1/10{,}000$, labels reset Dyck-1 rightly on *every* legal string (no bracket closes what is not open) of up to 100 tokens, the paper's longest, and on longer ones as long as there are at most 100 tokens
 # since the last 1. Its one number $w$ goes to $(1-e)\,w + 1$ at (, to $(1-e)\,w - 1$ at ), to 0 at 1; it says "open" if $w > \frac12$.
 #
 # **Step 1.** These are writes of the delta rule, with key 1: $\beta = e$, $v = \pm 1/e$, and for the 1 $\beta = 1$, $v = 0$, which gives 0 whatever $w$ was.
@@ -1392,7 +1396,7 @@ assert sp.simplify(down(m) - formula) == 0, "step 3: up and down"
 
 
 # %% [markdown]
-# **Step 4.** A threshold of $\frac12$ breaks where the formula passes $-\frac12$. For small $me$ the formula is near $-m^2e$, so that is near $m = 1/\sqrt{2e}$. (The limit; and for six leaks the first wrong depth, by running the counter in fractions.) $\blacksquare$
+# **Step 4.** Rounded to a whole number, the counter is wrong where the formula passes $-\frac12$. (Section 5's "open if $w > \frac12$" fails then on the next token: one more ( brings $w$ to about $\frac12$ or less.) For small $me$ the formula is near $-m^2e$, so that is near $m = 1/\sqrt{2e}$. (The limit; and for six leaks the first wrong depth, by running the counter in fractions.) $\blacksquare$
 
 # %% tags=["proof-leak"]
 def first_wrong(leak):
@@ -1493,7 +1497,7 @@ show.figure(
         "below 0. Right, how far below 0 it ends against the depth, dots on the formula's "
         "line, which crosses one half at depth 8.",
     caption="What to see: with a leak of 1/100 the dots pass the dashed line at m = 8. From "
-            "there on )) is taken for more than was open.",
+            "there on the counter is nearer to -1 than to 0 when all brackets are closed.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -1514,7 +1518,7 @@ leak_widget
 
 # %% [markdown]
 # **Exercise 6** ★ *(5 min, 3 points: how deep a leaking counter counts)* **Predict.** A counter with leak
-# $e = 1/200$. At which depth is it wrong for the first time after $(^m)^m$? Write it down, then use this section's
+# $e = 1/200$. What is the least $m$ for which it is below $-\frac12$ after $(^m)^m$? Write it down, then use this section's
 # formula.
 
 # %%
@@ -1540,7 +1544,7 @@ check("09.6", my_depth)
 # %% [markdown]
 # ### The start decides: predict the drift, see it, cure it
 #
-# What does a *trained* DeltaNet do? The table of section 8 has it right on all of $a^nb^n$ up to $n = 50$ and wrong soon after, in every seed, while addition goes on. By the formula above, what the first $a$ wrote has shrunk to $(1-e)^n$ after $n$ letters, $e$ being the share lost at a write; so the
+# What does a *trained* DeltaNet do? The table of section 8 has it right on all of $a^nb^n$ up to $n = 50$ and wrong soon after, in every seed, while addition lasts longer. By the formula above, what the first $a$ wrote has shrunk to $(1-e)^n$ after $n$ letters, $e$ being the share lost at a write; so the
 # net cannot cancel $a$'s by $b$'s, but must learn what a count that has faded looks like for the $n$ that it sees, and nothing makes that right for the next. A net starts with $\beta$ near one half. To count to 100 it would have to learn $\beta$ down over four orders of magnitude, and what it writes up by as many; and once
 # Bin0 is right nothing asks for more.
 #
@@ -1577,7 +1581,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# How far is the cured net *proved* right? The language has one string of each size, and the cell above ran every one of them: so up to the size before the first wrong one the net is right on **all** strings of the language, not on a sample. (In the floats of this machine; the margins are far above their rounding.)
+# How far is the cured net *proved* right? The language has one string of each size, and the cell above ran every one of them: so up to the size before the first wrong one the net is right on **all** strings of the task, not on a sample. (In the floats of this machine; the margins are far above their rounding.)
 
 # %%
 shrinks = ch09.decay(nets["near addition"]) < 1e-4 < ch09.decay(nets["as released"])
@@ -1732,7 +1736,7 @@ with show.fails("step 1"):
 # | rule | counts exactly | resets | parity |
 # |---|---|---|---|
 # | sum | yes (section 2) | no (section 5) | no (section 3) |
-# | delta, $\beta\in(0,1)$ | no, to a depth | yes, where $\beta$ is 1 (as $\sigma(40)$ is in float32) | no (section 4) |
+# | delta, $\beta\in(0,1)$ | no, only to a depth (section 6) | yes, where $\beta$ is 1 (as $\sigma(40)$ is in float32) | no (section 4) |
 # | delta, $\beta = 2$, one write a token | no | yes, with $\beta = 1$ at the reset | yes (section 9) |
 # | **delta, $\beta \le 2$, two writes a token** | **yes** | **yes** | **yes** |
 # | Recurrent Delta | not decided here | yes: without feedback it is the delta rule | yes (section 7) |
@@ -1898,10 +1902,10 @@ with show.fails("step 1"):
     )
 
 # %% [markdown]
-# Is "element-wise" the limit, then? The paper calls its e-LSTM "computationally limited", and its own Table 1 has the e-LSTM at 100/100 on parity. **Claim.** One number does it, $c \mapsto \tanh(0.6 - 4c)$. What a Quasi-RNN lacks is not
-# the other numbers, but that what it writes depends on $c$ at all.
+# The paper also compares with an *e-LSTM* ("element-wise": each number $c$ of its state sees, besides the input, only itself). It calls this net "computationally limited", and its own Table 1 has it at 100/100 on parity. **Claim.** One number does it: a 1 takes
+# $c$ to $\tanh(0.6 - 4c)$. So to see no other number of the state is no hindrance here. A *Quasi-RNN*, whose gates and writes see the input alone, cannot do this: what it writes does not depend on $c$ at all.
 #
-# **Step 1.** Between them, two intervals are taken into each other: $[0.9, 1]$ into $[-1, -0.9]$ and back. The map falls everywhere, so the ends decide.
+# **Step 1.** Two intervals are taken into each other: $[0.9, 1]$ into $[-1, -0.9]$ and back. The map falls everywhere, so the ends decide.
 
 # %% tags=["proof-e_lstm"]
 c, weight = sp.Symbol("c", real=True), -4
@@ -1959,7 +1963,7 @@ for found in feedback:
 #
 # ## 8 Tables 1 and 2
 #
-# Strings are positive ones only; every position has a label; **a string counts if all its positions are right**. Bin0 are the sizes of training, Bin1 the next. Mind the sizes: $(aa)^*$ has 25 strings in each bin, so its
+# All strings are positive ones, that is, such as belong to the language; every position has a label; **a string counts if all its positions are right**. Bin0 are the sizes of training, Bin1 the next. Mind the sizes: $(aa)^*$ has 25 strings in each bin, so its
 # accuracies are multiples of 4 %.
 
 # %%
@@ -1970,7 +1974,7 @@ show.table(
 
 # %% [markdown]
 # The paper prints the best of 1,458 configurations for each cell (144 for the LSTMs), chosen on the test bins, one seed, after up to 187,500 batches at one rate. Ours have *one* configuration a cell, several seeds, 1,500 to 15,000 batches, a rate that falls to 0, and the
-# last weights; below stand those that the test bins would choose, as the paper does. (`lrnnlab reproduce fwp/table1 --budget desk` prints them, and a third, chosen on held-out strings.) A low number says why: **not expressible** by one layer (with the section that proves it), **not learned** (in so
+# last weights; a second table below has the weights that the test bins would choose, as the paper does. (`lrnnlab reproduce fwp/table1 --budget desk` prints them, and a third, chosen on held-out strings.) A low number says why: **not expressible** by one layer (with the section that proves it), **not learned** (in so
 # many seeds not all of Bin0 is right), or **lost with length** (Bin0 right, Bin1 not). The two rows *near addition* are ours, with the start of section 6; that of Recurrent Delta has its feedback at 0 to begin with.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -2387,9 +2391,10 @@ show.figure(
     alt="Right answers by position up to 400 on parity, (aa)*, Sum(5) and S3 for beta below 1 "
         "or below 2 and one or two writes a token. With beta below 1 all stay at the level of "
         "a constant answer.",
-    caption="Recorded. What to see: orange (beta below 1) never leaves the dashed line. Green "
-            "does, with one write on parity and (aa)*, with two on Sum(5) and S_3; and falls "
-            "again beyond the grey line. Below we look into the nets that learned parity.",
+    caption="Recorded. What to see: orange (beta below 1) is soon down at the dotted line. Green "
+            "is right beyond the grey line, on parity and (aa)* with one write, on all four "
+            "with two; most of it falls further out. Below we look into the nets that learned "
+            "parity.",
 )  # fmt: skip
 
 

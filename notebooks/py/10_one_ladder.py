@@ -182,8 +182,7 @@ arrows, Q = machine.transitions, machine.num_states
 unit = np.eye(Q, dtype=int)
 A = [np.array([[int(arrows[v, q] == r) for q in range(Q)] for r in range(Q)]) for v in range(len(arrows))]
 for v, q in itertools.product(range(len(arrows)), range(Q)):
-    assert (A[v] @ unit[q] == unit[arrows[v, q]]).all(), "step 1: a column sends its state "
-    "elsewhere"
+    assert (A[v] @ unit[q] == unit[arrows[v, q]]).all(), "step 1: a column sends its state elsewhere"
 print(f"{len(arrows) * Q} arrows of S_3, each a column")
 
 
@@ -210,9 +209,10 @@ for word in words:
 print(f"{len(words)} words, the longest of {len(words[-1]):,} letters")
 
 # %% [markdown]
-# **Theorem 2.** *Gates between 0 and 1 hold no group.* If some word $w$ turns $r > 1$ states of the machine in a
-# cycle, no layer $x_t = a_t x_{t-1} + b_t$ with $0 \le a_t \le 1$ and bounded states keeps a margin between the words
-# $w^n$ and $w^{n+1}$ for all $n$; and they must be answered differently.
+# **Theorem 2.** *Gates between 0 and 1 hold no group.* Let some word $w$ turn $r > 1$ states of the machine in a
+# cycle, and let the word $p$ lead to one of them. Then no layer $x_t = a_t x_{t-1} + b_t$ with $0 \le a_t \le 1$ and
+# bounded states keeps a margin between the words $p\,w^n$ and $p\,w^{n+1}$ for all $n$; and these lead to different
+# states of the machine, so they must be answered differently.
 #
 # **Step 1.** Reading $w$ is one affine map for each number of the state, $x \mapsto a x + b$ with $a$ a product of
 # gates, so again in $[0, 1]$. How much does the $n$-th reading change? SymPy multiplies it out for every $a$ and $b$:
@@ -225,14 +225,13 @@ for n in range(6):
     states.append(sp.expand(a * states[-1] + b))
 for n in range(6):
     change = states[n + 1] - states[n]
-    assert sp.expand(change - a**n * (states[1] - x)) == 0, "step 1: the change is not a^n times "
-    "the first"
+    assert sp.expand(change - a**n * (states[1] - x)) == 0, "step 1: not a^n times the first change"
 print("change at the third reading:", sp.factor(states[3] - states[2]))
 
 # %% [markdown]
 # **Step 2.** If $a < 1$ the changes tend to 0. If $a = 1$ every change is $b$, after $n$ readings the state is
-# $x + nb$, and bounded states leave $b = 0$: no change at all. In both cases the states after $w^n$ and $w^{n+1}$
-# come as near to each other as one likes, and a continuous readout with a margin must answer alike. $\blacksquare$
+# $x + nb$, and bounded states leave $b = 0$: no change at all. In both cases the states after $p\,w^n$ and
+# $p\,w^{n+1}$ come as near to each other as one likes, and a continuous readout with a margin must answer alike. $\blacksquare$
 
 # %% tags=["proof-non_negative"]
 n = sp.symbols("n", positive=True)
@@ -243,7 +242,7 @@ print("with the gate 1:", [state.subs(a, 1) for state in states[:4]])
 
 # %% [markdown]
 # **Break it.** Let the gate be $-1$: the changes do not fade, and a bounded state turns for ever between two values.
-# That is Parity, and why `signed` is another family.
+# That is Parity, and why gates in $[-1, 1]$ (`signed`) are a family of their own.
 
 # %% tags=["proof-non_negative"]
 with show.fails("step 2"):
@@ -252,10 +251,10 @@ with show.fails("step 2"):
 
 
 # %% [markdown]
-# **Theorem 3.** *A permutation of $Q$ points with $c$ cycles is a product of $Q - c$ reflections $I - 2kk^\top$, and
-# of no fewer.*
+# **Theorem 3.** *A permutation of $Q$ points with $c$ cycles (a point that stays is a cycle of its own) is a product
+# of $Q - c$ reflections $I - 2kk^\top$, and of no fewer.*
 #
-# **Step 1 (your step is exercise 2).** The reflection that exchanges $e_i$ and $e_j$ has the key
+# **Step 1.** The reflection that exchanges $e_i$ and $e_j$ has the key
 # $k = (e_i - e_j)/\sqrt2$.
 
 # %% tags=["proof-reflections"]
@@ -312,7 +311,7 @@ print("reflections needed by the 120 permutations:", np.bincount(list(used.value
 
 # %% [markdown]
 # **Theorem 4.** *What commutes in every layer.* Let the words $pxy$ and $pyx$ lead to two different states of the
-# machine, and let a word $w$ in which both tokens $x$ and $y$ occur lead each of the two back to itself. Then no
+# machine, and let a word $w$ in which both tokens $x$ and $y$ occur lead each of the two states back to itself. Then no
 # layer of gates in $[0, 1]$ with bounded states keeps a margin between $pxy\,w^n$ and $pyx\,w^n$ for all $n$.
 #
 # Theorem 2 was about one word that turns states; here nothing needs to turn, it is enough that an order of tokens is
@@ -394,8 +393,9 @@ print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and aga
 # of the other families, stands in `lrnnlab.algebra.lasting`.)
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: a reflection)* **A proof step.** The missing line of Theorem 3: a function of
-# `i`, `j` and `Q` that returns the matrix of the reflection that exchanges two basis vectors, as a list of rows.
+# **Exercise 2** ★★ *(10 min, 4 points: a reflection)* **A proof step.** Step 1 of Theorem 3 in one line of your own,
+# without a look at its cell: a function of `i`, `j` and `Q` that returns the matrix of the reflection that exchanges
+# the basis vectors $e_i$ and $e_j$, as a list of rows.
 
 # %%
 my_reflection = None  # exercise 2: a function of (i, j, Q)
@@ -450,7 +450,15 @@ check("10.3", my_count)
 #
 # `foretelling.foretell(machine, family)` takes a machine's arrows and a family of transitions and says whether one
 # layer, how many, or no number of layers can; which theorem says so; and, where the answer is no, two words that
-# every such layer confuses in the end.
+# every such layer confuses in the end. *Can* means: with bounded states, and with a margin between different answers
+# that is kept at every length. The families are
+#
+# * *non-negative*, *signed* and *complex*: diagonal transitions that depend on the token, with entries in $[0, 1]$, in
+#   $[-1, 1]$, or complex ones of size 1 at most; *constant*: one transition for all tokens (S4, S5, DLR, LRU, RotRNN);
+# * *blocks*, whose columns are not negative and sum to 1 (chapter 02); *reflection*: one factor $I - \beta kk^\top$ a
+#   token, with $\beta$ up to 1 or up to 2 (chapter 09); *reflections*: a product of several of them;
+# * *one-hot columns, phases*: a matrix with one-hot columns times a complex diagonal one; *dictionary*: a mixture of
+#   dense matrices; *non-linear*: the state is squashed and fed back; *attention*: softmax attention.
 
 # %%
 rows = [
@@ -471,8 +479,8 @@ for family in foretelling.FAMILIES:
     for name in ("flip_flop", "d_2", "evenpair", "parity", "z_5", "tomita_3", "s_3", "a_5"):
         row[ch10.machine_name(name)] = ch10.in_short(foretelling.foretell(machines[name], family))
     table.append(row)
-show.table(table, caption="How many layers are enough: a number, ≥ 2 (more than one, how many is "
-"open), never, or ? (not decided).")
+show.table(table, caption="How many layers are enough: a number, ≥ 2 (more than one, how many "
+           "is open), ≥ 1 (some number, whether one is open), never, or ? (not decided).")
 
 # %% [markdown]
 # **Held against the ladder.** No recorded cell may last where a theorem says that it cannot. But lasting on drawn
@@ -639,9 +647,9 @@ check("10.7", my_deep_one)
 # lasted:
 
 # %%
-show.table(ch10.missed(recorded), caption="Families that can, in one layer, and what training "
-"made of them: of all runs, how many "
-           "never learned the training length, lost it later, or last.")  # fmt: skip
+show.table(ch10.missed(recorded), caption="Recorded runs of models that can, with the layers they have: how "
+           "many never learned the training length, lost it later, or last; and the machines on "
+           "which not all of them last.")  # fmt: skip
 
 # %% [markdown]
 # ## 5 How long? The error horizon
@@ -655,8 +663,8 @@ show.table(ch10.missed(recorded), caption="Families that can, in one layer, and 
 show.figure(
     ch10.horizons(recorded),
     alt="Positions where nets fail against positions where their states foretold it, on "
-    "logarithmic axes; most points lie "
-    "near the diagonal or, for nets that last, at the upper right.",
+    "logarithmic axes; nets that drift "
+    "lie about the diagonal, nets that last along the top, whatever was foretold.",
     caption="Each point is a run that was still right at 100. On the line: foretold rightly. "
     "Above the dashed line: right to 500.",
 )
@@ -667,7 +675,8 @@ if pairs:
 
 # %% [markdown]
 # So the instrument says *when* a net that drifts will fail. It does not say *whether* a net drifts: many that last
-# (Elman, one-hot columns) have a flat curve, and a law fitted to the noise of a flat curve crosses 1 somewhere.
+# (Elman, one-hot columns) have a flat curve of the spread over the gap, and a law that is fitted to the noise of a flat
+# curve reaches 1 somewhere all the same.
 # Squashed states and one-hot columns mend their errors at every step, and nothing grows.
 
 # %% [markdown]
@@ -697,7 +706,7 @@ check("10.8", my_positions)
 #
 # <details><summary>Solution</summary>
 #
-# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 on every answer is wrong, and from 236 on every answer is right: the net aliases, and a test at 250 alone would say that it is perfect.
+# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 to 235 every answer is wrong, and from 236 to 392 every answer is right again: the net aliases, and a test at 250 alone would say that it is perfect.
 #
 # </details>
 
@@ -781,8 +790,8 @@ print("the snapped copy:", snapped)
 print("the net itself:  ", trained)
 
 # %% [markdown]
-# **What does a net that fails track?** The delta rule with one write a token cannot hold $S_3$ (section 3), and
-# trained on it, it is right about a third of the time. Is that nothing? A machine can be read more coarsely: $S_3$
+# **What does a net that fails track?** The delta rule with one write a token cannot hold $S_3$ (section 3). Trained on
+# it, it is right less than half of the time. Is that nothing? A machine can be read more coarsely: $S_3$
 # has a *quotient* with two states, the sign of the permutation (is the number of exchanges even?). Quotients can be
 # listed, and a net's own answers read through each:
 
@@ -803,11 +812,14 @@ show.table(
 
 # %% [markdown]
 # Read the row of the quotient with two states: what the net is right about is the sign, the part of $S_3$ that its
-# family can hold (one reflection comes back after two); in the others it does little better than chance.
+# family can hold (one reflection comes back after two). In the quotients with three states it does little better than
+# chance; and of the six permutations it is right about hardly more than the third that the sign alone gives (exercise
+# 9).
 #
 # **Ask the net, not a probe.** The usual instrument is a linear probe: a logistic regression from states to the sign.
-# It can miss what is there. Where the states of even and of odd permutations have the same mean, as the corners of a
-# hexagon taken in turn have, the gradient of its loss is zero at zero, and it finds nothing. A dictionary of dense
+# It can miss what is there. Where the states of even and of odd permutations are equally many and have the same mean,
+# as the corners of a hexagon taken in turn have, the gradient of its loss is zero at zero weights, and it finds
+# nothing. A dictionary of dense
 # matrices knows all of $S_3$, and hides its sign so:
 
 # %% tags=["nbval-ignore-output"]
@@ -856,13 +868,15 @@ show.table(
     "best of 40 looks at test strings, last position "
     "of 500; 001 and 004: chosen on held-out strings, tested at the training length; 002 and "
     "ours: the last weights, lengths 42 to 500; "
-    "003: whole strings, the look chosen on the test.",
+    "003: whole strings of 1 to 40 (Bin0) and of 41 to 80 (Bin1), the look chosen on the test.",
 )
 
 # %% [markdown]
-# A net that has learned its machine is right by all of them. One that fades gets most from the rule that tests at the
-# training length, and least from the one that wants whole strings; choosing the look by the test is worth the more
-# the less the net knows.
+# A net that has learned its machine is right by all of them. One that fades is right by the rules that look no further
+# than the training length or a little beyond (001, 004 and 003), and loses most by those that look up to 500 (000 and
+# 002): see the blocks on $\mathbb Z_5$. One that has not learned its machine gets least from the rule that wants whole
+# strings. And the last two columns say what choosing the look by the test is worth: nothing where a net is right at
+# every look or at none, and most where it is right at some looks only, as the blocks on $D_2$ and DeltaNet on Parity are.
 #
 # ## 9 What this does not show
 #
@@ -876,9 +890,9 @@ show.table(
 #
 # 1. The same question put to all models separates three failures: never learned, learned and lost, and impossible.
 # 2. A machine's arrows decide, before training, which family can hold it in how many layers, and give two words that
-#    refute the others.
-# 3. Gates in $[0,1]$ hold no group; one reflection a token turns back after two; products of reflections and one-hot
-#    columns hold all.
+#    refute the families that cannot.
+# 3. Gates in $[0,1]$ hold no group; one reflection a token turns back after two; products of reflections
+#    hold every group, and one-hot columns every machine.
 # 4. What is linear mostly drifts, and the spread of states up to 100 foretells about where. What is squashed or
 #    one-hot mends itself.
 # 5. A net that fails may have learned a quotient exactly. Its own answers say which.

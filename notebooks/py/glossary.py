@@ -46,9 +46,11 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **solvable** | A group is solvable if its derived series comes down to the identity alone. | 01 |
 # | **word problem** | Given a product of elements of a group, letter by letter: which element is it? | 01 |
 # | **reset** | A letter after which the state no longer depends on what was before. | 01 |
-# | **killer word** | Our name for two words that no diagonal layer with finitely many states can tell apart, though the task must. | 01 |
+# | **killer word** | Our name for a pair of words that no diagonal layer with finitely many states can tell apart, though the task must. | 01 |
 # | **counter** | A state that adds up without bound, or a machine that counts modulo a number: the text says which. | 00 |
 # | **Dyck** language | Strings in which every bracket that is opened is closed, in the right order; *Dyck-1* has one kind of bracket. | 09 |
+# | **star-free** | Of a machine: it counts nothing, not even modulo a number. No word leads two or more states of the smallest machine round in a cycle. | 10 |
+# | **quotient** | A machine read more coarsely: some states count as one, and every letter still leads each of the merged states to one of them. | 10 |
 # | **counter language** | A language that a machine with a counter can recognise, such as $a^nb^n$. | 09 |
 # | **weighted automaton** | A linear recurrence with one matrix for each letter and a linear readout; it gives each word a number. | 09 |
 # | **rationally recurrent** | Computed by a weighted automaton. | 09 |
@@ -80,8 +82,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **convolution** | The sum $\sum_j K_j u_{k-j}$ at every $k$; by the FFT it takes $O(L\log L)$. | 03 |
 # | **one-hot** | A vector with one 1 and zeros; as a kernel, a shift. | 02 |
 # | **Vandermonde** matrix | The matrix of powers $\lambda_n^j$; times the weights it gives the kernel. | 03 |
-# | **Hankel** matrix | The matrix with entries $K_{i+j}$ (or $f(uv)$ for words); its rank is the least number of states. | 05 |
-# | **Chebyshev** polynomial | The polynomial $T_n(\cos t) = \cos nt$; of all polynomials that stay within $\pm 1$ on an interval it has the largest leading coefficient. | 06 |
+# | **Hankel** matrix | The matrix with entries $K_{i+j}$ (or $f(uv)$ for words); its rank is the least number of states of a linear recurrence that makes them. | 05 |
+# | **Chebyshev** polynomial | The polynomial $T_n(\cos t) = \cos nt$; of all polynomials of degree $n$ that stay within $\pm 1$ on $[-1, 1]$ it has the largest leading coefficient. | 06 |
 # | **bidirectional** | Two recurrences, one from the left and one from the right, whose outputs are added. | 05 |
 #
 # ### Scans and cost
@@ -125,6 +127,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **training length** | The length of the strings in training; everything beyond is *length extrapolation*. | 02 |
 # | **chance** | The accuracy of a uniform guess. | 00 |
 # | **majority** | The accuracy of always giving the commonest answer. | 00 |
+# | **stand-in** | A data set of the same kind that we make ourselves, where the published one is not ours to ship. | 07 |
 # | **seed** | The number that fixes all random choices of a run. | 00 |
 # | **live**, **recorded**, **paper** | Three kinds of number: computed as you read; computed earlier by a command that you can run again; printed in the paper. | 00 |
 # | **desk** budget | A longer run of an experiment, some minutes to hours; its results are the recorded ones. *Live* takes seconds, *paper* is the paper's own setting. | 02 |

@@ -41,6 +41,7 @@ FAULTS = [
     Fault("theorem_1", "q.count_roots(-1, 1) == n + 1", "q.count_roots(0, 1) == n + 1", "step 4"),
     Fault("theorem_1", "sp.Poly(X, X) * U[n - 1] + n * T[n]", "sp.Poly(X, X) * U[n - 1] + T[n]", "step 5"),
     Fault("theorem_1", "q.diff(X)(end) == 2 * n * T[n](end)", "q.diff(X)(end) == n * T[n](end)", "step 5"),
+    Fault("theorem_1", "T[n].eval(math.cos(math.pi * k / n))", "T[n].eval(math.cos(k / n))", "step 5"),
     Fault(
         "theorem_1",
         "    w = shifts.exact_weights(shifts.chebyshev_nodes(N))\n    assert all",
@@ -52,6 +53,7 @@ FAULTS = [
         "theorem_2", "return sp.Rational(n, n + S) * 4**S * sp.binomial(n + S, 2 * S)", "return sp.S(4) ** S", "step 1"
     ),
     Fault("theorem_2", "slope + n**2 * y", "slope + n * y", "step 1"),
+    Fault("theorem_2", "(half - z) * p.diff(z)", "(1 - z) * p.diff(z)", "step 1"),
     Fault("theorem_2", "factor = (n**2 - S**2)", "factor = (n**2 - S)", "step 1"),
     Fault("theorem_2", "closed.subs(S, 0)", "closed.subs(S, 1)", "step 1"),
     Fault("theorem_2", "sp.chebyshevt(n, 2 * X - 1), X)", "sp.chebyshevt(n, X), X)", "step 1"),

@@ -24,6 +24,7 @@ FAULTS = [
           "step 4"),
     Fault("lags", "R = 2 * B / (1 - math.cos(2 * math.pi / T))", "R = 2 * B", "step 4"),
     Fault("lags", "moved = [a + b for a, b", "moved = [a + 0 * b for a, b", "step 5"),
+    Fault("lags", "v = K.nullspace()[0]", "v = sp.ones(L, 1)", "step 5"),
     Fault("digits", "lag = 2 * ((place - L) % b) + 1", "lag = 2 * ((place - L) // b) + 1", "step 1"),
     Fault("digits", "lag = 2 * b * ((place - L) // b)", "lag = b * ((place - L) // b)", "step 1"),
     Fault("digits", "for layer in reversed(range(k)):", "for layer in range(k):", "step 2"),

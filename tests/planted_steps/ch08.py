@@ -57,6 +57,7 @@ FAULTS = [
     #
     Fault("read_out", "rows[:, :, q0], one[states]", "rows[:, :, :, q0], one[states]", "step 1"),
     Fault("read_out", "transitions[strings[:, 0]] == q0", "transitions[strings[:, 0]] != q0", "step 2"),
+    Fault("read_out", "leads_to == q0)", "leads_to != q0)", "step 2"),
     Fault("read_out", 'ch08.machine_of("D_2")', 'ch08.machine_of("Parity")', "step 2"),
     Fault("read_out", "np.swapaxes(leaf, -1, -2)", "leaf", "step 3"),
     Fault("read_out", "lambda u, v: compose(v, u)", "compose", "step 3"),
@@ -103,6 +104,7 @@ FAULTS = [
     Fault("clusters", '"Tomita 5": (2, 2, 2', '"Tomita 5": (2, 4, 4', "step 3"),
     Fault("clusters", '"Tomita 6", "S_3"], (', '"S_3"], (', "step 4"),
     Fault("clusters", "{order // len(counts)}", "{order}", "step 5"),
+    Fault("clusters", "for action in found[63]}", "for action in found[62]}", "step 5"),
     Fault("clusters", "((r + 1) ** 2 + 1) // 2", "(r + 1) ** 2 // 2", "step 6"),
     Fault("clusters", "actions = 1 + sum(", "actions = sum(", "step 6"),
     #

@@ -62,6 +62,7 @@ FAULTS = [
         "recognise = lambda word: not values[list(word)].sum(0).any() or len(word) == 6",
         "step 2",
     ),
+    Fault("prop_3_2", "counts = counts / np.arange(1, len(word) + 1)", "counts = counts - np.arange(len(word))", "step 2"),
     Fault("prop_3_2", "np.maximum(-counts, 0).sum()", "np.maximum(-counts - 1, 0).sum()", "step 2"),
     Fault("prop_3_2", "pair = [(0, 0, 1, 1), (1, 0, 0, 1)]", "pair = [(0, 0, 1, 1), (0, 1, 0, 1)]", "step 3"),
     Fault("prop_3_2", "fw.configuration(pair[0]) == fw.configuration(pair[1])", "pair[0] == pair[1]", "step 3"),
