@@ -120,6 +120,24 @@ def checked(made: typing.Any) -> typing.Any:
     return function
 
 
+
+def first_order(backward: typing.Callable) -> typing.Callable:
+    """The ``backward`` of an autograd Function that has no second derivative; RuntimeError where one is prepared.
+
+    In place of torch's ``once_differentiable``, which says nothing where the gradient that arrives needs none itself,
+    as that of a sum: a penalty on a gradient would count for nothing.
+    """
+
+    @functools.wraps(backward)
+    def once(ctx: typing.Any, *arriving: typing.Any) -> typing.Any:
+        if torch.is_grad_enabled():  # within a backward: create_graph=True
+            raise RuntimeError(f"create_graph=True: {type(ctx).__name__.removesuffix('Backward')} has first derivatives "
+                               "only; a scan with backend='reference' has second ones")  # fmt: skip
+        return backward(ctx, *arriving)
+
+    return once
+
+
 def _kind(hint) -> tuple[typing.Callable | None, str]:
     """Whether a value is of the kind that an annotation names (None: any may be), and the kind in words."""
     if hint in _KINDS:

@@ -59,6 +59,12 @@ def test_ours_is_the_best_row_and_wrong_names_are_refused():
             tables.plan("lrnn/table2", seeds=[0], **wrong)
     with pytest.raises(ValueError, match="lrnn/table9"):
         tables.get("lrnn/table9")
+    for nothing in ("tasks", "rows", "seeds"):
+        with pytest.raises(ValueError, match=f"at least one of the {nothing}, or leave them out for all, got \\[\\]"):
+            tables.plan("lrnn/table2", **{nothing: []})
+    for wrong, said in (({"seeds": 3}, "seeds .* got 3"), ({"jobs": "2"}, "jobs .* got '2'"), ({"data": "x"}, "data .* got 'x'")):
+        with pytest.raises(TypeError, match=f"reproduce: {said}"):
+            tables.reproduce("lrnn/fig1", **wrong)
 
 
 def test_a_plan_of_nothing_has_no_runs():

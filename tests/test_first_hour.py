@@ -24,6 +24,13 @@ def test_importing_the_package_loads_nothing_else():
     assert said.stdout.split() == ["False", "False"]
 
 
+@pytest.mark.parametrize("wrong", [{"steps": 1.5}, {"steps": "3"}, {"warmup": 0.5}, {"decay": "a"}, {"checkpoint": 3}])
+def test_training_shows_what_cannot_be(wrong):
+    parity, ((name, value),) = lrnnlab.task("parity"), wrong.items()
+    with pytest.raises(TypeError, match=f"train: {name} must be .* got {value!r}"):
+        lrnnlab.train(lrnnlab.build("lstm", parity, width=4), parity, **{"steps": 2, "progress": False, **wrong})
+
+
 def test_a_first_hour():
     parity = lrnnlab.task("sum", 2)
     soft = {"rule": "softmax", "drive": "none", "start": "first", "gain": 4.0, "head": "linear"}

@@ -309,6 +309,7 @@ def test_trace(layers):
         ("block_diagonal", {"layers": 0}, "layers must be .* got 0"),
         ("lstm", {"layers": 0}, "layers must be .* got 0"),
         ("lstm", {"cell": "gru"}, "cell is one of elman, lstm, got 'gru'"),
+        ("lstm", {"seed": 1 << 70}, "seed must be .* got 1180591620717411303424"),
     ],
 )
 def test_what_cannot_be_built(name, options, message):

@@ -181,9 +181,8 @@ def test_strides_do_not_matter_and_inputs_are_left_alone():
 
 def test_what_backward_cannot_do_it_refuses():
     raw, x0 = (v.requires_grad_() for v in draw(2, 3, 1, 2))
-    (slope,) = torch.autograd.grad(softmax_scan(raw, x0, backend="cpu")[1].square().sum(), raw, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        slope.sum().backward()
+    with pytest.raises(RuntimeError, match="first derivatives only"):
+        torch.autograd.grad(softmax_scan(raw, x0, backend="cpu")[1].sum(), raw, create_graph=True)
     A, x = softmax_scan(raw, x0, backend="cpu")
     with torch.no_grad():
         A += 1

@@ -123,6 +123,9 @@ def test_groups_are_the_groups_they_are_called():
     dihedral = WordProblem({"r": (1, 2, 3, 0), "s": (0, 3, 2, 1)}, "D_4")
     tokens = torch.randint(2, (30, 8), generator=generator())
     assert dihedral.classes == 8 and dihedral.targets(tokens).tolist() == [dihedral.answer(row) for row in tokens]
+    for wrong in ([(1, 0)], {"s": 3}, {"s": (0, 0)}, {}):
+        with pytest.raises(ValueError, match="group: generators are permutations .* got " + re.escape(repr(wrong))):
+            task("group", wrong)
 
 
 @settings(max_examples=60, deadline=None)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from lrnnlab.errors import checked, shown
+from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence
 from lrnnlab.models.block_diagonal import COLUMN_RULES, BlockDiagonal, obstacle, snap, symbol_transitions
@@ -153,6 +153,7 @@ def build(
         elif task.answers != "last":  # an answer at every position
             every: dict[str, dict] = {"regulargpt": {"form": "masks"}, "relu_rnn": {"every": True}}
             options = {**every.get(name, {}), **options}
+    whole_number(seed, -(1 << 63), "seed", (1 << 64) - 1)  # what torch can be seeded with
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
         try:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from lrnnlab.errors import first_order
 from lrnnlab.models.cpu_lanes import LANES, L, flat, sigmoid, tanh
 from lrnnlab.scans.cpu_vectors import NO, compiled, times
 
@@ -76,7 +76,7 @@ class ElementWiseLoop(torch.autograd.Function):
         return c[:, 1:, :D].contiguous()
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, dc: Tensor) -> tuple[Tensor | None, ...]:
         w, c, f, z = ctx.saved_tensors
         D, (B, T, wide, _) = dc.shape[-1], ctx.sizes

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
+from lrnnlab.errors import first_order
 from lrnnlab.models.cpu_lanes import (
     KINDS,
     LANES,
@@ -166,7 +166,7 @@ class RecurrentDeltaLoop(torch.autograd.Function):
         return unpack(y[:, 1:], B), unpack(W[:, T % W.shape[1]], B)
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, dy: Tensor, dW: Tensor) -> tuple[Tensor | None, ...]:
         wide, *kept = ctx.saved_tensors
         B, T, h, n = dy.shape

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
+from lrnnlab.errors import first_order
 from lrnnlab.models.cpu_lanes import KINDS, LANES, L, dot, features, features_back, flat, pack, room, sigmoid, unpack
 from lrnnlab.scans.cpu_vectors import NO, compiled, times
 
@@ -118,7 +118,7 @@ class SelfReferentialLoop(torch.autograd.Function):
         return unpack(y, B), unpack(W[:, T % W.shape[1]], B)
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, dy: Tensor, dW: Tensor) -> tuple[Tensor | None, ...]:
         B, kept = len(dy), ctx.saved_tensors
         gW, dx = pack(dW), torch.empty_like(kept[0])

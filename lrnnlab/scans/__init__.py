@@ -87,7 +87,8 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     Returns
     -------
     Tensor
-        x, of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0.
+        x, of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0, a second time by
+        ``reference`` and ``paper`` alone: a compiled backend refuses ``create_graph=True``.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from lrnnlab.errors import checked, whole_number
+from lrnnlab.errors import checked, first_order, whole_number
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets the future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
@@ -116,7 +116,7 @@ class _Ring(torch.autograd.Function):
         return y
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
+    @first_order
     def backward(ctx, dy: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         u, behind, ahead = ctx.saved_tensors
         n, L, p, f = ctx.n, u.shape[1], behind.shape[1], ahead.shape[1]
@@ -159,7 +159,7 @@ class _Powers(torch.autograd.Function):
         return table
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
+    @first_order
     def backward(ctx, g: Tensor) -> tuple[Tensor, None, None]:
         table, t = ctx.saved_tensors
         product = g * table.conj()

@@ -19,7 +19,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from lrnnlab.errors import first_order
 
 
 @cache
@@ -72,7 +73,7 @@ class Scan(torch.autograd.Function):
         _keep(ctx, inputs, x)
         return x
 
-    backward = staticmethod(once_differentiable(_rule(_backward)))  # type: ignore[assignment]
+    backward = staticmethod(first_order(_rule(_backward)))  # type: ignore[assignment]
 
 
 _operator = torch.library.custom_op("lrnnlab::scan", _forward, mutates_args=())
@@ -107,7 +108,7 @@ class SoftmaxScan(torch.autograd.Function):
         return A, x
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, dA: Any, dx: Any) -> Any:
         A, x0, x = ctx.saved_tensors
         dx = torch.zeros_like(x) if dx is None else dx

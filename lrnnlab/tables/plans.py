@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
+from lrnnlab.errors import checked
 from lrnnlab.tables.fwp_search import SEARCHED, configurations
 from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
 
@@ -32,6 +33,7 @@ def get(name: str) -> Table:
     return TABLES[name]
 
 
+@checked
 def plan(
     name: str,
     *,
@@ -47,20 +49,24 @@ def plan(
     ``seeds``: as many as the table says, from 0 on.
     """
     table = get(name)
+    for what, chosen in {"tasks": tasks, "rows": rows, "seeds": seeds}.items():
+        if chosen is not None and not len(chosen):  # an empty variable of a script does not mean all
+            raise ValueError(f"{name}: give at least one of the {what}, or leave them out for all, got {chosen!r}")
     there(budget, BUDGETS, "budget", "lrnnlab")
     protocol = protocol or ("paper" if budget == "paper" and "paper" in table.protocols else "ours")
     there(protocol, PROTOCOLS, "protocol", "lrnnlab")
     there(protocol, table.protocols, "protocol", name)
-    chosen = dict.fromkeys(range(table.seeds) if seeds is None else seeds)
+    every = dict.fromkeys(range(table.seeds) if seeds is None else seeds)
     cells = [
         (task, row, table.for_protocol(table.setting(row, task, budget), protocol))
         for task in dict.fromkeys(table.columns.get(budget, table.tasks) if tasks is None else tasks)
         for row in dict.fromkeys(table.aliases.get(row, row) for row in (table.rows if rows is None else rows))
     ]
     return [Run(name, task, row, seed, budget, protocol, setting, table.modulus)
-            for task, row, setting in cells for seed in chosen]  # fmt: skip
+            for task, row, setting in cells for seed in every]  # fmt: skip
 
 
+@checked
 def search_plan(
     name: str, *, tasks: Sequence[str] | None = None, rows: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None, budget: str = "live", first: int = 0,

@@ -11,6 +11,7 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 from lrnnlab import records
+from lrnnlab.errors import checked
 from lrnnlab.tables import engines
 from lrnnlab.tables.plans import get, plan
 from lrnnlab.tables.table import Run
@@ -32,6 +33,7 @@ def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     }  # fmt: skip
 
 
+@checked
 def reproduce(
     name: str, *, tasks: Sequence[str] | None = None, rows: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None, budget: str = "live", protocol: str | None = None, jobs: int = 1,
@@ -46,6 +48,7 @@ def reproduce(
     return list(run_all(runs, jobs=jobs, engine=engine, data=data))
 
 
+@checked
 def run_all(
     runs: Sequence[Run], *, jobs: int = 1, engine: str | None = None, data: Path | None = None, reuse: bool = True,
     progress: bool = False, announce: Callable[[int, int], None] | None = None,

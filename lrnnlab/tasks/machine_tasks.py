@@ -147,8 +147,11 @@ class WordProblem(MachineTask):
     """
 
     def __init__(self, generators, name="group"):
-        if not generators or any(sorted(g) != list(range(len(g))) for g in generators.values()) \
-                or len({len(g) for g in generators.values()}) != 1:
+        try:
+            points = {tuple(sorted(g)) for g in generators.values()}
+        except (AttributeError, TypeError):  # no dict, or not of sequences
+            points = set()
+        if points != {tuple(range(max(map(len, points), default=0)))}:
             raise ValueError(f"{name}: generators are permutations of the same points 0, 1, ..., got {generators!r}")
         self.generators = dict(generators)
         super().__init__(permuting(tuple(generators), *generators.values()), name)

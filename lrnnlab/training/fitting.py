@@ -14,11 +14,10 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from lrnnlab.errors import checked, whole_number
+from lrnnlab.errors import checked, first_order, whole_number
 from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
 from lrnnlab.tasks import Task
@@ -147,7 +146,7 @@ class _Squares(torch.autograd.Function):
         return (A * A).sum(-2)
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx, slope):
         (A,) = ctx.saved_tensors
         return A * (2 * slope).unsqueeze(-2)

@@ -31,7 +31,7 @@ from typing import ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among, number
+from lrnnlab.errors import among, checked, number
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered, draw_seed
 from lrnnlab.training.descent import Checkpoint, Descent
@@ -89,6 +89,7 @@ class Remembered:
 
 
 @steady_arithmetic()
+@checked
 def train(
     net: nn.Module,
     source: BaseTask | Callable[[torch.Generator], Batch | tuple],
