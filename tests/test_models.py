@@ -21,6 +21,7 @@ from lrnnlab.models import (
     snap,
     symbol_transitions,
 )
+from lrnnlab.models.base import Recurrence
 from lrnnlab.models.net import Block, Net
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
@@ -695,3 +696,15 @@ def test_exact_models_start_where_the_machine_starts():
     machine = MooreMachine([[1, 2, 0], [0, 0, 2]], [0, 1, 1], initial=2, symbols="ab")
     tokens = torch.randint(2, (5, 30), generator=torch.Generator().manual_seed(0))
     assert torch.equal(exact_model(machine, 2)(tokens).argmax(-1), torch.from_numpy(machine.answer(tokens.numpy())))
+
+
+def test_a_mixer_that_only_says_its_step_takes_the_empty_string():
+    class Sums(Recurrence):
+        def initial(self, batch):
+            return torch.zeros(batch, 2)
+
+        def step(self, state, z_t):
+            return state + z_t, state + z_t
+
+    assert Sums()(torch.ones(3, 0, 2)).shape == (3, 0, 2)
+    assert Sums()(torch.ones(1, 2, 2)).tolist() == [[[1, 1], [2, 2]]]

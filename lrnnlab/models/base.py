@@ -49,9 +49,9 @@ class Recurrence(Module):
         return super()._apply(*args, **options)
 
     def check_state(self, state: Any, batch: int) -> None:
-        """ValueError unless ``state`` is made as ``initial(batch)`` is: so many tensors of these shapes and types.
+        """ValueError unless ``state`` has the structure, shapes, types and device of ``initial(batch)``.
 
-        An axis that is empty at the start may grow.
+        An axis of length 0 in ``initial(batch)`` (a memory that is empty at the start) may have any length.
         """
         if self._start is None or self._start[0] != batch or not _alike(state, self._start[1]):
             with torch.no_grad():
@@ -74,7 +74,7 @@ class Recurrence(Module):
         for z_t in z.unbind(1):
             state, y_t = self.step(state, z_t)
             answers.append(y_t)
-        return torch.stack(answers, 1)
+        return torch.stack(answers, 1) if answers else z  # torch stacks no empty list; z is (B,0,D) then
 
     @abstractmethod
     def initial(self, batch: int) -> Any:
@@ -158,7 +158,7 @@ def check_tokens(tokens: Tensor, vocab_size: int, axes: str = "(B, T)", like: Te
 
 
 def check_strings(tokens: Tensor, vocab_size: int, like: Tensor) -> None:
-    """The same for models that read whole strings, T > 0.
+    """Like :func:`check_tokens`, and T must be at least 1: for models that read a whole string at once.
 
     >>> check_strings(torch.zeros(2, 0, dtype=torch.int64), 2, torch.zeros(1))
     Traceback (most recent call last):

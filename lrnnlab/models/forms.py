@@ -5,7 +5,7 @@ form     what runs
 ======== ================================================================================
 auto     ``cpu`` where it can, else ``loop``
 loop     torch, one step after the other; any device and type, gradients of any order
-cpu      compiled loops with a way back of their own (numba); float32 or float64, on a CPU
+cpu      compiled loops with a backward pass of their own (numba); float32 or float64, on a CPU
 ======== ================================================================================
 """
 
@@ -38,7 +38,7 @@ def is_compiled(form: str, x: Tensor) -> bool:
 
 
 def wants_gradient(*tensors: Tensor) -> bool:
-    """Whether the way back may be asked for.
+    """Whether a backward pass may follow: gradients are recorded and one of the tensors wants its own.
 
     >>> wants_gradient(torch.zeros(1), torch.zeros(1, requires_grad=True))
     True
