@@ -67,12 +67,6 @@ def test_ours_is_the_best_row_and_wrong_names_are_refused():
             tables.reproduce("lrnn/fig1", **wrong)
 
 
-def test_a_plan_of_nothing_has_no_runs():
-    for name in ("tasks", "rows", "seeds"):
-        assert tables.plan("lrnn/table2", **{name: []}) == []
-        assert plans.search_plan("fwp/table1", **{"tasks": ["parity"], "rows": ["srwm"], "first": 1, name: []}) == []
-
-
 def test_a_record_holds_what_it_takes_to_trust_it():
     record = runner.perform(tiny())
     assert set(record["metrics"]) >= {"accuracy_last", "accuracy_all", "accuracy_seen"}

@@ -107,7 +107,7 @@ class FastWeights(Recurrence):
         if write_start is None:
             self.near = None
         elif allow_negative_eigenvalues:
-            self.near = near_translation(heads, self.size, write_start)
+            self.near = near_translation(per_write, self.size, write_start)
         else:
             self.near = near_addition(per_write, self.size, write_start)
         self.slow = nn.Linear(width, heads * (self.size + householders * per_write), bias=False)
@@ -181,20 +181,20 @@ class FastWeights(Recurrence):
         return W, self.read(_times(W, q))
 
 
-def near_translation(heads: int, n: int, write_start: float) -> tuple[Tensor, Tensor]:
-    """Scale and shift (h, 2n+1) of what a slow net says of a write, k, v and b, so that every other head starts to count.
+def near_translation(rows: int, n: int, write_start: float) -> tuple[Tensor, Tensor]:
+    """Scale and shift (rows,) of what a slow net says of a write, k, v and b, so that two writes start as a translation.
 
     Two writes to the same key with beta = 2 move what is stored there by 2 (v_2 - v_1), whatever it was (chapter 09,
     section 6): a sum without decay.  One write with beta = 1 puts v in its place: a reset.  So k is the first unit
-    vector here for every token and all the time, and b of the second, fourth, ... head is moved by ``write_start``; in
-    the others beta starts near 1.
+    vector here, for every token and all the time, and b is moved by ``write_start``: beta starts near 2 for a large one,
+    and at 0 near 1.
 
-    >>> scale, shift = near_translation(2, 1, 12.0)
+    >>> scale, shift = near_translation(3, 1, 12.0)
     >>> scale.tolist(), shift.tolist()
-    ([[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]], [[1.0, 0.0, 0.0], [1.0, 0.0, 12.0]])
+    ([0.0, 1.0, 1.0], [1.0, 0.0, 12.0])
     """
-    scale, shift = torch.ones(heads, 2 * n + 1), torch.zeros(heads, 2 * n + 1)
-    scale[:, :n], shift[:, 0], shift[1::2, -1] = 0, 1, write_start
+    scale, shift = torch.ones(rows), torch.zeros(rows)
+    scale[:n], shift[0], shift[-1] = 0, 1, write_start
     return scale, shift
 
 
