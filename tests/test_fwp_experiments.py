@@ -480,6 +480,9 @@ def test_what_the_records_say():
         assert all(last["bin1"] < 0.95 for row in ("deltanet", "recurrent_delta", "srwm") for last in cell[row, task])
         assert all(right(row, task) >= 2 for row in ("deltanet_additive", "recurrent_delta_additive", "linear"))
     assert all(last["bin1"] > 0.95 for last in cell["deltanet_additive", "shuffle_2"])
+    for task in fwp_table1.COLUMNS:  # the one row that has all, in three seeds of five
+        assert right("deltanet_translation", task, "bin0") == 5 and right("deltanet_translation", task) >= 3
+    assert right("deltanet_translation", "reset_dyck_1") == 4 and right("deltanet_translation", "anbn") == 3
     assert all(last["bin0"] == 1 for last in cell["linear", "dyck_1"])
     known = {key: right(*key, "bin0") for key in cell if key[0] in fwp_table1.ROWS[:7] and key[1] in fwp_table1.TASKS
              and fwp_table1.PAPER[key[0]][fwp_table1.TASKS.index(key[1])][0] == 100}  # fmt: skip

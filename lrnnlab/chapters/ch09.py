@@ -44,6 +44,7 @@ from lrnnlab.show.style import DIVERGING, FAINT, GRID, INK, SMALL, colour_bar, i
 from lrnnlab.tables import fwp_negative, fwp_table1, fwp_training, get
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks import COUNTER_TASKS
+from lrnnlab.training.loop import Trained
 from lrnnlab.training.steady import steady_arithmetic
 
 RULES = {"sum": "sum", "delta rule": "delta", "recurrent": "recurrent"}  # as on the buttons
@@ -560,6 +561,21 @@ def counting_net(write_start: float | None, seed: int) -> nn.Module:
     setting = {**setting, "options": options, "pool": 2000, "watch_every": 1500}
     with steady_arithmetic():
         return fwp_training.fit(COUNTER_TASKS["anbn"](), setting, seed).net.eval()
+
+
+def resetting_net(seed: int) -> Trained:
+    """A DeltaNet with two writes a token, trained on reset Dyck-1 for 3,000 steps from a start near translation."""
+    setting = fwp_table1.setting("deltanet_translation", "reset_dyck_1", "desk")
+    setting |= {"pool": 2000, "watch_every": 3000, "stages": [(3000, setting["stages"][-1][1])]}
+    with steady_arithmetic():
+        return fwp_training.fit(COUNTER_TASKS["reset_dyck_1"](), setting, seed)
+
+
+@torch.no_grad()
+def left(net: nn.Module) -> list[list[float]]:
+    """Of what a head holds, the share that is left after a token's writes, (1 - beta_1)(1 - beta_2), by token and head."""
+    _, _, _, beta = net.layers[0].program(net.symbol_inputs())
+    return (1 - beta).prod(1).tolist()
 
 
 @torch.no_grad()
