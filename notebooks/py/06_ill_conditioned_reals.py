@@ -14,7 +14,7 @@
 # the weights of an exact shift grow exponentially. We put the claim right, find the exact value, extend it to every shift
 # and any number of modes, watch float32 and float64 give out where it says, and train both models.
 #
-# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 2 h 15 min to read with the
+# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 2 h 20 min to read with the
 # proofs, and less than a minute of computing.
 
 # %%

@@ -15,7 +15,7 @@
 # prove what one layer needs in order to have the skill, and see that the paper's pattern of ones and zeros is mostly
 # a matter of two numbers: how many lags are asked for, and how many channels there are.
 #
-# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 1 h 10 min to read, and a minute of computing.
+# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 1 h 15 min to read, and a minute of computing.
 
 # %%
 import math

@@ -15,7 +15,7 @@
 # with explicit weights where something can; we repair one remark, find what the delta rule loses, and train. At the end one sign
 # and one more write a token open the door to a later literature, and a single layer does all three: it counts, resets and keeps parity.
 #
-# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 3 h 30 min to read, and a minute of computing.
+# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 3 h 35 min to read, and a minute of computing.
 
 # %%
 from fractions import Fraction
