@@ -482,6 +482,9 @@ def test_what_the_records_say():
     assert all(last["bin1"] > 0.95 for last in cell["deltanet_additive", "shuffle_2"])
     for task in fwp_table1.COLUMNS:  # the one row that has all, in three seeds of five
         assert right("deltanet_translation", task, "bin0") == 5 and right("deltanet_translation", task) >= 3
+    means = {which: np.mean([last["bin1"] for last in found]) for which, found in cell.items()}
+    assert [row for row in fwp_table1.ROWS if all(means.get((row, task), 0) > 0.9 for task in fwp_table1.COLUMNS)] == [
+        "deltanet_translation"]  # fmt: skip
     assert right("deltanet_translation", "reset_dyck_1") == 4 and right("deltanet_translation", "anbn") == 3
     assert all(last["bin0"] == 1 for last in cell["linear", "dyck_1"])
     known = {key: right(*key, "bin0") for key in cell if key[0] in fwp_table1.ROWS[:7] and key[1] in fwp_table1.TASKS
