@@ -165,6 +165,7 @@ def test_a_start_near_translation_adds():
     """What a head keeps there is a sum of 2 (v_2 - v_1) over the tokens, whatever these say of keys."""
     setting = fwp_table1.setting("deltanet_translation", "reset_dyck_1", "desk")
     setting["options"]["write_start"] = 40.0  # so that no b undoes it
+    assert fwp_table1.setting("deltanet_translation", "reset_dyck_1", "desk")["options"]["write_start"] == 12.0
     net = fwp_training.build_net(COUNTER_TASKS["reset_dyck_1"](), setting, 0).double()
     layer, tokens = net.layers[0], torch.tensor([[0, 0, 1, 2, 0, 1, 1]])
     state = net.initial_state(1)

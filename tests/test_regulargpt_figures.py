@@ -454,7 +454,9 @@ def test_what_the_records_of_fig_4_say():
     assert f"(bend {min(bends):.2f} to {max(bends):.2f})" in text and max(bends) < min(of("parity", "rnn", "bend"))
     suffix = tree("suffix", name="bend")
     assert suffix[1] == min(suffix) < min(bends) and suffix[0] == max(suffix) > max(bends)
-    assert f"(bend {suffix[1]:.2f})" in text and f"({suffix[0]:.2f})" in text
+    assert f"({suffix[1]:.2f})" in text and f"({suffix[0]:.2f})" in text
+    pairs = tree("even_pairs", name="bend")
+    assert f"(bend {min(pairs):.2f} to {max(pairs):.2f})" in text and max(pairs) < min(bends)
     last = of("parity", "rnn", "last4")
     assert min(of("parity", "rnn", "accuracy")) == 1 and f"{100 * min(last):.0f} to {100 * max(last):.0f} % of" in text
     assert max(tree("even_pairs", name="first")) < 0.0035 and min(tree("even_pairs", name="accuracy")) > 0.99

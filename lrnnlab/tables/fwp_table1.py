@@ -39,6 +39,7 @@ Letters: B batch, T time, D width, h heads.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,7 @@ def setting(row: str, task: str, budget: str) -> dict:
         return {**found, **LIVE.get((row, task), {})}
     if budget == "desk":
         ours = DESK.get(row, {})
-        found |= {**ours.get("all", {}), **ours.get(task, {})}
+        found |= deepcopy({**ours.get("all", {}), **ours.get(task, {})})
         if "steps" in found:
             found["stages"] = [(found.pop("steps"), found["stages"][-1][1])]
     return found

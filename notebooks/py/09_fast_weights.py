@@ -13,7 +13,7 @@
 # such a rule count? Paper 003 (Irie, Csordás and Schmidhuber, 2023) compares four: plain addition, the delta rule, the delta
 # rule with feedback, and a matrix that changes itself. We prove what each of them can and cannot do, step by step in the cells,
 # with explicit weights where something can; we repair one remark, find what the delta rule loses, and train. At the end one sign
-# and one more write a token open the door to a later literature, and a single layer does all three: it counts, resets and keeps parity.
+# and one more write a token open the door to a later literature, and a single layer does all three: it counts, resets and keeps parity, by hand and by descent.
 #
 # *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 3 h 35 min to read, and a minute of computing.
 
