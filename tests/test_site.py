@@ -365,6 +365,13 @@ def test_the_contents_lead_to_every_section(site):
     assert contents("<h1>A</h1>") == ""
 
 
+def test_a_section_with_a_formula_in_its_heading_is_listed_too():
+    text = "## 1 What it can\n\n## 2 What it cannot: $(aa)^*$"
+    html = body(new_notebook(cells=[new_markdown_cell(text)]))
+    listed = contents(html)
+    assert "ns0" not in html and listed.count("<li") == html.count("<h2 ") == 2 and listed.count('<math alttext="(aa)^*"') == 1
+
+
 @pytest.mark.parametrize(
     "code, said",
     [

@@ -1753,7 +1753,7 @@ made = ch09.resetting_net(0)
 left = dict(zip("()1", ch09.left(made.net)))
 show.table(
     [
-        {"token": token, **{f"left in head {head}": f"{share:.4f}" for head, share in enumerate(shares, 1)}}
+        {"token": token, **{f"left in head {k}": f"{share:.4f}" for k, share in enumerate(shares, 1)}}
         for token, shares in left.items()
     ],
     caption="Live, seed 0, 3,000 batches: the share of what a head holds that is left after a token's "

@@ -30,6 +30,7 @@ UNKNOWN = re.compile(r"\\[A-Za-z]+")
 EMPTY_HEADER = re.compile(r"<th\b([^>]*)>\s*</th>")
 
 MATH = re.compile(r'<math alttext="([^"]*)".*?</math>', re.DOTALL)
+PREFIX = re.compile(r' xmlns:ns0="[^"]*"|(?<=<)ns0:|(?<=</)ns0:')  # in headings nbconvert writes MathML as XML does
 HEADING = re.compile(r'<h([23]) id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
 
 # nbconvert's own page, with the code of some cells under a fold
@@ -163,7 +164,8 @@ def body(notebook: NotebookNode, pages: frozenset[str] | None = None, api: Colle
     True
     """
     exporter = _Exporter(pages, api, exclude_input_prompt=True, exclude_output_prompt=True)
-    return EMPTY_HEADER.sub(r"<td\1></td>", exporter.from_notebook_node(notebook)[0])  # it would announce nothing
+    html = PREFIX.sub("", exporter.from_notebook_node(notebook)[0])
+    return EMPTY_HEADER.sub(r"<td\1></td>", html)  # it would announce nothing
 
 
 def title(notebook: NotebookNode) -> str:
