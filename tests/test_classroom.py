@@ -1,15 +1,20 @@
 """A class on a hub: real servers, each with a working copy of its own, run a notebook at the same moment."""
 
+import asyncio
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from tornado.websocket import WebSocketClosedError
 
 from lrnnlab.book import classroom
 from lrnnlab.book.command import main
 from lrnnlab.book.running import BookError
+from lrnnlab.book.serving import end_process
 
 ROOT = Path(__file__).resolve().parents[1]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
@@ -61,3 +66,27 @@ def test_a_hub_that_ends_at_once_is_told_with_its_log(tmp_path):
     (tmp_path / classroom.CONFIGURATION).write_text("raise SystemExit('the class is full')\n")
     with pytest.raises(BookError, match="the hub does not answer; its log ends:(.|\n)*the class is full"):
         classroom.lesson(1, notebook(tmp_path, "1"), tmp_path)
+
+
+def test_a_connection_that_is_lost_ends_one_seat_and_not_the_lesson(monkeypatch):
+    async def ask(path, method="GET", body=None):
+        return {"kernel": {"id": "k"}} if "sessions" in path else {"servers": {"": {"ready": True}}}
+
+    async def connect(request, **options):
+        def lost(message):
+            raise WebSocketClosedError("lost")
+
+        return SimpleNamespace(write_message=lost)
+
+    monkeypatch.setattr(classroom, "websocket_connect", connect)
+    hub = SimpleNamespace(ask=ask, address="http://127.0.0.1:1", headers={}, last_error=lambda: "")
+    assert asyncio.run(classroom._seat(hub, "ada", "00.ipynb", ["1"], 5)).error == "WebSocketClosedError: lost"
+
+
+@linux
+def test_a_server_that_does_not_end_is_killed_and_waited_for():
+    stays = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", stays], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        end_process(process, 0.1)
+        assert process.returncode == -9

@@ -343,7 +343,8 @@ def test_both_ways_to_lay_out_a_folder(tmp_path):
     ("max?\na != b", "None\na != b", 1),
     ("%%time\nx = 1", "\nx = 1", 0),
     ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    None", 1),
-    ("def f(:", "def f(:", 0),
+    ("def f(:", "def f(:", 0), ("x = 1\r\n%pwd", "x = 1\nNone", 1),
+    ("# pasted\u2028text\nx = 1", "# pasted\u2028text\nx = 1", 0), ("s = 'a\x0cb'", "s = 'a\x0cb'", 0),  # no ends of lines
 ])  # fmt: skip
 def test_commands_of_jupyter_are_left_out(source, python, notes):
     found, said = plain_python(source)

@@ -144,6 +144,17 @@ def test_hand_ins_are_copied_and_their_folder_is_not_read_again(tmp_path):
 
 
 @posix
+def test_hand_ins_are_read_where_the_system_has_no_flags_for_links_and_pipes(tmp_path):  # Windows
+    (tmp_path / "in").mkdir()
+    (tmp_path / "place").mkdir()
+    (tmp_path / "in" / "ada.ipynb").write_text("{}")
+    ask = ("import os, pathlib, sys; del os.O_NOFOLLOW, os.O_NONBLOCK; from lrnnlab.course.submissions import collect; "
+           "place = pathlib.Path(sys.argv[1]); print(collect(place / 'in', 'ps1', place / 'place')[0].path.read_text())")
+    done = subprocess.run([sys.executable, "-c", ask, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.stdout == "{}\n", done.stderr
+
+
+@posix
 def test_a_notebook_is_looked_for_in_depth_but_not_without_end(tmp_path):
     for student, levels in (("near", DEEP), ("far", DEEP + 1)):
         place = tmp_path / "in" / student / "/".join("d" * levels)

@@ -19,6 +19,12 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+def test_what_builds_the_package_can_read_its_licence(project):
+    (setuptools,) = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert isinstance(project["license"], str)  # older ones want a table, and refuse the whole file
+    assert int(setuptools.removeprefix("setuptools>=")) >= 77
+
+
 @pytest.fixture(scope="module")
 def conda():
     return yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))

@@ -276,3 +276,10 @@ def test_noise_is_seeded_and_scaled():
     one, two = (counted(2.0, "unit", noise, "0")[1] for noise in (1e-2, 1e-1))
     np.testing.assert_allclose(10 * one, two)
     assert math.isclose(one.std(), 1e-2 * np.cumsum(np.random.default_rng(0).normal(size=STEPS)).std(), rel_tol=1e-9)
+
+
+def test_margins_are_told_apart_without_colours_and_say_up_to_where_was_trained():
+    axes = ch09.margin_picture({"as released": [1.0, -1.0], "near addition": [2.0, 2.0]}, [1, 300]).axes[0]
+    assert len({line.get_linestyle() for line in axes.get_legend().get_lines()}) == 2
+    assert [text.get_text() for text in axes.texts] == ["trained up to 50"]
+    assert not axes.get_legend().get_frame_on()  # the book's style

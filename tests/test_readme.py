@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from lrnnlab.course.exercises import Exercise
+from lrnnlab.course.judging import RIGHT, expect, judge
 from lrnnlab.models import MODELS, build
 from lrnnlab.tasks import TASKS, task
 from lrnnlab.training import Phase, Recipe, fit
@@ -74,3 +76,11 @@ def test_a_map_links_every_chapter_that_is_open(text):
     there = {notebook.stem for notebook in (ROOT / "notebooks").glob("*.ipynb")}
     assert there - linked <= {Path(text).stem}
     assert linked <= there
+
+
+def test_the_exercise_of_teaching_md_is_one():
+    text = (ROOT / "notebooks" / "TEACHING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    space = {"expect": expect}
+    exec(code, space)
+    assert judge(lambda: Exercise(*space["EXERCISES"][0]).test(lambda n: 2 * n)).outcome == RIGHT

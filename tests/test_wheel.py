@@ -29,6 +29,9 @@ def installed(tmp_path_factory):
     source = folder / "source"
     for name in ("lrnnlab", "data"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("long_range", "checkpoints"):  # what a reader has put there, and git ignores
+        (source / "data" / name).mkdir(exist_ok=True)
+        (source / "data" / name / "large").write_text("")
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
@@ -46,3 +49,7 @@ def test_it_works_and_has_its_records(installed, tmp_path):
     count, _, rest = done.stdout.partition(" ")
     assert int(count) == len(list((ROOT / "data" / "records" / "lrnn" / "table2" / "desk").glob("*.json")))
     assert rest.strip() == "[3] True" or rest.strip() == "[[3]] True"
+
+
+def test_it_leaves_out_what_git_ignores(installed):
+    assert {path.name for path in (installed / "lrnnlab" / "data").iterdir()} == {"records", "samples"}

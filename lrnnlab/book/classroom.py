@@ -24,7 +24,7 @@ from typing import Any
 from uuid import uuid4
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
 from lrnnlab.book.drifting import read_twin
 from lrnnlab.book.footprint import ASK, of_process, parsed
@@ -48,7 +48,6 @@ class Seat:
     ran: float
     server: float
     kernel: float
-    cpu: float
     error: str = ""
 
 
@@ -144,8 +143,11 @@ class _Hub:
 
     def last_error(self) -> str:
         """The last line of the hub's log that names an error, after a semicolon; empty where none does."""
-        lines = re.findall(r"^ *(\w*(?:Error|Exception): .*)$", self.log.read_text(encoding="utf-8"), re.MULTILINE)
+        lines = re.findall(r"^ *(\w*(?:Error|Exception): .*)$", self._said(), re.MULTILINE)
         return f"; the hub's log says: {lines[-1][:200]}" if lines else ""
+
+    def _said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -159,7 +161,7 @@ class _Hub:
                 await self.ask("/hub/api/users")
                 return
             await asyncio.sleep(0.2)
-        raise BookError(f"the hub does not answer; its log ends:\n{self.log.read_text(encoding='utf-8')[-1500:]}")
+        raise BookError(f"the hub does not answer; its log ends:\n{self._said()[-1500:]}")
 
 
 async def _lesson(hub: _Hub, students: int, notebook: Path, timeout: float) -> Lesson:
@@ -188,7 +190,7 @@ async def _seat(hub: _Hub, name: str, chapter: str, cells: Sequence[str], timeou
     """One student's lesson; whatever ends it early is told in the seat's ``error``."""
     began = time.monotonic()
     ready = ran = began
-    server = kernel = cpu = 0.0
+    server = kernel = 0.0
     try:
         user = await _server(hub, name)
         ready = ran = time.monotonic()
@@ -201,13 +203,13 @@ async def _seat(hub: _Hub, name: str, chapter: str, cells: Sequence[str], timeou
         for source in cells:
             await asyncio.wait_for(_run(channel, source), timeout)
             ran = time.monotonic()
-        _, kernel, cpu = parsed(await asyncio.wait_for(_run(channel, ASK), timeout))
+        kernel = parsed(await asyncio.wait_for(_run(channel, ASK), timeout))[1]
         server = of_process(user["servers"][""]["state"]["pid"])[1]
         channel.close()
         error = ""
-    except (OSError, HTTPClientError, TimeoutError, asyncio.TimeoutError, BookError) as wrong:
+    except (OSError, HTTPClientError, WebSocketError, TimeoutError, asyncio.TimeoutError, BookError) as wrong:
         error = f"{type(wrong).__name__}: {wrong}".strip().splitlines()[0][:200] + hub.last_error()
-    return Seat(name, ready - began, ran - ready, server, kernel, cpu, error)
+    return Seat(name, ready - began, ran - ready, server, kernel, error)
 
 
 async def _server(hub: _Hub, name: str) -> dict:

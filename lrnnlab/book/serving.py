@@ -82,6 +82,7 @@ def end_process(process: subprocess.Popen, seconds: float) -> None:
         process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
+        process.wait()
 
 
 def _first_answer(server: Server, log: Path) -> None:
@@ -92,6 +93,6 @@ def _first_answer(server: Server, log: Path) -> None:
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError) as error:
             if server.process.poll() is not None or time.monotonic() > end:
-                tail = log.read_text(encoding="utf-8")[-2000:]
+                tail = log.read_text(encoding="utf-8", errors="replace")[-2000:]
                 raise BookError(f"JupyterLab gave no page within {WAIT} s ({error}); it said\n{tail}") from error
             time.sleep(0.1)

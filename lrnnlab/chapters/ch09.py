@@ -594,6 +594,7 @@ def margins(net: nn.Module, sizes: Sequence[int]) -> list[float]:
     return gaps.squeeze(-1).masked_fill(~batch.mask, math.inf).amin(1).tolist()
 
 
+@styled
 def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> Figure:
     """The margins of several nets by the size of a string: above 0 every position is right.
 
@@ -601,13 +602,15 @@ def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -
     'n of $a^n b^n$'
     """
     figure, axes = new_figure(3.0, left=0.9)
-    for (name, values), colour in zip(found.items(), (DELTA, ADDER)):
-        axes.plot(sizes, values, color=colour, label=name)
+    for (name, values), colour, dash in zip(found.items(), (DELTA, ADDER), ((0, (5, 1.5)), "-")):
+        axes.plot(sizes, values, color=colour, ls=dash, label=name)
     axes.axhline(0, color=INK, lw=0.8)
-    axes.axvline(50, color=FAINT, lw=0.8)
+    axes.axvline(50, color=FAINT, lw=1.2)
+    axes.annotate("trained up to 50", (50, 1), (4, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+                  fontsize=SMALL, annotation_clip=False)  # fmt: skip
     axes.set_yscale("symlog", linthresh=1)
     axes.set(xlabel="n of $a^n b^n$", ylabel="least margin")
-    axes.legend(loc="lower left")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
     return figure
 
 

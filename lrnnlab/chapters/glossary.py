@@ -121,7 +121,7 @@ def widgets(source: Path) -> list[Entry]:
 
 
 def references(source: Path) -> list[Reference]:
-    """Every paper that a chapter's *Read on* links; ValueError for one without its title in italics before the link.
+    """Every paper that a chapter's *Read on* links; without a title in italics before the link it has a number alone.
 
     >>> [paper.number for paper in references(chapters()["00"])]
     ['2309.07412', '1711.09576']

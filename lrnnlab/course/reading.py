@@ -91,9 +91,9 @@ def plain_python(source: str) -> tuple[str, tuple[str, ...]]:
     >>> plain_python("%%bash\\nls")[0]
     ''
     """
-    lines = source.splitlines()
+    lines = re.split("\r\n?|\n", source)  # splitlines would also cut at a form feed or U+2028 inside a text or comment
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if lines and lines[first].lstrip().startswith("%%"):
+    if lines[first].lstrip().startswith("%%"):
         if re.match(r"\s*%%(time|timeit|capture|prun)\b", lines[first]):
             return "\n".join("" if number == first else line for number, line in enumerate(lines)), ()
         return "", (f'the whole cell, which begins with "{lines[first].strip()[:40]}", is not run',)

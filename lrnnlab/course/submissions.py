@@ -20,6 +20,8 @@ from lrnnlab.course import reading
 from lrnnlab.course.reading import FILE, Unreadable
 from lrnnlab.course.showing import label
 
+# A link is refused, a pipe does not make us wait; Windows has neither flag, and would change the ends of lines.
+OPEN = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 DEEP, MANY = 20, 10_000  # folders below one another, and files in all, in which one student's notebook is looked for
 WAIT = 60  # seconds by the clock to read one notebook
 NO_HAND_IN = (".DS_Store", ".ipynb_checkpoints", "__MACOSX")  # left by desktops, Jupyter and archives
@@ -139,8 +141,7 @@ def _taken(path: str) -> bytes:
         kind = os.lstat(path).st_mode
         if not stat.S_ISREG(kind):
             raise Unreadable(f"is {_KINDS.get(stat.S_IFMT(kind), 'something else')}, not a file")
-        # It may have been replaced since: a link is refused, and a pipe does not make us wait.
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        with open(os.open(path, OPEN), "rb") as file:  # it may have been replaced since
             size = os.fstat(file.fileno()).st_size
             data = file.read(FILE + 1) if size <= FILE else b""
     except OSError as error:

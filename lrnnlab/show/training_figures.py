@@ -33,13 +33,12 @@ def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: in
     'training step'
     """
     figure, axes = new_figure(3.2, right=LABELS)
-    ends, levels = [], []
+    ends = []
     for place, (label, points) in enumerate(_filled(series).items()):
         steps, losses = np.asarray(points, dtype=float).reshape(-1, 2).T
         losses = np.where(losses > 0, losses, np.nan)  # a loss of exactly 0 has no place on a logarithmic scale
         look = look_of(label, place)
         axes.plot(steps, losses, color=look.colour, ls=look.dash, label=label)
-        levels.append(losses)
         ends.append((_last(losses), label, look.colour))
     axes.set_yscale("log")
     if classes is not None:
