@@ -127,6 +127,7 @@ def test_same(a, b):
     (1, 2), (2**70, 2**70 + 1), (Fraction(1, 3), Fraction(1, 2)), ([1, 2], [1]), ([1, 2], [[1, 2]]), ("1", 1),
     (None, 0),
     (0.3, 0.30001), (math.nan, 1.0), ([1], 1), (np.array([1, 2]), [2, 1]), ({"a": 1}, {"b": 1}), ("a", "b"), ({1}, [1]),
+    (10**400, 1.5), (10**400, math.inf), (Fraction(10**400), 2j),
 ])  # fmt: skip
 def test_not_the_same(a, b):
     assert not same(a, b)

@@ -201,11 +201,14 @@ def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
 
 
 def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
-    a, b = (float(v) if isinstance(v, Fraction) else v for v in (a, b))
-    if cmath.isnan(a) or cmath.isnan(b):
-        return cmath.isnan(a) and cmath.isnan(b)
-    room = atol + rtol * abs(b)  # of 0 asks for equality, which a difference of floats is too coarse for
-    return a == b or bool(room and abs(a - b) <= room)
+    try:
+        a, b = (float(v) if isinstance(v, Fraction) else v for v in (a, b))
+        if cmath.isnan(a) or cmath.isnan(b):
+            return cmath.isnan(a) and cmath.isnan(b)
+        room = atol + rtol * abs(b)  # of 0 asks for equality, which a difference of floats is too coarse for
+        return a == b or bool(room and abs(a - b) <= room)
+    except OverflowError:  # one is a whole number or a fraction that no float holds, the other is a float
+        return False
 
 
 def _is_row(value: Any) -> bool:
