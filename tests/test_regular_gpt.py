@@ -220,6 +220,13 @@ def test_the_tables_of_training_have_the_logits_and_gradients_of_every_depth(B, 
         assert (one is None) == (other is None) and (one is None or gap(one, other) < 1e-10)
 
 
+@pytest.mark.parametrize("chunk", [31, 32, 41])
+def test_a_chunk_too_long_for_a_number_is_not_looked_up(chunk):
+    """Base 4, so 4^31 is the last that 64 bits hold: beyond, two chunks would have one number, or none."""
+    model, tokens = make(chunk=chunk), strings(V, 2, chunk).repeat(4, 1)
+    assert gap(model.train()(tokens), model.eval()(tokens)) < 1e-10
+
+
 def test_a_hook_on_the_embedding_sees_every_position():
     model, seen = make().train(), []
     model.embedding.register_forward_hook(lambda _, given, vectors: seen.append(vectors.shape))
@@ -283,7 +290,7 @@ def test_window_attention_is_a_full_matrix(S, c, s, seed, absent):
 
 def test_dilated_mask_is_eq_1():
     r = normal(2, 3)
-    for T, l in ((1, 0), (7, 0), (10, 1), (30, 2), (5, 4)):
+    for T, l in ((1, 0), (7, 0), (10, 1), (30, 2), (5, 4), (5, 39), (5, 99)):
         mask = dilated_mask(T, 3, l, r)
         for m in range(T):
             for n in range(T):

@@ -77,7 +77,7 @@ def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -
     r = torch.zeros(chunk) if r is None else r
     if r.shape[-1:] != (chunk,):
         raise ValueError(f"r must be (..., {chunk}), got {tuple(r.shape)}")
-    step, at = chunk**depth, torch.arange(length, device=r.device)
+    step, at = min(chunk**depth, length), torch.arange(length, device=r.device)
     gap = at.unsqueeze(1) - at  # m - n
     seen = (gap >= 0) & (gap % step == 0) & (gap < step * chunk)
     return torch.where(seen, r[..., (gap // step).clamp(0, chunk - 1)], -math.inf)

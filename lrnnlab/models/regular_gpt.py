@@ -176,7 +176,8 @@ class RegularGPT(Module):
         depths = self._layers_for(tokens.shape[1])
         codes, table = tokens, self.embedding.weight[:-1] * self.embedding.weight.shape[1] ** 0.5  # (B,S), (N,D)
         done = 0
-        while done < len(depths) and len(depths[done]) == 1:
+        while (done < len(depths) and len(depths[done]) == 1
+               and (len(table) + 1) ** self.chunk <= 1 << 63):  # every chunk has a number of its own  # fmt: skip
             chunks = F.pad(codes, (-codes.shape[1] % self.chunk, 0), value=len(table)).unflatten(1, (-1, self.chunk))
             places = (len(table) + 1) ** torch.arange(self.chunk, device=tokens.device)
             numbers, found = (chunks * places).sum(-1).unique(return_inverse=True)  # (N'), (B,S/c)
