@@ -330,6 +330,8 @@ def test_pairs_by_hand():
     for row in range(3):
         x, y = (s[row : row + 1, : n[row]] for s, n in zip((a, b), lengths))
         same(net(a, b, lengths)[row : row + 1], net(x, y))
+    with pytest.raises(ValueError, match="every string of a is compared with one of b, got 3 and 1 strings"):
+        net(a, b[:1])
     for options, message in (({"pool": "none"}, "pool 'none'"), ({"outputs": 7}, "got pool 'mean' and 7 outputs")):
         with pytest.raises(ValueError, match=message):
             pair_net(**options)
@@ -461,6 +463,29 @@ def test_more_inputs_that_do_not_fit():
     part = net_of("lru", pool="none", last_outputs=4)
     with pytest.raises(ValueError, match="the last 4 positions are asked for, but a string has 3"):
         part(strings(V, 2, 5), torch.tensor([5, 3]))
+
+
+@pytest.mark.parametrize("pool", ["mean", "max", "last", "none"])
+def test_no_strings_have_no_lengths(pool):
+    nothing = strings(V, 2, 5)[:0]
+    assert net_of("lru", pool=pool)(nothing, nothing[:, 0]).shape == ((0, 5, C) if pool == "none" else (0, C))
+
+
+@pytest.mark.parametrize("name", ["attention", "local_attention"])
+def test_attention_to_the_padding_is_refused(name):
+    net, tokens = build(name, vocab_size=V, classes=C, width=D, causal=False), strings(V, 2, 5)
+    same(net(tokens, torch.tensor([5, 5])), net(tokens))
+    with pytest.raises(ValueError, match=r"causal=False attends to the padding of strings of lengths \[5, 3\]"):
+        net(tokens, torch.tensor([5, 3]))
+
+
+def test_a_block_that_adds_or_normalises_reads_what_is_as_wide_as_itself():
+    for options in ({"norm": "layer"}, {"residual": True}, {"residual": True, "place": "post"}):
+        with pytest.raises(ValueError, match="needs inputs=16, its width, got 128"):
+            build("e_lstm", vocab_size=V, classes=C, **options)
+        build("e_lstm", vocab_size=V, classes=C, inputs=16, **options)(strings(V, 2, 5))
+    for place in ("post", "output"):
+        build("e_lstm", vocab_size=V, classes=C, norm="layer", place=place)(strings(V, 2, 5))
 
 
 # --- stepping ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ output   x + norm(gate(mixer(x)))              a + ff(norm(a))            the re
 
 Strings are padded at their end.  A causal net never sees that.  With ``lengths``, no padding reaches a true position
 of any net: mixers see zeros there, batch norm counts true positions only (the code released with paper 001 counts
-all), pools leave them out.
+all), pools leave them out.  Attention that is not causal would attend to those zeros, so it takes no padding.
 
 Letters: B batch, T time, V vocabulary, C outputs, D width, L' positions read; x stream, z what a mixer sees, y what it
 gives, a what the feed-forward part is given, A transition.
@@ -423,6 +423,8 @@ class Net(Module):
         """What the readout reads: (B,T,D), (B,L',D) or (B,D)."""
         self.check(inputs)
         mask = None if lengths is None else true_positions(lengths, inputs)
+        if mask is not None and not mask.all() and not all(getattr(mixer, "causal", True) for mixer in self.layers):
+            raise ValueError(f"causal=False attends to the padding of strings of lengths {shown(lengths.tolist())}")
         x = self.final_norm(self._through(inputs, mask))
         if self.pool == "mean":
             if mask is None or lengths is None:
@@ -545,6 +547,8 @@ class PairClassifier(Module):
             self.encoder.check(x)
             if those is not None:
                 true_positions(those, x)
+        if len(a) != len(b):
+            raise ValueError(f"every string of a is compared with one of b, got {len(a)} and {len(b)} strings")
         if lengths is None and a.shape[1] != b.shape[1]:
             first, second = (torch.full((len(x),), x.shape[1], device=x.device) for x in (a, b))
             lengths = first, second
@@ -571,7 +575,7 @@ def true_positions(lengths: Tensor, inputs: Tensor) -> Tensor:
 
 def last_positions(x: Tensor, lengths: Tensor | None, count: int) -> Tensor:
     """The last ``count`` true positions of x (B,T,D), (B,count,D)."""
-    shortest = x.shape[1] if lengths is None else int(lengths.min())
+    shortest = x.shape[1] if lengths is None or not len(lengths) else int(lengths.min())
     if count > shortest:
         raise ValueError(f"the last {count} positions are asked for, but a string has {shortest}")
     if lengths is None:
@@ -649,6 +653,9 @@ def network(
                      residual=residual and (last_residual or i + 1 < layers))  # fmt: skip
 
     made = layers_of(layers, block)
+    normed = made[0].place == "pre" and not isinstance(made[0].norm, nn.Identity)
+    if inputs not in (None, width) and (made[0].residual or normed):
+        raise ValueError(f"a block that adds or normalises what it reads needs inputs={width}, its width, got {inputs}")
     width = getattr(made[-1].mixer, "width", width)
     return Net(made, outputs, width, vocab_size=vocab_size, columns=columns, inputs=inputs, final_norm=final_norm,
                head=head, **for_net)  # fmt: skip
