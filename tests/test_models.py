@@ -1,6 +1,7 @@
 """Models: forward is stepping, causal, at any length; column rules keep their laws; the released architecture."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,9 +15,19 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.models import (
     COLUMN_RULES,
     MODELS,
+    S4,
+    S4D,
     BlockDiagonal,
+    Diagonal,
+    ElementWiseLSTM,
+    LiquidS4,
+    Nonlinear,
+    RecurrentDelta,
+    SelfReferential,
+    Vanilla,
     build,
     exact_model,
+    network,
     reads_numbers,
     snap,
     symbol_transitions,
@@ -135,6 +146,11 @@ def test_what_is_no_token_is_refused_by_name(tokens):
                 call(tokens)
     with pytest.raises(ValueError, match="tokens lie on meta, the weights on cpu"):
         build("elman", **SMALL)(torch.zeros(1, 2, dtype=torch.int64, device="meta"))
+
+
+def test_a_name_that_no_model_has():
+    with pytest.raises(ValueError, match="no model 'perceptron'; there are block_diagonal, lstm, elman"):
+        reads_numbers("perceptron")
 
 
 def test_what_is_too_large_or_of_another_kind_is_not_built():
@@ -437,6 +453,21 @@ def test_a_column_of_zeros_does_no_harm(rule, p):
     assert A.isfinite().all() and raw.grad.isfinite().all()
 
 
+@pytest.mark.parametrize("rule", ["clip", "release", "centred", "block", "unit"])
+def test_blocks_of_zeros_stay_zeros(rule):
+    for p in PS:
+        assert not COLUMN_RULES[rule](torch.zeros(2, 3, 3), p).any()
+
+
+@pytest.mark.parametrize("p", [8, 100, 1e4, 1e300])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_large_p_is_near_infinity(p, dtype):
+    """max |v| <= ||v||_p <= n^(1/p) max |v|; the p-th power of 100, or of 0.01, is no number of single precision."""
+    raw = blocks().to(dtype)
+    grown = COLUMN_RULES["unit"](raw, math.inf) / COLUMN_RULES["unit"](raw, p)
+    assert grown.min() > 1 - 1e-6 and grown.max() < 5 ** (1 / p) + 1e-6
+
+
 def test_equation_7_holds_for_p_1_and_not_for_the_papers_p():
     """Products of clipped matrices stay within 1 in the 1-norm for p = 1; for p = 1.2 one step can gain 8^(1/6)."""
     raw = 3 * torch.randn(50, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -690,6 +721,31 @@ def test_exact_models_meet_equation_6_and_have_nothing_to_train():
 @pytest.mark.filterwarnings("error")
 def test_exact_models_are_made_without_warnings():
     exact_model(EvenPair(3).machine, 2)
+
+
+def test_exact_models_have_a_class_for_every_answer():
+    with pytest.raises(ValueError, match="classes, one for every answer .* at least 5, got 4"):
+        exact_model(Sum(5).machine, 4)
+
+
+def test_transitions_of_symbols_need_a_linear_recurrence_that_reads_symbols():
+    for net, message in ((build("lstm", **SMALL), "got Nonlinear that reads symbols"),
+                         (network(Vanilla, None, 2, columns=3), "got Vanilla that reads numbers")):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            symbol_transitions(net)
+
+
+@pytest.mark.parametrize("layer", [Vanilla, Diagonal, S4, S4D, LiquidS4, ElementWiseLSTM, partial(Nonlinear, cell="elman")])
+@pytest.mark.parametrize("width", [0, -1])
+def test_a_layer_has_a_width(layer, width):
+    with pytest.raises(ValueError, match=f"width must be .* at least 1, got {width}"):
+        layer(width)
+
+
+@pytest.mark.parametrize("layer", [ElementWiseLSTM, RecurrentDelta, SelfReferential])
+def test_a_form_that_is_none_is_refused_at_once(layer):
+    with pytest.raises(ValueError, match="form is one of auto, loop, cpu, got 'quick'"):
+        layer(4, form="quick")
 
 
 def test_exact_models_start_where_the_machine_starts():

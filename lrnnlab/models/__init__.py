@@ -101,10 +101,17 @@ MODELS: dict[str, Any] = {
 }
 
 
+def _constructor(name: str) -> Any:
+    """A model of the registry; ``ValueError`` if there is none of this name."""
+    if name not in MODELS:
+        raise ValueError(f"no model {name!r}; there are {', '.join(MODELS)}")
+    return MODELS[name]
+
+
 @checked
 def reads_numbers(name: str) -> bool:
     """Whether a model of the registry reads sequences of numbers, too: all that are a :func:`network` of a mixer do."""
-    return getattr(MODELS[name], "func", None) is network
+    return getattr(_constructor(name), "func", None) is network
 
 
 @checked
@@ -135,9 +142,7 @@ def build(
     >>> build("dlr", task("shift"), state=16)(torch.zeros(2, 64, 3)).shape
     torch.Size([2, 64, 8])
     """
-    if name not in MODELS:
-        raise ValueError(f"no model {name!r}; there are {', '.join(MODELS)}")
-    make = MODELS[name]
+    make = _constructor(name)
     if task is not None:
         if (vocab_size, classes) != (None, None):
             raise ValueError(f"give a task or vocab_size and classes, got {task} and {vocab_size}, {classes}")

@@ -40,9 +40,11 @@ from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 def _norms(raw: Tensor, p: float, dim: int) -> Tensor:
     """p-norm of every column; torch's vector_norm takes ten times as long at p = 1.2."""
-    if p == math.inf:
-        return raw.abs().amax(dim, keepdim=True)
-    return raw.abs().pow(p).sum(dim, keepdim=True).clamp(min=torch.finfo(raw.dtype).tiny).pow(1 / p)
+    size, tiny = raw.abs(), torch.finfo(raw.dtype).tiny
+    if p <= 2:
+        return size.pow(p).sum(dim, keepdim=True).clamp(min=tiny).pow(1 / p)
+    largest = size.amax(dim, keepdim=True).clamp(min=tiny)  # powers above 2 of anything else may leave float's range
+    return largest if p == math.inf else (size / largest).pow(p).sum(dim, keepdim=True).clamp(min=1).pow(1 / p) * largest
 
 
 def _clip(raw: Tensor, p: float, dim: int = -2) -> Tensor:
@@ -217,6 +219,7 @@ class BlockDiagonal(LinearRecurrence):
         """Numbers of the heads that are not frozen (as an index they cost half of what the mask costs)."""
         return (~self.frozen).nonzero().flatten()
 
+    @checked
     def freeze(self, heads: Tensor) -> None:
         """Let ``heads`` (h,) bool, and no others, stay at x_0 for good (A = 1), whatever is read.
 
@@ -231,7 +234,14 @@ class BlockDiagonal(LinearRecurrence):
 
 @checked
 def symbol_transitions(model: Net) -> tuple[Tensor, Tensor]:
-    """A (V, h, b, b) and b (V, h, b) of the first layer, one per symbol: all that a one-layer model can do."""
+    """A (V, h, b, b) and b (V, h, b) of the first layer, one per symbol: all that a one-layer model can do.
+
+    Raises ``ValueError`` unless that is a linear recurrence, and the model reads symbols.
+    """
+    if model.vocab_size is None or not isinstance(model.layers[0], LinearRecurrence):
+        reads = "numbers" if model.vocab_size is None else "symbols"
+        raise ValueError(f"only a linear recurrence that reads symbols has transitions for them, got "
+                         f"{type(model.layers[0]).__name__} that reads {reads}")  # fmt: skip
     with torch.no_grad():
         return model.layers[0].transition(model.symbol_inputs())
 

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import among
-from lrnnlab.models.base import LinearRecurrence
+from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.vanilla import add_start
 
 KINDS = ("positive", "signed", "complex", "unit")
@@ -69,6 +69,7 @@ class Diagonal(LinearRecurrence):
         drive: str = "linear",
     ):
         super().__init__()
+        check_sizes(width=width)
         among("kind", kind, KINDS)
         low, high = modulus
         if not 0 < low <= high < 1:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.base import Recurrence
-from lrnnlab.models.forms import is_compiled, wants_gradient
+from lrnnlab.errors import among
+from lrnnlab.models.base import Recurrence, check_sizes
+from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
 
 
 def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
@@ -72,6 +73,8 @@ class ElementWiseLSTM(Recurrence):
     def __init__(self, width: int, *, inputs: int | None = None, form: str = "auto"):
         super().__init__()
         inputs = width if inputs is None else inputs
+        check_sizes(width=width, inputs=inputs)
+        among("form", form, FORMS)
         self.form = form
         self.drive = nn.Linear(inputs, 2 * width)  # F and Z, with their biases
         self.w = nn.Parameter(torch.empty(2, width))

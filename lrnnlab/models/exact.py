@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, one_hot_transitions
-from lrnnlab.errors import checked
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.models.base import LinearRecurrence
 from lrnnlab.models.net import Block, Net
 
@@ -40,6 +40,8 @@ class _OneHot(LinearRecurrence):
 def exact_model(machine: MooreMachine, classes: int) -> Net:
     """The block-diagonal LRNN of ``machine`` (proof: one-hot states, induction on t).
 
+    Raises ``ValueError`` if the machine gives an answer outside 0..C-1.
+
     >>> import torch
     >>> from lrnnlab.tasks import Sum
     >>> model = exact_model(Sum(5).machine, classes=5)
@@ -47,6 +49,7 @@ def exact_model(machine: MooreMachine, classes: int) -> Net:
     [[0, 3, 0, 4]]
     """
     V, Q = machine.num_symbols, machine.num_states
+    whole_number(classes, max(machine.outputs, default=0) + 1, "classes, one for every answer of the machine,")
     net = Net([Block(_OneHot(machine), V, norm="none", residual=False)], classes, Q, vocab_size=V, inputs=V)
     net.encoder = nn.Embedding.from_pretrained(torch.eye(V))
     net.head = nn.Sequential(nn.Linear(Q, classes, bias=False))

@@ -57,7 +57,7 @@ class LiquidS4(LinearRecurrence):
 
     def __init__(self, width: int, *, state: int = 8, dt: tuple[float, float] = (1e-3, 0.1), share: float = 0.1):
         super().__init__()
-        check_sizes(state=state)
+        check_sizes(width=width, state=state)
         if not 0 < share < 1:
             raise ValueError(f"share needs 0 < share < 1, got {share}")
         M, _, P = (torch.from_numpy(a).to(torch.get_default_dtype()) for a in legs(state))

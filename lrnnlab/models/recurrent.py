@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from lrnnlab.errors import among
-from lrnnlab.models.base import Recurrence
+from lrnnlab.models.base import Recurrence, check_sizes
 
 CELLS = {"elman": nn.RNN, "lstm": nn.LSTM}
 
@@ -37,7 +37,9 @@ class Nonlinear(Recurrence):
         super().__init__()
         among("cell", cell, CELLS)
         among("start", start, ("uniform", "orthogonal"))
-        self.network = CELLS[cell](width if inputs is None else inputs, width, batch_first=True)
+        inputs = width if inputs is None else inputs
+        check_sizes(width=width, inputs=inputs)
+        self.network = CELLS[cell](inputs, width, batch_first=True)
         if start == "orthogonal":
             nn.init.orthogonal_(self.network.weight_hh_l0)
             nn.init.zeros_(self.network.bias_ih_l0)

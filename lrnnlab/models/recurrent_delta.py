@@ -20,9 +20,10 @@ import math
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
-from lrnnlab.models.forms import is_compiled, wants_gradient
+from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
 
 
 def recurrent_delta(
@@ -184,6 +185,7 @@ class RecurrentDelta(Recurrence):
     ):
         super().__init__()
         self.feature_map = check_feature_map(feature_map)
+        among("form", form, FORMS)
         if recurrence not in ("head", "full"):
             raise ValueError(f"recurrence is head or full, got {recurrence!r}")
         self.heads, self.size, self.form = heads, head_size(width, heads), form

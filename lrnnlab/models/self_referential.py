@@ -18,9 +18,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
-from lrnnlab.models.forms import is_compiled, wants_gradient
+from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
 
 RATES = (1, 4)
 
@@ -137,6 +138,7 @@ class SelfReferential(Recurrence):
     ):
         super().__init__()
         self.feature_map = check_feature_map(feature_map)
+        among("form", form, FORMS)
         if rates not in RATES:
             raise ValueError(f"rates is 1 or 4, got {rates}")
         n = head_size(width, heads)

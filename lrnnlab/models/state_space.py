@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Module, Recurrence
+from lrnnlab.models.base import Module, Recurrence, check_sizes
 from lrnnlab.scans.convolution import long_conv
 
 
@@ -49,6 +49,7 @@ class ConvolutionalSystem(Recurrence):
 
     def __init__(self, width: int):
         super().__init__()
+        check_sizes(width=width)
         self.readout = GatedReadout(width)
 
     @abstractmethod

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.base import LinearRecurrence
+from lrnnlab.models.base import LinearRecurrence, check_sizes
 
 
 def add_start(layer: nn.Module, start: str, width: int) -> None:
@@ -51,6 +51,7 @@ class Vanilla(LinearRecurrence):
 
     def __init__(self, width: int, *, init: str = "orthogonal", start: str = "learned"):
         super().__init__()
+        check_sizes(width=width)
         if init not in ("orthogonal", "gaussian"):
             raise ValueError(f"init is orthogonal or gaussian, got {init!r}")
         if init == "orthogonal":
