@@ -241,7 +241,7 @@ def test_weights_that_decay_shall_spare():
         (DLR, {"dt": (0.0, 1.0)}, r"got \(0.0, 1.0\)"),
         (DLR, {"max_kernel": 0}, "max_kernel must be .* at least 1, got 0"),
         (DSS, {"init": "dft"}, "init is one of lin, two_pi, got 'dft'"),
-        (DSS, {"state": 0}, "state size is at least 1, got 0"),
+        (DSS, {"state": 0}, "state must be .* at least 1, got 0"),
         (DSS, {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
         (SGConv, {"length": 0}, "length must be .* got 0"),
         (SGConv, {"piece": 0}, "piece must be .* got 0"),

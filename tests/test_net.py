@@ -332,6 +332,8 @@ def test_pairs_by_hand():
         same(net(a, b, lengths)[row : row + 1], net(x, y))
     with pytest.raises(ValueError, match="every string of a is compared with one of b, got 3 and 1 strings"):
         net(a, b[:1])
+    with pytest.raises(ValueError, match="outputs must be .* got 0"):
+        PairClassifier(net.encoder, 0)
     for options, message in (({"pool": "none"}, "pool 'none'"), ({"outputs": 7}, "got pool 'mean' and 7 outputs")):
         with pytest.raises(ValueError, match=message):
             pair_net(**options)

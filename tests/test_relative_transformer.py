@@ -318,6 +318,15 @@ def test_stepping_the_rnn_is_running_it(B, T, seed):
         assert gap(logits, model(tokens[:, : t + 1])) < 1e-10
 
 
+def test_states_of_the_rnn_that_do_not_fit():
+    model, now = ReluRNN(V, 2, width=D), torch.tensor([0, 1])
+    for wrong in (model.initial_state(3), model.initial_state(2)[0]):
+        with pytest.raises(ValueError, match=r"state must be \(2, \d+\), got"):
+            model.step(wrong, now)
+    with pytest.raises(ValueError, match="the batch must be .* got -1"):
+        model.initial_state(-1)
+
+
 def test_the_rnn_of_the_paper():
     assert count(ReluRNN(2, 2)) == 67_330
     model = ReluRNN(2, 2)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.errors import among
+from lrnnlab.models.base import check_sizes
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import vandermonde
@@ -64,8 +65,7 @@ class DSS(KernelMixer):
     ):
         super().__init__(width, bidirectional, max_kernel)
         among("init", init, SPACING)
-        if state < 1:
-            raise ValueError(f"the state size is at least 1, got {state}")
+        check_sizes(state=state)
         self.init = init
         self.log_decay = nn.Parameter(torch.full((state,), math.log(0.5)))
         frequency = SPACING[init] * torch.arange(state, dtype=torch.float64)

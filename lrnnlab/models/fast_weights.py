@@ -3,10 +3,10 @@
     q, k, v, b = W_slow z_t                                      (paper 003, Irie, Csordas, Schmidhuber 2023, Eq. 1, 6)
 
     sum          W_t = W_{t-1} + v phi(k)^T                       y_t = W_t phi(q)                      Eq. 2-3
-    normalised   the same                                         y_t = W_t phi(q) / (z_t . phi(q))     Eq. 4-5
+    normalised   the same                                         y_t = W_t phi(q) / (s_t . phi(q))     Eq. 4-5
     delta        W_t = W_{t-1} + beta (v - W_{t-1} phi(k)) phi(k)^T,  beta = sigmoid(b)                 Eq. 7-8
 
-with z_t of Eq. 4 the sum of phi(k_1) ... phi(k_t); it is kept as one more row of W, whose v is 1.
+with s_t (z_t in Eq. 4) the sum of phi(k_1) ... phi(k_t); it is kept as one more row of W, whose v is 1.
 
 Two steps beyond the paper.  ``allow_negative_eigenvalues``: beta = 2 sigmoid(b), so that I - beta phi(k) phi(k)^T may
 reflect and not only shrink (Grazzi, Siems, Franke, Zela, Hutter, Pontil 2024).  ``householders``: n_h writes per token,

@@ -536,6 +536,7 @@ class PairClassifier(Module):
         if encoder.pool == "none" or encoder.head is not None:
             raise ValueError(f"a pair is compared by one vector per string: a net with a pool and no readout, got pool "
                              f"{encoder.pool!r} and {encoder.outputs} outputs")  # fmt: skip
+        check_sizes(outputs=outputs)
         self.encoder = encoder
         self.readout = nn.Sequential(nn.Linear(4 * encoder.width, encoder.width), nn.GELU())
         self.readout.append(nn.Linear(encoder.width, outputs))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.models.base import Module, check_numbers, check_sizes, check_strings, check_tokens
 from lrnnlab.models.transformer_blocks import cut_normal_, linear
 
@@ -69,12 +69,14 @@ class ReluRNN(Module):
 
     def initial_state(self, batch: int) -> Tensor:
         """h_0 = 0, (B,D)."""
-        return self.head.weight.new_zeros(batch, self.network.hidden_size)
+        return self.head.weight.new_zeros(whole_number(batch, 0, "the batch"), self.network.hidden_size)
 
     def step(self, state: Tensor, tokens_t: Tensor) -> tuple[Tensor, Tensor]:
         """(h_{t-1} (B,D), tokens_t (B,)) -> (h_t, logits (B,C) of the string so far)."""
         check_tokens(tokens_t, self.vocab_size, "(B,)", self.head.weight)
         check_numbers("state", state, self.head.weight)
+        if state.shape[:-1] != tokens_t.shape:
+            raise ValueError(f"state must be {(len(tokens_t), self.network.hidden_size)}, got {tuple(state.shape)}")
         _, state = self.network(self._one_hot(tokens_t.unsqueeze(-1)), state.unsqueeze(0))
         return state[0], self.head(state[0])
 
