@@ -224,6 +224,13 @@ def test_diagonal_is_its_definition(kind):
         same(out[:, t], np.concatenate([x.real, x.imag], -1) if kind in ("complex", "unit") else x)
 
 
+@pytest.mark.parametrize("kind", ["complex", "unit"])
+def test_diagonal_angles_start_all_around_the_circle(kind):
+    A, _ = Diagonal(512, kind=kind).transition(torch.zeros(1, 512))
+    quarters = torch.histc(A.angle(), 4, -math.pi, math.pi)
+    assert (quarters > 30).all()  # 64 of 256 each, with a deviation of 7
+
+
 @pytest.mark.parametrize("kind", ["positive", "signed", "complex"])
 def test_diagonal_starts_with_a_memory(kind):
     A, _ = Diagonal(64, kind=kind, modulus=(0.7, 0.8)).transition(torch.zeros(1, 64))
@@ -507,6 +514,13 @@ def test_wkv_does_not_overflow():
     small = wkv(k[:, shown] / 20, v[:, shown], w, u)
     wanted = wkv_by_sum(*(a.detach().double().numpy() for a in (k[0, shown, 1] / 20, v[0, shown, 1], w[1], u[1])))
     same(small[0, :, 1].double().detach(), wanted, 1e-3)
+
+
+def test_rwkv_starts():
+    layer, i = RWKV(7), torch.arange(7)
+    same(layer.log_decay.detach(), -5 + 8 * (i / 6) ** 0.7, 1e-6)
+    same(layer.bonus.exp().detach(), 0.3 * torch.tensor([0, 0.5, -0.5, 0, 0.5, -0.5, 0]).exp(), 1e-6)
+    same(layer.share.detach(), torch.stack([(i / 7).sqrt(), *[i / 7] * 4]), 1e-6)
 
 
 def test_rwkv_is_its_definition():

@@ -22,6 +22,7 @@ from lrnnlab.models import (
     ElementWiseLSTM,
     LiquidS4,
     Nonlinear,
+    OneHotColumns,
     RecurrentDelta,
     SelfReferential,
     Vanilla,
@@ -616,6 +617,19 @@ def test_a_layer_says_what_it_is():
     layer = build("block_diagonal", **SMALL, **BLOCKS, rule="unit", p=2.0, drive="none", start="first").layers[0]
     assert "h=2, b=3, rule='unit', p=2.0, drive='none', start='first'" in repr(layer)
     assert "start='learned'" in repr(build("block_diagonal", **SMALL, **BLOCKS))
+
+
+def test_one_hot_columns_start_without_fading_or_turning():
+    A, _ = OneHotColumns(16, b=4).transition(torch.zeros(1, 16))
+    same(A.sum(-2), torch.sigmoid(torch.tensor(6.0)).expand(1, 2, 8))  # the columns of [[P D, 0], [0, P D]]
+
+
+@pytest.mark.parametrize("cell", ["elman", "lstm"])
+def test_the_orthogonal_start(cell):
+    own = dict(Nonlinear(6, cell, start="orthogonal").network.named_parameters())
+    W = own["weight_hh_l0"]
+    assert torch.allclose(W.mT @ W, torch.eye(6), atol=1e-5)
+    assert not own["bias_ih_l0"].any() and not own["bias_hh_l0"].any()
 
 
 def test_elman_is_tanh_of_a_sum():

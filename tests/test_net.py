@@ -160,6 +160,7 @@ def test_dropout_has_one_mask_for_all_positions():
     assert (ratio == ratio[:, :1]).all()
     same(ratio.unique(), torch.tensor([0, 1 / 0.75]))
     assert abs(float((ratio == 0).double().mean()) - 0.25) < 0.04  # 4000 draws: 6 deviations
+    assert torch.equal(dropout(x[:, 0]), x[:, 0])  # a step
     assert torch.equal(dropout.eval()(x), x)
 
 

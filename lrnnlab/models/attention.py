@@ -183,11 +183,11 @@ class LocalAttention(RotaryAttention):
         return torch.cat(parts, 2)
 
     def _seen(self, n: int, c: int, T: int, device: torch.device) -> Tensor:
-        """(n, c, 2c or 3c): which keys around which query.  Those beyond T see all, lest their softmax be 0/0."""
+        """(n, c, 2c or 3c): which keys around which query; every query sees some, as no chunk begins beyond T."""
         query = torch.arange(n * c, device=device).view(n, c, 1)
         key = (query[:, :1] - c) + torch.arange(c * (2 if self.causal else 3), device=device)  # (n, 1, 2c or 3c)
         seen = (key >= 0) & (key < T)
-        return ((seen & (key <= query)) if self.causal else seen.expand(-1, c, -1)) | (query >= T)
+        return seen & (key <= query) if self.causal else seen.expand(-1, c, -1)
 
 
 class CausalAttention(Recurrence):
