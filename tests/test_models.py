@@ -749,7 +749,9 @@ def test_transitions_of_symbols_need_a_linear_recurrence_that_reads_symbols():
             symbol_transitions(net)
 
 
-@pytest.mark.parametrize("layer", [Vanilla, Diagonal, S4, S4D, LiquidS4, ElementWiseLSTM, partial(Nonlinear, cell="elman")])
+@pytest.mark.parametrize(
+    "layer", [Vanilla, Diagonal, S4, S4D, LiquidS4, ElementWiseLSTM, partial(Nonlinear, cell="elman")]
+)
 @pytest.mark.parametrize("width", [0, -1])
 def test_a_layer_has_a_width(layer, width):
     with pytest.raises(ValueError, match=f"width must be .* at least 1, got {width}"):

@@ -4,8 +4,8 @@
     LocalAttention    to its own chunk and the chunk before (and after)
     CausalAttention   to itself and all before it, without positions: the Transformer that paper 003 starts from
 
-A layer of paper 004 gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip stands outside the
-GELU, where DLR has it inside (released code; the paper says DLR was "simply replaced").
+A layer of paper 004 gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip stands
+outside the GELU, where DLR has it inside (released code; the paper says DLR was "simply replaced").
 
 Letters: B batch, T time, D width, h heads, d size of a head, c chunk; z input of the layer (u), y output; q, k, v
 queries, keys and values.

@@ -33,8 +33,8 @@ class Module(nn.Module):
 class Recurrence(Module):
     """A mixer with a step form that gives the same numbers: ``mixer(z (B,T,D)) -> y (B,T,D)``.
 
-    A subclass says ``initial`` and ``step``, and ``mix`` where it knows a faster way; one that can save work on a table of
-    symbols overrides ``forward``.  Its options are checked by their annotations (:func:`lrnnlab.errors.checked`).
+    A subclass says ``initial`` and ``step``, and ``mix`` where it knows a faster way; one that can save work on a table
+    of symbols overrides ``forward``.  Its options are checked by their annotations (:func:`lrnnlab.errors.checked`).
     """
 
     _start: tuple[int, Any] | None = None  # (B, what the last state that was checked had to be like)

@@ -43,8 +43,10 @@ def _norms(raw: Tensor, p: float, dim: int) -> Tensor:
     size, tiny = raw.abs(), torch.finfo(raw.dtype).tiny
     if p <= 2:
         return size.pow(p).sum(dim, keepdim=True).clamp(min=tiny).pow(1 / p)
-    largest = size.amax(dim, keepdim=True).clamp(min=tiny)  # powers above 2 of anything else may leave float's range
-    return largest if p == math.inf else (size / largest).pow(p).sum(dim, keepdim=True).clamp(min=1).pow(1 / p) * largest
+    largest = size.amax(dim, keepdim=True).clamp(min=tiny)
+    if p == math.inf:
+        return largest
+    return largest * (size / largest).pow(p).sum(dim, keepdim=True).clamp(min=1).pow(1 / p)  # no power leaves the range
 
 
 def _clip(raw: Tensor, p: float, dim: int = -2) -> Tensor:

@@ -169,8 +169,8 @@ class RegularGPT(Module):
         """The last of ``hidden``, (B,1,D), of a tree with learned padding; the same numbers, but for their rounding.
 
         At a depth the different chunks of the batch are computed once each and looked up, until more than half of them
-        differ, or their numbers take more than 63 bits: of 64 strings of 40 symbols, Modular Arithmetic has 15 different
-        ones among 1280 at depth 0 and at most 225 among 640 at depth 1.  Half of all work is at depth 0.
+        differ, or their numbers take more than 63 bits: of 64 strings of 40 symbols, Modular Arithmetic has 15
+        different ones among 1280 at depth 0 and at most 225 among 640 at depth 1.  Half of all work is at depth 0.
         """
         check_strings(tokens, self.embedding.vocab_size, self.embedding.weight)
         depths = self._layers_for(tokens.shape[1])
