@@ -164,7 +164,7 @@ class FastWeights(Recurrence):
         q = q.unsqueeze(2).expand(-1, -1, self.householders, -1, -1)
         slow = torch.cat([q, writes], -1).flatten(1, 2)  # (B,T,H,h,3n+1) -> (B,TH,h,3n+1)
         return recurrent_delta(
-            slow, None, form="cpu", feature_map=self.feature_map, greatest=self.greatest, removal=removal
+            slow, None, form=self.form, feature_map=self.feature_map, greatest=self.greatest, removal=removal
         )[0]
 
     def initial(self, batch: int) -> Tensor:
