@@ -213,6 +213,18 @@ def test_padding_cannot_change_training(mixer, pool):
             same(p, q, 1e-8)
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_padding_of_numbers_may_be_anything(place):
+    lengths, seen = torch.tensor([5, 3]), []
+    for filling in (0, math.nan):
+        net, x = net_of("lru", block={"place": place, "ff": 2}, vocab_size=None, columns=2), random(2, 5, 2)
+        x[1, 3:] = filling
+        out = net(x, lengths)
+        seen.append([out, *torch.autograd.grad(out.square().sum(), list(net.parameters()))])
+    for p, q in zip(*seen):
+        assert torch.equal(p, q)
+
+
 @pytest.mark.parametrize("mixer", MIXERS)
 def test_padding_without_lengths_is_noticed(mixer):
     """The check above can fail: without lengths the pool sees the padding."""

@@ -425,6 +425,8 @@ class Net(Module):
         mask = None if lengths is None else true_positions(lengths, inputs)
         if mask is not None and not mask.all() and not all(getattr(mixer, "causal", True) for mixer in self.layers):
             raise ValueError(f"causal=False attends to the padding of strings of lengths {shown(lengths.tolist())}")
+        if mask is not None and self.vocab_size is None:  # a NaN in the padding would be one in every gradient
+            inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0)
         x = self.final_norm(self._through(inputs, mask))
         if self.pool == "mean":
             if mask is None or lengths is None:
