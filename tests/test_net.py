@@ -526,7 +526,8 @@ def test_forward_is_stepping_for_every_recurrence_on_tokens_and_on_numbers(name,
 def test_steps_that_do_not_fit_are_refused():
     net, numbers = network(Vanilla, V, C, width=D, layers=2), network(Vanilla, None, C, columns=2, width=D)
     state, tokens = net.initial_state(3), torch.tensor([0, 1, 2])
-    for wrong in (state[:1], [*state, state[0]], [state[0], state[1][:2]], [state[0], state[1].double()], None):
+    for wrong in (state[:1], [*state, state[0]], [state[0], state[1][:2]], [state[0], state[1].double()],
+                  [state[0], state[1].to("meta")], None):  # fmt: skip
         with pytest.raises(ValueError, match="state must be"):
             net.step(wrong, tokens)
     with pytest.raises(ValueError, match=r"tokens must be \(B,\) integers, got \(3, 1\)"):
@@ -544,6 +545,8 @@ def test_steps_that_do_not_fit_are_refused():
 def test_options_go_where_they_belong():
     """The mixer's own first: attention has a feed-forward part of its own, fast weights do not."""
     attention, fast = (build(name, vocab_size=V, classes=C, width=8, ff=3) for name in ("attention", "deltanet"))
+    norms = build("elman", vocab_size=V, classes=C, width=8, epsilon=0.25)
+    assert norms.blocks[0].norm.eps == norms.final_norm.eps == 0.25
     assert attention.blocks[0].ff is None and len(attention.layers[0].ff) == 2
     assert fast.blocks[0].ff.up.out_features == 24
     with pytest.raises(TypeError, match="no_such_option"):

@@ -231,6 +231,7 @@ def test_what_rounding_could_change_is_not_proved():
     (lambda m: setattr(m, "encoder", torch.nn.Linear(2, 6)), "the encoder Linear"),
     (lambda m: setattr(m, "final_norm", torch.nn.LayerNorm(6, elementwise_affine=False)), "final_norm has no weight"),
     (lambda m: m.final_norm.register_forward_hook(lambda *_: None), "final_norm has its own forward hooks"),
+    (lambda m: m.head[0].register_forward_pre_hook(lambda *_: None), "head.0 has its own forward hooks"),
     (lambda m: torch.nn.utils.parametrizations.spectral_norm(m.head[0]), "head.0 is ParametrizedLinear"),
     (lambda m: setattr(m.embedding, "max_norm", 1.0), "rescaled to max_norm=1.0"),
     (lambda m: m.head[0].bias.data[0].fill_(torch.nan), "head.0.bias is not finite"),
