@@ -619,7 +619,8 @@ def network(
     layers : int
         How many blocks.
     inputs : int, optional
-        Width of what the first block reads, whose mixer is made with ``inputs=inputs``; D if not given.
+        Width of what the first block reads, whose mixer is made with ``inputs=inputs``; D if not given.  Unless it is D
+        that block can have no sum, and no norm before its mixer.
     residual : bool
         False leaves x out of the sum of every block.
     last_residual : bool
