@@ -132,7 +132,7 @@ def first_order(backward: typing.Callable) -> typing.Callable:
     def once(ctx: typing.Any, *arriving: typing.Any) -> typing.Any:
         if torch.is_grad_enabled():  # within a backward: create_graph=True
             raise RuntimeError(f"create_graph=True: {type(ctx).__name__.removesuffix('Backward')} has first derivatives "
-                               "only; a scan with backend='reference' has second ones")  # fmt: skip
+                               "only; scans with backend='reference' and layers with form='loop' have second ones")  # fmt: skip
         return backward(ctx, *arriving)
 
     return once
