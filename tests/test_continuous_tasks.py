@@ -200,6 +200,12 @@ def test_a_wrong_answer_is_seen():
     (lambda: CumSum().targets(torch.zeros(2, 3, 2)), r"\(2, 3, 2\)"), (lambda: CumSum().targets([1.0]), r"\[1.0\]"),
     (lambda: Select(2).targets(torch.zeros(1, 6, 2)), r"2 positions marked, got \[0\]"),
     (lambda: cummax_level(1), "at least 2, got 1"),
+    (lambda: Reverse().targets(torch.ones(1, 5, 1)), "Reverse: no input has 5 positions"),
+    (lambda: Sort().answer(torch.ones(5, 1)), "Sort: no input has 5 positions"),
+    (lambda: MIPS().targets(torch.ones(1, 0, 12)), "MIPS: no input has 0 positions"),
+    (lambda: ContextShift().targets(torch.ones(1, 1, 1)), "at least 3, got 1"),
+    (lambda: Solve().answer(torch.ones(2, 1)), "at least 3, got 2"),
+    (lambda: Shift().answer(torch.ones(12, 1)), "multiple of 8, got 12"),
 ])
 def test_bad_input_is_shown(call, shown):
     with pytest.raises(ValueError, match=shown):

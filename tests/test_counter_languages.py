@@ -14,7 +14,7 @@ from scipy.stats import binomtest, chisquare
 
 from lrnnlab import models
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.tasks import COUNTER_TASKS, PositiveTask, Task, blind_levels, whole_string_accuracy
+from lrnnlab.tasks import ATOMIC, COUNTER_TASKS, STRING_TASKS, PositiveTask, Task, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.counter_languages import (
     Ababs,
     BlockWords,
@@ -370,6 +370,9 @@ REFUSED = [
     (lambda: Dyck1().listed((2, 50)), "at most 100000 are listed"),
     (lambda: PrefixParity().token_distribution(3), "not independent"),
     (lambda: whole_string_accuracy(torch.zeros(1, 2), Dyck1().batch([[0, 0, 1, 1]])), r"\(1, 4\).*got \(1, 2\)"),
+    (lambda: whole_string_accuracy(torch.zeros(4).int(), STRING_TASKS["parity"]().sample(4, 4, generator())), r"targets .*\(4,\)"),
+    (lambda: blind_levels(STRING_TASKS["parity"]().sample(4, 4, generator()), 2), r"targets .* \(4,\)"),
+    (lambda: blind_levels(ATOMIC["shift"]().sample(4, 8, generator()), 2), "mask None"),
 ]
 
 

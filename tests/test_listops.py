@@ -155,6 +155,7 @@ def test_what_is_no_expression_is_refused(text):
     (lambda: ListOps().batch([[1]]), "no bracket to label"), (lambda: nodes([14]), "token 14 at position 0"),
     (lambda: ListOps().batch([[13, 1, 2, 14]], length=3), "has 4 tokens, more than 3"),
     (lambda: ListOps().read("[MAX x 1 ]"), "'x' at position 1"),
+    (lambda: ListOps(2, 2).sample(1, 64, generator()), "16 to 64 tokens, with max_depth=2 and max_args=2"),
 ])
 def test_bad_input_is_shown(call, shown):
     with pytest.raises(ValueError, match=shown):

@@ -233,6 +233,7 @@ def test_segmentation_task():
     inputs, targets = batch.inputs, batch.targets
     assert inputs.shape == (3, 1024, 1) and targets.shape == (3, 1024) and set(targets.unique().tolist()) <= {0, 1, 2}
     assert 0.7 < task.majority(1024) < 0.95 and task.chance == pytest.approx(1 / 3)
+    assert PathfinderSegmentation(128).least_length == 128**2
 
 
 def test_planted_faults_are_seen(monkeypatch):

@@ -57,8 +57,8 @@ class Shift(Sequence):
         return length
 
     def label(self, values: torch.Tensor) -> torch.Tensor:
-        length = self.check_length(values.shape[1])
-        x, step = values[..., 0], length // self.copies
+        x, length = values[..., 0], values.shape[1]
+        step = length // self.copies
         return torch.stack([torch.nn.functional.pad(x, (j * step, 0))[:, :length] for j in range(self.copies)], -1)
 
     def answer(self, values: Any) -> list[list[float]]:

@@ -23,6 +23,7 @@ takes its machine from there: it gives ``rule`` instead of ``initial``, ``step``
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import warnings
@@ -238,7 +239,10 @@ class BaseTask(ABC):
 
     @checked
     def sample_up_to(self, batch: Any, longest: Any, generator: torch.Generator) -> Batch:
-        """A batch of one random length, uniform in 1..``longest`` (or the next shorter one that the task has)."""
+        """A batch of one random length, uniform in 1..``longest``, or the next shorter one that the task has.
+
+        Where the task has none so short, of its shortest length, even if that is more than ``longest``.
+        """
         longest = whole_number(longest, 1, f"{self}: the longest length")
         length = int(torch.randint(1, longest + 1, (), generator=generator, device=generator.device))
         return self.sample_near(batch, max(length, self.least_length), generator)
@@ -246,7 +250,7 @@ class BaseTask(ABC):
     @property
     def least_length(self) -> int:
         """The shortest length that the task has."""
-        return next(length for length in range(1, 10_000) if self.has_length(length))
+        return next(length for length in itertools.count(self.least) if self.has_length(length))
 
     def has_length(self, length: int) -> bool:
         """Whether the task has inputs of this length."""

@@ -121,10 +121,15 @@ class ContinuousTask(BaseTask):
         return self.label(self.check_values(values))
 
     def check_values(self, values: Any) -> torch.Tensor:
-        """``values`` if they are a real tensor (B, T, columns), else ValueError."""
+        """``values`` if they are a real tensor (B, T, columns) with a T that the task has, else ValueError."""
         if not is_dense(values) or values.ndim != 3 or values.shape[2] != self.columns \
                 or not values.is_floating_point():
             raise ValueError(f"{self}: values must be a real tensor (B, T, {self.columns}), got {shown(values)}")
+        T = values.shape[1]
+        length = next((L for L in range(T, 0, -1) if self.input_length(L) == T), None)
+        if length is None:
+            raise ValueError(f"{self}: no input has {T} positions")
+        self.check_length(length)
         return values
 
     def floats(self, values: Any) -> list[list[float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lrnnlab.errors import checked, number, whole_number
+from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.base import Batch, answered
 
 
@@ -47,7 +47,7 @@ def whole_string_accuracy(predicted: torch.Tensor, batch: Batch) -> float:
     Raises
     ------
     ValueError
-        For another shape, or a string without a label.
+        For another shape, a batch with other answers than one a position, or a string without a label.
 
     Examples
     --------
@@ -56,6 +56,7 @@ def whole_string_accuracy(predicted: torch.Tensor, batch: Batch) -> float:
     >>> whole_string_accuracy(torch.tensor([[1, 0, 7, 7], [1, 1, 1, 1]]), batch)
     0.5
     """
+    _check_asked(batch)
     if predicted.device != batch.targets.device:
         raise ValueError(f"predicted lies on {predicted.device}, the batch on {batch.targets.device}")
     classes = answered(predicted) if predicted.ndim == 3 else predicted
@@ -80,6 +81,7 @@ def blind_levels(batch: Batch, classes: int) -> dict[str, float]:
     >>> found["majority"], found["whole_majority"], round(found["whole_chance"], 4)
     (0.5, 0.0, 0.0133)
     """
+    _check_asked(batch)
     whole_number(classes, int(batch.targets.max()) + 1, "classes", 1 << 20)
     constants = [torch.full_like(batch.targets, label) for label in range(classes)]
     asked = int(batch.mask.sum())
@@ -90,3 +92,9 @@ def blind_levels(batch: Batch, classes: int) -> dict[str, float]:
         "whole_chance": float((float(classes) ** -batch.mask.sum(1).double()).mean()),
         "whole_majority": max(whole_string_accuracy(constant, batch) for constant in constants),
     }
+
+
+def _check_asked(batch: Batch) -> None:
+    if batch.mask is None or batch.mask.shape != batch.targets.shape or not batch.mask.any():
+        raise ValueError(f"whole strings want an answer at every position that is asked for; this batch has targets "
+                         f"{shown(batch.targets)}, mask {shown(batch.mask)}")

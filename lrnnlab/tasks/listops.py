@@ -38,6 +38,7 @@ SYMBOLS = (*"0123456789", *OPERATORS, "]")  # tokens 0..9 are the digits themsel
 FIRST_OPERATOR, CLOSE = 10, 14
 PAD = 15
 NODE_PROBABILITY = 0.25
+TRIES = 100_000  # trees in vain before it is said that there are none
 
 
 def apply(operator: int, values: list[int]) -> int:
@@ -181,11 +182,18 @@ class ListOps(BaseTask):
         return [evaluate(self.write(tokens))]
 
     def expressions(self, rng: random.Random, shortest: int, longest: int) -> Iterator[list[int]]:
-        """Endless random expressions with shortest..longest tokens; ``rng`` is a ``random.Random``."""
-        while True:
+        """Endless random expressions with shortest..longest tokens; ``rng`` is a ``random.Random``.
+
+        ValueError after ``TRIES`` trees of other sizes: a tree of few and short nodes has few tokens.
+        """
+        missed = 0
+        while missed < TRIES:
             tokens = draw_expression(rng, shortest, longest, self.max_depth, self.max_args)
+            missed = missed + 1 if tokens is None else 0
             if tokens is not None:
                 yield tokens
+        raise ValueError(f"{self}: none of {TRIES} trees had {shortest} to {longest} tokens, with max_depth="
+                         f"{self.max_depth} and max_args={self.max_args}")
 
     def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
         """``batch`` random expressions with T/4..T tokens, T = ``length``, right-padded to T; a ``Batch``.

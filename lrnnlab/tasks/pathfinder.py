@@ -280,7 +280,7 @@ class Pathfinder(BaseTask):
 
     def __init__(self, settings=ARENA_32):
         self.settings, self.name = settings, f"{type(self).__name__}({settings.size})"
-        self.train_length = self.test_length = settings.size**2
+        self.train_length = self.test_length = self.least = settings.size**2
 
     def majority(self, length: int) -> float:
         """Accuracy of the best constant answer: the label is a fair coin's."""
