@@ -698,7 +698,7 @@ atomic_runs = records.recorded("dlr/table1")
 show.figure(
     atomic_figures.r2_by_task(atomic_runs),
     alt="R2 of eleven tasks by net and number of layers, for lengths 64 and 128, and the paper's. One "
-    "layer of DLR knows Shift, CumSum, SelectFixed and SolveFixed; six layers know Reverse, Solve, "
+    "layer of DLR knows Shift, CumSum, SelectFixed and SolveFixed; six of them know Reverse, Solve, "
     "CumMax and much of Select as well; attention knows CumMax, Select and MIPS; no net is above its "
     "level on Sort and ContextShift.",
     caption="Recorded, and below, in grey, the paper's. What to see: the same pattern at a sixty-fourth "
