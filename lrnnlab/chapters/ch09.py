@@ -21,7 +21,9 @@ from __future__ import annotations
 import math
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from fractions import Fraction
+from functools import cache
 from html import escape
 from itertools import combinations_with_replacement
 from typing import NamedTuple
@@ -565,6 +567,11 @@ def counting_net(write_start: float | None, seed: int) -> nn.Module:
 
 def resetting_net(seed: int) -> Trained:
     """A DeltaNet with two writes a token, trained on reset Dyck-1 for 3,000 steps from a start near translation."""
+    return deepcopy(_resetting(seed))
+
+
+@cache
+def _resetting(seed: int) -> Trained:
     setting = fwp_table1.setting("deltanet_translation", "reset_dyck_1", "desk")
     setting |= {"pool": 2000, "watch_every": 3000, "stages": [(3000, setting["stages"][-1][1])]}
     with steady_arithmetic():

@@ -1748,7 +1748,7 @@ with show.fails("step 1"):
 # The weights above are written by hand. Does descent find such weights? From the released start the delta rules of section 8 are right on Bin0 of reset Dyck-1 and wrong on Bin1, and a start near addition stands in the way of the reset. The proof above says which start stands in the way of nothing: all writes go to one key, and every
 # $\beta$ starts near 2 (at $2\sigma(12) = 1.99999$), so that each token is a translation to begin with. What is left to learn are the values, and that the token 1 must lower a $\beta$. (Predict: of what a head holds, how much is left after each of the three tokens once the net knows reset Dyck-1?)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["proof-found_counter", "nbval-ignore-output"]
 for seed in range(9):
     made = ch09.resetting_net(seed)
     left = dict(zip("()1", ch09.left(made.net)))
@@ -1827,8 +1827,9 @@ shares_of_c = (v[:, :, counter, largest] / c[largest]).tolist()
 wanted = {"(": w + c_, ")": w - c_, "1": 0}
 does = {}
 for token, betas, shares in zip(wanted, strengths, shares_of_c):
-    parts = [sp.nsimplify(share) * c_ for share in shares]
-    does[token] = read(w, list(zip(map(sp.nsimplify, betas), parts)))
+    does[token] = w
+    for share, strength in zip(map(sp.nsimplify, shares), map(sp.nsimplify, betas)):
+        does[token] = sp.expand(does[token] + strength * (share * c_ - does[token]))
 print(does)
 assert does == wanted, "step 1: the memory is d c"
 
@@ -1882,7 +1883,7 @@ assert min(least.values()) > 0.1, "step 3: every answer is right"
 
 # %% tags=["proof-found_counter"]
 with show.fails("step 1"):
-    does["1"] = read(w, [(sp.Rational(99, 100), 0), (0, 0)])
+    does["1"] = w + sp.Rational(99, 100) * (0 - w)
     print("1 takes w to", does["1"])
     assert does == wanted, "step 1: the memory is d c"
 

@@ -196,6 +196,12 @@ FAULTS = [
     Fault("two_writes", '"1": [(1, 0), (0, 0)]', '"1": [(2, 0), (0, 0)]', "step 2"),
     Fault("two_writes", "def brackets_layer(beta=40.0)", "def brackets_layer(beta=14.0)", "step 3"),
     Fault("two_writes", "torch.tensor([0.5, -0.5, 0])", "torch.tensor([0.5, -0.25, 0])", "step 3"),
+    # --- 6: the counter that descent finds
+    Fault("found_counter", "torch.stack([c / 2, -c / 2])", "torch.stack([c / 2, -c / 4])", "step 1"),
+    Fault("found_counter", "beta[2, 0, counter] = 2, 1", "beta[2, 0, counter] = 2, 0.99", "step 1"),
+    Fault("found_counter", "y[counter] = depth * c * q", "y[counter] = -depth * c * q", "step 2"),
+    Fault("found_counter", '"1": -lead(2, 0)', '"1": lead(2, 0)', "step 3"),
+    Fault("found_counter", '") at depth 0": -lead(1, 0)', '") at depth 0": -lead(1, 1)', "step 3"),
     Fault("open_interval", "def token(draw, shares=(0.05, 1.95))", "def token(draw, shares=(0.05, 2.5))", "step 1"),
     Fault(
         "open_interval",
