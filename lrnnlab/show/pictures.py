@@ -106,9 +106,9 @@ PICTURES = {
         "was as fast or faster."),
     "lrnn_fading": Picture(fading_in_order, ("lrnn/fading",),
         "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds "
-        "each: it rises for release and clip only. Below, horizons: where float32 overflows, three release seeds and "
-        "one clip, what is predicted is what is seen; where clip fades, the prediction is too early by a factor of "
-        "two or more; softmax and LSTM hold beyond 2,000, as predicted."),
+        "each: it rises for release and clip only. Below, horizons: where float32 overflows first, one release seed and "
+        "two of clip, what is predicted from 10 to 200 is what is seen; where nets fade, two of release and one of clip, "
+        "predictions are far off; softmax and LSTM hold beyond 2,000, as predicted."),
     "scan_bench": Picture(lambda: times_ours(recorded()), (),
         "Forward and backward time of six other scans over that of our compiled loop, case by case, one panel for "
         "each number of threads, on a logarithmic axis; what was not run, because it would take too long or too much "
