@@ -49,7 +49,7 @@ def test_a_cell_says_all_its_seeds():
 
 def test_what_cannot_last_and_seems_to_is_seen():
     runs = [*cell("diagonal_positive", "parity", run("lasts", None)), *cell("lstm", "a_5", run("lasts", None)),
-             *cell("rwkv", "z_5", run("drifts", 60)), *cell("phases x2", "s_3", run("never learned", 1, 0.3))]  # fmt: skip
+             *cell("srwm", "z_5", run("drifts", 60)), *cell("phases x2", "s_3", run("never learned", 1, 0.3))]  # fmt: skip
     assert [ch10.who(one) for one in ch10.disagreements(runs)] == ["diagonal, positive on Parity, seed 0"]
     assert ch10.excluded(runs) == {("diagonal_positive", "parity")}
     can, cannot, is_open = ch10.outcomes(runs)

@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -11,12 +12,21 @@ from lrnnlab.algebra.cascades import pair_up
 from lrnnlab.algebra.clusters import machine_of
 from lrnnlab.algebra.exact_weights import exact_weights
 from lrnnlab.algebra.foretelling import FAMILIES, foretell, foretell_all, separate, writes_needed, writes_of_token
-from lrnnlab.algebra.lasting import constant_clash, contraction_clash, diagonal_clash, one_key_clash
+from lrnnlab.algebra.lasting import (
+    constant_clash,
+    contraction_clash,
+    diagonal_clash,
+    fading_clash,
+    one_key_clash,
+    order_clash,
+)
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.automata import MooreMachine, build, classify, equivalent, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import joined, quotients
 from lrnnlab.automata.typed import my_machine
+from lrnnlab.models import build as build_net
+from lrnnlab.tables.ladder import FAMILY, MODELS, ladder_task
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}
 FLIP_FLOP = build(0, ("0", "1", "-"), lambda s, v: s if v == 2 else v, lambda s: s)
@@ -73,11 +83,57 @@ def test_one_diagonal_layer_lasts_exactly_where_no_clash_is_found(machine, order
 @given(machines(5, 3))
 def test_a_clash_is_two_answers_however_often_its_loops_are_read(machine):
     found = [diagonal_clash(machine, order) for order in (1, 2, None)]
-    found += [one_key_clash(machine), contraction_clash(machine), constant_clash(machine)]
+    found += [law(machine) for law in (one_key_clash, contraction_clash, constant_clash, fading_clash, order_clash)]
     for clash in found:
         for n in (0, 1, 2, 5) if clash else ():
             one, other = answers(machine, clash.words(n))
             assert one != other
+
+
+@SMALL
+@given(machines(5, 3))
+def test_what_fades_keeps_the_last_tokens_and_nothing_else(machine):
+    """Sets of states that words of one length more and more leave, against the search for a pair that comes back."""
+    small = minimise(machine)
+    left = {frozenset(range(small.num_states))}
+    for _ in range(small.num_states**2):
+        left = {frozenset(move[sorted(states)].tolist()) for states in left for move in small.transitions}
+    told = all(len(states) == 1 for states in left)
+    assert (fading_clash(machine) is None) == told
+    assert foretell(machine, "fading").verdict == (ONE if told else NONE)
+    if told:  # a layer whose gates are constant fades, so what the one can the other can
+        assert constant_clash(machine) is None and diagonal_clash(machine, 1) is None
+
+
+@SMALL
+@given(machines(4, 2))
+def test_a_sum_forgets_the_order_of_all_tokens_but_the_last(machine):
+    small, ends = minimise(machine), {}
+    for word in (word for n in range(2, 9) for word in product(range(small.num_symbols), repeat=n)):
+        ends.setdefault((tuple(sorted(word)), word[-1]), set()).add(int(small.run(word)[-1]))
+    assert (order_clash(machine) is None) == all(len(states) == 1 for states in ends.values())
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("row", ["rwkv", "liquid_s4", "sgconv", "nlt"])
+def test_nets_of_the_ladder_forget_how_a_word_began(row, layers):
+    """Untrained nets: the two words of the theorem come together, by fading, by a window that ends, or as one of n."""
+    name, options = MODELS[row]
+    net = build_net(name, ladder_task("flip_flop"), seed=0, **{**options, "layers": layers}).double().eval()
+    clash = foretell(ladder_task("flip_flop").machine, FAMILY[row][0]).clash
+    with torch.no_grad():
+        gaps = [(net(torch.tensor([one]))[0, -1] - net(torch.tensor([other]))[0, -1]).abs().max().item()
+                for n in (1, 40, 1600) for one, other in [clash.words(n)]]  # fmt: skip
+    assert min(gaps[:2]) > 1e-6 and gaps[2] < 0.05 * min(gaps[:2])
+
+
+def test_linear_attention_does_not_know_the_order_and_comes_to_rest_on_turns():
+    for machine in ("s_3", "parity"):
+        net = build_net("ult", ladder_task(machine), seed=1, width=32, heads=2).double().eval()
+        clash = foretell(ladder_task(machine).machine, "sums").clash
+        with torch.no_grad():
+            said = [net(torch.tensor([word]))[0, -1].softmax(-1) for word in clash.words(2000)]
+        assert torch.allclose(*said, atol=1e-12 if machine == "s_3" else 1e-3)
 
 
 @SMALL
@@ -197,8 +253,10 @@ def test_known_verdicts(name):
     assert list(found) == list(FAMILIES)
     assert tuple(found[family].verdict for family in ASKED) == KNOWN[name][:-1]
     assert found["blocks"].size == KNOWN[name][-1]
-    for family in ("blocks", "one-hot columns, phases", "dictionary", "non-linear"):
+    for family in ("blocks", "blocks, clipped", "one-hot columns, phases", "dictionary", "non-linear", "tree"):
         assert found[family].verdict == ONE
+    assert found["fading"].verdict == NONE  # as of all machines of the ladder
+    assert found["sums"].verdict == OPEN and found["sums"].least == 1 + (name != "Tomita 1")
     for verdict in found.values():
         if verdict.clash:
             one, other = answers(machine_of(name), verdict.clash.words(2))
@@ -234,6 +292,8 @@ def test_sizes():
     assert foretell(s_3, "blocks", 2).verdict == NONE and foretell(s_3, "blocks", 3).verdict == ONE
     assert foretell(s_4, "blocks", 2).verdict == NONE and "order 3" in foretell(s_4, "blocks", 2).theorem
     assert foretell(s_4, "blocks", 3).least == 2
+    clipped = [foretell(s_4, "blocks, clipped", size) for size in (3, 4)]
+    assert [(found.verdict, found.size) for found in clipped] == [(OPEN, 4), (ONE, 4)]
     assert foretell(machine_of("Q_8"), "blocks", 2).least == 2
     assert foretell(s_4, "reflections", 2).verdict == ONE and foretell(s_4, "reflections", 1).verdict == OPEN
     assert foretell(d_2, "reflections", 3).verdict == ONE and foretell(d_2, "reflections", 2).verdict == SOME

@@ -22,7 +22,15 @@ from sympy import primefactors
 from sympy.combinatorics import Permutation, PermutationGroup
 
 from lrnnlab.algebra.groups import solvable_cascade
-from lrnnlab.algebra.lasting import Clash, constant_clash, contraction_clash, diagonal_clash, one_key_clash
+from lrnnlab.algebra.lasting import (
+    Clash,
+    constant_clash,
+    contraction_clash,
+    diagonal_clash,
+    fading_clash,
+    one_key_clash,
+    order_clash,
+)
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.automata import MooreMachine, classify, minimise, transition_monoid
 from lrnnlab.automata.machines import apart
@@ -37,14 +45,18 @@ FAMILIES = {
     "signed": "diagonal A_t with entries in [-1, 1] that depend on the token",
     "complex": "diagonal A_t with complex entries, |a| at most 1, that depend on the token",
     "constant": "one A for all tokens, diagonal or a rotation (S4, S5, DLR, LRU, RotRNN)",
+    "fading": "what is old fades at a rate that no input changes, or leaves a window (RWKV, Liquid-S4, SGConv)",
+    "sums": "A_t is the identity, so the state is a sum over the tokens; a norm behind it (ULT)",
     "blocks": "blocks n x n with columns that are non-negative and sum to 1 (one-hot at their corners); size: n",
+    "blocks, clipped": "blocks n x n with columns of p-norm at most 1, of any sign; size: n",
     "reflection, beta <= 1": "A_t = I - beta k k^T with a unit key and beta in [0, 1], as in DeltaNet",
     "reflection": "A_t = I - beta k k^T with a unit key and beta in [0, 2], so that an eigenvalue may be -1",
     "reflections": "A_t a product of k such reflections (DeltaProduct); size: k",
     "one-hot columns, phases": "A_t = P D, P with one-hot columns, D diagonal and complex (PD-SSM)",
     "dictionary": "A_t one of V dense matrices, or a mixture of them (SD-SSM)",
     "non-linear": "the state is squashed and fed back (Elman, LSTM, ReLU RNN, Recurrent Delta)",
-    "attention": "softmax attention with bounded logits, a fixed number of layers",
+    "tree": "one map makes the value of a chunk from those of its parts, level by level (RegularGPT)",
+    "attention": "softmax attention with bounded logits, or a mean with bounded weights (NLT), a fixed number of layers",
 }
 
 
@@ -86,7 +98,7 @@ def foretell(machine: MooreMachine, family: str, size: Any = None) -> Foretold:
     family : str
         One of ``FAMILIES``.
     size : int, optional
-        n for "blocks" (if left out, the smallest that is known), k for "reflections" (2).
+        n for blocks (if left out, the smallest that is known), k for "reflections" (2).
 
     Examples
     --------
@@ -98,7 +110,7 @@ def foretell(machine: MooreMachine, family: str, size: Any = None) -> Foretold:
     if family not in FAMILIES:
         raise ValueError(f"the families are {', '.join(FAMILIES)}, got {shown(family)}")
     if size is not None:
-        if family not in ("blocks", "reflections"):
+        if family not in ("blocks", "blocks, clipped", "reflections"):
             raise ValueError(f"only blocks and reflections have a size, got size={shown(size)} for {family}")
         whole_number(size, 1, "size")
     return _RULES[family](family, _Facts(machine), size)
@@ -399,6 +411,34 @@ def _constant(family, facts, size):
                            "and that of one above it from these and the first ones.", None, None, clash=late)  # fmt: skip
 
 
+def _fading(family, facts, size):
+    clash = fading_clash(facts.small)
+    if clash is None:
+        return _answer(family, "The answer follows from the last tokens, and gates below 1 keep as many as it takes.", 1)
+    return _answer(family, "A word leads two states of the machine back to themselves. Two runs of such layers that read it "
+                           "again and again come together, whatever they read before (chapter 10, Theorem 5).",
+                   None, None, clash=clash)  # fmt: skip
+
+
+def _sums(family, facts, size):
+    if clash := order_clash(facts.small):
+        return _answer(family, "One layer does not do it: a sum does not know in which order the tokens came. No theorem here "
+                               "decides more layers.", least=2, clash=clash)  # fmt: skip
+    if facts.cycles:
+        r = min(facts.cycles)
+        return _answer(family, f"A word turns {r} states in a cycle. It adds the same at every reading, and what is read from "
+                               "a sum that grows so comes to rest. So one layer does not last; no theorem here decides "
+                               "more.", least=2, clash=facts.turned(r, 1))  # fmt: skip
+    if _last_token(facts):
+        return _answer(family, "The answer follows from the last token.", 1)
+    return _answer(family, "No theorem here decides it: the answer follows from how often each token came.")
+
+
+def _last_token(facts):
+    """Does the last token tell the state?"""
+    return all(len(np.unique(move)) == 1 for move in facts.small.transitions)
+
+
 def _blocks(family, facts, size):
     usable = sorted({found.machine.num_states for found in facts.quotients} - {1})
     enough = next(n for n in usable
@@ -406,6 +446,9 @@ def _blocks(family, facts, size):
     if size is None or size >= enough:
         return _answer(family, f"One-hot blocks, one for each of the quotients of at most {enough} states that together "
                                "tell all states apart (chapter 02, section 1).", 1, size=enough)  # fmt: skip
+    if family == "blocks, clipped":
+        return _answer(family, "No theorem here decides it: of one-hot columns larger blocks are needed, and such columns "
+                               "may be others.", size=enough)  # fmt: skip
     p, solvable = max(facts.primes, default=1), facts.solvable
     if p > size or (solvable is False and size < 5):
         what = f"of order {p}" if p > size else "that is not solvable"
@@ -497,12 +540,14 @@ def _dihedral(facts):
 def _any(family, facts, size):
     Q, V = facts.small.num_states, facts.small.num_symbols
     theorem = {
+        "tree": "The value of a chunk names what its word does to the states: as many values as the monoid has elements, and "
+                "one map that multiplies them, the same at every level (chapter 08).",
         "one-hot columns, phases": f"One-hot states: width {Q} (arXiv:2509.22284).",
         "dictionary": f"One-hot matrices, one for each token: width {Q} (chapter 02, section 1; arXiv:2412.19350).",
         "non-linear": "A unit for each pair of a state and a token, on if the last pair led to the state and the token is "
                       "read: h = ReLU(W h + U u - 1), exactly; squashed units attract to it.",
     }[family]  # fmt: skip
-    return _answer(family, theorem, 1, size=Q * V if family == "non-linear" else Q)
+    return _answer(family, theorem, 1, size={"non-linear": Q * V, "tree": None}.get(family, Q))
 
 
 def _attention(family, facts, size):
@@ -511,13 +556,14 @@ def _attention(family, facts, size):
         return _answer(family, "An answer hangs on one token as far back as one likes. What exchanging one early token of "
                                "n changes at the end tends to 0 in such layers, so no margin is kept (Hahn 2020, "
                                "arXiv:1906.06755).", None, None, clash=clash)  # fmt: skip
-    if all(len(np.unique(move)) == 1 for move in facts.small.transitions):
+    if _last_token(facts):
         return _answer(family, "The answer follows from the last token.", 1)
     return _answer(family, "No theorem here decides it: the answer follows from the length and the last tokens.")
 
 
 _RULES = {
-    "non-negative": _diagonal, "signed": _diagonal, "complex": _diagonal, "constant": _constant, "blocks": _blocks,
+    "non-negative": _diagonal, "signed": _diagonal, "complex": _diagonal, "constant": _constant,
+    "fading": _fading, "sums": _sums, "blocks": _blocks, "blocks, clipped": _blocks,
     "reflection, beta <= 1": _one_key, "reflection": _reflections, "reflections": _reflections,
-    "one-hot columns, phases": _any, "dictionary": _any, "non-linear": _any, "attention": _attention,
+    "one-hot columns, phases": _any, "dictionary": _any, "non-linear": _any, "tree": _any, "attention": _attention,
 }  # fmt: skip

@@ -22,6 +22,10 @@ that some token of w contracts; what is left is moved by tokens of w that contra
   and some word over C contracts all that stands at right angles to it.  So from p x^K and p, K as above, tokens of C
   must not lead to pairs that no word over C merges.
 * **One matrix for all tokens.**  What a token adds must fade, or sums grow: a pair from p x and p y must not loop.
+* **Whatever is old fades**, at a rate that no input changes (RWKV, Liquid-S4, a window).  No pair must loop, and this
+  holds in any number of layers: where the inputs come together, so do the states above.
+* **Sums.**  Where A_t is the identity, states follow from how often each token came: a pair from p x y and p y x must
+  not outlast the next token.
 
 Letters: Q states, V tokens, x, y, u tokens, p, s, w, z words, n repetitions; a pair (q, r) of states is q * Q + r.
 """
@@ -243,6 +247,33 @@ def contraction_clash(machine: MooreMachine) -> Clash | None:
         if last and (found := pairs.clash(starts, last=last)):
             return found
     return None
+
+
+def fading_clash(machine: MooreMachine) -> Clash | None:
+    """Words that refute every stack of layers in which whatever is old fades, None if the last tokens tell the state.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> tomita_1 = language("Tomita 1").machine
+    >>> fading_clash(tomita_1).text(tomita_1.symbols)
+    '(1)^n and 0(1)^n'
+    """
+    small = minimise(machine)
+    pairs, ways = _Pairs(small, range(small.num_symbols)), small.ways().values()
+    last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops}
+    return pairs.clash(((small.initial, *two) for two in combinations(ways, 2)), last=last)
+
+
+def order_clash(machine: MooreMachine) -> Clash | None:
+    """Two words with the same tokens in another order, the last one in its place, that lead to different states, or None.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> order_clash(language("S_3").machine).words(), order_clash(language("Parity").machine)
+    (((0, 1, 0), (1, 0, 0)), None)
+    """
+    small = minimise(machine)
+    tokens = range(small.num_symbols)
+    starts = ((q, (x, y, u), (y, x, u)) for q in range(small.num_states) for x, y in combinations(tokens, 2) for u in tokens)
+    return _Pairs(small, tokens).clash(starts)
 
 
 def constant_clash(machine: MooreMachine, late: bool = False) -> Clash | None:

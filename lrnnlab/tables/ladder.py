@@ -85,14 +85,16 @@ MODELS: dict[str, tuple[str, dict]] = {  # row: the model's name and options
     "dictionary": ("dictionary", {}),
 }  # fmt: skip
 FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transitions that is foretold, and its size
-    "block_softmax": ("blocks", 8), "one_hot": ("blocks", 8), "pd": ("one-hot columns, phases", None),
+    **dict.fromkeys(("block_softmax", "one_hot"), ("blocks", 8)), "block_clip": ("blocks, clipped", 8),
+    "pd": ("one-hot columns, phases", None),
     "diagonal_positive": ("non-negative", None), "diagonal_signed": ("signed", None),
     **dict.fromkeys(("diagonal_complex", "diagonal_unit", "phases"), ("complex", None)),
+    **dict.fromkeys(("rwkv", "liquid_s4", "sgconv"), ("fading", None)), "ult": ("sums", None), "regulargpt": ("tree", None),
     **dict.fromkeys(("vanilla", "s4", "s4d", "rotrnn", "lru", "s5", "dlr", "dss"), ("constant", None)),
     "deltanet": ("reflection, beta <= 1", None), "deltanet_negative": ("reflection", None),
     "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
     **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta"), ("non-linear", None)),
-    **dict.fromkeys(("transformer", "attention", "alibi_transformer"), ("attention", None)),
+    **dict.fromkeys(("transformer", "attention", "alibi_transformer", "nlt"), ("attention", None)),
 }  # fmt: skip
 ONCE = ("regulargpt", "relu_rnn")  # what has no second layer
 DEEP = " x2"
@@ -146,7 +148,7 @@ def foretold(row: str, task: str) -> str:
 
     "open" where no theorem decides it, and for rows that are of none of the families.
 
-    >>> foretold("diagonal_positive", "parity"), foretold("lstm", "a_5"), foretold("rwkv", "parity")
+    >>> foretold("diagonal_positive", "parity"), foretold("lstm", "a_5"), foretold("srwm", "parity")
     ('cannot', 'can', 'open')
     """
     if row.removesuffix(DEEP) not in FAMILY:
@@ -176,13 +178,13 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
     clash = foretell(asked.machine, family, size).clash if foretold(row, task) == "cannot" else None
     if clash is None:
         return None
-    n = 1
-    while max(map(len, clash.words(n))) <= FAR:
-        for word in clash.words(n):
+    asked_before, n = None, 1
+    while (words := clash.words(n)) != asked_before and max(map(len, words)) <= FAR:
+        for word in words:
             said = answers(net)(np.array([word]))[0]
             if said[-1] != asked.machine.run(np.array(word))[-1]:
-                return {"n": n, "words": ["".join(asked.symbols[token] for token in one) for one in clash.words(n)]}
-        n += 1
+                return {"n": n, "words": ["".join(asked.symbols[token] for token in one) for one in words]}
+        asked_before, n = words, n + 1
     return {"n": None, "words": []}
 
 

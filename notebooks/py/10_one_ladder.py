@@ -168,7 +168,7 @@ check("10.1", my_first_below)
 # %% [markdown]
 # ## 3 Foretold by algebra
 #
-# Can the red corners be computed? From a machine's arrows alone, before any training. Four short theorems carry most
+# Can the red corners be computed? From a machine's arrows alone, before any training. Five short theorems carry most
 # of the weight; the others are proved in the chapters that the verdicts name.
 #
 # **Theorem 1.** *Blocks with one-hot columns compute every machine.* Write the arrows of token $v$ as the matrix
@@ -393,6 +393,97 @@ print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and aga
 # of the other families, stands in `lrnnlab.algebra.lasting`.)
 
 # %% [markdown]
+# **Theorem 5.** *What fades in every layer forgets.* In some layers old tokens fade at a rate that no input changes:
+# two runs that read the same from some position on come together like $\rho^n$, with $\rho < 1$. RWKV is one (its
+# decay $e^{-w}$ is the same for all tokens), Liquid-S4 another (what multiplies its state has a norm of at most
+# $(1 - r)\,c + r$, with $c < 1$ and $r < 1$), and a convolution whose kernel ends is one, too (SGConv: after its length
+# nothing is left). Stack any number of such layers, all Lipschitz in what they read and keep, and let a word $w$ lead
+# two states of the machine, which $p$ and $p'$ lead to, each back to itself. Then the stack keeps no margin between
+# $p\,w^n$ and $p'\,w^n$ for all $n$. Where there is no such word, the last tokens tell the state.
+#
+# **Step 1 (one layer).** The same tokens multiply the difference of two states by the same gates, all at most $\rho$ in
+# size. SymPy reads three tokens, with gates and inputs of their own.
+
+# %% tags=["proof-fading"]
+gates, adds = sp.symbols("a1:4", real=True), sp.symbols("b1:4", real=True)
+one, other = sp.symbols("s r", real=True)
+rho = sp.Rational(9, 10)
+left, right = one, other
+for gate, add in zip(gates, adds):
+    left, right = gate * left + add, gate * right + add
+apart = sp.factor(left - right)
+assert sp.expand(apart - sp.prod(gates) * (one - other)) == 0, "step 1: inputs are left in the difference"
+largest = abs(apart / (one - other)).subs(dict.fromkeys(gates, rho))
+assert largest == rho**3 < 1, "step 1: the difference does not shrink"
+print("after three tokens:", apart)
+
+# %% [markdown]
+# **Step 2 (the layer above).** The inputs of its two runs differ, by at most $\varepsilon\sigma^n$ say, and a Lipschitz
+# constant $L$ turns this into $d_{n+1} \le \rho\,d_n + L\varepsilon\sigma^n$. With equality, and $\rho \ne \sigma$, the
+# recursion is solved by a mixture of $\rho^n$ and $\sigma^n$ (a $\sigma$ may always be taken larger), so these states come
+# together as well, and so on, layer by layer. $\blacksquare$
+
+# %% tags=["proof-fading"]
+n = sp.symbols("n", integer=True, nonnegative=True)
+d0, shift, slow, fast = sp.symbols("d0 Le sigma rho", positive=True)
+
+
+def gap(n):
+    return fast**n * d0 + shift * (slow**n - fast**n) / (slow - fast)
+
+
+rest = sp.expand(sp.simplify((gap(n + 1) - fast * gap(n) - shift * slow**n) / slow**n))
+assert gap(0) == d0 and sp.simplify(rest) == 0, "step 2: it does not solve the recursion"
+parts = sp.expand(gap(n).subs({fast: rho, slow: sp.Rational(99, 100)})).as_ordered_terms()
+for part in parts:
+    assert sp.limit(part, n, sp.oo) == 0, "step 2: the layer above keeps a difference"
+print("two runs of the layer above differ by at most", " + ".join(map(str, parts)))
+
+# %% [markdown]
+# **Step 3 (which machines).** Follow two states at once. If no word leads two different ones back to where they were,
+# the way of such a pair never comes back to a pair of different states that it has passed, and there are
+# $Q(Q-1)/2$ of these: after so many tokens all states have become one, and the last tokens tell which. Of the
+# machines of the ladder *every* one has a pair that comes back; "the last two letters are equal" has none.
+
+# %% tags=["proof-fading"]
+def returning(arrows):
+    """Is there a pair of different states that some word leads back to itself?"""
+    Q = arrows.shape[1]
+    pairs = {(q, r) for q, r in itertools.product(range(Q), repeat=2) if q != r}
+    while True:  # strike out what leads to pairs that are gone, until nothing changes
+        kept = {(q, r) for q, r in pairs if any((move[q], move[r]) in pairs for move in arrows)}
+        if kept == pairs:
+            return bool(pairs)
+        pairs = kept
+
+
+last_two = np.array([[1, 2, 2, 1, 1], [3, 3, 3, 4, 4]])  # states: nothing read, a, aa, b, bb
+last_two[0, 3:], last_two[1, 1:3] = 1, 3
+for name in ladder.MACHINES:
+    assert returning(ladder.ladder_task(name).machine.transitions), f"step 3: {name} forgets"
+assert not returning(last_two), "step 3: the last two letters do not tell the state"
+for word in itertools.product((0, 1), repeat=5 * 4 // 2):
+    ends = np.arange(5)
+    for token in word:
+        ends = last_two[token, ends]
+    assert len(set(ends)) == 1, "step 3: a word leaves two states"
+print(len(ladder.MACHINES), "machines have a pair that comes back")
+
+# %% [markdown]
+# **Break it.** One gate of 1, which RWKV's $e^{-w}$ and Liquid-S4's norms only come near, is enough to keep a
+# difference:
+
+# %% tags=["proof-fading"]
+with show.fails("step 1"):
+    largest = abs(apart / (one - other)).subs(dict.fromkeys(gates, sp.S(1)))
+    assert largest < 1, "step 1: the difference does not shrink"
+
+# %% [markdown]
+# How fast is another matter: a learned $e^{-w}$ of 0.9999 keeps half of a difference for 6,900 tokens. And what a net
+# of this kind answers *can* be right on all strings that are drawn, if these bring their news again and again. Below
+# the nets are asked the two words.
+
+# %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: a reflection)* **A proof step.** Step 1 of Theorem 3 in one line of your own,
 # without a look at its cell: a function of `i`, `j` and `Q` that returns the matrix of the reflection that exchanges
 # the basis vectors $e_i$ and $e_j$, as a list of rows.
@@ -455,10 +546,14 @@ check("10.3", my_count)
 #
 # * *non-negative*, *signed* and *complex*: diagonal transitions that depend on the token, with entries in $[0, 1]$, in
 #   $[-1, 1]$, or complex ones of size 1 at most; *constant*: one transition for all tokens (S4, S5, DLR, LRU, RotRNN);
-# * *blocks*, whose columns are not negative and sum to 1 (chapter 02); *reflection*: one factor $I - \beta kk^\top$ a
-#   token, with $\beta$ up to 1 or up to 2 (chapter 09); *reflections*: a product of several of them;
+# * *fading*: old tokens fade whatever comes (RWKV, Liquid-S4, SGConv); *sums*: nothing fades, tokens only add (the
+#   linear attention of chapter 09);
+# * *blocks*, whose columns are not negative and sum to 1 (chapter 02), or have a norm of at most 1 (*clipped*);
+#   *reflection*: one factor $I - \beta kk^\top$ a token, with $\beta$ up to 1 or up to 2 (chapter 09); *reflections*: a
+#   product of several of them;
 # * *one-hot columns, phases*: a matrix with one-hot columns times a complex diagonal one; *dictionary*: a mixture of
-#   dense matrices; *non-linear*: the state is squashed and fed back; *attention*: softmax attention.
+#   dense matrices; *non-linear*: the state is squashed and fed back; *tree*: one map for the two halves of every chunk
+#   (chapter 08); *attention*: softmax attention, or a mean.
 
 # %%
 rows = [

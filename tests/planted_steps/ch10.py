@@ -22,4 +22,11 @@ FAULTS = [
           "step 2"),
     Fault("pairs", 'ladder.ladder_task("evenpair").machine', 'ladder.ladder_task("z_5").machine', "step 3"),
     Fault("pairs", "one, two = (after(p + xy + u", "one, two = (after(p + (0, 1) + u", "step 3"),
+    Fault("fading", "gate * left + add, gate * right + add", "gate * left + add, gate * right - add", "step 1"),
+    Fault("fading", "rho = sp.Rational(9, 10)", "rho = sp.Rational(11, 10)", "step 1"),
+    Fault("fading", "shift * (slow**n - fast**n)", "shift * (slow**n + fast**n)", "step 2"),
+    Fault("fading", "slow: sp.Rational(99, 100)", "slow: sp.S(1)", "step 2"),
+    Fault("fading", "if any((move[q], move[r])", "if all((move[q], move[r])", "step 3"),
+    Fault("fading", "last_two[1, 1:3] = 1, 3", "last_two[1, 1:3] = 1, 2", "step 3"),
+    Fault("fading", "repeat=5 * 4 // 2", "repeat=1", "step 3"),
 ]  # fmt: skip
