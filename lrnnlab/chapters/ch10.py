@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from html import escape
@@ -114,13 +115,22 @@ def who(record: Mapping) -> str:
 
 
 def refutations(found: Sequence[Mapping]) -> list[dict]:
-    """What the nets that last though none of their kind can said to the two words that refute it."""
-    rows = []
-    for record in disagreements(found):
-        asked = record["metrics"].get("refuted") or {"n": None, "words": []}
-        word = asked["words"][0] if asked["words"] else ""
-        rows.append({"net": who(record), "wrong at n": asked["n"], "letters": len(word) or None,
-                     "one of the two begins": word[:12] or f"right on both up to {FAR} letters"})  # fmt: skip
+    """By model: the nets that last though none of their kind can, and how they answer the two words that refute it.
+
+    >>> said = {"kind": "lasts", "refuted": {"n": 2, "words": ["1010", "01010"]}}
+    >>> refutations([{"row": "rwkv", "task": "tomita_2", "metrics": said}])[0]["letters of the first that are"]
+    '4'
+    """
+    seeming, rows = disagreements(found), []
+    for row in recorded_rows(seeming):
+        here = [record for record in seeming if record["row"] == row]
+        counted = Counter(machine_name(record["task"]) for record in here)
+        said = [record["metrics"].get("refuted", {"n": None, "words": []}) for record in here]
+        sizes = [len(one["words"][0]) for one in said if one["n"]]
+        rows.append({"model": model_name(row), "nets": len(here), "machines": ", ".join(
+                         f"{name} ({count})" if count > 1 else name for name, count in counted.items()),
+                     "wrong on the words": len(sizes), "letters of the first that are":
+                         " to ".join(map(str, sorted({min(sizes), max(sizes)}))) if sizes else ""})  # fmt: skip
     return rows
 
 

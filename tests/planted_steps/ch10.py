@@ -27,6 +27,6 @@ FAULTS = [
     Fault("fading", "shift * (slow**n - fast**n)", "shift * (slow**n + fast**n)", "step 2"),
     Fault("fading", "slow: sp.Rational(99, 100)", "slow: sp.S(1)", "step 2"),
     Fault("fading", "if any((move[q], move[r])", "if all((move[q], move[r])", "step 3"),
-    Fault("fading", "last_two[1, 1:3] = 1, 3", "last_two[1, 1:3] = 1, 2", "step 3"),
+    Fault("fading", "[3, 3, 3, 4, 4]", "[3, 2, 2, 4, 4]", "step 3"),
     Fault("fading", "repeat=5 * 4 // 2", "repeat=1", "step 3"),
 ]  # fmt: skip
