@@ -163,7 +163,9 @@ def chosen(found):
         left = {how: metrics for how, metrics in of.items() if (baseline, how) not in broken}
         if not left:
             raise ValueError(f"{baseline} on {task} is left with none of what was tried: training broke off")
-        best = max(left, key=lambda how: (left[how]["accuracy"], -left[how]["loss"]))
+        first = max(metrics["accuracy"] for metrics in left.values())
+        near = [how for how, metrics in left.items() if metrics["accuracy"] >= first - 0.02]
+        best = max(near, key=lambda how: (how[0], left[how]["accuracy"], -left[how]["loss"]))
         winners.setdefault(task, {})[baseline] = best
     return winners
 
