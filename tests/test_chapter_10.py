@@ -19,11 +19,23 @@ def test_what_was_found_is_what_the_records_say():
     can, cannot, undecided = ch10.outcomes(kept)
     numbers = (len(kept), cannot["runs"], cannot["never learned"], cannot["learned, lost with length"], cannot["lasts"],
                can["runs"], can["lasts"], can["learned, lost with length"], undecided["runs"])  # fmt: skip
-    assert numbers == (2185, 1203, 833, 304, 66, 721, 292, 356, 261) and all(str(number) in said for number in numbers)
+    assert numbers == (2603, 1342, 920, 345, 77, 923, 376, 465, 338) and all(str(number) in said for number in numbers)
     last = {machine: Counter(r["row"] for r in kept if r["task"] == machine and r["metrics"]["kind"] == "lasts")
             for machine in ("s_4", "a_5")}  # fmt: skip
+    deep = {machine: sorted(row for row in of if row.endswith(ladder.DEEP)) for machine, of in last.items()}
+    assert deep == {"s_4": ["block_softmax x2", "dictionary x2", "elman x2", "lstm x2", "one_hot x2"],
+                    "a_5": ["elman x2", "lstm x2", "one_hot x2"]}  # fmt: skip
+    last = {machine: {row: n for row, n in of.items() if not row.endswith(ladder.DEEP)} for machine, of in last.items()}
     assert last == {"s_4": {"lstm": 3, "one_hot": 3, "relu_rnn": 3, "elman": 2, "pd": 1, "block_softmax": 1, "dictionary": 1},
                     "a_5": {"lstm": 3, "one_hot": 1, "dictionary": 1}}  # fmt: skip
+    kinds = {(r["row"], r["task"], r["seed"]): r["metrics"]["kind"] for r in kept}
+    both = Counter((kinds[row.removesuffix(ladder.DEEP), task, seed], kind) for (row, task, seed), kind in kinds.items()
+                   if row.endswith(ladder.DEEP) and row != "phases x2")  # fmt: skip
+    taught = sum(n for (one, two), n in both.items() if one == "never learned" != two)
+    gained = sum(n for (one, two), n in both.items() if one != "lasts" == two)
+    lost = sum(n for (one, two), n in both.items() if one == "lasts" != two)
+    assert (taught, gained, lost) == (50, 28, 19)
+    assert f"A second layer teaches {taught} cells of 149" in said and f"{gained} of 319" in said and f"{lost} of 99" in said
     asked = ch10.refutations(kept)
     assert all(record["metrics"]["refuted"] for record in ch10.disagreements(kept))
     assert f"{sum(row['wrong on the words'] for row in asked)} of these err" in said

@@ -108,7 +108,7 @@ def steps(row: str, task: str) -> int:
     With the three layers that the sweep chose on Sum and EvenPair 2,000, which take as long as 5,000 of one layer; and
     1,000 where the sweep's 500 taught the training length.
 
-    >>> steps("rwkv", "sum"), steps("s4", "sum"), steps("s4d_inv", "evenpair")
+    >>> steps("rwkv", "evenpair"), steps("s4", "sum"), steps("s4d_inv", "evenpair")
     (5000, 2000, 1000)
     """
     row = SAME.get(row, row)
@@ -124,7 +124,7 @@ def setting(row: str, task: str, budget: str) -> Setting:
     length say which checkpoint was best; it is reported beside the last.  ``lstm`` and ``elman`` have 600 live
     steps, and stop when two checks on long strings are perfect, because they can get there.
 
-    >>> setting("rwkv", "sum", "desk").recipe.steps
+    >>> setting("rwkv", "evenpair", "desk").recipe.steps
     5000
     """
     layers, head, lr = CHOSEN[task][SAME.get(row, row)]
