@@ -170,6 +170,8 @@ def in_short(found: Foretold) -> str:
 def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = ()) -> Figure:
     """Rows models, columns machines: how long every cell is right; a red corner where a theorem says that it cannot last.
 
+    Two layers of a model stand below its one.
+
     Parameters
     ----------
     found : list of dict
@@ -185,7 +187,8 @@ def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = (
     ['∞']
     """
     cells = by_cell(found)
-    rows = recorded_rows(found)
+    rows = sorted(recorded_rows(found), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
     columns = [column for column in MACHINES if any(column == at for at, _ in cells)]
     figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
     for y, row in enumerate(rows):
@@ -199,7 +202,7 @@ def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = (
             if (row, column) in impossible:
                 axes.plot([x - 0.4], [y - 0.34], "s", color=LIVE, ms=3, mew=0)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
-    axes.set_yticks(range(len(rows)), map(model_name, rows))
+    axes.set_yticks(range(len(rows)), names)
     axes.set_xticks(range(len(columns)), map(machine_name, columns), rotation=60, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
@@ -209,7 +212,7 @@ def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = (
         if code in columns and columns.index(code):
             axes.axvline(columns.index(code) - 0.5, color=INK, lw=1)
     for place in range(1, len(rows)):
-        axes.axhline(place - 0.5, color="white", lw=0.8)
+        axes.axhline(place - 0.5, color="white", lw=0.8 if names[place] == "2 layers" else 2)
     return figure
 
 

@@ -92,10 +92,10 @@ show.figure(
     "diagonal models last on "
     "star-free machines and lose groups; of what is linear in its state only blocks, products of "
     "reflections and the dictionary learn A5.",
-    caption=f"Recorded: one seed, and three of {len(again)} rows. ∞: right to 500 (1/3: one seed of "
-    "three is); a number: the first position below 99 % of the seed that fails first (~: right "
-    "again later); grey: the training length was never learned; a red corner: a theorem says that "
-    "no such net lasts.",
+    caption=f"Recorded: one seed, and three of {len(again)} rows; two layers of a model stand below its "
+    "one. ∞: right to 500 (1/3: one seed of three is); a number: the first position below 99 % of "
+    "the seed that fails first (~: right again later); grey: the training length was never "
+    "learned; a red corner: a theorem says that no such net lasts.",
 )
 
 # %% [markdown]
