@@ -5,8 +5,8 @@ The paper names S4, S4D, Liquid-S4, RWKV and vanilla, and neither their sizes no
 none of them.  Everything here is our choice, and all rows share it, except depth, readout and learning rate, which each
 row has for itself on Sum and EvenPair: those that are best *at the training length* in ``lrnn/baseline_rates``, in
 shorter runs of another seed; three layers before one where no more than two points are between them, for they gain more
-from the steps that the sweep does not have.  No longer string enters that choice.  The paper's own model has one layer on these two
-and three on ModArith; most rows need three to know even the training length of EvenPair.  ModArith has three layers,
+from the steps that the sweep does not have.  No longer string enters that choice.  The paper's own model has one layer
+on these two and three on ModArith; most rows need three to know even the training length of EvenPair.  ModArith has three layers,
 the paper's readout and a rate of 0.01 (``vanilla`` 0.003) for all linear rows: of those that the sweep tried, it found
 nothing better by more than two points.
 
