@@ -542,7 +542,7 @@ def test_what_table1_says_was_found():
 
     arithmetic = ("modular_arithmetic", "modular_arithmetic_prefix")
     assert shares("regulargpt_c2", "parity", "cycle_navigation", name="exact").all()
-    assert shares("regulargpt_c2", "even_pairs").min() > 0.9996
+    assert shares("regulargpt_c2", "even_pairs", name="exact").sum() == 2 and shares("regulargpt_c2", "even_pairs").min() > 0.9998
     assert shares("regulargpt_c2", "d_3", "tomita_3", "tomita_5", "tomita_6").min() == 1
     known = [task for task in every if task not in arithmetic]
     worst = sorted(shares("regulargpt_c2", *known).ravel())
