@@ -89,8 +89,3 @@ def test_the_budget_paper_says_that_it_needs_a_gpu(looked_for):
 def test_a_low_number_says_why(accuracy, training, wanted):
     metrics = {"accuracy": accuracy, "training_accuracy": training, "majority": 0.5, "steps": 300}
     assert stand_ins.why_low([{"metrics": metrics}]) == wanted
-
-
-def test_an_earlier_record_says_its_loss():
-    made = {"metrics": {"accuracy": 0.7, "majority": 0.5, "steps": 300}, "losses": [(10, 0.7), (300, 0.25)]}
-    assert stand_ins.why_low([made]) == "not learned in 300 steps: training loss 0.25 at the end"

@@ -44,7 +44,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lrnnlab.tables import dlr_table4, rotrnn_table1
-from lrnnlab.tables.stand_ins import splits
+from lrnnlab.tables.stand_ins import size, splits
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, one_kind, percent, who
 from lrnnlab.tasks.long_range import SequenceData
@@ -52,7 +52,7 @@ from lrnnlab.tasks.long_range.texts import BYTES
 
 ROWS = ("length", "ends", "bag", "pairs", "windows", "places")
 TASKS = rotrnn_table1.TASKS
-ITEMS = {"live": {"train": 100, "val": 30, "test": 30}, "desk": {"train": 2000, "val": 500, "test": 500}}
+LIVE = {"train": 100, "val": 30, "test": 30}  # items
 MOST_ITEMS = 20_000  # of training
 KEPT = 1_000  # symbols, pairs or triples
 NEAR, FIRST, RANGES, WINDOW, MOST_PLACES = 8, 64, 16, 64, 2_048
@@ -206,10 +206,11 @@ def setting(row: str, task: str, budget: str) -> dict:
     """One predictor on one task.
 
     >>> setting("bag", "text", "desk")["items"]["train"], setting("bag", "text", "paper")["validation"]
-    (2000, 'test')
+    (10000, 'test')
     """
     if budget != "paper":
-        return {"predictor": row, "task": task, "items": ITEMS[budget], "data_seed": 0}
+        items = LIVE if budget == "live" else size(task, budget)["items"]
+        return {"predictor": row, "task": task, "items": items, "data_seed": 0}
     files = rotrnn_table1.setting("rotrnn", task, budget)
     return {"predictor": row, **{name: files[name] for name in ("task", "files", "validation")}}
 

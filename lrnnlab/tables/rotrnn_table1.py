@@ -4,7 +4,7 @@ Data, recipe and score: ``tables.stand_ins``; ListOps is the Arena's own generat
 ranges of moduli and angles are those of the paper's Table 3, and the LRU has the same; RotRNN, LRU and S5 have 64 real
 numbers as state, S4D and S4 64 for each channel.  ``liquid_s4`` is not the released layer, which looks ahead, but the
 recurrence of paper 000, Eq. 4 (``models.liquid``), 4 states for each channel.  On Pathfinder RotRNN, LRU and S5 read
-in both directions, as RotRNN in the paper.  All have 300 steps, as one takes 20 to 400 ms.
+in both directions, as RotRNN in the paper.
 
 At the budget ``paper`` sizes, rates and iterations are those of Table 3 for all rows, with an epoch to warm up (the paper
 trained RotRNN and "LRU (repr.)", which is ``lru_recomputed``, and took the other numbers from elsewhere).
@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 
 from lrnnlab.models import LRU, S4, S4D, S5, LiquidS4, RotRNN
-from lrnnlab.tables.stand_ins import declared, learn
+from lrnnlab.tables.stand_ins import declared, learn, size
 
 TASKS = ("listops", "text", "retrieval", "image", "pathfinder", "speech")
 ROWS = ("rotrnn", "lru_learned", "lru_recomputed", "s5", "s4d", "s4", "liquid_s4")
@@ -34,8 +34,6 @@ RANGES = {  # Table 3: moduli from .. to, angles up to
 }  # fmt: skip
 OWN_GATE = {"gate": "none", "activation": "identity"}
 GATES = {"s4d": OWN_GATE, "s4": OWN_GATE, "liquid_s4": OWN_GATE}
-ITEMS = {"live": {"train": 16, "val": 8, "test": 8}, "desk": {"train": 2000, "val": 500, "test": 500}}
-BATCH = {"image": 16, "pathfinder": 16, "speech": 8}  # at the desk; others 32
 FULL = {  # Table 3: width, state, rate, recurrent rate, batch, decay, dropout, steps; and the steps of an epoch
     "listops": (128, 256, 1e-3, 1e-3, 32, 0.05, 0.0, 80_000, 3000),
     "text": (256, 192, 1e-3, 1e-3, 32, 0.05, 0.1, 50_000, 781),
@@ -57,7 +55,7 @@ PAPER = pd.DataFrame(
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """One model on one stand-in, or on the published files; live 2 steps on 16 items, to see that it runs.
+    """One model on one stand-in, or on the published files.
 
     >>> setting("lru_learned", "text", "desk")["options"]["modulus"], setting("rotrnn", "text", "paper")["width"]
     ((0.5, 0.8), 256)
@@ -68,11 +66,11 @@ def setting(row: str, task: str, budget: str) -> dict:
     if budget == "paper":
         width, state, rate, recurrent_rate, batch, decay, dropout, steps, warmup = FULL[task]
         layers, heads, block["dropout"] = 6, 32, dropout
-        data: dict[str, Any] = {"files": {}, "validation": "test" if task == "text" else "val", "device": "cuda", "looks": 50}
+        shared: dict[str, Any] = {"files": {}, "validation": "test" if task == "text" else "val", "device": "cuda",
+                                  "looks": 50, "batch": batch, "steps": steps, "warmup": warmup}  # fmt: skip
     else:
-        steps, batch = (2, 8) if budget == "live" else (300, BATCH.get(task, 32))
-        data = {"items": ITEMS[budget], "data_seed": 0, "looks": 1 if budget == "live" else 10}
-        layers, width, state, heads, warmup, rate, recurrent_rate, decay = 2, 32, 64, 8, steps // 10, 3e-3, 1e-3, 0.05
+        layers, width, state, heads, rate, recurrent_rate, decay = 2, 32, 64, 8, 3e-3, 1e-3, 0.05
+        shared = size(task, budget)
     every: dict[str, dict[str, Any]] = {
         "rotrnn": {"state": state, "heads": heads, "gamma": ring, "theta": angle, **both},
         "lru_learned": {"state": state // 2, "modulus": ring, "phase": angle, "normaliser": "learned", **both},
@@ -80,8 +78,7 @@ def setting(row: str, task: str, budget: str) -> dict:
         "s5": {"state": state, "blocks": 4, **both}, "s4d": {"state": 64}, "s4": {"state": 64}, "liquid_s4": {"state": 4},
     }  # fmt: skip
     return {"task": task, "mixer": row.split("_")[0], "options": every[row], "layers": layers, "width": width, "block": block,
-            "batch": batch, "steps": steps, "warmup": warmup, "rate": rate, "recurrent_rate": recurrent_rate,
-            "decay": decay, **data}  # fmt: skip
+            "rate": rate, "recurrent_rate": recurrent_rate, "decay": decay, **shared}  # fmt: skip
 
 
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
