@@ -33,9 +33,9 @@ def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
     d = x.shape[-1]
     speed = theta ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
     angle = positions.double().unsqueeze(-1) * speed
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)  # (T, d/2)
-    even, odd = x[..., ::2], x[..., 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
+    pairs = (x if x.dtype == torch.float64 else x.float()).unflatten(-1, (-1, 2)).contiguous()
+    turned = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angle), angle).to(pairs.dtype.to_complex())
+    return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 
 class FeedForward(Module):
