@@ -7,8 +7,8 @@ paper's numbers in a table of their own.  The budget ``paper`` trains on the pub
 names (``long_range.FOLDERS``); nothing is downloaded.  Text is validated on its test items, as it has no others.
 
 On stand-ins all rows have width 32, two blocks and one recipe: AdamW, a tenth of the steps to warm up, then a cosine to 0;
-and the rows of a task have the same data, batches and steps (``size``).  There are 10,000 training items where they can be
-made in seconds, since of 2,000 the nets learn many by heart; Image has the 1,437 that there are.
+and the rows of a task have the same data, batches and steps (``size``).  There are 10,000 training items, since of 2,000
+the nets learn many by heart; Image has the 1,437 that there are.
 The score is the accuracy on the test split by the weights of the best validation; the last weights' accuracy is kept too.
 Seeds change weights and batches, not the data.
 
@@ -44,7 +44,6 @@ from lrnnlab.training.steady import stream
 
 STEPS = {"speech": 1_500}  # at the desk; others 3,000
 BATCH = {"image": 16, "pathfinder": 16, "speech": 8}  # at the desk; others 32
-TRAINING = {"pathfinder": 2_000}  # items at the desk, whose pictures take a minute to draw; others 10,000
 KNOWN = 0.95  # a test accuracy from which on nothing has to be explained
 made_once = lru_cache(maxsize=3)(stand_in)  # the runs of one process share their data: pictures take a minute to draw
 
@@ -57,7 +56,7 @@ def size(task: str, budget: str) -> dict:
     """
     if budget == "live":
         return {"items": {"train": 48, "val": 16, "test": 16}, "data_seed": 0, "batch": 8, "steps": 2, "warmup": 0, "looks": 1}
-    steps, items = STEPS.get(task, 3_000), {"train": TRAINING.get(task, 10_000), "val": 500, "test": 500}
+    steps, items = STEPS.get(task, 3_000), {"train": 10_000, "val": 500, "test": 500}
     return {"items": items, "data_seed": 0, "batch": BATCH.get(task, 32), "steps": steps, "warmup": steps // 10, "looks": 10}
 
 
