@@ -32,6 +32,7 @@ from lrnnlab.algebra.lasting import (
     order_clash,
 )
 from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
+from lrnnlab.algebra.two_layers import two_layer_clash, two_layers_last
 from lrnnlab.automata import MooreMachine, classify, minimise, transition_monoid
 from lrnnlab.automata.machines import apart
 from lrnnlab.automata.monoids import short_words
@@ -67,6 +68,7 @@ class Foretold:
     ``verdict``: "one layer", "2 layers", ..., "some number of layers", "no number of layers", "not decided".
     ``layers``: a number that is enough, None if none is known.  ``least``: fewer are not enough; None if no number is.
     ``size``: what the family calls so, enough in one layer.  ``theorem``: what proves it.  ``clash``: the words.
+    ``deeper``: words that refute two layers, if such are known.
     """
 
     family: str
@@ -76,6 +78,7 @@ class Foretold:
     size: int | None
     theorem: str
     clash: Clash | None = None
+    deeper: Clash | None = None
 
     def agrees(self, layers: int, right: bool) -> bool:
         """False where a net of so many layers lasts (``right``) though it cannot.
@@ -197,22 +200,6 @@ class _Facts:
         return contraction_clash(self.small)
 
     @cached_property
-    def two(self):
-        """By order: do two diagonal layers last?  True if they do with a lower one that shows the token before, by fading.
-
-        The upper one reads pairs of tokens; where a pair cannot come, its action may be any.  So a pair whose second
-        token leads all states that the first one leaves to one state is a reset, and the others do nothing elsewhere.
-        """
-        small, every = self.small, np.arange(self.small.num_states)
-        left = [np.array([small.initial]), *map(np.unique, small.transitions)]  # states after nothing, after a token
-        moves = [np.full_like(move, move[states[0]]) if len(np.unique(move[states])) == 1
-                 else np.where(np.isin(every, states), move, every)
-                 for move in small.transitions for states in left]  # fmt: skip
-        moves = np.unique(moves, axis=0)
-        pairs = MooreMachine(moves, every, small.initial, tuple(range(len(moves))))
-        return {order: diagonal_clash(pairs, order) is None for order in (1, 2, None)}
-
-    @cached_property
     def quotients(self):
         return known_quotients(self.small)
 
@@ -324,17 +311,20 @@ def _turns(facts):
 # --- a rule for each family --------------------------------------------------------------------------------------------
 
 CASCADE = "Krohn and Rhodes 1965, doi:10.1090/S0002-9947-1965-0188316-1"
+TWO = ("Two do: the lower one shows the last tokens and, where its gates turn, how often each token came, modulo some "
+       "number; no pair of states forbids an upper one that reads that (lrnnlab.algebra.two_layers).")  # fmt: skip
+NOT_TWO = "Nor do two: other two words (lrnnlab.algebra.two_layers)."
 LARGE = f"The machine's monoid has more than {MONOID} elements, so not all of its groups are looked at."
 
 
-def _answer(family, theorem, layers=None, least: int | None = 1, size=None, clash=None, some=False):
+def _answer(family, theorem, layers=None, least: int | None = 1, size=None, clash=None, some=False, deeper=None):
     if least is None:
         verdict = "no number of layers"
     elif layers is not None:
         verdict = "one layer" if layers == 1 else f"{layers} layers"
     else:
         verdict = "some number of layers" if some else "not decided"
-    return Foretold(family, verdict, layers, least, size, theorem, clash)
+    return Foretold(family, verdict, layers, least, size, theorem, clash, deeper)
 
 
 def _diagonal(family, facts, size):
@@ -358,12 +348,14 @@ def _diagonal(family, facts, size):
         return _answer(family, f"{no} The machine is a group of derived length {layers}, which takes so many layers with "
                                "finitely many states (chapter 01, Theorem D'; arXiv:2603.01959).",
                        layers, least, clash=clash)  # fmt: skip
-    if least == 2 and facts.two[order]:
-        return _answer(family, f"{no} Two do: the lower one shows the token before, and with it as a part of the token "
-                               "no pair of states forbids a layer.", 2, 2, clash=clash)  # fmt: skip
+    if least == 2 and two_layers_last(facts.small, order):
+        return _answer(family, f"{no} {TWO}", 2, 2, clash=clash)
+    deeper = two_layer_clash(facts.small, order) if order else None
+    if deeper:
+        no, least = f"{no} {NOT_TWO}", max(3, least)
     made = {1: "It has no group", 2: "Its groups have orders that are powers of 2", None: "Its groups are solvable"}[order]
     return _answer(family, f"{no} {made}, so it is a cascade of resets{' and turns' * (order != 1)} ({CASCADE}); how many "
-                           "layers that takes is open.", None, least, clash=clash, some=True)  # fmt: skip
+                           "layers that takes is open.", None, least, clash=clash, some=True, deeper=deeper)  # fmt: skip
 
 
 def _no_diagonal(family, facts, order):
@@ -477,10 +469,13 @@ def _one_key(family, facts, size):
     no = "One layer does not last: the two words (lrnnlab.algebra.lasting)." if clash else "One layer is not decided."
     if facts.groups is None:
         return _answer(family, f"{no} {LARGE}", least=2 if clash else 1, clash=clash)
-    if facts.two[1]:
-        return _answer(family, f"{no} Two do, as with gates in [0, 1].", 2, 2 if clash else 1, clash=clash)
+    if two_layers_last(facts.small, 1):
+        return _answer(family, f"{no} {TWO}", 2, 2 if clash else 1, clash=clash)
+    if deeper := two_layer_clash(facts.small, 1):
+        no = f"{no} {NOT_TWO}"
+    least = 3 if deeper else 2 if clash else 1
     return _answer(family, f"{no} The machine has no group, so it is a cascade of resets ({CASCADE}), and heads with keys "
-                           "of one number reset.", None, 2 if clash else 1, clash=clash, some=True)  # fmt: skip
+                           "of one number reset.", None, least, clash=clash, some=True, deeper=deeper)  # fmt: skip
 
 
 def _reflections(family, facts, size):

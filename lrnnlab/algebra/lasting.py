@@ -43,7 +43,7 @@ from scipy.sparse.csgraph import connected_components
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import apart
 
-Word = tuple[int, ...]
+Word = tuple  # of tokens, and of words that are repeated n times
 WHOLE = 6  # tokens up to which every set of tokens is tried
 
 
@@ -51,10 +51,12 @@ WHOLE = 6  # tokens up to which every set of tokens is tried
 class Clash:
     """Two words that are answered differently for every number n of repetitions: ``left`` or ``right``, then ``tail``.
 
-    ``tail`` is a tuple of (word, whether it is repeated n times).
+    ``tail`` is a tuple of (word, whether it is repeated n times).  A word in a word is repeated n times, too.
 
     >>> Clash((0,), (), (((1, 0), True), ((1,), False))).words(2)
     ((0, 1, 0, 1, 0, 1), (1, 0, 1, 0, 1))
+    >>> Clash(((0, 1),), (), (((0, (1,)), True),)).words(2)
+    ((0, 1, 0, 1, 0, 1, 1, 0, 1, 1), (0, 1, 1, 0, 1, 1))
     """
 
     left: Word
@@ -63,8 +65,8 @@ class Clash:
 
     def words(self, n: int = 1) -> tuple[Word, Word]:
         """Both words, with n repetitions."""
-        end = tuple(token for word, again in self.tail for token in word * (n if again else 1))
-        return self.left + end, self.right + end
+        end = tuple(token for word, again in self.tail for token in self._read(word, n) * (n if again else 1))
+        return self._read(self.left, n) + end, self._read(self.right, n) + end
 
     def text(self, symbols: tuple) -> str:
         """The two words, as in "0(01)^n and 1(01)^n".
@@ -76,9 +78,11 @@ class Clash:
                       for word, again in self.tail)  # fmt: skip
         return " and ".join(self._spelled(word, symbols) + end for word in (self.left, self.right))
 
-    @staticmethod
-    def _spelled(word, symbols):
-        return "".join(symbols[token] for token in word)
+    def _read(self, word, n):
+        return tuple(token for one in word for token in (self._read(one, n) * n if isinstance(one, tuple) else (one,)))
+
+    def _spelled(self, word, symbols):
+        return "".join(f"({self._spelled(one, symbols)})^n" if isinstance(one, tuple) else symbols[one] for one in word)
 
 
 class _Pairs:
@@ -177,8 +181,12 @@ class _Pairs:
         raise AssertionError("the tokens are on loops of this part")
 
 
-def _sets(V: int) -> Iterator[tuple[int, ...]]:
-    """The sets of tokens that are tried: all up to ``WHOLE`` tokens, else the small ones and the whole."""
+def token_sets(V: int) -> Iterator[tuple[int, ...]]:
+    """The sets of tokens that are tried: all up to ``WHOLE`` tokens, else the small ones and the whole.
+
+    >>> [*token_sets(2)]
+    [(0,), (1,), (0, 1)]
+    """
     for size in range(1, V + 1):
         if V <= WHOLE or size in (1, 2, V):
             yield from combinations(range(V), size)
@@ -222,7 +230,7 @@ def one_key_clash(machine: MooreMachine) -> Clash | None:
     '01(01)^n and 1(01)^n'
     """
     small = minimise(machine)
-    for C in _sets(small.num_symbols):
+    for C in token_sets(small.num_symbols):
         pairs, every = _Pairs(small, C), sum(1 << x for x in C)
         last = {part: every for part, loops in enumerate(pairs.loops) if loops == every}
         starts = ((q, (x,), ()) for q in range(small.num_states) for x in C)
@@ -240,7 +248,7 @@ def contraction_clash(machine: MooreMachine) -> Clash | None:
     """
     small = minimise(machine)
     powers = [(x,) * _power(move) for x, move in enumerate(small.transitions)]
-    for C in _sets(small.num_symbols):
+    for C in token_sets(small.num_symbols):
         pairs = _Pairs(small, C)
         last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops and pairs.closed[part]}
         starts = ((q, powers[x], ()) for q in range(small.num_states) for x in C)

@@ -174,8 +174,10 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
     True
     """
     asked = ladder_task(task)
-    family, size = FAMILY.get(row.removesuffix(DEEP), ("", None))
-    clash = foretell(asked.machine, family, size).clash if foretold(row, task) == "cannot" else None
+    if foretold(row, task) != "cannot":
+        return None
+    found = foretell(asked.machine, *FAMILY[row.removesuffix(DEEP)])
+    clash = (found.deeper if row.endswith(DEEP) else None) or found.clash
     if clash is None:
         return None
     asked_before, n = None, 1
