@@ -62,7 +62,7 @@ def two_layers_last(machine: MooreMachine, order: int | None = None) -> bool:
 def _upper_layer(small: MooreMachine, k: int, m: int) -> bool:
     """Do gates in [0, 1] last that read the last k tokens and how often each came, modulo m?"""
     V, move = small.num_symbols, small.transitions.tolist()
-    nodes = [(small.initial, (), (0,) * V)]
+    nodes: list[tuple] = [(small.initial, (), (0,) * V)]
     place, context, follow = {nodes[0]: 0}, {nodes[0][1:]: 0}, []
     for q, last, counts in nodes:
         follow.append([])
@@ -76,8 +76,8 @@ def _upper_layer(small: MooreMachine, k: int, m: int) -> bool:
         if len(nodes) > NODES:
             return False
     at = [context[node[1:]] for node in nodes]
-    pairs = {(i, j): 0 for i in range(len(nodes)) for j in range(i) if at[i] == at[j]}
-    pairs = {pair: number for number, pair in enumerate(pairs)}
+    together = ((i, j) for i in range(len(nodes)) for j in range(i) if at[i] == at[j])
+    pairs = {pair: number for number, pair in enumerate(together)}
     steps = [(number, pairs[max(to), min(to)], at[to[0]]) for (i, j), number in pairs.items()
              for to in zip(follow[i], follow[j]) if to[0] != to[1]]  # fmt: skip
     every = [(i, to, at[to]) for i, row in enumerate(follow) for to in row]
@@ -144,8 +144,9 @@ def two_layer_clash(machine: MooreMachine, order: int) -> Clash | None:
 
 def _reached(small, letters, order) -> dict:
     """(action, letters seen, letters seen an odd number of times) -> a shortest word; empty if there are too many."""
-    start = tuple(range(small.num_states)), frozenset(), frozenset()
-    words, queue = {start: ()}, [start]
+    start: tuple = (tuple(range(small.num_states)), frozenset(), frozenset())
+    words: dict[tuple, tuple] = {start: ()}
+    queue = [start]
     for key in queue:
         action, seen, odd = key
         for v in letters:

@@ -29,4 +29,7 @@ FAULTS = [
     Fault("fading", "if any((move[q], move[r])", "if all((move[q], move[r])", "step 3"),
     Fault("fading", "[3, 3, 3, 4, 4]", "[3, 2, 2, 4, 4]", "step 3"),
     Fault("fading", "repeat=5 * 4 // 2", "repeat=1", "step 3"),
+    Fault("two", "return e * n + y + e * n", "return e * n + (0, 0, 0) + e * n", "step 1"),
+    Fault("two", "half = (1, 0), (0, 0), (0.5, 0.5)", "half = (1, 0), (0, 0), (1, 0.5)", "step 2"),
+    Fault("two", "loops = (x + e * n + y", "loops = (e * n + y", "step 3"),
 ]  # fmt: skip
