@@ -28,7 +28,7 @@ from lrnnlab.models.state_space import (
 from lrnnlab.scans.convolution import vandermonde
 
 ALIAS = 1e-10  # see S4.kernel: K_{t+2T} leaks into K_t with this weight; rounding errors grow by its -1/2-th power
-MOST = 1 << 21  # frequencies times channels times pairs worked on at a time
+MOST = 1 << 17  # frequencies times channels times pairs worked on at a time: they stay in a core's cache
 
 
 def _pairs(x: Tensor) -> Tensor:
