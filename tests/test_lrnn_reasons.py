@@ -153,3 +153,12 @@ def test_the_papers_budget_is_planned_with_the_papers_protocol():
     runs = tables.plan("lrnn/table2", rows=["clip"], seeds=[0], budget="paper")
     assert {(r.protocol, r.setting.recipe.steps, r.setting.recipe.batch) for r in runs} == {("paper", 40_000, 128)}
     assert all(r.setting.options["p"] == 1.2 and r.setting.options["rule"] == "clip" for r in runs)
+
+
+def test_what_the_papers_own_training_gave():
+    made = records.read_all(DESK.parent / "paper")
+    cells = [(task, row) for task in ("sum", "evenpair") for row in ("clip", "release") for _ in range(3)]
+    assert sorted(cells) == sorted((one["task"], one["row"]) for one in made)
+    for one in made:
+        assert one["steps"] <= 13_000 and one["cpu_seconds"] < 120
+        assert one["metrics"]["best_of_checks"] == 1 and one["metrics"]["accuracy_last"] > 0.99

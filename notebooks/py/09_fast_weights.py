@@ -2121,7 +2121,7 @@ show.table(
 )
 
 # %% [markdown]
-# The paper prints the best of 1,458 configurations for each cell (144 for the LSTMs), chosen on the test bins, one seed, after up to 187,500 batches at one rate. Ours have *one* configuration a cell, several seeds, 1,500 to 15,000 batches, a rate that falls to 0, and the
+# The paper prints the best of 1,458 configurations for each cell (144 for the LSTMs), chosen on the test bins, one seed, after up to 187,500 batches at one rate. Ours have *one* configuration a cell, several seeds, 1,500 to 25,000 batches, a rate that falls to 0, and the
 # last weights; a second table below has the weights that the test bins would choose, as the paper does. (`lrnnlab reproduce fwp/table1 --budget desk` prints them, and a third, chosen on held-out strings.) A low number says why: **not expressible** by one layer (with the section that proves it), **not learned** (in so
 # many seeds not all of Bin0 is right), or **lost with length** (Bin0 right, Bin1 not). The last three rows are ours, with the starts of section 6: two *near addition*, of which that of Recurrent Delta has its feedback at 0 to begin with, and one *near translation*, which has two writes a token, to one key. (In the regular tasks its $\beta$ starts at 1 instead of 2; on reset Dyck-1 it has two heads, elsewhere eight.)
 
@@ -2169,7 +2169,7 @@ show.figure(
 #
 # * **Counting with the delta rule** is lost with length from the released start, and kept from a start near addition: that, and a lower rate, is all that differs (section 6 shows why).
 # * **Counting with SRWM.** Bin0 is learned and Bin1 is not. Its memory decays in the same way, but its start cannot be moved in the same way: $y_t = W_{t-1}x_t$ contains $W_0x_t$, so what makes the writes larger makes larger what was there before them. We know no cure.
-# * **Reset Dyck-1.** A start near addition is wrong here: the reset needs $\beta$ near 1 for one token and nearly 0 for the others, and a value of 0 for that one, exact to a count in a hundred thousand. From the released start Bin0 is learned, or nearly, in 10,000 to 20,000 batches, with leaks that last for Bin0; Bin1
+# * **Reset Dyck-1.** A start near addition is wrong here: the reset needs $\beta$ near 1 for one token and nearly 0 for the others, and a value of 0 for that one, exact to a count in a hundred thousand. From the released start Bin0 is learned, or nearly, in 10,000 to 25,000 batches, with leaks that last for Bin0; Bin1
 #   is better than before and not right. Explicit weights with one write do it (section 5), and we have not found training that does. With two writes and a start near translation training does (section 6).
 # * **Counting with the e-LSTM.** Its numbers stay between $-1$ and $1$, so a deeper count needs finer differences; the paper's own 90, 22 and 85.7 on Bin1 are its only counting cells below 100.
 #
