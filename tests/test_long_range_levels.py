@@ -224,21 +224,14 @@ def test_a_picture_shows_the_records():
 def test_what_the_records_say():
     text = found("lra/levels")
     made, nets = recorded("lra/levels"), recorded("rotrnn/table1") + recorded("dlr/table4")
-    assert {(one["task"], one["row"]) for one in made} == {
-        (task, row) for task in levels.TASKS if task != "pathfinder" for row in levels.ROWS
-    }  # fmt: skip
+    assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TASKS for row in levels.ROWS}
     rows = {row["task"]: row for row in levels.beside_nets(made, nets)}
-    for task, best in (("listops", "ends"), ("retrieval", "bag"), ("image", "places")):
+    best = {"listops": "ends", "text": "pairs", "retrieval": "bag", "image": "places", "speech": "windows"}
+    for task, predictor in best.items():
         row = rows[task]
-        assert row["predictor"] == best and row["says"].startswith("asks nothing long")
-        for share in (row["trivial"], row["net"]):
-            assert f"{levels.percent(share)} %" in text, (task, share)
-    assert rows["image"]["trivial"] > rows["image"]["net"] + 0.1
-    speech, words = rows["speech"], rows["text"]
-    assert (speech["predictor"], words["predictor"]) == ("windows", "pairs")
-    assert f"{levels.percent(speech['trivial'])} %" in text and f"{levels.percent(words['trivial'])} %" in text
-    slow = [share for (_, row), share in speech["nets"].items() if row in ("rotrnn", "lru_learned", "lru_recomputed")]
-    assert max(slow) < speech["trivial"] + 0.06 and f"{100 * min(slow):.0f} to {100 * max(slow):.0f} %" in text
-    assert min(share for share in speech["nets"].values() if share not in slow) > 0.985
-    ahead = {row for (_, row), share in words["nets"].items() if share > words["trivial"]}
-    assert ahead == {"rotrnn", "lru_learned", "lru_recomputed"}
+        assert row["predictor"] == predictor and f"{levels.percent(row['trivial'])} %" in text, task
+        assert row["says"].startswith("asks nothing long") == (task in ("text", "retrieval"))
+    for task, least, most in (("listops", 0.1, 0.2), ("image", 0.02, 0.05), ("speech", 0.2, 0.3)):
+        assert least < rows[task]["net"] - rows[task]["trivial"] < most
+        assert f"{levels.percent(rows[task]['net'])} %" in text, task
+    assert rows["pathfinder"]["says"].startswith("neither gets beyond guessing")
