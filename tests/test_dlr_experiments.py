@@ -272,18 +272,17 @@ def test_what_the_records_of_table_4_say():
     cells, text = {}, found("dlr/table4")
     for record in records.read_all(DATA / "records" / "dlr" / "table4" / "desk"):
         cells.setdefault((record["task"], record["row"]), []).append(100 * record["metrics"]["accuracy"])
-    missing = {("pathfinder", row) for row in dlr_table4.ROWS if row != "dlr"} | {("speech", "attention")}
-    assert set(cells) == {(task, row) for task in dlr_table4.TASKS for row in dlr_table4.ROWS} - missing
-    assert f"at {np.mean(cells['pathfinder', 'dlr']):.0f} %" in text
-    assert all(len(cell) == 3 for cell in cells.values()) and "attention on Speech" in text
-    others = [row for row in dlr_table4.ROWS if row != "dlr"]
-    means = [np.mean(cells["listops", row]) for row in dlr_table4.ROWS]
-    assert max(means) - min(means) < 5
-    assert min(cells["text", "dlr"]) > max(max(cells["text", row]) for row in others)
-    assert np.mean(cells["retrieval", "dlr"]) > max(np.mean(cells["retrieval", row]) for row in others)
-    low, middle, high = sorted(cells["retrieval", "s4"])
-    assert low < 55 and middle > 70 and high > 80
-    assert min(min(cells["speech", row]) for row in ("dlr", "s4d", "s4")) >= 98
+    means = {cell: np.mean(accuracies) for cell, accuracies in cells.items()}
+    pathfinder = {row: means.pop((task, row)) for task, row in list(means) if task == "pathfinder"}
+    assert set(pathfinder) == {"dlr"} and max(pathfinder.values()) < 55 and "attention, twelve minutes a run, is not" in text
+    there = {(task, row) for task in dlr_table4.TASKS if task != "pathfinder" for row in dlr_table4.ROWS}
+    assert set(means) == there - {("speech", "attention")}
+    for task, row in means:
+        assert f"{means[task, row]:.1f}" in text, (task, row)
+    assert min(means["listops", row] for row in ("s4d", "s4")) > max(means["listops", row] for row in ("dlr", "attention")) + 10
+    other = {record["task"]: record["metrics"]["accuracy"] for record in records.read_all(
+        DATA / "records" / "rotrnn" / "table1" / "desk") if record["row"] == "s4d"}  # fmt: skip
+    assert 100 * other["retrieval"] > means["retrieval", "s4d"] + 20  # the same layer in another block
 
 
 def made(row, task, r2, seed=0, budget="desk", steps=600, learned=3):

@@ -488,29 +488,26 @@ test_records_of_table_1_belong_to_their_settings = belonging(["rotrnn/table1"])
 
 
 def test_what_table_1_says_of_its_records():
-    found, first = {}, rotrnn_table1.ROWS[:5]
+    cells = {}
     for record in records.read_all(records.data_folder() / "records" / "rotrnn" / "table1" / "desk"):
-        found.setdefault(record["task"], {}).setdefault(record["row"], []).append(100 * record["metrics"]["accuracy"])
-    assert set(found) == set(rotrnn_table1.TASKS)
-    drawn = found.pop("pathfinder")["rotrnn"]
-    assert f"at {sum(drawn) / len(drawn):.0f} %" in TABLE_1
-    for task, cells in found.items():
-        assert set(first) <= set(cells) and all(len(cell) == 3 for cell in cells.values())
-        means = {row: sum(cell) / 3 for row, cell in cells.items()}
-        rotating = [means[row] for row in ("rotrnn", "lru_learned", "lru_recomputed")]
-        others = [means["s5"], means["s4d"]]
-        assert max(rotating) - min(rotating) < 3
-        if task in ("listops", "text"):
-            assert rotating[0] < min(rotating[1:]) and max(others) < min(rotating)
-        else:
-            assert rotating[0] - min(rotating[1:]) < max(cells["rotrnn"]) - min(cells["rotrnn"])
-        if task in ("image", "speech"):
-            assert min(others) > max(rotating)
-        for row in set(cells) - set(first):
-            assert f"{means[row]:.0f} %" in TABLE_1, (task, row)
-    assert min(found["speech"]["s5"] + found["speech"]["s4d"]) >= 99
-    speech = [sum(found["speech"][row]) / 3 for row in ("rotrnn", "lru_learned", "lru_recomputed")]
-    assert f"have {min(speech):.0f} to {max(speech):.0f})" in TABLE_1
+        cells.setdefault(record["task"], {}).setdefault(record["row"], []).append(100 * record["metrics"]["accuracy"])
+    means = {task: {row: sum(found) / len(found) for row, found in rows.items()} for task, rows in cells.items()}
+    assert set(means) == set(rotrnn_table1.TASKS)
+    drawn = means.pop("pathfinder")
+    assert set(drawn) == set(rotrnn_table1.ROWS[:5]) and max(drawn.values()) < 55
+    for rows in means.values():
+        assert set(rows) == set(rotrnn_table1.ROWS)
+    assert min(min(means[task].values()) for task in ("text", "retrieval")) > 99
+    least, most = min(means["listops"].values()), max(means["listops"].values())
+    assert most - least < 4 and f"{least:.1f} to {most:.1f} %" in TABLE_1
+    for task in ("image", "speech"):  # RotRNN is the last of the linear recurrences, as it is in the paper
+        others = [means[task][row] for row in rotrnn_table1.ROWS[1:6]]
+        assert means[task]["rotrnn"] < min(others) - 5
+        assert f"{means[task]['rotrnn']:.0f} %" in TABLE_1
+    speech = means["speech"]
+    assert min(speech[row] for row in ("s5", "s4d", "s4")) > 99
+    for row in ("lru_learned", "liquid_s4"):
+        assert f"{speech[row]:.0f} %" in TABLE_1
 
 
 # ------------------------------------------------------------------------------------------------------------- pictures
