@@ -9,7 +9,7 @@ import torch
 
 from lrnnlab import records
 from lrnnlab.chapters import ch07
-from lrnnlab.tables import dlr_table1, dlr_width, long_range_levels
+from lrnnlab.tables import dlr_table1, dlr_width
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC
 
@@ -71,18 +71,6 @@ def test_what_is_said_of_text_stands_in_its_records():
     assert max(last) < level["trigram"] - 0.3 and max(last) - min(last) < 0.03
     assert min(tests["depth4-0.03", row] for row in ("dlr_post", "transformer_post")) > level["unigram"] - 0.05
     assert tests["depth4-0.03", "dlr_pre"] < tests["depth4-0.03", "transformer_pre"] < level["unigram"] - 0.5
-
-
-def test_what_is_said_of_the_arena_stands_in_its_records():
-    nets = [*records.recorded("rotrnn/table1"), *records.recorded("dlr/table4")]
-    rows = {row["task"]: row for row in long_range_levels.beside_nets(records.recorded("lra/levels"), nets)}
-    nothing_long = {task for task, row in rows.items() if row["says"].startswith("asks nothing long")}
-    assert nothing_long == {"text", "retrieval"}
-    best = {"listops": "ends", "text": "pairs", "retrieval": "bag", "image": "places", "speech": "windows"}
-    assert {task: rows[task]["predictor"] for task in best} == best
-    ahead = {task: rows[task]["net"] - rows[task]["trivial"] for task in best}
-    assert 0.02 < ahead["image"] < 0.05 < 0.1 < min(ahead["listops"], ahead["speech"])
-    assert rows["pathfinder"]["says"].startswith("neither gets beyond guessing")
 
 
 @pytest.mark.parametrize("name", ATOMIC)

@@ -280,9 +280,10 @@ def test_what_the_records_of_table_4_say():
     for task, row in means:
         assert f"{means[task, row]:.1f}" in text, (task, row)
     assert min(means["listops", row] for row in ("s4d", "s4")) > max(means["listops", row] for row in ("dlr", "attention")) + 10
-    other = {record["task"]: record["metrics"]["accuracy"] for record in records.read_all(
-        DATA / "records" / "rotrnn" / "table1" / "desk") if record["row"] == "s4d"}  # fmt: skip
-    assert 100 * other["retrieval"] > means["retrieval", "s4d"] + 20  # the same layer in another block
+    other = {record["task"]: 100 * record["metrics"]["accuracy"] for record in records.read_all(
+        DATA / "records" / "rotrnn" / "table1" / "desk") if record["row"] == "s4"}  # fmt: skip
+    for task, least in (("text", 5), ("retrieval", 3)):  # the same layer in another block
+        assert other[task] > means[task, "s4"] + least and f"{other[task]:.4g} % of {task.title()}" in text
 
 
 def made(row, task, r2, seed=0, budget="desk", steps=600, learned=3):

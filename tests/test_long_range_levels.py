@@ -222,6 +222,7 @@ def test_a_picture_shows_the_records():
 
 
 def test_what_the_records_say():
+    """What holds in the records, and stands in chapter 07, section 9, and in ``data/records/README.md``."""
     text = found("lra/levels")
     made, nets = recorded("lra/levels"), recorded("rotrnn/table1") + recorded("dlr/table4")
     assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TASKS for row in levels.ROWS}
