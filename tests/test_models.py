@@ -454,6 +454,23 @@ def test_a_column_of_zeros_does_no_harm(rule, p):
     assert A.isfinite().all() and raw.grad.isfinite().all()
 
 
+@pytest.mark.parametrize("rule", ["clip", "unit"])
+@pytest.mark.parametrize("p", [1.0, 1.2, 1.7, 2.0, 3.0])
+def test_derivatives_of_a_norm_are_those_of_torch(rule, p):
+    """First and second ones, against autograd through ``vector_norm``, which the rules do not use."""
+    raw = blocks()[:6].requires_grad_()
+    weight = torch.randn(raw.shape, dtype=raw.dtype, generator=torch.Generator().manual_seed(3))
+
+    def derivatives(A):
+        (first,) = torch.autograd.grad((A * weight).sum(), raw, create_graph=True)
+        return first, torch.autograd.grad((first * weight.flip(0)).sum(), raw)[0]
+
+    size = torch.linalg.vector_norm(raw, p, -2, keepdim=True)
+    by_torch = raw / (size.clamp(min=1) if rule == "clip" else size)
+    for found, wanted in zip(derivatives(COLUMN_RULES[rule](raw, p)), derivatives(by_torch)):
+        torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
+
+
 @pytest.mark.parametrize("rule", ["clip", "release", "centred", "block", "unit"])
 def test_blocks_of_zeros_stay_zeros(rule):
     for p in PS:

@@ -38,11 +38,31 @@ from lrnnlab.models.net import Block, Gate, Net, SharedDropout
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 
+class _Norm(torch.autograd.Function):
+    """(sum |v|^p)^(1/p) along ``dim`` for 1 <= p <= 2; sign(v) |v|^(p-1) serves both ways, so an element has one power."""
+
+    @staticmethod
+    def forward(ctx: Any, raw: Any, p: Any, dim: Any) -> Any:
+        tiny = torch.finfo(raw.dtype).tiny
+        slope = raw.abs().clamp_(min=tiny).log_().mul_(p - 1).exp_().copysign_(raw)  # half the time of torch's pow
+        norm = (slope * raw).sum(dim, keepdim=True).clamp_(min=tiny).pow_(1 / p)
+        ctx.save_for_backward(raw, slope, norm)
+        ctx.p = p
+        return norm
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
+        raw, slope, norm = ctx.saved_tensors
+        if torch.is_grad_enabled():  # a second derivative is prepared
+            slope = raw.abs().clamp(min=torch.finfo(raw.dtype).tiny).pow(ctx.p - 1) * raw.sign()
+        return grad * norm.pow(1 - ctx.p) * slope, None, None
+
+
 def _norms(raw: Tensor, p: float, dim: int) -> Tensor:
     """p-norm of every column; torch's vector_norm takes ten times as long at p = 1.2."""
-    size, tiny = raw.abs(), torch.finfo(raw.dtype).tiny
     if p <= 2:
-        return size.pow(p).sum(dim, keepdim=True).clamp(min=tiny).pow(1 / p)
+        return _Norm.apply(raw, p, dim)  # type: ignore[no-any-return]
+    size, tiny = raw.abs(), torch.finfo(raw.dtype).tiny
     largest = size.amax(dim, keepdim=True).clamp(min=tiny)
     if p == math.inf:
         return largest
@@ -50,7 +70,7 @@ def _norms(raw: Tensor, p: float, dim: int) -> Tensor:
 
 
 def _clip(raw: Tensor, p: float, dim: int = -2) -> Tensor:
-    return raw / _norms(raw, p, dim).clamp(min=1)
+    return raw * _norms(raw, p, dim).clamp(min=1).reciprocal()
 
 
 def _centre(raw: Tensor, dim: int = -2) -> Tensor:
