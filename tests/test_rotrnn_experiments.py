@@ -493,10 +493,9 @@ def test_what_table_1_says_of_its_records():
         cells.setdefault(record["task"], {}).setdefault(record["row"], []).append(100 * record["metrics"]["accuracy"])
     means = {task: {row: sum(found) / len(found) for row, found in rows.items()} for task, rows in cells.items()}
     assert set(means) == set(rotrnn_table1.TASKS)
-    drawn = means.pop("pathfinder")
-    assert set(drawn) == set(rotrnn_table1.ROWS[:5]) and max(drawn.values()) < 55
     for rows in means.values():
         assert set(rows) == set(rotrnn_table1.ROWS)
+    assert max(means.pop("pathfinder").values()) < 55
     assert min(min(means[task].values()) for task in ("text", "retrieval")) > 99
     least, most = min(means["listops"].values()), max(means["listops"].values())
     assert most - least < 4 and f"{least:.1f} to {most:.1f} %" in TABLE_1

@@ -129,7 +129,8 @@ def reasons(found: Sequence[dict]) -> pd.DataFrame:
         {"task": task, "row": row, "layers": cell[0]["config"]["setting"]["options"].get("layers", 1), "seeds": len(cell),
          "training length": range_in_percent([r["metrics"]["accuracy_seen"] for r in cell]),
          "all past training": range_in_percent([r["metrics"]["accuracy_all"] for r in cell]),
-         "why": why(cell, swept), DIFFERS: differs(cell[0]["config"]["setting"])}
+         "why": why(cell, swept), DIFFERS: differs(cell[0]["config"]["setting"])
+         + "; a check that is all right ends it, as in the paper" * (cell[0]["protocol"] == "paper")}
         for (task, row), cell in by_cell(found).items()
     ])  # fmt: skip
 
