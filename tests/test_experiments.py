@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,10 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-15 --budget live --json".split()
     start = [sys.executable, "-m", "lrnnlab", *call, "--jobs", "2", "--data", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
-    process = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # where these tests run behind a shell's &, it is not
+    process = subprocess.Popen(
+        start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=heard
+    )  # fmt: skip
     first = json.loads(process.stdout.readline())
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=300)[1]

@@ -7,7 +7,7 @@ steps (Elman on ModArith up to 18,000), and its last weights count.  *paper* is 
 of 128, cross-entropy, no clipping, no schedule, the learning rates of the released code, which are those of the paper's
 own model), scored as the paper does: a check every 1,000 steps, and the first that is all right ends training.  Its row
 ``clip`` is the paper's own model, Eq. 6 with p = 1.2.  On one core Sum and EvenPair take seconds to minutes a seed,
-ModArith, with three layers, three hours; a run goes on from its last checkpoint after a kill::
+ModArith, with three layers, nearly three hours; a run goes on from its last checkpoint after a kill::
 
     lrnnlab reproduce lrnn/table2 --budget paper --rows clip --tasks sum --seeds 0
 

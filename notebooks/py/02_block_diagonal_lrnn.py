@@ -2347,7 +2347,8 @@ show.table(
 # * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term),
 #   which is row `clip`. With the large weight decay of section 7 it learns length 39 in 1,500 steps of 32 strings on
 #   all five seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499: on the best
-#   seed half of the answers there are right. Is it the growth of section 2, or drift? Exercise 12 finds out.
+#   seed half of the answers there are right, and the paper's own steps, above, make it no steadier. Is it the growth of
+#   section 2, or drift? Exercise 12 finds out.
 #
 # ## 11 What you have learned
 #
