@@ -471,6 +471,18 @@ def test_derivatives_of_a_norm_are_those_of_torch(rule, p):
         torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("p", [1.0, 1.2, 2.0])
+def test_an_entry_of_zero_has_no_slope(p):
+    """|v| has no derivative at 0; torch's norm and ours take 0, and so no entry drifts from where it is."""
+    raw = blocks()[:6]
+    raw[:, 1] = 0
+    ours, torchs = raw.clone().requires_grad_(), raw.clone().requires_grad_()
+    (COLUMN_RULES["clip"](ours, p) ** 2).sum().backward()
+    (torchs / torch.linalg.vector_norm(torchs, p, -2, keepdim=True).clamp(min=1)).pow(2).sum().backward()
+    assert not ours.grad[:, 1].any()
+    torch.testing.assert_close(ours.grad, torchs.grad)
+
+
 @pytest.mark.parametrize("rule", ["clip", "release", "centred", "block", "unit"])
 def test_blocks_of_zeros_stay_zeros(rule):
     for p in PS:
