@@ -4,7 +4,7 @@ Eq. 1: at depth l = 0, 1, ... position m sees n = m - j c^l for j = 0 .. c-1, an
 So after depth l it has seen c^(l+1) symbols, and ceil(log_c T) depths see a whole string.
 
 ``dilated_mask`` is that as a T x T matrix, for the eye.  To run it, positions that are equal modulo c^l are put in one
-row, where the c positions seen stand side by side: ``window_attention``, about T c scores instead of T^2.  If only the
+row, where the c positions seen stand side by side: ``window_attention``, T c scores instead of T^2.  If only the
 last position is asked for, depth l + 1 reads but every c-th position of depth l: ``chunk_attention``, T scores; the
 released code.
 
@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-SMALLEST_BLOCK = 32  # queries that window_attention takes together, at least: small products are slow
+NARROW = 8  # chunks up to this one are attended to distance by distance: a matrix product would be mostly zeros
+SMALLEST_BLOCK = 32  # queries that window_attention takes together for others, at least: small products are slow
 
 
 def check_chunk(chunk: int) -> None:
@@ -118,20 +119,41 @@ def window_attention(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor
     """Every position attends to itself and the c - 1 before it.
 
     q, k, v (B,s,h,S,d), r (h,c), present (s,S) -> (B,s,h,S,d).  A position that is not present is seen by itself only,
-    so that every softmax has something to sum.  Queries go in blocks of a, each on the a + c - 1 keys that it may see.
+    so that every softmax has something to sum.
 
     >>> v, r = torch.arange(4.0).view(1, 1, 1, 4, 1), torch.tensor([[0.0, 999.0]])
     >>> window_attention(v * 0, v, v, r, torch.ones(1, 4, dtype=torch.bool)).flatten().tolist()
     [0.0, 0.0, 1.0, 2.0]
     """
-    S = q.shape[-2]
-    window = min(r.shape[1], S)
+    window = min(r.shape[1], q.shape[-2])
+    attend = _by_distance if window <= NARROW else _in_blocks
+    return attend(q * q.shape[-1] ** -0.5, k, v, r[:, :window], present)
+
+
+def _by_distance(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> Tensor:
+    """``window_attention`` for short windows: all pairs of one distance at a time."""
+    S, window = q.shape[-2], r.shape[1]
+
+    def shifted(x: Tensor, dim: int) -> list[Tensor]:
+        """What stands 0, 1, ... before each position."""
+        fill = [0, 0] * (-1 - dim) + [window - 1, 0]
+        return [F.pad(x, fill).narrow(dim, window - 1 - j, S) for j in range(window)]
+
+    scores = torch.stack([(q * key).sum(-1) for key in shifted(k, -2)], -1) + r.unsqueeze(1)  # (B,s,h,S,c)
+    seen = torch.stack([torch.ones_like(present), *shifted(present, -1)[1:]], -1).unsqueeze(1)  # (s,1,S,c)
+    weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
+    return sum((weight.unsqueeze(-1) * value for weight, value in zip(weights.unbind(-1), shifted(v, -2))), torch.zeros(()))
+
+
+def _in_blocks(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> Tensor:
+    """``window_attention`` for long windows: blocks of a queries, each on the a + c - 1 keys that it may see."""
+    S, window = q.shape[-2], r.shape[1]
     block = min(S, max(window, SMALLEST_BLOCK))
     around, fill = block + window - 1, -S % block
     q = F.pad(q, (0, 0, 0, fill)).unflatten(-2, (-1, block))  # (B,s,h,S/a,a,d)
     k, v = (F.pad(x, (0, 0, window - 1, fill)).unfold(-2, around, block) for x in (k, v))  # (B,s,h,S/a,d,a+c-1)
     bias = _window_bias(r, F.pad(present, (window - 1, fill)).unfold(-1, around, block), block, window)
-    weights = (q @ k * q.shape[-1] ** -0.5 + bias).softmax(-1)
+    weights = (q @ k + bias).softmax(-1)
     return (weights @ v.mT).flatten(-3, -2)[..., :S, :]
 
 

@@ -8,7 +8,7 @@ m - j c^l, j = 0 .. c-1, and ceil(log_c T) depths see the whole string.  Two for
     masks   the text (Sec. 3.1, Eq. 1): every position at every depth, through a dilated mask, keys before the start
             masked; an answer at every position
 
-A tree in training computes each of the few different chunks of its lowest depths once (``by_table``).
+In training each of the few different chunks of the lowest depths is computed once (``by_table``).
 
 With the same padding both give the last position the same numbers.  In the form of masks the answer at position m looks
 at nothing behind m, but takes as many depths as the whole string needs; what the tree says of the prefix that ends at m
@@ -149,7 +149,7 @@ class RegularGPT(Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         # A hook on the embedding wants to see every position, not every symbol.
-        tables = self.form == "tree" and self.padding == "learned" and self.training and not self.embedding._forward_hooks
+        tables = self.padding == PADDING[self.form] and self.training and not self.embedding._forward_hooks
         logits = self.head(self.norm(self.by_table(tokens) if tables else self.hidden(tokens)[-1]))
         return logits.squeeze(1) if self.form == "tree" else logits
 
@@ -166,11 +166,11 @@ class RegularGPT(Module):
         return outputs
 
     def by_table(self, tokens: Tensor) -> Tensor:
-        """The last of ``hidden``, (B,1,D), of a tree with learned padding; the same numbers, but for their rounding.
+        """The last of ``hidden``, where padding is that of the form; the same numbers, but for their rounding.
 
         At a depth the different chunks of the batch are computed once each and looked up, until more than half of them
-        differ, or their numbers take more than 63 bits: of 64 strings of 40 symbols, Modular Arithmetic has 15
-        different ones among 1280 at depth 0 and at most 225 among 640 at depth 1.  Half of all work is at depth 0.
+        differ, or their numbers take more than 63 bits.  Of 64 strings of 40 symbols, Modular Arithmetic has in the tree
+        15 different ones among 1280 at depth 0 (half of all work) and at most 225 among 640 at depth 1.
         """
         check_strings(tokens, self.embedding.vocab_size, self.embedding.weight)
         depths = self._layers_for(tokens.shape[1])
@@ -178,20 +178,28 @@ class RegularGPT(Module):
         done = 0
         while (done < len(depths) and len(depths[done]) == 1
                and (len(table) + 1) ** self.chunk <= 1 << 63):  # every chunk has a number of its own  # fmt: skip
-            chunks = F.pad(codes, (-codes.shape[1] % self.chunk, 0), value=len(table)).unflatten(1, (-1, self.chunk))
             places = (len(table) + 1) ** torch.arange(self.chunk, device=tokens.device)
-            numbers, found = (chunks * places).sum(-1).unique(return_inverse=True)  # (N'), (B,S/c)
+            numbers = (self._chunks(codes, len(table), self.chunk**done) * places).sum(-1)
+            numbers, found = numbers.unique(return_inverse=True)  # (N'), and where they are, (B,S/c) or (B,S)
             if 2 * len(numbers) > found.numel():
                 break
             chunks = numbers.unsqueeze(1) // places % (len(table) + 1)  # (N',c)
+            seen = (chunks < len(table)) | (self.padding == "learned")
             h = torch.cat([table, self.pad.unsqueeze(0)])[chunks].unsqueeze(0)  # (1,N',c,D)
-            table = depths[done][0].at_chunk_ends(h, torch.ones_like(chunks, dtype=torch.bool)).flatten(0, 2)  # (N',D)
+            table = depths[done][0].at_chunk_ends(h, seen).flatten(0, 2)  # (N',D)
             codes = found
             done += 1
         h = F.embedding(codes, torch.cat([table, self.pad.unsqueeze(0)]))
-        for layers in depths[done:]:
-            h = self._shrink(h, layers)
+        for depth, layers in enumerate(depths[done:], done):
+            h = self._shrink(h, layers) if self.form == "tree" else self._dilate(h, layers, self.chunk**depth)
         return h
+
+    def _chunks(self, codes: Tensor, absent: int, step: int) -> Tensor:
+        """The c symbols that each position sees, itself last, ``absent`` before the start; (B,S) -> (B,S,c), tree (B,S/c,c)."""
+        if self.form == "tree":
+            return F.pad(codes, (-codes.shape[1] % self.chunk, 0), value=absent).unflatten(1, (-1, self.chunk))
+        before = F.pad(codes, (step * (self.chunk - 1), 0), value=absent)
+        return torch.stack([before[:, step * k :][:, : codes.shape[1]] for k in range(self.chunk)], -1)
 
     def _layers_for(self, length: int) -> list:
         """The layers of every depth that a string of this length needs."""

@@ -105,7 +105,7 @@ TAUGHT = {  # row: task: what the budget desk changes in the setting above, wher
            for task in ("even_pairs", "parity", "cycle_navigation", *_ARITHMETIC)},
     },
     "regulargpt_c2": {
-        **{task: _TREE_OF_TWO for task in _ARITHMETIC},
+        **dict.fromkeys(_ARITHMETIC, _TREE_OF_TWO),
         "cycle_navigation": {"steps": 3000, "stages": _BY_TWO, "rate": 2e-3},
         "even_pairs": {"steps": 2000, "stages": _BY_TWO, "sure": 1e-6},
         **{task: {"steps": 2000, "stages": _DOUBLED} for task in ("d_3", "d_4", "d_12")},
