@@ -96,6 +96,15 @@ def test_what_takes_too_long_or_too_much_is_said_and_not_done(monkeypatch):
         assert found["peers"]["loop (unbind)"]["skipped"] == "would need about 10 GB"
 
 
+def test_inputs_that_other_peers_hold_take_room(monkeypatch):
+    case = Case("real", 2, 64, 3)
+    size = sum(part.nbytes for part in case.inputs().values())
+    monkeypatch.setattr(memory, "free", lambda device: 2 * size + 1000)
+    monkeypatch.setattr(memory, "peak", lambda work, device: 100)
+    (found,) = scans.run([case], ["ours", "loop (unbind)"], rounds=1)
+    assert "skipped" not in found["peers"]["ours"] and found["peers"]["loop (unbind)"]["skipped"].startswith("would need")
+
+
 def test_slow_calls_are_repeated_less(monkeypatch):
     clock = iter(range(0, 1000, 3))
     monkeypatch.setattr(scans.time, "perf_counter", lambda: next(clock))

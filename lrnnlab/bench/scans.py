@@ -81,10 +81,9 @@ def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device:
     """One case: see :func:`run`."""
     found, ready = {}, {}
     for name in names:
-        if not peers.scans_kind(name, case):
-            continue
-        refused = _refuse(name, case, limit, device)
-        found[name] = refused or {}
+        if peers.scans_kind(name, case):
+            beside = sum(not refused for refused in found.values())
+            found[name] = _refuse(name, case, beside, limit, device) or {}
     inputs = case.inputs()
     for name in (name for name in found if not found[name]):
         ready[name] = peers.prepare(name, case, inputs, device)
@@ -100,19 +99,24 @@ def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device:
     return {"copy_bytes_per_second": speed, "peers": found}
 
 
-def _refuse(name: str, case: Case, limit: float, device: str) -> dict | None:
-    """Why this call is not made, judged by a short part of it; None if it may be."""
+def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> dict | None:
+    """Why this call is not made, judged by a short part of it; None if it may be.
+
+    The inputs lie there once, and each peer may hold a copy of its own, those ``beside`` it as well.
+    """
     short = case.shorter(PROBE)
     if short.T == case.T:
         return None
-    both = peers.prepare(name, short, short.inputs(), device)[:2][-1]
+    inputs = short.inputs()
+    both = peers.prepare(name, short, inputs, device)[:2][-1]
     both()  # compiles
     factor, room = case.T / short.T, memory.free(device)
+    held = (beside + 2) * factor * sum(part.nbytes for part in inputs.values())
     need = (memory.peak(both, device) or 0) * factor
     start = time.perf_counter()
     both()
     seconds = (time.perf_counter() - start) * factor
-    if room is not None and need > ROOM * room:
+    if room is not None and need > ROOM * (room - held):
         return {"skipped": f"would need about {need / 1e9:.0f} GB", "expected_seconds": seconds}
     if seconds > limit:
         return {"skipped": f"would take about {seconds:.0f} s", "expected_seconds": seconds}
