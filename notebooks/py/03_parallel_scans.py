@@ -997,8 +997,8 @@ for threads in bench:
 # %% [markdown]
 # **Exercise 8** ★ *(10 min, 3 points: that a step costs more than its arithmetic)* **Read a picture.** JAX compiles
 # both a loop, `lax.scan`, and a tree, `associative_scan`. In the table for one thread there is exactly one case of
-# blocks in which the tree takes less time than the loop. Which? And why there, since one thread wins nothing from
-# depth?
+# blocks in which the tree takes less than half of the loop's time. Which? And why there, since one thread wins nothing
+# from depth?
 
 # %%
 my_case = None  # exercise 8: (b, B, T), three whole numbers
@@ -1009,7 +1009,7 @@ check("03.8", my_case)
 #
 # <details><summary>Hint 1</summary>
 #
-# The table has the times of both over ours: look for a row in which `associative_scan` has the smaller number.
+# The table has the times of both over ours: look for a row in which that of `associative_scan` is much the smaller.
 #
 # </details>
 #
@@ -1025,7 +1025,7 @@ check("03.8", my_case)
 # $b = 2$, $B = 1$, $T = 16{,}384$. One thread does all of the tree's work itself, so depth wins nothing. But each
 # step of a loop has a cost of its own, to start it; with one string and blocks of size 2 a step has next to nothing to
 # compute, and 16,384 starts are most of the time. The tree starts fewer and larger operations. With $b = 4$ or with 128
-# strings the work outweighs the starts, and the loop wins.
+# strings a step has more to compute, its start counts for less, and the tree wins little or nothing.
 #
 # </details>
 

@@ -927,7 +927,7 @@ check("07.9", my_f1)
 #
 # We have no PG-19 (its files are read where a reader has them: the folder `pg19`), and train on a text that every
 # Python brings along, its help topics, once as characters and once as its most frequent words with pieces for the
-# rest: two layers of width 64 for 1,500 steps (`lrnnlab reproduce dlr/table5 --budget desk`). A loss needs something to
+# rest: four layers of width 64 for 1,500 steps (`lrnnlab reproduce dlr/table5 --budget desk`). A loss needs something to
 # be compared with: here it is the loss of one who counts single characters, pairs and triples on the same text.
 
 # %%
