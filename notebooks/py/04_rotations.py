@@ -75,8 +75,8 @@ show.figure(
     alt="Inputs go through a linear map, six blocks, a mean over time and a linear map to "
         "logits. One block, drawn larger: batch norm, RotRNN, GELU, a gate, and a sum "
         "with what came in.",
-    caption="What stands in Figure 1 of the paper, drawn from the network that runs here. "
-            "What to see: time is mixed in one box only, the coloured one.",
+    caption="What stands in Figure 1 of the paper, drawn from a network of the package. "
+            "What to see: inside a block one box only mixes positions, the coloured one.",
 )  # fmt: skip
 
 # %%
@@ -88,8 +88,8 @@ show.figure(
         "with three dots at one distance from the centre. The four states, 24 numbers, are "
         "mixed by a matrix of 16 by 24.",
     caption="What stands in Figure 2. A dial is the unit disc, its dots the eigenvalues "
-            "of a head. What to see: in a head all dots are equally far from the "
-            "centre, at its one γ.",
+            "of a head, one of each conjugate pair. What to see: in a head all dots are "
+            "equally far from the centre, at its one γ.",
 )  # fmt: skip
 
 
@@ -806,14 +806,14 @@ show.figure(
     alt="Left, a spiral of 60 points that starts near the unit circle and winds inwards. "
         "Right, an output that swings and fades; the line of the layer with P runs through "
         "every ring of the layer without.",
-    caption="What to see: rings lie on the line. The state looks different with P and "
-            "without, the output does not.",
+    caption="What to see: rings lie on the line: the output is the same with P and "
+            "without. (That the state is not, the widget below shows.)",
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* switch $P$ to *kept*: the spiral becomes a tangle, and the output does not change. Then set $\gamma$ to
-# 0.999 and one angle to 120°: the pair goes through three directions, again and again, and hardly shrinks. Which
-# outputs can a head give if both angles are 0?
+# *Try:* switch $P$ to *kept*: the spiral becomes a tangle, and the output does not change. Then go
+# back to *absorbed* and set $\gamma$ to 0.999 and the first angle to 120°: the pair goes through three directions, again
+# and again, and hardly shrinks. Which outputs can a head give if both angles are 0?
 
 # %%
 turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
@@ -1259,8 +1259,8 @@ check("04.8", my_scales)
 #
 # The picture shows one pair of coordinates, with $c = 1$. ρ is the *colour* of the input: how much an input is
 # correlated with the next one ($\mathbb{E}\,u_t u_s^\top = \rho^{|t-s|} I$); at $\rho = 0$ it is white. So with the
-# controls you take away the hypotheses of Lemma 3 one by one, and the sentence below the picture says which step of
-# the proof fails first.
+# controls you take away two hypotheses of Lemma 3, the start and the white input, and the sentence below the picture
+# says what fails then.
 
 # %%
 show.figure(
@@ -1382,8 +1382,8 @@ assert sp.cancel(sp.together(at(g2 * G, m * M, n * N) - one_step)) == 0, "step 4
 print("in the long run:", sp.factor(limit))
 
 # %% [markdown]
-# **Step 5** (sampled). Runs of a head with this input, from a stationary start: within 5 standard errors at each of 60
-# steps.
+# **Step 5** (sampled). Runs of a head with this input, stationary from its first step, and $x_0 = 0$: within 5 standard
+# errors at each of 60 steps.
 
 # %% tags=["proof-colour"]
 draw, rate, rho, runs = np.random.default_rng(1), 0.9, 0.8, 3000
@@ -1518,7 +1518,7 @@ print("the smaller share vanishes where", zero, "does")
 
 
 # %% [markdown]
-# **Step 3** (numerical, two matrices). At $\gamma = 0.999$ and $\theta = 90°$, over 3,600 frequencies and both signs:
+# **Step 3** (numerical, two matrices). At $\gamma = 0.999$ and $\theta = 90°$, over 3,601 frequencies and both signs:
 # $B = I$ reaches both ends, 0.0005 and 1,999. $B = (1, 0; 0, 0)$ divides every drive in halves, and gets no further
 # than from 0.0010 to 999.5.
 
@@ -1771,7 +1771,7 @@ for u_t in u:
     x = modes * x + scale * (B @ u_t)
     for head in heads:
         head[3] = head[0] @ head[3] + head[1] @ u_t
-    assert np.allclose((C @ x).real, sum(head[2] @ head[3] for head in heads), atol=1e-12), (
+    assert np.allclose((C @ x).real, sum(head[2] @ head[3] for head in heads), rtol=0, atol=1e-12), (
         "step 3: the heads have the outputs of the LRU"
     )
 gap = min(abs(mode - other.conjugate()) for mode in modes for other in modes)
@@ -1842,7 +1842,7 @@ for k in range(4):
     powers = values[upper] ** np.arange(60)[:, None]
     lru += 2 * np.einsum("dk,tk,ke->tde", c[:, upper], powers, b[upper]).real
     count += upper.sum()
-assert count == 12 and np.allclose(lru, kernel, atol=1e-11), "step 2: 12 modes with the same kernel"
+assert count == 12 and np.allclose(lru, kernel, rtol=0, atol=1e-11), "step 2: 12 modes with the same kernel"
 print(f"4 heads of width 6 and {count} modes: one kernel, to within 1e-11")
 
 # %% [markdown]
@@ -1903,9 +1903,9 @@ discs_widget = explore(ch04.discs, **ch04.DISCS_WIDGET)
 discs_widget
 
 # %% [markdown]
-# So what differs between the two models is not what they can compute but how they are trained: tied moduli, which
-# numbers are the parameters, and whether the scale is recomputed at every step ($\xi$) or learned (the LRU's
-# normaliser).
+# So, apart from the tie of wider heads, what differs between the two models is not what they can compute but how they
+# are trained: which numbers are the parameters, and whether the scale is recomputed at every step ($\xi$) or learned
+# (the LRU's normaliser).
 #
 # ## 8 Figure 3: the norm while a network learns
 #
@@ -1937,7 +1937,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# And recorded, 400 steps (`lrnnlab reproduce rotrnn/fig3 --budget desk`):
+# And recorded, 400 steps (`lrnnlab reproduce rotrnn/fig3 --budget desk --seeds 0-4`):
 
 # %%
 desk = records.read_all(records.data_folder() / "records" / "rotrnn" / "fig3" / "desk")
@@ -1946,8 +1946,9 @@ show.figure(
     alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in "
         "four panels: RotRNN with 8 heads, RotRNN with 32, LRU learned and LRU recomputed. "
         "The numbers stand in the table below.",
-    caption="Recorded. What to see: in every panel the layers fan out. A faint line is where "
-            "white input would put the norm: the root of the number of parts normalised to 1.",
+    caption="Recorded. What to see: at the end the layers lie apart in every panel; only those of "
+            "heads of 8 begin close together. A faint line is where white input would put the norm: "
+            "the root of the number of parts normalised to 1.",
 )  # fmt: skip
 
 # %% tags=["hide-input"]
@@ -2169,7 +2170,7 @@ show.figure(
     ch04.norm_along_time(shown),
     alt="Recorded: squared norm over its limit against the position in the string, for four "
         "layers of a RotRNN and of an LRU. White input follows the derived climb. On ListOps "
-        "all layers rise above it, deeper ones more.",
+        "all layers rise above it, the third and fourth most.",
     caption="Recorded, one seed. What to see: nothing is flat. The climb is that of section "
             "5; what is above the climb are inputs that are not white.",
 )  # fmt: skip
@@ -2217,8 +2218,8 @@ print(f"after 59 more steps {float(apart[-1] / apart[0]):.4f} of the first dista
 
 # %% [markdown]
 # **Not kept: a bit, for ever.** Whether the first letter was $a$ or $b$ (EvenPair), or whether the number of ones is
-# odd (Parity), must be read off the distance between the two states. It goes to 0 with $\gamma^k$, so behind any
-# fixed margin such a layer is wrong on long strings. With $\gamma = 1$ nothing would fade, but then
+# odd (Parity), must be read off the distance between the two states. It goes to 0 with $\gamma^k$, so with any
+# fixed margin such a layer is wrong on long enough strings. With $\gamma = 1$ nothing would fade, but then
 # $\xi = \sqrt{1 - \gamma^2} = 0$ lets nothing in. And a constant $A$ cannot let the *letter* decide how far to turn:
 # Theorems A to C of chapter 01 hold for every layer of this chapter.
 #
@@ -2287,7 +2288,7 @@ print(f"the averages are those of their rows: {right}")
 #   whatever the norm does in time. We have not measured how training goes without it.
 # * **Not that $P$ is useless in training.** It changes which steps gradient descent takes. It does not change what
 #   can be reached.
-# * **Nothing about long-range accuracy.** Our networks of section 8 are small and trained for minutes; they are there
+# * **Nothing about long-range accuracy.** Our networks of section 8 are small and trained for seconds; they are there
 #   for their norms.
 # * **Not the paper's Figure 3.** It has no numbers to compare with, and its setting needs an accelerator.
 # * **Not why head size matters at the start.** Section 8 shows that it does, on networks of one size.

@@ -111,7 +111,7 @@ print(
 # %% [markdown]
 # The derivative in the last line is the paper's reason for the values at which training starts (its section 2.3): where $|\lambda|$ is well below 1, $\lambda^j$ is nearly 0 at large $j$, and so is the gradient that could change it.
 #
-# Next, the whole layer is made from its parameters. Each mode has a decay and a frequency, which all channels share; each channel has a complex weight for each mode. The kernel is a table of powers times the weights; the convolution goes through the FFT, of twice the length (the next section says why twice).
+# Next, the whole layer is made from its parameters. Each mode has a decay and a frequency, which all channels share; each channel has a complex weight for each mode. The kernel is a table of powers times the weights; the convolution goes through the FFT, of twice the length (what follows says why twice).
 
 # %%
 def dlr_kernel(layer, L):
@@ -598,7 +598,7 @@ with show.fails("step 1"):
 #
 # **Step 2 (the default decays).** In three random draws of the default decays the condition number is above $10^4$.
 #
-# **Step 3 (the atomic tasks).** For its atomic tasks (section 7 has one of them) the paper sets $dt = 10^{-5}$, and
+# **Step 3 (the atomic tasks).** For its atomic tasks (section 7 has five of them) the paper sets $dt = 10^{-5}$, and
 # the condition number stays below 1.01.
 
 # %% tags=["proof-decays"]
@@ -699,10 +699,11 @@ def say_start(**at):
 
 show.figure(
     draw_start(**opened),
-    alt="Left 16 modes all around the unit circle, each on the mirror image of another. Right "
+    alt="Left 16 modes all around the unit circle, each on the mirror image of another or, at 1 and −1, "
+        "on its own. Right "
         "their 32 singular values: 16 equal ones, and 16 at rounding level.",
     caption="The paper's start, asked for kernels twice as long as N. What to see: each dot "
-            "lies in another's ring, and half of the singular values are nothing.",
+            "lies in a ring, another's or its own, and half of the singular values are nothing.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -856,7 +857,7 @@ with show.fails("step 3"):
 #
 # > **Theorem (the reach; proved in chapter 06, section 6).** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, **for all lengths at once**, with weights $\|w\|_1 = d^{-S/2N} \le 1/d$. If $S > 2N$ and $L \ge 2S$, every kernel of $N$ modes misses the one-hot by at least $\sqrt{1 - 2N/S}$ of its norm.
 #
-# So $S$ real weights, that is $S/2$ modes, are nearly enough after all, at every length: to be *nearly* 0 later costs very little. Here are $N = 8$ and $S = 16 = 2N$ at $L = 200$, where an exact shift would need 92 modes:
+# So $S$ real weights, that is $S/2$ modes, are enough after all for a shift that is nearly exact, at every length: to be *nearly* 0 later costs very little. Here are $N = 8$ and $S = 16 = 2N$ at $L = 200$, where an exact shift would need 92 modes:
 
 # %%
 N, S, L = 8, 16, 200
@@ -1479,8 +1480,8 @@ for power in (14, 16, 18, 20):
     )
 show.table(
     rows,
-    caption="N = 4096: 2N = 8,192 real modes, and N(N+1) = 16.8 million for DLR-prod. "
-    "Nothing is fitted.",
+    caption="N = 4096: 2N = 8,192 modes, mirror images counted, and N(N+1) = 16.8 million for "
+    "DLR-prod. Nothing is fitted.",
     formats={"R2 predicted": ".3f", "DLR, paper": ".2f", "DLR-prod, paper": ".2f"},
 )
 print(
@@ -1490,7 +1491,7 @@ print(
 # %% [markdown]
 # The paper's DLR scores what its reach allows, to within .03. (Had exactness counted, it would score .222 at all four lengths: no shift but 0 is exact from $2^{14}$ on.) DLR-prod reaches every shift in the table, and what it lacks at $2^{20}$ has another reason: the reach says what can be learned, not that it is.
 #
-# Our own records (`lrnnlab reproduce dlr/table2 --budget desk`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
+# Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
 # %% tags=["hide-input"]
 kept = lrnnlab.records.read_all(
@@ -1847,7 +1848,7 @@ for depth in (1, 2, 4, 8):
 show.figure(
     ch05.receptive_fields(fields, title="stacks at their start, dt between 0.2 and 0.5"),
     alt="Receptive fields of stacks of 1, 2, 4 and 8 layers over 128 steps back, on a "
-        "logarithmic axis. All fall; the deeper, the slower.",
+        "logarithmic axis. All fall, that of eight layers from the highest level.",
     caption="Live. Modes that fade fast (the paper's start for Text). What to see: depth "
             "widens the field a little, but a fading kernel stays fading: layers bring in "
             "powers of j, not another rate.",

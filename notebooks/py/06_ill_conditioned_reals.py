@@ -78,8 +78,8 @@ show.table(
 )
 
 # %% [markdown]
-# The nodes on the circle need weights whose sizes add up to 1. Real ones need huge weights already for small $S$, and from some
-# $S$ on double precision finds none. But 32 different nodes always have *exact* weights. How large are they?
+# The nodes on the circle need weights whose sizes add up to 1. Real ones need large weights already for small $S$; in $(0, 1]$
+# they are so large that from some $S$ on double precision finds none. But 32 different nodes always have *exact* weights. How large are they?
 #
 # ## 2 Claim 1, put right
 #
@@ -1012,8 +1012,8 @@ for S in (32, 128, 180, 224):
 # %% [markdown]
 # ## 5 When floats give out
 #
-# Let us leave theory and store the weights. Terms as large as $2^{2N-3}$ must cancel until 0 or 1 is left. A float with $m$ binary digits
-# knows a number of that size to within $2^{2N-3-m}$; when this is 1, all is lost: at $N = (m + 3)/2$, so **13.5 for float32** ($m = 24$) and
+# Let us leave theory and store the weights. Terms whose sizes add up to $2^{2N-3}$ must cancel until 0 or 1 is left. A float with $m$ binary
+# digits knows such a sum to within $2^{2N-3-m}$; when this is 1, all is lost: at $N = (m + 3)/2$, so **13.5 for float32** ($m = 24$) and
 # **28 for float64** ($m = 53$).
 
 # %% tags=["nbval-ignore-output"]
@@ -1436,7 +1436,7 @@ show.table(
 )
 
 # %% [markdown]
-# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (At $2^{16}$ the first shift is by $2N$, the very edge of the reach; section 7 shows what a score there is made of. One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and .30 is what our own records have at the same $L/N$, section 7.) DLR-prod has $N(N+1)$ real modes (chapter 05, section 6), 16.8 million, in the place of $2N$: more than any shift up to $2^{20}$ asks for, so its .78 there is not explained by a reach.
+# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (At $2^{16}$ the first shift is by $2N$, the very edge of the reach; section 7 shows what a score there is made of. One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and our own records have .27 and .30 at the same $L/N$, section 7.) DLR-prod has $N(N+1)$ modes, mirror images counted (chapter 05, section 6), 16.8 million, in the place of $2N$: more than any shift up to $2^{20}$ asks for, so its .78 there is not explained by a reach.
 #
 # ## 7 Trained: Table 2
 #
@@ -1477,7 +1477,7 @@ print(
 )
 
 # %% [markdown]
-# Beside the paper's numbers and the recorded runs (`lrnnlab reproduce dlr/table2 --budget desk`), each in columns of its own:
+# Beside the paper's numbers and the recorded runs (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`), each in columns of its own:
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 NAMES = {
@@ -1524,7 +1524,7 @@ show.figure(
         "paper's numbers in grey. A dashed line at 0.222 is the identity alone, where DLR-R "
         "stays in both. Pale steps are the prediction for DLR, which follows them in both.",
     caption="Recorded with N = 32, and the paper with N = 4,096. What to see: DLR goes down beside "
-            "the pale steps, the prediction from its reach; DLR-prod stays above; who lies on the "
+            "the pale steps, the prediction from its reach; DLR-prod stays above; a model on the "
             "dashed line has learned the identity only.",
 )  # fmt: skip
 
@@ -1725,7 +1725,7 @@ check("06.13", my_earlier)
 # | Claim 1 "explain[s] its failure on the Shift task" | it has $N = L$ and one shift; the experiment has $N = 4096$, $L = 256$ and others. Theorem 2 covers it: $10^{84}$ at least (section 4) |
 # | DLR scores .83, .39, .25, .22 on Shift (Table 2) | its modes reach the shifts by $S \le 2N$: .833, .417, .222, .222 (section 6) |
 # | nodes in $(0, 1]$ (A.4), in $[0, 1]$ (Claim 1) | the best nodes contain 0; in $(0, 1]$ one comes as near as one likes |
-# | real modes are "incapable of modeling even short arbitrary kernels and we formally prove this" (3.3) | proved is: of making them *exactly* with small weights. In exact arithmetic they make all; what a small error would cost is another question (section 4) |
+# | real modes are "incapable of modeling even short arbitrary kernels and we formally prove this" (3.3) | what is proved is that they cannot make them *exactly* with small weights. In exact arithmetic they make all; what a small error would cost is another question (section 4) |
 # | the running sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | accurate until $\lambda^{-k}$ overflows (section 8) |
 # | DLR-prod: "nearly perfect performance on lengths as large as 1M" (3.3) | its last number in Table 2 is .78 |
 # | .22 (Table 2) | the score of the identity alone, $2/9$ (section 7) |
