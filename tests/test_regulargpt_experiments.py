@@ -551,7 +551,8 @@ def test_what_table1_says_was_found():
     assert shares("rnn", *every).min() > 0.99 and shares("rnn", "d_3", "d_4").min() == 1
     assert shares("rnn", "d_12").min() > 0.9979
     assert abs(shares("regulargpt_c3", *arithmetic) - 0.2).max() < 0.03
-    assert abs(shares("regulargpt_c2", "modular_arithmetic") - 0.2).max() < 0.03
+    seen, beyond = (shares("regulargpt_c2", "modular_arithmetic", name=name) for name in ("accuracy_seen", "accuracy"))
+    assert np.round(100 * seen, 1).tolist() == [[98.8, 98.2, 98.6]] and np.round(100 * beyond).tolist() == [[85, 74, 81]]
     seen, beyond = (shares("regulargpt_c2", "modular_arithmetic_prefix", name=name) for name in ("accuracy_seen", "accuracy"))
     assert 0.976 < seen.min() < seen.max() < 0.989 and 0.64 < beyond.min() < beyond.max() < 0.785
     seams = {T: np.mean([r["over_the_seam"][T] for r in found if "over_the_seam" in r], axis=0) for T in ("16", "40")}

@@ -14,7 +14,7 @@
 # is diagonal (Proposition 2). From this it concludes that transitions should be block-diagonal.
 #
 # We walk through both proofs, find a hypothesis that they use without saying so, break it, and then prove what is true
-# without it: five theorems (A to E) that hold for *any* readout. At the end stands a table of the smallest exact
+# without it: six theorems (A to E, and D′) that hold for *any* readout. In section 8 stands a table of the smallest exact
 # models.
 #
 # **How to read the proofs.** Each step is a sentence, followed by a short cell that computes what the sentence says and
@@ -1581,9 +1581,10 @@ check("01.9", my_words)
 # %%
 show.figure(
     ch01.killer_walk("leave", "turn 72°", "turn 180°", "b = 2"),
-    alt="Four rows of eight small dials: one channel while it reads 0-1-0-1 and while it "
-        "reads 1-0-0-1, which ends with the hand in the same place; below, a block of size 2 "
-        "that reads the same words and keeps the first number, ending 0.25 apart.",
+    alt="Two rows of eight small dials: one channel while it reads 0-1-0-1 and while it "
+        "reads 1-0-0-1, which ends with the hand in the same place; below, two rows of eight "
+        "squares: a block of size 2 that reads the same words and keeps the first number, "
+        "ending 0.25 apart.",
     caption="What to see: the rows of the channel differ on the way and end alike. The block "
             "of size 2 remembers the first number.",
 )  # fmt: skip
@@ -2307,8 +2308,8 @@ with show.fails("step 2"):
 # %%
 show.figure(
     state_diagram(ch01.brackets()),
-    alt="Automaton of D_2: states 0, 1, 2 in a row, a leads up and b leads down; a from 2 and "
-        "b from 0 lead to a sink.",
+    alt="Automaton of D_2, drawn as a ring: a leads from 0 to 1 to 2, and b back; a from 2 and b "
+        "from 0 lead to a sink, which is never left.",
     caption="What to see: three times a leads from every state into the sink, two times a "
             "does not. So b is at least 3.",
 )  # fmt: skip
@@ -2422,7 +2423,7 @@ show.table(
 
 # %% [markdown]
 # The paper uses $b = 8$: one layer for Sum and EvenPair, three for ModArith. The table agrees that this is enough room:
-# 5, 2 and (in three layers, on well-formed expressions) 5 within Eq. 6. That a model *exists* says nothing about
+# 5, 2 and (in two layers already) 5 within Eq. 6. That a model *exists* says nothing about
 # whether training finds it; see chapter 02. And $D_{12}$ shows that $b = 8$ is not enough for every regular language
 # in one layer.
 #
@@ -2439,7 +2440,7 @@ show.figure(
         "small blocks in one and two layers, green from b = 8 in one layer, b = 4 in two, b = "
         "2 in three. Below, the state of the three diagonal layers while they read 2×3+4-1×3.",
     caption="What to see: depth and block size can replace each other. Three layers of turns "
-            "(b = 2) do what one layer does with b = 8.",
+            "and resets (b = 2) do what one layer does with b = 8.",
 )  # fmt: skip
 
 # %%
@@ -2591,8 +2592,9 @@ with show.fails("step 1"):
 #   learn it, and Table 2 of the paper measures learning.
 # * **Nothing about short strings.** Theorem A lets the state store all of a short input; a network trained and tested
 #   at length 40 need not notice.
-# * **Nothing about several layers**, except Theorem D′. Two layers hold the first letter in few states (section 3), so
-#   Theorem C is about one layer only. So is Theorem A: with a counter beside it, the first number is all that
+# * **Nothing about several layers**, except Theorem D′. Two layers hold the first letter in few states at each length
+#   (section 3), and in finitely many if the lower one keeps the last two letters in place of the clock; so Theorem C is
+#   about one layer only. So is Theorem A: with a counter beside it, the first number is all that
 #   subtraction asks for (section 6, step 5). Whether Theorem B holds for two layers we have not looked at.
 # * **Nothing about infinitely many states.** Theorems C, D, D′ and E ask for finitely many, in exact arithmetic. A
 #   diagonal layer whose states grow can store everything (section 4); one whose states shrink tells the killer words

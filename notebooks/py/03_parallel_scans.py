@@ -604,7 +604,7 @@ print(f"PScan is faster than the loop from P = {wins[0]} on")
 assert wins == list(range(66, 5001)), "step 6: another break-even"
 
 # %% [markdown]
-# **Break it.** Count the given letters as if they, too, had to be made, $L$ of them in place of $L - 1$, and the count is wrong:
+# **Break it.** Take $L$ given letters in place of $L - 1$, as if the start had one, too, and the count is wrong:
 
 # %% tags=["proof-work"]
 with show.fails("step 2"):
@@ -783,7 +783,7 @@ check("03.5", my_scan)
 #
 # $$\frac{\text{multiplications}}{P}, \qquad 32\,\frac{\text{numbers read and written}}{P}, \qquad \text{steps that wait for each other.}$$
 #
-# $P$ is the number of processors, each one multiplication a tick. The first and third are Brent's bound, true within a factor of 2. The middle one is the memory, which delivers one number in the time in which the whole machine could do 32 multiplications. That is about right for a CPU core and its memory, and for an H200 (a large GPU) and its memory. What is *not* in it: the start of a kernel, Python, caches, page faults.
+# $P$ is the number of processors, each one multiplication a tick. The first and third are Brent's bound, true within a factor of 2. The middle one is the memory, which delivers one number in the time in which the whole machine could do 32 multiplications. That is about right for an H200 (a large GPU) and its memory; a single CPU thread, whose memory it need not share, has a few times less. What is *not* in it: the start of a kernel, Python, caches, page faults.
 #
 # A *chain* is the recurrence of one block on one string; there are $B \cdot h$ of them, and none needs the others.
 # The **token table** is the loop once more, but it looks $A_t$ up in a small table instead of reading it from memory
@@ -795,14 +795,14 @@ opened = {"T": 500, "b": 8, "chains": 1024, "P": 16}
 show.figure(
     ch03.scan_race(bench, **opened),
     alt="Left: time over the loop's against processors for PScan, tree and token table at T = "
-        "500, b = 8 and 1,024 chains. The table lies below 1 up to some two million processors. The "
+        "500, b = 8 and 1,024 chains. The table lies below 1 up to some two and a half million processors. The "
         "tree falls below 1 from some eight million on, PScan from some twenty million. Marks "
         "of measured times stand at 16 and 32 processors. Right: the loop is first everywhere "
-        "below about ten million processors.",
+        "below about six million processors, and for nearly all T up to eight.",
     caption="What to see: with 1,024 chains there is work for everybody without a tree. A tree pays "
             "from some eight million processors on, where the loop has nothing left to spread. On the "
             "right stands the fastest of loop, PScan and tree, which all read A from memory. Marks are "
-            "recorded times, forward (star: ours; the others as in section 7). Those far above their "
+            "recorded times, forward (star: ours; plus: ours with a token table; the others as in section 7). Those far above their "
             "lines show what the model leaves out.",
 )  # fmt: skip
 
@@ -1080,6 +1080,9 @@ show.table(
     caption="Live, medians of seven. " + (
         "The middle row lies below the last: here huge pages are to be had for the asking."
         if compared["fresh, np.empty"] < 0.9 * compared["fresh, torch.empty"]
+        else "Neither fresh row takes longer than used memory: on this machine, here and now, fresh "
+        "pages cost nothing that this cell could see."
+        if max(compared.values()) < 1.1
         else "The middle row does not lie below the last: on this machine asking gains nothing, as "
         "where huge pages are switched off, or given to everybody."
     ),
@@ -1157,8 +1160,9 @@ for name, a in gates.items():
     lines.append({"a": name, **{way: breaks_at(x, truth) for way, x in tried.items()}})
 show.table(
     lines,
-    caption="First step that is wrong by more than 0.001, in float32, with b = 1. The state "
-            "itself stays within 1 / (1 - 0.6) = 2.5, for no |a| is above 0.6.",
+    caption="First step that is wrong by more than 0.001 (of the state, where that is above 1), in "
+            "float32, with b = 1. The state itself stays within 1 / (1 - 0.6) = 2.5, for no |a| is "
+            "above 0.6.",
 )
 
 # %% [markdown]

@@ -499,7 +499,7 @@ predict("04.3", rounded_rotation)
 #
 # <details><summary>Hint 1</summary>
 #
-# A rounded number is off by up to one part in 512.
+# A number between one half and 1 is off by up to 1/512, which can be almost 0.4 % of it.
 #
 # </details>
 #
@@ -512,7 +512,7 @@ predict("04.3", rounded_rotation)
 # <details><summary>Solution</summary>
 #
 # About 0.13. Rounded, $\cos^2 + \sin^2$ is 0.996 and no longer 1, so each step multiplies the
-# length by 0.998. At other angles the sum is above 1 and the vector grows. A rotation keeps the norm only as
+# length by 0.998. At some other angles the sum is above 1 and the vector grows. A rotation keeps the norm only as
 # well as its numbers are stored.
 #
 # </details>
@@ -836,7 +836,7 @@ turning_widget
 # <details><summary>Solution</summary>
 #
 # Both directions have the kernel $C' P\Theta^k P^\top B$, each with its own $C'$; put $P^\top B$
-# for $B$ and $C'P$ for both. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and
+# for $B$ and, in both directions, $C'P$ for $C'$. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and
 # nothing is shared any more.
 #
 # </details>

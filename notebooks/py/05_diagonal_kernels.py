@@ -463,7 +463,7 @@ check("05.2", my_A)
 #
 # <details><summary>Hint</summary>
 #
-# It needs a double eigenvalue other than 0.
+# It needs a double eigenvalue, and must not be a multiple of the identity. One other than 0 is easy to find.
 #
 # </details>
 #

@@ -227,8 +227,8 @@ check("06.1", my_weights)
 # <details><summary>Solution</summary>
 #
 # By the formula of step 2: $1/(\frac14\cdot 1) = 4$;
-# $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$; $1/(1 \cdot \frac34) = \frac43$. They sum to 0, and to 0 with
-# the nodes.
+# $1/(\frac14 \cdot (-\frac34)) = -\frac{16}{3}$; $1/(1 \cdot \frac34) = \frac43$. Their sum is 0, and so is their sum when each is
+# multiplied by its node.
 #
 # </details>
 
@@ -1137,8 +1137,8 @@ predict("06.10", worst_fit)
 # <details><summary>Solution</summary>
 #
 # The one at lag 16. The price of the exact shift is highest near $n/\sqrt2$, here 22, and falls
-# again towards the end: about $10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about
-# $10^{16}$; at lag 31 little is missing, at lag 16 nearly everything.
+# again towards the end: on the best nodes about $10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about
+# $10^{16}$: what is left at lag 31 is an error of 4 % of the norm, at lag 16 one of 73 %.
 #
 # </details>
 
