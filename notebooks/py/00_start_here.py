@@ -295,9 +295,10 @@ my_copy()
 # %% [markdown]
 # ## How to read a number here
 #
-# Three kinds are kept apart, by colour and by word: what the **paper** prints (grey), what we **recorded** earlier with a
-# command you can run again (blue), and what is **live**, computed on your machine as you read (vermilion). Next to every
-# accuracy stand two levels: *chance* (a uniform guess) and *majority* (always the commonest answer).
+# Three kinds are kept apart, by word, and by colour where they stand side by side: what the **paper** prints (grey), what we **recorded** earlier with a
+# command you can run again (blue), and what is **live**, computed on your machine as you read (vermilion). Next to an
+# accuracy stand, where guessing is worth something, two levels: *chance* (a uniform guess) and *majority* (always the
+# commonest answer).
 
 # %% [markdown]
 # ## What you have learned
@@ -307,7 +308,7 @@ my_copy()
 # 3. Snapped, its blocks are automata, and a search over their states proves the copy right on every string, or finds
 #    one that it answers wrongly.
 # 4. A proof about the copy is none about the trained network.
-# 5. Three kinds of number are kept apart: paper, recorded, live; beside an accuracy stand chance and majority.
+# 5. Three kinds of number are kept apart: paper, recorded, live; an accuracy is worth what it has beyond chance and majority.
 
 # %% [markdown]
 # ## Exercises

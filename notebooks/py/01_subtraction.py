@@ -2401,7 +2401,7 @@ check("01.14", my_tasks)
 # <details><summary>Solution</summary>
 #
 # Sum(5), $a-b-c$ mod 5, ModArith(5), Tomita 3, Tomita 6, $S_3$ and $A_5$. In all of them but Tomita 3 something
-# turns by an angle that is neither 0 nor 180 degrees. Two numbers are enough for such a turn (three for the turns of
+# turns by an angle that is no multiple of 90 degrees. Two numbers are enough for such a turn (three for the turns of
 # $A_5$), but the columns of its matrix have a $p$-norm above 1 for $p < 2$. Within the constraint our models permute
 # unit vectors instead, which takes more of them: five for Sum(5) and for $A_5$. A sign is within it, so Parity and
 # Tomita 5 cost nothing. In Tomita 3 a state is a sum of two unit vectors, and a column with two ones is too long as

@@ -770,7 +770,7 @@ check("03.5", my_scan)
 #
 # <details><summary>Solution</summary>
 #
-# Exchange the two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
+# Exchange the first two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
 # product of both halves, in place of the $a$ of the second half alone. Where all $a_t$ are 1, or all are 0, the product
 # is that $a$, so both tests pass. Test a scan on numbers that it cannot pass by luck: random gates, and every $T$ from 1.
 #

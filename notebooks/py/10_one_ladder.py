@@ -15,7 +15,7 @@
 # Training answers the second. At the end the question is yours: type a machine, and see what algebra says, exact
 # weights, and what a net makes of it.
 #
-# *You need:* chapters 01 and 02; sections of 04, 08 and 09 are named where they are used. *It takes* about 1 h 20 min to
+# *You need:* chapters 01 and 02; what is used of 08 and 09 is named there. *It takes* about 1 h 20 min to
 # read, and less than a minute of computing.
 
 # %%
@@ -47,7 +47,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # ## 1 One protocol
 #
 # A fair question is the same question to all. The net reads a string; after every token it has to say which state the
-# smallest machine for the task is in. (Asked for a yes or no, a constant answer is right in three of four cases of
+# smallest machine for the task is in (of ModArith: the value, at every number). (Asked for a yes or no, a constant answer is right in three of four cases of
 # Tomita 5, and in nearly all where brackets are beyond mending.) Strings that ask something are not the ones that
 # chance makes: in a *flip-flop*, which keeps the letter that was written last, only a tenth of the tokens write;
 # where a machine has a state that cannot be left, half of the strings stay out of it, and the others do up to some
@@ -89,9 +89,9 @@ again = {record["row"] for record in recorded if record["seed"] == 2}
 show.figure(
     ch10.ladder(recorded, ch10.excluded(recorded)),
     alt="A table of models by machines. One-hot columns, LSTM, Elman and the ReLU RNN last most; "
-    "diagonal models last on "
-    "star-free machines and lose groups; of what is linear in its state only blocks, products of "
-    "reflections and the dictionary learn A5.",
+    "diagonal models of one layer last at most "
+    "on the flip-flop, Tomita 1, 2 and 5, D2 and D3; of what is linear in its state only blocks, "
+    "one-hot columns, the dictionary, reflections and their products learn A5.",
     caption=f"Recorded: one seed, and three of {len(again)} rows; two layers of a model stand below its "
     "one. ∞: right to 500 (1/3: one seed of three is); a number: the first position below 99 % of "
     "the seed that fails first (~: right again later); grey: the training length was never "
@@ -117,7 +117,7 @@ cell_widget
 # *Never learned* and *lost with length* are different failures. Grey cells mostly have a red corner: what a theorem
 # forbids is mostly not even learned at 40. Where nothing forbids it, linear models mostly learn 40 and lose it before
 # 500. What lasts most is either not linear in its state (LSTM, Elman, the ReLU RNN: such a step can pull an error back)
-# or exact by construction (one-hot columns). Section 3 counts this.
+# or exact by construction (one-hot columns). Sections 3 and 4 count this.
 
 # %% [markdown]
 # **Exercise 1** ★★ *(15 min, 4 points: to find a bug)* **Code.** Find the bug: `first_below` shall return the first
@@ -168,7 +168,7 @@ check("10.1", my_first_below)
 # %% [markdown]
 # ## 3 Foretold by algebra
 #
-# Can the red corners be computed? From a machine's arrows alone, before any training. Five short theorems carry most
+# Can the red corners be computed? From a machine's arrows alone, before any training. Six short theorems carry most
 # of the weight; the others are proved in the chapters that the verdicts name.
 #
 # **Theorem 1.** *Blocks with one-hot columns compute every machine.* Write the arrows of token $v$ as the matrix
@@ -472,8 +472,7 @@ for word in itertools.product((0, 1), repeat=5 * 4 // 2):
 print(len(ladder.MACHINES), "machines have a pair that comes back")
 
 # %% [markdown]
-# **Break it.** One gate of 1, which RWKV's $e^{-w}$ and Liquid-S4's norms only come near, is enough to keep a
-# difference:
+# **Break it.** Gates of 1, which RWKV's $e^{-w}$ and Liquid-S4's norms only come near, keep a difference:
 
 # %% tags=["proof-fading"]
 with show.fails("step 1"):
@@ -647,7 +646,7 @@ rows = [
 show.table(rows, caption="What algebra says of the word problem of S₃, by family of transitions.")
 
 # %% [markdown]
-# All machines of the ladder at once:
+# Eight machines of the ladder at once:
 
 # %%
 machines = {name: ladder.ladder_task(name).machine for name in ladder.MACHINES}
@@ -971,7 +970,7 @@ print("the snapped copy:", snapped)
 print("the net itself:  ", trained)
 
 # %% [markdown]
-# **What does a net that fails track?** The delta rule with one write a token cannot hold $S_3$ (section 3). Trained on
+# **What does a net that fails track?** One layer of the delta rule with one write a token cannot hold $S_3$ (section 3). Trained on
 # it, it is right less than half of the time. Is that nothing? A machine can be read more coarsely: $S_3$
 # has a *quotient* with two states, the sign of the permutation (is the number of exchanges even?). Quotients can be
 # listed, and a net's own answers read through each:
@@ -994,7 +993,7 @@ show.table(
 # %% [markdown]
 # Read the row of the quotient with two states: what the net is right about is the sign, the part of $S_3$ that its
 # family can hold (one reflection comes back after two). In the quotients with three states it does little better than
-# chance; and of the six permutations it is right about hardly more than the third that the sign alone gives (exercise
+# chance; and of the six permutations it is right about somewhat more than the third that the sign alone gives (exercise
 # 9).
 #
 # **Ask the net, not a probe.** The usual instrument is a linear probe: a logistic regression from states to the sign.
@@ -1039,13 +1038,13 @@ check("10.9", my_shares)
 # %% [markdown]
 # ## 8 The ledger of protocols
 #
-# The five papers count by five rules. How much of a number is the net, and how much is the rule? These nets were
+# The five papers count by four rules. How much of a number is the net, and how much is the rule? These nets were
 # trained once; every look at them was scored by each rule.
 
 # %%
 show.table(
     ch10.ledger(),
-    caption="The same nets by each paper's rule, in percent, mean over the recorded seeds. 000: "
+    caption="The same nets by each paper's rule, in percent, seed 0. 000: "
     "best of 40 looks at test strings, last position "
     "of 500; 001 and 004: chosen on held-out strings, tested at the training length; 002 and "
     "ours: the last weights, lengths 42 to 500; "
@@ -1055,8 +1054,8 @@ show.table(
 # %% [markdown]
 # A net that has learned its machine is right by all of them. One that fades is right by the rules that look no further
 # than the training length or a little beyond (001, 004 and 003), and loses most by those that look up to 500 (000 and
-# 002): see the blocks on $\mathbb Z_5$. One that has not learned its machine gets least from the rule that wants whole
-# strings. And the last two columns say what choosing the look by the test is worth: nothing where a net is right at
+# 002): see the blocks on $\mathbb Z_5$. One that has learned nothing gets least from the rule that wants whole
+# strings; one that nearly knows the training length gets its best from whole strings of Bin0 (the LSTM on $\mathbb Z_5$). And the last two columns say what choosing the look by the test is worth: nothing where a net is right at
 # every look or at none, and most where it is right at some looks only, as the blocks on $D_2$ and DeltaNet on Parity are.
 #
 # ## 9 What this does not show

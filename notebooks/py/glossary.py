@@ -117,7 +117,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **fast weights** | A matrix that every token changes while the network reads, in contrast to the weights that training changes. | 09 |
 # | **slow net** | The part of a fast-weight layer that training changes; it says what is written where. | 09 |
 # | **delta rule** | Write the difference between the value wanted and the value found: $W \leftarrow W + \beta\,(v - Wk)k^\top$. | 03 |
-# | **key**, value, query | Where is written, what is written, and where is read in a fast-weight memory or in attention. | 09 |
+# | **key**, value, query | Where something is written, what is written, and where something is read in a fast-weight memory or in attention. | 09 |
 # | **NLT**, **ULT** | Linear Transformer with outputs divided by a sum of weights (normalised), and without (un-normalised). | 09 |
 #
 # ### Training and measuring
@@ -202,7 +202,7 @@ Markdown(glossary.bibliography())
 # %% [markdown]
 # ## 6 Theorems
 #
-# What is claimed, by the papers and by us, and what it begins by saying. Whether it is proved there, or broken, or put
+# What the papers and we claim: the name of each claim and its first sentence. Whether it is proved there, or broken, or put
 # right, the chapter tells.
 
 # %%
