@@ -1538,7 +1538,7 @@ check("09.6", my_depth)
 # <details><summary>Solution</summary>
 #
 # 11. After $(^m)^m$ the counter is below 0 by $(1 - (1-e)^m)^2/e$ (section 6). For $m = 10$ that
-# is 0.48, for $m = 11$ it is 0.57, more than one half.
+# is 0.48, for $m = 11$ it is 0.58, more than one half.
 #
 # </details>
 

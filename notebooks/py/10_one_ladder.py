@@ -986,8 +986,7 @@ show.table(
     [{"quotient": " | ".join(found.machine.names), "states": score.size, "right": f"{score.accuracy:.1%}",
       "by chance": f"{score.chance:.1%}"} for found, score in zip(every[1:], scores[1:])],
     caption="The net's answers on S₃ at lengths up to 40, read through every quotient. By chance: "
-    "what its own frequencies of answers "
-    "would be right.",
+    "how often answers drawn with the net's own frequencies would be right.",
 )  # fmt: skip
 
 # %% [markdown]
