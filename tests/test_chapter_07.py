@@ -67,6 +67,7 @@ def test_what_is_said_of_text_stands_in_its_records():
     tests = {key: fmean(one["metrics"]["test"] for one in cell)
              for key, cell in by_cell(records.recorded("dlr/table5")).items()}  # fmt: skip
     level = records.recorded("dlr/table5")[0]["levels"]
+    assert {one["config"]["setting"]["layers"] for one in records.recorded("dlr/table5") if one["task"] in ("characters", "tokens")} == {4}
     last = [tests["characters", row] for row in ("dlr_post", "dlr_pre", "transformer_post", "transformer_pre")]
     assert max(last) < level["trigram"] - 0.3 and max(last) - min(last) < 0.03
     assert min(tests["depth4-0.03", row] for row in ("dlr_post", "transformer_post")) > level["unigram"] - 0.05

@@ -951,14 +951,14 @@ show.figure(
     "Transformer end at the unigram level from some rate on; pre-norm goes on to larger rates.",
     caption="Recorded, one seed. What to see: with the norm behind the sum *both* models break, from some "
     "rate on, and end at the level of single characters; with the norm before it DLR takes the "
-    "largest rates. Triangle: the kernels and skips of a post-norm DLR begin at a tenth.",
+    "largest rates. Triangles: the kernels and skips of a post-norm DLR begin at a tenth.",
 )
 
 # %% [markdown]
 # So it is not the Transformer alone that breaks: with the norm behind the sum and too large a rate either model does.
 # With 4 layers all four nets train at the smaller rates, and at the largest both with post-norm break. With 16 layers
-# the DLR with post-norm hardly trains even at the smallest of the rates, unless what its layers add begins small (the
-# triangle). The paper has one rate for each model, and no sweep.
+# the DLR with post-norm hardly trains even at the smallest of the rates, unless what its layers add begins small
+# (triangles): then it breaks where the Transformer does. The paper has one rate for each model, and no sweep.
 #
 # ## 9 The Long Range Arena
 #
