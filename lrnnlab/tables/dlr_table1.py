@@ -17,11 +17,12 @@ dlr_real      (Table 2 only) DLR-R: lambda in (0, 1], real weights    N = T
 Blocks are the paper's (App. A.6): LayerNorm behind the sum, GELU and a linear map (attention: the linear map alone).
 Batches are 32 fresh inputs, Select marks L/16 numbers, which at L = 512 are the paper's 32.
 
-**Equal steps.**  All rows of a task have the same steps, enough for the slowest of those that learn it, so that depths can
-be compared: with the steps of six layers one layer does better too, and Solve and Select stay at 0 for hundreds of steps
-before anything is seen.  ``curve`` is R2 by step; ``learned_at`` the first look at R2 of .9 or more.  Rates fall as a
-cosine, and are .01 for one convolution and .003 for deeper nets and attention (six layers of DLR do not learn Reverse at
-.01); those of kernels are smaller, as in ``dlr/table2``.  Rates and steps were chosen with seeds of 90 and more.
+**Equal steps.**  All rows of a task have the same steps, enough for the slowest of those that learn it, so that
+depths can be compared: with the steps of six layers one layer does better too, and Solve and Select stay at 0 for
+hundreds of steps before anything is seen.  ``curve`` is R2 by step; ``learned_at`` the first look at R2 of .9 or
+more.  Rates fall as a cosine, and are .01 for one convolution and .003 for deeper nets and attention (six layers of
+DLR do not learn Reverse at .01); those of kernels are others, as in ``dlr/table2`` (of DSS three times as large; of
+DLR .25 / N).  Rates and steps were chosen with seeds of 90 and more.
 
 **What one layer cannot do** is a theorem (:func:`needed`): a layer of D convolutions hands on D numbers to a position, each
 a fixed linear function of the inputs, and what follows sees these and the position's own input only.

@@ -22,9 +22,9 @@ local_attention    4 heads of 16; chunks of T/8 tokens as in the paper (1024 of 
 =================  =================================================================================================
 
 ListOps has four blocks with LayerNorm behind the sum and a cosine with a warm-up, as in the paper; Segmentation four
-with LayerNorm before it, in 2,000 (dlr), 1,000 (dss) and 400 steps (local_attention), by what a step costs: compare
-the curves, which have the score every tenth of the steps, at equal steps.  The last weights count.  Seeds change weights
-and batches, not the data.
+with LayerNorm before it, in 2,000 (dlr; 600 at 64 x 64), 1,000 (dss) and 400 steps (local_attention), by what a step
+costs: compare the curves, which have the score every tenth of the steps, at equal steps.  The last weights count.
+Seeds change weights and batches, not the data.
 
 Letters: B batch, T time, M side of a picture, D width, N state size.
 """

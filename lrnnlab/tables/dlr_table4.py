@@ -7,9 +7,9 @@ have their own gate and 64 states; ``attention``, which stands for the Transform
 (Sec. 3.3) with two feed-forward layers, 2 heads of 16 (a CPU takes three times as long for 4 of 8).  These three look
 back only.
 
-At the budget ``paper`` sizes and rates are those of Table 9, for all rows (the paper trained DLR only, and took the other
-numbers from elsewhere).  Not as there: dropout is shared over time; the steps of the warm-up, a tenth, are ours; Speech
-has the published split.
+At the budget ``paper`` sizes and rates are those of Table 9, for all rows (but the states of S4 and S4D; the paper
+trained DLR only, and took the other numbers from elsewhere).  Not as there: dropout is shared over time; the steps of
+the warm-up, a tenth, are ours; Speech has the published split.
 
 Letters: B batch, T time, D width, N state size.
 """

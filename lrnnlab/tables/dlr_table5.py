@@ -1,9 +1,10 @@
 """Table 5 of paper 004 (Gupta, Mehta, Berant 2022) at a small size: DLR and the Transformer as language models.
 
-The paper trains on PG-19, books of the Gutenberg project as tokens of T5, and finds that the Transformer diverges where
-LayerNorm stands behind the sums (post-norm) and trains where it stands before them (pre-norm), and that DLR trains in
-both.  Here: the help topics of Python (``character_text``), as characters, or as the ``VOCABULARY`` most frequent words
-and other pieces (``language.Vocabulary``).  A number here is comparable with the others here, not with the paper's.
+The paper trains on PG-19, books of the Gutenberg project as tokens of T5, and finds that the Transformer diverges
+where LayerNorm stands behind the sums (post-norm) and trains where it stands before them (pre-norm), and that DLR
+trains in both.  Here: the help topics of Python (``character_text``), as characters, or as words and other pieces,
+``VOCABULARY`` of them with the single characters (``language.Vocabulary``).  A number here is comparable with the
+others here, not with the paper's.
 
 Rows: ``dlr_post``, ``dlr_pre``, ``transformer_post``, ``transformer_pre``, ``dlr_post_small``.  A block is a mixer and a
 feed-forward part of 4 D hidden channels, each with its sum and norm; pre-norm has one more norm before the readout.  DLR is
@@ -19,8 +20,8 @@ beside what it is added to, as it is where attention starts; all else is as in `
 Beside the losses stand three levels on the same test text: models that count single tokens, pairs and triples
 (``language.ngram_level``).  A net at the unigram level has learned which characters are frequent, and nothing of their
 order: that is how a net that "diverged" ends here, where a loss that is no number is rare.  The levels read the whole
-text before a token, the nets the pieces that it is cut into; the first token of a piece is asked of none.  All numbers are
-of the last weights.
+text before a token, the nets only the piece in which it is; the nets are not asked the first token of the text.  All
+numbers are of the last weights.
 
 At the budget ``paper``: PG-19 (the folder ``pg19`` where ``tables.stand_ins`` looks for files), 16 layers, D = 384, N = 512,
 pieces of 4,096, 60,000 steps at a rate of 1e-3, on a GPU.  Not as there: one expert in each feed-forward part (with a

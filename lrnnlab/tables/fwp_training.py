@@ -5,11 +5,12 @@ mean cross-entropy over all labelled positions of a batch, which is padded to it
 pool of strings that is shuffled anew every epoch.  The loop is ``training.pools.train_pools``.
 
 Bin0 is the window of sizes that the paper trains on, Bin1 the next.  The strings are the published ones
-(``PositiveTask.splits``): distinct ones to train on, of all sizes of Bin0, and test strings of both bins.  Every so many
-steps a *look* scores the net on the test strings, and on *held-out* strings of Bin0, neither trained on nor tested.
-Training goes on to its last step (``stop="steps"``): a net that is right on every held-out string is often not yet right
-on Bin1.  Live cells end by the held-out strings (``stop="held_out"``); the paper's training ends, and is selected, by
-the test strings (``stop="test"``).  Every run is scored in three ways, so that all can be read:
+(``PositiveTask.splits``): distinct ones to train on, of all sizes of Bin0, and test strings of both bins.  Every so
+many steps a *look* scores the net on the test strings, and on *held-out* strings of Bin0, neither trained on nor
+tested. Training goes on to its last step (``stop="steps"``): a net that is right on every held-out string is often
+not yet right on Bin1.  Live cells of Tables 1 and 2 end by the held-out strings (``stop="held_out"``); the paper's
+training ends, and is selected, by the test strings (``stop="test"``).  Every run is scored in three ways, so that all
+can be read:
 
 ==================  ===================================================================================================
 ``last``            the weights at the end

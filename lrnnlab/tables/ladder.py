@@ -19,8 +19,8 @@ A net that is right to 500 though none of its kind can last is asked the two wor
 Of a net that is still right at 100, ``horizon`` is the position at which it will be wrong, as its states at 10 to 100
 foretell it (``lrnn/fading``: when the spread within a state will reach the gap between states).
 
-``kind`` is one of: *never learned* (not 99 % at positions 31 to 40), *drifts* (below 99 % somewhere, and no return),
-*aliases* (far below, and back again: a turning phase does that), *lasts*.  Accuracy at 40 alone flatters what fades
+``kind`` is one of: *never learned* (not 99 % at positions 31 to 40), *aliases* (far below 99 %, and back again: a turning phase
+does that), *drifts* (otherwise below 99 % somewhere), *lasts*.  Accuracy at 40 alone flatters what fades
 slowly, accuracy at 500 alone what comes back; ``first`` does neither.
 
 Letters: T time, V tokens, Q states.
@@ -326,11 +326,11 @@ def line(record: dict) -> str:
             f"{record['wall_seconds']:.0f} s")  # fmt: skip
 
 
-SHORT = {"never learned": "-", "drifts": "d", "aliases": "a"}
+SHORT = {"drifts": "d", "aliases": "a"}
 
 
 def table(records: Sequence[dict]) -> str:
-    """For each cell, every seed: "lasts", or the first position below 99 % and why; "-": never learned."""
+    """For each cell, every seed: "inf", or the first position below 99 % and why; in brackets: never learned."""
 
     def cell(found: list[dict]) -> str:
         return " ".join(short(record["metrics"]) for record in sorted(found, key=lambda record: record["seed"]))

@@ -13,7 +13,7 @@ all.
     What one layer does not teach, and on ModArith: three layers with the paper's readout of two layers at three rates,
     then, at the best of these, the linear readout, and one layer; 500 steps, which take the time of some 1,300 of one
     layer.  The starts of S4D share what is found for ``s4d``; Liquid-S4, the dearest, was not tried with three layers,
-    nor RWKV on ModArith.
+    nor RWKV, complex and signed gates on ModArith.
 ``s4d-3-linear-0.01-again``
     Where one layer was ahead after its 1,000 steps, the best of three layers again, with as many.
 

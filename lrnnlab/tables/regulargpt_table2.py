@@ -1,10 +1,11 @@
 """Table 2 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023): Parity where a 1 has another probability than 1/2.
 
-A task is p: the net is trained and asked on strings whose bits are 1 with probability p, lengths up to 40 in training.
-``accuracy_seen`` is at length 40 ("same length"), ``accuracy`` beyond ("extrapolation"); nets, budgets and training are
-those of ``regulargpt_table1``.  At the desk 16 strings (RNN: 32) are asked at every 9th length (25th: Transformer).
-Another reading of the paper ("we alter the probability used to sample 1s") is that only the strings of the test change.
-So every net is also asked at the other p, ``elsewhere``.
+A task is p: the net is trained and asked on strings whose bits are 1 with probability p, lengths up to 40 in
+training. ``accuracy_seen`` is at length 40 ("same length"), ``accuracy`` beyond ("extrapolation"); nets, budgets and
+training are those of ``regulargpt_table1``, but that the tree's lengths have four times as many steps to grow.  At
+the desk 16 strings (RNN: 32) are asked at every 9th length (25th: Transformer). Another reading of the paper ("we
+alter the probability used to sample 1s") is that only the strings of the test change. So every net is also asked at
+the other p, ``elsewhere``.
 
 Letters: p = P(1), T time.
 """

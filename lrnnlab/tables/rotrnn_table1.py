@@ -6,8 +6,9 @@ numbers as state, S4D and S4 64 for each channel.  ``liquid_s4`` is not the rele
 recurrence of paper 000, Eq. 4 (``models.liquid``), 4 states for each channel.  On Pathfinder RotRNN, LRU and S5 read
 in both directions, as RotRNN in the paper.
 
-At the budget ``paper`` sizes, rates and iterations are those of Table 3 for all rows, with an epoch to warm up (the paper
-trained RotRNN and "LRU (repr.)", which is ``lru_recomputed``, and took the other numbers from elsewhere).
+At the budget ``paper`` sizes, rates and iterations are those of Table 3 for all rows (but the states of S4, S4D and
+Liquid-S4), with an epoch to warm up (the paper trained RotRNN and "LRU (repr.)", which is ``lru_recomputed``, and
+took the other numbers from elsewhere).
 
 Letters: B batch, T time, D width, N state size.
 """
