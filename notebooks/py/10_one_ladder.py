@@ -800,7 +800,7 @@ check("10.7", my_deep_one)
 #
 # <details><summary>Hint 1</summary>
 #
-# Theorem 4: complex phases fade or turn, and then the order of two tokens is lost. Which strings ask for the
+# As in Theorem 4: complex phases fade or turn, and then the order of two tokens is lost. Which strings ask for the
 # order all the time?
 #
 # </details>
@@ -816,7 +816,7 @@ check("10.7", my_deep_one)
 # `(ab)*`. One layer of complex phases confuses in the end $(ab)^n$, which is in it, and $aa(ab)^n$, which is
 # not: $ab$ leads both back to where they were. Two layers hold it: the lower one shows the token before, and with it
 # every mistake is seen at once. Two reflections a token hold it in one layer: resets of a part of the state do not
-# commute, which phases do.
+# commute; phases do.
 #
 # </details>
 
