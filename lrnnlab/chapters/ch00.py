@@ -87,7 +87,7 @@ TASK_HOMES = {
     "modarith": ("ModArith", "the value so far of an expression of +, − and ×, modulo M", "01"),
     "even_pairs": ("Even Pairs", "whether the pairs 01 and 10 are even in number", "08"),
     "modular_arithmetic": ("Modular Arithmetic", "the value of an expression modulo 5, × first", "08"),
-    "modular_arithmetic_prefix": ("Modular Arithmetic", "the same, the operator standing in front", "08"),
+    "modular_arithmetic_prefix": ("Modular Arithmetic", "the same, with a + in front of it", "08"),
     "parity": ("Parity", "whether the number of 1s is odd", "08"),
     "cycle_navigation": ("Cycle Navigation", "where a walk on a cycle of five ends", "08"),
     **{f"d_{n}": ("D_", f"whether brackets a and b are balanced, at most {n} deep", "08") for n in (2, 3, 4, 12)},

@@ -110,7 +110,7 @@ def accuracy_by_task(records: Sequence[dict], live: Sequence[dict] = ()) -> Figu
 
 @styled
 def accuracy_by_p(records: Sequence[dict]) -> Figure:
-    """Table 2: a panel for every net, Parity with ones of probability p: at length 40 (below) and beyond (above).
+    """Table 2: a panel for every net, Parity with ones of probability p: at length 40 (above) and beyond (below).
 
     As :func:`accuracy_by_task`, for records of ``regulargpt/table2``; the paper's numbers are means over 3 seeds.
 
