@@ -330,7 +330,7 @@ show.figure(
 #
 # <details><summary>Solution</summary>
 #
-# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the first, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
+# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the second, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
 #
 # </details>
 

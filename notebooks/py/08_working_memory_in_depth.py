@@ -1023,7 +1023,7 @@ check("08.6", my_language)
 #
 # The printed order makes $A_{u_T} \cdots A_{u_1}$ instead of $A_{u_1} \cdots A_{u_T}$; if the
 # letters' matrices commute, the two are equal. `"EvenPair(2)"` asks whether the first letter equals the last,
-# and so does the answer to the mirrored word: its actions do not commute ($ab$ and $ba$ end in different
+# and so does the answer to the mirrored word: its actions do not commute ($01$ and $10$ end in different
 # states), its *answers* do not care. `"Tomita 4"` (no 000) is another.
 #
 # </details>
