@@ -49,7 +49,7 @@ STAMP, LOG = "lrnnlab-stamp.json", "bootstrap.log"  # both inside .venv; the log
 CPU_TORCH = "torch==2.13.0+cpu"  # '+cpu' matches nothing but a CPU build, and only where pip is set up to find one
 CPU_GB, CUDA_GB = 3, 8  # free disk space needed, in 10^9 bytes
 EXTRAS = {"lab": {"lab"}, "test": {"lab", "test"}, "env": {"lab", "test"}}
-# Two processes, each with whole files, in the order of their names: half the time on two cores.
+# Two processes, each with whole files, in the order in which they are collected: half the time on two cores.
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 # A reader's Lab knows notebooks only: whatever the times of the files, it opens them, and a save is of one file.
 READER = ["--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"]

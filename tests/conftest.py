@@ -65,6 +65,8 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    # The file that takes longest comes first, or one process of two would wait for it at the end.
+    items.sort(key=lambda item: Path(item.location[0]).stem != "test_notebooks")
     if config.getoption("--fast"):
         slow = [item for item in items if Path(item.location[0]).stem in SLOW or item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
