@@ -184,7 +184,8 @@ def test_records_hold_together():
     found = records.read_all(records.data_folder() / "records" / "dlr" / "table3" / "desk")
     for record in found:
         if record["task"].startswith("listops"):
-            assert record["metrics"]["accuracy"] > record["levels"]["majority_by_operator"] + 0.12
+            near = record["row"] == "dss" and record["task"] != "listops-128"  # reads to height 1 only
+            assert record["metrics"]["accuracy"] > record["levels"]["majority_by_operator"] + (0.12 if near else 0.15)
             assert all(part["right"] > part["majority"] for part in record["by_height"])
             total = sum(part["nodes"] * part["right"] for part in record["by_height"]) / sum(p["nodes"] for p in record["by_height"])
             assert total == pytest.approx(record["metrics"]["accuracy"], abs=1e-3)

@@ -15,6 +15,7 @@ or 1 in the tree), S positions of one class; q, k, v queries, keys and values, r
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -142,7 +143,7 @@ def _by_distance(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) ->
     scores = torch.stack([(q * key).sum(-1) for key in shifted(k, -2)], -1) + r.unsqueeze(1)  # (B,s,h,S,c)
     seen = torch.stack([torch.ones_like(present), *shifted(present, -1)[1:]], -1).unsqueeze(1)  # (s,1,S,c)
     weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
-    return sum((weight.unsqueeze(-1) * value for weight, value in zip(weights.unbind(-1), shifted(v, -2))), torch.zeros(()))
+    return reduce(torch.add, (weight.unsqueeze(-1) * value for weight, value in zip(weights.unbind(-1), shifted(v, -2))))
 
 
 def _in_blocks(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> Tensor:
