@@ -555,14 +555,17 @@ def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> n
 
 def _nudged(net: Any, tokens: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Zeros (B,T,d), and the logits (B,T',C) as a function of what is added to the vectors of the tokens."""
+    if isinstance(net, Net) and not isinstance(net.embedding, nn.Embedding):
+        raise ValueError("a gradient by token needs a net with encoder='embedding', got encoder='linear'")
     width = net.network.input_size if isinstance(net, ReluRNN) else net.embedding.weight.shape[1]
     nothing = next(net.parameters()).new_zeros(*tokens.shape, width)
 
     def run(nudge: Tensor) -> Tensor:
         if isinstance(net, Net):
-            return _one_symbol_a_place(net, tokens, nudge)
-        with _added(net, nudge):
-            logits = net(tokens)
+            logits = _one_symbol_a_place(net, tokens, nudge)
+        else:
+            with _added(net, nudge):
+                logits = net(tokens)
         return logits.unsqueeze(1) if logits.ndim == 2 else logits
 
     return nothing, run

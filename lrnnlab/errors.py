@@ -55,12 +55,34 @@ def number(
     Traceback (most recent call last):
     ValueError: a rate must be a finite number, at least 0, got nan
     """
-    real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    real = isinstance(value, Real) and not isinstance(value, bool) and _finite(value)
     if not real or not (least < value < most if inside else least <= value <= most):
         low, high = ("above", "below") if inside else ("at least", "at most")
         ends = [f"{name} {end}" for name, end in ((low, least), (high, most)) if math.isfinite(end)]
         raise ValueError(f"{what} must be a finite number{', ' * bool(ends)}{' and '.join(ends)}, got {shown(value)}")
     return value
+
+
+def _finite(value: Real) -> bool:
+    """Whether it is a number that a float can hold."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return False
+
+
+def same_kind(whose: str, **tensors: torch.Tensor) -> None:
+    """ValueError unless all tensors have one type and one device, showing those of each.
+
+    >>> same_kind("a scan", b=torch.zeros(1), x0=torch.zeros(1, dtype=torch.float64))
+    Traceback (most recent call last):
+    ValueError: all tensors of a scan must have one type and one device: b is torch.float32 on cpu, x0 is torch.float64 on cpu
+    """
+    first, *others = tensors.values()
+    if all(t.dtype == first.dtype and t.device == first.device for t in others):
+        return
+    kinds = ", ".join(f"{name} is {t.dtype} on {t.device}" for name, t in tensors.items())
+    raise ValueError(f"all tensors of {whose} must have one type and one device: {kinds}")
 
 
 def among(name: str, value: typing.Any, options: typing.Iterable[str]) -> None:

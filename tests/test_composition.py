@@ -1,5 +1,6 @@
 """Every model on every task: built, trained and scored by the same calls, wherever the model reads what the task gives."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -55,6 +56,7 @@ def test_what_fits_is_most():
 
 @pytest.mark.parametrize("name, model, options", [
     ("parity", "regulargpt", {"width": 8, "heads": 2}), ("dyck_1", "lstm", {"width": 8}), ("shift", "dlr", {"state": 8}),
+    ("parity", "rotrnn", {"width": 8, "dropout": 0.5}),
 ])
 def test_a_kill_costs_nothing_whatever_is_trained(name, model, options, tmp_path):
     found, path = short(name), tmp_path / "run.pt"
@@ -78,6 +80,47 @@ def test_a_kill_costs_nothing_whatever_is_trained(name, model, options, tmp_path
     assert again.losses == whole.losses and again.watched == whole.watched and again.best_step == whole.best_step
     for one, two in zip(again.net.state_dict().values(), whole.net.state_dict().values()):
         assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"place": "output"}, {"activation": "silu"}, {"dropout": 0.1}])
+def test_a_checkpoint_of_other_weights_or_options_is_of_another_run(other, tmp_path, capsys):
+    found = short("parity")
+    for options in ({}, other):
+        fresh = build("lstm", found, width=8, **options)
+        start = {name: value.clone() for name, value in fresh.state_dict().items()}
+        made = train(fresh, found, steps=1, checkpoint=tmp_path / "run.pt", save_seconds=-1.0, progress=False)
+        assert made.steps == 1 and any((start[name] != value).any() for name, value in made.net.state_dict().items())
+    assert "belongs to another run: starting afresh" in capsys.readouterr().err
+
+
+def test_a_look_may_give_numbers_of_numpy_and_torch(tmp_path, capsys):
+    found = short("parity")
+
+    def run(**found_by_a_look):
+        return train(build("lstm", found, width=8), found, steps=2, checkpoint=tmp_path / "run.pt", save_seconds=-1.0,
+                     watch=lambda net, step: found_by_a_look, watch_every=1, progress=False)  # fmt: skip
+
+    whole = run(validation=np.float64(0.5), loss=torch.tensor(2.0))
+    assert run(validation=np.float64(0.5), loss=torch.tensor(2.0)).watched == whole.watched and not capsys.readouterr().err
+    (tmp_path / "run.pt").unlink()
+    for _ in range(2):
+        assert run(validation=0.5, cloud=np.zeros(2)).steps == 2
+    assert "holds more than plain data: starting afresh" in capsys.readouterr().err
+
+
+def test_training_that_has_enough_ends_with_its_losses_and_a_look():
+    found = short("parity")
+    made = train(build("lstm", found, width=8), found, steps=20, watch=lambda net, step: {"validation": step}, watch_every=5,
+                 until=lambda made: made.steps >= 7, progress=False)  # fmt: skip
+    assert [look["step"] for look in made.watched] == [0, 5, 7] and made.last_validation == 7
+    assert [step for step, _ in made.losses] == [7]
+
+
+def test_what_cannot_be_trained_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"a net with parameters, got Identity\(\)"):
+        train(torch.nn.Identity(), short("parity"), steps=1, progress=False)
+    with pytest.raises(ValueError, match="must be a file, got the folder"):
+        train(build("lstm", short("parity"), width=4), short("parity"), steps=1, checkpoint=tmp_path, progress=False)
 
 
 @pytest.mark.parametrize("name", list(TASKS))

@@ -80,3 +80,50 @@ def test_a_kill_changes_nothing(at, tmp_path):
     assert resumed.lessons == whole.lessons and resumed.steps == whole.steps and resumed.attempt == whole.attempt
     for a, b in zip(whole.model.state_dict().values(), resumed.model.state_dict().values()):
         assert torch.equal(a, b)
+
+
+def test_a_check_that_ends_training_does_not_end_the_mending():
+    """The second look says stop, in the middle of the only phase; then every round takes all of its steps."""
+    check = {"check": lambda model, step: {"score": 0, "stop": step == 2}, "check_every": 1}
+    found = train([[(0, 1)], [(1, 1)], True], **check)
+    assert found.accepted and found.lessons == [(1, (0, 1)), (1, (1, 1))] and found.steps == 2 + 4 + 4
+
+
+def dropping(seed):
+    return build("rotrnn", vocab_size=3, classes=3, seed=seed, width=8, dropout=0.5)
+
+
+def test_dropout_is_decided_by_the_seed_and_looked_at_without(tmp_path):
+    """A sum by which ``accept`` asks for a lesson, or not, is the same at every call: nothing is dropped there."""
+    tokens, seen = torch.tensor([[0, 1, 2, 1, 0]]), []
+
+    def accept(model):
+        with torch.no_grad():
+            seen.append(torch.equal(model(tokens), model(tokens)))
+        return True
+
+    def run(global_seed, task=None, **options):
+        torch.manual_seed(global_seed)
+        before = torch.get_rng_state()
+        made = fit(dropping, task or Sum(3), RECIPE, 0, accept=accept, progress=False,
+                   check=lambda model, step: {"score": float(accept(model))}, check_every=2, **options)  # fmt: skip
+        assert torch.equal(before, torch.get_rng_state())
+        return made
+
+    class Killer(Sum):
+        left = 3
+
+        def sample(self, *arguments):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+            return super().sample(*arguments)
+
+    one, two = run(0), run(1)
+    with pytest.raises(KeyboardInterrupt):
+        run(2, Killer(3), checkpoint=tmp_path / "run.pt", save_seconds=-1.0)
+    resumed = run(3, checkpoint=tmp_path / "run.pt")
+    assert all(seen) and len(seen) > 3 and not one.model.training
+    for made in (two, resumed):
+        for a, b in zip(one.model.state_dict().values(), made.model.state_dict().values()):
+            assert torch.equal(a, b)

@@ -578,7 +578,7 @@ def test_kills_after_a_nan(tmp_path):
     for at in (2, 3, 5):
         with pytest.raises(Killed):
             train(shared, make=poisoned(0, 1)[0], task=killing(at)[0], checkpoint=tmp_path / "run", save_seconds=-1.0)
-        found = train(shared, make=elman, checkpoint=tmp_path / "run")
+        found = train(shared, make=poisoned(0, 1)[0], checkpoint=tmp_path / "run")
         assert identical(found.model, wanted.model) and (found.steps, found.attempt) == (wanted.steps, 2)
 
 

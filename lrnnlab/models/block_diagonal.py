@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked
+from lrnnlab.errors import among, checked, number
 from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.net import Block, Gate, Net, SharedDropout
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
@@ -148,12 +148,14 @@ class BlockDiagonal(LinearRecurrence):
         check_sizes(h=h, b=b, hidden=hidden)
         if rule not in COLUMN_RULES:
             raise ValueError(f"no column rule {rule!r}; there are {', '.join(COLUMN_RULES)}")
+        number(gain, "gain")
+        number(stay, "stay")
         if rule == "release" and b == 1:
             raise ValueError("rule release needs b >= 2: a block of one entry minus its mean is 0, and 0/0 is nothing")
         if not p >= 1:
             raise ValueError(f"the column norm needs p >= 1, got p={p}")
-        if drive not in ("mlp", "linear", "none") or start not in ("learned", "first"):
-            raise ValueError(f"drive is mlp, linear or none; start is learned or first; got {drive!r}, {start!r}")
+        among("drive", drive, ("mlp", "linear", "none"))
+        among("start", start, ("learned", "first"))
         self.h, self.b, self.rule, self.p, self.drive = h, b, rule, p, drive
         D = h * b
         self.generator = nn.Sequential(nn.Linear(D, hidden), nn.ReLU(), nn.Linear(hidden, h * b * b))

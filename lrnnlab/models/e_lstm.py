@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
+from lrnnlab.errors import among, same_kind
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
 
@@ -35,6 +35,7 @@ def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Ten
         raise ValueError(f"s is (B,T,2,D), w (2,D) and c0 (B,D), got {shapes}")
     if not is_compiled(form, s):
         return _loop(s, w, c0)
+    same_kind("element_wise", s=s, w=w, c0=c0)
     from lrnnlab.models.cpu_e_lstm import ElementWiseLoop  # loads numba
 
     return ElementWiseLoop.apply(s, w, c0, wants_gradient(s, w, c0))

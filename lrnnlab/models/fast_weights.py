@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among
+from lrnnlab.errors import among, number
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE, check_feature_map, head_size
 from lrnnlab.models.forms import is_compiled
@@ -97,8 +97,6 @@ class FastWeights(Recurrence):
                 "householders is 1, without negative eigenvalues and write_start, unless the rule is delta; got "
                 f"{householders}, {allow_negative_eigenvalues=}, {write_start=} with {rule!r}"
             )
-        if form not in FORMS or (form == "cpu" and rule == "normalised"):
-            raise ValueError(f"form is one of {', '.join(FORMS)}, cpu not for 'normalised', got {form!r} for {rule!r}")
         self.size = head_size(width, heads)
         self.heads, self.rule, self.householders = heads, rule, householders
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # of beta; reached by rounding alone, b > 16.6
@@ -111,6 +109,19 @@ class FastWeights(Recurrence):
         else:
             self.near = near_addition(per_write, self.size, write_start)
         self.slow = nn.Linear(width, heads * (self.size + householders * per_write), bias=False)
+
+    @property
+    def form(self) -> str:
+        """How it runs; may be set."""
+        return self._form
+
+    @form.setter
+    def form(self, form: str) -> None:
+        if form not in FORMS or (form == "cpu" and self.rule == "normalised"):
+            raise ValueError(
+                f"form is one of {', '.join(FORMS)}, cpu not for 'normalised', got {form!r} for {self.rule!r}"
+            )
+        self._form = form
 
     def ask(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """W_slow z of z (...,D): q (...,h,n) and, for each write, k, v and b (...,H,h,2n+1), without b (...,H,h,2n)."""
@@ -193,6 +204,7 @@ def near_translation(rows: int, n: int, write_start: float) -> tuple[Tensor, Ten
     >>> scale.tolist(), shift.tolist()
     ([0.0, 1.0, 1.0], [1.0, 0.0, 12.0])
     """
+    number(write_start, "write_start")
     scale, shift = torch.ones(rows), torch.zeros(rows)
     scale[:n], shift[0], shift[-1] = 0, 1, write_start
     return scale, shift

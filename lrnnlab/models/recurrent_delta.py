@@ -20,10 +20,12 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
+from lrnnlab.errors import among, number, same_kind
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
 from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
+
+FARTHEST = 80.0  # a write_start whose exponential is still a float32
 
 
 def recurrent_delta(
@@ -88,6 +90,7 @@ def recurrent_delta(
         raise ValueError(f"W0 is {(B, h, n, n)} and y0 {(B, h, n)}, got {tuple(W.shape)} and {tuple(y.shape)}")
     if not is_compiled(form, slow):
         return _loop(slow, R, W, y, feature_map, greatest, removal)
+    same_kind("recurrent_delta", slow=slow, W0=W, y0=y, **({} if R is None else {"R": R}))
     from lrnnlab.models.cpu_recurrent_delta import RecurrentDeltaLoop  # loads numba
 
     keep = wants_gradient(*(x for x in (slow, R, W, y) if x is not None))
@@ -131,6 +134,7 @@ def near_addition(rows: int, n: int, write_start: float) -> tuple[Tensor, Tensor
     >>> scale.round().tolist(), shift.tolist()
     ([1.0, 1.0, 59875.0, 1.0], [0.0, 0.0, 0.0, -11.0])
     """
+    number(write_start, "write_start", -FARTHEST, FARTHEST)
     scale, shift = torch.ones(rows), torch.zeros(rows)
     scale[-n - 1 : -1], shift[-1] = n * n * (1 + math.exp(-write_start)), write_start
     return scale, shift
@@ -188,6 +192,7 @@ class RecurrentDelta(Recurrence):
         among("form", form, FORMS)
         if recurrence not in ("head", "full"):
             raise ValueError(f"recurrence is head or full, got {recurrence!r}")
+        number(feedback_start, "feedback_start")
         self.heads, self.size, self.form = heads, head_size(width, heads), form
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # as in fast_weights.py
         rows, seen = 3 * self.size + 1, self.size if recurrence == "head" else width

@@ -210,7 +210,7 @@ class RelativeTransformer(Module):
     ):
         super().__init__()
         among("position", position, POSITIONS)
-        check_sizes(classes=classes, layers=layers)
+        check_sizes(classes=classes)
         self.causal = position != "xl"
         self.embedding = Symbols(vocab_size, width)
         layer = BiasedLayer if self.causal else XLLayer

@@ -18,7 +18,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
+from lrnnlab.errors import among, same_kind
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
 from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
@@ -70,6 +70,7 @@ def self_referential(
         raise ValueError(f"W0 is {(B, h, 3 * n + rates, n)} for x {tuple(x.shape)}, got {tuple(W0.shape)}")
     if not is_compiled(form, x):
         return _loop(x, W0, rates, feature_map)
+    same_kind("self_referential", x=x, W0=W0)
     from lrnnlab.models.cpu_self_referential import SelfReferentialLoop  # loads numba
 
     return SelfReferentialLoop.apply(x, W0, rates, feature_map, wants_gradient(x, W0))

@@ -27,8 +27,8 @@ def add_start(layer: nn.Module, start: str, width: int) -> None:
 class Vanilla(LinearRecurrence):
     """One layer of Eq. 2.
 
-    ``forward`` is a loop of T products with the one matrix A.  The scans of :mod:`lrnnlab.scans` want one matrix per
-    position or symbol; log T rounds of doubling (x += A^k x shifted by k) do six times the arithmetic at T = 40.
+    ``forward`` is a loop of T products with the one matrix A, whatever ``backend`` says: log T rounds of doubling
+    (x += A^k x shifted by k) do six times the arithmetic at T = 40.
 
     Parameters
     ----------

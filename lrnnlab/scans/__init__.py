@@ -22,7 +22,7 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-from lrnnlab.errors import checked
+from lrnnlab.errors import checked, same_kind
 from lrnnlab.scans import ops, paper, reference
 from lrnnlab.scans.triton_plan import LARGEST
 
@@ -112,7 +112,7 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
         )
     _square(A, b.ndim == 4, "A")
     x0 = _initial(x0, b.shape[:1] + b.shape[2:], b)
-    _same_kind(A=A, b=b, x0=x0)
+    same_kind("a scan", A=A, b=b, x0=x0)
     name = _pick(backend, A, b.ndim == 4, b.shape[1])
     if name in _PLAIN:
         return _PLAIN[name].linear_scan(A.expand(*b.shape[:2], *A.shape) if constant else A, b, x0)
@@ -167,7 +167,7 @@ def token_scan(
         raise ValueError(f"tokens lie on {tokens.device}, A_table on {A_table.device}")
     _inside(tokens, len(A_table))
     x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
-    _same_kind(A_table=A_table, b_table=b_table, x0=x0)
+    same_kind("a scan", A_table=A_table, b_table=b_table, x0=x0)
     name = _pick(backend, A_table, A_table.ndim == 4, tokens.shape[1])
     if name in _PLAIN:
         return _PLAIN[name].linear_scan(A_table[tokens], b_table[tokens], x0)
@@ -178,8 +178,8 @@ def token_scan(
 def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's.
 
-    The ``cpu`` backend makes both in one pass, and never builds the gradient in A; the others, and ``torch.compile``,
-    take softmax and scan one after the other.
+    The ``cpu`` backend makes both in one pass for blocks of up to 16, and then never builds the gradient in A; the
+    others, and ``torch.compile``, take softmax and scan one after the other.
 
     Parameters
     ----------
@@ -206,9 +206,11 @@ def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
     """
     if raw.ndim != 5 or raw.shape[2] != raw.shape[4]:
         raise ValueError(f"softmax_scan takes raw (B,T,n,h,n), got {tuple(raw.shape)}")
+    if not raw.is_floating_point():
+        raise ValueError(f"softmax_scan takes real floating numbers, got {raw.dtype}")
     B, T, n, h, _ = raw.shape
     x0 = _initial(x0, (B, h, n), raw)
-    _same_kind(raw=raw, x0=x0)
+    same_kind("a scan", raw=raw, x0=x0)
     name = _pick(backend, raw, True, T)
     if name == "cpu" and raw.numel() and n <= FUSED and not torch.compiler.is_compiling():
         return ops.SoftmaxScan.apply(raw, x0)
@@ -239,14 +241,6 @@ def _initial(x0: Tensor | None, shape, like: Tensor) -> Tensor:
     if x0.shape != shape:
         raise ValueError(f"x0 must be {tuple(shape)}, got {tuple(x0.shape)}")
     return x0
-
-
-def _same_kind(**tensors: Tensor) -> None:
-    first, *others = tensors.values()
-    if all(t.dtype == first.dtype and t.device == first.device for t in others):
-        return
-    shown = ", ".join(f"{name} is {t.dtype} on {t.device}" for name, t in tensors.items())
-    raise ValueError(f"all tensors of a scan must have one type and one device: {shown}")
 
 
 def _inside(tokens: Tensor, V: int) -> None:

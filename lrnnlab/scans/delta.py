@@ -103,7 +103,7 @@ def delta_rule(
     if chunk < 1:
         raise ValueError(f"a chunk holds at least one step, got chunk={chunk}")
     if not q.shape[1]:
-        y = v.clone()
+        y = v + 0 * (q.sum() + k.sum() + beta.sum())
     elif form == "sequential":
         y, W = _sequential(q, k, v, beta, W, removal)
     elif form == "chunkwise":

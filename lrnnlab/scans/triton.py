@@ -123,12 +123,12 @@ def _diagonal(kernel, A: Tensor, tensors: list[Tensor], shape: torch.Size) -> No
 
 
 def _forward(A: Tensor, b: Tensor, x0: Tensor, tokens: Tensor | None, shape: torch.Size, source: str) -> Tensor:
-    B, T, h, _ = shape
+    B, T, h, n = shape
     A = _readable(_checked(A, A.dtype in REAL))
     x = torch.empty(shape, dtype=b.dtype, device=b.device)
     if x.numel() == 0:
         return x
-    (B, T, h, n), b = shape, _parts(b)
+    b = _parts(b)
     chosen = plan(B, T, h, n, A.itemsize)
     K = triton.cdiv(T, chosen.chunk)
     entry = _parts(x0)
@@ -149,7 +149,6 @@ def _backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor, tokens: Tensor | Non
     B, T, h, n = x.shape
     A = _readable(_checked(A, A.dtype in REAL))
     summed = torch.promote_types(x.dtype, torch.float32)
-    B, T, h, n = x.shape
     chosen = plan(B, T, h, n, A.itemsize)
     K = max(1, triton.cdiv(T, max(1, chosen.chunk)))
     dA = torch.zeros(B, K, h, n, n, dtype=summed, device=A.device) if source == "constant" else torch.empty_like(A)

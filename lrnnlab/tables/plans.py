@@ -50,6 +50,8 @@ def plan(
     """
     table = get(name)
     for what, chosen in {"tasks": tasks, "rows": rows, "seeds": seeds}.items():
+        if isinstance(chosen, str):  # its letters are names of nothing
+            raise ValueError(f"{name}: give the {what} as a list, got {chosen!r}")
         if chosen is not None and not len(chosen):  # an empty variable of a script does not mean all
             raise ValueError(f"{name}: give at least one of the {what}, or leave them out for all, got {chosen!r}")
     there(budget, BUDGETS, "budget", "lrnnlab")
@@ -69,21 +71,21 @@ def plan(
 @checked
 def search_plan(
     name: str, *, tasks: Sequence[str] | None = None, rows: Sequence[str] | None = None,
-    seeds: Sequence[int] | None = None, budget: str = "live", first: int = 0,
+    seeds: Sequence[int] | None = None, budget: str = "live", first: int | None = None,
 ) -> list[Run]:  # fmt: skip
-    """The runs of a search for table ``name``: of each task and row the ``first`` configurations (0: all).
+    """The runs of a search for table ``name``: of each task and row the ``first`` configurations (None: all).
 
     One seed, as in the paper, unless ``seeds`` are given.  ``ValueError`` for a table, row, task or budget that is not
-    there, or a negative ``first``.
+    there, or a ``first`` below 1.
 
     >>> [run.row for run in search_plan("fwp/table1", tasks=["parity"], rows=["srwm"], first=3)]
     ['srwm-0', 'srwm-1', 'srwm-2']
     """
     there(name, SEARCHED, "table", "fwp/search")
-    if first < 0:
-        raise ValueError(f"a search tries the first N configurations, 0 for all, got {first}")
+    if first is not None and first < 1:
+        raise ValueError(f"a search tries the first N configurations, 1 or more, got {first}")
     cells = plan(name, tasks=tasks, rows=rows, seeds=[0], budget=budget)
     numbered = [f"{row}-{k}" for row in dict.fromkeys(run.row for run in cells)
-                for k in range(len(configurations(row)))[: first or None]]  # fmt: skip
+                for k in range(len(configurations(row)))[:first]]  # fmt: skip
     seeds = (0,) if seeds is None else seeds
     return plan("fwp/search", tasks=get(name).tasks if tasks is None else tasks, rows=numbered, seeds=seeds, budget=budget)

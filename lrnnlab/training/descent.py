@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import pickle
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -141,15 +143,63 @@ class Descent:
             self.averaged.load_state_dict(state["averaged"])
 
 
+def plain(found: Any) -> Any:
+    """The same with NumPy's and torch's single numbers as Python's: a checkpoint is read back as plain data only.
+
+    >>> plain({"validation": torch.tensor(0.5), "by length": [torch.tensor(1), 2]})
+    {'validation': 0.5, 'by length': [1, 2]}
+    """
+    if isinstance(found, dict):
+        return {key: plain(value) for key, value in found.items()}
+    if isinstance(found, (list, tuple)):
+        return type(found)([plain(value) for value in found]) if type(found) in (list, tuple) else found
+    return found.item() if getattr(found, "ndim", None) == 0 else found
+
+
+def kind_of(model: nn.Module) -> str:
+    """A digest of a model's modules with their options, and of its weights: what tells it from others of its shape.
+
+    >>> one, two = nn.Linear(2, 2), nn.Linear(2, 2)
+    >>> kind_of(one) == kind_of(one), kind_of(one) == kind_of(two)
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for name, module in model.named_modules():
+        options = {key: value for key, value in sorted(vars(module).items())
+                   if key != "training" and isinstance(value, (bool, int, float, str, tuple, type(None)))}  # fmt: skip
+        digest.update(repr((name, type(module).__name__, options)).encode())
+    for name, tensor in model.state_dict().items():
+        digest.update(repr((name, tensor.dtype, tuple(tensor.shape))).encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def chance_of(model: nn.Module) -> torch.Generator:
+    """Torch's own generator of the device that a model is on, from which its dropout draws."""
+    device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
+    return torch.cuda.default_generators[device.index] if device.type == "cuda" else torch.default_generator
+
+
+@contextmanager
+def own_chance(model: nn.Module) -> Iterator[None]:
+    """Within, ``chance_of(model)`` may be seeded; afterwards it is as it was."""
+    device = chance_of(model).device
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        yield
+
+
 class Checkpoint:
     """The file that a run is saved in, every ``seconds``, and found in again; none where ``path`` is None.
 
-    ``identity`` says what makes a run this run: a file of another one, or a damaged one, is named and ignored.  Where a
-    file cannot be written that is said, and training goes on.
+    ``identity`` says what makes a run this run: a file of another one, or one that is damaged or holds more than plain
+    data, is named and ignored.  Where a file cannot be written that is said, and training goes on.
     """
 
-    def __init__(self, path: Path | None, identity: str, seconds: float):
-        self.path, self.identity, self.seconds = path, identity, seconds
+    def __init__(self, path: Path | str | None, identity: str, seconds: float):
+        self.path = None if path is None else Path(path)
+        if self.path is not None and self.path.is_dir():
+            raise ValueError(f"checkpoint must be a file, got the folder {str(path)!r}")
+        self.identity, self.seconds = identity, seconds
         self.last = time.monotonic()
 
     def save(self, state: Callable[[], dict]) -> None:
@@ -174,7 +224,11 @@ class Checkpoint:
         if hashlib.sha256(content).digest() != seal:
             print(f"checkpoint {self.path} is damaged: starting afresh", file=sys.stderr)
             return None
-        state = torch.load(io.BytesIO(content), weights_only=True)
+        try:
+            state = torch.load(io.BytesIO(content), weights_only=True)
+        except pickle.UnpicklingError:  # a look gave what is neither a number, a text, nor a tensor
+            print(f"checkpoint {self.path} holds more than plain data: starting afresh", file=sys.stderr)
+            return None
         if state["identity"] != self.identity:
             print(f"checkpoint {self.path} belongs to another run: starting afresh", file=sys.stderr)
             return None

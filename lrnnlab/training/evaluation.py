@@ -112,7 +112,7 @@ def evaluate(
     return Evaluation(length, strings, task.train_length, right.double() / asked.double(), whole / strings)
 
 
-def _by_position(batch: Batch, outputs: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor | None]:
+def _by_position(batch: Batch, outputs: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
     """Answers, targets and mask, (B,T) or, of a model or task with one answer a string, (B,1)."""
     if outputs.ndim == 2 or batch.targets.ndim == 1:
         given, wanted = batch.asked(outputs)

@@ -22,7 +22,7 @@ from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.string_tasks import refuse
-from lrnnlab.training.descent import Checkpoint, Descent
+from lrnnlab.training.descent import Checkpoint, Descent, kind_of, plain
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.recipes import Phase, Recipe
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -112,22 +112,17 @@ def fit(
     if whole_number(check_every, 0, "check_every") and check is None:
         raise ValueError(f"check_every={check_every} needs a check to call")
     whole_number(confirm, 1, "confirm")
-    checkpoint = None if checkpoint is None else Path(checkpoint)
-    if checkpoint is not None and checkpoint.is_dir():
-        raise ValueError(f"checkpoint must be a file, got the folder {str(checkpoint)!r}")
-    with steady_arithmetic(), progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar:
+    with (
+        steady_arithmetic(),
+        torch.random.fork_rng(devices=[]),  # dropout draws from torch's own generator
+        progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
+    ):
         attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
-        identity = _identity(attempts.descent.model, task, recipe, seed, check_every)
+        identity = repr((task.name, asdict(recipe), seed, check_every, kind_of(attempts.descent.model)))
         attempts.run(accept, Checkpoint(checkpoint, identity, save_seconds), bar)
         if attempts.accepted:
             finish(bar)
-    return attempts.result()
-
-
-def _identity(model: Net, task: Task, recipe: Recipe, seed: int, check_every: int) -> str:
-    """What makes a run this run: its settings and the structure of its model."""
-    shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    return repr((task.name, asdict(recipe), seed, check_every, repr(model), shapes))
+        return attempts.result()
 
 
 def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
@@ -191,7 +186,8 @@ class Attempts:
         self.attempt = attempt
         derived = self.seed if attempt == 0 else stream(self.seed, f"attempt {attempt}").initial_seed() % 2**31
         self.data, self.jitter = stream(derived, "train"), stream(derived, "noise")
-        model, recipe = self.make_model(derived), self.recipe
+        model, recipe = self.make_model(derived).train(), self.recipe
+        torch.default_generator.manual_seed(stream(derived, "dropout").initial_seed())
         self.descent = Descent(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
         self.phase, self.stopped = 0, False
         self.lessons: list = []  # strings to learn
@@ -277,18 +273,22 @@ class Attempts:
 
     def look(self) -> None:
         """Ask the check; ``confirm`` looks in a row that say stop end the training."""
-        found = self.check(self.descent.current, self.descent.steps)
+        found = plain(self.check(self.descent.current.eval(), self.descent.steps))
+        self.descent.model.train()
         self.descent.look(found, found["score"])
         recent = self.descent.looks[-self.confirm :]
         self.stopped = len(recent) == self.confirm and all(earlier.get("stop") for earlier in recent)
 
     def conclude(self, failed: bool, accept: Accept) -> bool:
         """The attempt is over: accept it, mend it, start again, or give up with the last model; True if that is all."""
-        said = False if failed else True if accept is None else accept(self.descent.current)
+        said = False if failed else True if accept is None else accept(self.descent.current.eval())
+        self.descent.model.train()
         wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
         if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
             self.lessons.extend(wrong)
             self.rounds.append((len(wrong), tuple(wrong[0])))
+            self.phase, self.stopped = len(self.phases) - 1, False  # a check may have ended an earlier phase
+            self.descent.here, self.descent.running = 0, math.nan
             return False
         self.accepted = not isinstance(said, list) and bool(said)
         if self.accepted or self.attempt + 1 >= self.recipe.attempts:
@@ -307,7 +307,8 @@ class Attempts:
         if descent.best is not None:
             best = self.make_model(self.seed)
             best.load_state_dict(descent.best)
-        return Fit(descent.current, best, self.accepted, self.attempt, self.total_steps, wall, cpu, descent.losses,
+            best.eval()
+        return Fit(descent.current.eval(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, descent.losses,
                    descent.looks, self.rounds)  # fmt: skip
 
     def state(self) -> dict:
@@ -316,6 +317,7 @@ class Attempts:
         return {
             "seconds": wall, "cpu_seconds": cpu, "kept": {name: getattr(self, name) for name in self.KEPT},
             "descent": self.descent.state(), "data": self.data.get_state(), "jitter": self.jitter.get_state(),
+            "dropout": torch.get_rng_state(),
         }  # fmt: skip
 
     def load(self, state: dict) -> None:
@@ -326,6 +328,7 @@ class Attempts:
         self.descent.load(state["descent"])
         self.data.set_state(state["data"])
         self.jitter.set_state(state["jitter"])
+        torch.set_rng_state(state["dropout"])
         self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
 
 

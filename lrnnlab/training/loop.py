@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -34,7 +33,7 @@ from torch import Tensor, nn
 from lrnnlab.errors import among, checked, number
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered, draw_seed
-from lrnnlab.training.descent import Checkpoint, Descent
+from lrnnlab.training.descent import Checkpoint, Descent, chance_of, kind_of, own_chance, plain
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.steady import steady_arithmetic, stream
 
@@ -160,8 +159,8 @@ def train(
     until : callable, optional
         Asked before every step whether what was found so far is enough; :func:`settled` is the usual answer.
     checkpoint : path, optional
-        A file written every ``save_seconds``; if it is there, training resumes from it and ends with the same numbers
-        as if it had never been interrupted.
+        A file written every ``save_seconds``; if it is there, from training with the same settings and first weights,
+        this resumes from it and ends with the same numbers as if it had never been interrupted.
     save_seconds : float
         Seconds between two checkpoints.
     progress : bool
@@ -175,8 +174,8 @@ def train(
     Raises
     ------
     ValueError
-        For steps below 1, a warm-up outside 0..steps-1, an unknown schedule, a clip that is not above 0, or one of
-        watch and watch_every without the other.
+        For a net without parameters, steps below 1, a warm-up outside 0..steps-1, an unknown schedule, a clip that is
+        not above 0, one of watch and watch_every without the other, or a folder as checkpoint.
 
     Examples
     --------
@@ -187,6 +186,8 @@ def train(
     3
     """
     _check(steps, warmup, schedule, clip, watch, watch_every)
+    if not any(True for _ in net.parameters()):
+        raise ValueError(f"training needs a net with parameters, got {net!r}")
     for what, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
         number(size, what, 0)
     generator = stream(seed, "train") if generator is None else generator
@@ -195,7 +196,7 @@ def train(
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
     heights = [group["lr"] for group in optimiser.param_groups]
-    descent = Descent(net, optimiser, clip=clip)
+    descent, chance = Descent(net, optimiser, clip=clip), chance_of(net)
 
     def batch_loss(part: float) -> tuple[Tensor, None]:
         drawn = draw(generator)
@@ -208,7 +209,7 @@ def train(
             return
         net.eval()
         with torch.no_grad():
-            found = watch(net, descent.steps)
+            found = plain(watch(net, descent.steps))
         net.train()
         descent.look(found, found.get("validation"))
         made.last_validation = found.get("validation", made.last_validation)
@@ -220,10 +221,16 @@ def train(
         made.best_validation = None if descent.best is None else descent.best_score
         return made
 
+    def conclude() -> None:
+        """What is entered and seen after the last step, whichever it was."""
+        descent.close_window()
+        if descent.looks and descent.looks[-1]["step"] != descent.steps:
+            look()
+
     def after() -> None:
         if descent.steps == steps:
-            descent.close_window()
-        if watch_every and (descent.steps % watch_every == 0 or descent.steps == steps):
+            conclude()
+        elif watch_every and descent.steps % watch_every == 0:
             look()
         saved.save(state)
         if descent.losses:
@@ -233,16 +240,14 @@ def train(
 
     def state() -> dict:
         return {
-            "descent": descent.state(), "generator": generator.get_state(), "dropout": torch.get_rng_state(),
+            "descent": descent.state(), "generator": generator.get_state(), "dropout": chance.get_state(),
             "last_validation": made.last_validation, "cpu_seconds": made.cpu_seconds + time.process_time() - start,
             "source": source.state() if hasattr(source, "state") else None,
         }  # fmt: skip
 
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
-    shapes = {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
     name = getattr(source, "name", type(source).__name__)
-    checkpoint = None if checkpoint is None else Path(checkpoint)
-    saved = Checkpoint(checkpoint, repr((name, generator.initial_seed(), setting, repr(net), shapes)), save_seconds)
+    saved = Checkpoint(checkpoint, repr((name, generator.initial_seed(), setting, kind_of(net))), save_seconds)
     found = saved.find()
     if found is not None:
         descent.load(found["descent"])
@@ -250,15 +255,19 @@ def train(
         made.last_validation, made.cpu_seconds = found["last_validation"], found["cpu_seconds"]
         if hasattr(source, "load"):
             source.load(found["source"])
-    with _own_randomness(generator, found), progress_bar(steps, progress) as bar:
+    with own_chance(net), progress_bar(steps, progress) as bar:
         net.train()
         if found is None:
+            chance.manual_seed(draw_seed(generator))
             look()
+        else:
+            chance.set_state(found["dropout"])
         descent.run(
             batch_loss, steps, after=after, enough=None if until is None else lambda: until(tell()),
             heights=lambda here: [{"lr": height * share_of_rate(here, steps, warmup, schedule)} for height in heights],
         )  # fmt: skip
         if not descent.failed:
+            conclude()
             finish(bar)
     net.eval()
     tell().finished = not descent.failed
@@ -352,17 +361,6 @@ def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
     if not count:
         raise ValueError("a share of right answers needs answers, got 0 targets")
     return right / count
-
-
-@contextmanager
-def _own_randomness(generator: torch.Generator, resumed: dict | None) -> Iterator[None]:
-    """Dropout draws from torch's own generator: within, that is decided by ``generator``; then it is put back."""
-    with torch.random.fork_rng(devices=[]):
-        if resumed is None:
-            torch.default_generator.manual_seed(draw_seed(generator))
-        else:
-            torch.set_rng_state(resumed["dropout"])
-        yield
 
 
 def _check(
