@@ -68,8 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes (--budget live: only with --data or --engine)")  # fmt: skip
-    reproduce.add_argument("--search", type=int, nargs="?", const=sys.maxsize, metavar="N", help="of fwp/table1 and fwp/table2: train "
-                           "the first N configurations of the paper's grid (default: all) and say which is best")
+    reproduce.add_argument("--search", type=int, nargs="?", const=sys.maxsize, metavar="N",
+                           help="of fwp/table1 and fwp/table2: train the first N configurations of the paper's grid "
+                           "(default: all) and say which is best")
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
     whats = bench.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, does in {

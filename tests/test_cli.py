@@ -7,7 +7,8 @@ import sys
 import pytest
 
 import lrnnlab
-from lrnnlab import book, cli, doctor
+from lrnnlab import book, cli, doctor, tables
+from lrnnlab.tables.plans import search_plan
 
 
 def started(*command, **options):
@@ -43,10 +44,19 @@ def test_an_empty_list_of_names_does_not_mean_all(option, capsys):
     assert stop.value.code == 2 and "'' names nothing" in capsys.readouterr().err
 
 
-def test_an_option_without_its_number_may_mean_all(monkeypatch):
+def test_an_option_without_its_number_means_all(monkeypatch, capsys):
     monkeypatch.setattr(cli, "_reproduce", lambda options: options.search)
-    assert cli.main(["reproduce", "fwp/table1", "--search"]) == 0
+    everything = cli.main(["reproduce", "fwp/table1", "--search"])
+    cell = {"tasks": ["parity"], "rows": ["srwm"]}
+    assert search_plan("fwp/table1", first=everything, **cell) == search_plan("fwp/table1", **cell)
     assert cli.main(["reproduce", "fwp/table1", "--search", "3"]) == 3
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "fwp/table1", "--search", "0"])
+    assert "0" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="1 or more, got 0"):
+        search_plan("fwp/table1", first=0, **cell)
+    with pytest.raises(ValueError, match="give the tasks as a list, got 'sum'"):
+        tables.plan("lrnn/table2", tasks="sum")
 
 
 @pytest.mark.parametrize(

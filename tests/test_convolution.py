@@ -318,3 +318,9 @@ def test_wrong_input_of_the_kernel_is_shown():
         vandermonde(a, C, 4, part="imag")
     with pytest.raises(ValueError, match="dtype=torch.complex64"):
         vandermonde(a, C, 4, dtype=c64)
+
+
+def test_nothing_has_a_gradient_of_zero():
+    kernel, D = torch.ones(2, 3, requires_grad=True), torch.ones(2, requires_grad=True)
+    long_conv(torch.zeros(0, 4, 2), kernel, D).sum().backward()
+    assert kernel.grad.eq(0).all() and D.grad.eq(0).all()

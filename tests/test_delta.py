@@ -320,3 +320,10 @@ def test_the_library_agrees(size, values):
     )
     for x, e in zip([*found, *torch.autograd.grad(score, leaves)], expected):
         assert (x.cpu() - e).abs().max() < 1e-4 * e.abs().max()
+
+
+def test_nothing_has_a_gradient_of_zero():
+    q, k, v = (torch.zeros(2, 0, 1, 3, requires_grad=True) for _ in range(3))
+    beta = torch.zeros(2, 0, 1, requires_grad=True)
+    delta_rule(q, k, v, beta).sum().backward()
+    assert all(x.grad.shape == x.shape for x in (q, k, v, beta))

@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.models import (
+    BlockDiagonal,
     CausalAttention,
     ElementWiseLSTM,
     FastWeights,
@@ -701,3 +702,31 @@ def test_the_library_agrees_on_a_gpu():
         logits.square().sum().backward()
         found[form] = [logits.detach(), *(p.grad for p in model.parameters())]
     assert worst(found["fla"], found["chunkwise"]) < 1e-4
+
+
+def test_a_compiled_loop_takes_one_type():
+    double = {"dtype": torch.float64}
+    with pytest.raises(ValueError, match="one type.*slow is torch.float32 on cpu, W0 is torch.float64"):
+        recurrent_delta(torch.zeros(1, 2, 1, 4), None, torch.zeros(1, 1, 1, 1, **double))
+    with pytest.raises(ValueError, match="one type.*W0 is torch.float64"):
+        self_referential(torch.zeros(1, 2, 1, 2), torch.zeros(1, 1, 10, 2, **double))
+    with pytest.raises(ValueError, match="one type.*w is torch.float64"):
+        element_wise(torch.zeros(1, 3, 2, 1), torch.zeros(2, 1, **double), torch.zeros(1, 1))
+
+
+def test_a_form_is_looked_at_when_it_is_set():
+    layer = FastWeights(8, rule="normalised")
+    for form in ("cpu", "bogus"):
+        with pytest.raises(ValueError, match=f"got '{form}' for 'normalised'"):
+            layer.form = form
+    layer.form = "sequential"
+    assert layer(torch.zeros(2, 3, 8)).shape == (2, 3, 8)
+
+
+@pytest.mark.parametrize("make, option, value", [
+    (FastWeights, "write_start", -1000.0), (RecurrentDelta, "write_start", math.inf), (RecurrentDelta, "feedback_start", math.inf),
+    (BlockDiagonal, "gain", math.inf), (BlockDiagonal, "stay", -math.inf), (BlockDiagonal, "gain", 10**400),
+])
+def test_a_start_that_no_number_holds_is_refused(make, option, value):
+    with pytest.raises(ValueError, match=f"{option} must be a finite number.* got {str(value)[:4] if value != 10**400 else '0x'}"):
+        make(8, **{option: value})

@@ -509,3 +509,16 @@ def test_pictures_of_the_records():
     for picture in (clusters_of_tasks, gradients, perplexity_by_length):
         with pytest.raises(ValueError, match="0"):
             picture([])
+
+
+@pytest.mark.parametrize("pool", ["last", "mean"])
+def test_the_gradient_of_a_net_with_one_answer_a_string(pool):
+    net = build("lstm", vocab_size=2, classes=2, width=6, pool=pool)
+    found = cumulative_gradient(net, torch.tensor([[0, 1, 1, 0]]), position=0)
+    assert found.shape == (1,) and np.isfinite(found).all()
+
+
+def test_a_linear_encoder_has_no_gradient_by_token():
+    net = build("lstm", vocab_size=2, classes=2, width=6, encoder="linear")
+    with pytest.raises(ValueError, match="got encoder='linear'"):
+        cumulative_gradient(net, torch.tensor([[0, 1]]), position=1)

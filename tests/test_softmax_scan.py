@@ -271,3 +271,8 @@ def test_a_planted_fault_is_found(fault, monkeypatch):
     monkeypatch.setattr(cpu, "softmax_forward", wrong_forward)
     with pytest.raises(AssertionError, match="off by"):
         close(all_of(lambda *given: softmax_scan(*given, backend="cpu"), raw, x0, "xA"), wanted, 1e-12)
+
+
+def test_whole_numbers_are_refused():
+    with pytest.raises(ValueError, match="real floating numbers, got torch.int64"):
+        softmax_scan(torch.zeros(1, 2, 3, 1, 3, dtype=torch.int64))

@@ -288,22 +288,22 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
         return f"it is a {type(model).__name__}"
     if any(weight.is_meta for weight in model.state_dict().values()):
         return "its weights are on the meta device, where they have no values"
-    for number, layer in enumerate(model.layers, 1):
+    for place, layer in enumerate(model.layers, 1):
         if type(layer) is not BlockDiagonal:
-            return f"layer {number} is {type(layer).__name__}"
+            return f"layer {place} is {type(layer).__name__}"
         if layer.rule not in rules or layer.drive != "none":
-            return f"layer {number} is rule={layer.rule!r}, drive={layer.drive!r}"
+            return f"layer {place} is rule={layer.rule!r}, drive={layer.drive!r}"
         if not torch.equal(layer.x0, F.one_hot(layer.x0.argmax(-1), layer.b).to(layer.x0)):
             learned = " learned" if isinstance(layer.x0, nn.Parameter) else "n"
-            return f"layer {number} starts from a{learned} x_0 that is not one-hot, so no state of an automaton"
-    for number, block in enumerate(model.blocks, 1):
-        last = number == len(model.blocks)
+            return f"layer {place} starts from a{learned} x_0 that is not one-hot, so no state of an automaton"
+    for place, block in enumerate(model.blocks, 1):
+        last = place == len(model.blocks)
         if type(block) is not Block or block.place != "pre" or type(block.norm) is not nn.LayerNorm \
                 or block.residual == last or block.ff is not None:
-            return (f"block {number} is place={block.place!r}, norm {type(block.norm).__name__}, "
+            return (f"block {place} is place={block.place!r}, norm {type(block.norm).__name__}, "
                     f"residual={block.residual}, with{'out' * (block.ff is None)} feed-forward part")  # fmt: skip
         if (block.gate.kind, block.gate.activation, block.gate.dropout.share) != ("none", "identity", 0):
-            return (f"block {number} has the gate {block.gate.kind!r} of {block.gate.activation!r}, "
+            return (f"block {place} has the gate {block.gate.kind!r} of {block.gate.activation!r}, "
                     f"dropout {block.gate.dropout.share}")  # fmt: skip
     if type(model.encoder) is not nn.Embedding or type(model.final_norm) is not nn.LayerNorm or model.head is None:
         return (f"it has the encoder {type(model.encoder).__name__}, the last norm {type(model.final_norm).__name__} "
