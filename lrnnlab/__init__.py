@@ -6,7 +6,8 @@ One sentence holds the whole package together::
 
 ``scans`` runs it, ``automata`` and ``tasks`` ask questions of it, ``models`` say what A_t and b_t are, ``training``
 fits and measures, ``verification`` proves, ``tables`` holds the papers' tables and figures, ``show`` draws them.
-A room imports only from the floors below it.  The first hour needs eight names, which are loaded when they are used::
+A room imports only from rooms above it in the list of ``tests/test_rooms.py``.  The first hour
+needs eight names, which are loaded when they are used::
 
     from lrnnlab import build, evaluate, snap, task, train, verify
 

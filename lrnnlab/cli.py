@@ -200,7 +200,7 @@ def _reproduce(options: argparse.Namespace) -> int:
         return _interrupted(data)
     if not options.json:
         print(table(done))
-        if asked_for.score is not None and options.budget == "live" and done:
+        if asked_for.score is not None and options.search is None and options.budget == "live" and done:
             at = records.recorded_folder() / "records" / options.experiment / "desk"
             cells = {(record["task"], record["row"]) for record in done}
             desk = [record for record in records.read_all(at) if (record["task"], record["row"]) in cells]

@@ -41,7 +41,7 @@ def belonging(names):
             plan = tables.plan(name, budget="desk", **cell)
             assert records.fingerprint(plan[0].config()) == record["fingerprint"], (record["task"], record["row"])
             assert str(record["seed"]) in table.line(record)
-        assert not found or report.table(found)
+        assert found and report.table(found)
 
     return belong
 

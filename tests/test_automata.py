@@ -18,6 +18,7 @@ from lrnnlab.automata import (
     one_hot_transitions,
     transition_monoid,
 )  # fmt: skip
+from lrnnlab.automata.languages import language
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 
@@ -338,3 +339,10 @@ def test_minimise_is_what_automata_lib_finds(data):
     assert sorted(int(name) for name in ours.names) == sorted(
         min(block, key=live.index) for block in blocks
     )  # each is named after its state met first
+
+
+def test_edges_that_no_example_has():
+    machine = language("S_4").machine
+    with pytest.raises(ValueError, match="more than 0 elements"):
+        transition_monoid(machine, 0)
+    assert machine.run(np.zeros((0, 5))).shape == (0, 5)

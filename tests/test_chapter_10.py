@@ -60,7 +60,7 @@ def test_a_cell_says_all_its_seeds():
     runs = cell("lstm", "parity", run("lasts", None), run("drifts", 77), run("never learned", 2, 0.6))
     assert ch10.summary(runs) == (1 / 3, "1/3")
     assert ch10.told(runs, "lstm", "parity") == ("LSTM on Parity: <b>2 of 3</b> learned the training length, <b>1</b> last to "
-        "500; below 99 % from position 77 on (as little as 60.0 % at 31 to 40).")  # fmt: skip
+        "500; the ten positions from 77 on are below 99 % (as little as 60.0 % at 31 to 40).")  # fmt: skip
     assert ch10.summary(cell("lstm", "parity", run("aliases", 64), run("drifts", 90)))[1] == "64~"
     assert ch10.summary(cell("lstm", "parity", run("never learned", 1, 0.5))) == (0.0, "")
 

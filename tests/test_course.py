@@ -116,7 +116,7 @@ def test_a_notebook_shows_one_line():
     (1, True), (0.1 + 0.2, 0.3), (Fraction(1, 2), 0.5), ([1, 2], (1.0, 2.0)), (np.array([[1, 2]]), [(1, 2)]),
     (torch.tensor([1.0]), [1]), (np.float32(0.1), 0.1), (torch.tensor(3), 3), (np.array(3), torch.tensor(3.0)),
     ({"a": [1]}, {"a": (1,)}), (float("nan"), math.nan), (math.inf, np.inf), ([None, 1], (None, 1)), ([], ()),
-    (range(3), [0, 1, 2]), (1j, complex(0, 1)),
+    (range(3), [0, 1, 2]), (1j, complex(0, 1)), (np.True_, True), ([np.True_], [True]), (np.str_("a"), "a"),
 ])  # fmt: skip
 def test_same(a, b):
     assert same(a, b)
@@ -127,7 +127,7 @@ def test_same(a, b):
     (1, 2), (2**70, 2**70 + 1), (Fraction(1, 3), Fraction(1, 2)), ([1, 2], [1]), ([1, 2], [[1, 2]]), ("1", 1),
     (None, 0),
     (0.3, 0.30001), (math.nan, 1.0), ([1], 1), (np.array([1, 2]), [2, 1]), ({"a": 1}, {"b": 1}), ("a", "b"), ({1}, [1]),
-    (10**400, 1.5), (10**400, math.inf), (Fraction(10**400), 2j),
+    (10**400, 1.5), (10**400, math.inf), (1.0, math.inf), (-math.inf, math.inf), (np.True_, False), (Fraction(10**400), 2j),
 ])  # fmt: skip
 def test_not_the_same(a, b):
     assert not same(a, b)
@@ -140,6 +140,31 @@ def test_equality_cannot_be_bought():
             return True
 
         __hash__ = float.__hash__
+
+    assert not same(Always(3), 5.0) and not same(5.0, Always(3))
+
+
+def test_an_answer_may_raise_an_error_of_its_own():
+    class Own(Exception):
+        pass
+
+    def answer(n):
+        raise Own(f"not {n}")
+
+    with pytest.raises(CannotJudge, match="raised Own: not 3"):
+        call(answer, 3)
+    assert judge(lambda: expect(answer, [((3,), 1)])).outcome == "cannot be judged"
+
+    def test():
+        raise Own("a test that stumbles")
+
+    assert judge(test).says == "the test met Own: a test that stumbles"
+
+
+@pytest.mark.parametrize("wrong", [[None, None], [Fraction(1), "2"]])
+def test_what_is_no_number_is_not_read_as_one(wrong):
+    with pytest.raises(CannotJudge, match="should be numbers of shape"):
+        numbers(wrong, (2,))
 
     class Other:
         def __eq__(self, other):
@@ -168,6 +193,10 @@ PLAIN = st.recursive(
 @given(PLAIN)
 def test_plain_data_survives(value):
     assert wire.decode(json.loads(json.dumps(wire.encode(value)))) == value
+
+
+def test_long_numbers_travel_as_floats():
+    assert wire.decode(wire.encode([np.longdouble(1.5), np.clongdouble(1 + 2j)])) == [1.5, 1 + 2j]
 
 
 @pytest.mark.parametrize("array", [

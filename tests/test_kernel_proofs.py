@@ -223,3 +223,9 @@ BAD = [
 def test_bad_input_is_shown(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("values", [[1, 0, 0, 0, 1], [1, 2, 4, 8, 16, 32, 65]])
+def test_values_that_obey_no_short_recurrence_are_refused(values):
+    with pytest.raises(ValueError, match="values"):
+        modes.recurrence(values)

@@ -37,10 +37,10 @@ def test_a_cell_holds_or_has_a_reason(shares, said):
 def test_what_is_not_learned_has_the_sweeps_best_beside_it():
     found = [swept(0.4), swept(0.7, head="linear", lr=3e-2), swept(0.9, task="evenpair"), swept(0.9, baseline="s4d")]
     assert lrnn_reasons.why([run(0.5, 0.2)], found) == (
-        "not learned (0 of 1 know the training length; best of 2 settings tried for 500 steps: 70.0 (3 layers, linear, "
+        "not learned (0 of 1 know the training length; best of 2 settings tried: 70.0 after 500 steps (3 layers, linear, "
         "0.03))"
     )
-    assert "best of 1 settings tried for 500 steps: 90.0" in lrnn_reasons.why([run(0.5, 0.2, row="s4d_inv")], found)
+    assert "best of 1 settings tried: 90.0 after 500 steps" in lrnn_reasons.why([run(0.5, 0.2, row="s4d_inv")], found)
     assert lrnn_reasons.why([run(1, 0.2)], found) == "lost with length (0 of 1 hold)"
 
 
@@ -99,7 +99,7 @@ def test_every_recorded_cell_says_why_and_what_differs():
         assert cell[lrnn_reasons.DIFFERS] in text
         linear = cell["row"] in lrnn_baselines.ROWS and cell["row"] not in lrnn_baselines.REFERENCES
         if cell["why"].startswith("not learned"):  # then it says what was tried
-            assert linear and ("settings tried for" in cell["why"] or cell["task"] == "modarith")
+            assert linear and ("settings tried" in cell["why"] or cell["task"] == "modarith")
 
 
 def test_the_references_know_modarith_at_the_training_length():

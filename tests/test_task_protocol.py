@@ -128,10 +128,24 @@ def test_groups_are_the_groups_they_are_called():
             task("group", wrong)
 
 
+@pytest.mark.parametrize("pattern", ["a+?", "a*+a", "a++a", "ab?+b", "a**", "(a|b)??"])
+def test_two_repetitions_in_a_row_are_refused(pattern):
+    with pytest.raises(ValueError, match="one repetition at a time"):
+        acceptor(pattern, "ab")
+
+
+@pytest.mark.parametrize("symbols, says", [("aab", "every letter once, got 'aab'"), ("b", "has the letters 'a'")])
+def test_an_alphabet_that_cannot_be_is_refused(symbols, says):
+    with pytest.raises(ValueError, match=says):
+        acceptor("a", symbols)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.recursive(st.sampled_from("ab"), lambda inner: st.one_of(
     st.tuples(inner, inner).map("".join), st.tuples(inner, inner).map(lambda two: f"({two[0]}|{two[1]})"),
     inner.map(lambda one: f"({one})*"), inner.map(lambda one: f"({one})?"), inner.map(lambda one: f"({one})+"),
+    inner.map(lambda one: f"{one}*" if one[-1] in "ab)" else one), inner.map(lambda one: f"(|{one})"),
+    inner.map(lambda one: f"{one}||b"), inner.map(lambda one: f"({one}|)a"),
 ), max_leaves=6))  # fmt: skip
 def test_a_regular_expression_is_read_as_python_reads_it(pattern):
     machine = acceptor(pattern, "ab")

@@ -287,3 +287,24 @@ def model_specification(model):
         tuple(model.layers[0].x0.argmax(-1).tolist()), ("a", "b"),
         lambda state, token: _step(model, state, token)[0], lambda state: _shown(model, state),
     )  # fmt: skip
+
+
+def test_the_heads_of_a_verdict_that_names_none_are_all():
+    tables = head_tables(snapped(2, 2, 0))
+    assert heads_machine(tables, None, ("a", "b")) == machine_of(snapped(2, 2, 0), ("a", "b"))
+    with pytest.raises(ValueError, match=r"heads 0..1, got \(0, 2\)"):
+        heads_machine(tables, (0, 2), ("a", "b"))
+
+
+def test_a_tie_where_nothing_is_asked_is_nobodys_business():
+    """One head that goes from its first state to its second and stays there; only then is anything asked."""
+    seeds = (snapped(1, 2, seed, h=1, b=2) for seed in range(100))
+    model = next(one for one in seeds if head_tables(one).moves.tolist() == [[[1, 1]]])
+    with torch.no_grad():
+        first = model.final_norm(torch.eye(2, dtype=torch.float64)[:1])[0, 0]
+        model.head[0].weight.copy_(torch.tensor([[-1.0, 0.0], [0.0, 0.0]]))
+        model.head[0].bias.copy_(torch.stack([first, torch.zeros_like(first)]))
+    asks_later = MooreMachine([[1, 1]], [-1, 0], 0, "a")
+    assert verify(model, asks_later).proved and learned_machine(model, asks_later) == asks_later
+    with pytest.raises(ValueError, match="not decided"):
+        learned_machine(model, MooreMachine([[1, 1]], [1, 0], 0, "a"))

@@ -178,7 +178,7 @@ def column_norms(A: np.ndarray, p: float) -> np.ndarray:
     >>> column_norms(np.array([[3.0, 0.0], [4.0, 1.0]]), 2).tolist()
     [5.0, 1.0]
     """
-    return (np.abs(A) ** p).sum(-2) ** (1 / p)
+    return np.linalg.norm(A, p, axis=-2)
 
 
 def real_block(A: np.ndarray) -> np.ndarray:

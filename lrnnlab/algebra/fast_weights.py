@@ -20,10 +20,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from lrnnlab.errors import number
 
 RULES = ("sum", "normalised", "delta")
 BRACKETS = "()1"  # tokens 0, 1, 2 of reset Dyck-1
@@ -192,12 +194,12 @@ def first_error(found: np.ndarray, bits: np.ndarray) -> int | None:
 
 
 def half_life(beta: float) -> float:
-    """After how many 1s the distance from 1/2 has halved: ln 2 / -ln|1 - beta|.
+    """After how many 1s the distance from 1/2 has halved: ln 2 / -ln|1 - beta|; 0 at beta = 1, never (inf) at 2.
 
     >>> [round(half_life(beta)) for beta in (1.9, 1.99, 1.999)]
     [7, 69, 693]
     """
-    return log(2) / -log(abs(1 - beta))
+    return _steps(log(2), beta)
 
 
 def predicted_error(beta: float, noise: float) -> float:
@@ -206,4 +208,10 @@ def predicted_error(beta: float, noise: float) -> float:
     >>> [round(predicted_error(beta, 1e-4)) for beta in (1.5, 1.9, 1.99)]
     [12, 81, 847]
     """
-    return log(1 / (2 * noise)) / -log(abs(1 - beta))
+    return _steps(log(1 / (2 * noise)), beta)
+
+
+def _steps(decades: float, beta: float) -> float:
+    """How many steps by |1 - beta| shrink something by e^-decades."""
+    kept = abs(1 - number(beta, "beta", 0, 2))
+    return decades / -log(kept) if 0 < kept < 1 else inf * kept if kept else 0.0

@@ -80,15 +80,6 @@ class Foretold:
     clash: Clash | None = None
     deeper: Clash | None = None
 
-    def agrees(self, layers: int, right: bool) -> bool:
-        """False where a net of so many layers lasts (``right``) though it cannot.
-
-        >>> from lrnnlab.automata.languages import language
-        >>> foretell(language("S_3").machine, "complex").agrees(1, True)
-        False
-        """
-        return not right or (self.least is not None and self.least <= layers)
-
 
 @checked
 def foretell(machine: MooreMachine, family: str, size: Any = None) -> Foretold:
@@ -205,7 +196,7 @@ class _Facts:
 
 
 def known_quotients(small: MooreMachine) -> list[Quotient]:
-    """The quotients of a minimised machine; of too many only the trivial ones and those that one pair makes.
+    """The quotients of a minimised machine; of too many only the machine itself and those that one pair makes.
 
     >>> from lrnnlab.automata.languages import language
     >>> [found.machine.num_states for found in known_quotients(language("Tomita 5").machine)]
@@ -494,7 +485,8 @@ def _reflections(family, facts, size):
                                f"(found in floating point), so {turns} reflections make it.", 1, size=k)  # fmt: skip
     clash, no = facts.contracted, "One layer is not decided."
     if clash:
-        no = "One layer does not last, with any number of reflections: the two words (lrnnlab.algebra.lasting)."
+        no = ("One layer does not last, with any number of reflections: the two words reach a pair of states that no "
+              "further word of their tokens merges (lrnnlab.algebra.lasting).")  # fmt: skip
     elif k == 1:
         turned = [r for r, (g, _) in facts.cycles.items() if r > 2 and len(g) == 1]
         if turned:

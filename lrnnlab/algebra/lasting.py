@@ -240,7 +240,10 @@ def one_key_clash(machine: MooreMachine) -> Clash | None:
 
 
 def contraction_clash(machine: MooreMachine) -> Clash | None:
-    """Words that refute every lasting layer of matrices of norm at most 1; None if this law finds none.
+    """Words to a pair for which no layer of matrices of norm at most 1 lasts; None if this law finds none.
+
+    Which loop at the pair a layer fails on depends on the layer: it is a word that contracts all that its tokens do not
+    turn.  The clash has one such loop, which a layer that is made for it may tell.
 
     >>> from lrnnlab.automata.languages import language
     >>> contraction_clash(language("EvenPair(2)").machine) is None, contraction_clash(language("S_3").machine)

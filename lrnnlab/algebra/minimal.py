@@ -90,8 +90,9 @@ def fits(task: str, b: int, layers: int) -> Fit:
     if b < 1 or layers < 1:
         raise ValueError(f"b and layers must be at least 1, got b = {b}, layers = {layers}")
     fitting = [item for item in constructions(task) if item.model.size <= b and item.model.depth <= layers]
-    if fitting:  # prefer what obeys Eq. 6, then few layers
-        best = min(fitting, key=lambda item: (item.model.column_norm(1.2) > 1 + 1e-9, item.model.depth))
+    if fitting:  # prefer what reads all strings, then what obeys Eq. 6, then few layers
+        best = min(fitting, key=lambda item: (item.scope != "all strings", item.model.column_norm(1.2) > 1 + 1e-9,
+                                              item.model.depth))  # fmt: skip
         scope = "" if best.scope == "all strings" else f", {best.scope}"
         return Fit(True, f"{best.model.name}: {best.model.depth} layer{'s' * (best.model.depth > 1)}, "
                          f"b = {best.model.size}{scope}", best)  # fmt: skip

@@ -85,7 +85,8 @@ def hankel_rank(values: Sequence, size: int) -> int:
 def recurrence(values: Sequence) -> sp.Poly:
     """The polynomial of the shortest recurrence sum_j c_j K_{k+j} = 0 that all values obey, c_N = 1.
 
-    Needs twice as many values as its degree N, and one more; ValueError where there are fewer.
+    Needs twice as many values as its degree N, and one more; ValueError where there are fewer,
+    or where the values obey no recurrence so short.
 
     >>> recurrence(kernel([2, 3], [1, 1], 7)).as_expr()
     z**2 - 5*z + 6
@@ -95,4 +96,7 @@ def recurrence(values: Sequence) -> sp.Poly:
         raise ValueError(f"a recurrence of {N} terms needs {2 * N + 1} values, got {len(values)}")
     block = exact_matrix([values[row : row + N + 1] for row in range(N)] or [[0]])  # its null space has one dimension
     found = sp.Matrix(block.nullspace().to_Matrix())[0, :] if N else [1]
+    rows = [values[row : row + N + 1] for row in range(len(values) - N)]
+    if not found[N] or any(sum(c * value for c, value in zip(found, row)) for row in rows):
+        raise ValueError(f"no recurrence of {N} terms holds for all of the {len(values)} values, so more are needed")
     return sp.Poly([entry / found[N] for entry in found[::-1]], sp.Symbol("z"))

@@ -106,7 +106,7 @@ def extract(
     ImportError
         Where aalpy is not installed.
     ValueError
-        For a bound below 1, no symbol, or answers that are not one class a token.
+        For a count below 1, seconds below 0, no symbol, or answers that are not one class a token.
 
     Examples
     --------

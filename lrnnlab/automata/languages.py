@@ -180,7 +180,8 @@ OPERATORS = frozenset("()|*+?")
 def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMachine:
     """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
 
-    ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.
+    ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them; one
+    repetition at a time, as ``a*?`` is there no question of what is repeated but of how it is searched for.
     ``symbols``: the letters of the alphabet, those of the pattern if not given.  ValueError shows what is wrong, also
     where more than ``limit`` states are met before it is minimised.
 
@@ -192,17 +193,25 @@ def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMa
     strange = sorted({char for char in pattern if char not in OPERATORS and not char.isalnum()})
     if strange:
         raise ValueError(f"{strange[0]!r} in {pattern!r}: letters, digits, | * + ? and parentheses are read")
+    if twice := re.search(r"[*+?][*+?]", pattern):
+        raise ValueError(f"{twice[0]!r} in {pattern!r}: one repetition at a time, parentheses say of what")
     letters = sorted(set(pattern) - OPERATORS)
     symbols = tuple(letters if symbols is None else symbols)
     if not symbols or not set(letters) <= set(symbols):
         raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
-    from automata.base.exceptions import AutomatonException  # an import of half a second that nothing else needs
+    if len(set(symbols)) < len(symbols):
+        raise ValueError(f"an alphabet has every letter once, got {''.join(symbols)!r}")
+    from automata.base.exceptions import (
+        AutomatonException,  # an import of half a second that nothing else needs
+        RegexException,
+    )
     from automata.fa.nfa import NFA
 
     try:
         re.compile(pattern)
-        nfa = NFA.from_regex(pattern, input_symbols=set(symbols))
-    except (re.error, AutomatonException) as error:
+        alternatives = re.sub(r"(?<=[(|])(?=\|)|(?<=\|)(?=\))|^(?=\|)|(?<=\|)$", "()", pattern)  # () for an empty one
+        nfa = NFA.from_regex(alternatives, input_symbols=set(symbols))
+    except (re.error, AutomatonException, RegexException) as error:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
 
     def closed(states):  # with all that is reached without reading a letter

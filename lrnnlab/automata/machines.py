@@ -84,6 +84,7 @@ class MooreMachine:
         tokens = _array(tokens, "tokens")
         if tokens.ndim == 0 or (tokens.size and tokens.dtype.kind not in "iu"):
             raise ValueError(f"tokens must be integers (..., T), got shape {tokens.shape} of {tokens.dtype}")
+        tokens = tokens.astype(np.int64, copy=False)  # no tokens at all may be of any type
         wrong = np.argwhere((tokens < 0) | (tokens >= self.num_symbols))
         if len(wrong):
             raise ValueError(f"token {tokens[tuple(wrong[0])]} at position {wrong[0][-1]} "

@@ -66,7 +66,7 @@ def _generate(generators, limit=None, whole=True):
             if longer.tobytes() not in found:
                 found[longer.tobytes()] = (*word, token)
                 queue.append(longer)
-        if limit and len(queue) > limit:
+        if limit is not None and len(queue) > limit:
             if not whole:
                 break
             raise ValueError(f"the monoid has more than {limit} elements")

@@ -23,7 +23,7 @@ def my_machine(text: str, symbols: str | Sequence[str] | None = None) -> MooreMa
 
     A text of one word is a regular expression (letters, digits, ``|``, ``*``, ``+``, ``?``, parentheses), and the
     machine says 1 after its strings.  Otherwise each line is an arrow, ``state token state``, from the state that the
-    first line begins with; a ``*`` behind a state, anywhere, makes it answer 1, others 0.  Or lines ``state = answer``
+    first arrow leaves; a ``*`` behind a state, anywhere, makes it answer 1, others 0.  Or lines ``state = answer``
     say what the states answer: any words, numbered in the order in which they come.  Empty lines and what follows a
     ``#`` are left out.
 

@@ -224,8 +224,8 @@ def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
     Turns are about 0, a reset goes to the letter's point p, and what shrinks goes a part of the way to p.  ValueError
     for a gate that there is not.
 
-    >>> np.abs(channel_path("0-", {"0": "turn 180°", "-": "turn 180°"}) - [0.75, -0.75, 0.75]).max() < 1e-12
-    np.True_
+    >>> bool(np.abs(channel_path("0-", {"0": "turn 180°", "-": "turn 180°"}) - [0.75, -0.75, 0.75]).max() < 1e-12)
+    True
     """
     unknown = [gate for gate in gates.values() if gate not in GATES]
     if unknown:

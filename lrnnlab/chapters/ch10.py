@@ -75,7 +75,7 @@ def model_name(row: str) -> str:
 def summary(cell: Sequence[Mapping]) -> tuple[float, str]:
     """How long a cell's nets are right, from 0 (never learned) to 1 (to the end), and what is written there.
 
-    "∞": all seeds last; "1/3": so many do; else the first position below 99 % of the seed that fails first, with "~"
+    "∞": all seeds last; "1/3": so many do; else the first of ten positions below 99 % of the seed that fails first, with "~"
     where one comes back (aliases); nothing where no seed learned.
 
     >>> run = {"kind": "drifts", "first": 82, "trained": 1.0}
@@ -245,14 +245,14 @@ def horizons(found: Sequence[Mapping]) -> Figure:
     """Where nets fail, against where their states at 10 to 100 foretold it; what lasts, or is foretold to, at the edge."""
     figure, axes = new_figure(3.8, width=6.4, left=0.8, bottom=0.6, top=0.2, right=1.2)
     pairs = horizon_pairs(found)
-    for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", LIVE), ("lasts", "s", "#009E73")):
+    for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", "#E69F00"), ("lasts", "s", "#009E73")):
         here = [(predicted, seen) for predicted, seen, how in pairs if how == kind]
         if here:
             axes.plot(*zip(*here), ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
     axes.plot([100, 5 * FAR], [100, 5 * FAR], color=GRID, lw=1.2)
     axes.axhline(FAR, color=PAPER, lw=1, ls=(0, (3, 2)))
     axes.set(xscale="log", yscale="log", xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="foretold from positions 10 to 100",
-             ylabel="first position below 99 %")  # fmt: skip
+             ylabel="first of ten positions below 99 %")  # fmt: skip
     axes.set_xticks([100, 200, 500, 1000, 2500], ["100", "200", "500", "1,000", "later"])
     axes.set_yticks([100, 200, FAR, FAR + 100], ["100", "200", str(FAR), "never"])
     axes.minorticks_off()
@@ -261,7 +261,8 @@ def horizons(found: Sequence[Mapping]) -> Figure:
 
 
 def horizon_pairs(found: Sequence[Mapping]) -> list[tuple[float, float, str]]:
-    """(foretold, seen, how it fails) of every run that was still right at 100; what is beyond 500 counts as beyond.
+    """(foretold, seen, how it fails) of every run that was still right at 100; beyond 2,500 counts as 2,500, and
+    what is right to 500 as 600.
 
     >>> horizon_pairs([{"metrics": {"kind": "lasts", "first": None, "horizon": {"horizon": None}}}])
     [(2500, 600, 'lasts')]
@@ -292,7 +293,7 @@ def told(found: Sequence[Mapping], row: str, machine: str) -> str:
     if learned:
         said += f", <b>{lasts}</b> last to {FAR}"
     if first:
-        said += f"; below 99 % from position {min(first)} on"
+        said += f"; the ten positions from {min(first)} on are below 99 %"
         said += ", and back again: it aliases" * any(one["kind"] == "aliases" for one in here)
     worst = min(here, key=lambda one: one["trained"])["trained"]
     return said + ("." if learned == len(here) else f" (as little as {percent(worst)} % at 31 to 40).")

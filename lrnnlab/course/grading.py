@@ -20,7 +20,7 @@ from functools import partial
 
 from lrnnlab.course import wire
 from lrnnlab.course.fence import Fence
-from lrnnlab.course.judging import UNJUDGED, CannotJudge, Verdict, judge, shown
+from lrnnlab.course.judging import RIGHT, UNJUDGED, CannotJudge, Verdict, judge, shown
 from lrnnlab.course.process import Gone, Process
 from lrnnlab.course.sets import ProblemSet, Task
 from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, doubled, read
@@ -198,7 +198,7 @@ def _grade_task(task: Task, problem_set: ProblemSet, sitting: Sitting) -> list[P
     parts = []
     for id, source, points in task.tests:
         verdict = judge(partial(exec, compile(source, f"<{id}>", "exec"), names))
-        parts.append(Part(id, points if verdict.outcome == "right" else 0, points, verdict))
+        parts.append(Part(id, points if verdict.outcome == RIGHT else 0, points, verdict))
     return parts
 
 

@@ -52,6 +52,8 @@ def encode(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) or is_tensor(value):
         return _encode_array(value)
+    if isinstance(value, (np.longdouble, np.clongdouble)):  # whose item() is of the same type
+        return encode(float(value) if isinstance(value, np.longdouble) else complex(value))
     if isinstance(value, np.generic):
         return encode(value.item())
     if isinstance(value, Integral):

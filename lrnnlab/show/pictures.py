@@ -48,7 +48,7 @@ def found_automaton() -> Figure:
     verdict = verify(model, task.specification)
     if not verdict.proved:
         raise RuntimeError(f"the network of seed {run.seed} should be provably right, but: {verdict}")
-    machine = heads_machine(head_tables(model), verdict.heads or tuple(range(8)), task.symbols)
+    machine = heads_machine(head_tables(model), verdict.heads, task.symbols)
     return state_diagram(machine)
 
 

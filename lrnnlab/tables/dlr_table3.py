@@ -50,7 +50,7 @@ from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import Net, blocks
 from lrnnlab.tables.dlr_table4 import GATES
-from lrnnlab.tables.table import Table, by_setting, there
+from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted, there
 from lrnnlab.tables.text import by_cell, in_order, lines, spread, who
 from lrnnlab.tasks.base import python_random
 from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
@@ -306,9 +306,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     1024
     """
     kind, B, device = setting["kind"], setting["batch"], setting["device"]
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"dlr/table3 at the budget paper needs a GPU, and torch sees none; {kind} of {setting['size']} "
-                         "is for it alone")  # fmt: skip
+    gpu_if_wanted(setting, f"dlr/table3, {kind} of {setting['size']} at the budget paper,")
     parts = {split: data(kind, setting["size"], split, count) for split, count in setting["items"].items()}
     inputs, targets = parts["train"]
 

@@ -98,7 +98,10 @@ def _submitit(
 ) -> Iterator[dict]:
     submitit = _package("submitit")
     executor = submitit.AutoExecutor(folder=folder, cluster=kind)
-    named = dict(part.split("=", 1) for part in options.split(",") if "=" in part)
+    parts = [part for part in options.split(",") if part]
+    if bare := [part for part in parts if "=" not in part]:
+        raise ValueError(f"--engine {kind}:{options}: options are name=value with commas between, got {bare[0]!r}")
+    named = dict(part.split("=", 1) for part in parts)
     numbers = {name: int(value) if value.isdecimal() else value for name, value in named.items()}
     try:
         executor.update_parameters(**{"timeout_min": 24 * 60, "cpus_per_task": 1, **numbers})

@@ -72,7 +72,7 @@ class MixedLengths(BaseTask):
         return [row[:length].tolist() for row, length in zip(rows, lengths)]
 
     def splits(self, generator: torch.Generator, train: int, test: int) -> dict[str, list[list[int]]]:
-        """As ``PositiveTask.splits``; of so many strings no two are likely to be the same."""
+        """As ``PositiveTask.splits``, but drawn one by one: of the shortest strings some are in two parts, or twice in one."""
         windows = {"train": self.bin(0), "bin0": self.bin(0), "bin1": self.bin(1), "held_out": self.bin(0)}
         return {name: self.strings(train if name == "train" else test, window, generator)
                 for name, window in windows.items()}  # fmt: skip

@@ -42,7 +42,8 @@ def configurations(row: str) -> tuple[dict, ...]:
     return tuple(found)
 
 
-ROWS = tuple(f"{row}-{number}" for row in fwp_table1.ROWS for number in range(len(configurations(row))))
+ROWS = tuple(f"{row}-{number}" for row in fwp_table1.ROWS if row not in fwp_table1.NEAR
+             for number in range(len(configurations(row))))  # fmt: skip
 
 
 def setting(row: str, task: str, budget: str) -> dict:

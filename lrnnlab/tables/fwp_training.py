@@ -38,7 +38,7 @@ from lrnnlab.training.loop import Trained
 from lrnnlab.training.pools import answers, train_pools
 from lrnnlab.training.steady import stream
 
-PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience", "sure")  # options of train_pools in a setting
+PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # options of train_pools in a setting
 SCORES = ("last", "by_validation", "by_test")
 
 

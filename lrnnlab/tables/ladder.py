@@ -12,7 +12,7 @@ training         64 fresh strings a step, all of one length, which grows from 4 
 tries            ``TRIES``: the next one is made where the net does not know the training length (fresh strings,
                  positions 31 to 40, 99 %).  Nothing longer than 40 has a say
 score            on 128 fresh strings of 500 tokens: ``trained`` (positions 31 to 40), ``far`` (the last ten), and
-                 ``first``, the first position at which the mean over ten positions is below 99 %
+                 ``first``, the first of the first ten positions in a row that are below 99 % together
 ===============  =====================================================================================================
 
 A net that is right to 500 though none of its kind can last is asked the two words that such nets confuse (``refuted``).
@@ -330,14 +330,15 @@ SHORT = {"drifts": "d", "aliases": "a"}
 
 
 def table(records: Sequence[dict]) -> str:
-    """For each cell, every seed: "inf", or the first position below 99 % and why; in brackets: never learned."""
+    """For each cell, every seed: "inf", or the first of ten positions below 99 % and why; in brackets: never learned."""
 
     def cell(found: list[dict]) -> str:
         return " ".join(short(record["metrics"]) for record in sorted(found, key=lambda record: record["seed"]))
 
     body = grid(records, ROWS, tuple(MACHINES), cell)
-    return ("each seed: inf (lasts to 500), the first position below 99 % and how it fails (d drifts, a aliases), or the "
-            f"accuracy at 31..40 of what was never learned, in brackets\n{body.to_string()}")  # fmt: skip
+    return ("each seed: inf (lasts to 500), the first of ten positions that are below 99 % together and how it fails "
+            "(d drifts, a aliases), or the accuracy at 31..40 of what was never learned, in "
+            f"brackets\n{body.to_string()}")  # fmt: skip
 
 
 def short(found: dict) -> str:

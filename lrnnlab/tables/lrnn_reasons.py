@@ -99,8 +99,10 @@ def evidence(row: str, task: str, swept: Sequence[dict]) -> str:
         return "; with this setting, the only one that was tried"
     best = max(found, key=lambda r: r["metrics"]["accuracy"])
     layers, head, lr = lrnn_baseline_rates.tried(best)
-    return (f"; best of {len(found)} settings tried for {best['config']['setting']['phase']['steps']:,} steps: "
-            f"{percent(best['metrics']['accuracy'])} ({layers} layer{'s' * (layers > 1)}, {head}, {lr:g})")  # fmt: skip
+    settings = {(lrnn_baseline_rates.tried(r), r["config"]["setting"]["phase"]["steps"]) for r in found}
+    return (f"; best of {len(settings)} settings tried: {percent(best['metrics']['accuracy'])} after "
+            f"{best['config']['setting']['phase']['steps']:,} steps "
+            f"({layers} layer{'s' * (layers > 1)}, {head}, {lr:g})")  # fmt: skip
 
 
 def why(cell: Sequence[dict], swept: Sequence[dict]) -> str:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-from lrnnlab.errors import checked
+from lrnnlab.errors import checked, whole_number
 from lrnnlab.tables.fwp_search import SEARCHED, configurations
+from lrnnlab.tables.fwp_table1 import NEAR
 from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
 
 MODULES = """
@@ -54,6 +55,8 @@ def plan(
             raise ValueError(f"{name}: give the {what} as a list, got {chosen!r}")
         if chosen is not None and not len(chosen):  # an empty variable of a script does not mean all
             raise ValueError(f"{name}: give at least one of the {what}, or leave them out for all, got {chosen!r}")
+    for seed in seeds or ():
+        whole_number(seed, 0, f"{name}: a seed", most=2**63 - 1)
     there(budget, BUDGETS, "budget", "lrnnlab")
     protocol = protocol or ("paper" if budget == "paper" and "paper" in table.protocols else "ours")
     there(protocol, PROTOCOLS, "protocol", "lrnnlab")
@@ -84,6 +87,7 @@ def search_plan(
     there(name, SEARCHED, "table", "fwp/search")
     if first is not None and first < 1:
         raise ValueError(f"a search tries the first N configurations, 1 or more, got {first}")
+    rows = [row for row in get(name).rows if row not in NEAR] if rows is None else rows  # those have no grid of the paper
     cells = plan(name, tasks=tasks, rows=rows, seeds=[0], budget=budget)
     numbered = [f"{row}-{k}" for row in dict.fromkeys(run.row for run in cells)
                 for k in range(len(configurations(row)))[:first]]  # fmt: skip

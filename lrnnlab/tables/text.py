@@ -162,7 +162,7 @@ def cells(records: Sequence[dict]) -> pd.DataFrame:
     After each task three rows say what guessing scores at the last position: chance, the commonest answer, and a guesser
     who reports the best of 40 checks.
 
-    >>> level = {"chance": 0.2, "majority": 0.2, "best_of_40_guesser": 0.279}
+    >>> level = {"chance": 0.2, "majority": 0.2, "best_of_40_guesser": 0.279, "best_of_40_majority": 0.279}
     >>> run = {"task": "sum", "row": "clip", "budget": "desk", "protocol": "ours", "steps": 9, "stop": "recipe",
     ...        "metrics": {"accuracy_seen": 1.0, "accuracy_last": 0.5, "accuracy_all": 0.5}, "levels": level}
     >>> found = cells([run, {**run, "metrics": {**run["metrics"], "accuracy_last": 0.7}}])
@@ -184,7 +184,9 @@ def cells(records: Sequence[dict]) -> pd.DataFrame:
                    for name, title in CELL.items() if all(name in r["metrics"] for r in cell)},
             })  # fmt: skip
         for name, title in (("chance", "chance"), ("majority", "majority"), ("best_of_40_guesser", "best of 40 checks")):
-            found.append({**blank, "task": task, "row": f"guess: {title}", "last position": percent(of_task[0]["levels"][name])})
+            levels = of_task[0]["levels"]
+            level = max(levels[name], levels["best_of_40_majority"]) if name == "best_of_40_guesser" else levels[name]
+            found.append({**blank, "task": task, "row": f"guess: {title}", "last position": percent(level)})
     return pd.DataFrame(found)
 
 

@@ -67,6 +67,9 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
     (6, '(ab)*')
     """
     if isinstance(name, BaseTask):
+        if arguments or options or length is not None:
+            given = [*map(repr, arguments), *(f"{k}={v!r}" for k, v in options.items()), *[f"{length=}"] * (length is not None)]
+            raise ValueError(f"{name} is made already, and takes neither arguments nor options, got {', '.join(given)}")
         return name
     own: dict[str, Callable] = {"regex": expression, "machine": MachineTask, "states": StateTracking,
                                 "group": WordProblem}

@@ -261,8 +261,9 @@ class BaseTask(ABC):
         return True
 
     def with_length(self, length: int) -> BaseTask:
-        """This task with another training length; ValueError if it does not exist at that length."""
+        """This task with another training length, and no shorter test length; ValueError if it has no such length."""
         self.train_length = self.check_length(length)
+        self.test_length = max(self.test_length, length)
         return self
 
 

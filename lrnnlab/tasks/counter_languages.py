@@ -92,7 +92,7 @@ class OneWord(PositiveTask):
         return text != "" and text == self.word(len(text) // self.period)
 
     def number(self, length: int) -> int:
-        return int(whole_number(length, 0, f"{self}: a length") > 0 and length % self.period == 0)
+        return int(whole_number(length, 0, f"{self.name}: a length") > 0 and length % self.period == 0)
 
     def listed(self, window: tuple[int, int]) -> list[list[int]]:
         return [self.tokens(length // self.period) for length in self.lengths(window) if self.number(length)]
@@ -362,7 +362,7 @@ class Shuffle2(Brackets):
         return what_is_left(text, *self.pairs()) == "" if self.nested else super().holds(text)
 
     def number(self, length: int) -> int:
-        n = whole_number(length, 0, f"{self}: a length") // 2
+        n = whole_number(length, 0, f"{self.name}: a length") // 2
         return 0 if length % 2 else catalan(n) * (2**n if self.nested else catalan(n + 1))
 
     def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:

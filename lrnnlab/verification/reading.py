@@ -52,8 +52,8 @@ def head_tables(model: Net) -> HeadTables:
     return HeadTables(A.argmax(-2).permute(1, 0, 2).numpy(), layer.x0.argmax(-1).numpy(), each, bias)
 
 
-def heads_machine(tables: HeadTables, heads: tuple[int, ...], symbols: tuple[str, ...]) -> MooreMachine:
-    """What some heads of a snapped model do together: the reachable tuples of their states, as one machine.
+def heads_machine(tables: HeadTables, heads: tuple[int, ...] | None, symbols: tuple[str, ...]) -> MooreMachine:
+    """What some heads of a snapped model (None: all) do together: the reachable tuples of their states, as one machine.
 
     A state shows the class that these heads vote for, and is named by the heads' states; with the heads of a proved
     ``Verdict`` this is the automaton that the network has learned.
@@ -64,7 +64,10 @@ def heads_machine(tables: HeadTables, heads: tuple[int, ...], symbols: tuple[str
     >>> heads_machine(head_tables(snap(model)), (0, 1), ("a", "b", "c")).num_symbols
     3
     """
-    chosen = np.array(heads)
+    every = range(len(tables.start))
+    if heads is not None and not set(heads) <= set(every):
+        raise ValueError(f"the model has heads 0..{len(every) - 1}, got {tuple(heads)}")
+    chosen = np.array(every if heads is None else heads, dtype=np.int64)
 
     def step(states, token):
         return tuple(int(s) for s in tables.moves[chosen, token, np.array(states)])
@@ -90,7 +93,7 @@ def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_
     False
     """
     asked = minimise(replace(specification, outputs=(specification.outputs >= 0).astype(np.int64), names=()))
-    check_snapped(model, asked)
+    check_snapped(model, specification)
     with steady_arithmetic(), torch.no_grad():
         below = reach(model, live_part(specification), limit)
         if below is None:
@@ -104,7 +107,9 @@ def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_
             if len(places) > limit:
                 raise ValueError(f"the model has more than {limit} states where it is asked about")
         _, joint, state = search.split(places)
-        shown = np.where(asked.outputs[state] == 1, search.shown(joint), NO_LABEL)
+        shown = np.full(len(places), NO_LABEL)
+        here = asked.outputs[state] == 1  # elsewhere a tie is nobody's business
+        shown[here] = search.shown(joint[here])
     found = search.verdict(True, (), places, [])
     if not found.decided:
         raise ValueError(str(found))

@@ -56,8 +56,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # Training sees lengths 4 to 40. A try takes 600 steps of 64 strings at rate 0.01; a net that does not know positions
 # 31 to 40 of fresh strings (99 %) gets another one, 1,800 steps at rate 0.003. Then it reads strings of 500 tokens,
-# and three numbers are written down: accuracy at 31 to 40, accuracy at 491 to 500, and the first position at which a
-# mean over ten positions falls below 99 %. The first alone flatters nets that fade slowly; the second is too kind to
+# and three numbers are written down: accuracy at 31 to 40, accuracy at 491 to 500, and the first of the first
+# ten positions in a row that are right less than 99 % of the time, together. The first alone flatters nets that fade slowly; the second is too kind to
 # nets that come back by chance. Here is one cell of the table, from the start to the end:
 
 # %% tags=["nbval-ignore-output"]
@@ -93,7 +93,7 @@ show.figure(
     "on the flip-flop, Tomita 1, 2 and 5, D2 and D3; of what is linear in its state only blocks, "
     "one-hot columns, the dictionary, reflections and their products learn A5.",
     caption=f"Recorded: one seed, and three of {len(again)} rows; two layers of a model stand below its "
-    "one. ∞: right to 500 (1/3: one seed of three is); a number: the first position below 99 % of "
+    "one. ∞: right to 500 (1/3: one seed of three is); a number: the first of ten positions below 99 % of "
     "the seed that fails first (~: right again later); grey: the training length was never "
     "learned; a red corner: a theorem says that no such net lasts.",
 )
