@@ -20,6 +20,7 @@
 
 # %%
 import itertools
+from collections import Counter
 
 import numpy as np
 import sympy as sp
@@ -85,15 +86,16 @@ f"{metrics['kind']}; "
 
 # %% tags=["hide-input"]
 recorded = records.recorded("ladder/models_x_tasks")
-again = {record["row"] for record in recorded if record["seed"] == 2}
+again = Counter(record["row"] for record in recorded if record["seed"] == 2)
+whole = sum(machines == len(ladder.MACHINES) for machines in again.values())
 show.figure(
     ch10.ladder(recorded, ch10.excluded(recorded)),
     alt="A table of models by machines. One-hot columns, LSTM, Elman and the ReLU RNN last most; "
     "diagonal models of one layer last at most "
     "on the flip-flop, Tomita 1, 2 and 5, D2 and D3; of what is linear in its state only blocks, "
     "one-hot columns, the dictionary, reflections and their products learn A5.",
-    caption=f"Recorded: one seed, and three of {len(again)} rows; two layers of a model stand below its "
-    "one. ∞: right to 500 (1/3: one seed of three is); a number: the first of ten positions below 99 % of "
+    caption=f"Recorded: three seeds of {whole} rows, seed 0 of {len(ladder.ROWS) - whole} (more of some machines); "
+    "two layers of a model stand below its one. ∞: right to 500 (1/3: one seed of three is); a number: the first of ten positions below 99 % of "
     "the seed that fails first (~: right again later); grey: the training length was never "
     "learned; a red corner: a theorem says that no such net lasts.",
 )
