@@ -252,7 +252,10 @@ def _copy(options: argparse.Namespace) -> int:
     if (options.what in ("make", "progress") and names) or (options.what == "start-over" and not names):
         raise ValueError(f"copy {options.what} asks for {'no names' if names else 'the names of chapters, like 03'}")
     if options.what == "make":
-        print("\n".join([*copies.make(folder), f"Your copy of the chapters is {folder}"]))
+        added = copies.make(folder)
+        if not folder.is_dir():
+            raise ValueError(f"the chapters come with a checkout of the project, and {copies.PROJECT} has none")
+        print("\n".join([*added, f"Your copy of the chapters is {folder}"]))
     elif options.what == "progress":
         from lrnnlab.course import progress
 

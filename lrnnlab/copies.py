@@ -48,10 +48,8 @@ def make(folder: Path, project: Path = PROJECT) -> list[str]:
     ...     make(Path(folder))[0], make(Path(folder))
     ('00_start_here.ipynb', [])
     """
-    added, chapters = [], _chapters(project)
-    if not chapters:
-        raise ValueError(f"the chapters come with a checkout of the project, and {str(project)!r} has none")
-    for chapter in chapters:
+    added = []
+    for chapter in _chapters(project):
         if not (folder / chapter.name).exists():
             _put(folder / AS_MADE / chapter.name, chapter.read_bytes())
             _put(folder / chapter.name, chapter.read_bytes())

@@ -171,3 +171,10 @@ def test_bootstrap_knows_the_folder_and_git_ignores_it():
     if (ROOT / ".git").exists() and shutil.which("git"):
         ignored = ["git", "check-ignore", "-q", f"{copies.FOLDER}/00_start_here.ipynb"]
         assert subprocess.run(ignored, cwd=ROOT).returncode == 0
+
+
+def test_where_there_are_no_chapters_none_are_copied(tmp_path, monkeypatch, capsys):
+    """As where lrnnlab was installed from a wheel."""
+    monkeypatch.setattr(copies, "_chapters", lambda project: [])
+    assert cli.main(["copy", "--folder", str(tmp_path / "mine")]) == 2
+    assert "come with a checkout" in capsys.readouterr().err and not (tmp_path / "mine").exists()
