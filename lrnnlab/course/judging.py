@@ -13,7 +13,7 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Number, Rational
+from numbers import Integral, Number, Rational, Real
 from typing import Any
 
 import numpy as np
@@ -198,7 +198,7 @@ def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
 
 def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
     try:
-        a, b = (complex(v) for v in (a, b))  # a class of its own may call itself equal to all
+        a, b = (_plain(v) for v in (a, b))
         if cmath.isinf(a) or cmath.isinf(b):
             return a == b
         if cmath.isnan(a) or cmath.isnan(b):
@@ -207,6 +207,11 @@ def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
         return a == b or bool(room and abs(a - b) <= room)
     except OverflowError:  # one is a whole number or a fraction that no float holds, the other is a float
         return False
+
+
+def _plain(value: Any) -> int | float | complex:
+    """The number as Python's own, whole numbers exactly: a class of its own may call itself equal to all."""
+    return int(value) if isinstance(value, Integral) else float(value) if isinstance(value, Real) else complex(value)
 
 
 def _is_row(value: Any) -> bool:
