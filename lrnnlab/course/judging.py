@@ -153,6 +153,7 @@ def numbers(
 def number(value: Any) -> float:
     """One real number, read kindly: 401, 401.0, "401" and "1/6" will do.  CannotJudge for anything else.
 
+    >>> from fractions import Fraction
     >>> number("1/8"), number(Fraction(1, 8)), number(np.array(0.125))
     (0.125, 0.125, 0.125)
     >>> number(1j)
