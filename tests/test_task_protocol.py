@@ -183,3 +183,13 @@ def test_an_expression_is_a_task_with_strings_of_both_kinds():
 def test_bad_input_is_shown(call, shown):
     with pytest.raises((TypeError, ValueError), match=shown):
         call()
+
+
+@pytest.mark.parametrize("more", [{"length": 256}, {"p": 0.5}])
+def test_a_task_that_is_made_takes_nothing_more(more):
+    with pytest.raises(ValueError, match="made already and takes nothing more, got .*" + next(iter(more))):
+        task(task("parity"), **more)
+
+
+def test_a_longer_training_length_is_tested_as_long():
+    assert task("sum", 5, length=1000).test_length == 1000 and task("sum", 5, length=20).test_length == 500

@@ -211,7 +211,9 @@ def predicted_error(beta: float, noise: float) -> float:
     return _steps(log(1 / (2 * noise)), beta)
 
 
-def _steps(decades: float, beta: float) -> float:
-    """How many steps by |1 - beta| shrink something by e^-decades."""
+def _steps(logarithm: float, beta: float) -> float:
+    """How many steps by |1 - beta| make something smaller by e^-logarithm."""
     kept = abs(1 - number(beta, "beta", 0, 2))
-    return decades / -log(kept) if 0 < kept < 1 else inf * kept if kept else 0.0
+    if not kept:
+        return 0.0
+    return inf if kept == 1 else logarithm / -log(kept)

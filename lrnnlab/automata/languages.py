@@ -180,8 +180,8 @@ OPERATORS = frozenset("()|*+?")
 def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMachine:
     """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
 
-    ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them; one
-    repetition at a time, as ``a*?`` is there no question of what is repeated but of how it is searched for.
+    ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.  Two
+    repetitions in a row, such as ``a*?``, are refused: there they say how to search, not what is repeated.
     ``symbols``: the letters of the alphabet, those of the pattern if not given.  ValueError shows what is wrong, also
     where more than ``limit`` states are met before it is minimised.
 
@@ -201,10 +201,8 @@ def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMa
         raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
     if len(set(symbols)) < len(symbols):
         raise ValueError(f"an alphabet has every letter once, got {''.join(symbols)!r}")
-    from automata.base.exceptions import (
-        AutomatonException,  # an import of half a second that nothing else needs
-        RegexException,
-    )
+    # An import of half a second that nothing else needs.
+    from automata.base.exceptions import AutomatonException, RegexException
     from automata.fa.nfa import NFA
 
     try:

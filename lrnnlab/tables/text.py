@@ -183,9 +183,9 @@ def cells(records: Sequence[dict]) -> pd.DataFrame:
                 **{title: range_in_percent([r["metrics"][name] for r in cell])
                    for name, title in CELL.items() if all(name in r["metrics"] for r in cell)},
             })  # fmt: skip
-        for name, title in (("chance", "chance"), ("majority", "majority"), ("best_of_40_guesser", "best of 40 checks")):
-            levels = of_task[0]["levels"]
-            level = max(levels[name], levels["best_of_40_majority"]) if name == "best_of_40_guesser" else levels[name]
+        levels = of_task[0]["levels"]
+        checks = max(levels["best_of_40_guesser"], levels["best_of_40_majority"])  # who guesses, and who says one thing
+        for title, level in (("chance", levels["chance"]), ("majority", levels["majority"]), ("best of 40 checks", checks)):
             found.append({**blank, "task": task, "row": f"guess: {title}", "last position": percent(level)})
     return pd.DataFrame(found)
 

@@ -68,8 +68,7 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
     """
     if isinstance(name, BaseTask):
         if arguments or options or length is not None:
-            given = [*map(repr, arguments), *(f"{k}={v!r}" for k, v in options.items()), *[f"{length=}"] * (length is not None)]
-            raise ValueError(f"{name} is made already, and takes neither arguments nor options, got {', '.join(given)}")
+            raise ValueError(f"{name} is made already and takes nothing more, got {arguments=}, {options=}, {length=}")
         return name
     own: dict[str, Callable] = {"regex": expression, "machine": MachineTask, "states": StateTracking,
                                 "group": WordProblem}

@@ -151,8 +151,8 @@ def plain(found: Any) -> Any:
     """
     if isinstance(found, dict):
         return {key: plain(value) for key, value in found.items()}
-    if isinstance(found, (list, tuple)):
-        return type(found)([plain(value) for value in found]) if type(found) in (list, tuple) else found
+    if type(found) in (list, tuple):
+        return type(found)(map(plain, found))
     return found.item() if getattr(found, "ndim", None) == 0 else found
 
 
