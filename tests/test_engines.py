@@ -120,7 +120,8 @@ def test_a_worker_with_several_threads_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("engine, said", [
-    ("dusk://here", "no engine 'dusk://here'"), ("local:timeout_min=soon", "timeout_min"), ("local:slurm_mood=3", "mood"), ("local:gpu", "commas between, got 'gpu'"),
+    ("dusk://here", "no engine 'dusk://here'"), ("local:timeout_min=soon", "timeout_min"), ("local:slurm_mood=3", "mood"),
+    ("local:gpu", "commas between, got 'gpu'"),
     ("dask://127.0.0.1:1", "no dask scheduler answers at tcp://127.0.0.1:1"),
 ])  # fmt: skip
 def test_what_is_no_engine_is_one_line(engine, said, tmp_path, capsys, monkeypatch):
