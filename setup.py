@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: a wheel carries data/, so that records are there without a checkout."""
+"""What pyproject.toml cannot say: a wheel and an archive of sources carry data/, so that records are there without a checkout."""
 
 import shutil
 from pathlib import Path
@@ -6,10 +6,8 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-
-def without_own(folder, names):
-    """Of data/ what git ignores: checkpoints, and published files that somebody has put there."""
-    return {"checkpoints", "long_range"} & set(names) if Path(folder) == Path(__file__).parent / "data" else set()
+DATA = Path("data")  # setuptools runs where this file lies
+OWN = ("checkpoints", "long_range")  # what git ignores there: checkpoints, and published files that somebody has put there
 
 
 class WithData(build_py):
@@ -18,8 +16,19 @@ class WithData(build_py):
     def run(self):
         super().run()
         if not self.editable_mode:
-            inside = Path(self.build_lib) / "lrnnlab" / "data"
-            shutil.copytree(Path(__file__).parent / "data", inside, dirs_exist_ok=True, ignore=without_own)
+            for file in kept():
+                inside = Path(self.build_lib) / "lrnnlab" / file
+                inside.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, inside)
+
+    def get_source_files(self):
+        """What an archive of sources takes along."""
+        return [*super().get_source_files(), *map(str, kept())]
+
+
+def kept():
+    """The files of data/ that are the project's."""
+    return sorted(file for file in DATA.rglob("*") if file.is_file() and file.parts[1] not in OWN)
 
 
 setup(cmdclass={"build_py": WithData})

@@ -21,7 +21,13 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, for this parser and each of its verbs; ends with status 2 where a number is none."""
-        options, rest = super().parse_known_args(args, namespace)
+        return self._refuse(*super().parse_known_args(args, namespace))
+
+    def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The same with names after options; since Python 3.12.8 it does not come by :meth:`parse_known_args`."""
+        return self._refuse(*super().parse_known_intermixed_args(args, namespace))
+
+    def _refuse(self, options: argparse.Namespace, rest: list[str]) -> tuple[argparse.Namespace, list[str]]:
         for action in self._actions:
             value = getattr(options, action.dest, None)
             if action.type in (int, float) and value not in (None, action.const) and not 0 < value <= MOST:

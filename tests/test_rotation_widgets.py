@@ -147,8 +147,9 @@ def test_all_norms_of_the_controls_fit_the_picture():
     for gamma in GAMMAS:
         for rho in RHOS:
             for theta in ANGLES:
-                assert norm_curve(gamma, rho, theta, "unit").max() < SPAN[1]
-                assert norm_curve(gamma, rho, theta, "zero")[1] > SPAN[0]
+                for start in STARTS:
+                    norms = norm_curve(gamma, rho, theta, start)[1:]
+                    assert SPAN[0] < norms.min() and norms.max() < SPAN[1]
 
 
 # --- the rotation to turn --------------------------------------------------------------------------------------------

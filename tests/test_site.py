@@ -573,6 +573,8 @@ def test_nothing_to_choose_is_an_error():
         (["a = 1", "def f(a): return a", "f"], [1, 2]),  # the argument a is another a
         (["a = 1", "def f(): return [a for b in range(3)]", "f"], [0, 1, 2]),
         (["for i in range(3): pass", "i"], [0, 1]),
+        (["net = 1", "print([0 for net in range(3)])", "net"], [0, 2]),  # a loop of its own, also where Python inlines it
+        (["net = 1", "[net for net in range(3)]", "{net: 1 for net in range(3)}\n{net for net in range(3)}"], [2]),
     ],
 )
 def test_needed_cells(codes, kept):

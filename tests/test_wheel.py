@@ -24,7 +24,7 @@ assert records.data_folder() == pathlib.Path.cwd() / "data"  # what is recorded 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """The folder into which the wheel of this checkout was unpacked by pip."""
+    """The folder into which pip unpacked a wheel, made of an archive of sources, made of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     for name in ("lrnnlab", "data"):
@@ -35,7 +35,11 @@ def installed(tmp_path_factory):
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
-    for command in (["wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)],
+    sdist = [sys.executable, "-c", "from setuptools import build_meta; print(build_meta.build_sdist('made'))"]
+    done = subprocess.run(sdist, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    archive = source / "made" / done.stdout.split()[-1]
+    for command in (["wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(archive)],
                     ["install", "--no-deps", "--no-index", "--target", str(folder / "site"), "--find-links", str(folder), "lrnnlab"]):
         done = subprocess.run([*pip, *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -42,16 +42,29 @@ def names(code: str) -> Names:
     >>> sorted(found.binds), sorted(found.reads), sorted(found.changes)
     (['area', 'math'], ['area', 'math', 'rows', 'scale'], ['rows'])
     """
-    table = symtable.symtable(code, "cell", "exec")
+    tree = ast.parse(code)
+    table = symtable.symtable(ast.unparse(_Generators().visit(ast.parse(code))), "cell", "exec")
     top = {symbol.get_name(): symbol for symbol in table.get_symbols()}
     binds = {name for name, symbol in top.items() if symbol.is_assigned() or symbol.is_imported()}
     reads = {name for name, symbol in top.items() if symbol.is_referenced()}
     reads |= {symbol.get_name() for inner in _inside(table) for symbol in inner.get_symbols() if symbol.is_global()}
     imported = {name for name, symbol in top.items() if symbol.is_imported()}
-    nodes = list(ast.walk(ast.parse(code)))
+    nodes = list(ast.walk(tree))
     reads |= {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
     changes = {name for node in nodes for name in _changed_by(node)} - imported
     return Names(frozenset(binds), frozenset(reads), frozenset(changes), frozenset(imported))
+
+
+class _Generators(ast.NodeTransformer):
+    """Comprehensions as generators: Python 3.12 and later count the names of a comprehension's loop with those around it."""
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators))
 
 
 def _inside(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -296,7 +296,7 @@ RHOS = (-0.9, 0.0, 0.5, 0.9, 0.99)
 ANGLES = (0, 15, 45, 90, 180)
 STARTS = ("zero", "unit", "scaled first step")
 LAST, RUNS = 2000, 100  # steps and runs of the simulation
-SPAN = (1e-3, 400)  # of E||x||^2 in the picture: all that the controls can give
+SPAN = (3e-5, 400)  # of E||x||^2 in the picture: all that the controls can give
 DRIVE = np.array([[0.8, 0.2], [-0.4, 0.4]])  # B of the pair; Tr(B^T B) = 1
 TURNS = (0, 5, 20, 45, 120, 180)
 DECAYS = (0.8, 0.95, 0.98, 0.999)
@@ -386,7 +386,7 @@ def norm_climb(gamma: float, rho: float, theta: float, x_0: str) -> Figure:
     axes.set(xscale="log", yscale="log", xlim=(1, LAST), ylim=SPAN, xlabel="step t", ylabel="E‖xₜ‖²",
              title=f"γ = {gamma:g}, ρ = {rho:g}, θ = {theta}°, x₀: {x_0}")  # fmt: skip
     axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
-    axes.set_yticks([0.001, 0.01, 0.1, 1, 10, 100], ["0.001", "0.01", "0.1", "1", "10", "100"])
+    axes.set_yticks([0.0001, 0.001, 0.01, 0.1, 1, 10, 100], ["0.0001", "0.001", "0.01", "0.1", "1", "10", "100"])
     axes.minorticks_off()
     ends = np.clip([1, formula[-1], mean[-1]], *SPAN)
     label_ends(axes, list(zip(ends, ("paper: 1, always", "formula", f"{RUNS} runs"), (paper.colour, INK, LIVE))))
