@@ -397,12 +397,14 @@ def play(found: Construction, word: str) -> list[dict]:
 def played(task: str, typed: str = "") -> tuple[str, str]:
     """(word, note): the word typed if the task can read it, else its sample word and a note that says so.
 
-    ``*`` stands for ×.  Words are cut after 16 tokens.
+    ``*`` stands for ×, a text's minus sign for -.  Words are cut after 16 tokens.
 
     >>> played("S_3", "0101")
     ('ststtsstt', 'S_3 reads s t, so this is its sample word. ')
+    >>> played("ModArith(5)", "1−2*3")
+    ('1-2×3', '')
     """
-    machine, word = language(task).machine, typed.replace("*", "×").strip()
+    machine, word = language(task).machine, typed.translate(str.maketrans("*−–", "×--")).strip()
     if word and set(word) <= set(machine.symbols):
         return word[:LONGEST], ""
     note = f"{task} reads {' '.join(map(typeset, machine.symbols))}, so this is its sample word. " if word else ""

@@ -173,7 +173,7 @@ def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
     >>> asked("Parity", "101"), asked("S_3", "101")[1]
     (((1, 0, 1), ''), 'S_3 reads s t, so this is a word of its own. ')
     """
-    machine, word = machine_of(task), "".join(string.split()).translate({0x2212: "-", 0x2013: "-"})
+    machine, word = machine_of(task), "".join(string.split()).translate(str.maketrans("−–", "--"))
     if not word:
         return read(machine, WORDS[task])[:LONGEST], ""
     if not set(word) <= set(machine.symbols):

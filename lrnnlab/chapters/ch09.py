@@ -179,7 +179,7 @@ def _spelled(figure: Figure, text: str, t: int) -> None:
     parts = ((0, text[: t - 1], INK, None), (t - 1, text[t - 1], INK, boxed), (t, text[t:], FAINT, None))
     for start, part, ink, box in parts:
         figure.text((0.6 + start * step) / width, 1 - 0.25 / height, " ".join(part), va="center", family="monospace",
-                    fontsize=11, color=ink, bbox=box)  # fmt: skip
+                    fontsize=11, color=ink, bbox=box, parse_math=False)  # fmt: skip
 
 
 def memory_sentence(text: str, rule: str, beta: float, position: int) -> str:

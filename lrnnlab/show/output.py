@@ -182,7 +182,7 @@ def _records(rows) -> list[dict]:
 
 
 def _is_number(value) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, (str, bool))
+    return hasattr(value, "__float__") and not isinstance(value, (str, bool, np.bool_))
 
 
 def _side(right: bool) -> str:
@@ -190,13 +190,13 @@ def _side(right: bool) -> str:
 
 
 def _text(value, spec: str | None) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
         return "–"
     if spec is not None and _is_number(value):
         return format(value, spec)
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else renamed(str(value))
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else renamed(str(value))
 
 
 def _prose(text: str) -> str:

@@ -115,7 +115,15 @@ class StateTracking(MachineTask):
         self._arrows, self._edges, self._dies = arrows, (free / free[:, -1:])[:, :-1], bool(sinks.any())
 
     def token_distribution(self, position: int) -> np.ndarray:
+        """(V,) as the weights say; the half of the strings that keeps out of the sinks departs from it."""
         return self.weights / self.weights.sum()
+
+    def label_distribution(self, position: int) -> np.ndarray:
+        """As of every task; ValueError where some strings keep out of sinks, as it then depends on the length too."""
+        if self._dies:
+            raise ValueError(f"{self}: how often a state comes at position {position} depends on the length of the strings, "
+                             "of which half keep out of the sinks; see majority")  # fmt: skip
+        return super().label_distribution(position)
 
     def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         tokens = super().draw(batch, length, generator)
