@@ -239,21 +239,22 @@ def test_a_layer_that_fades_knows_the_last_two_tokens():
     assert right
 
 
+def apart(clash, matrices, drives, repeats=300):
+    """How far apart a linear layer ends on the two words of a clash, from x_0 = (1, ..., 1)."""
+    ends = []
+    for word in clash.words(repeats):
+        x = np.ones(len(drives[0]))
+        for token in word:
+            x = matrices[token] @ x + drives[token]
+        ends.append(x)
+    return np.abs(ends[0] - ends[1]).max()
+
+
 @pytest.mark.parametrize("name", ["Parity", "S_3", "EvenPair(2)", "D_2", "Tomita 3"])
 def test_random_layers_come_together_on_the_clash(name):
     """What the proofs say, in floats: the two runs end nearer and nearer."""
     machine, draw = language(name).machine, np.random.default_rng(0)
     V, n = machine.num_symbols, 3
-
-    def apart(clash, matrices, drives, repeats):
-        ends = []
-        for word in clash.words(repeats):
-            x = np.zeros(n)
-            for token in word:
-                x = matrices[token] @ x + drives[token]
-            ends.append(x)
-        return np.abs(ends[0] - ends[1]).max()
-
     key = [k / np.linalg.norm(k) for k in draw.normal(size=(V, n))]
     layers = {
         diagonal_clash(machine, 1): [np.diag(a) for a in draw.uniform(0, 0.9, (V, n))],
@@ -261,8 +262,16 @@ def test_random_layers_come_together_on_the_clash(name):
         constant_clash(machine): [np.diag(draw.uniform(-0.9, 0.9, n))] * V,
     }
     for clash, matrices in layers.items():
-        drives = [A @ draw.normal(size=n) * 0 + (np.eye(n) - A) @ draw.normal(size=n) for A in matrices]
-        assert apart(clash, matrices, drives, 300) < 1e-6
+        drives = [(np.eye(n) - A) @ draw.normal(size=n) for A in matrices]
+        assert apart(clash, matrices, drives) < 1e-6
+
+
+def test_a_layer_outside_the_theorems_stays_apart_on_their_clashes():
+    """Planted: a sign that the token chooses tells the two words of each clash apart, however long they are."""
+    machine = language("Parity").machine
+    sign, still = [np.eye(1), -np.eye(1)], [np.zeros(1)] * 2
+    for clash in (diagonal_clash(machine, 1), one_key_clash(machine), constant_clash(machine)):
+        assert apart(clash, sign, still) == 2
 
 
 # --- quotients ---------------------------------------------------------------------------------------------------------

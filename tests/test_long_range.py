@@ -245,6 +245,8 @@ def test_a_missing_picture_does_not_stop_the_others(broken):
     (lambda: load("text", ".", "val"), "train, test, got 'val'"), (lambda: stand_in("text", "dev"), "got 'dev'"),
     (lambda: stand_in("imdb", "train"), "no stand-in is called 'imdb'"), (lambda: stand_in("text", "val", 0), "got 0"),
     (lambda: stand_in("listops", "val", 3).batch([0], length=4), "does not fit into 4"),
+    (lambda: stand_in("listops", "val", 3).batch([]), "at least one item"),
+    (lambda: stand_in("listops", "val", 3, seed=-1), "a seed must be a whole number, at least 0, got -1"),
     (lambda: read_sound("nowhere.wav"), "nowhere.wav is missing"),
 ])
 def test_bad_requests_are_shown(call, shown):

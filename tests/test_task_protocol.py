@@ -170,7 +170,7 @@ def test_an_expression_is_a_task_with_strings_of_both_kinds():
     (lambda: task("sum", 5, p=3), "task 'sum': .*'p'"),
     (lambda: task("shift", length=13), "multiple of 8, got 13"),
     (lambda: task("dyck_1", length=40), "bins of 50 sizes.*length=40"),
-    (lambda: task("z_1"), "no group is called 'z_1'"),
+    (lambda: task("z_1"), "no group is called 'z_1'"), (lambda: task("z_10000"), "M from 2 to 9999"),
     (lambda: task("regex", "(ab"), r"'\(ab' is no regular expression"),
     (lambda: task("regex", "a*"), "accepts every string"),
     (lambda: task("regex", "a{2}"), "'{' in"),

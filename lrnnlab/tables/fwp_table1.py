@@ -87,7 +87,8 @@ NOT_EXPRESSIBLE = {  # with one layer: where the proof stands
     **{(row, task): "chapter 09, section 4" for row in ("deltanet", "deltanet_additive") for task in TASKS[:3]},
 }  # fmt: skip
 STEPS: dict[str, Any] = {"live": (20, 80), "desk": 1500}  # live: on short strings, then on all
-LOOKS = {"live": (50, 3), "desk": (250, 1)}  # a look every so many steps, and so many in a row that end a live run
+LOOKS = {"live": 50, "desk": 250}  # a look every so many steps
+PATIENCE = 3  # so many perfect looks in a row end a live run
 SHORT = 10  # the largest size of those
 _TRANSLATION = {"layers": 1, "width": 16, "ff": 2, "heads": 8, "feature_map": "unit", "allow_negative_eigenvalues": True,
                 "householders": 2, "write_start": 12.0}  # fmt: skip
@@ -155,13 +156,12 @@ def cell(row: str, task: str, budget: str, found: Mapping) -> dict:
         steps = 300 * -(-10_000 // found["batch"])
         return {**shared, "stages": [(steps, most)], "pool": 10_000, "tests": 500, "watch_every": 50, "stop": "test",
                 "patience": 1, "schedule": "constant"}  # fmt: skip
-    every, patience = LOOKS[budget]
     if budget == "desk":
-        return {**shared, "stages": [(STEPS["desk"], most)], "pool": 10_000, "tests": 500, "watch_every": every,
+        return {**shared, "stages": [(STEPS["desk"], most)], "pool": 10_000, "tests": 500, "watch_every": LOOKS[budget],
                 "stop": "steps", "schedule": "cosine"}  # fmt: skip
     first, then = STEPS["live"]
-    return {**shared, "stages": [(first, SHORT), (then, most)], "pool": 2000, "tests": 200, "watch_every": every,
-            "stop": "held_out", "patience": patience, "schedule": "cosine"}  # fmt: skip
+    return {**shared, "stages": [(first, SHORT), (then, most)], "pool": 2000, "tests": 200, "watch_every": LOOKS[budget],
+            "stop": "held_out", "patience": PATIENCE, "schedule": "cosine"}  # fmt: skip
 
 
 def setting(row: str, task: str, budget: str) -> dict:

@@ -39,7 +39,7 @@ def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     if result.best is not None:
         metrics |= {f"best_{k}": v for k, v in evaluate(result.best, task, seed=run.seed).metrics().items()}
         metrics["best_of_checks"] = max(found["score"] for found in result.checks)
-    if setting.stop in ("snapped", "proved"):
+    if setting.stop == "proved":
         metrics |= _snapped(run, task, result)
     return {
         "wall_seconds": round(result.seconds, 3), "cpu_seconds": round(result.cpu_seconds, 3),
@@ -103,8 +103,6 @@ def _accept(run: Run, task: tasks.Task) -> Callable | None:
     def exact_when_snapped(model):
         hard = snap(model)
         found = evaluate(hard, task, seed=run.seed, length=task.train_length, strings=1000, purpose="accept")
-        if setting.stop == "snapped":
-            return found.accuracy_seen == 1.0
         if found.accuracy_seen < (1.0 if setting.recipe.mend is None else MENDABLE):
             return False
         verdict = verify(hard, task.specification, wanted=300, depth=task.train_length)

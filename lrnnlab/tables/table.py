@@ -40,10 +40,10 @@ class Setting:
     stop : str
         ``"recipe"``: the recipe's own phases and nothing else; ``"watched"``: likewise, with a look at strings of the
         *test* length every ``check_every`` steps, which changes nothing but is how the best checkpoint is known;
-        ``"snapped"``: as ``"recipe"``, then the snapped model must be perfect on fresh strings of the *training*
-        length, else training starts again; ``"proved"`` (tables say "searched"): likewise, and a search over its states
-        must find it right on *every* string of up to the training length (what it gets wrong is learned, if the recipe
-        can mend; longer strings play no part; whether the run is proved is its record's ``snapped_proved``);
+        ``"proved"`` (tables say "searched"): as ``"recipe"``, then the snapped model must be perfect on fresh strings of
+        the *training* length, and a search over its states must find it right on *every* string of up to that length,
+        else training starts again (what it gets wrong is learned, if the recipe can mend; longer strings play no part;
+        whether the run is proved is its record's ``snapped_proved``);
         ``"long"``: training ends once two checks in a row, on strings of the *test* length from a stream of their own,
         are perfect, and starts again if the last weights do not pass one.  A row that stops on long strings has seen
         their length; tables say so.

@@ -170,7 +170,7 @@ class WordProblem(MachineTask):
 
 
 def group(name: str) -> WordProblem:
-    """The word problem of a group of the book, ``s_3``, ``a_4``, ``s_4``, ``q_8``, ``a_5``, or ``z_M`` for any M.
+    """The word problem of a group of the book, ``s_3``, ``a_4``, ``s_4``, ``q_8``, ``a_5``, or ``z_M``, M from 2 to 9,999.
 
     >>> group("z_7").classes, group("a_5").classes
     (7, 60)
@@ -182,4 +182,4 @@ def group(name: str) -> WordProblem:
     if found and int(found[1]) >= 2:
         order = int(found[1])
         return WordProblem({"0": tuple(range(order)), "1": (*range(1, order), 0)}, proper)
-    raise ValueError(f"no group is called {name!r}; there are {', '.join(g.lower() for g in GROUPS)}, and z_M, M >= 2")
+    raise ValueError(f"no group is called {name!r}; there are {', '.join(g.lower() for g in GROUPS)}, and z_M, M from 2 to 9999")

@@ -75,9 +75,12 @@ class SequenceData:
         """Items as inputs (B, T) or (B, T, d), lengths (B,) and targets (B,), padded on the right to T.
 
         T is ``length``, or else the longest of these items.  Pairs give inputs (B, 2, T) and lengths (B, 2).
-        ValueError if an item is longer than ``length``.
+        ValueError if an item is longer than ``length``, or there is none.
         """
-        sequences, targets = zip(*(self[int(index)] for index in indices))
+        items = [self[int(index)] for index in indices]
+        if not items:
+            raise ValueError(f"{self.name}: a batch needs at least one item")
+        sequences, targets = zip(*items)
         pairs = isinstance(sequences[0], tuple)
         parts = [part for sequence in sequences for part in sequence] if pairs else list(sequences)
         lengths = torch.tensor([len(part) for part in parts])

@@ -147,7 +147,7 @@ def stand_in(name: str, split: str, count: int | None = None, seed: int = 0) -> 
     """``count`` items (default 2,000 for training, 500 for each test) of the stand-in for ``name``: a ``SequenceData``.
 
     Splits have chance of their own; items depend on (seed, split, number) only, so a larger count begins with the same
-    items.  ValueError for an unknown name or split, or a count below 1.
+    items.  ValueError for an unknown name or split, a count below 1 or a seed below 0.
 
     >>> data = stand_in("text", "train", count=4)
     >>> data.name, len(data), data.chance
@@ -156,5 +156,6 @@ def stand_in(name: str, split: str, count: int | None = None, seed: int = 0) -> 
     if name not in STAND_INS:
         raise ValueError(f"no stand-in is called {name!r}; they are {', '.join(STAND_INS)}")
     choose_split(split, tuple(SPLITS))
+    seed = whole_number(seed, 0, "a seed")
     count = SPLITS[split] if count is None else whole_number(count, 1, "the number of items")
     return STAND_INS[name](count, list(SPLITS).index(split), seed)
