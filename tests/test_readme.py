@@ -1,11 +1,14 @@
-"""The README's code runs as it stands there, and its commands are the ones that exist."""
+"""The README's code runs as it stands there, and the commands that it and other pages show are ones that exist."""
 
+import argparse
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import torch
 
+from lrnnlab import cli, tables
 from lrnnlab.course.exercises import Exercise
 from lrnnlab.course.judging import RIGHT, expect, judge
 from lrnnlab.models import MODELS, build
@@ -59,6 +62,45 @@ def test_the_model_trains_and_steps(registries):
 def test_ci_runs_the_readmes_test_command():
     assert "python bootstrap.py test" in README
     assert "python3 bootstrap.py test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def commands():
+    """(file, arguments) of every ``lrnnlab ...`` that a page, a chapter or an exercise shows: in backticks, or a line's own."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "notebooks").glob("*.md"),
+             *(ROOT / "notebooks" / "py").glob("*.py"), *(ROOT / "lrnnlab" / "chapters").glob("*.md")]  # fmt: skip
+    for page in sorted(pages):
+        text = page.read_text(encoding="utf-8")
+        found = re.findall(r"`(?:python -m )?lrnnlab ([a-z][^`\n]*)`", text)
+        found += re.findall(r"^(?:# )?(?:python -m )?lrnnlab ([a-z].*)$", text, re.MULTILINE)
+        for line in dict.fromkeys(found):
+            words = tuple(shlex.split(line, comments=True))
+            if words not in (("reproduce",), ("bench",), ("course",)):  # a verb alone is named, not called
+                yield pytest.param(words, id=f"{page.name}: {' '.join(words)}")
+
+
+class Parsed(Exception):
+    """The call was understood; nothing has run."""
+
+
+@pytest.mark.parametrize("words", list(commands()))
+def test_a_command_that_a_page_shows_is_understood(words, monkeypatch):
+    def only(parse):
+        def parsed(parser, argv):
+            raise Parsed(parse(parser, argv))
+
+        return parsed
+
+    for way in ("parse_args", "parse_intermixed_args"):
+        monkeypatch.setattr(argparse.ArgumentParser, way, only(getattr(argparse.ArgumentParser, way)))
+    with pytest.raises(Parsed) as found:
+        cli.main(words)
+    options = found.value.args[0]
+    if words[0] == "reproduce":  # and every name in it is one
+        names = {name: getattr(options, name) for name in ("budget", "protocol", "tasks", "rows", "seeds")}
+        assert tables.plan(options.experiment, **names)
+    if words[0] == "book":
+        shown = [name for name in options.names if name not in ("NAME", "NN")]
+        assert all(list((ROOT / "notebooks").glob(f"{name}*.ipynb")) for name in shown)
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "notebooks/TEACHING.md"])
