@@ -1,6 +1,7 @@
 """The pictures in figures/ come from one command, and what they claim is checked before they are drawn."""
 
 import pytest
+from PIL import Image
 
 from lrnnlab import cli, records
 from lrnnlab.show import pictures
@@ -29,3 +30,11 @@ def test_without_records_the_table_says_how_to_make_them(tmp_path, monkeypatch, 
 def test_every_committed_picture_has_its_function():
     folder = records.data_folder().parent / "figures"
     assert {path.stem for path in folder.glob("*.png")} == set(pictures.PICTURES)
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_a_committed_picture_is_of_the_records_that_are_there(name):
+    """Drawn again on another machine a pixel may differ, so what is compared is the digest that travels in the file."""
+    with Image.open(records.data_folder().parent / "figures" / f"{name}.png") as picture:
+        assert picture.text["Records"] == pictures.PICTURES[name].source(), f"run lrnnlab figures {name}"
+        assert picture.text["Description"] == pictures.PICTURES[name].alt

@@ -144,8 +144,10 @@ def table(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> 
     _display(table_html(rows, caption, formats))
 
 
-def save(figure: Figure, path: str | Path, alt: str) -> Path:
+def save(figure: Figure, path: str | Path, alt: str, **metadata: str) -> Path:
     """Write a figure as ``path`` (.png) and return the path; the alternative text travels in the file as Description.
+
+    ``metadata`` travels with it, as other texts.
 
     ValueError for an empty ``alt``, another suffix, or a file above 150 kB, which is what the repository takes; then
     nothing is written.
@@ -154,7 +156,7 @@ def save(figure: Figure, path: str | Path, alt: str) -> Path:
     _said(alt, "alternative text")
     if path.suffix != ".png":
         raise ValueError(f"a picture is saved as .png, got {path.name}")
-    content = png(figure, Description=alt)
+    content = png(figure, Description=alt, **metadata)
     if len(content) > LARGEST:
         raise ValueError(f"{path.name} would have {len(content)} bytes, more than {LARGEST}: draw less, or smaller")
     put(path, content)

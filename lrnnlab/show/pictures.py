@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -38,7 +40,15 @@ class Picture(NamedTuple):
 
     def figure(self) -> Figure:
         """The picture; ``ValueError``, with the command that makes them, where a table has no records."""
-        return self.draw([record for name in self.tables for record in _desk(name)]) if self.tables else self.draw()
+        return self.draw(self._records()) if self.tables else self.draw()
+
+    def source(self) -> str:
+        """A digest of the records that the picture is drawn from, which travels in its file; "" where it takes none."""
+        text = json.dumps(self._records(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16] if self.tables else ""
+
+    def _records(self) -> list[dict]:
+        return [record for name in self.tables for record in _desk(name)]
 
 
 def found_automaton() -> Figure:
@@ -185,4 +195,5 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
         raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
     paths = {name: folder / f"{name}.png" for name in names or PICTURES}
     records.check_writable(paths.values())
-    return [save(PICTURES[name].figure(), path, PICTURES[name].alt) for name, path in paths.items()]
+    asked = {path: PICTURES[name] for name, path in paths.items()}
+    return [save(picture.figure(), path, picture.alt, Records=picture.source()) for path, picture in asked.items()]
