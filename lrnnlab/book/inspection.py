@@ -15,6 +15,7 @@ from lrnnlab.book.running import KERNEL, Run, is_code, where
 IGNORE, RAISES = "nbval-ignore-output", "raises-exception"
 TOLERANCE = re.compile(r"(rtol|atol)-(\d+(?:\.\d+)?(?:e-?\d+)?)")
 KNOWN_TAGS = {IGNORE, RAISES}
+NO_DESCRIPTION = "No description has been provided for this image"  # what nbconvert says of a picture that has none
 WIDGET_TEXT = re.compile(r"\w+\(children=\(|Moving\(")  # Explorer(children=(Box(...: a widget in a kernel's words
 DATA_URI = re.compile(r"data:image/([\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 MACHINE_PATHS = re.compile(
@@ -153,6 +154,18 @@ def _html_faults(html: str) -> list[tuple[str, str]]:
     return [("alt", f"{tag} without alternative text") for tag in reader.mute]
 
 
+def is_mute(tag: str, attrs: list[tuple[str, str | None]]) -> bool:
+    """Whether a tag is a picture without words for a reader who cannot see it.
+
+    >>> is_mute("img", [("alt", " ")]), is_mute("svg", [("aria-hidden", "true")]), is_mute("p", [])
+    (True, False, False)
+    """
+    said = {name: (value or "").strip() for name, value in attrs}
+    if tag == "img":
+        return said.get("alt", "") in {"", NO_DESCRIPTION}
+    return tag == "svg" and not said.get("aria-label") and said.get("aria-hidden") != "true"
+
+
 class _Pictures(HTMLParser):
     """Collects the pictures in a piece of HTML that say nothing to a reader who cannot see them."""
 
@@ -161,8 +174,5 @@ class _Pictures(HTMLParser):
         self.mute: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        if tag == "img" and not (said.get("alt") or "").strip():
-            self.mute.append("<img>")
-        if tag == "svg" and not (said.get("aria-label") or "").strip() and said.get("aria-hidden") != "true":
-            self.mute.append("<svg> (give it role='img' and an aria-label)")
+        if is_mute(tag, attrs):
+            self.mute.append(f"<{tag}>" + " (give it role='img' and an aria-label)" * (tag == "svg"))

@@ -32,7 +32,7 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
-from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, styled, typeset, value_colour
+from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, printed, styled, value_colour
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
     from lrnnlab.show.moving import Moving
@@ -132,7 +132,7 @@ def cells(layer: str, n: int, bits: int) -> Cells:
 
 
 def _spelled(numbers):
-    return typeset("-".join(map(str, numbers)))
+    return printed("-".join(map(str, numbers)))
 
 
 @styled
@@ -273,7 +273,7 @@ def killer_walk(zero: str, one: str, minus: str, blocks: str = "b = 1") -> Figur
         axes.text(0.05, y, f"{'channel,' if row < 2 else 'b = 2,'}\nvalue {KILLERS[word]}", va="center", fontsize=SMALL)
         for t, state in enumerate(channel_path(word, gates) if row < 2 else block_path(word)):
             x = 0.98 + STEP * t
-            axes.text(x, y + DIAL + 0.11, typeset(word[t - 1]) if t else "start", ha="center", va="center",
+            axes.text(x, y + DIAL + 0.11, printed(word[t - 1]) if t else "start", ha="center", va="center",
                       fontsize=11 if t else SMALL)  # fmt: skip
             last = t == len(word)
             _dial(axes, x, y, state, ring=2.4 if last else 0.9) if row < 2 else _square(axes, x, y, state, last)
@@ -407,7 +407,7 @@ def played(task: str, typed: str = "") -> tuple[str, str]:
     machine, word = language(task).machine, typed.translate(str.maketrans("*−–", "×--")).strip()
     if word and set(word) <= set(machine.symbols):
         return word[:LONGEST], ""
-    note = f"{task} reads {' '.join(map(typeset, machine.symbols))}, so this is its sample word. " if word else ""
+    note = f"{task} reads {' '.join(map(printed, machine.symbols))}, so this is its sample word. " if word else ""
     return SAMPLES[task], note
 
 
@@ -449,7 +449,7 @@ def _lights(axes: Axes, task: str, b: int, layers: int):
             axes.scatter(*zip(*at), s=60, marker=f"${sign}$", color=INK, linewidths=0)
     axes.scatter(SIZES.index(b), DEPTHS.index(layers), s=330, facecolors="none", edgecolors=INK, linewidths=3.0)
     axes.set(xlim=(-0.6, len(SIZES) - 0.4), ylim=(len(DEPTHS) - 0.45, -0.55), aspect="equal",
-             title=f"{typeset(task)}: is there an exact model?")  # fmt: skip
+             title=f"{printed(task)}: is there an exact model?")  # fmt: skip
     axes.set_xticks(range(len(SIZES)), [f"b ≤ {size}" if size == 1 else str(size) for size in SIZES])
     axes.set_yticks(range(len(DEPTHS)), ["1 layer", "2 layers", "3 layers"])
     axes.tick_params(length=0)
@@ -466,7 +466,7 @@ def _state(axes: Axes, below: Axes, rows: list[dict], classes: int):
                                               else (entry.real,))]  # fmt: skip
     reach = max(1.0, float(np.abs(parts).max()))
     drawn = axes.imshow(parts, cmap=DIVERGING, vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
-    axes.set_xticks(range(len(rows)), ["start", *(typeset(row["token"]) for row in rows[1:])], fontsize=10)
+    axes.set_xticks(range(len(rows)), ["start", *(printed(row["token"]) for row in rows[1:])], fontsize=10)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.set_yticks([])
@@ -496,7 +496,7 @@ def fit_sentence(task: str, b: int, layers: int, word: str = "") -> str:
     text, note = played(task, word)
     within = found.construction.model.column_norm(1.2) < 1 + 1e-9
     return (f"{start}<b>an exact model fits</b>, {found.why}; its columns {'obey' if within else 'break'} Eq. 6 with "
-            f"p = 1.2. {note}Played: {typeset(text)}.")  # fmt: skip
+            f"p = 1.2. {note}Played: {printed(text)}.")  # fmt: skip
 
 
 def brackets() -> MooreMachine:

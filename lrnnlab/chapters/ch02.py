@@ -44,9 +44,9 @@ from lrnnlab.show.style import (
     ink_on,
     label_ends,
     new_figure,
+    printed,
     styled,
     symbol_looks,
-    typeset,
     value_colour,
 )  # fmt: skip
 from lrnnlab.tasks import MachineTask, Sum
@@ -77,7 +77,7 @@ def transition_grid(A: np.ndarray, symbols: Sequence[str], title: str = "", *, l
     'a'
     """
     figure, axes, x, y = _mosaic(_blocks(A, symbols), limit, largest=0.14, left=0.75, top=0.65)
-    axes.set_yticks(y, map(typeset, symbols))
+    axes.set_yticks(y, map(printed, symbols))
     axes.set_xticks(x, range(len(x)))
     axes.set(xlabel="head", ylabel="token")
     axes.set_title(title, pad=PAST_LABELS)
@@ -101,7 +101,7 @@ def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: i
     pair = np.stack([A0[:, head], A1[:, head]])  # (2, V, b, b)
     figure, axes, x, y = _mosaic(pair, None, largest=0.3, left=0.9, top=0.7)
     axes.set_yticks(y, names, fontsize=10)
-    axes.set_xticks(x, map(typeset, symbols))
+    axes.set_xticks(x, map(printed, symbols))
     axes.set_xlabel("token")
     axes.set_title(title or f"head {head}", pad=PAST_LABELS)
     return figure
@@ -134,7 +134,7 @@ def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray
         sizes = np.linspace(9, 4, len(symbols))  # where tokens share an eigenvalue, the later ones lie on the earlier
         for symbol, look, size, points in zip(symbols, symbol_looks(symbols), sizes, values.reshape(len(symbols), -1)):
             axes.plot(points.real, points.imag, look.marker, color=look.colour, mec=INK, mew=0.4, ms=size,
-                      alpha=0.85, label=typeset(symbol), ls="none")
+                      alpha=0.85, label=printed(symbol), ls="none")
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel="real part", aspect="equal",
                  title=f"{title}{', ' if title else ''}{name}" if len(eigs) == 2 else title)
     panels[0, 0].set_ylabel("imaginary part")

@@ -55,8 +55,8 @@ from lrnnlab.show.style import (
     ink_on,
     label_ends,
     new_figure,
+    printed,
     styled,
-    typeset,
 )
 from lrnnlab.tables import ladder
 from lrnnlab.tables import regulargpt_fig3 as fig3
@@ -177,7 +177,7 @@ def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
     if not word:
         return read(machine, WORDS[task])[:LONGEST], ""
     if not set(word) <= set(machine.symbols):
-        letters = " ".join(map(typeset, machine.symbols))
+        letters = " ".join(map(printed, machine.symbols))
         return read(machine, WORDS[task])[:LONGEST], f"{task} reads {letters}, so this is a word of its own. "
     note = f"Only the first {LONGEST} letters are drawn. " if len(word) > LONGEST else ""
     return read(machine, word)[:LONGEST], note
@@ -255,7 +255,7 @@ def _nodes(axes: Axes, tree: Tree, heights):
                      edgecolors=FAINT, linewidths=edge, zorder=3)  # fmt: skip
     for position, row in nodes:
         element = int(tree.elements[row, position])
-        name = typeset(tree.machine.symbols[tree.tokens[position]]) if row == 0 else tree.names[element]
+        name = printed(tree.machine.symbols[tree.tokens[position]]) if row == 0 else tree.names[element]
         fits = len(name) <= 2  # a longer name stands beside its circle
         axes.text(_across(tree, position) + (0 if fits else -0.15), heights[row] + (0 if fits else 0.16), name,
                   ha="center" if fits else "right", va="center", fontsize=SMALL, zorder=4,
@@ -282,7 +282,7 @@ def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str
     'The root does what <b>ts</b> does, answer 4; but letter after letter the answer is 3: <b>wrong</b>'
     """
     tree, note = _grown(task, string, C, order), asked(task, string)[1]
-    T, word = len(tree.tokens), typeset("".join(tree.machine.symbols[token] for token in tree.tokens))
+    T, word = len(tree.tokens), printed("".join(tree.machine.symbols[token] for token in tree.tokens))
     kept = sum(len(tree.kept(depth)) for depth in range(tree.depths))
     truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), tree.names[tree.root]
     did = f"The root does {'nothing' if name == pictures.NOTHING else f'what <b>{name}</b> does'}, answer {tree.answer}"

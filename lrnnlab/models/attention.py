@@ -38,7 +38,7 @@ def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
     return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 
-class FeedForward(Module):
+class PreNormFeedForward(Module):
     """x + Linear(GELU(Linear(LayerNorm(x)))) of x (..., D), through ``hidden`` channels."""
 
     def __init__(self, width: int, hidden: int):
@@ -92,7 +92,7 @@ class RotaryAttention(Recurrence):
         self.Q, self.K, self.V = (nn.Linear(width, heads * head_size) for _ in range(3))
         self.O = nn.Linear(heads * head_size, width)
         self.temperature = nn.Parameter(torch.tensor([head_size**-0.5]))
-        self.ff = nn.Sequential(*(FeedForward(width, ff) for _ in range(2 if ff else 0)))
+        self.ff = nn.Sequential(*(PreNormFeedForward(width, ff) for _ in range(2 if ff else 0)))
 
     def mix(self, z: Tensor) -> Tensor:
         if not z.numel():  # nothing to attend to

@@ -15,7 +15,7 @@ from matplotlib.patches import Circle, Polygon
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.show.graph_layout import Plan, plan
-from lrnnlab.show.style import FAINT, INK, PAGE, SMALL, canvas, ink_on, styled, typeset, value_colour
+from lrnnlab.show.style import FAINT, INK, PAGE, SMALL, canvas, ink_on, printed, styled, value_colour
 
 QUIET = "#c9c9c9"
 EDGE = 0.12  # inches of white around a diagram
@@ -106,7 +106,7 @@ def _draw(axes: Axes, machine: MooreMachine, laid: Plan, shift: np.ndarray):
     for edge, curve in laid.curves.items():
         _arrow(axes, curve + shift, INK, 1.1, 2)
         if laid.labels[edge]:
-            axes.text(*laid.at[edge] + shift, typeset(laid.labels[edge]), ha="center", va="center", fontsize=SMALL,
+            axes.text(*laid.at[edge] + shift, printed(laid.labels[edge]), ha="center", va="center", fontsize=SMALL,
                       color=INK, zorder=6, bbox={"fc": "white", "ec": "none", "pad": 0.8})
 
 

@@ -26,8 +26,8 @@ from lrnnlab.show.style import (
     check_one_budget,
     label_ends,
     new_figure,
+    printed,
     styled,
-    typeset,
     value_colour,
 )
 from lrnnlab.tables import regulargpt_table1 as table1
@@ -182,7 +182,7 @@ def element_names(machine: MooreMachine) -> list[str]:
     >>> element_names(build_task("cycle_navigation").machine), element_names(build_task("s_3").machine)
     (['e', '0', '2', '00', '22'], ['e', 's', 't', 'st', 'ts', 'tt'])
     """
-    return [typeset("".join(machine.symbols[token] for token in word)) or NOTHING
+    return [printed("".join(machine.symbols[token] for token in word)) or NOTHING
             for word in transition_monoid(machine).words]  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def ink_on(colour: str) -> str:
     return "#000000" if luminance > 0.179 else "#ffffff"  # where both contrasts are equal
 
 
-def typeset(text: str) -> str:
+def printed(text: str) -> str:
     """A token's text as it is printed: a hyphen becomes the minus sign that it stands for."""
     return text.replace("-", "\N{MINUS SIGN}")
 

@@ -7,10 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from lrnnlab.book.inspection import Problem
+from lrnnlab.book.inspection import Problem, is_mute
 
-# What nbconvert says of a picture that has none; to a reader it says nothing.
-NO_DESCRIPTION = "No description has been provided for this image"
 RAW = re.compile(r"\$\$|(?<!\\)\$[^$\n]*\\[A-Za-z]+[^$\n]*\$|\\(?:begin|frac|lambda|mathbf|sum)\b")
 FETCHES = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src"}
 VERBATIM = {"pre", "code", "script", "style"}  # text there is quoted, not typeset
@@ -43,10 +41,8 @@ class _Page(HTMLParser):
             self.fetched.append(said[FETCHES[tag]])
         if tag == "img":
             self.pictures.append(said.get("alt", "").strip())
-            if self.pictures[-1] in {"", NO_DESCRIPTION}:
-                self.mute.append(f"<img src={said.get('src', '')[:60]}>")
-        if tag == "svg" and not said.get("aria-label", "").strip() and said.get("aria-hidden") != "true":
-            self.mute.append("<svg>")
+        if is_mute(tag, attrs):
+            self.mute.append(f"<{tag}>" if tag == "svg" else f"<img src={said.get('src', '')[:60]}>")
         if re.fullmatch("h[1-6]", tag):
             self.headings.append(int(tag[1]))
         if tag in {"input", "select", "textarea"} and not said.get("aria-label"):
