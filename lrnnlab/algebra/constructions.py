@@ -346,8 +346,7 @@ def icosahedron() -> BlockModel:
 
 def _hot(name: str, sink: bool = False) -> BlockModel:
     machine = language(name).machine
-    found = [q for q in range(machine.num_states) if (machine.transitions[:, q] == q).all()]
-    return one_hot(machine, found[0], "one-hot, sink 0") if sink else one_hot(machine)
+    return one_hot(machine, machine.sinks[0], "one-hot, sink 0") if sink else one_hot(machine)
 
 
 _MAKERS: dict[str, tuple[Callable, ...]] = {

@@ -17,9 +17,9 @@ from lrnnlab.algebra.cascades import Channel, DiagonalCascade, pair_up, universa
 from lrnnlab.algebra.foretelling import (
     FAMILIES,
     MONOID,
+    ORDERS,
     known_quotients,
     separate,
-    sinks,
     writes_needed,
     writes_of_token,
 )
@@ -81,7 +81,7 @@ def _made(small, family):
         return Weights(family, BlockModel("one-hot", small.symbols, (blocks,)))
     if family in ("one-hot columns, phases", "dictionary"):
         return Weights(family, one_hot(small))
-    order = {"non-negative": 1, "reflection, beta <= 1": 1, "signed": 2, "reflection": 2, "complex": None}
+    order = {**ORDERS, "reflection, beta <= 1": 1, "reflection": 2}
     if family in ("reflection", "reflections"):
         cost = {found: needed for found in known_quotients(small) if (needed := writes_needed(found)) is not None}
         heads = next((_few(small, few) for k in sorted(set(cost.values()))
@@ -110,7 +110,8 @@ def _few(small, usable: Sequence[Quotient]):
 def _reflecting(found):
     """The writes of each token, and the block that they make: x is the unit vector of a state less that of the first."""
     machine, needed = found.machine, writes_needed(found)
-    sink = next(sink for sink in sinks(machine) if (rows := [writes_of_token(move, sink) for move in machine.transitions])
+    sink = next(sink for sink in (None, *machine.sinks)
+                if (rows := [writes_of_token(move, sink) for move in machine.transitions])
                 and None not in rows and max(map(len, rows)) == needed)  # fmt: skip
     kept = [q for q in range(machine.num_states) if q != sink]
     start = np.array([Fraction(int(q == machine.initial)) for q in kept])

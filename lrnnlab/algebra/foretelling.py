@@ -39,6 +39,7 @@ from lrnnlab.automata.monoids import short_words
 from lrnnlab.automata.quotients import Quotient, quotients
 from lrnnlab.errors import checked, shown, whole_number
 
+ORDERS = {"non-negative": 1, "signed": 2, "complex": None}  # of a diagonal's entries that keep: 1, a sign, any root of 1
 MONOID = 20_000  # elements; of a larger monoid only some groups are looked at
 SHORT = 500  # actions of short words that are looked at where the monoid is larger
 FAMILIES = {
@@ -232,21 +233,11 @@ def writes_needed(found: Quotient) -> int | None:
     [4, 2, None]
     """
     needed = []
-    for sink in sinks(found.machine):
+    for sink in (None, *found.machine.sinks):
         made = (writes_of_token(move, sink) for move in found.machine.transitions)
         rows = list(takewhile(lambda writes: writes is not None, made))
         needed += [max(map(len, rows))] if len(rows) == found.machine.num_symbols else []
     return min(needed, default=None)
-
-
-def sinks(machine: MooreMachine) -> list[int | None]:
-    """None, and every state that is never left.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> sinks(language("D_2").machine)
-    [None, 2]
-    """
-    return [None, *(q for q in range(machine.num_states) if (machine.transitions[:, q] == q).all())]
 
 
 def writes_of_token(move: np.ndarray, sink: int | None) -> list[tuple[dict[int, int], int, int]] | None:
@@ -319,7 +310,7 @@ def _answer(family, theorem, layers=None, least: int | None = 1, size=None, clas
 
 
 def _diagonal(family, facts, size):
-    order = {"non-negative": 1, "signed": 2, "complex": None}[family]
+    order = ORDERS[family]
     clash, groups = facts.one[order], facts.groups
     if refusal := _no_diagonal(family, facts, order):
         return refusal

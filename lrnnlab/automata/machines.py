@@ -79,6 +79,15 @@ class MooreMachine:
     def num_states(self) -> int:
         return self.transitions.shape[1]
 
+    @property
+    def sinks(self) -> tuple[int, ...]:
+        """The states that no token leaves.
+
+        >>> MooreMachine([[0, 1], [1, 1]], [0, 1], 0, "ab").sinks
+        (1,)
+        """
+        return tuple(np.flatnonzero((self.transitions == np.arange(self.num_states)).all(0)).tolist())
+
     def run(self, tokens: Any) -> np.ndarray:
         """The state after each token: ``tokens`` (..., T) int -> (..., T).  ValueError for a token outside 0..V-1."""
         tokens = _array(tokens, "tokens")

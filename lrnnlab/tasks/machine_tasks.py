@@ -109,10 +109,9 @@ class StateTracking(MachineTask):
         if self.weights.shape != (V,) or not (np.isfinite(self.weights) & (self.weights > 0)).all():
             raise ValueError(f"{name}: weights are {V} positive numbers, one a symbol, got {weights!r}")
         arrows = torch.from_numpy(smallest.transitions.T.copy())  # (Q, V)
-        sinks = (arrows == torch.arange(len(arrows)).unsqueeze(1)).all(1)
-        free = torch.from_numpy(self.weights) * ~sinks[arrows]
+        free = torch.from_numpy(self.weights) * ~torch.isin(arrows, torch.tensor(smallest.sinks))
         free = torch.where(free.sum(1, keepdim=True) > 0, free, torch.from_numpy(self.weights)).cumsum(1)
-        self._arrows, self._edges, self._dies = arrows, (free / free[:, -1:])[:, :-1], bool(sinks.any())
+        self._arrows, self._edges, self._dies = arrows, (free / free[:, -1:])[:, :-1], bool(smallest.sinks)
 
     def token_distribution(self, position: int) -> np.ndarray:
         """(V,) as the weights say; the half of the strings that keeps out of the sinks departs from it."""
