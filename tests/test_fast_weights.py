@@ -117,7 +117,7 @@ def test_weights(name):
 
 
 @pytest.mark.parametrize("name", ["ult", "deltanet", "recurrent_delta", "srwm", "e_lstm"])
-def test_a_shorter_type_runs_step_by_step(name):
+def test_a_shorter_type_is_answered_in_it(name):
     """Under autocast the slow net answers in bfloat16, which the compiled loops do not take."""
     model, tokens = build(name, vocab_size=V, classes=C), strings(V, 2, 5)
     with torch.autocast("cpu", dtype=torch.bfloat16):

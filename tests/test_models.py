@@ -97,6 +97,18 @@ def test_every_model_of_the_registry_is_tested_here_or_there():
     assert {registered for registered, _ in KINDS.values()} | ELSEWHERE == set(MODELS)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_trains_under_autocast(name):
+    """Linear maps are taken in bfloat16, scans in single precision; the answers are those of single precision, nearly."""
+    model, tokens = build(name, **SMALL), strings(V, 2, 70)  # past 64 a convolution goes by FFT
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        short = model(tokens)
+        short.float().square().mean().backward()
+    single = model(tokens)
+    assert (short.float() - single).abs().max() < 0.05 * (1 + single.abs().max())
+    assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
+
+
 @pytest.fixture
 def double_by_default():
     before = torch.get_default_dtype()

@@ -11,6 +11,8 @@ backend        what it is
                else, and for a handful of steps, ``reference``
 =============  ==============================================================================================
 
+Under ``torch.autocast`` every scan takes 16-bit tensors in single precision, and answers so.
+
 Letters: B batch, T time, D channels, h blocks, n block size (the papers' b), V vocabulary; A transition, b input
 term, x state.
 """
@@ -24,6 +26,7 @@ from torch import Tensor
 
 from lrnnlab.errors import checked, same_kind
 from lrnnlab.scans import ops, paper, reference
+from lrnnlab.scans.precision import wide
 from lrnnlab.scans.triton_plan import LARGEST
 
 _PLAIN = {"reference": reference, "paper": paper}
@@ -103,6 +106,7 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     >>> linear_scan(torch.full((1, 3, 1), 0.5), torch.ones(1, 3, 1)).flatten().tolist()
     [1.0, 1.5, 1.75]
     """
+    A, b, x0 = wide(A, b, x0)
     varies = (A.ndim, b.ndim) in ((3, 3), (5, 4)) and b.shape == A.shape[: b.ndim]
     constant = (A.ndim, b.ndim) in ((1, 3), (3, 4)) and b.shape[2:] == A.shape[: b.ndim - 2]
     if not (varies or constant):
@@ -155,6 +159,7 @@ def token_scan(
     >>> x[0, :, 0, 1].tolist()
     [1.0, 1.0, 0.0, 1.0]
     """
+    A_table, b_table, x0 = wide(A_table, b_table, x0)
     if A_table.ndim not in (2, 4) or b_table.shape != A_table.shape[: 2 + (A_table.ndim == 4)]:
         raise ValueError(
             "token_scan takes A_table (V,D) with b_table (V,D), or A_table (V,h,n,n) with b_table (V,h,n); "
@@ -204,6 +209,7 @@ def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
     >>> x[0, :, 0].tolist()
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
     """
+    raw, x0 = wide(raw, x0)
     if raw.ndim != 5 or raw.shape[2] != raw.shape[4]:
         raise ValueError(f"softmax_scan takes raw (B,T,n,h,n), got {tuple(raw.shape)}")
     if not raw.is_floating_point():

@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from lrnnlab.errors import checked, first_order, whole_number
+from lrnnlab.scans.precision import wide
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets the future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
@@ -65,6 +66,7 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
     >>> long_conv(torch.tensor([[[1.], [0.], [1.]]]), torch.tensor([[1., 2., 4.]])).flatten().tolist()
     [1.0, 2.0, 5.0]
     """
+    u, kernel, D, future = wide(u, kernel, D, future)
     _check_inputs(u, kernel, D, future)
     if not u.numel():  # the FFT refuses an empty batch
         return u + 0 * sum(weights.sum() for weights in (kernel, D, future) if weights is not None)

@@ -26,6 +26,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.errors import checked
+from lrnnlab.scans.precision import wide
 
 FORMS = ("sequential", "chunkwise", "fla")
 INSTALL = "pip install 'lrnnlab[fla]'"
@@ -97,6 +98,7 @@ def delta_rule(
     >>> delta_rule(one, one, one / 2, 2 * bits.view(1, 6, 1), form="chunkwise", chunk=4).flatten().tolist()
     [1.0, 1.0, 0.0, 1.0, 1.0, 0.0]
     """
+    q, k, v, beta, W0 = wide(q, k, v, beta, W0)
     W = _checked(q, k, v, beta, W0)
     if form not in FORMS:
         raise ValueError(f"no form {form!r} of the delta rule; there are {', '.join(FORMS)}")
