@@ -149,8 +149,8 @@ def test_the_look_up_by_symbol_is_the_general_path(name):
 @pytest.mark.parametrize(
     "name, options, message",
     [
-        ("vanilla", {"init": "identity"}, "init is orthogonal or gaussian, got 'identity'"),
-        ("vanilla", {"start": "one"}, "start is learned or zero, got 'one'"),
+        ("vanilla", {"init": "identity"}, "init is one of orthogonal, gaussian, got 'identity'"),
+        ("vanilla", {"start": "one"}, "start is one of learned, zero, got 'one'"),
         ("vanilla", {"width": 0}, "width must be .* got 0"),
         ("vanilla", {"layers": 0}, "layers must be .* got 0"),
         ("vanilla", {"head": "deep"}, "got 'deep'"),

@@ -659,7 +659,7 @@ def test_srwm_counts_modulo_two():
         ("deltanet", {"ff": -1}, "ff must be .* got -1"),
         ("srwm", {"residual": False}, "place .skip. stands on the residual, got residual=False"),
         ("deltanet", {"layers": 0}, "layers must be .* got 0"),
-        ("recurrent_delta", {"recurrence": "none"}, "recurrence is head or full, got 'none'"),
+        ("recurrent_delta", {"recurrence": "none"}, "recurrence is one of head, full, got 'none'"),
         ("recurrent_delta", {"feature_map": "relu"}, "got 'relu'"),
         ("srwm", {"rates": 2}, "rates is 1 or 4, got 2"),
         ("e_lstm", {"layers": 0}, "layers must be .* got 0"),

@@ -367,7 +367,7 @@ def test_no_strings_and_one_string_of_many():
         ({"chunk": 1}, "chunk is at least 2, got 1"),
         ({"chunk": 0}, "chunk is at least 2, got 0"),
         ({"form": "ring"}, "form is one of tree, masks, got 'ring'"),
-        ({"padding": "zero"}, "padding is learned or masked, got 'zero'"),
+        ({"padding": "zero"}, "padding is one of learned, masked, got 'zero'"),
         ({"block": "pre"}, "block is one of post_norm, gpt2, got 'pre'"),
         ({"width": 10, "heads": 4}, "got heads=4 and width=10"),
         ({"width": 0}, "width must be .* got 0"),

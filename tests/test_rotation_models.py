@@ -494,7 +494,7 @@ def test_weights_come_from_the_generator_and_can_be_kept(name):
         (RotRNN, {"gamma": (0.9, 0.5), "init": "released"}, r"got \(0.9, 0.5\)"),
         (RotRNN, {"start": "random", **TWO}, "'random' is for one direction"),
         (LRU, {"state": 0}, "at least 1, got 0"),
-        (LRU, {"normaliser": "xi"}, "learned, recomputed or none, got 'xi'"),
+        (LRU, {"normaliser": "xi"}, "learned, recomputed, none, got 'xi'"),
         (LRU, {"phase": 0}, "0 < phase < inf, got 0"),
         (LRU, {"modulus": (0.0, 0.9)}, r"got \(0.0, 0.9\)"),
         (S5, {"state": 10, "blocks": 4}, "multiple of 2 blocks .*, got state 10, blocks 4"),

@@ -754,8 +754,8 @@ def test_a_process_that_is_killed_outright(tmp_path):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda: recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is adam or adamw, got 'sgd'"),
-        (lambda: recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is cross_entropy or squared, got 'hinge'"),
+        (lambda: recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is one of adam, adamw, got 'sgd'"),
+        (lambda: recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is one of cross_entropy, squared, got 'hinge'"),
         *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: value}), f"{name}.* must be .*got {shown}")
           for name in ("lr", "final_lr", "weight_decay", "smoothing", "noise", "purity", "until", "prune", "warmup")
           for value, shown in ((-1, "-1"), (math.nan, "nan"))),

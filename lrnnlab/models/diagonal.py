@@ -77,8 +77,7 @@ class Diagonal(LinearRecurrence):
         self.kind, self.turning = kind, kind in ("complex", "unit")
         if self.turning and width % 2:
             raise ValueError(f"kind {kind!r} needs an even width (real and imaginary parts), got {width}")
-        if drive not in ("linear", "none"):
-            raise ValueError(f"drive is linear or none, got {drive!r}")
+        among("drive", drive, ("linear", "none"))
         channels = width // 2 if self.turning else width
         self.drive = nn.Linear(width, width, bias=False) if drive == "linear" else None
         if kind != "unit":

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_normal, pair_parameter
 from lrnnlab.scans import linear_scan
@@ -211,8 +212,7 @@ class LRU(ModalRecurrence):
     ):
         super().__init__(width, bidirectional)
         check_sizes(state=state)
-        if normaliser not in ("learned", "recomputed", "none"):
-            raise ValueError(f"normaliser is learned, recomputed or none, got {normaliser!r}")
+        among("normaliser", normaliser, ("learned", "recomputed", "none"))
         if not 0 < phase < math.inf:
             raise ValueError(f"phase needs 0 < phase < inf, got {phase}")
         self.modes, self.normaliser = state, normaliser

@@ -190,8 +190,7 @@ class RecurrentDelta(Recurrence):
         super().__init__()
         self.feature_map = check_feature_map(feature_map)
         among("form", form, FORMS)
-        if recurrence not in ("head", "full"):
-            raise ValueError(f"recurrence is head or full, got {recurrence!r}")
+        among("recurrence", recurrence, ("head", "full"))
         number(feedback_start, "feedback_start")
         self.heads, self.size, self.form = heads, head_size(width, heads), form
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # as in fast_weights.py

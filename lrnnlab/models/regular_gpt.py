@@ -126,8 +126,7 @@ class RegularGPT(Module):
         check_chunk(chunk)
         self.form = form
         padding = PADDING[form] if padding is None else padding
-        if padding not in PADDING.values():
-            raise ValueError(f"padding is learned or masked, got {padding!r}")
+        among("padding", padding, PADDING.values())
         check_sizes(classes=classes, chunk=chunk, thickness=thickness, depths=1 if depths is None else depths)
         self.chunk, self.depths, self.padding = chunk, depths, padding
         self.embedding = Symbols(vocab_size, width)

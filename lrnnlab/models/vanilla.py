@@ -11,13 +11,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.errors import among
 from lrnnlab.models.base import LinearRecurrence, check_sizes
 
 
 def add_start(layer: nn.Module, start: str, width: int) -> None:
     """Give ``layer`` its x_0, (D,): a parameter from N(0, 1) if ``"learned"``, a constant if ``"zero"``."""
-    if start not in ("learned", "zero"):
-        raise ValueError(f"start is learned or zero, got {start!r}")
+    among("start", start, ("learned", "zero"))
     if start == "learned":
         layer.x0 = nn.Parameter(torch.randn(width))
     else:
@@ -52,8 +52,7 @@ class Vanilla(LinearRecurrence):
     def __init__(self, width: int, *, init: str = "orthogonal", start: str = "learned"):
         super().__init__()
         check_sizes(width=width)
-        if init not in ("orthogonal", "gaussian"):
-            raise ValueError(f"init is orthogonal or gaussian, got {init!r}")
+        among("init", init, ("orthogonal", "gaussian"))
         if init == "orthogonal":
             A = nn.init.orthogonal_(torch.empty(width, width))
         else:

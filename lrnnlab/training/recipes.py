@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lrnnlab.errors import checked, number, whole_number
+from lrnnlab.errors import among, checked, number, whole_number
 
 
 @checked
@@ -67,8 +67,7 @@ class Phase:
         number(self.smoothing, "smoothing", 0, 1)
         if self.length is not None:
             whole_number(self.length, 1, "length")
-        if self.loss not in ("cross_entropy", "squared"):
-            raise ValueError(f"loss is cross_entropy or squared, got {self.loss!r}")
+        among("loss", self.loss, ("cross_entropy", "squared"))
 
 
 @checked
@@ -126,8 +125,7 @@ class Recipe:
     def __post_init__(self):
         if not self.phases:
             raise ValueError(f"a recipe needs at least one phase, got phases={self.phases}")
-        if self.optimiser not in ("adam", "adamw"):
-            raise ValueError(f"optimiser is adam or adamw, got {self.optimiser!r}")
+        among("optimiser", self.optimiser, ("adam", "adamw"))
         if self.average and any(phase.prune is not None for phase in self.phases):
             raise ValueError(f"averaged weights cannot be pruned, got average={self.average}")
         whole_number(self.batch, 1, "batch")
