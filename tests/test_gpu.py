@@ -116,14 +116,14 @@ def test_diagonal(D, dtype):
 def test_one_block_for_all_steps(n, dtype):
     for B, T, h in ((3, 1, 2), (37, 63, 3), (2, 1025, 3)):  # sequential, and in chunks
         A, b, x0 = blocks(B, T, h, n, dtype)
-        agree(ours, lambda A, b, x0: loop(A.expand(*b.shape[:2], *A.shape), b, x0), (A[0, 0], b, x0))
+        agree(ours, lambda A, b, x0: loop(A.expand(*b.shape[:2], *A.shape), b, x0), (A[0, 0] / 2, b, x0))  # halved: it must not grow
 
 
 @pytest.mark.parametrize("dtype", (torch.float32, torch.complex64, torch.complex128))
 @pytest.mark.parametrize("D", (1, 24, 100))
 def test_one_diagonal_for_all_steps(D, dtype):
     for B, T in ((2, 1), (33, 257)):
-        A, b, x0 = (noise(*shape, dtype=dtype, seed=s, scale=0.6) for s, shape in enumerate(((D,), (B, T, D), (B, D)), 1))
+        A, b, x0 = (noise(*shape, dtype=dtype, seed=s, scale=0.3) for s, shape in enumerate(((D,), (B, T, D), (B, D)), 1))
         agree(ours, lambda A, b, x0: loop(A.expand(b.shape), b, x0), (A, b, x0))
 
 
