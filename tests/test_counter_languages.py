@@ -16,6 +16,7 @@ from lrnnlab import models
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.tasks import ATOMIC, COUNTER_TASKS, STRING_TASKS, PositiveTask, Task, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.counter_languages import (
+    OPEN,
     Ababs,
     BlockWords,
     Dyck1,
@@ -239,6 +240,11 @@ def test_the_grammar_has_the_law_found_by_hand():
     rng = random.Random(0)
     drawn = Counter(len(grammar(2, rng)) for _ in range(20_000))
     assert set(drawn) == {0, 2} and binomtest(drawn[2], 20_000, (sqrt(5) - 1) / 2).pvalue > 1e-3
+
+
+def test_the_grammar_nests_as_deep_as_it_likes():
+    longest = max((grammar(20_000, random.Random(seed)) for seed in range(40)), key=len)
+    assert len(longest) > 2000 and len(longest) == 2 * longest.count(OPEN)
 
 
 def test_the_grammar_reaches_every_string_that_fits():

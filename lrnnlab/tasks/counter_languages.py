@@ -201,15 +201,26 @@ def grammar(
     A bracket is of a random pair.  ``size`` counts the tokens of the brackets around: at ``most`` nothing is added, and
     a part that comes out longer than ``most`` is dropped, as in the published generator.
     """
-    if size >= most:
-        return []
-    choice, word = rng.random(), []
-    if choice < 0.5:
-        opening, closing = rng.choice(pairs)
-        word = [opening, *grammar(most, rng, pairs, size + 2), closing]
-    elif choice < 0.75:
-        word = grammar(most, rng, pairs, size) + grammar(most, rng, pairs, size)
-    return word if len(word) <= most else []
+    made: list[list[int]] = []  # parts that are finished
+    todo: list[tuple] = [("S", size)]  # the next one last; "S" holds a size, "( S )" its pair.  Brackets nest too deep to recurse
+    while todo:
+        what, held = todo.pop()
+        word: list[int] = []
+        if what == "S":
+            choice = rng.random() if held < most else 1.0
+            if choice < 0.5:
+                todo += [("( S )", rng.choice(pairs)), ("S", held + 2)]
+                continue
+            if choice < 0.75:
+                todo += [("S S", None), ("S", held), ("S", held)]
+                continue
+        elif what == "( S )":
+            word = [held[0], *made.pop(), held[1]]
+        else:
+            second = made.pop()
+            word = made.pop() + second
+        made.append(word if len(word) <= most else [])
+    return made.pop()
 
 
 def catalan(n: int) -> int:
