@@ -17,8 +17,8 @@ from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.training.steady import steady_arithmetic
 
 test_every_cell_is_planned_and_what_is_not_there_is_named = planned(["dlr/table1"])
-test_every_width_is_planned = planned(["dlr/width"], without=("paper",))
-test_records_belong_to_the_present_settings = belonging(["dlr/table1", "dlr/width"])
+test_every_width_and_number_of_steps_is_planned = planned(["dlr/width", "dlr/longer"], without=("paper",))
+test_records_belong_to_the_present_settings = belonging(["dlr/table1", "dlr/width", "dlr/longer"])
 
 
 # -------------------------------------------------------------------------------------------------------------- settings

@@ -22,6 +22,7 @@ CELLS = {  # table: row, task, and what makes it a matter of a moment
     "lrnn/fading": ("lstm", "sum", {"training": ELMAN.plain(), "strings": 8, "length": 60, "fits": []}),
     "lrnn/baseline_rates": ("elman-0.01", "sum", {"strings": 8, "phase": asdict(Phase(steps=12, lr=1e-2))}),
     "dlr/table1": ("dlr_1", "solve-64", {"steps": 8, "looks": 2, "tests": 8}),
+    "dlr/longer": ("2", "reverse-128", {"steps": 8, "looks": 2, "tests": 8}),
     "dlr/width": ("8", "reverse-32", {"steps": 8, "looks": 2, "tests": 8}),
     "dlr/table2": ("dlr_small", "256", {"length": 72, "steps": 8, "looks": 2}),
     "dlr/table3": ("dss", "listops-128", {"steps": 8, "looks": 2}),

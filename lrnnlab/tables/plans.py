@@ -18,7 +18,8 @@ from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
 
 MODULES = """
     lrnn_table2 lrnn_smoothing lrnn_fig1 lrnn_growth lrnn_speed lrnn_baseline_rates lrnn_fading lrnn_film
-    dlr_table1 dlr_width dlr_table2 dlr_table3 dlr_kernels dlr_table4 dlr_table5 rotrnn_fig3 rotrnn_table1 long_range_levels
+    dlr_table1 dlr_width dlr_longer dlr_table2 dlr_table3 dlr_kernels dlr_table4 dlr_table5
+    rotrnn_fig3 rotrnn_table1 long_range_levels
     regulargpt_table1 regulargpt_table2 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
     fwp_table1 fwp_table2 fwp_negative fwp_search ladder ladder_protocols
 """.split()
