@@ -506,13 +506,13 @@ def sum_sentence(lam: float, precision: str) -> str:
     """How far the running sum reaches, in one sentence.
 
     >>> sum_sentence(0.5, "float32")[:66]
-    'λ = 0.5 in float32: λ^(-k) overflows from k = 128 on. Up to there '
+    'λ = 0.5 in float32: λ^(-k) overflows from k = 128 on. The sum is f'
     """
     found = summed(lam, precision)
     worst = 10.0 ** np.ceil(log10(max(found.errors.max(), EXACT)))
     reach = "to the end of the picture" if found.observed is None else f"up to k = {found.observed:,}"
-    return (f"λ = {lam:g} in {precision}: λ^(-k) overflows from k = {found.predicted:,.0f} on. Up to there the sum is "
-            f"accurate: finite {reach}, with errors below {worst:.0e} of the largest |x|.")  # fmt: skip
+    return (f"λ = {lam:g} in {precision}: λ^(-k) overflows from k = {found.predicted:,.0f} on. The sum is "
+            f"finite {reach}, with errors below {worst:.0e} of the largest |x|.")  # fmt: skip
 
 
 # --- exercises --------------------------------------------------------------------------------------------------------

@@ -672,7 +672,7 @@ for Theta, other, flip in (
 # **Step 3** (numerical, on samples). That every rotation is $P\Theta P^\top$ with *some* orthogonal $P$ is linear
 # algebra: the real Schur form $P^\top A P$ of a rotation has blocks of size 2 along its diagonal, which are turns,
 # and single numbers, which are $-1$ or 1. Those that are $-1$ come in pairs, since $\det A = 1$, and a pair is a
-# turn by 180°. So we put the blocks first, then the $-1$, then the 1; and where $\det P = -1$ we do what step 2
+# turn by 180°. The 1 that are left make pairs too, turns by 0°, and for odd $N$ one remains, the axis. So we put the blocks first, then the $-1$, then the 1; and where $\det P = -1$ we do what step 2
 # says.
 
 # %% tags=["proof-surjective"]
@@ -1357,9 +1357,9 @@ print(f"E||x_8||^2 = {float(s):.4f}, where white input has {float(1 - rate**16):
 # **Step 3.** As $|m| < 1$, $q_t$ tends to $1/(1 - m)$, and $s_t$ to the value that the recurrence then leaves as it
 # is, which is the theorem's (free $\gamma$, $\rho$, $\theta$). $\blacksquare$
 #
-# **Step 4.** At every time: with $\ell$ for the limit, $s_t = (1 - \gamma^{2t})\,\ell -
+# **Step 4.** At every time, if $m \ne \gamma^2$: with $\ell$ for the limit, $s_t = (1 - \gamma^{2t})\,\ell -
 # 2(1 - \gamma^2)\,\mathrm{Re}\,\frac{m}{1 - m}\frac{\gamma^{2t} - m^t}{\gamma^2 - m}$ solves the recurrence and starts
-# at 0. (For all $t$: $\gamma^{2t}$, $m^t$ and $\bar m^t$ are free symbols $G$, $M$, $\bar M$.)
+# at 0. (At $m = \gamma^2$, that is $\rho e^{\mathrm i\theta} = \gamma$, the last fraction is its limit, $t\,\gamma^{2(t-1)}$. For all $t$: $\gamma^{2t}$, $m^t$ and $\bar m^t$ are free symbols $G$, $M$, $\bar M$.)
 
 # %% tags=["proof-colour"]
 p, k = sp.symbols("p k")  # p = e^(i theta), k = gamma rho, so m = k p
@@ -1493,8 +1493,8 @@ print(f"at γ = 0.999: from {ends[0].subs(gamma, 0.999):.4f} to {ends[1].subs(ga
 # the second) must have the frequency $\theta$. (For the lower end the frequency must be $\theta + 180°$; the
 # argument is the same.) The input is *real*, so with $\omega$ it has $-\omega$ too, and the question is how the
 # drive divides between the two. An input of covariance $I$ and a single frequency is, for two channels,
-# $\sqrt 2\,(\cos(\omega t + \varphi), \pm\sin(\omega t + \varphi))$ with a random phase $\varphi$, or a mean of the
-# two signs. Its drive has the shares $\frac12 \pm \frac{\det B}{\mathrm{Tr}\,BB^\top}$ at $\omega$ and $-\omega$.
+# $\sqrt 2\,(\cos(\omega t + \varphi), \pm\sin(\omega t + \varphi))$ with a random phase $\varphi$ and either sign, or (in
+# its second moments) a random choice between the two. Its drive has the shares $\frac12 \pm \frac{\det B}{\mathrm{Tr}\,BB^\top}$ at $\omega$ and $-\omega$.
 # One of them is 0 only if $BB^\top$ is a multiple of $I$:
 # $\mathrm{Tr}\,BB^\top \mp 2\det B = (b_{11} \mp b_{22})^2 + (b_{12} \pm b_{21})^2$. At $\theta = 0$ or 180° it does
 # not matter, since $\cos(\theta - \omega) = \cos(\theta + \omega)$ there.
@@ -1514,7 +1514,7 @@ for sign in (1, -1):
 for quarter in (0, sp.pi):
     apart = sp.expand_trig(sp.cos(quarter - phi) - sp.cos(quarter + phi))
     assert apart == 0, "step 2: theta 0 or 180 degrees"
-print("the smaller share vanishes where", zero, "does")
+print("one share is 0 where (b11 - b22)^2 + (b12 + b21)^2 is, the other where (b11 + b22)^2 + (b12 - b21)^2 is")
 
 
 # %% [markdown]
@@ -1750,7 +1750,8 @@ print("Re(c x) =", sp.re(sp.expand(c * x)))
 
 # %% [markdown]
 # **Step 3.** The head's $\xi$ and the LRU's own normaliser are *one number for each mode*: divide the mode's columns
-# of $C$ by $\xi$ and multiply them by the normaliser. $\blacksquare$ (The cell computes a random LRU of 7 modes and
+# of $C$ by $\xi$ and multiply them by the normaliser. (A mode whose row of $\tilde B$ is 0 adds nothing: take any
+# $B \ne 0$ and $C = 0$ for it.) $\blacksquare$ (The cell computes a random LRU of 7 modes and
 # its 7 heads, each with the paper's own $\xi$, in floating point: the same outputs.)
 #
 # **Step 4** (the same LRU). None of its eigenvalues is the conjugate of another one or of itself, so it is not the
@@ -1820,7 +1821,10 @@ print("with conjugate rows and columns:", sp.expand(kernel[1]))
 # ### Wider heads
 #
 # And the other way round? A RotRNN with heads of even width $n$ is an LRU with $n/2$ modes a head, whose moduli (and
-# $\xi$) are **tied**. So wider heads add no function; they take some away.
+# $\xi$) are **tied**. So wider heads add no function; they take some away. Absorb $P$ (section 3): then every pair of
+# coordinates is a head of width 2, and steps 1 and 2 of the proof that every LRU is a RotRNN, read backwards, make it
+# one mode, $\tilde b = b_1 + \mathrm i\,b_2$ of the two rows of $\xi B$ and $\tilde c = c_1 - \mathrm i\,c_2$ of the two
+# columns of $C$.
 #
 # **Step 1** (one layer of the package, numerical). All eigenvalues of a head have the modulus $\gamma$.
 #
@@ -1937,7 +1941,8 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# And recorded, 400 steps (`lrnnlab reproduce rotrnn/fig3 --budget desk --seeds 0-4`):
+# And recorded, 400 steps (`lrnnlab reproduce rotrnn/fig3 --budget desk --seeds 0-4`; three seeds of the networks of four
+# layers, five of the others):
 
 # %%
 desk = records.read_all(records.data_folder() / "records" / "rotrnn" / "fig3" / "desk")

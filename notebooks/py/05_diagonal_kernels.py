@@ -426,7 +426,7 @@ assert all(sp.simplify(sp.Abs(a) - eps ** (1 - N) / N) == 0 for a in w), "step 1
 print("kernel:", kernel[:8], " |w| =", eps ** (1 - N) / N)
 
 # %% [markdown]
-# **Step 2 (in floats the price is paid).** For $N = 8$ in float64 the error is at most $\varepsilon^N$ plus $4N$ roundings of such weights, each of at most $2^{-53}$ of a weight. The cell checks this bound and prints it (the rounding itself differs between processors). It falls with $\varepsilon$ only until the rounding takes over.
+# **Step 2 (in floats the price is paid).** For $N = 8$ in float64 the error is at most $\varepsilon^N$ plus $4N$ roundings of such weights, each of at most $2^{-53}$ of a weight. The cell checks this bound and prints it (the rounding itself differs between processors). The exact error $\varepsilon^N$ falls with $\varepsilon$, but already from $\varepsilon = 0.1$ to $0.01$ the rounding outweighs it, and the bound rises.
 
 # %% tags=["proof-almost_delay"]
 N, bounds = 8, []
@@ -479,8 +479,9 @@ check("05.2", my_A)
 #
 # > **The paper, section 2.1.** DSS discretizes $\frac{dx}{dt} = \mathrm{diag}(\Lambda)x + \mathbf 1 u$, "which results in the DLR" with $\lambda = e^{\Delta\Lambda}$ and weights $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
 #
-# The converse holds too: DSS and DLR are the same functions with other parameters. What differs is how far one step
-# of the optimiser moves the kernel.
+# Channel by channel the converse holds too: a kernel of DSS is a kernel of DLR with other parameters, and what differs
+# is how far one step of the optimiser moves it. But every channel of a DSS layer has a step $\Delta$, and so modes, of
+# its own, while the channels of a DLR layer share $N$ modes.
 #
 # **Step 1 (hold the input).** With a constant input $u$, $x(t) = e^{t\Lambda}x + \frac{e^{t\Lambda}-1}{\Lambda}\,u$ solves $x' = \Lambda x + u$ and starts at $x$.
 
@@ -645,7 +646,7 @@ print("N = 8, in 32nds of a turn:", sorted(together))
 
 
 # %% [markdown]
-# **Step 2 (rows are orthogonal).** The product of two rows of the real table that are $k$ lags apart is the sum of the $k$-th powers of all $2N$ roots: $2N$ at $k = 0$, and 0 for $0 < k < 2N$. So the rows are orthogonal, and all have the same length: rank $2N$, condition number 1. $\blacksquare$
+# **Step 2 (rows are orthogonal).** Twice the product of two rows of the real table that are $k$ lags apart is the sum of the $k$-th powers of all $2N$ roots: $2N$ at $k = 0$, and 0 for $0 < k < 2N$. So the rows are orthogonal, and all have the same length: rank $2N$, condition number 1. $\blacksquare$
 
 # %% tags=["proof-half_circle"]
 def products(places, N):
@@ -660,7 +661,7 @@ def rank(row):
 
 
 for N in range(2, 9):
-    assert products(circle(N), N) == [2 * N] + [0] * (2 * N - 1), "step 2: the products"
+    assert products(circle(N), N) == [2 * N] + [0] * (2 * N - 1), "step 2: twice the products"
     assert rank(products(circle(N), N)) == 2 * N, "step 2: the rank"
 print("N = 8:", products(circle(8), 8))
 
@@ -760,7 +761,7 @@ check("05.3", my_roots)
 #
 # For given modes the kernel is linear in the weights, so the best approximation of a wanted kernel is a projection, and its error can simply be computed. We begin with the hardest kernel, a *one-hot*: 1 at one lag and 0 at the others, which shifts its input. For it there is a theorem in which the modes may be chosen *freely*.
 #
-# > **Theorem (exact shifts).** A DLR with $N$ modes ($\lambda \ne 0$) has a kernel that is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
+# > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
 # > $$N \ge \max(S + 1,\; L - S).$$
 #
 # **Step 1 (a recurrence).** Let $c_0, \dots, c_N$ be the coefficients of the polynomial $\prod(z - \lambda_n)$. A sum of $N$ exponentials obeys $\sum_{j=0}^N c_j K_{k+j} = 0$ for all $k$, because each $\lambda_n$ is a root. And $c_N = 1$, $c_0 = \pm\prod\lambda_n \ne 0$.
@@ -919,8 +920,8 @@ show.figure(
         "high, with an echo. Right the least error by N for five families: the half circle "
         "falls to 0 from N = 8 to 10, both circles at 18, real modes near 1 for long.",
     caption="What to see: the error does not fade away, it falls off a cliff, where the "
-            "theorem of exact shifts says: at 2N = 17 for the half circle, at N = 17 for the "
-            "paper's grid.",
+            "theorem of exact shifts says: as soon as 2N is 17 or more for the half circle, and N for "
+            "the paper's grid (drawn at even N: 10 and 18).",
 )  # fmt: skip
 
 # %% [markdown]
@@ -1100,8 +1101,8 @@ check("05.7", my_shift)
 
 # %% [markdown]
 # **Exercise 8** ★★ *(5 min, 3 points: what a count of modes forbids)* **Predict.** On $L = 64$ lags, how many of the
-# seven shifts by $8, 16, \dots, 56$ can a DLR with $N = 24$ modes, cast to reals, make exactly? (In section 7 it is
-# trained on them.)
+# seven shifts by $8, 16, \dots, 56$ can a DLR with $N = 24$ modes, cast to reals, make exactly? (By its kernel
+# alone, lag 0 included, without the skip weight. In section 7 it is trained on them, with it.)
 
 # %%
 my_count = None  # a whole number
@@ -1355,7 +1356,7 @@ with show.fails("step 5"):
     assert found == 4 * 3**2, f"step 5: the rank is {found}"
 
 # %% [markdown]
-# For $N = 4096$ with the cast these are 8.4 million modes in place of 67 million. And **at the start the product has
+# For $N = 4096$ these are 16.8 million modes in place of 67 million, and 8.4 million with the cast. And **at the start the product has
 # no more modes than the DLR itself**.
 #
 # **Step 1 (products stay on the grid).** A product of two $N$-th roots of unity is an $N$-th root of unity, so there are $N$ products only.
@@ -1460,7 +1461,7 @@ product_widget
 # | DLR-prod | 1 | 1 | .98 | .78 |
 # | DLR, $N = 512$ | .30 | .22 | .22 | .22 |
 #
-# and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **A score of .22 means that nothing has been learned**: copying the input into the first column and answering 0 in the others scores $2/9$. And the theorem of the reach (section 5) predicts the DLR's row. Its modes can make the shifts by $jL/8 \le 2N$ nearly. The variance of output $j$ is $1 - j/8$ of the input's, since a shift by $jL/8$ begins with $jL/8$ zeros, and all eight together have 4.5 times that of the input. So $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
+# and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **A score of .22 means that nothing has been learned**: copying the input into the first column and answering 0 in the others scores $2/9$. And the theorem of the reach (section 5) predicts the DLR's row. Its modes can make the shifts by $jL/8 \le 2N$ nearly. The variance of output $j$ is $1 - j/8$ of the input's, since a shift by $jL/8$ begins with $jL/8$ zeros, and all eight together have 4.5 times that of the input. So, if the other shifts are not learned at all, $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
 
 # %% tags=["hide-input"]
 PAPER = tables.get("dlr/table2").paper
@@ -1471,17 +1472,15 @@ for power in (14, 16, 18, 20):
         {
             "L": f"2^{power}",
             "shifts that a DLR reaches, of 7": sum(S <= 2 * N for S in steps),
-            "makes exactly": sum(shifts.needed_modes(2**power, S) <= 2 * N for S in steps),
+            "makes exactly": sum(max(S, 2**power - S) <= 2 * N for S in steps),
             "R2 predicted": shifts.predicted_r2(2**power, N),
             "DLR, paper": PAPER.loc["dlr", f"2^{power}"],
-            "shifts that DLR-prod reaches": sum(S <= N * (N + 1) for S in steps),
             "DLR-prod, paper": PAPER.loc["dlr_prod", f"2^{power}"],
         }
     )
 show.table(
     rows,
-    caption="N = 4096: 2N = 8,192 modes, mirror images counted, and N(N+1) = 16.8 million for "
-    "DLR-prod. Nothing is fitted.",
+    caption="N = 4096: 2N = 8,192 modes, mirror images counted. Nothing is fitted.",
     formats={"R2 predicted": ".3f", "DLR, paper": ".2f", "DLR-prod, paper": ".2f"},
 )
 print(
@@ -1489,8 +1488,20 @@ print(
 )
 
 # %% [markdown]
-# The paper's DLR scores what its reach allows, to within .03. (Had exactness counted, it would score .222 at all four lengths: no shift but 0 is exact from $2^{14}$ on.) DLR-prod reaches every shift in the table, and what it lacks at $2^{20}$ has another reason: the reach says what can be learned, not that it is.
+# The paper's DLR scores what its reach allows, to within .03. (Had exactness counted, it would score .333 at $2^{14}$ and .222 from there on. With lag 0 left to the skip weight a shift by $S \ge 1$ is exact if and only if $2N \ge \max(S, L - S)$: put one $\lambda_n$ into each weight, and it is the one-hot at $S - 1$ on $L - 1$ lags. That is the shift by 8,192 at $2^{14}$, and no other.)
 #
+# Of DLR-prod the count of modes alone says little: its $N(N+1)$ modes are as many as any shift of the table asks for, but their weights are products of $2N$ numbers and not free. So here are weights. Take as modes the $n_1$-th and the $n_2$-th roots of unity, $n_1 + n_2 = N$ without a common factor, and weights such that $\mathrm{Re}\,K$ is 1 at the lags $S + n_1\mathbb Z$ and $\mathrm{Im}\,K$ at $S + n_2\mathbb Z$, both 0 elsewhere. **Their product is 1 at $S + n_1 n_2\mathbb Z$ only**: the modes are the same for all $S$, and the period is near $N^2/4$. With $2047 + 2049 = 4096$ it is $2^{22} - 1$, so at the paper's sizes DLR-prod can make *every* shift exactly, and what it lacks at $2^{20}$ has another reason than what it can express.
+
+# %% tags=["proof-prod_shifts"]
+N, L = 16, 63
+ways = [np.exp(2j * np.pi * np.arange(n) / n) for n in (7, 9)]  # 7 + 9 = N, 7 * 9 = L
+for S in range(L):
+    w = np.concatenate([factor * nodes ** -float(S) / len(nodes) for factor, nodes in zip((1, 1j), ways)])
+    K = (w * np.concatenate(ways) ** np.arange(L)[:, None]).sum(1)
+    assert np.allclose(K.real * K.imag, np.eye(L)[S], atol=1e-12), "step 1: the product is the one-hot"
+print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
+
+# %% [markdown]#
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
 # %% tags=["hide-input"]
@@ -1585,7 +1596,7 @@ shift = {name: train(tasks.atomic.Shift(), 64, **options) for name, options in r
 # %% tags=["nbval-ignore-output"]
 def reach(options):
     N = options["state"]
-    return N * (N + 1) if "kind" in options else 2 * N
+    return (N // 2 - 1) * (N // 2 + 1) if "kind" in options else 2 * N
 
 
 show.table(
@@ -1593,7 +1604,7 @@ show.table(
       "R2 predicted": None if "eigenvalues" in options else shifts.predicted_r2(64, reach(options) / 2),
       "R2, live": shift[name][2]} for name, options in rows.items()],
     caption="Live, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S "
-            "that the modes make nearly. (Real modes reach none with weights that a float holds: "
+            "that the modes make nearly, or of DLR-prod exactly, as above. (Real modes reach none with weights that a float holds: "
             "chapter 06.)",
     formats={"R2, live": ".2f", "R2 predicted": ".3f"},
 )  # fmt: skip
@@ -1786,7 +1797,7 @@ least = max(other["Reverse"], other["ContextShift"])
 print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {least < 0.4}")
 
 # %% [markdown]
-# CumSum is one kernel (all ones); the paper's .52 on CumMax is hardly more than what the mean of each position scores, so little was learned there; Reverse needs many kernels; and ContextShift needs a kernel that depends on the input, which a constant transition cannot have.
+# CumSum is one kernel (all ones); the paper's .52 on CumMax is hardly more than what the mean of each position scores (.46 at its length), so little was learned there; Reverse needs many kernels; and ContextShift needs a kernel that depends on the input, which a constant transition cannot have.
 
 # %% [markdown]
 # **Exercise 13** ★ *(5 min, 3 points: what Reverse asks for)* How many different shifts does Reverse need at length
@@ -1848,7 +1859,7 @@ for depth in (1, 2, 4, 8):
 show.figure(
     ch05.receptive_fields(fields, title="stacks at their start, dt between 0.2 and 0.5"),
     alt="Receptive fields of stacks of 1, 2, 4 and 8 layers over 128 steps back, on a "
-        "logarithmic axis. All fall, that of eight layers from the highest level.",
+        "logarithmic axis. All start at 1 and fall; that of eight layers stays above the others.",
     caption="Live. Modes that fade fast (the paper's start for Text). What to see: depth "
             "widens the field a little, but a fading kernel stays fading: layers bring in "
             "powers of j, not another rate.",
@@ -1916,9 +1927,9 @@ check("05.14", my_tap)
 # | DLR-prod: size "at most $4N^2$" (A.2) | $N(N+1)$, exactly; with the cast $N(N+1)/2$; at the start $N$ |
 # | Kronecker product: $\sum_{m=1}^N$ (A.2) | $\sum_{m=1}^M$ |
 # | Reverse: "right-shifted by $2L - i$" (3.3) | $2L - 1 - 2i$ |
-# | the cumulative sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | it is accurate until $\lambda^{-k}$ overflows (chapter 06, section 8) |
+# | the cumulative sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | it is accurate until the sum overflows, at or shortly before the $k$ at which $\lambda^{-k}$ does (chapter 06, section 8) |
 # | DLR scores .83, .39, .25, .22 on Shift (Table 2) | its reach, $S \le 2N$, predicts .833, .417, .222, .222 (section 7) |
-# | $R^2$ of .22 on Shift, .52 on CumMax | .22 is what copying the first column scores; .46 is what the mean of each position scores  |
+# | $R^2$ of .22 on Shift, .52 on CumMax | .22 is what copying the first column scores; .46 is what the mean of each position scores, at both lengths |
 # | "followed by a residual connection" (2.3) | the released code also adds $D\cdot u$ with a learned $D$ *before* the GELU, and normalises after the sum; so do we |
 # | the $X$ of the ring (A.1) is free | the code of Figure 4 leaves the last tap of $\overset{\leftarrow}{K}$ there; no output meets it |
 #

@@ -630,13 +630,10 @@ print(f"{len(found)} pairs (L, S): ||w||_1 is the coefficient")
 # **Step 5 (a second opinion).** A linear programme that has never heard of Chebyshev finds the same numbers (in floats; it chooses among 401 nodes on a grid, which misses the best nodes by a little).
 
 # %% tags=["proof-theorem_2"]
-def least_norm(nodes, target, error=0.0):
-    """The least ||w||_1 of a kernel that is nowhere further than ``error`` from ``target``."""
+def least_norm(nodes, target):
+    """The least ||w||_1 of the kernel ``target``; w is its positive part minus its negative part."""
     table = nodes ** np.arange(len(target))[:, None]
-    table = np.hstack([table, -table])  # w = its positive part minus its negative part
-    above, below = np.vstack([table, -table]), np.concatenate([target + error, error - target])
-    bounds = {"A_ub": above, "b_ub": below} if error else {"A_eq": table, "b_eq": target}
-    return linprog(np.ones(2 * len(nodes)), **bounds).fun
+    return linprog(np.ones(2 * len(nodes)), A_eq=np.hstack([table, -table]), b_eq=target).fun
 
 
 L, grid = 7, np.linspace(0, 1, 401)
@@ -1147,7 +1144,7 @@ predict("06.10", worst_fit)
 #
 # Complex nodes make small weights. What is left to ask is how many of them are needed, and there are two answers.
 #
-# > **Theorem 3** (proved in chapter 05, section 5). A DLR with $N$ modes ($\lambda \ne 0$) makes the one-hot at $S$ on the lags $0, \dots, L-1$ *exactly* if and only if
+# > **Theorem 3** (proved in chapter 05, section 5). There are $N$ modes ($\lambda \ne 0$) and weights that make the one-hot at $S$ on the lags $0, \dots, L-1$ *exactly* if and only if
 # > $N \ge \max(S + 1,\; L - S)$. Where the kernel is cast to its real part, $2N \ge \max(S+1, L-S)$.
 
 # %%
@@ -1185,7 +1182,7 @@ check("06.11", my_modes)
 # </details>
 
 # %% [markdown]
-# By this count the paper's DLR, with $N = 4096$, from $L = 2^{14}$ on makes no shift of Table 2 exactly but the one by 0, which the skip weight does: $\max(S + 1, L - S) \ge L/2 + 1 > 2N$. It is tempting to take this for the reason why its $R^2$ falls there. That would be wrong: a trained layer need not be exact, and to be *nearly* 0 at the other lags asks for few modes and small weights.
+# With lag 0 left to the skip weight an exact shift by $S \ge 1$ asks for $2N \ge \max(S, L - S)$: put one $\lambda_n$ into each weight, and it is the one-hot at $S - 1$ on $L - 1$ lags. So from $L = 2^{14}$ on the paper's DLR, with $N = 4096$, makes exactly only the copy and, at $2^{14}$, the shift by $8192 = 2N$. It is tempting to take this for the reason why its $R^2$ falls there. That would be wrong: a trained layer need not be exact, and to be *nearly* 0 at the other lags asks for few modes and small weights.
 #
 # > **Theorem 4.** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight $D$ sets it).
 # > **(a)** If $S \le 2N$: for every error $0 < d < 1$ there is a kernel, *for all lengths at once*, that is 1 at $S$, at most $d$ in size at every other lag (but 0), with weights
@@ -1423,7 +1420,7 @@ show.table(
             "L": f"2^{power}",
             "shifts reached, of 7": sum(j * 2**power // 8 <= 2 * N for j in range(1, 8)),
             "exact shifts, of 7": sum(
-                shifts.needed_modes(2**power, j * 2**power // 8) <= 2 * N for j in range(1, 8)
+                max(j, 8 - j) * 2**power // 8 <= 2 * N for j in range(1, 8)
             ),
             "predicted R2": shifts.predicted_r2(2**power, N),
             "paper": table2.PAPER.loc[row, f"2^{power}"],
@@ -1431,12 +1428,12 @@ show.table(
         for row, N in (("dlr", 4096), ("dlr_small", 512))
         for power in (14, 16, 18, 20)
     ],
-    caption="Nothing is fitted. The column of exact shifts is what Theorem 3 would have said.",
+    caption="Nothing is fitted. The column of exact shifts is what Theorem 3 says of the lags 1 to L - 1.",
     formats={"predicted R2": ".3f", "paper": ".2f"},
 )
 
 # %% [markdown]
-# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (At $2^{16}$ the first shift is by $2N$, the very edge of the reach; section 7 shows what a score there is made of. One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and our own records have .27 and .30 at the same $L/N$, section 7.) DLR-prod has $N(N+1)$ modes, mirror images counted (chapter 05, section 6), 16.8 million, in the place of $2N$: more than any shift up to $2^{20}$ asks for, so its .78 there is not explained by a reach.
+# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (At $2^{16}$ the first shift is by $2N$, the very edge of the reach; section 7 shows what a score there is made of. One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and our own records have .27 and .30 at the same $L/N$, section 7.) DLR-prod can make every shift of the table exactly (chapter 05, section 7), so its .78 at $2^{20}$ is not explained by a reach. Nor is DSS bound by $2N$: every channel has modes of its own.
 #
 # ## 7 Trained: Table 2
 #
@@ -1592,7 +1589,7 @@ for N in (256, 4096):
 #
 # Why should it be unstable? All terms of the sum are made with small *relative* errors, so the error is small beside the largest of them; and with $\lambda < 1$ the largest
 # are the last ones, of which $x_k$ mainly consists. What can go wrong is the range: $\lambda^{-k}$ leaves float32 when $k\,|\ln\lambda| > \ln(3.4\cdot10^{38}) = 88.7$.
-# So: accurate up to $k = 88.7/|\ln\lambda|$, and useless from there.
+# So: accurate until the sum itself overflows, at $k = 88.7/|\ln\lambda|$ or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps earlier, and useless from there.
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
@@ -1640,7 +1637,7 @@ for lam in (0.999, 0.99, 0.9, 0.5):
     assert early - 1 <= found.observed <= found.predicted + 1, (
         "step 3: the first number that is not finite"
     )
-    print(f"lambda = {lam}: finite up to near k = {found.predicted:,.0f}, as predicted")
+    print(f"lambda = {lam}: finite up to k = {found.observed:,}; λ^-k overflows at {found.predicted:,.0f}")
 double = ch06.summed(0.99, "float64")
 assert (
     double.errors.max() < 1e-11
@@ -1726,7 +1723,7 @@ check("06.13", my_earlier)
 # | DLR scores .83, .39, .25, .22 on Shift (Table 2) | its modes reach the shifts by $S \le 2N$: .833, .417, .222, .222 (section 6) |
 # | nodes in $(0, 1]$ (A.4), in $[0, 1]$ (Claim 1) | the best nodes contain 0; in $(0, 1]$ one comes as near as one likes |
 # | real modes are "incapable of modeling even short arbitrary kernels and we formally prove this" (3.3) | what is proved is that they cannot make them *exactly* with small weights. In exact arithmetic they make all; what a small error would cost is another question (section 4) |
-# | the running sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | accurate until $\lambda^{-k}$ overflows (section 8) |
+# | the running sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | accurate until the sum overflows, at or shortly before the $k$ at which $\lambda^{-k}$ does (section 8) |
 # | DLR-prod: "nearly perfect performance on lengths as large as 1M" (3.3) | its last number in Table 2 is .78 |
 # | .22 (Table 2) | the score of the identity alone, $2/9$ (section 7) |
 #

@@ -155,6 +155,7 @@ FAULTS = [
         "[value.x * value.y for value in modes.kernel([2 * nodes[0], *nodes[1:]], w, 41)]",
         "step 2",
     ),
+    Fault("prod_shifts", "for n in (7, 9)]", "for n in (6, 10)]", "step 1"),
     Fault("reverse", "    return 2 * L - 1 - 2 * p", "    return 2 * L - p", "step 1"),
     Fault("reverse", "wanted = [*[None] * L, *reversed(range(L))]", "wanted = [*[None] * L, *range(L)]", "step 1"),
     Fault("reverse", "return sum(1 / min(d, 2 * L - d)", "return sum(1 / d", "step 2"),
