@@ -503,7 +503,8 @@ def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Ite
         line = {"model": named(row)}
         for task in tasks:
             cell = recorded.get((task, row), [])
-            line[f"{named(task)}, paper"] = "{:g}/{:g}".format(*table.paper[row][table.tasks.index(task)])
+            own = row in fwp_table1.NEAR  # another start, or another net, than the paper's
+            line[f"{named(task)}, paper"] = None if own else "{:g}/{:g}".format(*table.paper[row][table.tasks.index(task)])
             line[f"{named(task)}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
                 line[f"{named(task)}, live"] = percent(now.get((task, row), []))

@@ -404,7 +404,7 @@ for n in range(2, 5):
     print(f"n = {n}: {n**3} hidden units; the last one reads {sums[-1]}")
 
 # %% [markdown]
-# **Step 3.** Take 1 and ReLU: by step 1 the unit holds $A_{ik} B_{kj}$. The second layer adds up over $k$, and that is
+# **Step 3.** Subtract 1 and apply ReLU: by step 1 the unit then holds $A_{ik} B_{kj}$. The second layer adds up over $k$, and that is
 # $\mathrm{Flat}(AB)$, as an identity of polynomials. $\blacksquare$
 
 # %% tags=["proof-lemma_1"]
@@ -616,7 +616,7 @@ check("08.3", my_triple)
 # > **The paper, section 7.2.** "If $o_i^{(l)} = A(\sigma_{i-2^{l+1}+1:i+1})$ is true, Lemma 1 implies that RegularGPT's FFN
 # > models the transition function composition."
 #
-# So the layer is fed with its own output, nine times for 500 letters. Two things must hold that the paper does not say: something
+# So the layer is used nine times for 500 letters, eight times on its own output. Two things must hold that the paper does not say: something
 # must stand before the start of the string, and the outputs must be bits again. Here are the layer and the recursion:
 
 # %% tags=["proof-prefixes", "proof-closure", "proof-order", "proof-read_out", "proof-noise", "proof-one_eighth"]
@@ -737,8 +737,8 @@ for length in range(1, 9):
 print(f"{strings.size} prefixes of all words of {length} letters: all right")
 
 # %% [markdown]
-# **Break the hypothesis: zeros before the start.** Then a position can be read only if the $2^L$ letters of its tree all exist, here
-# the last of eight.
+# **Break the hypothesis: zeros before the start.** Then a position can be read only if all $2^{\lceil\log_2 T\rceil}$ letters of
+# its tree exist, here only the last of eight.
 
 # %% tags=["proof-prefixes"]
 last = recursion(letters(machine, strings), compose, 0 * one)[-1]
@@ -1078,7 +1078,8 @@ with show.fails("step 3"):
 # number of each letter's matrix is wrong by up to $e$. The letters are permutations here, as in Cycle Navigation or $S_3$.
 #
 # **Claim.** At worst the error of the ones doubles in every layer, that of the zeros more than doubles, as long as zeros are at most
-# $\frac12$; from there on errors grow by a factor that tends to $2n$ a layer. This holds for every word.
+# $\frac12$; from there on errors grow by a factor that tends to $2n$ a layer. This holds for every word of $2^\ell$ letters after $\ell$ layers; for
+# words that do not fill their tree it is a bound, as the identities before the start are exact and the layer is monotone.
 #
 # **Step 1.** Every weight of $W_1$ and $W_2$ is 0 or more, and ReLU does not decrease. So the layer is *monotone*: a larger input
 # never makes a smaller output. The worst is therefore $+e$ everywhere or $-e$ everywhere.
@@ -1384,8 +1385,9 @@ show.figure(
         "from 0.04 to 1 after four layers and beyond 1,000 after nine, the worst case far "
         "above. Right: the share of states that are read right, 100 percent up to four "
         "layers, then falling to chance.",
-    caption="512 letters, each of their matrices wrong by up to 0.04. What to see: a small "
-            "error is none for four layers, and the end of the state after nine.",
+    caption="512 letters, each of their matrices wrong by up to 0.04. What to see: "
+            "for four layers every state is read right although the errors grow; after nine, reading is "
+            "no better than chance.",
 )  # fmt: skip
 print(ch08.noise_sentence(**noisy).replace("<b>", "").replace("</b>", ""))
 
@@ -1687,7 +1689,8 @@ predict("08.13", far_beyond)
 # %% [markdown]
 # ### Chance is not the level to beat
 #
-# **Claim.** On $D_n$ and Tomita 5 the answer "no" to everything is right on 74.5 % of the paper's test strings.
+# **Claim.** On $D_n$ and Tomita 5 the answer "no" to everything is right on 74.5 % of test strings of lengths 52 to 100,
+# half of each even length in the language: what the paper's text and code give after training up to 50.
 #
 # **Step 1.** Words of odd length are never in $D_n$ or Tomita 5. For words of *all* lengths: walk through the automaton with the parity
 # of the letters read beside its state; no accepting state is met at odd parity.
@@ -1863,7 +1866,8 @@ for name, due in (("Parity", 2), ("Cycle Navigation", 5)):
 sizes = [2**k for k in range(7)]
 for name, found in by_length.items():
     assert tuple(len(found[size]) for size in sizes) == COUNTS[name], "step 3: the counts of the table"
-    print(f"{name}: {len(one_by_one):,} words" if name == "D_2" else name, COUNTS[name])
+    print(name, COUNTS[name])
+print(f"D_2 and 4 letters: {len(one_by_one)} words followed one by one")
 
 
 # %% [markdown]
@@ -1900,8 +1904,8 @@ for name in ("Parity", "(aa)*", "Cycle Navigation", "Tomita 5", "Tomita 6", "S_3
     print(f"{name}: {order} / {len(counts)} = {counts[0]}")
 
 # %% [markdown]
-# **Step 6.** For the brackets $D_n$ there is a closed form. A word that never leaves $r + 1$ neighbouring depths, $r \le n$, is determined by $r$,
-# where it starts and where it ends: $(r+1)^2$ actions; all other words are one action, "wrong for ever". Long words of even length show
+# **Step 6.** For the brackets $D_n$ there is a closed form. What a word does whose depths fill exactly $r + 1$ neighbouring ones, $r \le n$,
+# is determined by $r$, by where among them it starts and by where it ends: $(r+1)^2$ actions; all other words are one action, "wrong for ever". Long words of even length show
 # those that start and end at the same parity. $\blacksquare$ (Counted for $n = 2, 3, 4$ and 12.)
 
 # %% tags=["proof-clusters"]

@@ -81,6 +81,7 @@ FAULTS = [
     ),
     Fault("layer_norm", "centred = x - sp.ones(3, 1) * sum(x) / 3", "centred = x - sp.ones(3, 1)", "step 1"),
     Fault("layer_norm", "sp.sqrt(t**2 * s**2 + eps), t)", "sp.sqrt(t**2 * s**2), t)", "step 2"),
+    Fault("layer_norm", "return y.dot(y) * c.dot(c) - y.dot(c) ** 2", "return y.dot(y) * c.dot(c) - y.dot(c)", "step 3"),
     Fault("repair", "centred = x + t * c - sp.ones(3, 1)", "centred = x + t**2 * c - sp.ones(3, 1)", "step 1"),
     Fault("repair", "(p + q * t) ** 2 - bias**2 * Q", "(p + q * t) ** 3 - bias**2 * Q", "step 1"),
     Fault(
@@ -154,7 +155,7 @@ FAULTS = [
     ),
     Fault(
         "reset_dyck_1",
-        'np.cumsum(["()".find(c) * -2 + 1 if c in "()" else 0 for c in text])',
+        'np.cumsum([{"(": 1, ")": -1, "1": 0}[c] for c in text])',
         "np.cumsum([len(text) == 5 for c in text])",
         "step 4",
     ),
