@@ -151,7 +151,7 @@ PICTURES = {
         "Test loss after a short run by learning rate, for 4 layers and for 16: post-norm nets end at the level of single "
         "characters at the larger rates, pre-norm nets do not."),
     "lra_levels": Picture(levels, ("lra/levels", "rotrnn/table1", "dlr/table4"),
-        "Right answers by task: predictors that forget order as diamonds, our nets as blue dots. On ListOps, Retrieval and "
+        "Right answers by task: predictors without memory as diamonds, our nets as blue dots. On ListOps, Retrieval and "
         "Image the best diamond is level with the best net or ahead of it."),
     "fwp_tables": Picture(fwp_tables, ("fwp/table1", "fwp/table2"),
         "Whole strings right by task and model, eight panels, grey diamonds the paper's, blue dots recorded runs over"

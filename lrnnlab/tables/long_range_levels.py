@@ -296,7 +296,7 @@ def _says(top: dict, net: float | None) -> str:
         return "neither gets beyond guessing: it says nothing yet"
     if trivial > net - REACHED:
         return f"asks nothing long: {top['row']} alone gets {percent(trivial)}, the best net {percent(net)}"
-    return f"the best net is {100 * (net - trivial):.0f} points ahead of what forgets order"
+    return f"the best net is {100 * (net - trivial):.0f} points ahead of what has no memory"
 
 
 def _printed(task: str) -> str:

@@ -618,7 +618,7 @@ with show.fails("step 2"):
 #
 # ### A tree with less work
 #
-# PScan makes a product for every position at every level. Most of these are not needed. Make a binary tree over the
+# PScan makes up to $L/2$ products at every level. Most of these are not needed. Make a binary tree over the
 # steps, and go through it twice (after Blelloch, 1990). On the way **up**, compute one pair for each node: the
 # composition of all steps below it. On the way **down**, hand *states* to the nodes, to each the state before its
 # first step: the left child gets the state that its parent got, and the right child gets this state after the left
@@ -892,7 +892,7 @@ print(f"in every setting at least {math.floor(10 * least) * 10} % of the loop's 
 #
 # * On one CPU thread PScan gains nothing from its small depth, and its work is many times the loop's.
 # * The paper's explanation, $b^3$ against $\log T$, rightly points to the work: section 3 counts 33 times the loop's multiplications. With $b = 1$, where $b^3 = b^2$, it is 8 times.
-# * But its three numbers do not prove it. Whatever is timed *besides* the scan is the same for both ways and pulls the ratio towards 1. Here that part is most of the time: at each position a network makes $h b^2 = 512$ numbers of $A_t$. With $b = 1$ it makes only 64, so this part shrinks as well, and the ratio moves away from 1 *for two reasons at once*.
+# * But its three numbers do not prove it. Whatever is timed *besides* the scan is the same for both ways and pulls the ratio towards 1. Here that part is most of the time: at each position a network makes $h b^2 = 512$ numbers of $A_t$. With $b = 1$, in 64 blocks so that the width is the same, it makes only 64, so this part shrinks as well, and the ratio moves away from 1 *for two reasons at once*.
 # * A loop of 500 steps took the paper's GPU no longer than one of 40 with its backward pass. What an "instance" is (a string? a batch?) the paper does not say.
 #
 # ## 6 The token table
@@ -1166,7 +1166,7 @@ show.table(
 )
 
 # %% [markdown]
-# Division breaks when $1/P_t$ leaves what float32 can hold, though no state does. Logarithms work as long as everything is positive, and fail at the first negative number or reset; and our models need both. The compiled loop, which is "the scan" in this table, forms no product at all.
+# Division breaks when $1/P_t$, or the sum of the $b_s/P_s$, leaves what float32 can hold, though no state does. Logarithms work as long as everything is positive, and fail at the first negative number or reset; and our models need both. The compiled loop, which is "the scan" in this table, forms no product at all.
 #
 # **But a tree does form products.** In the next cell a state of 0 waits through 300 steps that would double it, and then inputs come. The loop doubles zero. PScan makes a product of 128 twos first, which is infinite in float32:
 
@@ -1258,7 +1258,7 @@ def loop_over(slices):
 def backward_seconds(T, cut):
     a = torch.rand(8, T, 64, requires_grad=True)
     seconds = []
-    for _ in range(3):
+    for _ in range(9):
         x = loop_over(cut(a)).sum()
         seconds.append(stopwatch(lambda x=x: torch.autograd.grad(x, a)))
     return min(seconds)
@@ -1278,7 +1278,8 @@ show.table(
         for name, one in growth.items()
     ],
     caption="Live: how many times longer the backward pass takes when T doubles. 2 is "
-            "linear, 4 is quadratic.",
+            "linear, 4 is quadratic; at these lengths fixed costs count too, and on a busy machine a "
+            "ratio can be off.",
     formats=dict.fromkeys(doubled, ".1f"),
 )
 
