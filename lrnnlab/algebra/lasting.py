@@ -9,8 +9,9 @@ word w is a *loop* at this pair.  Reading w again and again, the layer's two sta
 that some token of w contracts; what is left is moved by tokens of w that contract nothing.  So:
 
 * **Diagonal gates, |a| <= 1.**  Where no token of w contracts, bounded states leave turns about one centre: these
-  commute, and some power x^K comes as near as one likes to doing nothing (x itself for a in [0, 1], x^2 for real a).
-  Hence no layer lasts if a pair from p x y and p y x, or from p x^K and p, leads through loops that contain x (and y).
+  commute, and some powers x^(K n) come as near as one likes to doing nothing (x itself for a in [0, 1], x^2 for real
+  a).  Let x^K do the same to the machine's states as x^(2K).  Hence no layer lasts if a pair from p x y and p y x, or
+  from p x^K and p, leads through loops that contain x (and y).
   **Conversely**, if no pair does, one layer lasts: for each set S of tokens let it keep the last k tokens of S, fading,
   and how often every other token came between them, modulo N.  Two words that agree in all of this for a large k end in
   one state of the machine.  For both end in the same k tokens, among which (Ramsey) stands a word that acts as an
@@ -65,8 +66,8 @@ class Clash:
 
     def words(self, n: int = 1) -> tuple[Word, Word]:
         """Both words, with n repetitions."""
-        end = tuple(token for word, again in self.tail for token in self._read(word, n) * (n if again else 1))
-        return self._read(self.left, n) + end, self._read(self.right, n) + end
+        end = tuple(token for word, again in self.tail for token in _read(word, n) * (n if again else 1))
+        return _read(self.left, n) + end, _read(self.right, n) + end
 
     def text(self, symbols: tuple) -> str:
         """The two words, as in "0(01)^n and 1(01)^n".
@@ -78,11 +79,12 @@ class Clash:
                       for word, again in self.tail)  # fmt: skip
         return " and ".join(self._spelled(word, symbols) + end for word in (self.left, self.right))
 
-    def _read(self, word, n):
-        return tuple(token for one in word for token in (self._read(one, n) * n if isinstance(one, tuple) else (one,)))
-
     def _spelled(self, word, symbols):
         return "".join(f"({self._spelled(one, symbols)})^n" if isinstance(one, tuple) else symbols[one] for one in word)
+
+
+def _read(word: Word, n: int) -> tuple[int, ...]:
+    return tuple(token for one in word for token in (_read(one, n) * n if isinstance(one, tuple) else (one,)))
 
 
 class _Pairs:
@@ -122,7 +124,7 @@ class _Pairs:
         queue: list = []
         came: dict = {}
         for q, left, right in starts:
-            pair = self.small.after(q, left), self.small.after(q, right)
+            pair = self.small.after(q, _read(left, 1)), self.small.after(q, _read(right, 1))
             if pair[0] != pair[1] and (pair, 0) not in came:
                 came[pair, 0] = (None, (q, left, right))
                 queue.append((pair, 0))
@@ -203,7 +205,8 @@ def _power(move: np.ndarray) -> int:
 def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | None:
     """Words that refute every lasting layer of diagonal gates, None if one exists: the first theorem above.
 
-    ``order``: 1 for gates in [0, 1], 2 for real ones, None for complex ones.
+    ``order``: 1 for gates in [0, 1], 2 for real ones, None for complex ones.  Of these a clash like "(aa)^n(ab)^n and
+    (ab)^n" says that a layer comes as near as one likes for infinitely many n, the others for all large n.
 
     >>> from lrnnlab.automata.languages import language
     >>> parity = language("Parity").machine
@@ -211,15 +214,12 @@ def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | N
     (((1, 1, 1, 1, 1), (1, 1, 1, 1)), None)
     """
     small = minimise(machine)
-    pairs, states = _Pairs(small, range(small.num_symbols)), range(small.num_states)
-    for x in range(small.num_symbols):
-        power = (x,) * (order or _power(small.transitions[x]))
-        if found := pairs.clash(((q, power, ()) for q in states), 1 << x):
-            return found
-    for x, y in combinations(range(small.num_symbols), 2) if order != 1 else ():
-        if found := pairs.clash(((q, (x, y), (y, x)) for q in states), 1 << x | 1 << y):
-            return found
-    return None
+    pairs, states, tokens = _Pairs(small, range(small.num_symbols)), range(small.num_states), range(small.num_symbols)
+    powers = [(x,) * order if order else ((x,) * _power(small.transitions[x]),) for x in tokens]
+    laws = [(1 << x, [(q, powers[x], ()) for q in states]) for x in tokens]
+    exchanges = [(1 << x | 1 << y, [(q, (x, y), (y, x)) for q in states]) for x, y in combinations(tokens, 2)]
+    laws = {1: laws, 2: laws + exchanges, None: exchanges + laws}[order]
+    return next((found for need, starts in laws if (found := pairs.clash(starts, need))), None)
 
 
 def one_key_clash(machine: MooreMachine) -> Clash | None:
@@ -250,7 +250,7 @@ def contraction_clash(machine: MooreMachine) -> Clash | None:
     (False, None)
     """
     small = minimise(machine)
-    powers = [(x,) * _power(move) for x, move in enumerate(small.transitions)]
+    powers = [((x,) * _power(move),) for x, move in enumerate(small.transitions)]
     for C in token_sets(small.num_symbols):
         pairs = _Pairs(small, C)
         last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops and pairs.closed[part]}

@@ -357,9 +357,9 @@ def bench_sentence(text: str, family: str) -> str:
     found, kind = foretell(machine, family), classify(machine)
     groups = "no group: star-free" if kind.aperiodic else (
         f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
-    words = f" It confuses {escape(found.clash.text(machine.symbols))} for large n." if found.clash else ""
-    return (f"{machine.num_states} states, {kind.monoid_size} different words, {groups}. {escape(FAMILIES[family])}: "
-            f"<b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
+    words = f" It confuses {escape(found.clash.text(machine.symbols))} in the end." if found.clash else ""
+    return (f"{machine.num_states} states; words do {kind.monoid_size} different things to them; {groups}. "
+            f"{escape(FAMILIES[family])}: <b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
 
 
 def exact_rows(machine: MooreMachine) -> list[dict]:

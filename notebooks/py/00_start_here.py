@@ -13,7 +13,7 @@
 #
 # > **Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?**
 #
-# All the models in the papers are one sentence,
+# The linear recurrent models in the papers, which most of the book is about, are one sentence,
 #
 # $$x_t = A_t\,x_{t-1} + b_t, \qquad y_t = h(x_t).$$
 #
@@ -303,7 +303,7 @@ my_copy()
 # %% [markdown]
 # ## What you have learned
 #
-# 1. All models of the book are one sentence, $x_t = A_t x_{t-1} + b_t$, and differ in what $A_t$ may be.
+# 1. The linear recurrent models of the book are one sentence, $x_t = A_t x_{t-1} + b_t$, and differ in what $A_t$ may be.
 # 2. A network trained on 40 digits can be right on 500: measured on 1,024 strings.
 # 3. Snapped, its blocks are automata, and a search over their states proves the copy right on every string, or finds
 #    one that it answers wrongly.

@@ -192,9 +192,9 @@ print("x(0-1) - x(1-0) =", short)
 BASE = 7
 n = sp.Symbol("n", integer=True, nonnegative=True)
 assert all(
-    sp.floor((BASE * n + c) / sp.Integer(7)) == n and sp.Mod(BASE * n + c, 7) == c for c in range(1, 7)
+    sp.floor((BASE * n + c) / sp.Integer(BASE)) == n and sp.Mod(BASE * n + c, BASE) == c for c in range(1, 7)
 ), "step 1: the old state and the letter can be read off the new state"
-print("(7 n + c) // 7 = n and (7 n + c) mod 7 = c for c = 1, ..., 6 and every n")
+print(f"({BASE} n + c) // {BASE} = n and ({BASE} n + c) mod {BASE} = c for c = 1, ..., 6 and every n")
 
 
 # %% [markdown]
@@ -829,7 +829,7 @@ assert counted == [4 * n + 1 for n in range(1, 7)], (
     "step 5: the counter for Sum(5) has exactly so many"
 )
 print(f"Sum(5) by the counter: {counted}; on 500 digits every layer needs {4 * 500 + 1} states,")
-print(f"and for a-b-c-... on 119 numbers, by Theorem A, {5**119:.0e}")
+print(f"and for a-b-c-... on 119 numbers, by Theorem A, {5**119:.1e}")
 
 # %% [markdown]
 # **Break a hypothesis.** A layer that does not keep the letters apart, here one that forgets after two letters, does
@@ -1843,7 +1843,8 @@ with show.fails("step 1"):
 
 # %% [markdown]
 # **Exercise 11** ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of this
-# section so that it stores the **last** letter other than 0, as the first of its two numbers. Give $A$ and $B u$ for
+# section so that it stores the **last** letter $s$ other than 0, as the first of its two numbers (as $s/4$, like the
+# block above, from the start $(0, 0)$). Give $A$ and $B u$ for
 # the letters 0 to 4.
 
 # %%
@@ -2225,7 +2226,7 @@ check("01.12", my_layers)
 # = \cdots$. (The cell tries all maps with entries 0 and $\pm 1$ for $b = 1, 2$, and 4,000 random ones for $b = 3$.)
 #
 # **Step 2.** An orbit that is finite meets some point twice, $x_k = x_{k+N}$, with $k \ge b$ after going round the
-# cycle once more. Then $H^k$ sends $(x_0, 1) - (x_N, 1)$ to 0; by step 1 so does $H^b$, and $x_b = x_{b+N}$: it is in
+# cycle often enough. Then $H^k$ sends $(x_0, 1) - (x_N, 1)$ to 0; by step 1 so does $H^b$, and $x_b = x_{b+N}$: it is in
 # the cycle after $b$ steps. $\blacksquare$ (The cell runs the same maps from every start with entries 0, $\pm 1$. The
 # cycles of these maps have lengths that divide 12, so an orbit is finite if $x_{24} = x_{36}$.)
 

@@ -40,7 +40,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **letter**, token, symbol | One of finitely many things that a string consists of; a network gets its number and looks up a vector for it. | 01 |
 # | **smallest machine** | The automaton with the fewest states that gives the same answers. There is only one, up to the names of its states. | 00 |
 # | **transition monoid** | All maps of states to states that the words of an automaton make, with composition. It is finite. | 08 |
-# | **group** | A set of invertible maps that can be composed and undone. | 01 |
+# | **group** | A set of invertible maps of some set to itself that contains with two maps their composition, and with a map the one that undoes it. | 01 |
 # | **commutator** | What is left of two maps done and then undone in the other order: $aba^{-1}b^{-1}$. It is the identity if and only if they commute. | 01 |
 # | **derived series** | A group, the group that its commutators generate, the group that the commutators of that one generate, and so on. | 01 |
 # | **solvable** | A group is solvable if its derived series comes down to the identity alone. | 01 |
@@ -63,9 +63,9 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **recurrence** | A rule that makes the next state from the last one and the input. It is *linear* if the last state enters linearly. | 00 |
 # | **state** | The vector $x_t$ that a recurrence carries from step to step: all that it knows of what it has read. | 00 |
 # | **transition** | The matrix $A_t$ that multiplies the last state. | 00 |
-# | **readout** | What turns a state into an answer, $y_t = h(x_t)$. | 01 |
+# | **readout** | What turns a state into an answer, $y_t = h(x_t)$. | 00 |
 # | **block-diagonal** | A matrix that is zero but for square blocks on its diagonal; each block moves a part of the state of its own. | 00 |
-# | **head** | One block, or one independent part of a layer, with its own part of the state. | 02 |
+# | **head** | One block, or one independent part of a layer, with its own part of the state. | 00 |
 # | **diagonal** transition | A transition without blocks: every number of the state is multiplied by a number of its own. | 01 |
 # | **input-dependent** | A transition that the input at that step decides; the opposite is one transition for all letters. | 01 |
 # | **column rule** | How the columns of a block are kept from growing: clipped or divided to $p$-norm 1, or made probabilities by a softmax. | 02 |
@@ -82,7 +82,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **convolution** | The sum $\sum_j K_j u_{k-j}$ at every $k$; by the FFT it takes $O(L\log L)$. | 03 |
 # | **one-hot** | A vector with one 1 and zeros; as a kernel, a shift. | 02 |
 # | **Vandermonde** matrix | The matrix of powers $\lambda_n^j$; times the weights it gives the kernel. | 03 |
-# | **Hankel** matrix | The matrix with entries $K_{i+j}$ (or $f(uv)$ for words); its rank is the least number of states of a linear recurrence that makes them. | 05 |
+# | **Hankel** matrix | The matrix with entries $K_{i+j}$ (or $f(uv)$ for words); its rank is the least size of the state (how many numbers it has) of a linear recurrence that makes them. | 05 |
 # | **Chebyshev** polynomial | The polynomial $T_n(\cos t) = \cos nt$; of all polynomials of degree $n$ that stay within $\pm 1$ on $[-1, 1]$ it has the largest leading coefficient. | 06 |
 # | **bidirectional** | Two recurrences, one from the left and one from the right, whose outputs are added. | 05 |
 #
@@ -151,10 +151,10 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | $T$, $L$ | time: the length; $L$ where a paper counts so, and in chapter 03 with $x_0$ counted | |
 # | $V$ | vocabulary: how many letters there are | |
 # | $C$ | classes, how many answers there are; the readout matrix; in chapter 08 the size of a chunk | |
-# | $D$ | width of the model | |
+# | $D$ | width of the model; in chapter 01 the width of the state | |
 # | $h$ | blocks or heads; in $y_t = h(x_t)$, the readout | |
 # | $b$, in code $n$ | size of a block; as a vector $b_t$, the input term of a step | |
-# | $N$ | size of the state, number of modes | |
+# | $N$ | size of the state, number of modes; in chapter 01 the order of a turn or the length of a cycle | |
 # | $p$ | which norm: $\lVert v\rVert_p = (\sum\lvert v_i\rvert^p)^{1/p}$; for a random bit, its probability | |
 # | $A_t$ | transition | $(B, T, D)$ diagonal, $(B, T, h, b, b)$ blocks |
 # | $b_t$ | input term, often $Bu_t$ | $(B, T, D)$ or $(B, T, h, b)$ |
