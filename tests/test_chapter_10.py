@@ -57,6 +57,14 @@ def test_what_was_found_is_what_the_records_say():
     assert letters == [69, 69] and "on D_2 with two seeds, at 69." in said
 
 
+def test_the_words_that_nets_were_asked_are_those_that_algebra_has_now():
+    for record in ch10.disagreements(records.recorded("ladder/models_x_tasks")):
+        said, symbols = record["metrics"]["refuted"], ladder.ladder_task(record["task"]).symbols
+        if said["n"] is not None:
+            words = ladder.words_against(record["row"], record["task"]).words(said["n"])
+            assert said["words"] == ["".join(symbols[token] for token in word) for word in words], ch10.who(record)
+
+
 def run(kind, first, trained=1.0, **more):
     return {"metrics": {"kind": kind, "first": first, "trained": trained, "majority": 0.5, **more},
             "accuracy_by_ten": [trained] * 50}  # fmt: skip

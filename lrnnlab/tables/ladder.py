@@ -37,6 +37,7 @@ import numpy as np
 import torch
 
 from lrnnlab.algebra.foretelling import foretell
+from lrnnlab.algebra.lasting import Clash
 from lrnnlab.automata import build as machine
 from lrnnlab.automata.languages import language
 from lrnnlab.models import Net, build
@@ -160,8 +161,20 @@ def foretold(row: str, task: str) -> str:
     return "can" if found.layers is not None and found.layers <= layers else "open"
 
 
+def words_against(row: str, task: str) -> Clash | None:
+    """The two words that no net of a row tells apart for ever, if algebra says that it cannot last and knows such words.
+
+    >>> words_against("diagonal_complex", "d_2").text("ab"), words_against("diagonal_complex", "parity")
+    ('ab(ab)^n and ba(ab)^n', None)
+    """
+    if foretold(row, task) != "cannot":
+        return None
+    found = foretell(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
+    return (found.deeper if row.endswith(DEEP) else None) or found.clash
+
+
 def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
-    """Ask a trained net the two words that no net of its kind tells apart for ever, for n = 1, 2, ..., up to 500 tokens.
+    """Ask a trained net its :func:`words_against`, for n = 1, 2, ..., up to 500 tokens.
 
     Returns
     -------
@@ -173,11 +186,7 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
     >>> refuted(build("lstm", ladder_task("parity")), "lstm", "parity") is None  # of LSTMs nothing is excluded
     True
     """
-    asked = ladder_task(task)
-    if foretold(row, task) != "cannot":
-        return None
-    found = foretell(asked.machine, *FAMILY[row.removesuffix(DEEP)])
-    clash = (found.deeper if row.endswith(DEEP) else None) or found.clash
+    asked, clash = ladder_task(task), words_against(row, task)
     if clash is None:
         return None
     asked_before, n = None, 1
