@@ -969,7 +969,7 @@ check("01.7", my_pieces)
 #
 # <details><summary>Hint 1</summary>
 #
-# On one straight piece, how many of five successive answers 0, 1, 2, 3, 4, 0, ... can lie on a line?
+# How many successive answers of the sequence 0, 1, 2, 3, 4, 0, 1, ... can one straight piece give, after rounding?
 #
 # </details>
 #
@@ -2209,8 +2209,8 @@ check("01.12", my_layers)
 #
 # <details><summary>Solution</summary>
 #
-# Two. The reflections undo the order of turns, so the group does not commute; the commutators are
-# turns, and turns commute: sizes 10, 5, 1.
+# Two. A reflection $s$ reverses the direction of a turn $r$, $s\,r\,s = r^{-1}$, so the group does not
+# commute; the commutators are turns, and turns commute: sizes 10, 5, 1.
 #
 # </details>
 

@@ -14,7 +14,7 @@
 # builds that model, takes its one stability argument apart, trains it while you watch, opens it, and proves what it
 # has learned.
 #
-# *You need:* matrices, eigenvalues, norms, a little of how networks are trained. *It takes* about 2 h 45 min to read
+# *You need:* matrices, eigenvalues, norms, a little of how networks are trained. *It takes* about 2 h 50 min to read
 # with its proofs, and two minutes of computing on two cores. Every step of a proof is a cell that computes it; change
 # a line and run it again.
 
@@ -1771,8 +1771,8 @@ check("02.7", my_sizes)
 # <details><summary>Solution</summary>
 #
 # (3, 4, 5, 9): the greatest prime power that divides $M$. A column-stochastic matrix has its
-# eigenvalues of modulus 1 at roots of unity whose order is the period of a cycle of its states (Frobenius), and
-# a period of 5 needs five states. With $b = 4$ no single head can count modulo 5; heads of other periods cannot
+# eigenvalues of modulus 1 at roots of unity whose order divides the period of a cycle of its states (Frobenius), and
+# an order of 5 needs a period of at least 5, so five states. With $b = 4$ no single head can count modulo 5; heads of other periods cannot
 # make up for it, because a sum modulo 5 is not a function of sums modulo 2, 3 and 4. (Trained so, no start of the six knew length 40 when
 # we tried it, and past 40 the last one only guessed.) In general, heads with one
 # prime power each know the sum modulo all of them, so modulo $M$; and if no head has a period that is a

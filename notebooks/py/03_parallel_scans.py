@@ -13,7 +13,7 @@
 # Rudnicky, 2024) runs it as a tree, in $\lceil\log_2 L\rceil$ levels, and then finds (section 4.5) that at test time this was
 # no faster. We build the tree, prove it, count what it costs, and measure it: why not, and what is faster?
 #
-# *You need:* matrices, and what a logarithm is. *It takes* about 1 h 50 min to read, and a minute and a half of computing.
+# *You need:* matrices, and what a logarithm is. *It takes* about 1 h 55 min to read, and a minute and a half of computing.
 # Terms are explained where they first come, and once more in the [glossary](glossary.ipynb).
 
 # %%
@@ -1024,8 +1024,10 @@ check("03.8", my_case)
 #
 # $b = 2$, $B = 1$, $T = 16{,}384$. One thread does all of the tree's work itself, so depth wins nothing. But each
 # step of a loop has a cost of its own, to start it; with one string and blocks of size 2 a step has next to nothing to
-# compute, and 16,384 starts are most of the time. The tree starts fewer and larger operations. With $b = 4$ or with 128
-# strings a step has more to compute, its start counts for less, and the tree wins little or nothing.
+# compute, and 16,384 starts are most of the time. The tree starts fewer and larger operations. With 128 strings a
+# step has more to compute, its start counts for less, and the tree wins little or nothing. At $b = 4$ and $B = 1$ it
+# even takes nine times the loop's time, and 43 times its own at $b = 2$, though the arithmetic grows eightfold only: JAX
+# must multiply these blocks in another way, which the table does not explain.
 #
 # </details>
 
@@ -1383,7 +1385,8 @@ predict("03.9", tree_on_doublings)
 #
 # At more steps. The tree's up-pass makes the product of 128 twos as well, that of steps 1 to 128:
 # infinite in float32, and infinity times the state 0 is no number, so all is lost from step 129 on. PScan
-# counts the start as a letter, so its first word of 128 twos ends at step 255, and the states before are right.
+# counts the start as a position, so its groups begin one step earlier, and its first word of 128 twos, $A_{255}\cdots A_{128}$,
+# ends at step 255; the states before are right.
 # Columns on the simplex never do it: they stay so under products, whose entries are at most 1.
 #
 # </details>
@@ -1477,7 +1480,7 @@ print(
 #
 # <details><summary>Hint 1</summary>
 #
-# A chunk's pair needs $b^3$ multiplications a step, its states $b^2$.
+# A chunk's pair needs $b^3 + b^2$ multiplications a step, its states $b^2$.
 #
 # </details>
 #

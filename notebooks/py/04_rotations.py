@@ -23,7 +23,7 @@
 # missing: there the `assert` of step 2 must fail, and the notebook would stop if it did not. Change a line yourself
 # and run the cell again. A step that is checked on examples only, or in floating point, says so.
 #
-# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 2 h 55 min to read, and about a minute of
+# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 3 h to read, and about a minute of
 # computing.
 
 # %%

@@ -18,7 +18,7 @@
 # leaves out, count the modes of DLR-prod (fewer than the paper says), find a start that fits kernels twice as long
 # as the paper's, prove which shifts are possible at all, and train.
 #
-# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 2 h 20 min to read with the proofs, and about a minute of computing.
+# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 2 h 25 min to read with the proofs, and about a minute of computing.
 # Chapter 06 is about real eigenvalues, and why they cannot do this.
 
 # %%
@@ -463,7 +463,7 @@ check("05.2", my_A)
 #
 # <details><summary>Hint</summary>
 #
-# It needs a double eigenvalue, and must not be a multiple of the identity. One other than 0 is easy to find.
+# It needs a double eigenvalue, and its upper right entry must not be 0. An eigenvalue other than 0 is easy to find.
 #
 # </details>
 #
@@ -1501,7 +1501,7 @@ for S in range(L):
     assert np.allclose(K.real * K.imag, np.eye(L)[S], atol=1e-12), "step 1: the product is the one-hot"
 print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 
-# %% [markdown]#
+# %% [markdown]
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
 # %% tags=["hide-input"]
@@ -1675,8 +1675,8 @@ predict("05.12", outputs_learned)
 #
 # <details><summary>Solution</summary>
 #
-# 7, by section 5's reach: the modes make every shift by $S \le 2N = 48$ nearly, and no others;
-# with the copy that is 7 of 8. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
+# 7. By section 5's reach the modes make every shift by $S \le 2N = 48$ nearly, which with the copy are
+# 7 of 8; of the shift by 56 its second half says nothing, as $64 < 2 \cdot 56$, but the echo decides. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
 # places see. The one by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at
 # lag 8, over 56 places, and is right at 8: it is better left out.
 #

@@ -1681,8 +1681,8 @@ predict("08.13", far_beyond)
 #
 # <details><summary>Solution</summary>
 #
-# All. Its states fall into the same two places after every depth, so the eleventh use of the
-# layer gets what the second one got. Small errors do not add up: the layer puts states back to their places.
+# All. Its states fall into the same few places after every depth, none of which holds both parities
+# (section 7), so the eleventh use of the layer gets what the second one got. Small errors do not add up: the layer puts states back to their places.
 #
 # </details>
 

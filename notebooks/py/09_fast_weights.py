@@ -15,7 +15,7 @@
 # with explicit weights where something can; we repair one remark, find what the delta rule loses, and train. At the end one sign
 # and one more write a token open the door to a later literature, and a single layer does all three: it counts, resets and keeps parity, by hand and by descent; and the counter that descent finds is snapped and proved right on every string.
 #
-# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 3 h 50 min to read, and a minute of computing.
+# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 3 h 55 min to read, and a minute of computing.
 
 # %%
 from fractions import Fraction
@@ -776,6 +776,7 @@ print(sp.factor(found))
 assert sp.simplify(found - (entry - mean) * eps / (t**2 * s**2 + eps) ** sp.Rational(3, 2)) == 0, (
     "step 2: the slope"
 )
+
 
 # %% [markdown]
 # **Step 3.** With $\varepsilon = 0$ and a residual $x$ the norm gives the direction of $y = \bar x + t\,\bar c$ (bars: the mean taken away). It turns at the rate $\sqrt{|y|^2|\bar c|^2 - (y\cdot\bar c)^2}\,/\,|y|^2$, and what is under the root is $|\bar x|^2|\bar c|^2 - (\bar x\cdot\bar c)^2$ at every $t$: 0 only if $\bar x$ and $\bar c$ are parallel. $\blacksquare$ (Free $x$ and $c$ of three numbers.)
@@ -2369,7 +2370,8 @@ check("09.9", my_tokens)
 # <details><summary>Solution</summary>
 #
 # The output's state goes by one affine map, $w \mapsto g\,w + c$, with $g = 1 - \beta|k|^2$ along
-# the key. If it alternates, $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with
+# the key. If it alternates, $w_3 = w_1 \ne w_2$; but
+# $w_2 - w_1 = g\,c$ and $w_3 - w_1 = g\,(1+g)\,c$, so $g\,c \ne 0$ and $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with
 # any query it is $0$ and one other value. So first a token that sets $w$ to $1$ ($\beta = 1$, $v = 1$, unit
 # key), and then $a$ with $\beta = 2$, $v = 0$: $w \mapsto -w$.
 #
@@ -2402,8 +2404,9 @@ predict("09.10", kept_alive)
 # <details><summary>Solution</summary>
 #
 # Two: 1.8 and 1.9. Near $\frac12$ float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below.
-# One step above, the distance times $\beta - 1$ is rounded to a half or a whole step below, and that comes back
-# to one step above if $\beta - 1 > \frac34$. So these two swing for ever, as nothing but rounding makes them; a
+# One step above, the distance times $\beta - 1$ is rounded to a whole step below if
+# $\beta - 1 > \frac34$, else to half a step. From a whole step below it comes back to one step above, from half a step
+# it does not. So these two swing for ever, as nothing but rounding makes them; a
 # little noise ends it.
 #
 # </details>
