@@ -505,7 +505,7 @@ def test_a_machine_of_ones_own_is_typed(widgets_lab, widgets):
         began = time.monotonic()
         box.fill(text)
         box.press("Enter")
-        area.get_by_text(f"{states} states,").wait_for()
+        area.get_by_text(f"{states} states;").wait_for()
         seconds.append(time.monotonic() - began)
     picture = area.evaluate(PICTURE)
     for text in BROKEN:
@@ -515,7 +515,7 @@ def test_a_machine_of_ones_own_is_typed(widgets_lab, widgets):
         ends = time.monotonic() + MS / 1000
         while area.inner_text() == said and time.monotonic() < ends:
             widgets_lab.wait_for_timeout(20)
-        assert "states," not in area.inner_text() and area.evaluate(PICTURE) == picture
+        assert "states;" not in area.inner_text() and area.evaluate(PICTURE) == picture
     print(f"from Enter to what is told: median {statistics.median(seconds):.2f} s, at most {max(seconds):.2f} s")
 
 

@@ -86,7 +86,7 @@ def test_a_clash_is_two_answers_however_often_its_loops_are_read(machine):
     found = [diagonal_clash(machine, order) for order in (1, 2, None)]
     found += [law(machine) for law in (one_key_clash, contraction_clash, constant_clash, fading_clash, order_clash)]
     for clash in found:
-        for n in (0, 1, 2, 5) if clash else ():
+        for n in (1, 2, 5) if clash else ():
             one, other = answers(machine, clash.words(n))
             assert one != other
 

@@ -215,10 +215,10 @@ def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | N
     """
     small = minimise(machine)
     pairs, states, tokens = _Pairs(small, range(small.num_symbols)), range(small.num_states), range(small.num_symbols)
-    powers = [(x,) * order if order else ((x,) * _power(small.transitions[x]),) for x in tokens]
-    laws = [(1 << x, [(q, powers[x], ()) for q in states]) for x in tokens]
-    exchanges = [(1 << x | 1 << y, [(q, (x, y), (y, x)) for q in states]) for x, y in combinations(tokens, 2)]
-    laws = {1: laws, 2: laws + exchanges, None: exchanges + laws}[order]
+    powers: list[Word] = [(x,) * order if order else ((x,) * _power(small.transitions[x]),) for x in tokens]
+    struck = [(1 << x, [(q, powers[x], ()) for q in states]) for x in tokens]
+    turned = [(1 << x | 1 << y, [(q, (x, y), (y, x)) for q in states]) for x, y in combinations(tokens, 2)]
+    laws: list = struck if order == 1 else [*struck, *turned] if order == 2 else [*turned, *struck]
     return next((found for need, starts in laws if (found := pairs.clash(starts, need))), None)
 
 
