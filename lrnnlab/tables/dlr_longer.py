@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lrnnlab.tables.dlr_table1 import cell, line, measure
+from lrnnlab.tables.dlr_table1 import cell, line, measure, short
 from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, spread
+from lrnnlab.tables.text import by_cell, in_order, lines, spread
 
 ROWS = ("2", "4", "8")
 TASKS = ("reverse-128", "solve-128", "select-64", "select-128")
@@ -37,6 +37,25 @@ def table(records: Sequence[dict]) -> str:
                      "R2": spread([record["metrics"]["r2"] for record in found], 2), "runs": len(found),
                      "R2 .9 at step": ", ".join("-" if step is None else f"{step:,}" for step in learned)})  # fmt: skip
     return lines("six layers of DLR with more steps than in dlr/table1, here", body)
+
+
+def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
+    """For each record: steps and R2 of the same seed with the steps of ``dlr/table1``, and with more.
+
+    >>> run = {"task": "reverse-128", "seed": 0, "metrics": {"steps": 10, "r2": 0.4, "learned_at": None}}
+    >>> longer = {**run, "row": "4", "metrics": {"steps": 40, "r2": 0.95, "learned_at": 35}}
+    >>> list(beside([longer], [{**run, "row": "dlr_6"}])[0].values())
+    ['Reverse', 128, '10', '.40', '40', '.95', '35']
+    """
+    known = {(one["task"], one["seed"]): one["metrics"] for one in plain if one["row"] == "dlr_6"}
+    body = []
+    for record in in_order(records, ROWS, TASKS):
+        before, after, (name, L) = known[record["task"], record["seed"]], record["metrics"], record["task"].split("-")
+        at = after["learned_at"]
+        body.append({"task": name.title(), "L": int(L), "steps": f"{before['steps']:,}", "R2": short(before["r2"]),
+                     "more steps": f"{after['steps']:,}", "R2 then": short(after["r2"]),
+                     "R2 .9 at step": "-" if at is None else f"{at:,}"})  # fmt: skip
+    return body
 
 
 TABLE = Table("dlr/longer", ROWS, TASKS, setting, by_setting(measure), line, table, budgets=("live", "desk"))
