@@ -278,6 +278,8 @@ def test_what_the_readme_of_the_records_says():
     for task, row in (("reverse-64", "dlr_1"), ("reverse-64", "dlr_6"), ("solve-64", "dlr_6"), ("select-64", "attention_2"),
                       ("reverse-128", "dlr_6"), ("select_fixed-64", "dss_1"), ("sort-64", "dlr_6")):  # fmt: skip
         assert dlr_table1.short(np.mean(cells[task, row])) in said, (task, row)
+    for record in records.recorded("dlr/longer"):
+        assert dlr_table1.short(record["metrics"]["r2"]) in found("dlr/longer"), record["task"]
     widths = dlr_width.by_share(records.recorded("dlr/width"))
     for share, r2 in widths[32].items():
         assert f"{dlr_table1.short(np.mean(r2))} at D = {32 * share:.0f}" in found("dlr/width")
