@@ -68,7 +68,9 @@ class Foretold:
 
     ``verdict``: "one layer", "2 layers", ..., "some number of layers", "no number of layers", "not decided".
     ``layers``: a number that is enough, None if none is known.  ``least``: fewer are not enough; None if no number is.
-    ``size``: what the family calls so, enough in one layer.  ``theorem``: what proves it.  ``clash``: the words.
+    ``size``: what the family calls so, enough in one layer.  ``theorem``: what proves it.  ``clash``: the words, which refute
+    one layer: at all large n, or, where they contain a power that grows with n, at infinitely many; of ``reflections``
+    they are an example.
     ``deeper``: words that refute two layers, if such are known.
     """
 

@@ -40,7 +40,8 @@ def needed_modes(L: int, S: int) -> int:
 
 
 def predicted_r2(L: int, N: int) -> float:
-    """R2 on Shift (eight outputs, the shifts by j L/8) of N modes cast to reals that make the shifts by S <= 2N only.
+    """R2 on Shift (eight outputs, the shifts by j L/8) of N modes cast to reals that, with lag 0 left to the skip weight, make
+    (nearly) the shifts by S <= 2N only.
 
     Output j holds 1 - j/8 of 4.5 shares of the variance.  Proof that these shifts can be learned: chapter 06, section 6.
 

@@ -162,7 +162,11 @@ def foretold(row: str, task: str) -> str:
 
 
 def words_against(row: str, task: str) -> Clash | None:
-    """The two words that no net of a row tells apart for ever, if algebra says that it cannot last and knows such words.
+    """Two words to ask a net of a row, if algebra says that it cannot last and knows such words.
+
+    They refute one layer of the family.  For a row of two layers they are those against two layers where such are known,
+    and else those against one, which two layers may tell apart; and for reflections they are an example, as which words a
+    layer confuses depends on it.  A net that errs on them does not last, whatever they refute.
 
     >>> words_against("diagonal_complex", "d_2").text("ab"), words_against("diagonal_complex", "parity")
     ('ab(ab)^n and ba(ab)^n', None)

@@ -631,8 +631,8 @@ check("10.3", my_count)
 #
 # `foretelling.foretell(machine, family)` takes a machine's arrows and a family of transitions and says whether one
 # layer, how many, or no number of layers can; which theorem says so; and, where the answer is no, two words that
-# every such layer confuses in the end. (For products of reflections they are an example: on which loop a layer fails
-# depends on the layer.) *Can* means: with bounded states, and with a margin between different answers
+# every single such layer confuses: for all large $n$, or, where they contain a power that grows with $n$, for infinitely
+# many. (For products of reflections they are an example: on which loop a layer fails depends on the layer.) *Can* means: with bounded states, and with a margin between different answers
 # that is kept at every length. What lies between layers is Lipschitz. Where a verdict's theorem says "with finitely
 # many states", as for *constant* in more than one layer and for *complex* on $A_5$, only such nets are excluded. The
 # states of *sums* may grow; what is read of them is normalised. The families are
@@ -680,7 +680,9 @@ show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was foretold
 print(len(ch10.disagreements(recorded)), "of", len(recorded), "runs seem to last where none can")
 
 # %% [markdown]
-# The theorem does not only say no; it names two words. Such a net was asked its words for $n = 1, 2, \dots$ as long as
+# The theorem does not only say no; it names two words. (For two layers these are words against two where we know such,
+# and else those against one, which two layers may tell apart: a net that errs on them does not last, one that does not
+# err may still fail elsewhere.) Such a net was asked its words for $n = 1, 2, \dots$ as long as
 # they have at most 500 letters. One layer of gates in $[0, 1]$, for instance, seems to hold Tomita 2, $(10)^*$: right on
 # all strings that were drawn. But $0(10)^n$, which is wrong from its first letter on, brings its state ever closer to
 # that of $(10)^n$. No string that was drawn goes on in turns after its mistake; the theorem knew where to look. Here is
@@ -694,8 +696,8 @@ print(f"wrong at n = {said['n']}:", " and ".join(word[:12] + " ..." for word in 
 # %% [markdown]
 # And all of the recorded ones. RWKV, Liquid-S4 and SGConv are right on all strings that were drawn for several machines, and
 # each of these nets errs on the words of Theorem 5. Two layers of gates in $[0, 1]$ seem to hold $D_2$: on the words of
-# Theorem 6 they err. Where a net is right on both words up to 500 letters, the theorem's
-# $n$ is larger than that: it says that there is one, and not where.
+# Theorem 6 they err. Where a net of one layer is right on both words up to 500
+# letters, the theorem's $n$ is larger than that: it says that there is one, and not where.
 
 # %%
 asked = ch10.refutations(recorded)
