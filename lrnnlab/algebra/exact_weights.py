@@ -35,7 +35,10 @@ Write = tuple[tuple[Fraction, ...], Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Weights:
-    """``model`` is right on all words.  ``writes``: for each head and token its writes (k, s, v), in their order."""
+    """``model`` is right on all words that have an answer, not -1.
+
+    ``writes``: for each head and token its writes (k, s, v), in their order.
+    """
 
     family: str
     model: BlockModel | DiagonalCascade
@@ -49,7 +52,7 @@ class Weights:
 
 @checked
 def exact_weights(machine: MooreMachine, family: str) -> Weights:
-    """Exact weights of one of ``foretelling.FAMILIES``, compared with the machine over all words.
+    """Exact weights of one of ``foretelling.FAMILIES``, compared with the machine over all words that have an answer.
 
     Blocks, one-hot columns and the dictionary have one-hot states; reflections one head for each quotient that takes
     few writes; diagonal gates one layer of resets and turns where that is possible, else the layers of a solvable group.

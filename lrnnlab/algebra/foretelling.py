@@ -270,9 +270,10 @@ def writes_of_token(move: np.ndarray, sink: int | None) -> list[tuple[dict[int, 
 
 
 def _turns(facts):
-    """The least k for which a group machine has an orthogonal form of k reflections a token; found in floating point.
+    """A k for which a group machine has an orthogonal form of k reflections a token; found in floating point.
 
-    A random symmetric matrix that commutes with the group has the irreducible parts of R^Q as eigenspaces; in each, a
+    It is the least for forms that are parts of R^Q, on which the states are permuted; others may need fewer.  A random
+    symmetric matrix that commutes with the group has the irreducible parts of R^Q as eigenspaces; in each, a
     token needs as many reflections as it moves directions.
     """
     maps, Q = facts.monoid[0].elements, facts.small.num_states
@@ -318,7 +319,7 @@ def _diagonal(family, facts, size):
         return refusal
     if clash is None:
         known = facts.finite and facts.finite.possible and (order is None or facts.finite.order <= order)
-        how = ("finitely many states are enough (chapter 01, section 5)" if known
+        how = (LARGE if facts.finite is None else "finitely many states are enough (chapter 01, section 5)" if known
                else "old tokens must fade, so that its states are not finitely many")  # fmt: skip
         return _answer(family, f"No pair of states forbids it, hence one layer exists (lrnnlab.algebra.lasting); {how}.", 1)
     no = "One layer does not last: the two words (lrnnlab.algebra.lasting; chapter 01, Theorem D)."
@@ -327,6 +328,8 @@ def _diagonal(family, facts, size):
     length = groups.derived_length
     turns = max((r.bit_length() - 1 for r in facts.cycles), default=0) if order == 2 else 0
     least = max(2, length, turns)
+    if length > 2:
+        no = f"{no} With finitely many states, fewer than {length} do not (chapter 01, Theorem D')."
     if groups.group and (layers := _layers_of_group(facts, order)):
         least = max(least, layers)
         return _answer(family, f"{no} The machine is a group of derived length {layers}, which takes so many layers with "
@@ -383,8 +386,10 @@ def _constant(family, facts, size):
                                "cannot keep the beginning (chapter 01, Theorem C); two can, the lower one a clock "
                                "(chapter 01, section 3).", 2, 2, clash=clash)  # fmt: skip
     return _answer(family, "An answer hangs on a token as far back and as late as one likes. With finitely many states the "
-                           "state of such a layer follows from the length and the last tokens (chapter 01, Theorem C), "
-                           "and that of one above it from these and the first ones.", None, None, clash=late)  # fmt: skip
+                           "state of such a layer follows from the first tokens, the length and the last tokens "
+                           "(chapter 01, Theorem C), and so does that of one above it. The two words refute one layer; "
+                           "behind any number of tokens that lead to the same state, every number of layers.",
+                   None, None, clash=late)  # fmt: skip
 
 
 def _fading(family, facts, size):
@@ -407,7 +412,7 @@ def _sums(family, facts, size):
                                "more.", least=2, clash=facts.turned(r, 1))  # fmt: skip
     if _last_token(facts):
         return _answer(family, "The answer follows from the last token.", 1)
-    return _answer(family, "No theorem here decides it: the answer follows from how often each token came.")
+    return _answer(family, "No theorem here decides it: the answer follows from the last token and from how often each came.")
 
 
 def _last_token(facts):
@@ -435,8 +440,9 @@ def _blocks(family, facts, size):
         return _answer(family, LARGE, size=enough)
     least = 2 if solvable and facts.groups.derived_length > {1: 0, 2: 1, 3: 2}.get(size, 3 if size == 4 else 99) else 1
     if solvable and size > 1:
+        one = "with finitely many states one layer does not" if least == 2 else "one layer is not excluded"
         return _answer(family, f"Cyclic groups of order at most n and resets fit, so a cascade of them does ({CASCADE}); "
-                               "how many layers it takes is open.", None, least, enough, some=True)  # fmt: skip
+                               f"{one}, how many it takes is open.", None, least, enough, some=True)  # fmt: skip
     return _answer(family, "No theorem here decides it.", None, least, enough)
 
 
@@ -525,7 +531,8 @@ def _any(family, facts, size):
         "one-hot columns, phases": f"One-hot states: width {Q} (arXiv:2509.22284).",
         "dictionary": f"One-hot matrices, one for each token: width {Q} (chapter 02, section 1; arXiv:2412.19350).",
         "non-linear": "A unit for each pair of a state and a token, on if the last pair led to the state and the token is "
-                      "read: h = ReLU(W h + U u - 1), exactly; squashed units attract to it.",
+                      "read: h = ReLU(W h + U u - 1), exactly, begun as if a pair had led to the first state; squashed units "
+                      "attract to it.",
     }[family]  # fmt: skip
     return _answer(family, theorem, 1, size={"non-linear": Q * V, "tree": None}.get(family, Q))
 

@@ -1,6 +1,7 @@
 """A shift as a kernel: 1 at lag S, 0 at the other lags.  What modes it needs and what its weights cost (chapters 05, 06).
 
-Real nodes need weights that grow exponentially with the number of lags (Claim 1 of paper 004, put right in chapter 06);
+Real nodes need weights that grow exponentially with the number of lags L if S grows in proportion to it, and on [0, 1]
+like L^(2 S) if S is fixed (Claim 1 of paper 004, put right in chapter 06);
 nodes with a phase do not.  The proofs stand in the chapters; here are the numbers that both of them use.
 
 Letters: N modes, L length, n = L - 1, S lag of the 1, k lag; lambda nodes, w weights; T Chebyshev, T*(x) = T(2x - 1).

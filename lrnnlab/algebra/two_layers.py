@@ -8,17 +8,20 @@ does not, says ``lasting``; here are its two arguments one storey higher.
   follow each other as they can, and gates in [0, 1] are enough for it if there is no pair of ways through contexts of a
   set C that lead one state of the machine to two, at one context, from which loops can be read that contain all of C.
   The proof is that of ``lasting``: two words that agree in the last k contexts of every set of contexts end, by Ramsey,
-  in a loop; the parts between contexts outside the loop may be exchanged, for both begin and end at the same contexts;
+  in a loop; the parts between contexts outside the loop may be exchanged, for both begin and end at the same contexts
+  (a part that begins behind a context is known by the token before it: the layer keeps k + 1 tokens where k are tried);
   so more and more contexts do not matter, at last all.
 * **Words that refute two** (:func:`two_layer_clash`).  Let e be a word that acts as an idempotent and contains all
   tokens of a set B, and x and y words over B.  Read e^n before and behind each of them.  A part of the lower layer that
   some token of B contracts knows, but for an error like c^n, no more than what came since e^n began.  What no token of
   B contracts is a turn by -1 or nothing (gates in [0, 1]: nothing): with every token an even number of times in e, x
   and y it is where it was.  So all that y changes, e^n y e^n, meets the same gates as it does in the loop
-  W = e^n x e^n y e^n.  In the upper layer, read W n times.  A part that W contracts forgets.  A part that it does not
-  has, in the limit, gates of absolute value 1 wherever W leads, so y turns it by 1 or -1; and by nothing else, since
-  y alone, read again and again, would carry it away.  So y (for gates of either sign: y twice) in front of W^n changes
-  nothing, nor does the order of two such words, and no margin is kept where the machine tells them apart.
+  W = e^n x e^n y e^n.  In the upper layer, read W n times.  Let a_n be the absolute value of what the gates of a part
+  come to over W; it tends to a limit.  Below 1: W^n forgets.  At 1: in the limit every gate that W meets has absolute
+  value 1, so y turns the part by 1 or -1, and by nothing else, since y alone, read again and again, would carry it away;
+  the true gates and inputs differ from these by something like c^n, and the loops have some n^2 letters, so that the
+  differences come to n^2 c^n at most, which tends to 0.  So y (for gates of either sign: y twice) in front of W^n
+  changes nothing, nor does the order of two such words, and no margin is kept where the machine tells them apart.
 
 One key a token, I - s k k^T with s <= 1, does nothing where it contracts nothing, as gates in [0, 1], so that the
 second law holds for it as well.

@@ -357,7 +357,8 @@ def bench_sentence(text: str, family: str) -> str:
     found, kind = foretell(machine, family), classify(machine)
     groups = "no group: star-free" if kind.aperiodic else (
         f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
-    words = f" It confuses {escape(found.clash.text(machine.symbols))} in the end." if found.clash else ""
+    confused = "Its layers come together on words like" if family in ("reflection", "reflections") else "It confuses, in the end,"
+    words = f" {confused} {escape(found.clash.text(machine.symbols))}." if found.clash else ""
     return (f"{machine.num_states} states; words do {kind.monoid_size} different things to them; {groups}. "
             f"{escape(FAMILIES[family])}: <b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
 

@@ -526,9 +526,11 @@ for n in (2, 3, 9):
 print("at the letters of y:", ", ".join("".join("ab"[v] for v in three) for three in inserted[:4]), "...")
 
 # %% [markdown]
-# **Step 2 (the upper layer).** Read $W^n$. A number that $W$ shrinks forgets what was before it. One that $W$ does not
-# shrink has, in the limit, a gate of 1 at all that $W$ meets, hence at all that $y$ meets; and what $y$ adds to it, $y$
-# read again and again would add each time, so a bounded number gains nothing. Both ways $y$ in front of the loops leaves
+# **Step 2 (the upper layer).** Read $W^n$, and let $a_n$ be the product of the gates of one number over $W$; it tends to a
+# limit. If that is below 1, $W^n$ forgets what was before it. If it is 1, then in the limit every gate that $W$ meets
+# is 1, hence every gate that $y$ meets; and what $y$ adds, $y$ read again and again would add each time, so to a
+# bounded number it adds nothing. The true gates and inputs differ from their limits by something like $c^n$, and
+# the loops have some $n^2$ letters: all together that is $n^2 c^n$ at most, which tends to 0. Both ways $y$ in front of the loops leaves
 # no trace. The cell tries *every* number that does one of three things at each of the contexts: keep, forget, or go half
 # of the way to 1. $\blacksquare$
 
