@@ -12,7 +12,8 @@ from lrnnlab import records, tables
 from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.show.language_figures import loss_by_rate, loss_by_step
 from lrnnlab.tables import character_text, dlr_table5, report
-from lrnnlab.tables.language import ADDED, Vocabulary, in_alphabet, learn_vocabulary, ngram_level
+from lrnnlab.tables.character_text import in_alphabet
+from lrnnlab.tables.language import ADDED, Vocabulary, learn_vocabulary, ngram_level
 from lrnnlab.tasks.long_range import DataFileError, load_books
 
 test_plans = planned(["dlr/table5"])

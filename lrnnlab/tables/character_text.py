@@ -33,7 +33,16 @@ def text() -> str:
         for paragraph in topics[name].split("\n\n"):
             seen.setdefault(" ".join(paragraph.split()), paragraph)
     whole = "\n\n".join(paragraph for words, paragraph in seen.items() if words)
-    return "".join(char if char in ALPHABET else "?" for char in whole)
+    return in_alphabet(whole)
+
+
+def in_alphabet(text: str) -> str:
+    """The text with "?" for each character that ``ALPHABET`` has not.
+
+    >>> in_alphabet("caf\\u00e9")
+    'caf?'
+    """
+    return "".join(character if character in ALPHABET else "?" for character in text)
 
 
 def digest() -> str:

@@ -54,7 +54,7 @@ from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.net import Net, blocks
 from lrnnlab.tables import character_text
-from lrnnlab.tables.language import Vocabulary, in_alphabet, learn_vocabulary, ngram_level
+from lrnnlab.tables.language import Vocabulary, learn_vocabulary, ngram_level
 from lrnnlab.tables.regulargpt_table3 import every_character
 from lrnnlab.tables.stand_ins import published
 from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted, there
@@ -130,8 +130,8 @@ def texts(setting: dict) -> tuple[Vocabulary, Tensor, Tensor, dict]:
         return vocabulary, vocabulary.encode(trained), vocabulary.encode(tested), {**name, "tested": len(tested)}
     folder = published(setting["files"], "the books of PG-19, as folders train, validation and test")
     books = islice(load_books(folder, "train"), FIRST_BOOKS)
-    vocabulary = learn_vocabulary(map(in_alphabet, books), size) if size else Vocabulary()
-    seen, test = (torch.cat([vocabulary.encode(in_alphabet(book) + "\n") for book in load_books(folder, split)])
+    vocabulary = learn_vocabulary(map(character_text.in_alphabet, books), size) if size else Vocabulary()
+    seen, test = (torch.cat([vocabulary.encode(character_text.in_alphabet(book) + "\n") for book in load_books(folder, split)])
                   for split in ("train", "test"))  # fmt: skip
     return vocabulary, seen, test, {"name": "PG-19", "tested": len(vocabulary.decode(test))}
 

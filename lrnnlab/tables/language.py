@@ -32,15 +32,6 @@ ADDED = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # what k is chosen from
 HELD_OUT = 0.1  # the last share of the training text
 
 
-def in_alphabet(text: str) -> str:
-    """The text with "?" for each character that ``ALPHABET`` has not.
-
-    >>> in_alphabet("caf\\u00e9")
-    'caf?'
-    """
-    return "".join(character if character in ALPHABET else "?" for character in text)
-
-
 @dataclass(frozen=True)
 class Vocabulary:
     """V tokens: the characters of ``ALPHABET``, then ``pieces`` of two characters or more.
