@@ -263,7 +263,12 @@ def _copy(options: argparse.Namespace) -> int:
     else:
         verb = copies.news if options.what == "news" else copies.start_over
         for name in names or copies.copied(folder):
-            print(verb(name, folder))
+            try:
+                print(verb(name, folder))
+            except ValueError as error:
+                if names:
+                    raise
+                print(error)  # and on to the others
     return 0
 
 

@@ -113,7 +113,9 @@ def checked(made: typing.Any) -> typing.Any:
     if isinstance(made, type):
         made.__init__ = checked(made.__init__)  # type: ignore[misc]
         return made
-    names, kinds, seen = [], {}, []
+    names: list[str] = []
+    kinds: dict[str, typing.Any] = {}
+    seen: list[bool] = []
     is_compiling = torch.compiler.is_compiling
 
     def refuse(name: str, value) -> typing.NoReturn:
@@ -126,11 +128,11 @@ def checked(made: typing.Any) -> typing.Any:
         if is_compiling():
             return made(*args, **options)
         if not seen:  # at the first call, when all that the annotations speak of is there
-            seen.append(True)
             by_place = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-            names.extend(name for name, one in inspect.signature(made).parameters.items() if one.kind in by_place)
             found = {name: _kind(hint) for name, hint in typing.get_type_hints(made).items() if name != "return"}
             kinds.update({name: kind for name, kind in found.items() if kind[0] is not None})
+            names[:] = [name for name, one in inspect.signature(made).parameters.items() if one.kind in by_place]
+            seen.append(True)
         for name, value in zip(names, args):
             if name in kinds and not kinds[name][0](value):
                 refuse(name, value)

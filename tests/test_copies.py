@@ -78,6 +78,23 @@ def test_the_news_are_the_project_s_and_not_the_reader_s(project):
     assert "nothing has changed" in copies.news("00", folder, project)
 
 
+def test_a_damaged_copy_and_a_chapter_that_is_gone_stop_no_other(project, capsys, monkeypatch):
+    mine = project / "mine"
+    copies.make(mine, project)
+    made = mine / copies.AS_MADE
+    (made / "01_more.ipynb").write_text('{"cells": [')
+    (made / "02_gone.ipynb").write_bytes((made / "00_start.ipynb").read_bytes())
+    with pytest.raises(ValueError, match="01_more.ipynb is not a notebook"):
+        copies.news("01", mine, project)
+    monkeypatch.setattr(copies, "_chapters", lambda _: sorted((project / "notebooks").glob("*.ipynb")))
+    assert cli.main(["copy", "news", "--folder", str(mine)]) == 0
+    said = capsys.readouterr().out
+    assert "00_start: nothing has changed" in said and "01_more.ipynb is not a notebook" in said and "02" in said
+    (made / "01_more.ipynb").write_text("{}")
+    with pytest.raises(ValueError, match="01_more.ipynb is not a notebook"):
+        _exercises(made / "01_more.ipynb")
+
+
 @pytest.mark.parametrize("name", ["", "0", "99", "../00_start"])
 def test_a_name_that_is_none_is_told_which_there_are(project, name):
     copies.make(project / "mine", project)

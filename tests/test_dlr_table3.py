@@ -105,6 +105,17 @@ def test_macro_f1_by_hand():
     assert two["macro_f1"] == pytest.approx((found["macro_f1"] + 1) / 2, abs=1e-4)  # the mean over batches
 
 
+def test_a_net_whose_numbers_have_run_away_answers_nothing():
+    class Lost(torch.nn.Module):
+        def forward(self, x):
+            return torch.full((*x.shape[:2], 3), torch.nan)
+
+    pictures = table3.data("segmentation", 32, "test", 2)
+    with pytest.warns(UserWarning, match="all 2048 answers are NaN"):
+        said = table3.answers(Lost(), "segmentation", pictures, 2).numpy()
+    assert table3.of_batches(pictures[1].numpy(), said) == {"macro_f1": 0, "macro_accuracy": 0, "pixels": 0}
+
+
 def test_loss_weighs_classes_by_one_over_their_count():
     logits, targets = torch.randn(2, 7, 3, generator=torch.Generator().manual_seed(0)), torch.tensor([[0] * 5 + [1] * 2, [0] * 6 + [2]])
     single = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")

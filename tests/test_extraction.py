@@ -111,6 +111,7 @@ def test_a_net_answers_as_it_does_in_batches():
     words = np.random.default_rng(0).integers(2, size=(130, 9))
     with torch.no_grad():
         assert (answers(net)(words) == net(torch.from_numpy(words)).argmax(-1).numpy()).all()
+        assert net.train() is net and answers(net)(words).shape == words.shape and net.training  # as it was
 
 
 def test_exact_weights_give_back_their_machine():

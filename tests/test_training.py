@@ -13,9 +13,11 @@ import torch
 from torch.nn import functional as F
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from lrnnlab.automata import MooreMachine
 from lrnnlab.models import build, exact_model, snap
-from lrnnlab.tasks import ListOps, ModArith, Sum
-from lrnnlab.training import Phase, Recipe, fit, fitting, impurity, steady_arithmetic, stream
+from lrnnlab.tasks import ListOps, ModArith, Sum, task
+from lrnnlab.training import Mend, Phase, Recipe, fit, fitting, impurity, loop, steady_arithmetic, stream
+from lrnnlab.training.descent import kind_of
 from lrnnlab.training.evaluation import evaluate
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
@@ -515,6 +517,64 @@ def test_many_kills_change_nothing(tmp_path, uninterrupted):
     same_run(everything(tmp_path / "run"), uninterrupted)
 
 
+def flip(arrows, outputs=(0, 1)):
+    return task("machine", MooreMachine(arrows, outputs, 0, "ab"))
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    (flip([[0, 1], [1, 0]]), flip([[1, 0], [0, 1]])), (Sum(2), Sum(2).with_length(9)),
+    (task("states", flip([[0, 1], [1, 0]]).machine), task("states", flip([[0, 1], [1, 0]]).machine, weights=(1, 2))),
+    (ListOps(), ListOps(max_depth=5)), (task("shift"), task("shift", 4)),
+])  # fmt: skip
+def test_tasks_of_one_name_have_checkpoints_of_their_own(one, other, tmp_path):
+    assert one.name == other.name and one.identity != other.identity
+    if one.answers == "every" and one.reads == "tokens":
+        fresh, stopped = (build("lstm", other, seed=0, width=4) for _ in range(2))
+        options = {"steps": 6, "batch": 4, "warmup": 1}
+        with pytest.raises(KeyboardInterrupt):
+            source = one.with_length(one.train_length)
+            draw, left = source.sample, iter(range(4))
+            source.sample = lambda *given: draw(*given) if next(left, None) is not None else interrupt()
+            loop.train(build("lstm", one, seed=0, width=4), source, checkpoint=tmp_path / "run", save_seconds=-1.0, **options)
+        assert (tmp_path / "run").is_file()
+        wanted = loop.train(fresh, other, **options)
+        found = loop.train(stopped, other, checkpoint=tmp_path / "run", **options)
+        assert found.losses == wanted.losses and identical(found.net, wanted.net)
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_what_a_task_works_out_later_is_no_part_of_what_it_is():
+    for made in (Sum(3), flip([[0, 1], [1, 0]]), task("tomita_3"), task("d_2")):
+        before = made.identity
+        assert made.machine.num_states > 1 and made.specification is not None
+        assert made.identity == before
+
+
+def test_another_length_is_a_copy():
+    made = Sum(3)
+    assert made.with_length(7).train_length == 7 and made.train_length == 40
+
+
+def test_a_step_does_not_change_what_a_net_is():
+    net = build("lstm", Sum(2), width=4)
+    before = kind_of(net)
+    net.step(net.initial_state(2), torch.tensor([0, 1]))
+    assert kind_of(net) == before
+
+
+def test_labels_that_differ_from_string_to_string_are_learned():
+    """How often a came, modulo 2, is asked for after b: what is not asked for has no loss, and lessons bring their own labels."""
+    asked = task("machine", MooreMachine([[3, 2, 3, 2], [0, 1, 0, 1]], (0, 1, -1, -1), 2, "ab"))
+    assert asked.answers == "places" and not asked.sample(8, 5, torch.Generator().manual_seed(0)).mask.all()
+    mend = Mend(phase=Phase(3, lr=1e-2), rounds=1)
+    found = fit(elman, asked, Recipe((Phase(40, lr=3e-2),), batch=16, length=6, mend=mend), 0, progress=False,
+                accept=lambda net: [(1, 0, 1)])  # fmt: skip
+    assert found.losses[-1][1] < found.losses[0][1] and math.isfinite(found.losses[-1][1])
+
+
 def test_an_older_checkpoint_does_as_well(tmp_path, uninterrupted):
     with pytest.raises(Killed):
         everything(tmp_path / "run", killing(6)[0])
@@ -762,6 +822,7 @@ def test_a_process_that_is_killed_outright(tmp_path):
         *((partial(Phase, steps=value, lr=1e-2), f"steps.* must be .*got {shown}")
           for value, shown in ((math.nan, "nan"), (math.inf, "inf"), (1.5, "1.5"), (-1, "-1"))),
         (lambda: Phase(1, lr=1e-2, smoothing=1.5), "smoothing must be .* got 1.5"),
+        (lambda: Phase(1, lr=1e-2, until=0.0), "until must be .*above 0, got 0.0"),
         (lambda: recipe(Phase(1, lr=1e-2), clip=-1.0), "clip must be .* got -1.0"),
         (lambda: recipe(Phase(1, lr=1e-2), clip=0.0), "clip must be .* got 0.0"),
         (lambda: recipe(Phase(1, lr=1e-2), length=0), "length must be .* got 0"),

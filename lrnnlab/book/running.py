@@ -24,7 +24,7 @@ START = 180.0  # seconds for a kernel to start
 FIRST = 180.0  # seconds for the first cell, which imports; a kernel that is idle and never got it is started anew, once
 
 
-class BookError(Exception):
+class BookError(ValueError):
     """A notebook that cannot be built, read or run; the message says which cell and why."""
 
 

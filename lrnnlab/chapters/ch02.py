@@ -50,6 +50,7 @@ from lrnnlab.show.style import (
     value_colour,
 )  # fmt: skip
 from lrnnlab.tasks import MachineTask, Sum
+from lrnnlab.tasks.base import answered
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
     from lrnnlab.show.moving import Moving
@@ -534,7 +535,7 @@ def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Expl
             raise ValueError(f"Type 1 to {WORD} tokens; this is {word.shape[1]}")
         tokens = np.resize(word[0].numpy(), READ_AT[-1])
         with torch.no_grad():
-            answers = models[net](torch.from_numpy(tokens)[None]).argmax(-1)[0].tolist()
+            answers = answered(models[net](torch.from_numpy(tokens)[None]))[0].tolist()
         return tokens, answers, task.machine.answer(tokens), *token_by_token(models[net], tokens)
 
     def draw(digits, position, net, head):

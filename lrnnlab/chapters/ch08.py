@@ -65,6 +65,7 @@ from lrnnlab.tables import regulargpt_table1 as table1
 from lrnnlab.tables import regulargpt_table2 as table2
 from lrnnlab.tables import regulargpt_table3 as table3
 from lrnnlab.tables.text import percent
+from lrnnlab.tasks.base import answered
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream
@@ -856,7 +857,7 @@ def field_of(net: nn.Module, task: str, text: str) -> Field:
     words = torch.cat([word[None], (word + torch.eye(T, dtype=word.dtype)) % 2])  # itself, then with one letter changed
     with torch.no_grad():
         logits = net(words)
-    answers = (logits if logits.ndim == 2 else logits[:, -1]).argmax(-1).numpy(force=True)
+    answers = answered(logits if logits.ndim == 2 else logits[:, -1]).numpy(force=True)
     labels, sizes = asked.label(words).numpy(), gradient_by_token(net, word[None])
     share = sizes / sizes.sum() if sizes.sum() > 0 else sizes
     return Field(text, share, answers[1:] != answers[0], labels[1:] != labels[0], int(answers[0]), int(labels[0]))

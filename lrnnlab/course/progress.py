@@ -114,8 +114,11 @@ def _read(file: Path) -> tuple[dict[str, Any], str]:
 
 
 def _exercises(chapter: Path) -> dict[str, int]:
-    """The exercises that a cell of a chapter checks, in order, with their points."""
-    cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+    """The exercises that a cell of a chapter checks, in order, with their points; ValueError for a damaged file."""
+    try:
+        cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{chapter} is not a notebook ({error}): delete it, and make the copy again") from error
     points, asked = {}, []
     for cell in cells:
         source = "".join(cell["source"])

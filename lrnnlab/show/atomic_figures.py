@@ -30,8 +30,8 @@ MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
 
 
 @styled
-def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128)) -> Figure:
-    """R2 by task and net, a panel for each length, and one for the paper's tables 1 and 6, in grey.
+def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128, 512)) -> Figure:
+    """R2 by task and net, a panel for each length with the nets recorded there; in grey the paper's tables 1 and 6.
 
     The darker a number's ground, the more of what is above the level without skill is had; that level stands in the
     first column (the paper's, at L = 512), and what is no better is on white.
@@ -60,11 +60,11 @@ def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128)) -
     lengths = [L for L in lengths if any(task.endswith(f"-{L}") for task, _ in found)]
     if not lengths:
         raise ValueError("no record of dlr/table1 has one of these lengths")
-    rows = [row for row in dlr_table1.ROWS if any(row == other for _, other in found)]
     panels = len(lengths) + 1
     figure, stacked = new_figure(panels * (len(TASKS) * LINE + HEAD) + 0.05, rows=panels, left=1.05, right=0.05,
                                  top=HEAD, bottom=0.05, gap=HEAD)  # fmt: skip
     for axes, L in zip(stacked, lengths):
+        rows = [row for row in dlr_table1.ROWS if any((f"{task}-{L}", row) in found for task in TASKS)]
         cells = {(task, x): found[f"{task}-{L}", row] for task in TASKS for x, row in enumerate(rows)
                  if (f"{task}-{L}", row) in found}  # fmt: skip
         level = {task: [levels[f"{task}-{L}"]] * len(rows) for task in TASKS if f"{task}-{L}" in levels}

@@ -52,7 +52,7 @@ from lrnnlab.models.net import Net, blocks
 from lrnnlab.tables.dlr_table4 import GATES
 from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted, there
 from lrnnlab.tables.text import by_cell, in_order, lines, spread, who
-from lrnnlab.tasks.base import python_random
+from lrnnlab.tasks.base import answered, python_random
 from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation
 from lrnnlab.training.loop import train, with_seed
@@ -291,8 +291,8 @@ def build_net(setting: dict, seed: int) -> Net:
 
 @torch.no_grad()
 def answers(net: nn.Module, kind: str, items: Data, B: int, device: str = "cpu") -> Tensor:
-    """The class with the greatest output at every place, (count, T)."""
-    return torch.cat([net(as_batch(kind, part, device)[0]).argmax(-1).cpu()
+    """The class with the greatest output at every place, (count, T); where that is NaN, none."""
+    return torch.cat([answered(net(as_batch(kind, part, device)[0])).cpu()
                       for part in zip(*(part.split(B) for part in items))])  # fmt: skip
 
 

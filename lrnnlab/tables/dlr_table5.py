@@ -213,7 +213,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     made = train(
         build_net(setting, V, seed).to(device), draw_batch, every_character, generator=stream(seed, "table5/train"),
         watch=lambda net, step: {"test": round(mean_loss(net, some[0], some[1], device), 4)},
-        watch_every=setting["steps"] // setting["looks"], progress=progress, checkpoint=checkpoint,
+        watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "warmup", "decay")},
     )  # fmt: skip
     net, loss = made.net, mean_loss(made.net, asked[0], asked[1], device)

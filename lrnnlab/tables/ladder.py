@@ -46,6 +46,7 @@ from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import grid, percent, who
 from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.base import answered
+from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.loop import Remembered, Trained, train
 from lrnnlab.training.steady import steady_arithmetic, stream
 from lrnnlab.verification.asking import answers
@@ -244,6 +245,11 @@ class Growing(Remembered):
     drawn: int = 0
     KEPT = ("drawn",)
 
+    @property
+    def identity(self) -> str:
+        """What is trained on, and how."""
+        return f"{self.batch} of {self.task.identity}, lengths up to {self.longest} in {self.steps} steps"
+
     def __call__(self, _: torch.Generator | None = None) -> Batch:
         """The next batch, from its own generator."""
         length = 4 + round((self.longest - 4) * min(1, self.drawn / (0.6 * self.steps)))
@@ -275,8 +281,8 @@ def by_position(
 ) -> np.ndarray:
     """(2, T): how many answers are right at each position of fresh strings, and how many are asked for."""
     batch = asked.sample_near(strings, length, generator)
-    net.eval()
-    found = torch.cat([answered(net(part), asked.classes) for part in batch.inputs.split(32)])
+    with at_rest(net):
+        found = torch.cat([answered(net(part), asked.classes) for part in batch.inputs.split(32)])
     return np.stack([((found == batch.targets) & batch.mask).sum(0), batch.mask.sum(0)]).astype(float)
 
 
@@ -324,8 +330,6 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         metrics["horizon"] = look(made.net, asked, LOOK, seed)["metrics"]["predicted"].get("10-100")
     if metrics["kind"] == "lasts" and (asked_words := refuted(made.net, row_of(setting), setting["task"])):
         metrics["refuted"] = asked_words
-    for number in range(len(setting["tries"]) if checkpoint is not None else 0):
-        checkpoint.with_suffix(f".try{number}").unlink(missing_ok=True)
     return {"metrics": metrics, "accuracy_by_ten": [round(share, 4) for share in accuracy[::WINDOW].tolist()],
             "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
 

@@ -104,7 +104,7 @@ def look(model: Any, task: tasks.Task, setting: dict, seed: int) -> dict:
     batch = task.sample(setting["strings"], length, stream(seed, "fading"))
     with torch.no_grad():
         raw = model.states(batch.tokens)
-        states = raw if model.final_norm is None else model.final_norm(raw)
+        states = model.final_norm(raw)
         logits = model.head(states)
     labels, right = batch.targets.numpy(), (answered(logits, task.classes) == batch.targets).double().mean(0).numpy()
     size = sizes(raw.numpy(), setting["quantile"])

@@ -115,8 +115,7 @@ def _accept(run: Run, task: tasks.Task) -> Callable | None:
 def _snapped(run: Run, task: tasks.Task, result: Fit) -> dict:
     hard = snap(result.model)
     found = evaluate(hard, task, seed=run.seed)
-    length = SNAPPED_LENGTH - (task.test_length % 2)  # an odd length where the task wants one
-    far = evaluate(hard, task, seed=run.seed, length=length, strings=64, purpose="far")
+    far = evaluate(hard, task, seed=run.seed, length=task.near(SNAPPED_LENGTH), strings=64, purpose="far")
     verdict = verify(hard, task.specification)
     return {
         "snapped_accuracy_last": found.accuracy_last,

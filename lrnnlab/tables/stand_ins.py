@@ -171,7 +171,7 @@ def learn(
 
     made = train(
         build_net(setting, data, seed, mixers, **options).to(device), draw_batch, F.cross_entropy,
-        generator=stream(seed, purpose), watch=watch, watch_every=setting["steps"] // setting["looks"],
+        generator=stream(seed, purpose), watch=watch, watch_every=max(setting["steps"] // setting["looks"], 1),
         progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip

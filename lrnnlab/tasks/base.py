@@ -23,6 +23,7 @@ takes its machine from there: it gives ``rule`` instead of ``initial``, ``step``
 
 from __future__ import annotations
 
+import copy
 import itertools
 import random
 import re
@@ -159,6 +160,14 @@ def answered(logits: torch.Tensor, classes: int | None = None) -> torch.Tensor:
     return found.masked_fill(nothing, NO_ANSWER)
 
 
+PLAIN = (bool, int, float, str, tuple, type(None))  # kinds of options
+
+
+def late_properties(kind: type) -> set[str]:
+    """The names of a class's cached properties: what stands under them was worked out and not given."""
+    return {name for one in kind.__mro__ for name, made in vars(one).items() if isinstance(made, cached_property)}
+
+
 class BaseTask(ABC):
     """What every task has, whatever it reads and wherever it asks: the protocol that models and training go by.
 
@@ -190,6 +199,21 @@ class BaseTask(ABC):
 
     def __repr__(self):
         return self.name
+
+    @property
+    def identity(self) -> str:
+        """What tells a task from others of its name: its kind, lengths, options and, if it was given one, its machine.
+
+        A checkpoint carries it, so that no run goes on from one of another task.
+
+        >>> from lrnnlab.tasks import Sum
+        >>> Sum(3).identity == Sum(3).identity, Sum(3).identity == Sum(3).with_length(7).identity
+        (True, False)
+        """
+        found = late_properties(type(self))
+        options = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in sorted(vars(self).items())
+                   if key not in found and isinstance(value, (*PLAIN, np.ndarray))}  # fmt: skip
+        return repr((type(self).__qualname__, self.name, self.train_length, self.test_length, options))
 
     @property
     def input_size(self) -> int:
@@ -261,10 +285,11 @@ class BaseTask(ABC):
         return True
 
     def with_length(self, length: int) -> BaseTask:
-        """This task with another training length, and no shorter test length; ValueError if it has no such length."""
-        self.train_length = self.check_length(length)
-        self.test_length = max(self.test_length, length)
-        return self
+        """A copy with another training length, and no shorter test length; ValueError if it has no such length."""
+        made = copy.copy(self)
+        made.train_length = self.check_length(length)
+        made.test_length = max(self.test_length, length)
+        return made
 
 
 class Task(BaseTask):
@@ -281,6 +306,13 @@ class Task(BaseTask):
     initial: Any = None
     step: Any  # ``step(state, token)``: the state (any hashable) after reading ``token`` in ``state``
     output: Any  # ``output(state)``: its class; -1 if it has none (only where no label is asked for)
+
+    @property
+    def identity(self) -> str:
+        own = type(self).rule is Task.rule and not hasattr(self, "step")  # of other tasks the options say all of it
+        given = vars(self).get("rule") if own else None
+        machine = (given.transitions.tolist(), given.outputs.tolist(), given.initial, given.symbols) if given else None
+        return repr((super().identity, machine))
 
     @cached_property
     def rule(self) -> MooreMachine:
@@ -357,13 +389,14 @@ class Task(BaseTask):
         torch.Size([128, 40])
         """
         batch, length = whole_number(batch, 1, f"{self}: the batch"), self.check_length(length)
-        return self._labelled(self.draw(batch, length, generator))
+        return self.labelled(self.draw(batch, length, generator))
 
     def targets(self, tokens: Any) -> torch.Tensor:
         """Answers (B, T) int64 to ``tokens`` (B, T), -1 where no label is due; ValueError names an illegal token."""
-        return self._labelled(self.check_tokens(tokens)).targets
+        return self.labelled(self.check_tokens(tokens)).targets
 
-    def _labelled(self, tokens):
+    def labelled(self, tokens: torch.Tensor) -> Batch:
+        """``tokens`` (B, T), which are not looked at, with their answers."""
         mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
         return Batch(tokens, self.label(tokens).masked_fill(~mask, NO_LABEL), mask)
 

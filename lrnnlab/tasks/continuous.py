@@ -113,8 +113,9 @@ class ContinuousTask(BaseTask):
         return Batch(self.with_positions(values), self.label(values))
 
     def with_length(self, length: int) -> BaseTask:
-        self.test_length = self.check_length(length)
-        return super().with_length(length)
+        made = super().with_length(length)
+        made.test_length = length
+        return made
 
     def targets(self, values: Any) -> torch.Tensor:
         """Targets (B, T', d_out) of ``values`` (B, T, columns); ValueError shows a wrong shape."""

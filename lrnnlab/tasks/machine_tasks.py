@@ -5,6 +5,7 @@ Letters: B batch, T time, V tokens, Q states, n elements of a group.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,17 +54,20 @@ class MachineTask(Task):
     def specification(self) -> MooreMachine:
         return super().specification if self.answers == "every" else minimise(self.rule)
 
-    def _labelled(self, tokens):
+    def labelled(self, tokens):
         targets = self.label(tokens)
         return Batch(tokens, targets, targets != NO_LABEL)
 
     def majority(self, length: int) -> float:
-        """Accuracy of the best constant answer at the last position, among the strings that have a label there."""
+        """Accuracy of the best constant answer at the last position, among the strings that have a label there.
+
+        NaN where none of 4,096 strings has one.
+        """
         if self.answers == "every":
             return super().majority(length)
         targets = self.sample(4096, length, torch.Generator().manual_seed(0)).targets[:, -1]
         counts = targets[targets != NO_LABEL].bincount()
-        return float(counts.max() / counts.sum()) if len(counts) else 1.0
+        return float(counts.max() / counts.sum()) if len(counts) else math.nan
 
 
 class StateTracking(MachineTask):

@@ -93,7 +93,7 @@ def evaluate(
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     at_once = max(1, min(strings, 256, NUMBERS // (length * getattr(model, "width", 1))))
     right, asked, whole, numbers = torch.zeros(length), torch.zeros(length), 0, []
-    with _at_rest(model), steady_arithmetic():
+    with at_rest(model), steady_arithmetic():
         while done < strings:
             batch = task.sample(min(at_once, strings - done), length, generator)
             done += len(batch)
@@ -121,7 +121,7 @@ def _by_position(batch: Batch, outputs: Tensor, classes: int) -> tuple[Tensor, T
 
 
 @contextmanager
-def _at_rest(model: nn.Module) -> Iterator[None]:
+def at_rest(model: nn.Module) -> Iterator[None]:
     """The model in evaluation mode, and afterwards in the mode it was in."""
     was_training = model.training
     model.eval()
@@ -139,8 +139,10 @@ def accuracy_at_lengths(
 ) -> dict[int, float]:
     """{length: share of right answers} on ``strings`` fresh strings of every length, where the task asks for an answer.
 
+    A length that the task has not stands for the next shorter one that it has.
+
     On one thread, the net in evaluation mode, and then all is again as it was.  ``ValueError`` without lengths, for fewer
-    than one string, or a length that the task has not.
+    than one string, or a length that is shorter than all that the task has.
 
     >>> from functools import partial
     >>> from lrnnlab.tasks.string_tasks import Parity
@@ -156,7 +158,7 @@ def accuracy_at_lengths(
         raise ValueError(f"accuracy is asked for at no length: lengths={lengths}")
     device = next((parameter.device for parameter in net.parameters()), torch.device("cpu"))
     found = {}
-    with _at_rest(net):
+    with at_rest(net):
         for length in lengths:
             batch = task.sample_near(strings, length, generator).to(device)
             parts = batch.inputs.split(max(1, PAIRS // batch.inputs.shape[1] ** 2))

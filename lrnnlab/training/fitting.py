@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,7 +21,7 @@ from tqdm.auto import tqdm
 from lrnnlab.errors import checked, first_order, whole_number
 from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
-from lrnnlab.tasks import Task
+from lrnnlab.tasks import Batch, Task
 from lrnnlab.tasks.string_tasks import refuse
 from lrnnlab.training.descent import Checkpoint, Descent, kind_of, plain
 from lrnnlab.training.progress import finish, progress_bar
@@ -118,11 +119,19 @@ def fit(
         progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
     ):
         attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
-        identity = repr((task.name, asdict(recipe), seed, check_every, kind_of(attempts.descent.model)))
+        identity = repr((task.identity, asdict(recipe), seed, check_every, kind_of(attempts.descent.model)))
         attempts.run(accept, Checkpoint(checkpoint, identity, save_seconds), bar)
         if attempts.accepted:
             finish(bar)
         return attempts.result()
+
+
+def _labelled(batch: Batch) -> Any:
+    """An index of the places (B, T) that carry a label: of columns, where all strings are labelled alike."""
+    columns = batch.mask[0]
+    if (batch.mask == columns).all():
+        return (slice(None), slice(None) if columns.all() else columns)
+    return batch.mask
 
 
 def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
@@ -239,14 +248,13 @@ class Attempts:
     def _loss(self, phase: Phase, part: float) -> tuple[Tensor, Tensor | None]:
         """The loss of a fresh batch, and the purity term."""
         length = self.length if phase.length is None else phase.length
-        model, batch, mask = self.descent.model, self._batch(length), self.task.mask(length)
+        model, batch = self.descent.model, self._batch(length)
         trace = model.trace(batch.tokens)
         states = trace.output
         if phase.noise:
             states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
-        labelled = slice(None) if mask.all() else mask
-        logits = model.readout(states[:, labelled])
-        loss = _loss(logits.flatten(0, 1), batch.targets[:, labelled].flatten(), phase)
+        labelled = _labelled(batch)
+        loss = _loss(model.readout(states[labelled]).flatten(0, -2), batch.targets[labelled].flatten(), phase)
         return loss, phase.purity * part * impurity(model, trace, batch.tokens) if phase.purity else None
 
     def _batch(self, length: int):
@@ -257,17 +265,17 @@ class Attempts:
         for row in range(len(batch.tokens) // 2):
             lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))][:length]
             batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
-        return replace(batch, targets=self.task.label(batch.tokens))
+        return self.task.labelled(batch.tokens)
 
     def _prune(self, ceiling: float) -> None:
         descent = self.descent
         batch = self.task.sample(64, self.length, stream(self.seed, f"prune {descent.steps}"))
-        labelled = self.task.mask(self.length)
+        labelled = _labelled(batch)
 
         @torch.no_grad()
         def harm(model):
-            logits, wanted = model(batch.tokens)[:, labelled], batch.targets[:, labelled]
-            return F.cross_entropy(logits.flatten(0, 1), wanted.flatten()).item()
+            logits, wanted = model(batch.tokens)[labelled], batch.targets[labelled]
+            return F.cross_entropy(logits.flatten(0, -2), wanted.flatten()).item()
 
         freeze_idle(descent.model, harm, max(ceiling, 2 * harm(descent.model)))
 

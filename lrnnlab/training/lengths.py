@@ -182,9 +182,9 @@ class Curriculum(Remembered):
     KEPT = ("reach", "drawn", "full")
 
     @property
-    def name(self) -> str:
+    def identity(self) -> str:
         """What is trained on, and how."""
-        return f"{self.batch} of {self.task.name}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
+        return f"{self.batch} of {self.task.identity}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
 
     def __call__(self, _: torch.Generator | None = None) -> Batch:
         """The next batch, from the course's own generator."""
@@ -255,9 +255,9 @@ class Stages(Remembered):
     KEPT = ("stage", "drawn", "full", "mean", "count")
 
     @property
-    def name(self) -> str:
+    def identity(self) -> str:
         """What is trained on, and how."""
-        return f"{self.batch} of {self.task.name}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
+        return f"{self.batch} of {self.task.identity}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
 
     @property
     def known(self) -> int:

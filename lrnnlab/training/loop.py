@@ -246,8 +246,8 @@ def train(
         }  # fmt: skip
 
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
-    name = getattr(source, "name", type(source).__name__)
-    saved = Checkpoint(checkpoint, repr((name, generator.initial_seed(), setting, kind_of(net))), save_seconds)
+    identity = getattr(source, "identity", type(source).__name__)
+    saved = Checkpoint(checkpoint, repr((identity, generator.initial_seed(), setting, kind_of(net))), save_seconds)
     found = saved.find()
     if found is not None:
         descent.load(found["descent"])

@@ -8,6 +8,7 @@ Letters: N strings, B batch, T time, C classes.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.errors import among
+from lrnnlab.errors import among, whole_number
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.loop import Remembered, Trained, settled, train
@@ -57,9 +58,13 @@ class Pools(Remembered):
         self.drawn, self.order = 0, torch.empty(0, dtype=torch.int64)  # what is left of the epoch
 
     @property
-    def name(self) -> str:
+    def identity(self) -> str:
         """What is trained on, and in batches of what size."""
-        return repr((self.size, [(steps, len(pool)) for steps, pool in self.stages]))
+        digest = hashlib.sha256()
+        for _, pool in self.stages:
+            for part in (pool.tokens, pool.targets):
+                digest.update(part.numpy().tobytes())
+        return repr((self.size, [(steps, len(pool)) for steps, pool in self.stages], digest.hexdigest()))
 
     def __call__(self, _: torch.Generator | None = None) -> Batch:
         begun, stage = 0, self.stages[-1]
@@ -136,7 +141,7 @@ def train_pools(
     Raises
     ------
     ValueError
-        For steps, ``watch_every`` or ``patience`` below 1, or another ``stop`` or ``schedule``.
+        For steps, ``batch``, ``watch_every`` or ``patience`` below 1, or another ``stop`` or ``schedule``.
 
     Examples
     --------
@@ -154,6 +159,7 @@ def train_pools(
     if not pools or min(watch_every, patience, *(steps for steps, _ in pools)) < 1:
         raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got "
                          f"stages of {[steps for steps, _ in pools]}, {watch_every=}, {patience=}")  # fmt: skip
+    whole_number(batch, 1, "batch")
     among("stop", stop, ("held_out", "test", "steps"))
     dropout = generator.clone_state()  # what dropout draws must not change the batches
     total, last = sum(steps for steps, _ in pools), pools[-1][0]

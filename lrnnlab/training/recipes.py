@@ -63,7 +63,7 @@ class Phase:
         whole_number(self.warmup, 0, "warmup")
         for name in ("lr", "final_lr", "weight_decay", "noise", "purity", "until", "prune"):
             if getattr(self, name) is not None:
-                number(getattr(self, name), name, 0)
+                number(getattr(self, name), name, 0, inside=name == "until")
         number(self.smoothing, "smoothing", 0, 1)
         if self.length is not None:
             whole_number(self.length, 1, "length")

@@ -18,6 +18,7 @@ from lrnnlab.models import Net
 from lrnnlab.models.block_diagonal import obstacle
 from lrnnlab.tasks.base import answered
 from lrnnlab.training import steady_arithmetic
+from lrnnlab.training.evaluation import at_rest
 
 AT_ONCE = 64  # words of one forward pass
 PAIRS = 200_000  # of states that one exact search looks at
@@ -35,8 +36,8 @@ def answers(net: torch.nn.Module) -> Callable[[np.ndarray], np.ndarray]:
     @torch.no_grad()
     @steady_arithmetic()
     def asked(words: np.ndarray) -> np.ndarray:
-        net.eval()
-        return np.concatenate([answered(net(part)).numpy() for part in torch.from_numpy(words).split(AT_ONCE)])
+        with at_rest(net):
+            return np.concatenate([answered(net(part)).numpy() for part in torch.from_numpy(words).split(AT_ONCE)])
 
     return asked
 

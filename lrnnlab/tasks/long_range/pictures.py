@@ -116,6 +116,8 @@ def load_pathfinder(path: Path | str, split: str, level: str = "curv_contour_len
     if not files:
         raise damaged(root / "metadata", "no .npy file in it", "the Arena's metadata of Pathfinder, 0.npy and on")
     rows = [row for file in files for row in metadata_rows(file)]
+    if not rows:
+        raise damaged(root / "metadata", "no picture is named in it", "a row for each picture")
     order = np.random.default_rng(seed).permutation(len(rows))
     tenth = len(rows) // 10
     part = {"train": order[2 * tenth:], "val": order[tenth:2 * tenth], "test": order[:tenth]}[split]

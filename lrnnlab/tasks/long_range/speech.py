@@ -62,5 +62,7 @@ def load_speech(path: Path | str, split: str, words: Sequence[str] | None = None
             if split == next((part for part in ("val", "test") if name in lists[part]), "train"):
                 found.append(Path(file))
                 targets.append(label)
+    if not found:
+        raise damaged(root, f"no clip for {split}", f"folders of words, and clips of theirs for {split}")
     return SequenceData("Speech Commands", len(words), np.array(targets, dtype=np.int64),
                         lambda index: read_sound(found[index]), length)
