@@ -172,7 +172,7 @@ def test_a_low_number_says_why():
         ("dlr_1", "reverse-64", 0.4, "not learned in 1,000 steps"),
         ("dlr_1", "solve-64", 0.4, "not learned in 2,500 steps"),
         ("dlr_real_1", "shift-64", 0.3, "not expressible with weights that a float holds: real modes"),
-        ("dlr_6", "sort-64", 0.5, "not learned in 600 steps: at or below its level without skill, 0.45"),
+        ("dlr_6", "sort-64", 0.47, "not learned in 600 steps: at or below its level without skill, 0.45"),
         ("attention_1", "sort-64", 0.8, "not learned in 600 steps"),
         ("dlr_1", "cummax-64", 0.95, ""),
     ):
@@ -214,7 +214,7 @@ def test_the_table_keeps_ours_and_the_papers_apart():
     assert "4.5" in ours[5]
     assert ".60" not in paper
     starred = {line.split()[0]: line.count("*") for line in paper.splitlines() if "*" in line}
-    assert starred == {"cummax": 2, "sort": 4, "mips": 1, "*": 1}
+    assert starred == {"sort": 4, "mips": 1, "*": 1}
 
 
 def test_widths():

@@ -347,7 +347,9 @@ def kernel_sentence(found: Mapping[str, np.ndarray], layer: str) -> str:
 
 
 def _selected(answer) -> None:
-    places = [int(place) for place in numbers(answer, (4,), "the four places")]
+    found = numbers(answer, (4,), "the four places")
+    claim((found == found.astype(int)).all(), f"{shown(answer)}: places are whole numbers")
+    places = found.astype(int).tolist()
     claim(sorted(set(places)) == places and 0 <= places[0] and places[-1] < 12,
           f"{shown(answer)}: the places should be different, in order, and among the twelve")  # fmt: skip
     for j, place in enumerate(places):
@@ -386,8 +388,8 @@ def _width(answer) -> None:
 
 def _sharpness(answer) -> None:
     given, least = number(answer), math.log(512) / 0.01
-    claim(given >= 0.99 * least, f"{shown(answer)}: with that β the bound is larger than was asked for")
-    claim(given <= 1.01 * least, f"{shown(answer)}: a smaller β is enough, by the bound")
+    claim(given >= 0.9995 * least, f"{shown(answer)}: with that β the bound is larger than was asked for")
+    claim(given <= 1.005 * least, f"{shown(answer)}: a smaller β is enough, by the bound")
 
 
 @cache

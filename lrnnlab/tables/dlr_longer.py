@@ -1,7 +1,7 @@
 """Six layers of DLR with more steps, on the atomic tasks that they do not know after those of ``dlr/table1``.  Ours.
 
-At L = 128 the steps of ``dlr/table1`` leave Solve and Select near 0 and Reverse at .74.  Is that what the net can do, or
-what it has learned so far?  A row is how many times the steps; the rate falls over all of them.  The rest is the cell of
+At L = 128 the steps of ``dlr/table1`` leave Solve and Select near 0 and Reverse at .74, at L = 512 Reverse near 0 and
+CumMax at what the best linear map has.  Is that what the net can do, or what it has learned so far?  A row is how many times the steps; the rate falls over all of them.  The rest is the cell of
 ``dlr/table1``.
 """
 
@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from lrnnlab.tables.dlr_table1 import cell, line, measure, short
 from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, in_order, lines, spread
+from lrnnlab.tasks.atomic import ATOMIC
 
 ROWS = ("2", "4", "8")
-TASKS = ("reverse-128", "solve-128", "select-64", "select-128")
+TASKS = ("cummax-512", "reverse-128", "reverse-512", "solve-128", "select-64", "select-128")
 
 
 def setting(row: str, task: str, budget: str) -> dict:
@@ -52,7 +53,7 @@ def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
     for record in in_order(records, ROWS, TASKS):
         before, after, (name, L) = known[record["task"], record["seed"]], record["metrics"], record["task"].split("-")
         at = after["learned_at"]
-        body.append({"task": name.title(), "L": int(L), "steps": f"{before['steps']:,}", "R2": short(before["r2"]),
+        body.append({"task": ATOMIC[name]().name, "L": int(L), "steps": f"{before['steps']:,}", "R2": short(before["r2"]),
                      "more steps": f"{after['steps']:,}", "R2 then": short(after["r2"]),
                      "R2 .9 at step": "-" if at is None else f"{at:,}"})  # fmt: skip
     return body
