@@ -335,8 +335,9 @@ def table(records: Sequence[dict]) -> str:
     if any(row == "dlr_1" for _, row in cells):
         parts.append(f"time of a step over that of dlr_1, by length\n{times(records).to_string()}")
     return "\n\n".join([*parts, f"""{papers()}
-* no skill: that task's level is not 0, and this number is no more than {NEAR} above it: Sort .49 to .51 of all
-  deep nets and MIPS .01 are what an answer has that looks at no more than the position, the first number or the mean so far.  (Shift's level is the .22 of table 2.)
+* no skill: that task's level is not 0, and this number is no more than {NEAR} above it: Sort
+  .49 to .51 of all deep nets and MIPS .01 are what an answer has that looks at no more than the position, the first number
+  or the mean so far.  (Shift's level is the .22 of table 2.)
 time of a step over DLR's: one layer at 4,096: DSS 1, attention 6.3 (Reverse and Sort 13.3), with feed-forward 7 (14.3),
   six layers of DLR 5 (5.4); at 512, over six layers of DLR: two of attention 1.1 (1.8), with feed-forward 1.7 (2.6)"""])
 
