@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-MOST = 10**9  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
+MOST = 10**6  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
 
 
 class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` whose numbers are above 0 and at most 10^9: counts, seconds, sizes.
+    """An ``ArgumentParser`` whose numbers are above 0 and at most 10^6: counts, seconds, sizes.
 
     What stands for an option without a number (``const``) may be any.
 

@@ -27,7 +27,7 @@ def _seeds(text: str) -> list[int]:
         for part in text.split(","):
             first, dash, last = part.partition("-")
             several = range(int(first), int(last if dash else first) + 1)
-            if not several or len(found) + len(several) > MOST_SEEDS:
+            if not several or several[-1] - several[0] >= MOST_SEEDS or len(found) + len(several) > MOST_SEEDS:
                 raise ValueError
             found += several
     except ValueError:
@@ -259,7 +259,7 @@ def _copy(options: argparse.Namespace) -> int:
     elif options.what == "progress":
         from lrnnlab.course import progress
 
-        print(progress(folder))
+        print(progress(folder and copies.copy_in(folder)))
     else:
         verb = copies.news if options.what == "news" else copies.start_over
         for name in names or copies.copied(folder):

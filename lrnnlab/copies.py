@@ -50,7 +50,7 @@ def make(folder: Path, project: Path = PROJECT) -> list[str]:
     """
     added = []
     for chapter in _chapters(project):
-        if not (folder / chapter.name).exists():
+        if not os.path.lexists(folder / chapter.name):  # a link that leads nowhere is the reader's, too
             _put(folder / AS_MADE / chapter.name, chapter.read_bytes())
             _put(folder / chapter.name, chapter.read_bytes())
             added.append(chapter.name)
@@ -87,7 +87,7 @@ def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -
     ...     start_over("03", Path(folder)).partition(";")[0]
     '03_parallel_scans.ipynb is fresh'
     """
-    folder, chapter = _folder(folder), _chapter(name, project)
+    folder, chapter = copy_in(folder), _chapter(name, project)
     mine, kept, number = folder / chapter.name, None, 1
     if mine.exists():
         while kept is None or kept.exists():
@@ -125,7 +125,7 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     """
     from lrnnlab.book.drifting import differences, read_twin
 
-    folder, chapter = _folder(folder), _chapter(name, project)
+    folder, chapter = copy_in(folder), _chapter(name, project)
     made = folder / AS_MADE / chapter.name
     if not made.is_file():
         raise ValueError(f"{made} is missing, which says what your copy of {chapter.stem} was made from")
@@ -145,7 +145,7 @@ def copied(folder: Path) -> list[str]:
     ...     copied(Path(folder))[0]
     '00_start_here'
     """
-    return sorted(one.stem for one in (_folder(folder) / AS_MADE).glob("*.ipynb"))
+    return sorted(one.stem for one in (copy_in(folder) / AS_MADE).glob("*.ipynb"))
 
 
 def find(folder: Path | None = None) -> Path:
@@ -157,7 +157,8 @@ def find(folder: Path | None = None) -> Path:
     return folder or here() or PROJECT / FOLDER
 
 
-def _folder(folder: Path | None) -> Path:
+def copy_in(folder: Path | None) -> Path:
+    """``folder``, or the one that this process runs in, if it is a working copy; else ValueError."""
     folder = folder or here()
     if folder is None or not (folder / AS_MADE).is_dir():
         raise ValueError(f"there is no working copy of the chapters in {folder or Path.cwd()}: "

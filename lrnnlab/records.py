@@ -14,8 +14,8 @@ import platform
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -138,6 +138,21 @@ def put(path: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):  # it is gone where all went well
             partial.unlink()
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Within, no other process is at ``path`` by this function: for what is read, changed and written.
+
+    A file beside it is locked, ``.NAME.lock``, which the system frees where a process ends.  Where that cannot be done (on
+    Windows, in a folder that is read only) nothing is waited for.
+    """
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.flock(stack.enter_context(path.with_name(f".{path.name}.lock").open("w")), fcntl.LOCK_EX)
+        yield
 
 
 def check_writable(paths: Iterable[Path]) -> None:

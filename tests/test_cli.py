@@ -21,13 +21,14 @@ def started(*command, **options):
 @pytest.mark.parametrize(
     "call, said",
     [
-        ("bench scans --rounds 0", "argument --rounds: must be above 0 and at most 1000000000, got 0"),
-        ("bench step --rounds -1", "argument --rounds: must be above 0 and at most 1000000000, got -1"),
-        ("bench scans --limit nan", "argument --limit: must be above 0 and at most 1000000000, got nan"),
-        ("reproduce lrnn/table2 --jobs 0", "argument --jobs: must be above 0 and at most 1000000000, got 0"),
-        ("course grade handed_in --seconds 0", "argument --seconds: must be above 0 and at most 1000000000, got 0"),
-        ("course grade handed_in --memory 9999999999", "argument --memory: must be above 0 and at most 1000000000"),
-        ("book check --timeout inf", "argument --timeout: must be above 0 and at most 1000000000, got inf"),
+        ("bench scans --rounds 0", "argument --rounds: must be above 0 and at most 1000000, got 0"),
+        ("bench step --rounds -1", "argument --rounds: must be above 0 and at most 1000000, got -1"),
+        ("bench scans --limit nan", "argument --limit: must be above 0 and at most 1000000, got nan"),
+        ("reproduce lrnn/table2 --jobs 0", "argument --jobs: must be above 0 and at most 1000000, got 0"),
+        ("course grade handed_in --seconds 0", "argument --seconds: must be above 0 and at most 1000000, got 0"),
+        ("course grade handed_in --memory 9999999999", "argument --memory: must be above 0 and at most 1000000"),
+        ("book check --timeout inf", "argument --timeout: must be above 0 and at most 1000000, got inf"),
+        ("reproduce lrnn/table2 --seeds 0-99999999999999999999", "'0-99999999999999999999' is neither a seed"),
         ("book check --timeout soon", "argument --timeout: invalid float value: 'soon'"),
     ],
 )

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import ipywidgets
@@ -15,7 +16,7 @@ from right_answers import right
 from lrnnlab import cli, copies
 from lrnnlab.course import check, my_copy, predict, progress
 from lrnnlab.course.exercises import exercises
-from lrnnlab.course.progress import FILE, _exercises
+from lrnnlab.course.progress import FILE, _exercises, note
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -90,9 +91,35 @@ def test_a_damaged_copy_and_a_chapter_that_is_gone_stop_no_other(project, capsys
     assert cli.main(["copy", "news", "--folder", str(mine)]) == 0
     said = capsys.readouterr().out
     assert "00_start: nothing has changed" in said and "01_more.ipynb is not a notebook" in said and "02" in said
-    (made / "01_more.ipynb").write_text("{}")
-    with pytest.raises(ValueError, match="01_more.ipynb is not a notebook"):
-        _exercises(made / "01_more.ipynb")
+    for damage in ("{}", "[]", '{"cells": [3]}', '{"cells": [{"cell_type": "code"}]}'):
+        (made / "01_more.ipynb").write_text(damage)
+        with pytest.raises(ValueError, match="01_more.ipynb is not a notebook.*start-over 01"):
+            _exercises(made / "01_more.ipynb")
+    for damage in ("{}", "[]", '{"cells": [3]}'):
+        (made / "01_more.ipynb").write_text(damage)
+        with pytest.raises(ValueError, match="01_more.ipynb is not a notebook"):
+            copies.news("01", mine, project)
+
+
+def test_a_link_that_leads_nowhere_is_the_reader_s(project):
+    mine = project / "mine"
+    mine.mkdir()
+    (mine / "01_more.ipynb").symlink_to("/nowhere/away.ipynb")
+    assert copies.make(mine, project) == ["00_start.ipynb"] and (mine / "01_more.ipynb").is_symlink()
+
+
+def test_two_chapters_at_a_time_note_all(mine):
+    threads = [threading.Thread(target=lambda: [note("00.2", "not yet") for _ in range(20)]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert json.loads((mine / FILE).read_text())["00.2"]["tries"] == 40
+
+
+def test_progress_is_asked_of_a_copy(tmp_path, capsys):
+    assert cli.main(["copy", "progress", "--folder", str(tmp_path / "nowhere")]) == 2
+    assert "no working copy of the chapters in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["", "0", "99", "../00_start"])

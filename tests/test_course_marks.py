@@ -4,9 +4,12 @@ import csv
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import nbformat
@@ -18,6 +21,7 @@ from planted import Handout
 from lrnnlab.course import fence
 from lrnnlab.course.command import main
 from lrnnlab.course.feedback import page
+from lrnnlab.course.grader import grade_all
 from lrnnlab.course.grading import Part, Report
 from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED, Verdict
 from lrnnlab.course.marking import assignment_of, grade_folder, merge_marks, read_marks
@@ -26,7 +30,7 @@ from lrnnlab.course.releasing import release
 from lrnnlab.course.sandbox import Limits
 from lrnnlab.course.sets import find
 from lrnnlab.course.showing import ROOM, cell, clean, label
-from lrnnlab.course.submissions import DEEP, FILE, Code, Unreadable, collect, read
+from lrnnlab.course.submissions import DEEP, FILE, Code, Submission, Unreadable, collect, read
 from lrnnlab.course.validating import STOPS, _cell
 
 ROOT = Path(__file__).parents[1]
@@ -208,7 +212,7 @@ def test_a_notebook_names_no_file(tmp_path, handout, honest, capsys, monkeypatch
         nbformat.write(notebook, tmp_path / "in" / f"honest{number}.ipynb")
     monkeypatch.chdir(tmp_path)
     assert main(["grade", str(tmp_path / "in"), "--unfenced"]) == 2
-    assert "which problem set is it? The submissions say nothing" in capsys.readouterr().err
+    assert "which problem set is it? The submissions say " in capsys.readouterr().err
     with pytest.raises(ValueError, match="is no problem set; there are ps1_subtraction"):
         find(str(path), ROOT)
     assert not (tmp_path / "PWNED").exists()
@@ -331,6 +335,8 @@ def test_marks_are_merged(tmp_path, handout):
 @pytest.mark.parametrize("text, says", [
     ("student,points\nada,1\n", "has no column fence, possible, problem, ps1.1"), ("", "has no column"),
     ("\xff", "cannot be read"), ("HEAD\nada,1\n", "too few cells"),
+    ("HEAD\nada,1,1,1,1,1,1,1,,\nada,2,1,1,1,1,1,1,,\n", "'ada' stands there twice"),
+    ("HEAD,note,note\nada,1,1,1,1,1,1,1,,,one,two\n", "'note' stands there twice"),
 ])  # fmt: skip
 def test_another_table_is_not_written_over(tmp_path, handout, text, says):
     path = tmp_path / "marks.csv"
@@ -354,7 +360,61 @@ def test_marks_are_written_whole_or_not_at_all(tmp_path, handout, monkeypatch):
     with pytest.raises(ValueError, match="marks.csv cannot be written .No space left"):
         merge_marks(path, handout.problem_set, [report_of(handout, "bob")])
     assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["marks.csv"]
+    assert {one.name for one in tmp_path.iterdir()} <= {"marks.csv", ".marks.csv.lock"}
+
+
+@posix
+def test_two_graders_at_a_time_lose_no_row(tmp_path, handout):
+    path, students = tmp_path / "marks.csv", [[f"{who}{number:02d}" for number in range(20)] for who in "ab"]
+    threads = [threading.Thread(target=lambda names=names: [
+        merge_marks(path, handout.problem_set, [report_of(handout, name)]) for name in names]) for names in students]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(read_marks(path, handout.problem_set)) == sorted([*students[0], *students[1]])
+
+
+@posix
+def test_a_fault_of_the_grader_s_own_costs_no_marks(tmp_path, handout, capsys, monkeypatch):
+    """Before anything is graded it is tried out; and what it meets later leaves the marks that are there."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    nbformat.write(handout.notebook(), folder / "ada.ipynb")
+    asked = ["grade", str(folder), "--set", str(find("ps1", ROOT)), "--out", str(out), "--unfenced"]
+    merge_marks_in(out, handout, "ada")
+    before = (out / "marks.csv").read_bytes()
+    assert main([*asked, "--memory", "1"]) == 2
+    assert "nothing can be graded" in capsys.readouterr().err and (out / "marks.csv").read_bytes() == before
+    broken = tmp_path / "ps1_x.py"
+    text = find("ps1", ROOT).read_text(encoding="utf-8")
+    broken.write_text(text.replace('"locked": true}\n', '"locked": true}\nimport nothing_of_the_kind\n', 1), encoding="utf-8")
+    assert main([*asked[:3], str(broken), *asked[4:]]) == 2
+    assert "the set-up of ps1 fails: ModuleNotFoundError" in capsys.readouterr().err
+    monkeypatch.setattr("lrnnlab.course.marking.grade_all", lambda submissions, *_: [
+        Report(one.student, (), problem="the grader met OSError: no room") for one in submissions])  # fmt: skip
+    assert main(asked) == 1
+    assert "the marks of before stay" in capsys.readouterr().out and (out / "marks.csv").read_bytes() == before
+
+
+def merge_marks_in(out, handout, student):
+    out.mkdir()
+    merge_marks(out / "marks.csv", handout.problem_set, [report_of(handout, student)])
+
+
+@posix
+def test_grading_that_is_stopped_ends_at_once(tmp_path, handout, within):
+    made = handout.notebook()
+    made.cells.insert(0, nbformat.v4.new_code_cell("import time\ntime.sleep(50)"))
+    nbformat.write(made, tmp_path / "ada.ipynb")
+    copies = [Submission(name, tmp_path / "ada.ipynb") for name in ("ada", "bob", "cy")]
+    reports = grade_all(copies, find("ps1", ROOT), handout.problem_set, within, jobs=1)
+    threading.Timer(4, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        next(reports)
+    reports.close()
+    assert time.monotonic() - began < 30
 
 
 @posix

@@ -16,7 +16,7 @@ from lrnnlab.course.grading import grade_notebook
 from lrnnlab.course.judging import RIGHT, CannotJudge
 from lrnnlab.course.releasing import STUB, leaks, release
 from lrnnlab.course.sandbox import Limits
-from lrnnlab.course.sets import HEADER, HIDDEN, SOLUTION, find, inside, load, without
+from lrnnlab.course.sets import HEADER, HIDDEN, SOLUTION, chosen, find, inside, load, without
 from lrnnlab.course.submissions import read
 
 ROOT = Path(__file__).parents[1]
@@ -124,13 +124,40 @@ def test_wrong_sources_are_refused(tmp_path):
         ('"points": 1}', '"points": 7}', "ps2.1 says 3 points, its tests give 9"),
         ('"grade_id": "ps2_2", "solution"', '"grade_id": "ps2_1", "solution"', "'ps2_1' is used twice"),
         ("## ps2.6 ·", "## ps2.6:", "no header names 'ps2.6'"),
+        ("## ps2.6 ·", "## ps2.5 ·", "two headers say ps2.5"),
+        ("### BEGIN HIDDEN TESTS", "### BEGIN HIDDEN TEST", "'### BEGIN HIDDEN TEST': the marks are"),
+        ("### BEGIN HIDDEN TESTS", "### Begin hidden tests", "'### Begin hidden tests': the marks are"),
+        ("### BEGIN HIDDEN TESTS", "# BEGIN HIDDEN TESTS", "'# BEGIN HIDDEN TESTS': the marks are"),
+        ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", "nothing begins there"),
+        ("### END HIDDEN TESTS", "", "'### BEGIN HIDDEN TESTS' has no '### END HIDDEN TESTS'"),
+        ("### END SOLUTION", "", "'### BEGIN SOLUTION' has no '### END SOLUTION'"),
+        ('"points": 1}', '"points": "1"}', "a test has points, a whole number, got '1'"),
+        ('"points": 1}', '"points": -1}', "a test has points, a whole number, got -1"),
+        (', "points": 1}', "}", "a test has points, a whole number, got None"),
+        ('"grade_id": "ps2_2", ', "", "a dict with a grade_id"),
+        ("### END HIDDEN TESTS", "### END HIDDEN TESTS\n)", "unmatched"),
     ):
         source = tmp_path / "ps2_x.py"
         source.write_text(good.replace(old, new, 1), encoding="utf-8")
         with pytest.raises(ValueError, match=re.escape(says)):
             load(source)
+    for text, says in ((b"x\n", "no header of a task"), (b"# %%\n\xff\n", "ps2_x.py is no text in UTF-8")):
+        source.write_bytes(text)
+        with pytest.raises(ValueError, match=says):
+            load(source)
     with pytest.raises(ValueError, match="'ps9' is no problem set; there are ps1_subtraction"):
         find("ps9", ROOT)
+    with pytest.raises(ValueError, match="there is no file nowhere.py"):
+        chosen("nowhere.py", ROOT)
+
+
+def test_a_release_loses_nothing_that_was_there(tmp_path):
+    path = release("ps1", tmp_path, ROOT)
+    assert release("ps1", tmp_path, ROOT) == path and len(list(tmp_path.iterdir())) == 1  # the same: nothing to keep
+    path.write_text(path.read_text(encoding="utf-8") + "\nmy work", encoding="utf-8")
+    release("ps1", tmp_path, ROOT, source=True)
+    kept = next(one for one in tmp_path.iterdir() if one != path)
+    assert kept.read_text(encoding="utf-8").endswith("my work") and "BEGIN SOLUTION" in path.read_text(encoding="utf-8")
 
 
 def test_a_mark_forgotten_in_the_source_stops_the_release(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -122,6 +123,8 @@ def test_a_worker_with_several_threads_is_refused(tmp_path):
 @pytest.mark.parametrize("engine, said", [
     ("dusk://here", "no engine 'dusk://here'"), ("local:timeout_min=soon", "timeout_min"), ("local:slurm_mood=3", "mood"),
     ("local:gpu", "commas between, got 'gpu'"),
+    ("dask://nohost:abc", "no dask scheduler answers at tcp://nohost:abc"), ("dask", "no dask scheduler answers at tcp:"),
+    *([("slurm", "--engine slurm: Could not detect")] if shutil.which("srun") is None else []),
     ("dask://127.0.0.1:1", "no dask scheduler answers at tcp://127.0.0.1:1"),
 ])  # fmt: skip
 def test_what_is_no_engine_is_one_line(engine, said, tmp_path, capsys, monkeypatch):

@@ -210,6 +210,9 @@ DAMAGE = [  # data set, what to do in its folder, the file that must be named, w
      "both lists"),
     ("speech", lambda f: [file.unlink() for file in (f / "yes").iterdir()], "yes", "no .wav"),
     ("speech", lambda f: [shorten(file) for file in (f / "no").iterdir()], ".wav", "damaged"),
+    ("speech", lambda f: [overwrite(file, file.read_bytes()[:4] + bytes(4) + file.read_bytes()[8:12]) for file in (f / "no").iterdir()],
+     ".wav", "damaged"),
+    ("speech", lambda f: overwrite(f / "testing_list.txt", b"\xff\xfe"), "testing_list.txt", "WORD/FILE.wav"),
     ("speech", lambda f: [wavfile.write(file, 8000, np.zeros(9, np.int16)) for file in (f / "no").iterdir()], ".wav",
      "8000 Hz"),
 ]

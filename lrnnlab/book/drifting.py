@@ -31,8 +31,11 @@ def twin_of(source: Path) -> Path:
 
 
 def read_source(source: Path) -> NotebookNode:
-    """A py:percent file as a notebook that was not run yet."""
-    return jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+    """A py:percent file as a notebook that was not run yet.  BookError for a file that is no text in UTF-8."""
+    try:
+        return jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+    except UnicodeDecodeError as error:
+        raise BookError(f"{source} is no text in UTF-8 ({error})") from error
 
 
 def as_built(source: Path) -> str:
@@ -62,8 +65,10 @@ def as_built(source: Path) -> str:
 def read_twin(notebook: Path) -> NotebookNode:
     """A notebook as it is committed.  Raises :class:`BookError` where the file is damaged."""
     try:
-        return nbformat.read(notebook, as_version=4)
-    except ValueError as error:  # NotJSONError: half a file, the marks of a merge
+        found = nbformat.read(notebook, as_version=4)
+        nbformat.validate(found)
+        return found
+    except (ValueError, AttributeError, TypeError, KeyError, nbformat.ValidationError) as error:  # half a file, a merge's marks
         raise BookError(f"{notebook.name} is not a notebook ({error}): restore it, or delete it and build") from error
 
 

@@ -61,11 +61,14 @@ def _release(options: argparse.Namespace) -> int:
 
 def _grade(options: argparse.Namespace) -> int:
     from lrnnlab.course import fence
+    from lrnnlab.course.grader import OWN_FAULT
     from lrnnlab.course.marking import assignment_of, grade_folder
     from lrnnlab.course.sandbox import Limits
     from lrnnlab.course.sets import chosen, find
 
     folder = options.folder.resolve()
+    if not folder.name:
+        raise ValueError(f"{options.folder} is no folder of submissions")
     out = options.out or folder.with_name(f"{folder.name}-marks")
     seconds = options.seconds
     limits = Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
@@ -76,7 +79,7 @@ def _grade(options: argparse.Namespace) -> int:
     reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell,
                            show_hidden=options.show_hidden)  # fmt: skip
     tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
-    return 0
+    return int(any(report.problem.startswith(OWN_FAULT) for report in reports))
 
 
 def _validate(options: argparse.Namespace) -> int:

@@ -27,6 +27,7 @@ from lrnnlab.course.submissions import Submission
 from lrnnlab.course.wire import Closed, Line
 
 # Not what lies in the folder in which the grader was started: that may be the submissions'.
+OWN_FAULT = "the grader met"  # what is no fault of the submission
 _START = "import sys; sys.path[:] = filter(None, sys.path); from lrnnlab.course.grader import work; work()"
 
 
@@ -40,7 +41,8 @@ def grade_all(
     with ExitStack() as stack:
         free: Queue[Grader] = Queue()
         jobs = max(1, min(jobs, len(submissions)))
-        for _ in range(jobs):
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))  # its threads wait, the processes work
+        for _ in range(jobs):  # after the pool: where all is stopped they end first, and no thread waits for them
             free.put(stack.enter_context(Grader(source, problem_set, fence)))
 
         def one(submission: Submission) -> Report:
@@ -50,7 +52,6 @@ def grade_all(
             finally:
                 free.put(grader)
 
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))  # its threads wait, the processes work
         yield from pool.map(one, submissions)
 
 
@@ -61,6 +62,7 @@ class Grader:
         self._source, self._set, self._fence = source, problem_set, fence
         limits = fence.limits
         self.patience = limits.whole + limits.wall + 2 * STARTING  # seconds by the clock for one submission
+        self.stopped = False
         self._start()
 
     def _start(self) -> None:
@@ -83,6 +85,8 @@ class Grader:
                 return _report(self._line.receive())
             except (Closed, ValueError) as error:
                 self.close()
+                if self.stopped:
+                    return ungraded(submission.student, self._set, "grading was stopped")
                 self._start()
                 why = f"the process that graded it ended, twice ({error})"
                 if late.finished.is_set():
@@ -96,6 +100,7 @@ class Grader:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stopped = True
         self.close()
 
     def close(self) -> None:
@@ -121,7 +126,7 @@ def work() -> None:
         try:
             report = grade(submission, kept, fence)
         except FAULTS as error:
-            report = ungraded(submission.student, kept, f"the grader met {raised(error)}")
+            report = ungraded(submission.student, kept, f"{OWN_FAULT} {raised(error)}")
         line.send(asdict(report))
 
 

@@ -20,7 +20,7 @@ from functools import partial
 
 from lrnnlab.course import wire
 from lrnnlab.course.fence import Fence
-from lrnnlab.course.judging import RIGHT, UNJUDGED, CannotJudge, Verdict, judge, shown
+from lrnnlab.course.judging import FAULTS, RIGHT, UNJUDGED, CannotJudge, Verdict, judge, raised, shown
 from lrnnlab.course.process import Gone, Process
 from lrnnlab.course.sets import ProblemSet, Task
 from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, doubled, read
@@ -146,7 +146,10 @@ class Sitting:
         """There is no such function: what may have happened?"""
         text = f"there is no function {name!r} when all cells have run"
         near = difflib.get_close_matches(name, [one for one in self.functions if one not in self.setup], 1)
-        number = next((cell.number for cell in self.notebook.cells if f"def {name}" in cell.source), None)
+        cells = {cell.number: cell for cell in self.notebook.cells if f"def {name}" in cell.source}
+        if cells and all(cell.is_test for cell in cells.values()):
+            return f"{text}: it stands in cell {min(cells)}, which is a test and is replaced. Put it into a cell of its own"
+        number = min(cells, default=None)
         if number in self.faults:
             return f"{text}: cell {number}, where it stands, failed: {self.faults[number]}"
         return f"{text}; there is {near[0]!r}: was it renamed?" if near else f"{text}: was its cell deleted?"
@@ -157,6 +160,23 @@ class Sitting:
             self.process.close()
             self.computed += self.process.computed
             self.process = None
+
+
+def rehearse(problem_set: ProblemSet, fence: Fence) -> None:
+    """ValueError where nothing could be graded: the set-up fails, or no process starts behind the fence."""
+    try:
+        exec(compile(problem_set.setup, f"<{problem_set.name} set-up>", "exec"), {"__name__": "__main__"})  # noqa: S102
+    except FAULTS as error:
+        raise ValueError(f"the set-up of {problem_set.name} fails: {raised(error)}") from error
+    sitting = Sitting(Notebook(()), problem_set.setup, fence)
+    try:
+        sitting.start()
+        if sitting.process is None:
+            raise ValueError(f"nothing can be graded: {sitting.faults.get(0) or sitting.over}")
+    except RuntimeError as error:
+        raise ValueError(f"nothing can be graded: {error}") from error
+    finally:
+        sitting.close()
 
 
 def grade(submission: Submission, problem_set: ProblemSet, fence: Fence) -> Report:

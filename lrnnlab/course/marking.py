@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 
 from lrnnlab.course.feedback import page
 from lrnnlab.course.fence import Fence
-from lrnnlab.course.grader import grade_all
-from lrnnlab.course.grading import Report
+from lrnnlab.course.grader import OWN_FAULT, grade_all
+from lrnnlab.course.grading import Report, rehearse
 from lrnnlab.course.sets import ProblemSet, known, load
-from lrnnlab.course.showing import cell
+from lrnnlab.course.showing import cell, clean
 from lrnnlab.course.submissions import Unreadable, collect, read
-from lrnnlab.records import put
+from lrnnlab.records import alone, put
 
 
 def grade_folder(
@@ -37,8 +37,9 @@ def grade_folder(
 
     ``fence`` as :func:`lrnnlab.course.fence.find` gives it: marks and pages tell which it was.  ``jobs`` submissions at
     a time.  ``show_hidden``: pages tell what hidden tests say.  Rows of ``marks.csv`` whose students are not in
-    ``folder`` stay, those of students graded again are replaced, and so are their pages.  ValueError where the folder,
-    the source or the table that is there is wrong, or ``out`` is inside the folder.
+    ``folder`` stay, those of students graded again are replaced, and so are their pages; unless the grader itself met a
+    fault.  ValueError where the folder, the source or the table that is there is wrong, where the set-up fails or no
+    process starts, or ``out`` is inside the folder.
 
     >>> grade_folder(Path("submitted"), find("ps1"), Path("marks"), fence.find(), jobs=2)  # doctest: +SKIP
     """
@@ -51,8 +52,14 @@ def grade_folder(
         submissions = collect(folder, problem_set.name, Path(place))
         (out / "feedback").mkdir(parents=True, exist_ok=True)
         fence, note = fence.hiding(folder, place, out, source.parent), fence.describe()
+        rehearse(problem_set, fence)
         for report in grade_all(submissions, source, problem_set, fence, jobs):
             reports.append(report)
+            done = f"{len(reports)}/{len(submissions)} {report.student}"
+            if report.problem.startswith(OWN_FAULT) and cell(report.student) in before:
+                if say:
+                    say(f"{done}: {report.problem}; the marks of before stay")
+                continue
             text = page(report, problem_set, show_hidden=show_hidden, fence_note=note)
             write(out / "feedback" / f"{report.student}.html", text)
             # After each: an interrupted run leaves what it has.
@@ -62,7 +69,7 @@ def grade_folder(
                 was = f" (was {old})" if old not in (None, str(report.points)) else ""
                 remark = f", {report.problem}" if report.problem else ""
                 marks = f"{report.points}/{report.possible}{was}{remark}"
-                say(f"{len(reports)}/{len(submissions)} {report.student}: {marks}")
+                say(f"{done}: {marks}")
     return reports
 
 
@@ -72,14 +79,18 @@ def read_marks(path: Path, problem_set: ProblemSet) -> dict[str, dict[str, str]]
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             missing = set(_columns(problem_set)) - set(rows.fieldnames or ())
-            found = {row["student"]: row for row in rows if not missing}
+            listed = [row for row in rows if not missing]
+            found = {row["student"]: row for row in listed}
+            twice = [name for name, count in Counter([*(rows.fieldnames or ()), *(row["student"] for row in listed)]).items()
+                     if count > 1]  # fmt: skip
             damaged = any(None in row or None in row.values() for row in found.values())
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read ({error}): move it away, or choose another --out") from error
-    if missing or damaged:
-        what = f"it has no column {', '.join(sorted(missing))}" if missing else "a row has too few cells, or too many"
+    if missing or damaged or twice:
+        what = (f"it has no column {', '.join(sorted(missing))}" if missing else f"{twice[0]!r} stands there twice" if twice
+                else "a row has too few cells, or too many")  # fmt: skip
         raise ValueError(f"{path} is no table of marks of {problem_set.name} ({what}): move it away, "
                          "or choose another --out")  # fmt: skip
     return found
@@ -91,6 +102,11 @@ def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], 
     A student's row: points, points possible, points of each task, what was wrong with the file, and the fence's note.
     Columns that a teacher has added stay.
     """
+    with alone(path):
+        _merge(path, problem_set, reports, fence_note)
+
+
+def _merge(path, problem_set, reports, fence_note):
     rows = read_marks(path, problem_set)
     columns = list(next(iter(rows.values()), _columns(problem_set)))
     for report in reports:
@@ -129,5 +145,7 @@ def assignment_of(folder: Path) -> str:
                 continue
     said = Counter({name: count for name, count in named.items() if name in known_names})
     if not said or said.most_common(1)[0][1] <= said.total() / 2:
-        raise ValueError(f"which problem set is it? The submissions say {dict(said) or 'nothing'}: give --set ps1")
+        listed = ", ".join(f"{clean(name, 40)} ({count})" for name, count in named.most_common(5) if name)
+        raise ValueError(f"which problem set is it? The submissions say {listed or 'nothing'}: give --set ps1, or the path of a "
+                         "source")  # fmt: skip
     return said.most_common(1)[0][0]

@@ -33,15 +33,16 @@ def note(id: str, outcome: str) -> str:
     folder = copies.here()
     if folder is None:
         return ""
-    from lrnnlab.records import put  # brings torch, which a process that students' code runs in must do without
+    from lrnnlab.records import alone, put  # brings torch, which a process that students' code runs in must do without
 
     try:
-        done, said = _read(folder / FILE)
-        one = done.setdefault(id, {"outcome": UNTRIED, "tries": 0})
-        one["outcome"] = max(one["outcome"], outcome, key=_ORDER.index)
-        one["tries"] += outcome != UNTRIED
-        one["last"] = time.strftime("%Y-%m-%d")
-        put(folder / FILE, json.dumps(done, indent=1, sort_keys=True).encode())
+        with alone(folder / FILE):  # two chapters may run at a time
+            done, said = _read(folder / FILE)
+            one = done.setdefault(id, {"outcome": UNTRIED, "tries": 0})
+            one["outcome"] = max(one["outcome"], outcome, key=_ORDER.index)
+            one["tries"] += outcome != UNTRIED
+            one["last"] = time.strftime("%Y-%m-%d")
+            put(folder / FILE, json.dumps(done, indent=1, sort_keys=True).encode())
     except OSError as error:
         return f"Your progress could not be written to {folder / FILE} ({error.strerror}); the answer is judged all the same."
     return said
@@ -115,17 +116,18 @@ def _read(file: Path) -> tuple[dict[str, Any], str]:
 
 def _exercises(chapter: Path) -> dict[str, int]:
     """The exercises that a cell of a chapter checks, in order, with their points; ValueError for a damaged file."""
+    points: dict[str, int] = {}
+    asked: list[str] = []
     try:
-        cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+        for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "code":
+                asked += _ASKED.findall(source)
+            else:
+                points.update((f"{chapter.stem[:2]}.{one['number']}", int(one["points"])) for one in HEADER.finditer(source))
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{chapter} is not a notebook ({error}): delete it, and make the copy again") from error
-    points, asked = {}, []
-    for cell in cells:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            asked += _ASKED.findall(source)
-        else:
-            points.update((f"{chapter.stem[:2]}.{one['number']}", int(one["points"])) for one in HEADER.finditer(source))
+        raise ValueError(f"{chapter} is not a notebook ({type(error).__name__}: {error}): "
+                         f"lrnnlab copy start-over {chapter.stem[:2]} puts a fresh one there") from error
     return {id: points.get(id, 0) for id in dict.fromkeys(asked)}
 
 

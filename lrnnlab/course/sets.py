@@ -14,8 +14,10 @@ read.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -23,10 +25,12 @@ import lrnnlab
 from lrnnlab.book.drifting import read_source
 from lrnnlab.course.reading import top_names
 from lrnnlab.course.showing import clean
+from lrnnlab.errors import shown
 
 BEGIN, END = "### BEGIN ", "### END "
 SOLUTION, HIDDEN = "SOLUTION", "HIDDEN TESTS"
 _REMARKS = re.compile(r"  # (fmt: skip|noqa.*)$", re.MULTILINE)  # to tools that read the source, not to students
+_MARK = re.compile(r"\s*#+\s*(begin|end)\b.*(solution|hidden)", re.IGNORECASE)  # what means to be one, perhaps wrongly written
 HEADER = re.compile(r"^## (?P<id>ps\d+\.\d+) · (?P<title>.+)\n\*(?P<stars>★+) · (?P<minutes>\d+) minutes · "
                     r"(?P<points>\d+) points\. Teaches: (?P<teaches>[^*]+)\*", re.MULTILINE)  # fmt: skip
 
@@ -84,7 +88,11 @@ def find(name: str, root: Path | None = None) -> Path:
 
 def chosen(text: str, root: Path | None = None) -> Path:
     """The source that a teacher names: a known set, or the path of a file.  Its code runs in the grader."""
-    return Path(text) if text.endswith(".py") and Path(text).is_file() else find(text, root)
+    if text.endswith(".py"):
+        if not Path(text).is_file():
+            raise ValueError(f"there is no file {text}")
+        return Path(text)
+    return find(text, root)
 
 
 def load(source: Path) -> ProblemSet:
@@ -94,23 +102,29 @@ def load(source: Path) -> ProblemSet:
     ('state_after', 'collision', 'sum_states')
     """
     notebook, name = read_source(source), source.stem.partition("_")[0]
-    headers = {found["id"]: found for cell in notebook.cells if cell.cell_type == "markdown"
-               for found in HEADER.finditer(cell.source)}  # fmt: skip
+    asked = [found for cell in notebook.cells if cell.cell_type == "markdown" for found in HEADER.finditer(cell.source)]
+    headers = {found["id"]: found for found in asked}
+    if not asked or len(headers) < len(asked):
+        again = [id for id, count in Counter(found["id"] for found in asked).items() if count > 1]
+        what = f"two headers say {again[0]}" if again else "there is no header of a task, ## ps1.1 · ..."
+        raise ValueError(f"{source.name}: {what}")
     functions: dict[str, list[str]] = {id: [] for id in headers}
     tests: dict[str, list] = {id: [] for id in headers}
     setup, seen = [], set()
     for number, cell in enumerate(notebook.cells, 1):
-        cell.source = _REMARKS.sub("", cell.source)
+        cell.source, where = _REMARKS.sub("", cell.source), f"{source.name}, cell {number}"
+        _check_regions(cell.source, where)
         cell.metadata.pop("lines_to_next_cell", None)
         marks = cell.metadata.get("nbgrader")
         if marks is None:
             continue
-        cell.metadata["nbgrader"] = marks = _filled(marks)
+        cell.metadata["nbgrader"] = marks = _filled(marks, where)
         grade_id = marks["grade_id"]
         task = ".".join(grade_id.split("_")[:2])
         if grade_id in seen or (task not in headers and (marks["grade"] or marks["solution"])):
-            raise ValueError(f"{source.name}, cell {number}: {grade_id!r} is used twice, or no header names {task!r}")
+            raise ValueError(f"{where}: {grade_id!r} is used twice, or no header names {task!r}")
         seen.add(grade_id)
+        _check_syntax(cell.source, where)
         if marks["solution"]:
             functions[task] += top_names(without(cell.source, SOLUTION))
         elif marks["grade"]:
@@ -123,11 +137,45 @@ def load(source: Path) -> ProblemSet:
         if not made.functions or made.points != said:
             raise ValueError(f"{source.name}: {made.id} says {said} points, its tests give {made.points}; "
                              f"its functions are {made.functions}")  # fmt: skip
+    again = [one for one, count in Counter(one for made in tasks for one in made.functions).items() if count > 1]
+    if again:
+        raise ValueError(f"{source.name}: the function {again[0]!r} is asked for twice, and its name binds it to its tests")
     return ProblemSet(name, notebook, "\n".join(setup), tasks)
 
 
-def _filled(marks: dict) -> dict:
-    """nbgrader's metadata in full."""
+def _check_syntax(code: str, where: str) -> None:
+    """ValueError where a cell is no Python; IPython's own lines are left to it."""
+    try:
+        compile(code, where, "exec")
+    except SyntaxError as error:
+        if not re.search(r"^\s*[%!]", code, re.MULTILINE):
+            raise ValueError(f"{where}, line {error.lineno}: {error.msg}") from None
+
+
+def _check_regions(source: str, where: str) -> None:
+    """ValueError for marks that are nearly right, which would hide nothing, and for regions that do not end."""
+    open_mark = ""
+    for number, line in enumerate(source.splitlines(), 1):
+        mark = line.strip()
+        if not _MARK.match(line):
+            continue
+        right = {start + region for start in (BEGIN, END) for region in (SOLUTION, HIDDEN)}
+        wanted = open_mark.replace(BEGIN, END)
+        if mark not in right or (mark != wanted if open_mark else mark.startswith(END)):
+            means = f"{wanted!r} is missing before it" if mark in right and open_mark else (
+                "nothing begins there" if mark in right else f"the marks are {', '.join(sorted(right))}")  # fmt: skip
+            raise ValueError(f"{where}, line {number}: {mark!r}: {means}")
+        open_mark = "" if open_mark else mark
+    if open_mark:
+        raise ValueError(f"{where}: {open_mark!r} has no {open_mark.replace(BEGIN, END)!r}")
+
+
+def _filled(marks: Any, where: str) -> dict:
+    """nbgrader's metadata in full; ValueError where what a source says of it is none."""
+    if not isinstance(marks, dict) or not isinstance(marks.get("grade_id"), str):
+        raise ValueError(f"{where}: nbgrader's metadata are a dict with a grade_id, got {shown(marks)}")
+    if marks.get("grade") and (type(marks.get("points")) is not int or marks["points"] < 0):
+        raise ValueError(f"{where}: a test has points, a whole number, got {shown(marks.get('points'))}")
     full = {"schema_version": 3, "grade": False, "solution": False, "task": False, **marks}
     full["locked"] = bool(marks.get("locked", full["grade"] and not full["solution"]))
     return full

@@ -82,7 +82,7 @@ def collect(folder: Path, name: str, place: Path) -> list[Submission]:
     names, found = {entry.name.casefold() for entry in entries}, []
     for number, entry in enumerate(sorted(entries, key=lambda entry: entry.name)):
         stem, suffix = os.path.splitext(entry.name)
-        student = label(stem if suffix == ".ipynb" and stem.casefold() not in names else entry.name)
+        student = label(stem if suffix.casefold() == ".ipynb" and stem.casefold() not in names else entry.name)
         try:
             data = _taken(_notebook(entry, name))
         except Unreadable as error:
@@ -105,7 +105,7 @@ def _notebook(entry: os.DirEntry, name: str) -> str:
         notebooks = list(_notebooks(entry.path))
     except OSError as error:
         raise Unreadable(f"the folder cannot be read ({error.strerror})") from error
-    named = [path for path in notebooks if os.path.basename(path) == f"{name}.ipynb"] or notebooks
+    named = [path for path in notebooks if os.path.basename(path).casefold() == f"{name}.ipynb"] or notebooks
     if len(named) != 1:
         listed = ", ".join(os.path.relpath(path, entry.path) for path in sorted(named)[:5])
         raise Unreadable(f"holds {len(named)} notebooks ({listed})" if named else "holds no notebook")

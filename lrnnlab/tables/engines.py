@@ -58,8 +58,8 @@ def _dask(address: str, work: Callable[..., dict], calls: Sequence[tuple]) -> It
     distributed = _package("distributed")
     try:
         client = distributed.Client(address, timeout=PATIENCE)
-    except OSError as error:
-        raise ValueError(f"no dask scheduler answers at {address}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no dask scheduler answers at {address or 'dask://'}: {error}") from None
     with client:
         futures = [client.submit(_alone, work, *call, pure=False, retries=0) for call in calls]
         try:
@@ -97,7 +97,10 @@ def _submitit(
     kind: str, options: str, work: Callable[..., dict], calls: Sequence[tuple], jobs: int, folder: Path
 ) -> Iterator[dict]:
     submitit = _package("submitit")
-    executor = submitit.AutoExecutor(folder=folder, cluster=kind)
+    try:
+        executor = submitit.AutoExecutor(folder=folder, cluster=kind)
+    except RuntimeError as error:
+        raise ValueError(f"--engine {kind}: {str(error).splitlines()[0]}") from None
     parts = [part for part in options.split(",") if part]
     if bare := [part for part in parts if "=" not in part]:
         raise ValueError(f"--engine {kind}:{options}: options are name=value with commas between, got {bare[0]!r}")

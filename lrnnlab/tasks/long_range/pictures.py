@@ -7,6 +7,7 @@ read them.  The Arena's own models took the 256 grey values as tokens.
 from __future__ import annotations
 
 import pickle
+import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def metadata_rows(path: Path) -> list[list[str]]:
             rows = [[word.decode() if isinstance(word, bytes) else str(word) for word in row] for row in table]
         else:
             rows = [line.split() for line in raw.decode().splitlines()]
-    except (ValueError, EOFError, TypeError) as error:
+    except (ValueError, EOFError, TypeError, SyntaxError, SystemError, tokenize.TokenError) as error:  # of NumPy's header
         raise damaged(path, str(error), expected) from error
     for number, row in enumerate(rows):
         if len(row) < 4 or row[3] not in ("0", "1"):

@@ -21,7 +21,7 @@ def read_sound(path: Path | str) -> np.ndarray:
     need(path, expected)
     try:
         rate, samples = wavfile.read(path)
-    except (ValueError, EOFError, OSError, struct.error) as error:
+    except (ValueError, EOFError, OSError, struct.error, UnboundLocalError, ZeroDivisionError) as error:
         raise damaged(path, f"{type(error).__name__}: {error}", expected) from error
     if rate != RATE or samples.dtype != np.int16 or samples.ndim != 1:
         raise damaged(path, f"{samples.dtype} {samples.shape} at {rate} Hz", expected)
@@ -30,7 +30,10 @@ def read_sound(path: Path | str) -> np.ndarray:
 
 def read_list(path: Path | str) -> set[str]:
     """The set of names, WORD/FILE.wav, in one of the two lists."""
-    names = set(need(path, "a list of WORD/FILE.wav, one a line").read_text().split())
+    try:
+        names = set(need(path, "a list of WORD/FILE.wav, one a line").read_text(encoding="utf-8").split())
+    except UnicodeDecodeError as error:
+        raise damaged(path, str(error), "a list of WORD/FILE.wav, one a line") from error
     if not names or not all(name.count("/") == 1 and name.endswith(".wav") for name in names):
         raise damaged(path, f"it holds {sorted(names)[:1]}", "a list of WORD/FILE.wav, one a line")
     return names
