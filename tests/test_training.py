@@ -553,6 +553,16 @@ def test_what_a_task_works_out_later_is_no_part_of_what_it_is():
         assert made.identity == before
 
 
+def test_a_loss_and_a_watch_of_another_kind_are_named():
+    net, short = build("lstm", Sum(2), width=4), {"steps": 2, "batch": 4}
+    for loss, said in ((lambda outputs, batch: 0.5, "one number, a Tensor, got 0.5"),
+                       (lambda outputs, batch: outputs.sum((1, 2)), r"got a tensor|got Tensor|got tensor")):  # fmt: skip
+        with pytest.raises(TypeError, match=said):
+            loop.train(net, Sum(2), loss, **short)
+    with pytest.raises(TypeError, match="watch gives a dict of numbers, got 3"):
+        loop.train(net, Sum(2), watch=lambda net, step: 3, watch_every=1, **short)
+
+
 def test_another_length_is_a_copy():
     made = Sum(3)
     assert made.with_length(7).train_length == 7 and made.train_length == 40

@@ -30,7 +30,7 @@ from typing import ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among, checked, number
+from lrnnlab.errors import among, checked, number, shown
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered, draw_seed
 from lrnnlab.training.descent import Checkpoint, Descent, chance_of, kind_of, own_chance, plain
@@ -202,7 +202,10 @@ def train(
         drawn = draw(generator)
         *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
         outputs = net(*inputs)
-        return (targets.loss(outputs) if loss is None else loss(outputs, targets)), None
+        value = targets.loss(outputs) if loss is None else loss(outputs, targets)
+        if not isinstance(value, Tensor) or value.numel() != 1:
+            raise TypeError(f"a loss gives one number, a Tensor, got {shown(value)}")
+        return value, None
 
     def look() -> None:
         if watch is None:
@@ -211,6 +214,8 @@ def train(
         with torch.no_grad():
             found = plain(watch(net, descent.steps))
         net.train()
+        if not isinstance(found, dict):
+            raise TypeError(f"watch gives a dict of numbers, got {shown(found)}")
         descent.look(found, found.get("validation"))
         made.last_validation = found.get("validation", made.last_validation)
 
