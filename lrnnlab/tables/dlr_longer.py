@@ -1,6 +1,6 @@
 """Six layers of DLR with more steps, on the atomic tasks that they do not know after those of ``dlr/table1``.  Ours.
 
-At L = 128 the steps of ``dlr/table1`` leave Solve and Select near 0 and Reverse at .74, at L = 512 Reverse near 0 and
+At L = 128 the steps of ``dlr/table1`` leave Solve and Select near 0 and Reverse near .7, at L = 512 Reverse near 0 and
 CumMax at what the best linear map has.  Is that what the net can do, or what it has learned so far?  A row is how many
 times the steps; the rate falls over all of them.  The rest is the cell of ``dlr/table1``.
 """

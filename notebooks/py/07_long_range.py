@@ -733,7 +733,7 @@ show.figure(
     atomic_figures.r2_by_task(atomic_runs),
     alt="R2 of eleven tasks by net and number of layers, for lengths 64, 128 and 512, and the paper's. One "
     "layer of DLR knows Shift, CumSum and SolveFixed at all three lengths, SelectFixed up to 128; at 64 six of them "
-    "know Reverse, Solve, CumMax and much of Select as well, at 128 CumMax and most of Reverse; attention "
+    "know Reverse, Solve, CumMax and much of Select as well, at 128 CumMax and much of Reverse; attention "
     "knows CumMax, Select and MIPS; no net is more than .05 above its level on Sort and ContextShift.",
     caption="Recorded, and below, in grey, the paper's. What to see: for DLR much the same pattern at a "
     "sixty-fourth of the length. Four linear tasks for one layer, Reverse for deep nets (at 64 Solve, too), "
@@ -774,7 +774,7 @@ check("07.8", my_tasks)
 # of theorem 3). *Solve* and *Select* multiply inputs. For Select one layer of 32 channels hands on too few numbers; for
 # Solve that is proved from $L = 128$ on. At 64 two and six layers do better on both; at 128, in the same steps, neither does
 # (Solve .02 and .00, Select .17 and .08; below with more).
-# *CumMax* of one layer is above the best linear map of section 3 at 64 and 128 (.70 against .62, .62 against .58), and at
+# *CumMax* of one layer is above the best linear map of section 3 at 64 and 128 (.70 against .62, .63 against .58), and at
 # 512 just there (.52). *Sort* at .49 to .51 is about what knowing the first number is worth; the other nets stay below. No net
 # does *ContextShift*: it asks for some $L$ lags, and the input says which of them.
 #
