@@ -195,7 +195,9 @@ def looks_like(scores, **options):
 
 def test_a_pool_is_told_apart_by_its_batches():
     one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
-    assert len({pooled.Pools([(steps, one)], size, torch.Generator()).name for steps in (3, 4) for size in (1, 2)}) == 4
+    assert len({pooled.Pools([(steps, one)], size, torch.Generator()).identity for steps in (3, 4) for size in (1, 2)}) == 4
+    other = Batch(torch.tensor([[1, 1]]), one.targets, one.mask)  # of one size, and not the same strings
+    assert len({pooled.Pools([(3, pool)], 1, torch.Generator()).identity for pool in (one, other)}) == 2
 
 
 NO, GUESSED, RIGHT = (-1.0, 0.5, 1.0), (-0.1, 1.0, 0.0), (-1e-3, 1.0, 0.0)

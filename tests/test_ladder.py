@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.models import MODELS, build
-from lrnnlab.tables import get, ladder
+from lrnnlab.tables import get, ladder, plan, runner
 from lrnnlab.tasks import StateTracking, task
 
 
@@ -97,8 +97,30 @@ def test_a_run_that_is_broken_off_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(StateTracking, "sample_near", sample)
     assert list(tmp_path.iterdir())
     again = ladder.measure(cell, 3, checkpoint=tmp_path / "one.pt")
-    assert not list(tmp_path.iterdir())
     assert again["metrics"] == whole["metrics"] and again["accuracy_by_ten"] == whole["accuracy_by_ten"]
+
+
+def test_checkpoints_of_all_tries_go_when_the_record_is_there(tmp_path, monkeypatch):
+    run = plan("ladder/models_x_tasks", rows=["lstm"], tasks=["parity"], seeds=[0], budget="live")[0]
+    places = []
+
+    def performed(run, progress, checkpoint):
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        places[:] = [checkpoint.with_suffix(end) for end in (".pt", ".try0", ".try1")]
+        for place in places:
+            place.touch()
+        return {}
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "here")
+
+    monkeypatch.setattr(runner, "perform", performed)
+    monkeypatch.setattr(runner.records, "write", full)
+    assert "No space left" in runner.recorded_once(run, tmp_path, reuse=False)["unwritten"]
+    assert all(place.is_file() for place in places)  # nothing is lost
+    monkeypatch.setattr(runner.records, "write", lambda *_: None)
+    runner.recorded_once(run, tmp_path, reuse=False)
+    assert not any(place.is_file() for place in places)
 
 
 def test_the_table_says_how_each_net_fails():

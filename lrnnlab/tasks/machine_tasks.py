@@ -54,7 +54,7 @@ class MachineTask(Task):
     def specification(self) -> MooreMachine:
         return super().specification if self.answers == "every" else minimise(self.rule)
 
-    def labelled(self, tokens):
+    def labelled(self, tokens: torch.Tensor) -> Batch:
         targets = self.label(tokens)
         return Batch(tokens, targets, targets != NO_LABEL)
 

@@ -60,7 +60,7 @@ class StringTask(Task):
         states = self.machine.run(tokens.cpu().numpy())[:, -1]
         return torch.from_numpy(self.machine.outputs[states]).to(tokens.device)
 
-    def labelled(self, tokens):
+    def labelled(self, tokens: torch.Tensor) -> Batch:
         mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
         return Batch(tokens, self.label(tokens), mask)
 
