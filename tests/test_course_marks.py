@@ -159,6 +159,16 @@ def test_hand_ins_are_read_where_the_system_has_no_flags_for_links_and_pipes(tmp
 
 
 @posix
+def test_the_ending_of_a_notebook_may_be_written_large(tmp_path):
+    (tmp_path / "in" / "anna").mkdir(parents=True)
+    for name in ("anna/PS1.IPYNB", "anna/other.ipynb", "carl.IPYNB"):
+        (tmp_path / "in" / name).write_text("{}")
+    (tmp_path / "place").mkdir()
+    found = collect(tmp_path / "in", "ps1", tmp_path / "place")
+    assert [(one.student, one.problem) for one in found] == [("anna", ""), ("carl", "")]
+
+
+@posix
 def test_a_notebook_is_looked_for_in_depth_but_not_without_end(tmp_path):
     for student, levels in (("near", DEEP), ("far", DEEP + 1)):
         place = tmp_path / "in" / student / "/".join("d" * levels)
@@ -313,6 +323,9 @@ def test_marks_are_merged(tmp_path, handout):
     path, problem_set = tmp_path / "marks.csv", handout.problem_set
     merge_marks(path, problem_set, [report_of(handout, "bob", 0), report_of(handout, "ada")], "fenced")
     merge_marks(path, problem_set, [report_of(handout, "cy", 0, problem="=HYPERLINK(1)")], "NOT FENCED")
+    called = [report_of(handout, name) for name in ("student", "problem")]  # as columns are
+    merge_marks(tmp_path / "named.csv", problem_set, called)
+    assert sorted(read_marks(tmp_path / "named.csv", problem_set)) == ["problem", "student"]
     found = read_marks(path, problem_set)
     assert [(one, row["points"], row["fence"]) for one, row in found.items()] == [
         ("ada", "16", "fenced"), ("bob", "0", "fenced"), ("cy", "0", "NOT FENCED")]  # fmt: skip

@@ -81,8 +81,8 @@ def read_marks(path: Path, problem_set: ProblemSet) -> dict[str, dict[str, str]]
             missing = set(_columns(problem_set)) - set(rows.fieldnames or ())
             listed = [row for row in rows if not missing]
             found = {row["student"]: row for row in listed}
-            twice = [name for name, count in Counter([*(rows.fieldnames or ()), *(row["student"] for row in listed)]).items()
-                     if count > 1]  # fmt: skip
+            twice = [name for names in (rows.fieldnames or (), [row["student"] for row in listed])
+                     for name, count in Counter(names).items() if count > 1]  # fmt: skip
             damaged = any(None in row or None in row.values() for row in found.values())
     except FileNotFoundError:
         return {}

@@ -105,7 +105,7 @@ def _notebook(entry: os.DirEntry, name: str) -> str:
         notebooks = list(_notebooks(entry.path))
     except OSError as error:
         raise Unreadable(f"the folder cannot be read ({error.strerror})") from error
-    named = [path for path in notebooks if os.path.basename(path).casefold() == f"{name}.ipynb"] or notebooks
+    named = [path for path in notebooks if os.path.basename(path).casefold() == f"{name}.ipynb".casefold()] or notebooks
     if len(named) != 1:
         listed = ", ".join(os.path.relpath(path, entry.path) for path in sorted(named)[:5])
         raise Unreadable(f"holds {len(named)} notebooks ({listed})" if named else "holds no notebook")
@@ -131,7 +131,7 @@ def _notebooks(folder: str) -> Iterator[str]:
                 if entry.is_dir(follow_symlinks=False):
                     if depth < DEEP and entry.name not in NO_HAND_IN:
                         row.append((entry.path, depth + 1))
-                elif entry.name.endswith(".ipynb") and entry.is_file(follow_symlinks=False):
+                elif entry.name.casefold().endswith(".ipynb") and entry.is_file(follow_symlinks=False):
                     yield entry.path
 
 
