@@ -243,6 +243,15 @@ def test_why_a_process_ended(fence, cell, why):
         run(process, cell)
 
 
+def test_a_reply_that_comes_between_two_looks_is_looked_at(fence, monkeypatch):
+    monkeypatch.setattr("lrnnlab.course.process.TICK", 1_000)
+    with pytest.raises(RuntimeError, match="did not start: it used more than 1 MiB of memory"):
+        Process(replace(fence, limits=replace(fence.limits, memory=1 << 20)))
+    with Process(fence) as process, pytest.raises(Gone, match="used more than 700 MiB of memory"):
+        run(process, "import os, time\nfor _ in range(4):\n    if not os.fork():\n        kept = b'x' * (300 << 20)\n"
+                     "        time.sleep(99)\ntime.sleep(3)")  # fmt: skip
+
+
 def test_memory_is_limited_and_the_process_goes_on(process):
     assert run(process, "kept = []\nwhile True: kept.append(bytearray(10**7))")["kind"] == "MemoryError"
     assert run(process, "del kept; x = 1") == {"printed": ""}

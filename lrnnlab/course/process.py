@@ -2,7 +2,8 @@
 
 Each is a fresh interpreter in a fence of its own, so no submission can touch another, and what a process has spoilt
 goes with it.  It loads what the notebook imports and no more.  A thread watches it ten times a second, all that it
-started with it, and ends the whole tree where a limit is passed: so nobody here waits for a student without end.
+started with it, and ends the whole tree where a limit is passed: so nobody here waits for a student without end.  A
+reply, which may come between two looks, counts as one only if no limit is passed when it comes.
 """
 
 from __future__ import annotations
@@ -115,8 +116,10 @@ class Process:
             self._give_up()
         except ValueError:
             reply = None
-        if not isinstance(reply, dict):
+        self._why = self._why or self._passed()
+        if not self._why and not isinstance(reply, dict):
             self._why = "sent the grader what no function returns"
+        if self._why:
             self._give_up()
         for key in {"error", "kind"} & reply.keys():
             reply[key] = str(reply[key])[:SAYS]
