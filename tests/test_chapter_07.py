@@ -9,7 +9,7 @@ import torch
 
 from lrnnlab import records
 from lrnnlab.chapters import ch07
-from lrnnlab.tables import dlr_table1, dlr_width
+from lrnnlab.tables import dlr_table1, dlr_table3, dlr_width
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC
 
@@ -83,6 +83,9 @@ def test_what_is_said_of_trees_and_pictures_stands_in_their_records():
     of_32 = [record for record in kept if record["task"] == "segmentation-32"]
     assert all(record["levels"]["ink"]["macro_f1"] + 0.03 < record["metrics"]["macro_f1"] < 0.7 for record in of_32)
     assert {record["row"] for record in of_32} == {"dlr", "dss", "local_attention"}
+    for M, best in ((32, 0.61), (64, 0.48)):
+        f1 = {one["row"]: one["metrics"]["macro_f1"] for one in kept if one["task"] == f"segmentation-{M}"}
+        assert f1["local_attention"] + 0.01 < dlr_table3.local_level(M, 160) < max(f1.values()) < best + 0.005
 
 
 def test_what_is_said_of_text_stands_in_its_records():
