@@ -517,7 +517,7 @@ WRONG = {
     "00.3": ["about 80 %", "about 50 %", "about 96 %, as 24 of 25 arrows are", 0.2],
     "00.4": [
         [[1, 0], [0, 1]], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]], [[0.999, 0.001], [0.001, 0.999]],
-        [[0.9, 0.2], [0.2, 0.9]], [[1.1, -0.1], [-0.1, 1.1]], [0.9, 0.1],
+        [[0.9, 0.2], [0.2, 0.9]], [[1.1, -0.1], [-0.1, 1.1]], [0.9, 0.1], [[0.9 + 5j, 0.1], [0.1, 0.9]],
     ],
     "01.3": [
         "4-4-4-4", "-".join("4" * 9), "3" + "-4" * 9, "4" + "-0" * 9, "4-0-1" + "-0" * 8, "0" + "-4" * 40, "5-0", "", 12,
@@ -535,6 +535,7 @@ WRONG = {
         {s: ([[1, 0], [0, 1]], [s / 4, 0]) for s in range(5)},  # adds up
         {s: ([[0, 0], [0, 0]], [s / 4, 0]) for s in range(5)},  # the last letter, 0 too
         {0: ([[1]], [0]), **{s: ([[0]], [s]) for s in range(1, 5)}},  # not divided by 4
+        {0: (np.eye(4, k=1), [0] * 4), **{s: (np.zeros((4, 4)), [s / 4] * 4) for s in range(1, 5)}},  # forgets it after four
         {0: 1}, [1, 2], {0: (1, 2), 1: 0, 2: 0, 3: 0, 4: 0},
     ],
     "01.12": [1, 3, 5, 1.5, "two", float("nan")],
@@ -542,6 +543,9 @@ WRONG = {
     "01.5": [
         lambda s, t: (s, t), lambda s, t: ((0, *s), (0, *t)), lambda s, t: ((0, *s), (1, *t)), lambda s, t: (0, 1),
         lambda s, t: s, lambda s: (s, s), ("0-0", "1-1"),
+        lambda s, t: (s, t) if ch01.value(s[:2]) != ch01.value(t[:2]) else ((0, *s), (0, *t)),  # of two numbers only
+        *(lambda s, t, first=first: (s, t) if ch01.value(s) != ch01.value(t) else ((first, *s), (first, *t))
+          for first in (0.9, 7, -3)),
     ],
     "02.4": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
     "02.7": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
@@ -579,7 +583,7 @@ WRONG = {
     "02.5": ["after about 150", "never: the norm is kept", 15, "soon"],
     "02.6": [
         lambda e, s: math.floor(math.log(s) / math.log(1 - e)) + 1, lambda e, s: math.log(s) / math.log(1 - e),
-        lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
+        lambda e, s: math.floor(math.log(s) / math.log(1 - e)), lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
     ],
     "03.3": [16, 32, 15, "17!"],
     "03.4": [
@@ -588,7 +592,9 @@ WRONG = {
     ],
     "03.5": [
         lambda a, b: doubled(a, b, "a first"), lambda a, b: doubled(a, b, "too few"), lambda a, b: doubled(a, b, "in place"),
-        lambda a, b: np.cumsum(b), lambda a, b: np.cumprod(a) * np.cumsum(b / np.cumprod(a)) + 1, lambda a, b: b[:-1], 3,
+        lambda a, b: np.cumsum(b), lambda a, b: np.cumprod(a) * np.cumsum(b / np.cumprod(a)) + 1,
+        lambda a, b: np.cumprod(a) * np.cumsum(b / np.cumprod(a)),  # divides by 0 at a reset
+        lambda a, b: b[:-1], 3,
     ],
     "03.8": [(2, 128, 40), (4, 1, 16384), (2, 128, 4096), (16, 128, 4096), (2, 1, 4), (16384, 1, 2), 2, "b = 2"],
     "03.6": [17047, 17049, 1, "P"],
@@ -598,8 +604,8 @@ WRONG = {
         lambda second, first: (0, 0), lambda second, first: 5, lambda second, first: second[2], 7,
     ],
     "03.9": ["no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN", 272],
-    "03.1": [(1, 2, 3), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
-    "04.7": [4, 2, "one"],
+    "03.1": [(1, 2, 3), (1e16, -1e16, 1 + 7j), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
+    "04.7": [4, 2, "one", True],
     "04.10": [1, 0.2, 50, "below"],
     "04.2": [
         lambda a, b: (a[0] * b[0], a[1] + b[1], a[0] * np.exp(1j * a[1]) * b[2] + a[2]),  # the other order
@@ -633,7 +639,8 @@ WRONG = {
         lambda S, L: odd_angles(L, S),  # too many
     ],
     "05.8": [3, 5, 7, "four"],
-    "06.1": [(4, -5, 1), (1, 1, 1), (0, 0, 1), (4, Fraction(16, 3), Fraction(4, 3)), [1, 2], "abc"],
+    "06.1": [(4, -5, 1), (1, 1, 1), (0, 0, 1), (4, Fraction(16, 3), Fraction(4, 3)), [1, 2], "abc", [4, -5.3333, 1.3333],
+             (4, float("nan"), 1), (4, 1j, 1)],
     "06.5": [10, 15, 0, "eleven"],
     "06.6": [
         lambda nodes, S: [0] * len(nodes), lambda nodes, S: [1], lambda nodes, S: None, lambda nodes: [],
@@ -654,8 +661,8 @@ OTHER_STYLE = {
     "01.6": [["1-3", "3-1"], ("3-0", "1-2")],
     "01.10": [],  # a text that is chosen has no other style
     "01.5": [
-        lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (s[0] - s[1] - t[0] + t[1]) % 5 or p),
-        lambda s, t: np.array([s, t] if (s[0] - s[1] - t[0] + t[1]) % 5 else [(2, *s), (2, *t)]),
+        lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (2 * s[0] - sum(s) - 2 * t[0] + sum(t)) % 5 or p),
+        lambda s, t: np.array([s, t] if ch01.value(s) != ch01.value(t) else [(2, *s), (2, *t)]),
     ],
     "02.4": [1.00222, np.float64(1.002219)],
     "02.7": [[3, 4, 5, 9], np.array([3.0, 4.0, 5.0, 9.0])],
@@ -669,19 +676,20 @@ OTHER_STYLE = {
         lambda A, readout, tokens: [readout(power(A, tokens[:t])) for t in range(1, len(tokens) + 1)],
     ],
     "02.10": [lambda A, answer, machine: searched(A, answer, machine), by_levels],
-    "02.3": [[[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
+    "02.3": [[[1 / sp.sqrt(2)] * 2] * 2, [[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
     "02.5": [],
     "02.6": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
     "03.9": [],
     "03.1": [[1.0, 1e20, -1e20], np.array([-2.0**60, 2.0**60, 3.0])],
     "04.3": [0.1, np.float64(0.1), Fraction(1, 10)],
-    "04.5": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]])],
+    "04.5": [((1, 0), (0, -1)), np.array([[0.6, 0.8], [0.8, -0.6]]), torch.tensor([[0, 1], [1, 0]]),
+             [[sp.cos(1), sp.sin(1)], [sp.sin(1), -sp.cos(1)]]],
     "01.7": [401.0, np.int64(401), "401", " 401.0 ", torch.tensor(401), 401 + 0j],
     "01.9": [["abba", "baba"], ("baba", "abba")],
     "01.11": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],
     "01.12": [2, np.int64(2), 2.0, "2"],
     "03.3": [17.0, np.array(17)],
-    "03.4": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1)],
+    "03.4": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1), lambda n: n - 1 / 3],
     "03.5": [
         lambda a, b: doubled(a, b, "right"),
         lambda a, b: [sum(b[s] * np.prod(a[s + 1 : t + 1]) for s in range(t + 1)) for t in range(len(a))],
@@ -689,13 +697,14 @@ OTHER_STYLE = {
     "03.8": [[2.0, 1.0, 16384.0], np.array([2, 1, 16384])],
     "03.6": [17048.0, np.int64(17048)],
     "03.2": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
-    "04.7": [1.0, Fraction(1), "1"],
+    "04.7": [1.0, Fraction(1), "1", 1 / math.sqrt(4 * 0.3**2 + 1) ** 2 * (0.3**2 * 4 + 1)],
     "04.10": [0.02, np.float64(0.0199)],
     "04.2": [
         lambda a, b: [b[0] * a[0], b[1] + a[1], b[2] + a[2] * b[0] * complex(math.cos(b[1]), math.sin(b[1]))],
         lambda a, b: (math.exp(math.log(a[0]) + math.log(b[0])), a[1] + b[1], cmath.rect(*b[:2]) * a[2] + b[2]),
     ],
-    "04.11": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)])],
+    "04.11": [lambda t: -(2**0.5) * np.array([np.cos(0.7 * t + 0.1), np.sin(0.7 * t + 0.1)]),
+              lambda t: 2**0.5 * np.array([np.cos(0.7 * t), np.sin(0.7 * t)] if t < 1000 else [1, 0])],
     "04.8": [lambda decays: np.concatenate([[-1.0], np.sqrt(1 - np.square(decays[1:]))])],
     "04.1": [head_states, partial(head_states, angles=lambda theta: [a for a in theta for _ in "xy"])],
     "04.9": [[1.0, 34.5], np.array([0.95, 30])],
@@ -703,11 +712,11 @@ OTHER_STYLE = {
     "05.2": [[[2, 1], [0, 2]], np.array([[3, 1], [-1, 1]]), [[-1, 5], [0, -1]]],
     "05.7": [lambda S, L: odd_angles(-(-max(S + 1, L - S) // 2), S)],
     "05.8": [4.0, np.int64(4)],
-    "06.1": [[4.0, -16 / 3, 4 / 3], np.array([4, -16 / 3, 4 / 3])],
+    "06.1": [[4.0, -16 / 3, 4 / 3], np.array([4, -16 / 3, 4 / 3]), [sp.Integer(4), sp.Rational(-16, 3), sp.Rational(4, 3)]],
     "06.5": [11.0, np.int64(11)],
     "06.6": [lambda nodes, S: sympy_solver(nodes, S)],
     "06.9": [[5.5, 10], np.array([5.5, 10.0]), (6, 10), (5, 10.5)],
-    "06.4": [3.3636, Fraction(33636, 10000)],
+    "06.4": [3.3636, Fraction(33636, 10000), 2 ** sp.Rational(7, 4)],
     "06.11": [lambda L: math.ceil((L + 1) / 2), lambda L: min(max(S + 1, L - S) for S in range(L))],
 }  # fmt: skip
 

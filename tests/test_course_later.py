@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy as sp
 import torch
 from right_answers import right
 
@@ -201,7 +202,7 @@ WRONG = {
     "09.9": [((0, 1), (2, 0)), ((1, 1), (2, 0.5)), ((1, 1), (1, 0)), ((1, 2), (2, 0)), ((1, 0), (2, 0)), (1, 1), "x"],
     "09.7": [
         ((1, 0), (0, 1)), ((1, 0), (1, 0)), ((1, 0), (math.cos(TURN / 2), math.sin(TURN / 2))), ((2, 0), (1, 1.7)),
-        ((0, 0), (0, 0)), [1, 0],
+        ((0, 0), (0, 0)), [1, 0], [(1, 0), (0.5 + 9j, math.sqrt(0.75))],
     ],
     "09.3": [
         lambda n, size: math.comb(n + size - 1, size - 1), lambda n, size: math.comb(n + size - 2, size - 1),
@@ -288,7 +289,8 @@ OTHER_STYLE = {
     ],
     "09.8": [np.log(500) / -np.log(0.99), 600, Fraction(630)],
     "09.9": [[[2, 0.5], [2, 0]], ((1, -1), (2, 0)), np.array([[0.5, 2], [2, 0]])],
-    "09.7": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]]],
+    "09.7": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]],
+             [(1, 0), (sp.Rational(1, 2), sp.sqrt(3) / 2)]],
     "09.3": [lambda n, size: size * binomial(n + size - 2, n - 1)],
     "09.10": [2.0, np.int64(2)],
     "09.11": [lambda g, M: M if g == 1 else (1 - g**M) / (1 - g), lambda g, M: np.polyval([1] * M, float(g))],

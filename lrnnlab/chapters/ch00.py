@@ -34,7 +34,7 @@ def _five_words(answer) -> None:
 
 
 def _leaning(answer) -> None:
-    A = numbers(answer, (2, 2), "A").astype(float)
+    A = numbers(answer, (2, 2), "A", real=True)
     sums = A.sum(0)
     claim(A.min() >= 0 and np.allclose(sums, 1), f"the columns are no probabilities: their sums are "
                                                  f"{sums.round(4).tolist()}, the least entry is {A.min():.4g}")  # fmt: skip

@@ -555,7 +555,8 @@ def _last_letter(answer) -> None:
     size = len(numbers(answer[0][0], (None, None), "A of the letter 0"))
     table = [(numbers(answer[c][0], (size, size), f"A of the letter {c}"),
               numbers(answer[c][1], (size,), f"Bu of the letter {c}")) for c in range(5)]  # fmt: skip
-    for word in itertools.product(range(5), repeat=4):
+    zeros = (0,) * size  # of these, what forgets by and by has forgotten
+    for word in (word + more for word in itertools.product(range(5), repeat=4) for more in ((), zeros)):
         state, last = [0.0] * size, 0
         for letter in word:
             A, drive = table[letter]
@@ -572,15 +573,18 @@ def _layers(answer) -> None:
 
 
 def _refuted(answer) -> None:
-    pairs = itertools.product(itertools.product(range(M), repeat=2), repeat=2)
+    pairs, draw = list(itertools.product(itertools.product(range(M), repeat=2), repeat=2)), np.random.default_rng(0)
+    for n in (1, 3, 4):
+        pairs += [tuple(map(tuple, draw.integers(M, size=(2, n)).tolist())) for _ in range(150)]
     for s, t in ((s, t) for s, t in pairs if s[0] != t[0]):
         given = call(answer, s, t)
         try:
-            left, right = (tuple(int(one) for one in numbers(side, (None,))) for side in given)
+            left, right = (tuple(numbers(side, (None,)).tolist()) for side in given)
         except (TypeError, ValueError):
             raise CannotJudge(f"two expressions are asked for, tuples of numbers, got {shown(given)}") from None
-        told = f"for {s} and {t} it gives {left} and {right}"
-        moved = left[-2:] == s and right[-2:] == t and left[:-2] == right[:-2]
+        told, n = f"for {s} and {t} it gives {left} and {right}", len(s)
+        claim({*left, *right} <= set(range(M)), f"{told}: numbers are 0 to {M - 1}")
+        moved = left[-n:] == s and right[-n:] == t and left[:-n] == right[:-n]
         claim(moved, f"{told}, of which step 1 does not say that they share a state")
         claim(value(left) != value(right), f"{told}, and both have the value {value(left)}")
 

@@ -596,15 +596,15 @@ def _tables(answer) -> None:
 
 
 def _growing(answer) -> None:
-    A = numbers(answer, (2, 2), "A").astype(float)
+    A = numbers(answer, (2, 2), "A", real=True)
     norms = np.linalg.norm(A, axis=0)
-    claim((norms <= 1 + 1e-9).all(), f"the columns' 2-norms are {norms.round(4).tolist()}, and 1 is the most allowed")
+    claim((norms <= 1 + 1e-9).all(), f"the columns' 2-norms are {norms.round(9).tolist()}, and 1 is the most allowed")
     most = float(np.abs(np.linalg.matrix_power(A, 100)).max())
     claim(most >= 1e10, f"the largest entry of its 100th power is {most:.3g}")
 
 
 def _tokens(answer) -> None:
-    for e, s in ((0.01, 0.5), (0.001, 0.5), (0.0005, 0.6), (0.2, 0.9), (0.3, 0.01), (0.00002, 0.75)):
+    for e, s in ((0.01, 0.5), (0.001, 0.5), (0.0005, 0.6), (0.2, 0.9), (0.3, 0.01), (0.00002, 0.75), (0.5, 0.25), (0.75, 0.0625)):
         t, given = math.ceil(math.log(s) / math.log(1 - e)) - 1, number(call(answer, e, s))
         claim(given == int(given) and given >= 0, f"e = {e:g}, s = {s:g}: {given:g} is no number of tokens")
         claim(given <= t, f"e = {e:g}, s = {s:g}: after {given:g} tokens (1 - e)^t is no longer above s")

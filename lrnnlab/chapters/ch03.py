@@ -365,7 +365,7 @@ def _bound(answer) -> None:
         if n > 1:
             above = -(-n // 2)
             made = above - 1 + values[above - 1]
-            claim(made <= f, f"a level of {n} nodes makes {above - 1} products, those above it at most f({above}) = "
+            claim(made <= f + 1e-9, f"a level of {n} nodes makes {above - 1} products, those above it at most f({above}) = "
                              f"{values[above - 1]:g}: together {made:g}, more than your f({n}) = {f:g}")  # fmt: skip
 
 
@@ -384,7 +384,7 @@ def _pair(answer) -> None:
 
 
 def _brackets(answer) -> None:
-    a, b, c = numbers(answer, (3,)).astype(float).tolist()
+    a, b, c = numbers(answer, (3,), real=True).tolist()
     left, right = (a + b) + c, a + (b + c)
     claim(np.isfinite([left, right]).all(), f"the sums are {left} and {right}: both should be finite")
     claim(abs(left - right) >= 1, f"(a + b) + c is {left} and a + (b + c) is {right}: less than 1 apart")
@@ -392,8 +392,8 @@ def _brackets(answer) -> None:
 
 def _mended(answer) -> None:
     draw = np.random.default_rng(4)
-    for T in (1, 2, 3, 4, 5, 8, 13, 64):
-        a, b = draw.choice([-1, -0.5, 0.5, 1], T), draw.integers(-9, 10, T).astype(float)
+    for T, gates in itertools.product((1, 2, 3, 4, 5, 8, 13, 64), ([-1, -0.5, 0.5, 1], [-1, -0.5, 0, 0.5, 1])):
+        a, b = draw.choice(gates, T), draw.integers(-9, 10, T).astype(float)
         states, x = [], 0.0
         for a_t, b_t in zip(a.tolist(), b.tolist()):
             x = a_t * x + b_t

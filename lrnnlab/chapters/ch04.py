@@ -582,7 +582,8 @@ def _time(axes: Axes, time: Mapping, colour: str) -> None:
 
 
 def _second_norm(answer) -> None:
-    claim(number(answer) == 1, f"put c = 4 into the last line of Lemma 3: it does not give {shown(answer)}")
+    right = math.isclose(number(answer), 1, rel_tol=1e-9)
+    claim(right, f"put c = 4 into the last line of Lemma 3: it does not give {shown(answer)}")
 
 
 def _coloured(answer) -> None:
@@ -607,7 +608,10 @@ def _operator(answer) -> None:
 
 
 def _triple(operator, first, second) -> tuple:
-    gamma, theta, z = numbers(call(operator, first, second), (3,), "the triple").tolist()
+    given = call(operator, first, second)
+    gamma, theta, z = numbers(given, (3,), "the triple").tolist()
+    if gamma.imag or theta.imag:
+        raise CannotJudge(f"gamma and theta should be real, got {shown(given)}")
     return gamma.real, theta.real, z
 
 
@@ -617,7 +621,7 @@ def _loud_input(answer) -> None:
     worst = int(np.abs(lengths - 2).argmax())
     claim(np.allclose(lengths, 2), f"at t = {worst} the input's squared length is {lengths[worst]:.4g}, not 2")
     head = Head(0.99, np.array([0.7]), np.eye(2), np.eye(2), np.eye(2))
-    reached = float((head.states(given)[-1] ** 2).sum())
+    reached = float((head.states(given) ** 2).sum(1).max())
     claim(reached > 190, f"the squared norm reaches {reached:.3g}")
 
 
@@ -634,7 +638,7 @@ def _scales(answer) -> None:
 
 def _mirror(answer) -> None:
     D = numbers(answer, (2, 2), "D").astype(complex)
-    claim(np.allclose(D @ D, np.eye(2)), f"D D is {shown((D @ D).real.round(4).tolist())}, and should be I")
+    claim(np.allclose(D @ D, np.eye(2)), f"D D is {shown((D @ D).real.round(9).tolist())}, and should be I")
     determinant = np.linalg.det(D).real
     claim(np.isclose(determinant, -1), f"det D is {determinant:.4g}, and should be -1")
     for theta in (0.3, 1.1, 2.5):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import log2, log10, pi, sqrt
+from numbers import Rational
 from typing import NamedTuple
 
 import numpy as np
@@ -522,7 +523,7 @@ NODES = (Fraction(0), Fraction(1, 4), Fraction(1))
 
 def _weights(answer) -> None:
     given = _fractions(answer, 3, "the weights")
-    made = [str(tap) for tap in kernel(list(NODES), given, 3)]
+    made = [f"{float(tap):.6g}" for tap in kernel(list(NODES), given, 3)]
     right = all(same(float(w), float(v)) for w, v in zip(given, shifts.exact_weights(list(NODES))))  # 16/3 may be a float
     claim(right, f"with these weights the kernel is {made}, and should be 0, 0, 1")
 
@@ -530,8 +531,8 @@ def _weights(answer) -> None:
 def _fractions(values, count: int, what: str) -> list:
     if not isinstance(values, (list, tuple, np.ndarray)) or len(values) != count:
         raise CannotJudge(f"{what} should be {count} numbers, got {shown(values)}")
-    numbers(values, (count,), what)
-    return [Fraction(value) for value in values]
+    claim(np.isfinite(numbers(values, (count,), what, real=True)).all(), f"{what} should be finite")
+    return [Fraction(value if isinstance(value, Rational) else float(value)) for value in values]
 
 
 def _zeros(answer) -> None:

@@ -1015,7 +1015,7 @@ def _merge(answer) -> None:
         for _ in range(20):
             maps = np.eye(n)[draw.integers(n, size=(C, n))]
             off = draw.choice([-errors, errors], maps.shape)
-            made = numbers(call(answer, list(maps + off)), (n, n), "the product").astype(float)
+            made = numbers(call(answer, list(maps + off)), (n, n), "the product", real=True)
             which = "each entry off by an eighth" if errors else "without errors"
             claim(np.allclose(made, reduce(np.matmul, maps)),
                   f"{', '.join(str(one.astype(int).tolist()) for one in maps)}, {which}, gave "
@@ -1034,7 +1034,7 @@ def _tree(answer) -> None:
         claim(len(rows) == depth_count(T, C), f"{text}: {len(rows)} depths, and the package's tree has others")
         for depth, row in enumerate(rows):
             places = kept_positions(T, C, depth)
-            made = numbers(list(row), (None, n, n), f"depth {depth}").astype(float)
+            made = numbers(list(row), (None, n, n), f"depth {depth}", real=True)
             claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}")
             for node, last in zip(made, places):
                 piece, states = word[max(0, last + 1 - C ** (depth + 1)) : last + 1], np.arange(n)

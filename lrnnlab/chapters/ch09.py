@@ -693,9 +693,9 @@ def _before(answer) -> None:
 
 
 def _keys(answer) -> None:
-    keys = numbers(answer, (2, 2), "the keys").astype(float)
+    keys = numbers(answer, (2, 2), "the keys", real=True)
     for key in keys:
-        claim(np.isclose(key @ key, 1, atol=1e-6), f"{shown(key)} has the length {math.sqrt(key @ key):.4g}, not 1")
+        claim(np.isclose(key @ key, 1, atol=1e-6), f"{shown(key)} has the length {math.sqrt(key @ key):.9g}, not 1")
     turn = np.eye(2)
     for key in keys:
         turn = (np.eye(2) - 2 * np.outer(key, key)) @ turn
@@ -739,7 +739,7 @@ def _in_chunks(answer) -> None:
         cases.append((draw.normal(size=(2, 3)).round(1), draw.normal(size=(T, 3)).round(1),
                       draw.normal(size=(T, 2)).round(1), draw.uniform(0, 1, T).round(1), size))  # fmt: skip
     for case in cases:
-        made, wanted = numbers(call(answer, *case), case[0].shape, "W").astype(float), _in_turn(*case)
+        made, wanted = numbers(call(answer, *case), case[0].shape, "W", real=True), _in_turn(*case)
         claim(np.allclose(made, wanted), f"keys {shown(case[1].tolist())}, chunks of {case[4]}: W is "
               f"{shown(made.round(2).tolist())}, and token by token {shown(wanted.round(2).tolist())}")  # fmt: skip
 

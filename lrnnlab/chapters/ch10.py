@@ -406,7 +406,7 @@ def _two_families(answer) -> None:
 
 def _reflection(answer) -> None:
     for i, j, Q in ((0, 1, 2), (0, 2, 3), (3, 1, 5)):
-        given = numbers(call(answer, i, j, Q), (Q, Q), f"the matrix for i = {i}, j = {j}, Q = {Q}").astype(float)
+        given = numbers(call(answer, i, j, Q), (Q, Q), f"the matrix for i = {i}, j = {j}, Q = {Q}", real=True)
         swapped = np.eye(Q)
         swapped[[i, j]] = swapped[[j, i]]
         claim(np.allclose(given, swapped), f"for i = {i}, j = {j}, Q = {Q} the matrix does not exchange the two: "
@@ -414,7 +414,8 @@ def _reflection(answer) -> None:
 
 
 def _count(answer) -> None:
-    claim(number(answer) == 3, f"{shown(answer)} is not six points less the number of cycles; a fixed point is a cycle, too")
+    claim(number(answer) == 3, f"{shown(answer)}: how many exchanges of two points, one after the other, make this permutation, "
+                               "and do fewer?")  # fmt: skip
 
 
 def _positions(answer) -> None:

@@ -14,7 +14,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Number, Rational, Real
-from typing import Any
+from typing import Any, SupportsComplex
 
 import numpy as np
 
@@ -129,14 +129,18 @@ def numbers(
 
     >>> numbers([[1, 2]], (None, 2)).tolist()
     [[1, 2]]
+    >>> import sympy
+    >>> numbers([sympy.sqrt(4), sympy.Rational(1, 4)], (2,)).tolist()
+    [2.0, 0.25]
     >>> numbers("ab", (2,))
     Traceback (most recent call last):
     lrnnlab.course.judging.CannotJudge: the answer should be numbers of shape (2,), got 'ab'
     """
     try:
         found = np.asarray(value.detach() if is_tensor(value) else value)
-        if found.dtype == object and all(isinstance(one, Number) for one in found.flat):  # fractions
-            found = found.astype(float)
+        if found.dtype == object and all(isinstance(one, Number) or _is_exact(one) for one in found.flat):  # fractions, roots
+            whole = found.astype(complex)
+            found = whole if np.any(whole.imag) else found.astype(float)
     except (TypeError, ValueError, OverflowError):
         found = np.array("")
     if real and found.dtype.kind in "biufc" and not np.any(np.imag(found)):
@@ -166,10 +170,16 @@ def number(value: Any) -> float:
             return float(above) / float(below or 1)
         except (ValueError, ZeroDivisionError):  # numbers says what is wrong with the text
             pass
-    found = complex(numbers(value))
-    if found.imag:
+    given = numbers(value)
+    found = complex(given)
+    if found.imag or given.dtype == bool:
         raise CannotJudge(f"the answer should be one real number, got {shown(value)}")
     return found.real
+
+
+def _is_exact(value: Any) -> bool:
+    """Is it SymPy's, without a letter in it?"""
+    return getattr(value, "is_number", False) is True and isinstance(value, SupportsComplex)
 
 
 def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:

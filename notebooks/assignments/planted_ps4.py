@@ -164,3 +164,12 @@ def macro_f1(found, wanted, classes):
         right = sum(a == b == one for a, b in zip(found, wanted))
         F.append(2 * right / (list(found).count(one) + list(wanted).count(one)))
     return sum(F) / len(F)
+
+
+# %% planted={"task": "ps4.5", "points": 1, "what": "wrong: classes that do not occur are left out"}
+def macro_f1(found, wanted, classes):
+    F = []
+    for one in {*found, *wanted}:
+        right = sum(a == b == one for a, b in zip(found, wanted))
+        F.append(2 * right / (list(found).count(one) + list(wanted).count(one)))
+    return sum(F) / len(F)

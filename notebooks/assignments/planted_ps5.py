@@ -20,6 +20,13 @@ def one_hot(arrows):
     return [[int(arrows[0][q] == row) for q in range(len(arrows[0]))] for row in range(len(arrows[0]))]
 
 
+# %% planted={"task": "ps5.3", "points": 1, "what": "wrong: neighbours alone"}
+def is_quotient(arrows, blocks):
+    return not any(
+        blocks[q] == blocks[q + 1] and blocks[leads[q]] != blocks[leads[q + 1]] for leads in arrows for q in range(len(leads) - 1)
+    )
+
+
 # %% planted={"task": "ps5.1", "points": 1, "what": "wrong: two states"}
 def one_hot(arrows):
     return [[[int(leads[q] == row) for q in (0, 1)] for row in (0, 1)] for leads in arrows]
@@ -49,6 +56,11 @@ def reflections(g):
 # %% planted={"task": "ps5.2", "points": 1, "what": "wrong: points that move, less one"}
 def reflections(g):
     return max(0, sum(a != b for a, b in enumerate(g)) - 1)
+
+
+# %% planted={"task": "ps5.2", "points": 1, "what": "wrong: exchanges of neighbours"}
+def reflections(g):
+    return sum(g[i] > g[j] for i in range(len(g)) for j in range(i + 1, len(g)))
 
 
 # %% planted={"task": "ps5.3", "points": 3, "what": "right: a table of blocks"}
@@ -95,6 +107,19 @@ def turns(arrows):
     return any(len({*leads}) == len(leads) and list(leads) != sorted(leads) for leads in arrows)
 
 
+# %% planted={"task": "ps5.4", "points": 2, "what": "wrong: words of one and two letters"}
+def turns(arrows):
+    words = [*arrows, *([second[q] for q in first] for first in arrows for second in arrows)]
+    for word in words:
+        for q in range(len(word)):
+            p = word[q]
+            for _ in range(len(word)):
+                if p == q and word[q] != q:
+                    return True
+                p = word[p]
+    return False
+
+
 # %% planted={"task": "ps5.4", "points": 0, "what": "wrong: never"}
 def turns(arrows):
     return False
@@ -116,6 +141,11 @@ def right_at(d, t):
 # %% planted={"task": "ps5.5", "points": 1, "what": "wrong: it never comes back"}
 def right_at(d, t):
     return d * t < 1.5708
+
+
+# %% planted={"task": "ps5.5", "points": 1, "what": "wrong: it comes back once"}
+def right_at(d, t):
+    return d * t < 1.5708 or d * t > 4.7124
 
 
 # %% planted={"task": "ps5.5", "points": 0, "what": "wrong: the sine"}

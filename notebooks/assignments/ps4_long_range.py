@@ -212,4 +212,5 @@ print("ps4.5: right on two examples")
 ### BEGIN HIDDEN TESTS
 expect(macro_f1, [(([0] * 100, [0] * 94 + [1] * 4 + [2] * 2, 3), 2 * 94 / 194 / 3)])
 expect(macro_f1, [(([1, 1, 2, 0], [1, 0, 2, 2], 3), (0 + 2 / 3 + 2 / 3) / 3), (([1], [0], 2), 0)])
+expect(macro_f1, [(([0, 0], [0, 1], 3), 2 / 9), (([0], [0], 3), 1 / 3)])
 ### END HIDDEN TESTS

@@ -84,7 +84,7 @@ print("ps5.2: right on the examples shown")
 # Run when this is graded: other inputs.
 ### BEGIN HIDDEN TESTS
 expect(reflections, [(([1, 2, 0, 4, 3, 5],), 3), (([1, 2, 3, 4, 0],), 4), (([1, 0, 3, 2],), 2)])
-expect(reflections, [((list(range(50)),), 0), (([9, *range(9)],), 9)])
+expect(reflections, [((list(range(50)),), 0), (([9, *range(9)],), 9), (([2, 1, 0],), 1), (([3, 1, 2, 0],), 1)])
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -118,6 +118,7 @@ print("ps5.3: right on the examples shown")
 ### BEGIN HIDDEN TESTS
 expect(is_quotient, [(([[1, 2, 3, 0], [0, 1, 0, 1]], [0, 1, 0, 1]), True), (([[0, 1], [1, 1]], [0, 0]), True)])
 expect(is_quotient, [(([[0, 1, 2], [2, 0, 2]], [0, 0, 1]), False), (([[2, 1, 0], [0, 1, 2]], [0, 1, 2]), True)])
+expect(is_quotient, [(([[0, 0, 1]], [0, 1, 0]), False), (([[0, 1, 0, 1]], [0, 1, 1, 0]), False)])
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -158,6 +159,7 @@ print("ps5.4: right on the examples shown")
 ### BEGIN HIDDEN TESTS
 expect(turns, [(([[1, 2, 2], [2, 0, 2]],), False), (([[1, 2, 0]],), True), (([[0, 1]],), False)])
 expect(turns, [(([[1, 3, 0, 3], [2, 0, 3, 3]],), False), (([[2, 3, 2, 3], [0, 0, 1, 0]],), True)])
+expect(turns, [(([[3, 2, 0, 3], [1, 1, 3, 0]],), True), (([[4, 3, 1, 4, 4], [2, 1, 1, 1, 0]],), True)])
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -186,4 +188,5 @@ print("ps5.5: right on the examples shown")
 # Run when this is graded: other inputs.
 ### BEGIN HIDDEN TESTS
 expect(right_at, [((0.02, 78), True), ((0.02, 79), False), ((0.02, 236), True), ((0.4, 4), False), ((0.4, 15), True)])
+expect(right_at, [((0.02, 400), False), ((0.4, 20), False), ((0.4, 1000), False)])
 ### END HIDDEN TESTS

@@ -478,7 +478,7 @@ check("01.5", my_refutation)
 
 # %%
 if my_refutation is not None:
-    left, right = my_refutation((1, 0, 2), (3, 1, 3))
+    left, right = map(tuple, my_refutation((1, 0, 2), (3, 1, 3)))
     same_front = left[:-3] == right[:-3] and left[-3:] == (1, 0, 2) and right[-3:] == (3, 1, 3)
     assert same_front and value(left) != value(right), "your line: one state (by step 1), different values"
     print(f"{left} and {right} share a state, and their values are {value(left)} and {value(right)}")

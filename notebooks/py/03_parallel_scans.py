@@ -688,7 +688,7 @@ my_bound = None  # exercise 4: a function of n, the number of nodes of a level
 for n in range(1, 2000) if my_bound else ():
     assert made_by_tree(1) <= my_bound(1) and my_bound(n) < n, f"the bound itself, at n = {n}"
     up = -(-n // 2)
-    assert n == 1 or (up - 1) + my_bound(up) <= my_bound(n), f"from {up} nodes to {n}"
+    assert n == 1 or (up - 1) + my_bound(up) <= my_bound(n) + 1e-9, f"from {up} nodes to {n}"
 check("03.4", my_bound)
 
 # %% [markdown]

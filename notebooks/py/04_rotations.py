@@ -609,10 +609,10 @@ with show.fails("step 1"):
 # %%
 my_D = None  # exercise 5: two rows of two numbers, for example [[1, 0], [0, 1]]
 if my_D is not None:
-    theta, mine = sp.Symbol("theta", real=True), sp.Matrix(my_D)
-    assert mine * mine == sp.eye(2) and mine.det() == -1 and mine * R(theta) * mine == R(-theta), (
-        "step 1: your D does not turn a rotation around"
-    )
+    mine, turns = np.array(my_D, dtype=complex), [np.array([R(a), R(-a)], dtype=float) for a in (0.3, 1.1)]
+    assert np.allclose(mine @ mine, np.eye(2)) and np.isclose(np.linalg.det(mine), -1) and all(
+        np.allclose(mine @ turn @ mine, back) for turn, back in turns
+    ), "step 1: your D does not turn a rotation around"
 check("04.5", my_D)
 
 # %% [markdown]
