@@ -47,7 +47,7 @@ ROOT = Path(__file__).resolve().parent
 RULES = 1  # raise it when this file installs differently: every environment is then made anew
 STAMP, LOG = "lrnnlab-stamp.json", "bootstrap.log"  # both inside .venv; the log also marks a .venv as ours
 CPU_TORCH = "torch==2.13.0+cpu"  # '+cpu' matches nothing but a CPU build, and only where pip is set up to find one
-CPU_GB, CUDA_GB = 3, 8  # free disk space needed, in 10^9 bytes
+CPU_GB, CUDA_GB = 4, 8  # free disk space needed, in 10^9 bytes
 EXTRAS = {"lab": {"lab"}, "test": {"lab", "test"}, "env": {"lab", "test"}}
 # Two processes, each with whole files, in the order in which they are collected: half the time on two cores.
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]

@@ -11,9 +11,9 @@ needs eight names, which are loaded when they are used::
 
     from lrnnlab import build, evaluate, snap, task, train, verify
 
-    parity = task("parity")
-    made = train(build("lstm", parity), parity, steps=300)
-    print(evaluate(made.net, parity, length=100))
+    parity = task("sum", 2)
+    made = train(build("lstm", parity, width=16), parity, steps=200, rate=1e-2)
+    print(evaluate(made.net, parity, length=100).accuracy_last)
 """
 
 from importlib import import_module

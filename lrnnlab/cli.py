@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same "
                            "(what measures time runs alone)")  # fmt: skip
     reproduce.add_argument("--engine", help="where the runs go: dask://HOST:PORT, slurm or local, see the README; needs "
-                           "lrnnlab[cluster]; the numbers stay the same")  # fmt: skip
+                           "lrnnlab[cluster]; on processors of one kind the numbers stay the same")  # fmt: skip
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
     reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,

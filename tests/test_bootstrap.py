@@ -429,7 +429,7 @@ def test_too_little_room_is_said_before_anything_is_downloaded(machine, monkeypa
     assert not any("torch" in line for line in machine.lines)
     out = capsys.readouterr().out
     assert "1.2 GB" in out
-    assert "3 GB" in out
+    assert "4 GB" in out
 
 
 def test_the_cuda_fallback_asks_for_more_room(machine, monkeypatch, capsys):

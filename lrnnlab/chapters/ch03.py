@@ -16,6 +16,7 @@ positions of a scan (x_0 in front, zeros behind); A transition, x state.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -392,7 +393,7 @@ def _brackets(answer) -> None:
 
 def _mended(answer) -> None:
     draw = np.random.default_rng(4)
-    for T, gates in itertools.product((1, 2, 3, 4, 5, 8, 13, 64), ([-1, -0.5, 0.5, 1], [-1, -0.5, 0, 0.5, 1])):
+    for T, gates in product((1, 2, 3, 4, 5, 8, 13, 64), ([-1, -0.5, 0.5, 1], [-1, -0.5, 0, 0.5, 1])):
         a, b = draw.choice(gates, T), draw.integers(-9, 10, T).astype(float)
         states, x = [], 0.0
         for a_t, b_t in zip(a.tolist(), b.tolist()):

@@ -279,8 +279,9 @@ check("00.4", my_matrix)
 # ## Your copy, and how far you have come
 #
 # `python bootstrap.py lab` opens a copy of the chapters that is yours: write into it, run it and save it as you like. Each
-# exercise that you answer is counted in the file `progress.json` beside it, which stays on your machine. Run this cell
-# whenever you want to know what to do next:
+# exercise that a cell checks is counted in the file `progress.json` beside it, which stays on your machine; those that ask
+# for an argument in words are not, so its points are fewer than the chapters' lists say. Run this cell whenever you want
+# to know what to do next:
 
 # %%
 progress()
