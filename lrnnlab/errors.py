@@ -149,14 +149,16 @@ def first_order(backward: typing.Callable) -> typing.Callable:
     """The ``backward`` of an autograd Function that has no second derivative; RuntimeError where one is prepared.
 
     In place of torch's ``once_differentiable``, which says nothing where the gradient that arrives needs none itself,
-    as that of a sum: a penalty on a gradient would count for nothing.
+    as that of a sum: a penalty on a gradient would count for nothing.  The Function's ``second``, if it has one, says what
+    has second derivatives in its place.
     """
 
     @functools.wraps(backward)
     def once(ctx: typing.Any, *arriving: typing.Any) -> typing.Any:
         if torch.is_grad_enabled():  # within a backward: create_graph=True
+            advice = "scans with backend='reference' and layers with form='loop' have second ones"
             raise RuntimeError(f"create_graph=True: {type(ctx).__name__.removesuffix('Backward')} has first derivatives "
-                               "only; scans with backend='reference' and layers with form='loop' have second ones")  # fmt: skip
+                               f"only; {getattr(type(ctx)._forward_cls, 'second', advice)}")  # fmt: skip
         return backward(ctx, *arriving)
 
     return once

@@ -490,6 +490,12 @@ def test_wkv_is_its_definition(seed, T, scale):
         same(found[:, d], wkv_by_sum(k[:, d], v[:, d], w[d], u[d]))
 
 
+def test_wkv_in_half_precision_lasts():
+    k, v = torch.zeros(1, 4000, 1), torch.ones(1, 4000, 1)
+    found = wkv(k.half(), v.half(), torch.full((1,), 20.0).half(), torch.zeros(1).half())  # 4000 * 20 is past 65504
+    assert found.isfinite().all() and (found - 1).abs().max() < 1e-2
+
+
 def test_wkv_gradient_is_that_of_the_definition():
     """The common exponent p carries no gradient, and none is missing."""
     generator = torch.Generator().manual_seed(0)

@@ -43,10 +43,10 @@ class Broken(nn.Module):
 class Spy(nn.Module):
     """Remembers what it was asked."""
 
-    width = 4
-
-    def __init__(self, classes=2):
+    def __init__(self, classes=2, width=4):
         super().__init__()
+        if width:
+            self.width = width
         self.classes, self.tokens, self.modes, self.settings = classes, [], [], []
 
     def forward(self, tokens):
@@ -119,14 +119,28 @@ def test_every_string_counts_once(strings):
 
 
 def test_long_strings_are_taken_a_few_at_a_time():
-    spy = Spy()
-    spy.width = 1 << 20
+    spy = Spy(width=1 << 20)
     evaluate(spy, Sum(2), seed=0, length=8, strings=5)
     assert [len(part) for part in spy.tokens] == [2, 2, 1]
-    spy = Spy()
-    spy.width = 1 << 30
+    spy = Spy(width=1 << 30)
     evaluate(spy, Sum(2), seed=0, length=8, strings=2)
     assert [len(part) for part in spy.tokens] == [1, 1]
+
+
+def test_the_strings_are_the_same_for_every_model():
+    spies = [Spy(classes=5, width=width) for width in (4, 1 << 12, None)]
+    for spy in spies:
+        evaluate(spy, ModArith(5), seed=0, length=199, strings=300)
+    first, *others = [spy.asked() for spy in spies]
+    assert all(torch.equal(first, other) for other in others)
+    assert [max(map(len, spy.tokens)) for spy in spies] == [256, 20, 105]  # memory of a state, or of pairs of positions
+
+
+def test_a_part_that_was_at_rest_stays_at_rest():
+    net = build("lstm", Sum(2), width=4).train()
+    frozen = next(part for part in net.modules() if not list(part.children())).eval()
+    evaluate(net, Sum(2), seed=0, length=4, strings=3)
+    assert net.training and not frozen.training
 
 
 def test_another_seed_or_purpose_means_other_strings():

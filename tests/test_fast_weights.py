@@ -430,6 +430,15 @@ def test_the_compiled_recurrent_delta_is_the_loop(B, T, h, n, full, feature_map,
     assert torch.equal(y, ours[0]) and torch.equal(W, ours[1])
 
 
+def test_a_way_back_leaves_the_gradient_that_arrives_as_it_is():
+    """Sixteen strings of one number each are laid out as the compiled loop wants them already."""
+    slow, arriving = normal(16, 3, 1, 4).requires_grad_(), normal(16, 1, 1, 1, seed=1)
+    before = arriving.clone()
+    for form in ("loop", "cpu"):
+        torch.autograd.grad(recurrent_delta(slow, None, form=form)[1], slow, arriving)
+        assert torch.equal(arriving, before), form
+
+
 @pytest.mark.parametrize("dtype", [f32, f64])
 @pytest.mark.parametrize("feature_map", FEATURE_MAPS)
 @pytest.mark.parametrize("B, T, h, n, rates", [(1, 1, 1, 1, 4), (17, 23, 2, 3, 4), (3, 30, 2, 4, 1)])

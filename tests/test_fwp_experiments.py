@@ -15,7 +15,7 @@ from lrnnlab.models.recurrent_delta import near_addition
 from lrnnlab.show.fwp_figures import ROWS, fwp_tables, negative_by_position
 from lrnnlab.show.output import LARGEST, png
 from lrnnlab.tables import fwp_negative, fwp_search, fwp_table1, fwp_table2, fwp_training
-from lrnnlab.tasks import COUNTER_TASKS, Batch, Sum
+from lrnnlab.tasks import COUNTER_TASKS, Batch, ModArith, Sum
 from lrnnlab.training import pools as pooled
 from lrnnlab.training.steady import steady_arithmetic
 
@@ -79,6 +79,12 @@ def test_scoring_in_parts_is_scoring_at_once(monkeypatch):
     parts, again = pooled.answers(net, strings)
     assert torch.equal(torch.where(strings.mask, whole, -1), torch.where(strings.mask, parts, -1))
     assert again == pytest.approx(loss, rel=1e-5)
+
+
+def test_strings_are_cut_behind_the_last_label_not_by_how_many_there_are():
+    strings = ModArith(5).sample(16, 9, torch.Generator().manual_seed(0))  # no label behind an operator
+    kept = pooled.take(strings, torch.tensor([3, 1]))
+    assert torch.equal(kept.tokens, strings.tokens[[3, 1]]) and torch.equal(kept.targets, strings.targets[[3, 1]])
 
 
 @settings(max_examples=20, deadline=None)

@@ -1,5 +1,6 @@
 """Models: forward is stepping, causal, at any length; column rules keep their laws; the released architecture."""
 
+import io
 import math
 from functools import partial
 
@@ -131,6 +132,16 @@ def tensors_of(state):
     if torch.is_tensor(state):
         return [state]
     return [part for inner in state for part in tensors_of(inner)] if isinstance(state, (list, tuple)) else []
+
+
+@pytest.mark.parametrize("name", STEPPING)
+def test_a_step_adds_nothing_to_a_net_that_is_saved(name):
+    net, sizes = build(name, **SMALL), []
+    for strings in (1, 512):
+        net.step(net.initial_state(strings), torch.zeros(strings, dtype=torch.int64))
+        torch.save(net, saved := io.BytesIO())
+        sizes.append(saved.tell())
+    assert sizes[1] < sizes[0] + 1000
 
 
 @pytest.mark.parametrize("name", STEPPING)  # those that are a net of a mixer

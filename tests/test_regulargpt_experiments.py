@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab import records, tables
+from lrnnlab import records, tables, tasks
 from lrnnlab.show.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
 from lrnnlab.tables import regulargpt_table1, regulargpt_table2, report
 from lrnnlab.tables.regulargpt_table1 import NETWORKS, SIZES, make_network
+from lrnnlab.tasks import ModArith
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
 from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
@@ -194,6 +195,19 @@ def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, 
     loss = course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
     assert loss.item() == pytest.approx(math.log(1 + math.exp(-certain)), rel=1e-3)
     assert course.reach == reach and course.full == math.inf
+
+
+def test_places_without_a_label_are_no_answer_of_another_class():
+    arithmetic = ModArith(5)
+    course = Curriculum(arithmetic, 1, 39, stream(0, "x"), growth=999, gate=5.0, reach=2)
+    batch = arithmetic.labelled(torch.tensor([[2, 5, 0, 5, 0]]))  # 2 + 0 + 0: 2 is asked for, and 2, and 2
+    assert batch.targets[batch.mask].unique().numel() == 1 < batch.targets.unique().numel()
+    course.loss(torch.zeros(1, 5, 5), batch)
+    assert course.reach == 2
+
+
+def test_held_out_lengths_are_ones_that_the_task_has():
+    assert [batch.inputs.shape[1] for batch in held_out(tasks.task("dyck_1"), 8, stream(0, "x"), 4)][0] >= 2
 
 
 def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():

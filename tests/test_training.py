@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import build, exact_model, snap
 from lrnnlab.tasks import ListOps, ModArith, Sum, task
+from lrnnlab.tasks.pathfinder import ARENA_32, Pathfinder
 from lrnnlab.training import Mend, Phase, Recipe, fit, fitting, impurity, loop, steady_arithmetic, stream
 from lrnnlab.training.descent import kind_of
 from lrnnlab.training.evaluation import evaluate
@@ -525,6 +527,7 @@ def flip(arrows, outputs=(0, 1)):
     (flip([[0, 1], [1, 0]]), flip([[1, 0], [0, 1]])), (Sum(2), Sum(2).with_length(9)),
     (task("states", flip([[0, 1], [1, 0]]).machine), task("states", flip([[0, 1], [1, 0]]).machine, weights=(1, 2))),
     (ListOps(), ListOps(max_depth=5)), (task("shift"), task("shift", 4)),
+    (Pathfinder(), Pathfinder(replace(ARENA_32, contrast=0.5))),
 ])  # fmt: skip
 def test_tasks_of_one_name_have_checkpoints_of_their_own(one, other, tmp_path):
     assert one.name == other.name and one.identity != other.identity
@@ -551,6 +554,53 @@ def test_what_a_task_works_out_later_is_no_part_of_what_it_is():
         before = made.identity
         assert made.machine.num_states > 1 and made.specification is not None
         assert made.identity == before
+
+
+def zeros(generator):
+    return Sum(2).labelled(torch.zeros(4, 5, dtype=torch.int64))
+
+
+def ones(generator):
+    return Sum(2).labelled(torch.ones(4, 5, dtype=torch.int64))
+
+
+def twice(outputs, batch):
+    return 2 * batch.loss(outputs)
+
+
+def once(outputs, batch):
+    return batch.loss(outputs)
+
+
+@pytest.mark.parametrize("first, then", [((zeros, once, 0), (ones, once, 0)), ((zeros, once, 0), (zeros, twice, 0)),
+                                         ((zeros, once, 0), (zeros, once, 1))], ids=["batches", "loss", "chance"])  # fmt: skip
+def test_a_checkpoint_of_other_batches_another_loss_or_other_chance_is_no_ones(first, then, tmp_path):
+    def run(source, loss, drawn, checkpoint=None):
+        generator = torch.Generator().manual_seed(3)
+        torch.randint(9, (drawn,), generator=generator)
+        return loop.train(build("lstm", Sum(2), seed=0, width=4, dropout=0.5), source, loss, generator=generator, steps=4,
+                          warmup=1, checkpoint=checkpoint, save_seconds=-1.0)  # fmt: skip
+
+    run(*first, tmp_path / "run")
+    assert (tmp_path / "run").is_file()
+    assert identical(run(*then, tmp_path / "run").net, run(*then).net)
+
+
+def test_a_gradient_that_is_none_at_the_last_step_is_no_end():
+    def rooted(outputs, batch):  # finite, and its gradient is not
+        return batch.loss(outputs) + (outputs - outputs).abs().sum().sqrt()
+
+    made = loop.train(build("lstm", Sum(2), width=4), Sum(2), rooted, steps=1, batch=4)
+    assert not made.finished
+
+
+def test_strings_without_a_label_teach_nothing_and_stop_nothing():
+    late = task("machine", MooreMachine([[1, 2, 2, 3], [1, 3, 3, 2]], (-1, -1, 0, 1), 0, "ab"))
+    batch = late.sample(4, 1, torch.Generator().manual_seed(0))
+    assert not batch.mask.any()
+    outputs = torch.zeros(4, 1, 2, requires_grad=True)
+    batch.loss(outputs).backward()
+    assert not outputs.grad.any()
 
 
 def test_a_loss_and_a_watch_of_another_kind_are_named():

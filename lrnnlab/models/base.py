@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
 from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.scans import linear_scan, token_scan
@@ -54,8 +55,8 @@ class Recurrence(Module):
         An axis of length 0 in ``initial(batch)`` (a memory that is empty at the start) may have any length.
         """
         if self._start is None or self._start[0] != batch or not _alike(state, self._start[1]):
-            with torch.no_grad():
-                self._start = batch, self.initial(batch)
+            with torch.no_grad():  # shapes alone: a state may be large, and a net that is saved takes this along
+                self._start = batch, tree_map(_shape_of, self.initial(batch))
             if not _alike(state, self._start[1]):
                 wanted = f"{type(self).__name__}.initial({batch}) is, {shown(self._start[1])}"
                 raise ValueError(f"state must be as {wanted}, got {shown(state)}")
@@ -120,6 +121,11 @@ class LinearRecurrence(Recurrence):
         moved = (A @ state.unsqueeze(-1)).squeeze(-1) if A.ndim == b.ndim + 1 else A * state
         state = moved + b
         return state, self.output(state.flatten(1), z_t)
+
+
+def _shape_of(part: Any) -> Any:
+    """A tensor of this shape, type and device that takes up the room of one number; anything else as it is."""
+    return part.new_empty((1,) * part.ndim).expand(part.shape) if isinstance(part, Tensor) else part
 
 
 def _alike(state, start) -> bool:

@@ -12,6 +12,7 @@ Letters: B batch, L lanes, n size of a head; phi of :mod:`lrnnlab.models.feature
 from __future__ import annotations
 
 import numpy as np
+import torch
 from llvmlite import ir
 from torch import Tensor
 from torch.nn import functional as F
@@ -29,22 +30,20 @@ TINY = 1e-12  # the least length that ``unit`` divides by, as in torch's normali
 
 
 def pack(x: Tensor) -> Tensor:
-    """(B, ...) -> (blocks, ..., 16): strings become lanes, zeros behind the last one.
+    """(B, ...) -> (blocks, ..., 16): strings become lanes, zeros behind the last one.  A copy, which may be written into.
 
-    >>> import torch
     >>> pack(torch.ones(17, 3)).shape
     torch.Size([2, 3, 16])
     """
     x = x.detach()
     if len(x) % L:
         x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, -len(x) % L))
-    return x.unflatten(0, (-1, L)).movedim(1, -1).contiguous()
+    return x.unflatten(0, (-1, L)).movedim(1, -1).clone(memory_format=torch.contiguous_format)
 
 
 def unpack(x: Tensor, B: int) -> Tensor:
     """(blocks, ..., 16) -> (B, ...).
 
-    >>> import torch
     >>> unpack(pack(torch.arange(17)), 17).tolist() == list(range(17))
     True
     """

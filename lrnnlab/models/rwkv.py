@@ -32,16 +32,18 @@ def wkv(k: Tensor, v: Tensor, w: Tensor, u: Tensor) -> Tensor:
 
     Both sums are carried divided by e^(p_t), where p_t = max_{i<=t} k_i - (t-i) w keeps every exponential at most 1 and
     the denominator at least 1, whatever k is and however long the sequence.  The quotient does not depend on p, so an
-    inaccurate p does no harm and no gradient need pass through it.
+    inaccurate p does no harm and no gradient need pass through it; it is worked out in no less than single precision,
+    since t w soon is more than half precision holds.
 
     >>> import torch
     >>> one = torch.ones(1)
     >>> wkv(torch.tensor([[[900.], [900.], [0.]]]), torch.tensor([[[1.], [3.], [7.]]]), one * 1e-9, 0 * one).flatten()
     tensor([1., 2., 2.])
     """
-    t = torch.arange(k.shape[1], dtype=k.dtype, device=k.device).unsqueeze(-1)  # (T, 1)
     with torch.no_grad():
-        p = (k + t * w).cummax(1).values - t * w
+        wide = torch.promote_types(k.dtype, torch.float32)
+        past = torch.arange(k.shape[1], dtype=wide, device=k.device).unsqueeze(-1) * w.to(wide)  # (T, D)
+        p = ((k.to(wide) + past).cummax(1).values - past).to(k.dtype)
         before = torch.cat([torch.full_like(p[:, :1], -math.inf), p[:, :-1]], 1)  # p_{t-1}: nothing before the start
     keep, new = torch.exp(before - w - p), torch.exp(k - p)
     sums = linear_scan(torch.cat([keep, keep], -1), torch.cat([new * v, new], -1))

@@ -267,8 +267,8 @@ def _square(A: Tensor, block: bool, name: str) -> None:
 def _pick(backend: str, A: Tensor, block: bool, T: int) -> str:
     """The backend's name, once it is sure that it can take A."""
     if backend == "auto":
-        if T < (FEW_BLOCKS if block else FEW):
-            return "reference"
+        if T < (FEW_BLOCKS if block else FEW) or torch._C._functorch.maybe_current_level() is not None:
+            return "reference"  # within torch.func only this one runs
         fits = (name for name in _DEVICE if _takes(name, A, block) and MISSING[name] is None)
         return next(fits, "reference")
     if backend not in BACKENDS:

@@ -105,6 +105,8 @@ class _Ring(torch.autograd.Function):
     then, and five transforms of real numbers do for both ways.
     """
 
+    second = f"convolutions of at most {SHORT} positions have second ones"
+
     @staticmethod
     def forward(ctx, u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
         ctx.save_for_backward(u, behind, ahead)

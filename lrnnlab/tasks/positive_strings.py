@@ -362,7 +362,7 @@ class CountedTask(PositiveTask):
 
     def uniform(self, length: int) -> UniformStrings:
         """``UniformStrings`` of the language, right for all lengths up to ``length``."""
-        longest = max([length, *self._uniform])
+        longest = max([length, 1, *self._uniform])  # of the empty string alone there is no machine
         if longest not in self._uniform:
 
             def step(state, token):

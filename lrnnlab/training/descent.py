@@ -104,6 +104,8 @@ class Descent:
             self._count(number)
             if after:
                 after()
+        # a loss says nothing of its own gradient's step
+        self.failed = self.failed or not all(weights.isfinite().all() for weights in self.model.parameters())
 
     def _count(self, loss: float) -> None:
         self.steps, self.here = self.steps + 1, self.here + 1

@@ -20,6 +20,7 @@ from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.steady import steady_arithmetic, stream
 
+DRAWN = 256  # strings at a time
 NUMBERS = 1 << 24  # at most so many state entries are held at a time
 PAIRS = 1 << 22  # at most so many pairs of positions are scored at a time: what a Transformer's memory grows with
 
@@ -91,13 +92,13 @@ def evaluate(
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
     generator, done = stream(seed, purpose), 0
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-    at_once = max(1, min(strings, 256, NUMBERS // (length * getattr(model, "width", 1))))
+    rows = max(1, NUMBERS // (length * model.width) if hasattr(model, "width") else PAIRS // length**2)
     right, asked, whole, numbers = torch.zeros(length), torch.zeros(length), 0, []
     with at_rest(model), steady_arithmetic():
         while done < strings:
-            batch = task.sample(min(at_once, strings - done), length, generator)
+            batch = task.sample(min(DRAWN, strings - done), length, generator)  # the same strings for all models
             done += len(batch)
-            outputs = model(batch.inputs.to(device)).to(batch.targets.device)
+            outputs = torch.cat([model(part.to(device)) for part in batch.inputs.split(rows)]).to(batch.targets.device)
             if batch.targets.is_floating_point():
                 numbers.append(batch.asked(outputs))
                 continue
@@ -122,13 +123,14 @@ def _by_position(batch: Batch, outputs: Tensor, classes: int) -> tuple[Tensor, T
 
 @contextmanager
 def at_rest(model: nn.Module) -> Iterator[None]:
-    """The model in evaluation mode, and afterwards in the mode it was in."""
-    was_training = model.training
+    """The model in evaluation mode, and afterwards each of its parts in the mode it was in."""
+    modes = {part: part.training for part in model.modules()}
     model.eval()
     try:
         yield
     finally:
-        model.train(was_training)
+        for part, mode in modes.items():
+            part.training = mode
 
 
 @checked

@@ -24,6 +24,7 @@ from lrnnlab.models.net import Trace
 from lrnnlab.tasks import Batch, Task
 from lrnnlab.tasks.string_tasks import refuse
 from lrnnlab.training.descent import Checkpoint, Descent, kind_of, plain
+from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.recipes import Phase, Recipe
 from lrnnlab.training.steady import steady_arithmetic, stream
@@ -119,7 +120,7 @@ def fit(
         progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
     ):
         attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
-        identity = repr((task.identity, asdict(recipe), seed, check_every, kind_of(attempts.descent.model)))
+        identity = repr((task.identity, asdict(recipe), seed, check_every, confirm, kind_of(attempts.descent.model)))
         attempts.run(accept, Checkpoint(checkpoint, identity, save_seconds), bar)
         if attempts.accepted:
             finish(bar)
@@ -277,7 +278,8 @@ class Attempts:
             logits, wanted = model(batch.tokens)[labelled], batch.targets[labelled]
             return F.cross_entropy(logits.flatten(0, -2), wanted.flatten()).item()
 
-        freeze_idle(descent.model, harm, max(ceiling, 2 * harm(descent.model)))
+        with at_rest(descent.model):  # else dropout decides which heads are idle
+            freeze_idle(descent.model, harm, max(ceiling, 2 * harm(descent.model)))
 
     def look(self) -> None:
         """Ask the check; ``confirm`` looks in a row that say stop end the training."""
@@ -293,8 +295,8 @@ class Attempts:
         self.descent.model.train()
         wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
         if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
-            self.lessons.extend(wrong)
-            self.rounds.append((len(wrong), tuple(wrong[0])))
+            self.lessons.extend(tuple(map(int, string)) for string in wrong)
+            self.rounds.append((len(wrong), self.lessons[-len(wrong)]))
             self.phase, self.stopped = len(self.phases) - 1, False  # a check may have ended an earlier phase
             self.descent.here, self.descent.running = 0, math.nan
             return False

@@ -197,7 +197,7 @@ class Curriculum(Remembered):
     def loss(self, logits: Tensor, strings: Batch) -> Tensor:
         """The mean cross-entropy; if it is below the gate, longer strings may come next."""
         value = strings.loss(logits)
-        known = value.item() < self.gate and strings.targets.unique().numel() > 1
+        known = value.item() < self.gate and _tells(strings)
         if known and 2 * strings.tokens.shape[1] > self.reach:
             self.reach *= 2
         return value
@@ -277,12 +277,18 @@ class Stages(Remembered):
     def loss(self, logits: Tensor, strings: Batch) -> Tensor:
         """The mean cross-entropy; if its running mean is below the gate, the next stage comes."""
         value = strings.loss(logits)
-        if strings.tokens.shape[1] > self.known and strings.targets.unique().numel() > 1:
+        if strings.tokens.shape[1] > self.known and _tells(strings):
             self.mean = 0.9 * self.mean + 0.1 * value.item() if self.count else value.item()
             self.count += 1
         if self.count >= 15 and self.mean < self.gate and self.stage + 1 < len(self.stages):
             self.stage, self.count = self.stage + 1, 0
         return value
+
+
+def _tells(strings: Batch) -> bool:
+    """Are the answers that are asked for not all the same?"""
+    asked = strings.targets if strings.targets.ndim == 1 else strings.targets[strings.mask]
+    return asked.unique().numel() > 1
 
 
 def longest_at(step: int, longest: int, growth: int) -> int:
@@ -301,7 +307,8 @@ def held_out(task: BaseTask, longest: int, generator: torch.Generator, strings: 
     >>> [tuple(batch.tokens.shape) for batch in held_out(Parity(), 3, torch.Generator().manual_seed(0))]
     [(64, 1), (64, 2), (64, 3)]
     """
-    lengths = range(max(1, longest - HELD_LENGTHS + 1), longest + 1)
+    least = max(1, task.least_length)
+    lengths = range(max(least, longest - HELD_LENGTHS + 1), max(least, longest) + 1)
     return [task.sample_near(strings, length, generator) for length in lengths]
 
 

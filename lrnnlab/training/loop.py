@@ -20,12 +20,13 @@ Letters: B batch, T time, L' positions read, d columns.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -251,8 +252,9 @@ def train(
         }  # fmt: skip
 
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
-    identity = getattr(source, "identity", type(source).__name__)
-    saved = Checkpoint(checkpoint, repr((identity, generator.initial_seed(), setting, kind_of(net))), save_seconds)
+    chances = hashlib.sha256(generator.get_state().numpy().tobytes()).hexdigest()
+    identity = (_identity(source), _identity(loss), chances, setting, kind_of(net))
+    saved = Checkpoint(checkpoint, repr(identity), save_seconds)
     found = saved.find()
     if found is not None:
         descent.load(found["descent"])
@@ -278,6 +280,12 @@ def train(
     tell().finished = not descent.failed
     made.cpu_seconds += time.process_time() - start
     return made
+
+
+def _identity(made: Any) -> str:
+    """What tells what draws batches, or a loss, from others: its own word for it, or a function's name."""
+    name = f"{getattr(made, '__module__', '')}.{getattr(made, '__qualname__', type(made).__qualname__)}"
+    return getattr(made, "identity", name)
 
 
 def _from_task(task: BaseTask, batch: int, net: nn.Module) -> Callable[[torch.Generator], Batch]:

@@ -26,14 +26,14 @@ SCORED_AT_ONCE = 1 << 15  # tokens
 
 
 def take(strings: Batch, which: Tensor) -> Batch:
-    """The strings of an index (B,), cut to the longest of them.
+    """The strings of an index (B,), cut behind the last label that any of them has.
 
     >>> both = Batch(torch.tensor([[0, 1, 1], [1, 0, 0]]), torch.tensor([[0, 1, 1], [1, -1, -1]]),
     ...              torch.tensor([[True, True, True], [True, False, False]]))
     >>> take(both, torch.tensor([1])).tokens.tolist()
     [[1]]
     """
-    longest = int(strings.mask[which].any(0).sum())
+    longest = int(strings.mask[which].any(0).nonzero().max()) + 1
     return Batch(*(part[which, :longest] for part in (strings.tokens, strings.targets, strings.mask)))
 
 
