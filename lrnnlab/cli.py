@@ -15,7 +15,7 @@ from pathlib import Path
 import lrnnlab
 from lrnnlab.arguments import Parser
 
-LONG = ("losses", "checks", "curves", "seal")  # parts of a record that --json leaves out
+LONG = ("losses", "checks", "curves", "frames", "points", "kernels", "training", "time", "seal")  # what --json leaves out
 OWN = {"book": "lrnnlab.book", "course": "lrnnlab.course.command", "doctor": "lrnnlab.doctor"}  # parse their own arguments
 MOST_SEEDS = 10_000
 
@@ -45,6 +45,13 @@ def _names(text: str) -> list[str]:
     return found
 
 
+def _folder(text: str) -> Path:
+    """A path; none is refused, or an empty shell variable would mean the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("a folder is asked for, got ''")
+    return Path(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="lrnnlab", description=lrnnlab.__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=lrnnlab.__version__)
@@ -59,13 +66,13 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_names, help="comma-separated, 'ours' for the best of ours; default: all rows"
     )
     reproduce.add_argument("--seeds", type=_seeds, help="which: one (731) or several (0-4 or 0,3,7); default: 0-4 of "
-                           "lrnn/table2 and lrnn/smoothing, 0 of the others")  # fmt: skip
+                           "lrnn/table2 and lrnn/smoothing, 101 of lrnn/film, 0 of the others")  # fmt: skip
     reproduce.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each; the numbers stay the same "
                            "(what measures time runs alone)")  # fmt: skip
     reproduce.add_argument("--engine", help="where the runs go: dask://HOST:PORT, slurm or local, see the README; needs "
                            "lrnnlab[cluster]; on processors of one kind the numbers stay the same")  # fmt: skip
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
-    reproduce.add_argument("--data", type=Path, help="where records are kept; default: the repository's data/")
+    reproduce.add_argument("--data", type=_folder, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes (--budget live: only with --data or --engine)")  # fmt: skip
     reproduce.add_argument("--search", type=int, nargs="?", const=sys.maxsize, metavar="N",
@@ -82,11 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     }.items():
         one = whats.add_parser(what, help=does, description=does)
         one.add_argument("--only", default="", help="cases whose name contains this, like 'b=8'")
-        one.add_argument("--rounds", type=int, help="timed calls each (5 to 9)")
+        one.add_argument("--rounds", type=int, help="timed calls each (by benchmark 5 to 9)")
         one.add_argument("--record", action="store_true", help="keep every case as soon as it is timed, in "
                          "data/records/bench/, and take from there what was timed on this machine before")  # fmt: skip
-        one.add_argument("--again", action="store_true", help="time what is recorded again and replace its record")
-        one.add_argument("--data", type=Path, help="keep records here instead of in the repository's data/")
+        one.add_argument("--again", action="store_true", help="time what is recorded again, and record that")
+        one.add_argument("--data", type=_folder, help="keep records here instead of in the repository's data/")
         if what in ("scans", "dlr"):
             one.add_argument("--threads", type=int, default=1, help="cores to use (1)")
         if what == "scans":
@@ -94,14 +101,14 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--limit", type=float, default=20.0, help="skip calls of more seconds than this (20)")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
-    figures.add_argument("--folder", type=Path, help="where to; default: figures/ beside data/")
+    figures.add_argument("--folder", type=_folder, help="where to; default: figures/ beside data/")
     copy = verbs.add_parser("copy", help="a copy of the chapters of your own: make it, start one over, see what is new")
     copy.add_argument("what", nargs="?", choices=["make", "start-over", "news", "progress"], default="make", help="make: "
                       "copy the chapters that are not there yet (the default); start-over: a fresh chapter, the old one "
                       "kept beside it; news: what has changed in the project's chapters since they were copied; progress: "
                       "how far you have come")  # fmt: skip
     copy.add_argument("names", nargs="*", metavar="NAME", help="of start-over and news: 03, or the whole name")
-    copy.add_argument("--folder", type=Path, help="the copy; default: where you are, or the project's my_notebooks")
+    copy.add_argument("--folder", type=_folder, help="the copy; default: where you are, or the project's my_notebooks")
     verbs.add_parser("book", help="build, check or compare the notebooks", add_help=False)
     verbs.add_parser("course", help="hand out problem sets, grade what comes back", add_help=False)
     verbs.add_parser("doctor", help="what is installed, which scans work, whether widgets can render", add_help=False)
@@ -165,6 +172,8 @@ def _reproduce(options: argparse.Namespace) -> int:
     if options.search is None:
         runs = tables.plan(options.experiment, protocol=options.protocol, **chosen)
     else:
+        if options.protocol is not None:
+            raise ValueError(f"--search has one protocol, got --protocol {options.protocol}")
         runs = search_plan(options.experiment, first=options.search, **chosen)
     keep = options.budget != "live" or options.data is not None or options.engine is not None
     keep = keep if options.record is None else options.record
@@ -201,9 +210,8 @@ def _reproduce(options: argparse.Namespace) -> int:
     if not options.json:
         print(table(done))
         if asked_for.score is not None and options.search is None and options.budget == "live" and done:
-            at = records.recorded_folder() / "records" / options.experiment / "desk"
             cells = {(record["task"], record["row"]) for record in done}
-            desk = [record for record in records.read_all(at) if (record["task"], record["row"]) in cells]
+            desk = [record for record in records.recorded(options.experiment) if (record["task"], record["row"]) in cells]
             body = beside(options.experiment, desk, done).to_string(index=False)
             print(f"\n{asked_for.scored}, in percent: in the paper, recorded at the desk, live\n{body}")
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
@@ -253,7 +261,7 @@ def _copy(options: argparse.Namespace) -> int:
         raise ValueError(f"copy {options.what} asks for {'no names' if names else 'the names of chapters, like 03'}")
     if options.what == "make":
         added = copies.make(folder)
-        if not folder.is_dir():
+        if not (folder / copies.AS_MADE).is_dir():
             raise ValueError(f"the chapters come with a checkout of the project, and {copies.PROJECT} has none")
         print("\n".join([*added, f"Your copy of the chapters is {folder}"]))
     elif options.what == "progress":
@@ -261,7 +269,7 @@ def _copy(options: argparse.Namespace) -> int:
 
         print(progress(folder and copies.copy_in(folder)))
     else:
-        verb = copies.news if options.what == "news" else copies.start_over
+        verb, failed = copies.news if options.what == "news" else copies.start_over, 0
         for name in names or copies.copied(folder):
             try:
                 print(verb(name, folder))
@@ -269,6 +277,8 @@ def _copy(options: argparse.Namespace) -> int:
                 if names:
                     raise
                 print(error)  # and on to the others
+                failed = 1
+        return failed
     return 0
 
 
@@ -276,7 +286,7 @@ def _bench(options: argparse.Namespace) -> int:
     from lrnnlab import records
     from lrnnlab.bench import recording
 
-    data = options.data or (records.data_folder() if options.record else None)
+    data = options.data or (records.data_folder() if options.record or options.again else None)
     asked = {name: getattr(options, name, None) for name in ("rounds", "threads", "device", "limit")}
     bench = recording.get(options.what, **{name: value for name, value in asked.items() if value is not None})
     try:

@@ -129,7 +129,12 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     made = folder / AS_MADE / chapter.name
     if not made.is_file():
         raise ValueError(f"{made} is missing, which says what your copy of {chapter.stem} was made from")
-    found = differences(read_twin(chapter).cells, read_twin(made).cells, "new version", "old version")
+    try:
+        before = read_twin(made)
+    except ValueError as error:
+        raise ValueError(f"{made} is not a notebook; lrnnlab copy start-over {chapter.stem[:2]} puts a fresh one there, and "
+                         "keeps what you have") from error  # fmt: skip
+    found = differences(read_twin(chapter).cells, before.cells, "new version", "old version")
     if not found:
         return f"{chapter.stem}: nothing has changed since your copy was made."
     count = f"{len(found)} change{'s' * (len(found) != 1)} since your copy was made"

@@ -104,7 +104,10 @@ def _requirement(wanted, extra: str) -> Check:
         detail = f"not installed; needed for: {extra}" if extra else "not installed: start bootstrap.py again"
         return Check(wanted.name, None if extra else False, detail)
     fits = wanted.specifier.contains(found, prereleases=True)
-    return Check(wanted.name, fits, found if fits else f"{found}, but {wanted.specifier} is needed")
+    if fits:
+        return Check(wanted.name, True, found)
+    who = f" for: {extra}" if extra else ""
+    return Check(wanted.name, None if extra else False, f"{found}, but {wanted.specifier} is needed{who}")
 
 
 def torch_build() -> Iterator[Check]:

@@ -233,10 +233,10 @@ def read_all(folder: Path, needs: Mapping[str, type] = RUN) -> list[dict]:
 
 
 @checked
-def recorded(name: str, budget: str = "desk") -> list[dict]:
-    """The recorded runs of a table, in the order of their file names; empty where there are none.
+def recorded(name: str, budget: str = "desk", protocol: str = "ours") -> list[dict]:
+    """The recorded runs of a table at a budget, by one protocol, in the order of their file names; there may be none.
 
     >>> {record["task"] for record in recorded("lrnn/fading")}
     {'sum'}
     """
-    return read_all(recorded_folder() / "records" / name / budget)
+    return [one for one in read_all(recorded_folder() / "records" / name / budget) if one["protocol"] == protocol]

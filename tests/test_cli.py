@@ -45,6 +45,25 @@ def test_an_empty_list_of_names_does_not_mean_all(option, capsys):
     assert stop.value.code == 2 and "'' names nothing" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("call", [["reproduce", "lrnn/fig1", "--data", ""], ["copy", "--folder", ""],
+                                  ["bench", "tree", "--data", ""], ["figures", "--folder", ""]])  # fmt: skip
+def test_an_empty_folder_does_not_mean_this_one(call, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(call)
+    assert "a folder is asked for, got ''" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("call, said", [
+    (["reproduce", "fwp/table1", "--search", "1", "--protocol", "paper"], "--search has one protocol, got --protocol paper"),
+    (["reproduce", "lrnn/fig1", "--search", "3"], "a search has no table 'lrnn/fig1'"),
+    (["reproduce", "lrnn/fig1", "--protocol", ""], "lrnnlab has no protocol ''"),
+    (["bench", "dlr", "--threads", "1000"], "threads must be 1.."),
+])  # fmt: skip
+def test_what_does_not_go_together_is_said_before_anything_runs(call, said, capsys):
+    assert cli.main(call) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_an_option_without_its_number_means_all(monkeypatch, capsys):
     monkeypatch.setattr(cli, "_reproduce", lambda options: options.search)
     everything = cli.main(["reproduce", "fwp/table1", "--search"])

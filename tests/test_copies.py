@@ -85,10 +85,10 @@ def test_a_damaged_copy_and_a_chapter_that_is_gone_stop_no_other(project, capsys
     made = mine / copies.AS_MADE
     (made / "01_more.ipynb").write_text('{"cells": [')
     (made / "02_gone.ipynb").write_bytes((made / "00_start.ipynb").read_bytes())
-    with pytest.raises(ValueError, match="01_more.ipynb is not a notebook"):
+    with pytest.raises(ValueError, match=f"{copies.AS_MADE}/01_more.ipynb is not a notebook; lrnnlab copy start-over 01 puts"):
         copies.news("01", mine, project)
     monkeypatch.setattr(copies, "_chapters", lambda _: sorted((project / "notebooks").glob("*.ipynb")))
-    assert cli.main(["copy", "news", "--folder", str(mine)]) == 0
+    assert cli.main(["copy", "news", "--folder", str(mine)]) == 1
     said = capsys.readouterr().out
     assert "00_start: nothing has changed" in said and "01_more.ipynb is not a notebook" in said and "02" in said
     for damage in ("{}", "[]", '{"cells": [3]}', '{"cells": [{"cell_type": "code"}]}'):
@@ -222,3 +222,5 @@ def test_where_there_are_no_chapters_none_are_copied(tmp_path, monkeypatch, caps
     monkeypatch.setattr(copies, "_chapters", lambda project: [])
     assert cli.main(["copy", "--folder", str(tmp_path / "mine")]) == 2
     assert "come with a checkout" in capsys.readouterr().err and not (tmp_path / "mine").exists()
+    (tmp_path / "empty").mkdir()
+    assert cli.main(["copy", "--folder", str(tmp_path / "empty")]) == 2

@@ -123,7 +123,7 @@ def test_a_worker_with_several_threads_is_refused(tmp_path):
 @pytest.mark.parametrize("engine, said", [
     ("dusk://here", "no engine 'dusk://here'"), ("local:timeout_min=soon", "timeout_min"), ("local:slurm_mood=3", "mood"),
     ("local:gpu", "commas between, got 'gpu'"),
-    ("dask://nohost:abc", "no dask scheduler answers at tcp://nohost:abc"), ("dask", "no dask scheduler answers at tcp:"),
+    ("dask://nohost:abc", "no dask scheduler answers at tcp://nohost:abc"), ("dask", "no engine 'dask'"),
     *([("slurm", "--engine slurm: Could not detect")] if shutil.which("srun") is None else []),
     ("dask://127.0.0.1:1", "no dask scheduler answers at tcp://127.0.0.1:1"),
 ])  # fmt: skip
@@ -140,6 +140,25 @@ def test_a_package_that_is_missing_is_named_with_its_extra(tmp_path, capsys, mon
         assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 2
         last = capsys.readouterr().err.splitlines()[-1]
         assert last == f"lrnnlab: this engine needs {package}, which is not installed: pip install 'lrnnlab[cluster]'"
+
+
+def test_an_engine_that_is_none_is_refused_before_a_folder_is_made_and_where_all_is_recorded(tmp_path):
+    with pytest.raises(ValueError, match="no engine 'bogus'"):
+        next(tables.run_all(runs(), engine="bogus", data=tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
+    list(tables.run_all(runs()[:1], data=tmp_path))
+    with pytest.raises(ValueError, match="no engine 'dask'"):
+        next(tables.run_all(runs()[:1], engine="dask", data=tmp_path))
+
+
+def test_what_slurm_refuses_is_one_line(tmp_path, monkeypatch, capsys):
+    tools = {"sbatch": "echo 'sbatch: error: invalid partition specified: nope' >&2; exit 1", "srun": "exit 0"}
+    for name, does in tools.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert cli.main([*CALL, "--engine", "slurm:slurm_partition=nope", "--data", str(tmp_path)]) == 2
+    assert "invalid partition specified: nope" in capsys.readouterr().err.strip().splitlines()[-1]
 
 
 def test_an_engine_without_a_folder_to_meet_in_is_refused():

@@ -269,6 +269,31 @@ def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys
         report.beside("lrnn/fig1", [])
 
 
+def test_records_of_another_protocol_are_no_part_of_what_is_shown(tmp_path, monkeypatch):
+    (ours,) = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
+    (record,) = tables.run_all([ours], data=tmp_path)
+    kept = {name: record[name] for name in record.keys() - {"seal", "recorded", "schema"}}
+    records.write(ours.path(tmp_path).with_name("8-by-the-paper.json"), {**kept, "protocol": "paper"})
+    monkeypatch.setattr(records, "recorded_folder", lambda: tmp_path)
+    assert [one["protocol"] for one in records.recorded("lrnn/fig1")] == ["ours"]
+    assert [one["protocol"] for one in records.recorded("lrnn/fig1", protocol="paper")] == ["paper"]
+
+
+def test_the_film_that_is_planned_is_the_one_that_is_recorded():
+    (run,) = tables.plan("lrnn/film", budget="desk")
+    assert run.path(records.recorded_folder()).is_file()
+
+
+def test_an_installed_package_takes_what_it_brings_along(tmp_path, monkeypatch):
+    packaged, here = tmp_path / "packaged", tmp_path / "here"
+    runs = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
+    list(tables.run_all(runs, data=packaged))
+    monkeypatch.setattr(records, "recorded_folder", lambda: packaged)
+    monkeypatch.setattr(records, "data_folder", lambda: here)
+    assert [one["recorded"] for one in tables.run_all(runs, data=here)] == [True]
+    assert [one["recorded"] for one in tables.run_all(runs, data=tmp_path / "elsewhere")] == [False]
+
+
 def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)

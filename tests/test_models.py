@@ -137,8 +137,8 @@ def tensors_of(state):
 @pytest.mark.parametrize("name", STEPPING)
 def test_a_step_adds_nothing_to_a_net_that_is_saved(name):
     net, sizes = build(name, **SMALL), []
-    for strings in (1, 512):
-        net.step(net.initial_state(strings), torch.zeros(strings, dtype=torch.int64))
+    for many in (1, 512):
+        net.step(net.initial_state(many), torch.zeros(many, dtype=torch.int64))
         torch.save(net, saved := io.BytesIO())
         sizes.append(saved.tell())
     assert sizes[1] < sizes[0] + 1000

@@ -9,7 +9,6 @@ Letters: B batch, T time (the paper's L), D width (H), N state size; u input, y 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.bench import memory
-from lrnnlab.bench.recording import Bench, part_line, spread
+from lrnnlab.bench.recording import Bench, cores, part_line, spread
 from lrnnlab.bench.scans import take_turns
 from lrnnlab.models.dlr import DLR
 from lrnnlab.training.steady import steady_arithmetic
@@ -115,9 +114,7 @@ def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
     >>> sorted(found["ours"]), found["ours"]["both"]["times_ours"]
     (['both', 'forward', 'peak'], 1.0)
     """
-    most = os.cpu_count() or 1
-    if not 1 <= threads <= most:
-        raise ValueError(f"threads must be 1..{most}, got {threads}")
+    cores(threads)
     with steady_arithmetic():
         torch.set_num_threads(threads)  # put back by the context
         ready = prepare(shape)

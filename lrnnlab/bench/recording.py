@@ -63,6 +63,9 @@ class Bench:
     def __post_init__(self):
         if self.rounds < 1:
             raise ValueError(f"rounds must be at least 1, got {self.rounds}")
+        cores(self.threads)
+        if self.device != "cpu" and self.threads > 1:
+            raise ValueError(f"threads are of the CPU: with device {self.device} there is one, got {self.threads}")
 
     def chosen(self, only: str) -> dict[str, Callable[[], dict]]:
         """The cases whose name contains ``only``; ``ValueError`` if there is none."""
@@ -92,6 +95,18 @@ def get(name: str, **options: Any) -> Bench:
     if name not in NAMES:
         raise ValueError(f"no benchmark {name!r}; there are {', '.join(NAMES)}")
     return import_module(f"lrnnlab.bench.{name}").bench(**options)
+
+
+def cores(threads: int) -> list[int]:
+    """The cores that this process may use, by number; ``ValueError`` unless there are ``threads`` of them.
+
+    >>> len(cores(1)) >= 1
+    True
+    """
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else list(range(os.cpu_count() or 1))
+    if not 1 <= threads <= len(allowed):
+        raise ValueError(f"threads must be 1..{len(allowed)}, got {threads}")
+    return allowed
 
 
 def machine(device: str = "cpu") -> dict:

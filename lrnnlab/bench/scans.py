@@ -22,7 +22,7 @@ import torch
 
 from lrnnlab.bench import memory, peers
 from lrnnlab.bench.cases import CASES, Case
-from lrnnlab.bench.recording import Bench, part_line, spread
+from lrnnlab.bench.recording import Bench, cores, part_line, spread
 
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
@@ -61,10 +61,7 @@ def _here(device: str) -> None:
 @contextmanager
 def _cores(threads: int) -> Iterator[None]:
     """Hold this process to ``threads`` cores: JAX has no other way to be told."""
-    pins = hasattr(os, "sched_setaffinity")
-    allowed = sorted(os.sched_getaffinity(0)) if pins else range(os.cpu_count() or 1)
-    if not 1 <= threads <= len(allowed):
-        raise ValueError(f"threads must be 1..{len(allowed)}, got {threads}")
+    pins, allowed = hasattr(os, "sched_setaffinity"), cores(threads)
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     if pins:

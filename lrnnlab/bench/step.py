@@ -41,7 +41,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
         loss.backward()
         optimiser.step()
 
-    names = sorted(scans.available(), key=lambda name: name != "cpu")  # ours first
+    names = sorted(scans.available("cpu"), key=lambda name: name != "cpu")  # ours first
     with steady_arithmetic():
         return take_turns({name: partial(step, name) for name in names}, rounds)
 

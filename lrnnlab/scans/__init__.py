@@ -49,13 +49,14 @@ MISSING = {
 }
 
 
-def available() -> tuple[str, ...]:
-    """The backends that run on this machine (``MISSING`` says why another does not).
+def available(device: str | None = None) -> tuple[str, ...]:
+    """The backends that run on this machine (``MISSING`` says why another does not), of those for tensors on ``device``.
 
     >>> {"reference", "paper"} <= set(available())
     True
     """
-    return tuple(name for name in BACKENDS if MISSING.get(name) is None)
+    runs = (name for name in BACKENDS if MISSING.get(name) is None)
+    return tuple(name for name in runs if device is None or _DEVICE.get(name, device) == device)
 
 
 @checked

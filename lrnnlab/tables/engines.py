@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -24,23 +25,30 @@ TRIES = 4  # of one run, whose worker dies
 PATIENCE = 30  # seconds until a scheduler must have answered
 
 
-def submit(
-    engine: str, work: Callable[..., dict], calls: Sequence[tuple], jobs: int, data: Path | None
-) -> Iterator[dict]:
-    """``work(*call)`` for each of ``calls``, in order as they are ready; by submitit, ``jobs`` at a time.
+def check(engine: str, data: Path | None) -> None:
+    """``ValueError`` for an engine that is not known, a package that is not installed, or no ``data`` to meet in.
 
-    ``ValueError`` for an engine that is not known, a package that is not installed, or no ``data`` to meet in.
-
-    >>> next(submit("dusk://here", print, [("run",)], 1, Path("data")))
+    >>> check("dusk://here", Path("data"))
     Traceback (most recent call last):
         ...
     ValueError: no engine 'dusk://here'; there are dask://HOST:PORT, slurm and local
     """
-    kind, _, options = engine.partition(":")
-    if kind not in ("dask", "slurm", "local"):
+    kind, _, where = engine.partition(":")
+    if kind not in ("dask", "slurm", "local") or (kind == "dask" and not where.strip("/")):
         raise ValueError(f"no engine {engine!r}; there are dask://HOST:PORT, slurm and local")
     if data is None:
         raise ValueError(f"--engine {engine} keeps records: other machines have no other way to give them back")
+    _package("distributed" if kind == "dask" else "submitit")
+
+
+def submit(
+    engine: str, work: Callable[..., dict], calls: Sequence[tuple], jobs: int, data: Path
+) -> Iterator[dict]:
+    """``work(*call)`` for each of ``calls``, in order as they are ready; by submitit, ``jobs`` at a time.
+
+    The engine is one that :func:`check` lets through.  ``ValueError`` where it does not answer, or refuses an option.
+    """
+    kind, _, options = engine.partition(":")
     if kind == "dask":
         yield from _dask(f"tcp:{options}", work, calls)
     else:
@@ -59,7 +67,7 @@ def _dask(address: str, work: Callable[..., dict], calls: Sequence[tuple]) -> It
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        raise ValueError(f"no dask scheduler answers at {address or 'dask://'}: {error}") from None
+        raise ValueError(f"no dask scheduler answers at {address}: {error}") from None
     with client:
         futures = [client.submit(_alone, work, *call, pure=False, retries=0) for call in calls]
         try:
@@ -67,6 +75,8 @@ def _dask(address: str, work: Callable[..., dict], calls: Sequence[tuple]) -> It
                 yield future.result()
         except distributed.KilledWorker as error:
             raise ChildProcessError(f"a run took its worker with it again and again: {error}") from error
+        except CancelledError as error:
+            raise ChildProcessError(f"the dask scheduler is gone; the same call does the rest: {error}") from error
         finally:
             client.cancel([future for future in futures if not future.done()])
 
@@ -119,7 +129,10 @@ def _submitit(
             while waiting and len(running) < jobs:
                 number = waiting.pop(0)
                 tries[number] += 1
-                running[number] = executor.submit(Job(work), *calls[number])
+                try:
+                    running[number] = executor.submit(Job(work), *calls[number])
+                except (submitit.core.utils.FailedJobError, submitit.core.utils.FailedSubmissionError) as error:
+                    raise ValueError(f"--engine {kind}{options and f':{options}'}: {str(error).strip()}") from None
             for number, job in [(number, job) for number, job in running.items() if job.done()]:
                 del running[number]
                 try:

@@ -26,6 +26,7 @@ from lrnnlab.training.steady import stream
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 EVERY = 10  # steps
+SEEDS = (101,)  # the run that chapter 02 shows
 POSITIONS = (1, 2, 5, 10, 20, 40, 80, 160, 320, 500)
 STRINGS = 60  # whose answers are shown
 
@@ -109,4 +110,4 @@ def table(records: Sequence[dict]) -> str:
     return "\n".join(map(line, records))
 
 
-TABLE = Table("lrnn/film", ("softmax",), ("sum",), setting, measure, line, table, modulus=5)
+TABLE = Table("lrnn/film", ("softmax",), ("sum",), setting, measure, line, table, seeds=SEEDS, modulus=5)

@@ -34,5 +34,5 @@ def setting(row: str, task: str, budget: str) -> Setting:
     return Setting("block_diagonal", {"rule": "release", "p": 1.2}, recipe)
 
 
-TABLE = Table("lrnn/smoothing", ROWS, ("sum",), setting, lrnn_training.measure, accuracy, accuracies, seeds=5,
+TABLE = Table("lrnn/smoothing", ROWS, ("sum",), setting, lrnn_training.measure, accuracy, accuracies, seeds=range(5),
               score=lambda record: record["metrics"]["accuracy_all"], protocols=PROTOCOLS, modulus=5)  # fmt: skip

@@ -48,7 +48,7 @@ def plan(
     """All runs asked for, each once, tasks outermost, seeds innermost.
 
     The paper's budget has the paper's protocol by default, where there is one, and the paper's columns.  Without
-    ``seeds``: as many as the table says, from 0 on.
+    ``seeds``: those that the table says.
     """
     table = get(name)
     for what, chosen in {"tasks": tasks, "rows": rows, "seeds": seeds}.items():
@@ -59,10 +59,11 @@ def plan(
     for seed in seeds or ():
         whole_number(seed, 0, f"{name}: a seed", most=2**63 - 1)
     there(budget, BUDGETS, "budget", "lrnnlab")
-    protocol = protocol or ("paper" if budget == "paper" and "paper" in table.protocols else "ours")
+    if protocol is None:
+        protocol = "paper" if budget == "paper" and "paper" in table.protocols else "ours"
     there(protocol, PROTOCOLS, "protocol", "lrnnlab")
     there(protocol, table.protocols, "protocol", name)
-    every = dict.fromkeys(range(table.seeds) if seeds is None else seeds)
+    every = dict.fromkeys(table.seeds if seeds is None else seeds)
     cells = [
         (task, row, table.for_protocol(table.setting(row, task, budget), protocol))
         for task in dict.fromkeys(table.columns.get(budget, table.tasks) if tasks is None else tasks)
@@ -85,7 +86,7 @@ def search_plan(
     >>> [run.row for run in search_plan("fwp/table1", tasks=["parity"], rows=["srwm"], first=3)]
     ['srwm-0', 'srwm-1', 'srwm-2']
     """
-    there(name, SEARCHED, "table", "fwp/search")
+    there(name, SEARCHED, "table", "a search")
     if first is not None and first < 1:
         raise ValueError(f"a search tries the first N configurations, 1 or more, got {first}")
     rows = [row for row in get(name).rows if row not in NEAR] if rows is None else rows  # those have no grid of the paper

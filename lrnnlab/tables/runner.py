@@ -95,6 +95,8 @@ def run_all(
         jobs = 1
         if engine is not None:
             raise ValueError(f"{runs[0].experiment} measures time: it runs alone on this machine, not by --engine {engine}")
+    if engine is not None:
+        engines.check(engine, data)
     found = [_recorded(run, data if reuse else None) for run in runs]
     missing = [run for run, record in zip(runs, found) if record is None]
     if announce is not None:
@@ -116,7 +118,7 @@ def _performed(
     runs: Sequence[Run], jobs: int, engine: str | None, data: Path | None, reuse: bool, progress: bool
 ) -> Generator[dict, None, None]:
     """The records of runs, in order, by this machine's processes or by an engine."""
-    if engine is not None and runs:
+    if engine is not None and data is not None and runs:
         yield from engines.submit(engine, recorded_once, [(run, data, reuse) for run in runs], jobs, data)
     elif runs:
         calls = (delayed(recorded_once)(run, data, reuse, progress and jobs == 1) for run in runs)
@@ -128,7 +130,12 @@ def _performed(
 
 def _recorded(run: Run, data: Path | None) -> dict | None:
     """The good record of exactly this run, if there is one."""
-    found = None if data is None else records.read(run.path(data), records.fingerprint(run.config()))
+    if data is None:
+        return None
+    config = records.fingerprint(run.config())
+    found = records.read(run.path(data), config)
+    if found is None and data == records.data_folder():  # an installed package has records of its own
+        found = records.read(run.path(records.recorded_folder()), config)
     return found and {**found, "recorded": True}
 
 

@@ -156,8 +156,8 @@ class Table:
         Tasks that only one budget has, by budget.
     columns : dict
         By budget, the tasks of a plan that names none, where they are not ``tasks``: the lengths that the paper has.
-    seeds : int
-        How many a plan has if none are named.
+    seeds : sequence of int
+        Those that a plan has if none are named.
     protocols : tuple of str
         What ``for_protocol`` knows.
     for_protocol : callable
@@ -183,7 +183,7 @@ class Table:
     paper: Any = None
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    seeds: int = 1
+    seeds: Sequence[int] = (0,)
     protocols: tuple[str, ...] = ("ours",)
     for_protocol: Callable[[Any, str], Any] = lambda found, protocol: found
     modulus: int | None = None

@@ -1197,7 +1197,7 @@ show.table(
 # "float32 overflows" is the predicted horizon.
 
 # %% tags=["hide-input"]
-faded = records.read_all(records.data_folder() / "records" / "lrnn" / "fading" / "desk")
+faded = records.recorded("lrnn/fading")
 order = ["release", "clip", "softmax", "lstm"]
 faded.sort(key=lambda record: (order.index(record["row"]), record["seed"]))
 show.figure(
@@ -2050,10 +2050,9 @@ print(f"they are the same: {learned == arith.specification}")
 # arithmetic modulo 5. How much mending did the recorded seeds need?
 
 # %% tags=["hide-input"]
-folder = records.data_folder() / "records"
 mended = [
     r
-    for r in records.read_all(folder / "lrnn" / "table2" / "desk")
+    for r in records.recorded("lrnn/table2")
     if (r["task"], r["row"]) == ("modarith", "softmax")
 ]
 show.table(
@@ -2122,7 +2121,7 @@ for name in shown:
     watched[name] = seen
     past[name] = training.evaluate(found.model, task, seed=2, strings=256).accuracy_all
 moved_last = {name: sum(m for _, m in seen[-4:]) for name, seen in watched.items()}
-six_seeds = records.read_all(folder / "lrnn" / "smoothing" / "desk")
+six_seeds = records.recorded("lrnn/smoothing")
 recorded_past = {r["row"]: r["metrics"]["accuracy_all"] for r in six_seeds if r["seed"] == 2}
 show.table(
     [
@@ -2200,7 +2199,7 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 # %% tags=["hide-input"]
 table2 = tables.get("lrnn/table2")
 desk = sorted(
-    records.read_all(folder / "lrnn" / "table2" / "desk"),
+    records.recorded("lrnn/table2"),
     key=lambda r: (table2.tasks.index(r["task"]), table2.rows.index(r["row"]), r["seed"]),
 )
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
@@ -2254,7 +2253,7 @@ show.table(
 
 # %% tags=["hide-input"]
 papers_way = sorted(
-    records.read_all(folder / "lrnn" / "table2" / "paper"),
+    records.recorded("lrnn/table2", "paper", "paper"),
     key=lambda r: (table2.tasks.index(r["task"]), table2.rows.index(r["row"]), r["seed"]),
 )
 deep = [run for run in papers_way if run["task"] == "modarith"]

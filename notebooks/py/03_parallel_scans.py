@@ -335,7 +335,7 @@ their_states = torch.tensor(
         [2.5068, -0.6256],
     ]
 )
-for backend in scans.available():
+for backend in scans.available("cpu"):
     states = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)
     states = states[0, :, 0]
     apart = (torch.cat([x0, states]) - their_states).abs().max()
@@ -1177,7 +1177,7 @@ T = 400
 waits = torch.arange(T) < 300
 A = torch.where(waits, 2.0, 0.5)[None, :, None, None, None] * torch.eye(2)
 b = torch.where(waits, 0.0, 1.0)[None, :, None, None].expand(1, T, 1, 2)
-for backend in scans.available():
+for backend in scans.available("cpu"):
     x = linear_scan(A, b, backend=backend)
     lost = (~x.isfinite().all(-1)).flatten().nonzero()
     print(

@@ -1945,7 +1945,7 @@ show.figure(
 # layers, five of the others):
 
 # %%
-desk = records.read_all(records.data_folder() / "records" / "rotrnn" / "fig3" / "desk")
+desk = records.recorded("rotrnn/fig3")
 show.figure(
     show.norm_figures.norm_through_training(desk, "layers4"),
     alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in "

@@ -1505,9 +1505,7 @@ print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
 # %% tags=["hide-input"]
-kept = lrnnlab.records.read_all(
-    lrnnlab.records.data_folder() / "records" / "dlr" / "table2" / "desk"
-)
+kept = lrnnlab.records.recorded("dlr/table2")
 
 
 def recorded(row, L):

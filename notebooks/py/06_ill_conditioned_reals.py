@@ -1486,7 +1486,7 @@ NAMES = {
     "dlr_real": "DLR-ℝ",
     "dlr_full": "DLR, N = L",
 }
-desk = records.read_all(records.data_folder() / "records" / "dlr" / "table2" / "desk")
+desk = records.recorded("dlr/table2")
 lengths = [L for L in table2.TASKS if any(r["task"] == L for r in desk)]
 
 
