@@ -59,7 +59,7 @@ def scan_calls():
         ("linear_scan", scans.linear_scan, diagonal), ("linear_scan, blocks", scans.linear_scan, block),
         ("token_scan", scans.token_scan, table), ("token_scan, blocks", scans.token_scan, blocks),
         ("softmax_scan", scans.softmax_scan, {"raw": torch.ones(2, 3, 4, 2, 4), "x0": torch.ones(2, 2, 4)}),
-        ("chosen", scans.chosen, {"A": torch.ones(2, 3, 4)}), ("delta_rule", delta.delta_rule, rule),
+        ("available", scans.available, {"device": "cpu"}), ("chosen", scans.chosen, {"A": torch.ones(2, 3, 4)}), ("delta_rule", delta.delta_rule, rule),
         ("long_conv", convolution.long_conv, convolved), ("fast_length", convolution.fast_length, {"n": 7, "real": False}),
         ("vandermonde", convolution.vandermonde, modes),
     ]  # fmt: skip

@@ -49,6 +49,7 @@ MISSING = {
 }
 
 
+@checked
 def available(device: str | None = None) -> tuple[str, ...]:
     """The backends that run on this machine (``MISSING`` says why another does not), of those for tensors on ``device``.
 

@@ -92,7 +92,8 @@ def evaluate(
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
     generator, done = stream(seed, purpose), 0
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-    rows = max(1, NUMBERS // (length * model.width) if hasattr(model, "width") else PAIRS // length**2)
+    width = getattr(model, "width", 0)
+    rows = max(1, NUMBERS // (length * width) if width else PAIRS // length**2)
     right, asked, whole, numbers = torch.zeros(length), torch.zeros(length), 0, []
     with at_rest(model), steady_arithmetic():
         while done < strings:
