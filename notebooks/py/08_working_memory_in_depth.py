@@ -573,12 +573,14 @@ check("08.3", my_triple)
 # $\mathrm{ReLU}(A_{ik} + B_{kl} + C_{lj} - 2)$ is the product of three bits, and one needs it for
 # all $(i, j, k, l)$: $n^4$ units. So the unit of $(i, k, l, j)$ has three ones in its column of $W_1$, its bias
 # is $-2$, and it adds to place $(i, j)$. Chunks of $C$ take $n^{C+1}$ units; that is the price of fewer depths.
-# What the layer computes, without its weights:
 #
 # ```
-# def triple(A, B, C):
-#     s = A[:, None, :, None] + B[None, None] + C.T[None, :, None, :] - 2   # places i, j, k, l
-#     return np.maximum(s, 0).sum((2, 3))
+# def my_triple(n):
+#     i, k, l, j = np.indices((n,) * 4).reshape(4, -1)
+#     unit, W1, W2 = np.arange(n**4), np.zeros((3 * n * n, n**4)), np.zeros((n**4, n * n))
+#     W1[i * n + k, unit] = W1[n * n + k * n + l, unit] = W1[2 * n * n + l * n + j, unit] = 1
+#     W2[unit, i * n + j] = 1
+#     return W1, np.full(n**4, -2), W2
 # ```
 #
 # </details>
