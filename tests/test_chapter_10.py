@@ -55,6 +55,19 @@ def test_what_was_found_is_what_the_records_say():
     assert letters == [69, 69] and "on D_2 with two seeds, at 69." in said
 
 
+def test_what_section_5_says_of_the_error_horizon_and_of_what_mends_itself():
+    kept = records.recorded("ladder/models_x_tasks")
+    scores = ch10.horizon_scores(kept)
+    assert scores.by_guess + 0.2 < scores.factor and 0 < scores.rank < 0.6 and scores.false_alarms > 0.3
+    drifted = [seen for _, seen, kind in ch10.horizon_pairs(kept) if kind == "drifts"]
+    assert sum(seen < 300 for seen in drifted) > 0.75 * len(drifted)
+    learned = {row: Counter(r["metrics"]["kind"] for r in kept if r["row"] == row and r["metrics"]["trained"] >= ch10.KNOWN)
+               for row in ("one_hot", "one_hot x2", "lstm", "elman")}  # fmt: skip
+    assert set(learned["one_hot"]) | set(learned["one_hot x2"]) == {"lasts"}
+    assert (learned["lstm"]["drifts"], learned["lstm"].total()) == (16, 51)
+    assert (learned["elman"]["drifts"], learned["elman"].total()) == (5, 50)
+
+
 def test_the_words_that_nets_were_asked_are_those_that_algebra_has_now():
     for record in ch10.disagreements(records.recorded("ladder/models_x_tasks")):
         said, symbols = record["metrics"]["refuted"], ladder.ladder_task(record["task"]).symbols

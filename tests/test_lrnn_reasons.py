@@ -20,7 +20,7 @@ def run(seen, past, row="s4", task="sum", layers=3, **setting):
 
 def swept(accuracy, baseline="s4", task="sum", lr=1e-2, **options):
     setting = {"baseline": baseline, "lr": lr, "options": {"layers": 3, **options}, "phase": {"steps": 500}}
-    return {"task": task, "row": "", "metrics": {"accuracy": accuracy}, "config": {"setting": setting}}
+    return {"task": task, "row": "", "metrics": {"accuracy": accuracy, "finished": True}, "config": {"setting": setting}}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,10 @@ def test_what_is_not_learned_has_the_sweeps_best_beside_it():
         "not learned (0 of 1 know the training length; best of 2 settings tried: 70.0 after 500 steps (3 layers, linear, "
         "0.03))"
     )
-    assert "best of 1 settings tried: 90.0 after 500 steps" in lrnn_reasons.why([run(0.5, 0.2, row="s4d_inv")], found)
+    assert "of S4D, whose setting it has, the best of 1 settings tried: 90.0 after 500 steps" in lrnn_reasons.why([run(0.5, 0.2, row="s4d_inv")], found)
+    broken = swept(0.99)
+    broken["metrics"]["finished"] = False
+    assert "best of 2 settings tried: 70.0" in lrnn_reasons.why([run(0.5, 0.2)], [*found, broken])
     assert lrnn_reasons.why([run(1, 0.2)], found) == "lost with length (0 of 1 hold)"
 
 

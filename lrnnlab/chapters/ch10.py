@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
@@ -275,6 +276,38 @@ def horizon_pairs(found: Sequence[Mapping]) -> list[tuple[float, float, str]]:
             seen = FAR + 100 if metrics["first"] is None else metrics["first"]
             pairs.append((min(5 * FAR, 5 * FAR if foretold is None else foretold), seen, metrics["kind"]))
     return pairs
+
+
+class HorizonScores(NamedTuple):
+    """How well the spread of states foretells where nets fail; ``factor`` and ``by_guess`` are medians of max(p/s, s/p)."""
+
+    drifted: int
+    factor: float
+    by_guess: float
+    rank: float
+    lasted: int
+    false_alarms: float
+
+
+def horizon_scores(found: Sequence[Mapping], guess: int = 150) -> HorizonScores:
+    """The scores of ``horizon_pairs``, beside those of one who answers ``guess`` for every net.
+
+    >>> runs = [{"metrics": {"kind": "drifts", "first": first, "horizon": {"horizon": 2 * first}}} for first in (100, 300)]
+    >>> [round(score, 2) for score in horizon_scores(runs)[:4]]
+    [2, 2.0, 1.75, 1.0]
+    """
+    from scipy.stats import spearmanr  # nearly a second to load
+
+    pairs = horizon_pairs(found)
+    drifted = np.array([(foretold, seen) for foretold, seen, kind in pairs if kind == "drifts"], dtype=float)
+    lasted = [foretold for foretold, _, kind in pairs if kind == "lasts"]
+
+    def off(foretold) -> float:
+        return float(np.median(np.maximum(foretold / drifted[:, 1], drifted[:, 1] / foretold)))
+
+    rank = float(spearmanr(*drifted.T).statistic)
+    alarms = sum(foretold < FAR for foretold in lasted) / max(len(lasted), 1)
+    return HorizonScores(len(drifted), off(drifted[:, 0]), off(guess), rank, len(lasted), alarms)
 
 
 def told(found: Sequence[Mapping], row: str, machine: str) -> str:

@@ -97,10 +97,12 @@ def evidence(row: str, task: str, swept: Sequence[dict]) -> str:
     found = [r for r in swept if r["task"] == task and r["config"]["setting"]["baseline"] in names]
     if not found:
         return "; with this setting, the only one that was tried"
-    best = max(found, key=lambda r: r["metrics"]["accuracy"])
+    best = max(found, key=lambda r: (r["metrics"]["finished"], r["metrics"]["accuracy"]))  # what broke off is out
+    of = best["config"]["setting"]["baseline"]
+    whose = "" if of == row else f"of {of.upper()}, whose setting it has, the "
     layers, head, lr = lrnn_baseline_rates.tried(best)
     settings = {(lrnn_baseline_rates.tried(r), r["config"]["setting"]["phase"]["steps"]) for r in found}
-    return (f"; best of {len(settings)} settings tried: {percent(best['metrics']['accuracy'])} after "
+    return (f"; {whose}best of {len(settings)} settings tried: {percent(best['metrics']['accuracy'])} after "
             f"{best['config']['setting']['phase']['steps']:,} steps "
             f"({layers} layer{'s' * (layers > 1)}, {head}, {lr:g})")  # fmt: skip
 
