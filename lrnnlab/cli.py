@@ -211,7 +211,8 @@ def _reproduce(options: argparse.Namespace) -> int:
         print(table(done))
         if asked_for.score is not None and options.search is None and options.budget == "live" and done:
             cells = {(record["task"], record["row"]) for record in done}
-            desk = [record for record in records.recorded(options.experiment) if (record["task"], record["row"]) in cells]
+            desk = [record for record in records.recorded(options.experiment, protocol=done[0]["protocol"])
+                    if (record["task"], record["row"]) in cells]
             body = beside(options.experiment, desk, done).to_string(index=False)
             print(f"\n{asked_for.scored}, in percent: in the paper, recorded at the desk, live\n{body}")
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))

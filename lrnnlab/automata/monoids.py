@@ -59,7 +59,8 @@ def short_words(machine: MooreMachine, most: int) -> Monoid:
 def _generate(generators, limit=None, whole=True):
     """The monoid of all products of the maps ``generators`` (V, Q); unless ``whole``, it ends at the limit."""
     Q = generators.shape[1]
-    found, queue = {np.arange(Q).tobytes(): ()}, [np.arange(Q)]
+    identity = np.arange(Q, dtype=generators.dtype)  # of one type, since elements are compared as bytes
+    found, queue = {identity.tobytes(): ()}, [identity]
     for element in queue:
         word = found[element.tobytes()]
         for token, longer in enumerate(generators[:, element]):  # (V, Q): the word first, then one more token

@@ -60,12 +60,14 @@ class Lesson:
     busy: float
 
     def __str__(self) -> str:
-        ready, ran = (sorted(getattr(seat, name) for seat in self.seats) for name in ("ready", "ran"))
-        lost = [seat for seat in self.seats if seat.error]
-        said = (f"{len(self.seats):3} students: server ready after {ready[len(ready) // 2]:.0f} s ({ready[-1]:.0f} s at most), "
-                f"chapter run after {ran[len(ran) // 2]:.0f} s more ({ran[-1]:.0f} s at most); a seat "
-                f"{sum(seat.server + seat.kernel for seat in self.seats) / len(self.seats):.0f} MB, "
-                f"all {self.memory:.0f} MB; processors busy {self.busy:.0%}")  # fmt: skip
+        lost, good = ([seat for seat in self.seats if bool(seat.error) is bad] for bad in (True, False))
+        said = f"{len(self.seats):3} students: "
+        if good:  # of those who came to the end
+            ready, ran = (sorted(getattr(seat, name) for seat in good) for name in ("ready", "ran"))
+            said += (f"server ready after {ready[len(ready) // 2]:.0f} s ({ready[-1]:.0f} s at most), "
+                     f"chapter run after {ran[len(ran) // 2]:.0f} s more ({ran[-1]:.0f} s at most); a seat "
+                     f"{sum(seat.server + seat.kernel for seat in good) / len(good):.0f} MB, ")  # fmt: skip
+        said += f"all {self.memory:.0f} MB; processors busy {self.busy:.0%}"
         return said + "".join(f"\n    {seat.name}: {seat.error}" for seat in lost)
 
 

@@ -121,8 +121,8 @@ def identity(cell: NotebookNode) -> tuple[str, str, str]:
 
 def _cell_difference(ours: list[NotebookNode], theirs: list[NotebookNode], a: int, b: int, us: str, them: str) -> str:
     ours_lines, theirs_lines = _lines(ours[b]), _lines(theirs[a])
-    lines = difflib.unified_diff(theirs_lines, ours_lines, them, us, lineterm="", n=0)
-    body = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    lines = list(difflib.unified_diff(theirs_lines, ours_lines, them, us, lineterm="", n=0))[2:]  # less the two names
+    body = [line for line in lines if not line.startswith("@@")]
     return "\n".join([f"{where(ours, b)} differs (- {them}, + {us}):", *("    " + line for line in body)])
 
 

@@ -71,8 +71,8 @@ def of_process(pid: int) -> tuple[float, float, float]:
     """
     try:
         return parsed("".join(Path(f"/proc/{pid}/{file}").read_text() for file in ("status", "stat")))
-    except FileNotFoundError as error:
-        raise BookError(f"memory is read from {error.filename}, which is not there; only Linux has it") from error
+    except (FileNotFoundError, ProcessLookupError, KeyError) as error:
+        raise BookError(f"memory is read from /proc/{pid}: the process has ended, or this is no Linux") from error
 
 
 def parsed(said: str) -> tuple[float, float, float]:

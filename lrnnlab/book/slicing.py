@@ -111,7 +111,7 @@ def needed(codes: Sequence[str], last: int) -> list[int]:
 
 
 def widget_cells(notebook: NotebookNode) -> dict[int, str]:
-    """Position among all cells -> name, of the cells that show a widget: their last line is a name like ``a_widget``.
+    """Position among all cells -> name, of the cells that show a widget: their last word is a name like ``a_widget``.
 
     >>> from nbformat.v4 import new_code_cell, new_notebook
     >>> widget_cells(new_notebook(cells=[new_code_cell("a = 1"), new_code_cell("a_widget = a\\na_widget")]))

@@ -17,8 +17,8 @@ SANITIZE = (
     (r"\S*ipykernel_\d+\S*", "IPYKERNEL"),
     (r"\bT_[0-9a-f]{5}(?![0-9a-f])", "STYLER"),  # the random id of a pandas Styler table
     # Both signs for micro.  No "min": a table of mean, min, max over seeds would lose its numbers.  Blanks go too:
-    # columns shift with the digits.
-    (r"(?:[ \t]*(?<![\w.])\d+(?:\.\d+)?[ \t\u00a0]?(?:ns|us|\u00b5s|\u03bcs|ms|s|sec|seconds?|minutes?)\b)+", " TIME"),
+    # columns shift with the digits.  "0s" and "1s" are letters of a word.
+    (r"(?:[ \t]*(?<![\w.])(?![01]s\b)\d+(?:\.\d+)?[ \t\u00a0]?(?:ns|us|\u00b5s|\u03bcs|ms|s|sec|seconds?|minutes?)\b)+", " TIME"),
 )
 
 # 0.5, -1.25e-3, 2e8, .5; not the 3.11 of version 3.11.7, not the 2.0 of v2.0, not "5." at the end of a sentence.

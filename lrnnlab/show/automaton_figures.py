@@ -35,11 +35,13 @@ def state_diagram(machine: MooreMachine) -> Figure:
     answers = sorted(set(machine.outputs.tolist()) - {NO_LABEL})
     told = bool(answers) and any(name != str(shown) for name, shown in zip(machine.names, machine.outputs.tolist()))
     (wide, high), below = laid.high - laid.low + 2 * EDGE, 0.35 * told
-    width = max(wide, 2.6)
+    colours = [*answers, *([NO_LABEL] if NO_LABEL in machine.outputs else [])]
+    step = min(0.42, (PAGE - 0.95) / max(len(colours), 1))  # inches from one answer to the next
+    width = max(wide, 2.6, told * (0.85 + step * len(colours)))
     figure, axes = canvas(high + below, width)
     _draw(axes, machine, laid, np.array([(width - wide) / 2 + EDGE, below + EDGE]) - laid.low)
     if told:
-        _legend(axes, machine, answers)
+        _legend(axes, machine, colours, step)
     return figure
 
 
@@ -119,11 +121,11 @@ def _arrow(axes, curve, colour, width, above):
     axes.add_patch(Polygon([tip, tip - back + side, tip - back - side], fc=colour, ec="none", zorder=above))
 
 
-def _legend(axes, machine, answers):
+def _legend(axes, machine, answers, step):
     """Under the diagram: what the colours answer."""
     M, x = max(2, machine.outputs.max() + 1), 0.75
     axes.text(EDGE, 0.2, "answer", va="center", fontsize=SMALL)
-    for shown in [*answers, *([NO_LABEL] if NO_LABEL in machine.outputs else [])]:
+    for shown in answers:
         axes.add_patch(Circle((x, 0.2), 0.09, fc=value_colour(shown, M), ec=INK, lw=0.8))
         axes.text(x + 0.14, 0.2, "none" if shown == NO_LABEL else str(shown), va="center", fontsize=SMALL)
-        x += 0.42
+        x += step

@@ -73,6 +73,8 @@ def _curves(axes, records):
         ratio = np.array([np.nan if value is None else value for value in curves["readout"]], dtype=float)
         shown = (at >= FIRST) & (ratio > 0)
         at, ratio = at[shown], ratio[shown]
+        if not len(at):  # nowhere nearer to an error than at the start
+            continue
         axes.plot(at, ratio, color=look.colour, ls=look.dash, lw=1.5, label=f"{record['row']} {record['seed']}")
         if record["metrics"]["overflow"] is not None:
             axes.plot(at[-1:], ratio[-1:].clip(max=REACH[1]), "x", color=INK, ms=6, mew=1.5, zorder=4, clip_on=False)

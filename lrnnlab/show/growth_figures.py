@@ -48,10 +48,12 @@ def growth_by_rule(records: Sequence[Mapping]) -> Figure:
             raise ValueError(f"no record of growth on {kind} columns among {len(records)} records")
     setting = records[0]["config"]["setting"]
     norms = dict.fromkeys(p for record in records for p in record["config"]["setting"]["norms"] if p is not None)
+    if not norms:
+        raise ValueError(f"no record of a rule with a p among {len(records)} records")
     figure, panels = new_figure(2.3 * len(norms) + 0.55, rows=len(norms), columns=len(KINDS), left=0.8, right=LABELS,
                                 gap=LABELS, top=0.35, bottom=0.5, sharex=True, sharey=True)  # fmt: skip
     figure.subplots_adjust(hspace=0.2)  # labels stand beside the panels, not between the rows
-    for line, p in zip(panels, norms):
+    for line, p in zip(np.reshape(panels, (len(norms), len(KINDS))), norms):
         for axes, kind in zip(line, KINDS):
             chosen = [record for record in records if record["task"] == kind]
             _growth(axes, chosen, p, setting["b"])

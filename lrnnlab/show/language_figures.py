@@ -75,19 +75,26 @@ def loss_by_step(records: Sequence[Mapping], task: str = "characters") -> Figure
 
 def _losses(axes: Axes, cell: Sequence[Mapping], look: Look) -> None:
     """A model's two curves, means over seeds; a curve of numbers that are none ends."""
-    steps = [step for step, _ in cell[0]["losses"]]
-    axes.plot(steps, np.mean([[value for _, value in record["losses"]][: len(steps)] for record in cell], 0), color=look.colour,
-              lw=0.7, alpha=0.6)  # fmt: skip
-    looked = [look["step"] for look in cell[0]["watched"]]
-    test = np.mean([[one["test"] for one in record["watched"]] for record in cell], 0)
-    axes.plot(looked, test, color=look.colour, ls=look.dash, marker=look.marker, ms=3.5)
+    axes.plot(*_mean([record["losses"] for record in cell]), color=look.colour, lw=0.7, alpha=0.6)
+    tests = [[(one["step"], one["test"]) for one in record["watched"]] for record in cell]
+    axes.plot(*_mean(tests), color=look.colour, ls=look.dash, marker=look.marker, ms=3.5)
+
+
+def _mean(curves: Sequence[Sequence]) -> tuple[list, np.ndarray]:
+    """The steps of the longest of some curves of (step, value), and their mean, which is NaN where one of them has ended."""
+    steps = [step for step, _ in max(curves, key=len)]
+    values = np.full((len(curves), len(steps)), np.nan)
+    for line, curve in zip(values, curves):
+        line[: len(curve)] = [np.nan if value is None else value for _, value in curve]
+    return steps, values.mean(0)
 
 
 @styled
 def loss_by_rate(records: Sequence[Mapping]) -> Figure:
     """Test loss by learning rate after a short run without warm-up, a panel for each depth: post-norm filled, pre-norm hollow.
 
-    What ends at the unigram level has learned which characters are frequent and nothing of their order: it is broken.
+    What ends at the unigram level has learned which characters are frequent and nothing of their order: it is broken.  A
+    cross there is of a run whose loss was no number any more; a point is the mean over those seeds that came to the end.
 
     Parameters
     ----------
@@ -119,6 +126,10 @@ def loss_by_rate(records: Sequence[Mapping]) -> Figure:
             if points:
                 axes.plot(*zip(*points), color=look.colour, ls=look.dash, marker=look.marker, ms=6, mfc=_fill(row, look),
                           clip_on=False)  # fmt: skip
+            broke = [float(rate) for rate in table5.RATES if any(
+                record["metrics"]["test"] is None for record in records
+                if (record["row"], record["task"]) == (row, f"depth{layers}-{rate}"))]  # fmt: skip
+            axes.plot(broke, [level] * len(broke), "x", color=look.colour, ms=8, clip_on=False)
         axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)), zorder=1)
         axes.set(xscale="log", xlabel="learning rate", xlim=(8e-4, 3.8e-2))
         axes.set_xticks([float(rate) for rate in table5.RATES], table5.RATES)

@@ -92,13 +92,13 @@ def value_colour(value: int, M: int) -> str:
 
 
 def symbol_looks(symbols: Sequence[str]) -> list[Look]:
-    """Looks of tokens: numbers have the colour of their value, other symbols shades of grey; every marker differs.
+    """Looks of tokens: numbers have the colour of their place among all, other symbols shades of grey; every marker differs.
 
     >>> looks = symbol_looks(["0", "1", "+"])
     >>> looks[1].colour == value_colour(1, 2)
     True
     """
-    numbers = [s for s in symbols if s.isdecimal()]
+    numbers = sorted((s for s in symbols if s.isdecimal()), key=int)
     others = [s for s in symbols if not s.isdecimal()]
     greys = dict(zip(others, np.linspace(0.1, 0.75, max(1, len(others)))))
     colours = [to_hex((greys[s],) * 3) if s in greys else value_colour(numbers.index(s), len(numbers)) for s in symbols]

@@ -51,6 +51,8 @@ def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
     known = {(one["task"], one["seed"]): one["metrics"] for one in plain if one["row"] == "dlr_6"}
     body = []
     for record in in_order(records, ROWS, TASKS):
+        if (record["task"], record["seed"]) not in known:
+            raise ValueError(f"no record of dlr/table1, dlr_6, {record['task']}, seed {record['seed']} stands beside")
         before, after, (name, L) = known[record["task"], record["seed"]], record["metrics"], record["task"].split("-")
         at = after["learned_at"]
         body.append({"task": ATOMIC[name]().name, "L": int(L), "steps": f"{before['steps']:,}", "R2": short(before["r2"]),

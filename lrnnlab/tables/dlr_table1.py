@@ -35,6 +35,7 @@ Letters: B batch, T time, L length, D width, N state size (of Solve: unknowns).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -245,9 +246,9 @@ def by_task(records: Sequence[dict], length: int) -> pd.DataFrame:
     """
     names = [name for name in at(length) if any(record["task"] == name for record in records)]
     cells = grid(records, names, ROWS, lambda cell: short(fmean(r["metrics"]["r2"] for r in cell)), ("task", "row"))
-    first = {task: found[0]["metrics"] for (task,), found in by_cell(records, "task").items()}
-    cells.insert(0, "no skill", [short(first[name]["level"]) for name in names])
-    cells.insert(0, "steps", [f"{first[name]['steps']:,}" for name in names])
+    found = {task: [one["metrics"] for one in cell] for (task,), cell in by_cell(records, "task").items()}
+    cells.insert(0, "no skill", [short(found[name][0]["level"]) for name in names])
+    cells.insert(0, "steps", [f"{max(one['steps'] for one in found[name]):,}" for name in names])  # one that broke off has fewer
     return cells
 
 
@@ -270,11 +271,13 @@ def learned(records: Sequence[dict]) -> pd.DataFrame:
 
 
 def short(r2: float) -> str:
-    """R2 in three characters, as the paper prints it; below -.005 it is worse than a constant.
+    """R2 in three characters, as the paper prints it; below -.005 it is worse than a constant, and NaN of a run that broke off.
 
-    >>> [short(r2) for r2 in (0.494, 0.996, -0.001, -0.3, -20.5)]
-    ['.49', '1.00', '.00', '-.30', '-20.50']
+    >>> [short(r2) for r2 in (0.494, 0.996, -0.001, -0.3, -20.5, math.nan)]
+    ['.49', '1.00', '.00', '-.30', '-20.50', 'NaN']
     """
+    if math.isnan(r2):
+        return "NaN"
     return re.sub(r"^(-?)0\.", r"\1.", f"{r2:.2f}").replace("-.00", ".00") if r2 < 0.995 else "1.00"
 
 

@@ -272,8 +272,8 @@ def table(records: Sequence[dict]) -> str:
         shown = grid(swept, ROWS, SWEEP, lambda cell: spread([r["metrics"]["test"] for r in cell], 2) + (
             " !" if any(verdict(record).startswith("broken") for record in cell) else "")
             if all(r["metrics"]["test"] is not None for r in cell) else "no number !")  # fmt: skip
-        level = swept[0]["levels"]["unigram"]
-        parts.append(f"here: test loss on characters, nats, by layers and rate, {swept[0]['metrics']['steps']:,} steps without "
+        level, steps = swept[0]["levels"]["unigram"], max(r["metrics"]["steps"] for r in swept)
+        parts.append(f"here: test loss on characters, nats, by layers and rate, {steps:,} steps without "
                      f"warm-up (!: broken; unigram {level:.2f})\n{shown.T.to_string()}")  # fmt: skip
     parts.append(f"paper: PG-19, train / test loss, nats a token of T5; throughput relative\n{PAPER.to_string()}")
     return "\n\n".join(parts)
@@ -293,7 +293,8 @@ def _one_text(task: str, cells: dict[str, list[dict]]) -> str:
             "parameters": metrics[0]["parameters"], "says": "; ".join(dict.fromkeys(map(verdict, cell))),
         })  # fmt: skip
     levels = ", ".join(f"{name} {first['levels'][name]:.3f} ({first['level_bits'][name]:.3f})" for name in LEVELS)
-    title = f"here: {task}, {first['text']['name']}, nats a token after {first['metrics']['steps']:,} steps"
+    steps = max(record["metrics"]["steps"] for cell in cells.values() for record in cell)  # one that broke off has fewer
+    title = f"here: {task}, {first['text']['name']}, nats a token after {steps:,} steps"
     return f"{lines(title, body)}\nby counting, on the same text, nats a token (bits a character): {levels}"
 
 

@@ -23,7 +23,7 @@ from torch import nn
 
 from lrnnlab.tables import fwp_training
 from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, spread, who
+from lrnnlab.tables.text import by_cell, lines, range_in_percent, who
 from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task, WordProblem
 from lrnnlab.training.pools import answers
 from lrnnlab.training.steady import stream
@@ -135,13 +135,13 @@ def table(records: Sequence[dict]) -> str:
     """By task and row, in percent: whole strings of both bins, single positions of Bin1 and at the far end."""
     body = [
         {"task": task, "row": row, "seeds": len(cell),
-         **{f"Bin{k}": spread([r["metrics"]["last"][f"bin{k}"] for r in cell], scale=100) for k in (0, 1)},
-         "symbols of Bin1": spread([r["metrics"]["symbols"] for r in cell], scale=100),
-         f"symbols at {FAR}": spread([r["by_position"][-1] for r in cell], scale=100),
+         **{f"Bin{k}": range_in_percent([r["metrics"]["last"][f"bin{k}"] for r in cell]) for k in (0, 1)},
+         "symbols of Bin1": range_in_percent([r["metrics"]["symbols"] for r in cell]),
+         f"symbols at {FAR}": range_in_percent([r["by_position"][-1] for r in cell]),
          "constant answer": f"{100 * cell[0]['metrics']['levels']['majority']:.1f}"}
         for (task, row), cell in by_cell(records).items()
     ]  # fmt: skip
-    return lines("in percent, of the last weights: mean (least to greatest) over seeds", body)
+    return lines("in percent, rounded down, of the last weights: mean (least to greatest) over seeds", body)
 
 
 TABLE = Table("fwp/negative", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),

@@ -32,7 +32,7 @@ from statistics import fmean
 from torch import nn
 
 from lrnnlab.models import Net, build
-from lrnnlab.tables.text import by_cell, lines, who
+from lrnnlab.tables.text import by_cell, lines, percent, who
 from lrnnlab.tasks import PositiveTask, blind_levels, whole_string_accuracy
 from lrnnlab.training.loop import Trained
 from lrnnlab.training.pools import answers, train_pools
@@ -161,8 +161,8 @@ def _line_of(row: str, paper: tuple[float, float], cell: Sequence[dict], impossi
     steps = sorted(record["metrics"]["steps"] for record in cell)
 
     def scores(name: str) -> str:
-        bin0, bin1 = ([100 * record["metrics"][name][part] for record in cell] for part in ("bin0", "bin1"))
-        return f"{fmean(bin0):.1f}/{fmean(bin1):.1f} ({min(bin1):.1f} to {max(bin1):.1f})"
+        bin0, bin1 = ([record["metrics"][name][part] for record in cell] for part in ("bin0", "bin1"))
+        return f"{percent(fmean(bin0))}/{percent(fmean(bin1))} ({percent(min(bin1))} to {percent(max(bin1))})"
 
     return {"row": row, "paper": "{:g}/{:g}".format(*paper), "seeds": len(cell),
             "steps": f"{steps[0]}" if steps[0] == steps[-1] else f"{steps[0]} to {steps[-1]}",

@@ -28,6 +28,7 @@ Letters: T time, V tokens, Q states.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -361,11 +362,11 @@ def table(records: Sequence[dict]) -> str:
 def short(found: dict) -> str:
     """A run in a word.
 
-    >>> short({"kind": "drifts", "first": 83, "trained": 1.0}), short({"kind": "never learned", "first": 3, "trained": 0.5})
-    ('83d', '(50)')
+    >>> short({"kind": "drifts", "first": 83, "trained": 1.0}), short({"kind": "never learned", "first": 3, "trained": 0.989})
+    ('83d', '(98)')
     """
     if found["kind"] == "never learned":
-        return f"({100 * found['trained']:.0f})"
+        return f"({math.floor(100 * found['trained'] + 1e-9)})"  # rounded down: 99 is known
     return "inf" if found["kind"] == "lasts" else f"{found['first']}{SHORT[found['kind']]}"
 
 

@@ -120,15 +120,15 @@ def table(records: Sequence[dict]) -> str:
         rows = [
             {"baseline": record["config"]["setting"]["baseline"], "rate": tried(record)[-1],
              "layers, readout, steps": f"{'{} {}'.format(*tried(record))} {record['config']['setting']['phase']['steps']}",
-             "accuracy": record["metrics"]["accuracy"]}
+             "accuracy": f"{record['metrics']['accuracy']:.4f}{'' if record['metrics']['finished'] else '!'}"}
             for record in records if record["task"] == name
         ]  # fmt: skip
         shape = ["baseline", "layers, readout, steps"]
-        body = pd.DataFrame(rows).pivot_table(index=shape, columns="rate", values="accuracy")  # the mean over seeds
+        body = pd.DataFrame(rows).pivot_table(index=shape, columns="rate", values="accuracy", aggfunc=" ".join)  # of all seeds
         task = tasks.task(name, records[0]["config"]["setting"]["modulus"])
         parts.append(f"{name}   (length {task.train_length}: chance {task.chance:.3f}, majority "
-                     f"{task.majority(task.train_length):.3f})\n"
-                     f"{body.to_string(float_format='{:.4f}'.format, na_rep='')}")  # fmt: skip
+                     f"{task.majority(task.train_length):.3f}; !: broke off)\n"
+                     f"{body.to_string(na_rep='')}")  # fmt: skip
     return "\n\n".join(parts)
 
 

@@ -128,7 +128,8 @@ def shape(share: np.ndarray) -> dict:
     ({'bend': 0.0, 'half': 2, 'last4': 1.0, 'first': 0.25}, 4)
     """
     straight, padded = 1 - np.arange(len(share)) / len(share), np.r_[share, 0]
-    return {"bend": round(float(np.abs(share - straight).max()), 4), "half": len(share) - int((share >= 0.5).sum()) + 1,
+    half = min(len(share), len(share) - int((share >= 0.5).sum()) + 1)
+    return {"bend": round(float(np.abs(share - straight).max()), 4), "half": half,
             "last4": round(float(share[-WINDOW:][0]), 4), "first": round(float(padded[0] - padded[1]), 4)}  # fmt: skip
 
 

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import pandas as pd
 
 from lrnnlab.tables.plans import get
-from lrnnlab.tables.text import by_cell, cells, frame, range_in_percent
+from lrnnlab.tables.text import by_cell, cells, frame, one_kind, range_in_percent
 
 __all__ = ["beside", "cells", "frame", "line", "table"]
 
 
 def table(records: Sequence[dict]) -> str:
-    """Records of one experiment as text."""
-    return get(records[0]["experiment"]).text(records) if records else "no runs"
+    """Records of one experiment, budget and protocol as text."""
+    if not records:
+        return "no runs"
+    one_kind(records)
+    return get(records[0]["experiment"]).text(records)
 
 
 def line(record: dict) -> str:
@@ -26,7 +29,7 @@ def line(record: dict) -> str:
     said = get(record["experiment"]).line(record)
     if "unwritten" in record:
         return f"{said} (not recorded)"
-    return said + (" (recorded)" if record["recorded"] else "")
+    return said + (" (recorded)" if record.get("recorded") else "")
 
 
 def beside(name: str, recorded: Sequence[dict], live: Sequence[dict] = ()) -> pd.DataFrame:

@@ -130,7 +130,8 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         "accuracy": made.watched[-1]["validation"], "majority": probe[2].bincount().max().item() / strings,
         "finished": made.finished, "loss": made.losses[-1][1] if made.losses else None,
         "norm_start": [layer[0] for layer in walked], "norm_end": [layer[-1] for layer in walked],
-        "norm_least": [min(layer) for layer in walked], "norm_most": [max(layer) for layer in walked],
+        **{f"norm_{what}": [None if None in layer else of(layer) for layer in walked]
+           for what, of in (("least", min), ("most", max))},
         "real_over_formula": [_share(time, "real") for time in along],
         "white_over_formula": [_share(time, "white") for time in along],
         **{name: [time.pop(name) for time in along] for name in ("drive", "lag1")},
@@ -203,13 +204,16 @@ def along_time(mixer: ModalRecurrence, u: Tensor, mask: Tensor, generator: torch
 def _share(time: dict, name: str) -> float | None:
     """A curve's mean over that of the formula, each position as often as there are strings."""
     at = [(count, t) for t, count in enumerate(time["strings"]) if count]
+    if any(time[curve][t] is None for curve in (name, "formula") for _, t in at):
+        return None
     return significant(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))
 
 
 def line(record: dict) -> str:
     """One record in a few words: the norm of each layer at the start and at the end, and the accuracy."""
     found = record["metrics"]
-    shown = ", ".join(f"{a:.2f} -> {b:.2f}" for a, b in zip(found["norm_start"], found["norm_end"]))
+    ends = zip(found["norm_start"], found["norm_end"])
+    shown = ", ".join(" -> ".join("no number" if norm is None else f"{norm:.2f}" for norm in pair) for pair in ends)
     return f"{who(record)}: {shown}; accuracy {found['accuracy']:.3f}"
 
 
@@ -235,13 +239,13 @@ def table(records: Sequence[dict]) -> str:
     )])  # fmt: skip
 
 
-def apart(norms: Sequence[float]) -> float:
-    """The largest over the least of the layers' norms: 1 where they do not differ.
+def apart(norms: Sequence[float | None]) -> float:
+    """The largest over the least of the layers' norms: 1 where they do not differ, NaN where one is no number.
 
     >>> apart([2.0, 3.0, 2.5])
     1.5
     """
-    return max(norms) / min(norms)
+    return math.nan if None in norms else max(norms) / min(norms)
 
 
 def _line_of(row: str, layer: int, cell: list[dict]) -> dict:

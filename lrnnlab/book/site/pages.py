@@ -190,11 +190,16 @@ def contents(html: str) -> str:
     ''
     """
     found = HEADING.findall(html)
-    links = "\n".join(f'<li class="level{level}"><a href="#{id}">{heading}</a></li>' for level, id, heading in found)
+    links = "\n".join(f'<li class="level{level}"><a href="{_at(id)}">{heading}</a></li>' for level, id, heading in found)
     return (
         '<nav class="contents" aria-label="On this page"><details open><summary>On this page</summary>\n'
         f"<ol>\n{links}\n</ol></details></nav>\n"
     ) * (len(found) > 1)
+
+
+def _at(id: str) -> str:
+    """The end of an address that leads to the element of this id, which is HTML."""
+    return f"#{quote(unescape(id))}"
 
 
 def parts(html: str, file: str) -> str:
@@ -203,7 +208,7 @@ def parts(html: str, file: str) -> str:
     >>> parts('<h2 id="a">One<a class="anchor-link" href="#a">#</a></h2>', "b.html")
     '<ul class="parts"><li><a href="b.html#a">One</a></li></ul>'
     """
-    found = [f'<li><a href="{file}#{id}">{heading}</a></li>' for level, id, heading in HEADING.findall(html) if level == "2"]
+    found = [f'<li><a href="{file}{_at(id)}">{heading}</a></li>' for level, id, heading in HEADING.findall(html) if level == "2"]
     return f'<ul class="parts">{"".join(found)}</ul>' * bool(found)
 
 
