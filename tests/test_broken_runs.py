@@ -1,0 +1,92 @@
+"""A run that broke off is told apart in every table and picture, and no table mixes budgets or protocols."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+
+from lrnnlab import records
+from lrnnlab.book import drifting
+from lrnnlab.book.classroom import Lesson, Seat
+from lrnnlab.book.text import difference
+from lrnnlab.show import automaton_figures, language_figures
+from lrnnlab.tables import dlr_table1, dlr_table2, dlr_table5, fwp_training, lrnn_baseline_rates, report, rotrnn_fig3
+from lrnnlab.tasks import task
+
+
+def test_an_r2_that_is_none_is_not_a_perfect_one():
+    run = {"row": "dlr_1", "task": "sort-64", "metrics": {"r2": math.nan, "level": 0.49, "steps": 3}}
+    whole = {"row": "dlr_2", "task": "sort-64", "metrics": {"r2": 0.9, "level": 0.49, "steps": 600}}
+    shown = dlr_table1.by_task([run, whole], 64)
+    assert shown.to_dict("list") == {"steps": ["600"], "no skill": [".49"], "dlr_1": ["NaN"], "dlr_2": [".90"]}
+    lost = {"row": "dlr", "config": {"setting": dlr_table2.setting("dlr", "256", "desk")},
+            "metrics": {"by_shift": [math.nan] * 8, "steps": 2000}}  # fmt: skip
+    assert "not learned" in dlr_table2.why_low([lost])
+
+
+def test_norms_that_are_none_are_said_to_be():
+    record = copy.deepcopy(records.recorded("rotrnn/fig3")[0])
+    assert math.isnan(rotrnn_fig3.apart([1.0, None]))
+    record["metrics"]["norm_end"][0] = None
+    assert "-> no number" in rotrnn_fig3.line(record)
+    time = {"strings": [3, 0], "real": [None, 1.0], "formula": [1.0, 1.0]}
+    assert rotrnn_fig3._share(time, "real") is None and rotrnn_fig3._share({**time, "real": [2.0, None]}, "real") == 2
+
+
+def test_a_rate_at_which_a_seed_broke_off_has_a_cross():
+    made = [one for one in records.recorded("dlr/table5") if one["task"] == "depth4-0.01"]
+    broken = {**made[0], "seed": 9, "metrics": {**made[0]["metrics"], "test": None}}
+    crosses = [line for axes in language_figures.loss_by_rate([*made, broken]).axes for line in axes.lines
+               if line.get_marker() == "x" and len(line.get_xdata())]  # fmt: skip
+    assert [line.get_xdata().tolist() for line in crosses] == [[0.01]]
+    steps, values = language_figures._mean([[(0, 3.0), (10, 1.0)], [(0, 1.0)]])
+    assert steps == [0, 10] and values[0] == 2 and np.isnan(values[1])
+    text = [one for one in records.recorded("dlr/table5") if one["task"] in dlr_table5.SWEEP]
+    short = {**text[0], "metrics": {**text[0]["metrics"], "steps": 37, "finished": False}}
+    assert "37 steps" not in dlr_table5.table([short, *text[1:]])
+
+
+def test_a_rate_that_broke_off_is_marked():
+    swept = [one for one in records.recorded("lrnn/baseline_rates") if one["task"] == "evenpair"]
+    marks = lrnn_baseline_rates.table(swept).count("!") - 1  # the explanation
+    assert marks == sum(not one["metrics"]["finished"] for one in swept) > 0
+
+
+def test_what_is_rounded_down_is_100_only_where_all_is_right():
+    cell = [{"metrics": {"steps": 9, **{name: {"bin0": 0.9996, "bin1": 1.0} for name in fwp_training.SCORES}}}]
+    line = fwp_training._line_of("lstm", (100, 100), cell, None)
+    assert line[next(iter(fwp_training.SCORES))] == "99.9/100 (100 to 100)"
+
+
+def test_no_table_mixes_budgets_or_protocols():
+    desk = records.recorded("dlr/table5")[:1]
+    with pytest.raises(ValueError, match="one table shows one budget and one protocol"):
+        report.table([*desk, {**desk[0], "budget": "live"}])
+
+
+@pytest.mark.parametrize("name", ["s_3", "tomita_5", "evenpair"])
+def test_a_legend_of_answers_stays_on_the_page(name):
+    figure = automaton_figures.state_diagram(task(name).machine)
+    figure.canvas.draw()
+    edge = figure.bbox.x1
+    assert all(text.get_window_extent().x1 <= edge for axes in figure.axes for text in axes.texts)
+
+
+def test_what_begins_with_dashes_is_a_change_too():
+    from nbformat.v4 import new_code_cell
+
+    (said,) = drifting.differences([new_code_cell("++x")], [new_code_cell("--x")], "twin", "source")
+    assert "--x" in said and "++x" in said
+
+
+def test_letters_of_a_word_are_no_seconds():
+    assert difference("as many 0s as 1s", "as many 1s as 0s") is not None
+    assert difference("took 1.2s and 10s", "took 2 s and 31 ms") is None
+
+
+def test_seats_that_were_lost_are_no_seconds_of_zero():
+    good, lost = Seat("a", 5, 10, 100, 400), Seat("b", 0, 0, 0, 0, "TimeoutError")
+    said = str(Lesson((good, lost, lost), 1500, 0.5))
+    assert "server ready after 5 s (5 s at most), chapter run after 10 s more" in said and "a seat 500 MB" in said
+    assert "ready" not in str(Lesson((lost,), 0, 0))
