@@ -222,7 +222,7 @@ def test_the_clock_runs_while_a_way_works_and_not_between(monkeypatch):
 
 def test_the_papers_seconds_are_shown_as_the_papers():
     found = lrnn_speed.measure({**lrnn_speed.setting("test500_b1", "sum", "live"), **TINY}, seed=0)
-    record = {"experiment": "lrnn/speed", "row": "test500_b1", "seed": 0, **found}
+    record = {"experiment": "lrnn/speed", "row": "test500_b1", "seed": 0, "budget": "live", "protocol": "ours", **found}
     said = report.table([record])
     assert "paper, Quadro RTX 8000, seconds per instance: sequential 0.002, PScan 0.0008 (ratio 0.40)" in said
     here, _, theirs = said.rpartition("\n")

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 import pandas as pd
 
 from lrnnlab import tasks
@@ -120,11 +121,13 @@ def table(records: Sequence[dict]) -> str:
         rows = [
             {"baseline": record["config"]["setting"]["baseline"], "rate": tried(record)[-1],
              "layers, readout, steps": f"{'{} {}'.format(*tried(record))} {record['config']['setting']['phase']['steps']}",
-             "accuracy": f"{record['metrics']['accuracy']:.4f}{'' if record['metrics']['finished'] else '!'}"}
+             "accuracy": record["metrics"]["accuracy"], "broke off": not record["metrics"]["finished"]}
             for record in records if record["task"] == name
         ]  # fmt: skip
         shape = ["baseline", "layers, readout, steps"]
-        body = pd.DataFrame(rows).pivot_table(index=shape, columns="rate", values="accuracy", aggfunc=" ".join)  # of all seeds
+        found = pd.DataFrame(rows).groupby([*shape, "rate"]).mean()  # over seeds
+        found = found["accuracy"].map("{:.4f}".format) + np.where(found["broke off"] > 0, "!", "")
+        body = found.unstack("rate")
         task = tasks.task(name, records[0]["config"]["setting"]["modulus"])
         parts.append(f"{name}   (length {task.train_length}: chance {task.chance:.3f}, majority "
                      f"{task.majority(task.train_length):.3f}; !: broke off)\n"
