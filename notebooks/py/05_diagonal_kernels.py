@@ -1673,7 +1673,7 @@ predict("05.12", outputs_learned)
 #
 # <details><summary>Solution</summary>
 #
-# 7. By section 5's reach the modes make every shift by $S \le 2N = 48$ nearly, which with the copy are
+# 7, if training finds what is there (the panel says what it found). By section 5's reach the modes make every shift by $S \le 2N = 48$ nearly, which with the copy are
 # 7 of 8; of the shift by 56 its second half says nothing, as $64 < 2 \cdot 56$, but the echo decides. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
 # places see. The one by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at
 # lag 8, over 56 places, and is right at 8: it is better left out.

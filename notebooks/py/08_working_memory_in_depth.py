@@ -1683,8 +1683,9 @@ predict("08.13", far_beyond)
 #
 # <details><summary>Solution</summary>
 #
-# All. Its states fall into the same few places after every depth, none of which holds both parities
-# (section 7), so the eleventh use of the layer gets what the second one got. Small errors do not add up: the layer puts states back to their places.
+# All, if states fall into the same few places after every depth, none of which holds both parities (section 7):
+# then the eleventh use of the layer gets what the second one got, and small errors do not add up, since the layer puts states back
+# to their places. What came out is what the panel says.
 #
 # </details>
 
