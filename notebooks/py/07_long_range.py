@@ -773,8 +773,8 @@ check("07.8", my_tasks)
 # for $L/16$ lags and is known up to 128, unless the kernels cannot have a number at a single lag (DLR-ℝ, chapter 06; one layer of DSS
 # hardly, and SGConv with no number of layers); at 512, with as many lags as channels, one layer has .21 of it. *Reverse* grows with depth (at $L = 64$ one layer of 32 channels has just the $L/2$
 # of theorem 3). *Solve* and *Select* multiply inputs. For Select one layer of 32 channels hands on too few numbers; for
-# Solve that is proved from $L = 128$ on. At 64 two and six layers do better on both; at 128, in the same steps, neither does
-# (Solve .02 and .00, Select .17 and .08; below with more).
+# Solve that is proved from $L = 128$ on. At 64 two and six layers do better on both; at 128, in the same steps, they have
+# begun with some seeds and not with others (Solve .16 and .02, Select .10 and .25; below with more).
 # *CumMax* of one layer is above the best linear map of section 3 at 64 and 128 (.70 against .62, .63 against .58), and at
 # 512 just there (.52). *Sort* at .49 to .51 is about what knowing the first number is worth; the other nets stay below. No net
 # does *ContextShift*: it asks for some $L$ lags, and the input says which of them.
