@@ -2617,7 +2617,7 @@ right = {name: sum(line[name] == 1 for line in lines) for name in list(lines[0])
 print(f"nets (of {len(lines)}) without an error there:", right)
 
 # %% [markdown]
-# So there are two leaks. Closing one of them may be enough for this length, or may not, as the rows say; the line under the table counts the nets for each.
+# So there can be two leaks. Closing one of them may be enough for this length, or may not, as the rows say; the line under the table counts the nets for each.
 #
 # As in chapter 02 a net that is *snapped* (its soft numbers replaced by the exact ones that they are near) can be *proved*. **Claim.** The net of seed 0 with $\beta = 2$ for token 1 in its counting head, and 0 for everything else, answers rightly on every string of every length (in real arithmetic).
 #
