@@ -1,8 +1,10 @@
-"""Six layers of DLR with more steps, on the atomic tasks that they do not know after those of ``dlr/table1``.  Ours.
+"""More steps than in ``dlr/table1``, on atomic tasks that a net does not know after those.  Ours.
 
-At L = 128 the steps of ``dlr/table1`` leave Solve and Select near 0 and Reverse near .7, at L = 512 Reverse near 0 and
-CumMax at what the best linear map has.  Is that what the net can do, or what it has learned so far?  A row is how many
-times the steps; the rate falls over all of them.  The rest is the cell of ``dlr/table1``.
+At L = 128 the steps of ``dlr/table1`` leave six layers of DLR with Solve and Select near 0 and Reverse near .7, and two and
+six layers of attention and of SGConv with nothing of tasks that they have in the paper or at 64; at L = 512 six layers of
+DLR have Reverse near 0 and CumMax at what the best linear map has.  Is that what the net can do, or what it has learned so
+far?  A row is how many times the steps, of six layers of DLR (``4``) or of another row of ``dlr/table1``
+(``attention_6_4``); the rate falls over all of them.  The rest is the cell of ``dlr/table1``.
 """
 
 from __future__ import annotations
@@ -14,30 +16,43 @@ from lrnnlab.tables.table import Table, by_setting
 from lrnnlab.tables.text import by_cell, in_order, lines, spread
 from lrnnlab.tasks.atomic import ATOMIC
 
-ROWS = ("2", "4", "8")
-TASKS = ("cummax-512", "reverse-128", "reverse-512", "solve-128", "select-64", "select-128")
+ROWS = ("2", "4", "8", "dss_6_4", "sgconv_6_4", "attention_2_4", "attention_6_4")
+TASKS = ("cummax-512", "select_fixed-128", "solve_fixed-128", "reverse-128", "reverse-512", "solve-128", "select-64",
+         "select-128")  # fmt: skip
+
+
+def lengthened(row: str) -> tuple[str, int]:
+    """The row of ``dlr/table1`` and how many times its steps.
+
+    >>> lengthened("4"), lengthened("attention_2_4")
+    (('dlr_6', 4), ('attention_2', 4))
+    """
+    plain, _, times = row.rpartition("_")
+    return plain or "dlr_6", int(times)
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """Six layers of DLR with ``row`` times the steps.
+    """A cell of ``dlr/table1`` with more steps.
 
     >>> setting("4", "solve-128", "desk")["steps"]
     10000
     """
-    name, L = task.split("-")
-    found = cell("dlr", 6, name, int(L), budget)
-    return {**found, "steps": int(row) * found["steps"]}
+    (plain, times), (name, L) = lengthened(row), task.split("-")
+    mixer, layers = plain.rsplit("_", 1)
+    found = cell(mixer, int(layers), name, int(L), budget)
+    return {**found, "steps": times * found["steps"]}
 
 
 def table(records: Sequence[dict]) -> str:
-    """R2 and the first look at .9 or more, by task and steps."""
+    """R2 and the first look at .9 or more, by net, task and steps."""
     body = []
     for (task, row), found in by_cell(records).items():
         learned = [record["metrics"]["learned_at"] for record in found]
-        body.append({"task": task, "steps": f"{found[0]['metrics']['steps']:,}", "times": row,
+        plain, times = lengthened(row)
+        body.append({"task": task, "row": plain, "steps": f"{found[0]['metrics']['steps']:,}", "times": times,
                      "R2": spread([record["metrics"]["r2"] for record in found], 2), "runs": len(found),
                      "R2 .9 at step": ", ".join("-" if step is None else f"{step:,}" for step in learned)})  # fmt: skip
-    return lines("six layers of DLR with more steps than in dlr/table1, here", body)
+    return lines("more steps than in dlr/table1, here", body)
 
 
 def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
@@ -46,16 +61,18 @@ def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
     >>> run = {"task": "reverse-128", "seed": 0, "metrics": {"steps": 10, "r2": 0.4, "learned_at": None}}
     >>> longer = {**run, "row": "4", "metrics": {"steps": 40, "r2": 0.95, "learned_at": 35}}
     >>> list(beside([longer], [{**run, "row": "dlr_6"}])[0].values())
-    ['Reverse', 128, '10', '.40', '40', '.95', '35']
+    ['dlr', 6, 'Reverse', 128, '10', '.40', '40', '.95', '35']
     """
-    known = {(one["task"], one["seed"]): one["metrics"] for one in plain if one["row"] == "dlr_6"}
+    known = {(one["row"], one["task"], one["seed"]): one["metrics"] for one in plain}
     body = []
     for record in in_order(records, ROWS, TASKS):
-        if (record["task"], record["seed"]) not in known:
-            raise ValueError(f"no record of dlr/table1, dlr_6, {record['task']}, seed {record['seed']} stands beside")
-        before, after, (name, L) = known[record["task"], record["seed"]], record["metrics"], record["task"].split("-")
-        at = after["learned_at"]
-        body.append({"task": ATOMIC[name]().name, "L": int(L), "steps": f"{before['steps']:,}", "R2": short(before["r2"]),
+        row = lengthened(record["row"])[0]
+        if (row, record["task"], record["seed"]) not in known:
+            raise ValueError(f"no record of dlr/table1, {row}, {record['task']}, seed {record['seed']} stands beside")
+        before, after = known[row, record["task"], record["seed"]], record["metrics"]
+        (mixer, layers), (name, L), at = row.rsplit("_", 1), record["task"].split("-"), after["learned_at"]
+        body.append({"mixer": mixer, "layers": int(layers), "task": ATOMIC[name]().name, "L": int(L),
+                     "steps": f"{before['steps']:,}", "R2": short(before["r2"]),
                      "more steps": f"{after['steps']:,}", "R2 then": short(after["r2"]),
                      "R2 .9 at step": "-" if at is None else f"{at:,}"})  # fmt: skip
     return body
