@@ -284,6 +284,30 @@ def mod_arith_cascade() -> DiagonalCascade:
         (Channel(5, value, start=1),)))  # fmt: skip
 
 
+def even_pair_cascade(M: int) -> DiagonalCascade:
+    """EvenPair(M) in three diagonal layers with real gates, by the delay of :func:`mod_arith_cascade`.
+
+    Layer 1: whether a letter was read, the parity of the time, the last letter.  Layer 2 copies "a letter was read" at even
+    and at odd times.  Layer 3 is reset to the letter as long as one step ago none had been read, so it keeps the first one.
+
+    >>> cascade = even_pair_cascade(5)
+    >>> cascade.size, cascade.depth, pair_up(cascade, language("EvenPair(5)").machine)[1]
+    (1, 3, None)
+    """
+    read, clock = (Channel(1, lambda token, lower: ("reset", 1), rings=2), Channel(2, lambda token, lower: ("turn", 1)))
+    last = Channel(1, lambda token, lower: ("reset", token), rings=M)
+
+    def copy(parity):
+        return lambda token, lower: ("reset", lower[0][0]) if lower[0][1] == parity else ("turn", 0)
+
+    def first(token, lower):
+        (_, parity, _), copies = lower
+        return ("turn", 0) if copies[1 - parity] else ("reset", token)
+
+    copies = (Channel(1, copy(0), rings=2), Channel(1, copy(1), rings=2))
+    return DiagonalCascade("three diagonal layers", digits(M), ((read, clock, last), copies, (Channel(1, first, rings=M),)))
+
+
 # --- brackets, groups, Tomita's languages -----------------------------------------------------------------------------
 
 
@@ -354,8 +378,8 @@ _MAKERS: dict[str, tuple[Callable, ...]] = {
     "(aa)*": (lambda: scalars("a sign", "a", (-1,)),),
     "Sum(5)": (lambda: turning(5), partial(_hot, "Sum(5)")),
     "(abab)*": (four_letters,),
-    "EvenPair(2)": (lambda: even_pair(2), partial(_hot, "EvenPair(2)")),
-    "EvenPair(5)": (lambda: even_pair(5), partial(_hot, "EvenPair(5)")),
+    "EvenPair(2)": (lambda: even_pair(2), partial(_hot, "EvenPair(2)"), partial(even_pair_cascade, 2)),
+    "EvenPair(5)": (lambda: even_pair(5), partial(_hot, "EvenPair(5)"), partial(even_pair_cascade, 5)),
     "a-b-c mod 5": (subtraction_expressions, subtraction_strings,
                     subtraction_unit_columns, partial(_hot, "a-b-c mod 5")),
     "ModArith(5)": (mod_arith_eight, mod_arith_five, partial(_hot, "ModArith(5)"),

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sympy import primefactors
+
 from lrnnlab.algebra.constructions import Construction, constructions
 from lrnnlab.algebra.one_layer import Verdict, possible_in_one_diagonal_layer
 from lrnnlab.automata import Classification, MooreMachine, classify
@@ -107,8 +109,8 @@ def _impossible(machine: MooreMachine, b, layers):
     needed = lower_bound(found, verdict)
     if layers == 1 and b < needed:
         return f"one layer needs b >= {needed}"
-    if b == 1 and N & (N - 1):
-        return f"real gates turn by 180 degrees only: no cycle of length {N}"
+    if b == 1 and (odd := [p for p in primefactors(N) if p > 2]):
+        return f"real gates turn by 180 degrees only: no cycle of length {min(odd)}"
     if b <= 2 and (length is None or length > b * layers):
         return f"blocks of size {b} in {layers} layers have groups of derived length at most {b * layers}"
     return ""

@@ -354,8 +354,9 @@ def memory_sentence(records: Mapping[int, Mapping]) -> str:
 # --- exercises -------------------------------------------------------------------------------------------------------
 
 def _products(answer) -> None:
-    given = number(answer)
-    claim(given == matrix_products(15), f"it is not {given:g}: letters that are given cost no product")
+    given, due = number(answer), matrix_products(15)
+    claim(given <= due, f"it is not {given:g}: letters that are given cost no product")
+    claim(given == due, f"it is not {given:g}: every word of more than one letter is a product")
 
 
 def _bound(answer) -> None:
@@ -385,8 +386,10 @@ def _pair(answer) -> None:
 
 
 def _brackets(answer) -> None:
-    a, b, c = numbers(answer, (3,), real=True).tolist()
-    left, right = (a + b) + c, a + (b + c)
+    exact, kind = numbers(answer, (3,), real=True), numbers(answer, (3,)).dtype
+    a, b, c = exact.astype(kind if kind.kind == "f" else float)  # floats of 32 bits are added as such
+    with np.errstate(all="ignore"):
+        left, right = float((a + b) + c), float(a + (b + c))
     claim(np.isfinite([left, right]).all(), f"the sums are {left} and {right}: both should be finite")
     claim(abs(left - right) >= 1, f"(a + b) + c is {left} and a + (b + c) is {right}: less than 1 apart")
 

@@ -961,7 +961,7 @@ with show.fails("step 3"):
 # the counter's states 0, 1, 2, ... in a row. How many pieces are then needed for all strings of 500 digits?
 
 # %%
-my_pieces = None  # exercise 7: the least whole number m that your bound allows
+my_pieces = None  # exercise 7: the least whole number m that the bound allows
 check("01.7", my_pieces)
 
 # %% [markdown]
@@ -1590,9 +1590,10 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try* any turns and resets: the last dials agree. Then take the hypothesis away: *shrink* one letter, so that the
+# *Try* any turns and resets: the last dials agree. Then take the hypothesis away: let the minus *shrink*, so that the
 # channel has infinitely many states. The sentence says which step of Theorem D goes first, and how far apart the
-# words end. How far apart would they be after a hundred letters more (section 11)?
+# words end. (As long as the minus resets, no other letter brings them apart: why?) How far apart would they be after
+# a hundred letters more (section 11)?
 
 # %%
 killers_widget = ch01.killers_widget()

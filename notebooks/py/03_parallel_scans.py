@@ -1080,12 +1080,12 @@ show.table(
         for name, ratio in compared.items()
     ],
     caption="Live, medians of seven. " + (
-        "The middle row lies below the last: here huge pages are to be had for the asking."
-        if compared["fresh, np.empty"] < 0.9 * compared["fresh, torch.empty"]
-        else "Neither fresh row takes longer than used memory: on this machine, here and now, fresh "
+        "Neither fresh row takes longer than used memory: on this machine, here and now, fresh "
         "pages cost nothing that this cell could see."
         if max(compared.values()) < 1.1
-        else "The middle row does not lie below the last: on this machine asking gains nothing, as "
+        else "The middle row lies below the last: here huge pages are to be had for the asking."
+        if compared["fresh, np.empty"] < 0.9 * compared["fresh, torch.empty"]
+        else "The middle row does not lie clearly below the last: on this machine asking gains little, as "
         "where huge pages are switched off, or given to everybody."
     ),
 )
