@@ -206,6 +206,8 @@ def task_calls():
         ("shift_level", atomic_levels.shift_level, {"copies": 8}),
         ("cummax_level", atomic_levels.cummax_level, {"length": 4, "points": 2}),
         ("sort_level", atomic_levels.sort_level, {"length": 4, "points": 2}),
+        ("normalised_variance", atomic_levels.normalised_variance, {"length": 4, "points": 2}),
+        ("context_shift_level", atomic_levels.context_shift_level, {"length": 4, "points": 2}),
         ("mips_level", atomic_levels.mips_level, {"length": 4}),
         ("trivial_level", atomic_levels.trivial_level, {"task": tasks.ATOMIC["cummax"](), "length": 8}),
         ("listops.evaluate", listops.evaluate, {"text": "[MAX 1 2 ]"}),

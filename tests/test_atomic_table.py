@@ -214,7 +214,15 @@ def test_the_table_keeps_ours_and_the_papers_apart():
     assert "4.5" in ours[5]
     assert ".60" not in paper
     starred = {line.split()[0]: line.count("*") for line in paper.splitlines() if "*" in line}
-    assert starred == {"sort": 4, "mips": 1, "*": 1}
+    assert starred == {"sort": 4, "mips": 1, "context_shift": 3, "*": 1}
+
+
+def test_the_level_of_context_shift_stands_beside_records_that_have_none():
+    one = made("dlr_1", "context_shift-64", 0.11)
+    assert dlr_table1.level_of(one) == pytest.approx(0.169, abs=1e-3)
+    assert "at or below its level without skill, 0.17" in dlr_table1.why_low([{**one, "config": {"setting": dlr_table1.setting(
+        "dlr_6", "context_shift-64", "desk")}}])
+    assert ".17" in tables.get("dlr/table1").text([one]).split("\n\n")[0]
 
 
 def test_widths():

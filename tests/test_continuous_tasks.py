@@ -172,9 +172,20 @@ def test_mips_by_the_mean_so_far_scores_what_the_formula_says(length):
     assert r_squared(guess, MIPS().label(values)) == pytest.approx(trivial_level(MIPS(), length), abs=0.004)
 
 
+@pytest.mark.parametrize("length", [3, 4, 8, 64])
+def test_context_shift_without_its_numbers_scores_what_the_formula_says(length):
+    batch = ContextShift().sample(20_000, length, generator())
+    first, second = batch.inputs[:, 0, 0].double(), batch.inputs[:, 1, 0].double()
+    shift = (torch.atan2(second, first) * length / (2 * torch.pi)).round().long() % length
+    guess = torch.zeros(len(shift), length + 1, dtype=torch.float64)
+    guess[torch.arange(len(shift)), shift], guess[torch.arange(len(shift)), shift + 1] = first, second
+    found = r_squared(guess[:, :length], batch.targets[..., 0])
+    assert found == pytest.approx(trivial_level(ContextShift(), length), abs=0.006)
+
+
 def test_nothing_simple_scores_on_the_other_tasks():
     for name, task in TASKS.items():
-        if name in ("shift", "cummax", "sort", "mips"):
+        if name in ("shift", "cummax", "sort", "mips", "context_shift"):
             continue
         assert trivial_level(task, 16) == 0
         targets = task.sample(4000, 16, generator()).targets

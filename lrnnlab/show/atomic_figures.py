@@ -24,7 +24,7 @@ from lrnnlab.tasks.atomic import ATOMIC
 
 TASKS = tuple(dlr_table1.STEPS)
 LINE, HEAD = 0.215, 0.85  # inches, the height of a row of numbers and of what stands above the first
-COLUMNS = 19  # a panel is so many numbers wide
+COLUMNS, FIRST = 20, 2  # a panel is so many numbers wide, of which the first are the level without skill and the steps
 NAMES = {"attention_ff": "+ 2 x FF"}
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
 
@@ -34,7 +34,7 @@ def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128, 51
     """R2 by task and net, a panel for each length with the nets recorded there; in grey the paper's tables 1 and 6.
 
     The darker a number's ground, the more of what is above the level without skill is had; that level stands in the
-    first column (the paper's, at L = 512), and what is no better is on white.
+    first column (the paper's, at L = 512), and what is no better is on white.  The second has the steps of a task.
 
     Parameters
     ----------
@@ -50,13 +50,14 @@ def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128, 51
 
     Examples
     --------
-    >>> run = {"row": "dlr_1", "task": "sort-64", "budget": "desk", "metrics": {"r2": 0.4, "level": 0.49}}
+    >>> run = {"row": "dlr_1", "task": "sort-64", "budget": "desk", "metrics": {"r2": 0.4, "level": 0.49, "steps": 9}}
     >>> [axes.get_title("left") for axes in r2_by_task([run]).axes]
     ['here, L = 64, by layers', 'paper, by layers and L']
     """
     check_one_budget(records)
     found = {cell: fmean(r["metrics"]["r2"] for r in of) for cell, of in by_cell(records).items()}
-    levels = {task: of[0]["metrics"]["level"] for (task,), of in by_cell(records, "task").items()}
+    levels = {task: dlr_table1.level_of(of[0]) for (task,), of in by_cell(records, "task").items()}
+    steps = {task: max(r["metrics"]["steps"] for r in of) for (task,), of in by_cell(records, "task").items()}
     lengths = [L for L in lengths if any(task.endswith(f"-{L}") for task, _ in found)]
     if not lengths:
         raise ValueError("no record of dlr/table1 has one of these lengths")
@@ -69,6 +70,9 @@ def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128, 51
                  if (f"{task}-{L}", row) in found}  # fmt: skip
         level = {task: [levels[f"{task}-{L}"]] * len(rows) for task in TASKS if f"{task}-{L}" in levels}
         _numbers(axes, f"here, L = {L}, by layers", cells, level, rows, [row.rsplit("_", 1)[1] for row in rows], RECORDED)
+        axes.text(1.5, -0.95, "steps", color=PAPER, **MIDDLE)
+        for y, task in enumerate(TASKS):
+            axes.text(1.5, y, f"{steps[f'{task}-{L}']:,}" if f"{task}-{L}" in steps else "", color=PAPER, **MIDDLE)
     paper, columns = dlr_table1.PAPER, dlr_table1.COLUMNS
     cells = {(task, x): paper.loc[task].iloc[x] for task in TASKS for x in range(len(columns))}
     level = {task: [dlr_table1.PAPER_LEVELS.get(task, {}).get(long, 0.0) for _, long in columns] for task in TASKS}
@@ -81,8 +85,8 @@ def _numbers(axes: Axes, title: str, cells: Mapping[tuple[str, int], float], lev
              rows: Sequence[str], depths: Sequence[str], colour: str) -> None:
     """Numbers on a ground as dark as they stand above their level, under a head of mixers and depths."""
     shades = LinearSegmentedColormap.from_list("above", ["#ffffff", colour])
-    wide = (COLUMNS - 1) / len(rows)
-    middle = [1 + wide * (x + 0.5) for x in range(len(rows))]
+    wide = (COLUMNS - FIRST) / len(rows)
+    middle = [FIRST + wide * (x + 0.5) for x in range(len(rows))]
     for y, task in enumerate(TASKS):
         if task in levels:
             axes.text(0.5, y, dlr_table1.short(levels[task][-1]), color=PAPER, **MIDDLE)

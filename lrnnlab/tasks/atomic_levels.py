@@ -2,9 +2,9 @@
 
 Letters: L the paper's length, C shifts, a the largest absolute value of a sequence before it is divided by it.
 
-Answering one number for the whole batch scores 0 by definition of R2.  Four tasks give more for next to nothing, and
-some numbers in the paper's tables 1 and 2 are just these levels: .22 for Shift, .51 and .52 for CumMax, .48 to .51 for
-Sort, .01 for MIPS.
+Answering one number for the whole batch scores 0 by definition of R2.  Five tasks give more for next to nothing, and
+some numbers in the paper's tables 1, 2 and 6 are just these levels: .22 for Shift, .49 to .51 for Sort, .01 for MIPS, .04
+and .05 for ContextShift.
 """
 
 from __future__ import annotations
@@ -24,6 +24,19 @@ def largest_of_normals(length: int, points: int) -> np.ndarray:
     points = whole_number(points, 1, "points")
     quantile = (np.arange(points) + 0.5) / points
     return norm.isf((1 - quantile ** (1 / length)) / 2)
+
+
+def normalised_variance(length: int, points: int = 16) -> float:
+    """Variance of a number of ``length`` normals divided by their largest absolute value; their mean is 0.
+
+    One of them is +-1, the others are normals cut off at +-a, over a.
+
+    >>> round(normalised_variance(64), 3)
+    0.155
+    """
+    a = largest_of_normals(length, points)
+    cut = (1 / a**2 - 2 * norm.pdf(a) / (a * (2 * norm.cdf(a) - 1))).mean()
+    return float(1 / length + (1 - 1 / length) * cut)
 
 
 def shift_level(copies: int = 8) -> float:
@@ -110,7 +123,7 @@ def sort_level(length: int, points: int = 16) -> float:
         means = means + (answer * before @ later + answer * ~before @ earlier + largest * (follows - passed)) / 2
     weights = size * norm.pdf(size * x) / total  # (points, X, 1)
     means = (weights * means).sum(0) / weights.sum(0)
-    variance = 1 / length + (1 - 1 / length) * float((1 / size**2 - 2 * norm.pdf(size) / (size * total)).mean())
+    variance = normalised_variance(length, points)
     otherwise = np.average((means**2).sum(1), weights=weights.sum((0, 2)))
     explained = ((if_largest**2).sum() / length + (1 - 1 / length) * otherwise + variance) / length  # y_0 is x_0
     return float(explained / variance)  # the mean of all numbers is 0
@@ -128,6 +141,22 @@ def mips_level(length: int) -> float:
     return float((1 / np.arange(1, length + 1)).mean())
 
 
+def context_shift_level(length: int, points: int = 16) -> float:
+    """R2 of the answer to ContextShift that knows the shift s and moves no number of x.
+
+    That is E[y | s]: the first two numbers of the input, of squares that add up to 1, at places s and s + 1, and 0
+    elsewhere, where on the average over s stand (L - 1) / 2 numbers of x.
+
+    >>> [round(context_shift_level(length), 3) for length in (64, 512)]
+    [0.169, 0.039]
+    """
+    length = whole_number(length, 3, "a length")
+    angle = 2 * np.pi / length * np.arange(length - 2)
+    mean = (np.cos(angle) + np.sin(angle)).mean() / length  # of all answers
+    numbers = normalised_variance(length - 2, points) * (length - 1) / 2
+    return float(1 - numbers / (numbers + 1 - length * mean**2))
+
+
 @checked
 def trivial_level(task: BaseTask, length: Any) -> float:
     """R2 on ``task`` (one of ``ATOMIC``'s) at ``length`` of the best answer known here that learns no skill, else 0.
@@ -141,4 +170,5 @@ def trivial_level(task: BaseTask, length: Any) -> float:
     length = task.check_length(length)
     if task.name == "Shift":
         return shift_level(task.copies)  # type: ignore[attr-defined]
-    return {"CumMax": cummax_level, "Sort": sort_level, "MIPS": mips_level}.get(task.name, lambda length: 0.0)(length)
+    known = {"CumMax": cummax_level, "Sort": sort_level, "MIPS": mips_level, "ContextShift": context_shift_level}
+    return known.get(task.name, lambda length: 0.0)(length)
