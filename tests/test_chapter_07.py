@@ -131,3 +131,12 @@ def test_only_what_changes_is_looked_at():
     inputs[:, 4:] = 0
     found = ch07.looks(torch.nn.Identity(), inputs)
     assert found.diagonal().tolist() == [1, 1, 1, 1, 0, 0]
+    assert ch07.looks(torch.nn.Identity(), inputs[:1]).diagonal().tolist() == [1] * 6  # one input alone tells nothing
+
+
+def test_columns_of_an_answer_do_not_cancel():
+    class Both(torch.nn.Module):
+        def forward(self, x):
+            return torch.cat([x, -x], -1)
+
+    assert ch07.looks(Both(), torch.randn(3, 2, 1)).tolist() == [[1, 0], [0, 1]]

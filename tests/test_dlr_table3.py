@@ -114,6 +114,13 @@ def test_a_net_whose_numbers_have_run_away_answers_nothing():
     with pytest.warns(UserWarning, match="all 2048 answers are NaN"):
         said = table3.answers(Lost(), "segmentation", pictures, 2).numpy()
     assert table3.of_batches(pictures[1].numpy(), said) == {"macro_f1": 0, "macro_accuracy": 0, "pixels": 0}
+    half = torch.tensor(said).where(torch.arange(1024) > 5, pictures[1])  # some pixels are answered, the others are not
+    kept = table3.of_segmentation(pictures, half)
+    assert np.array(kept["confusion"]).sum() == 2048 and [row[3] for row in kept["confusion"]] != [0] * 3
+    assert kept["predicted"][0].count("x") == 1018
+    broken = {"task": "segmentation-32", "row": "dlr", "seed": 0, "budget": "desk", "metrics": {"steps": 3}, **kept,
+              "config": {"setting": {"size": 32}}}  # fmt: skip
+    assert len(pictures_and_answers([broken]).axes) == 6
 
 
 def test_loss_weighs_classes_by_one_over_their_count():

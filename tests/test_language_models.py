@@ -42,6 +42,12 @@ def test_books_come_in_the_order_of_their_names(tmp_path):
         load_books(folder, "val")
 
 
+def test_line_ends_and_a_mark_of_byte_order_are_no_text(tmp_path):
+    folder = write_books(tmp_path / "pg19")
+    (folder / "test" / "1.txt").write_bytes(b"\xef\xbb\xbfOnce\r\nupon\r\n")
+    assert [*load_books(folder, "test")][1] == "Once\nupon\n"
+
+
 def test_what_is_wrong_with_books_is_said(tmp_path):
     folder = write_books(tmp_path / "pg19")
     with pytest.raises(DataFileError, match="train is missing.*books of PG-19"):

@@ -90,6 +90,8 @@ def test_retrieval_files(written, tmp_path):
     (tmp_path / "new_aan_pairs.test.tsv").write_bytes(b'1\ta\tb\t"x\ty \xc3\xa9"\n')
     one, two = load_retrieval(tmp_path, "test")[0][0]
     assert bytes(one.tolist()) == b'"x' and bytes(two.tolist()) == b'y \xc3\xa9"'
+    (tmp_path / "new_aan_pairs.test.tsv").write_bytes(b"1\ta\tb\tx\t\n")  # a text with nothing in it is padding
+    assert load_retrieval(tmp_path, "test").batch([0])[1].tolist() == [[1, 1]]
 
 
 def test_image_files(written):

@@ -170,6 +170,23 @@ def test_what_follows_is_said(trivial, best, says):
     assert says in row["says"] and "89.6" in row["paper"] and "86.7" in row["paper"]
 
 
+def test_a_test_item_may_be_longer_than_all_that_were_fitted():
+    short, long = [np.ones(20), np.zeros(30)], [np.ones(50)]
+    for row in ("ends", "bag", "pairs", "windows", "places"):
+        features = levels._numbers(row, short)
+        assert features(long).shape[1] == features(short).shape[1], row
+
+
+def test_nets_that_were_asked_another_question_do_not_stand_beside():
+    """Speech Commands with ten words is not that with 35; how many bytes of a text are read makes no difference."""
+    def of(files, one):
+        return {**one, "config": {"setting": {"files": files}}}
+
+    nets = [of({"words": ("yes", "no")}, net(0.99)), of({"length": 2048}, net(0.8, row="s5"))]
+    (row,) = levels.beside_nets([of({}, record())], nets)
+    assert row["nets"] == {("rotrnn/table1", "s5"): 0.8}
+
+
 def test_two_budgets_do_not_stand_side_by_side():
     with pytest.raises(ValueError, match="one budget"):
         levels.beside_nets([record()], [net(0.9, budget="paper")])

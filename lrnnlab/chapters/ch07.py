@@ -255,9 +255,9 @@ def steps_to_learn(found: Sequence[Mapping]) -> Figure:
 
 
 def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
-    """(T', T): the mean size of the derivative of every answer by every number that was read, over the batch.
+    """(T', T): the mean size of the derivative of every answer by every number that was read, over columns and batch.
 
-    Where all inputs have the same number nothing is read, and 0 stands there.
+    Where all of several inputs have the same number nothing is read, and 0 stands there.
 
     >>> looks(nn.Identity(), torch.randn(2, 3, 1)).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -265,10 +265,11 @@ def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
     inputs = inputs.clone().requires_grad_()
     answers = net(inputs)
     rows = []
-    for j in range(answers.shape[1]):
-        (slope,) = torch.autograd.grad(answers[:, j].sum(), inputs, retain_graph=True)
-        rows.append(slope[..., 0].abs().mean(0).numpy())
-    return np.stack(rows) * (inputs[1:, :, 0] != inputs[:1, :, 0]).any(0).numpy()
+    for answer in answers.unbind(1):
+        slopes = [torch.autograd.grad(column.sum(), inputs, retain_graph=True)[0] for column in answer.unbind(-1)]
+        rows.append(torch.stack(slopes)[..., 0].abs().mean((0, 1)).numpy())
+    read = (inputs[1:, :, 0] != inputs[:1, :, 0]).any(0).numpy()
+    return np.stack(rows) * (read if len(inputs) > 1 else 1)
 
 
 @styled

@@ -24,6 +24,7 @@ ROWS = {"dlr": KERNELS["dlr"], "dss": KERNELS["dss"],
         "local_attention": ("LocalAttention", Look("#E69F00", (0, (6, 1.5)), "s"))}  # fmt: skip
 CLASSES = ("elsewhere", "on a main path", "on a main path with a circle at both ends")
 COLOURS = ("#f4f4f4", value_colour(1, 3), value_colour(2, 3))  # of the classes; elsewhere is nearly white
+UNANSWERED = "#000000"  # of a pixel for which a run that broke off has no answer
 OPERATORS = ("MIN", "MAX", "MED", "SM")
 
 
@@ -139,7 +140,8 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
         _picture(line[0], draw(scene))
         _classes(line[1], segment(scene))
         for axes, record in zip(line[2:], chosen):
-            _classes(axes, np.array(list(record["predicted"][number]), dtype=int).reshape(side, side))
+            classes = np.array(["012x".index(answer) for answer in record["predicted"][number]]).reshape(side, side)
+            _classes(axes, np.ma.masked_equal(classes, 3))
     named = [f"{ROWS[record['row']][0]}\n{record['metrics']['steps']:,} steps" for record in chosen]
     for axes, title in zip(panels[0], ["picture", "asked for", *named]):
         axes.set_title(title, fontsize=SMALL, loc="center")
@@ -175,7 +177,7 @@ def _picture(axes: Axes, pixels: np.ndarray) -> None:
 
 
 def _classes(axes: Axes, classes: np.ndarray) -> None:
-    axes.imshow(classes, cmap=ListedColormap(COLOURS), vmin=0, vmax=2, interpolation="nearest")
+    axes.imshow(classes, cmap=ListedColormap(COLOURS).with_extremes(bad=UNANSWERED), vmin=0, vmax=2, interpolation="nearest")
     _frame(axes)
 
 

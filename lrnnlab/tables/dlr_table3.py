@@ -383,11 +383,14 @@ def of_listops(test: Data, found: Tensor) -> dict:
 def of_segmentation(test: Data, found: Tensor) -> dict:
     """What is taken for what (counts of pixels, true classes downwards), some pictures as digits, and two guessers.
 
+    A fourth column, where there is one, has the pixels without an answer, which are an x in the pictures.
+
     One says 0 everywhere, the other 1 wherever there is ink.
     """
-    targets = test[1].numpy()
-    return {"confusion": confusion_matrix(targets.ravel(), found.numpy().ravel(), labels=range(3)).tolist(),
-            "predicted": ["".join(map(str, picture.tolist())) for picture in found[:SHOWN]],
+    targets, given = test[1].numpy(), found.where(found >= 0, 3)
+    labels = range(int(given.max().clamp(min=2)) + 1)
+    return {"confusion": confusion_matrix(targets.ravel(), given.numpy().ravel(), labels=labels)[:3].tolist(),
+            "predicted": ["".join("012x"[answer] for answer in picture.tolist()) for picture in given[:SHOWN]],
             "levels": {"nothing": of_batches(targets, np.zeros_like(targets)),
                        "ink": of_batches(targets, (test[0] > 0).numpy().astype(int))}}  # fmt: skip
 

@@ -144,7 +144,8 @@ def _numbers(row: str, items: Sequence[np.ndarray]) -> Features:
     make = {"ends": ends, "bag": bag, "pairs": pairs, "windows": windows, "places": places}[row]
 
     def features(items: Sequence[Any]) -> np.ndarray:
-        return np.stack([make(np.pad(item, (0, longest - len(item)))) for item in items]).astype(float)
+        cut = [item[:longest] for item in items]  # a later item can be longer than all that were fitted
+        return np.stack([make(np.pad(item, (0, longest - len(item)))) for item in cut]).astype(float)
 
     return features
 
@@ -247,7 +248,8 @@ def beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> list[dict]:
     levels : list of dict
         Records of ``lra/levels``, of one budget.
     nets : list of dict
-        Records of ``rotrnn/table1`` and ``dlr/table4``, of the same budget.
+        Records of ``rotrnn/table1`` and ``dlr/table4``, of the same budget.  Of published files only those that ask the
+        same: ``dlr/table4`` has Speech Commands with ten words, ``rotrnn/table1`` and the levels with 35.
 
     Returns
     -------
@@ -275,8 +277,8 @@ def beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> list[dict]:
     body = []
     for (task,), cell in sorted(by_cell(levels, "task").items(), key=lambda found: [*NAMES].index(found[0][0])):
         top = best(cell)
-        means = {key[1:]: fmean(record["metrics"]["accuracy"] for record in found)
-                 for key, found in trained.items() if key[0] == task}  # fmt: skip
+        means = {key[1:]: fmean(record["metrics"]["accuracy"] for record in found) for key, found in trained.items()
+                 if key[0] == task and _asked(found[0]) == _asked(top)}  # fmt: skip
         means = dict(sorted(means.items(), key=lambda found: -found[1]))
         which, net = next(iter(means.items()), (None, None))
         body.append({
@@ -285,6 +287,12 @@ def beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> list[dict]:
             "best_net": None if which is None else " ".join(which), "says": _says(top, net), "paper": _printed(task),
         })  # fmt: skip
     return body
+
+
+def _asked(record: dict) -> dict:
+    """Which part of published files a record is of; how many of their bytes are read makes no other task."""
+    files = record.get("config", {}).get("setting", {}).get("files", {})
+    return {name: value for name, value in files.items() if name != "length"}
 
 
 def _says(top: dict, net: float | None) -> str:

@@ -20,8 +20,8 @@ BOOKS = "pg19"  # the folder of PG-19
 
 
 def as_tokens(text: bytes, length: int) -> np.ndarray:
-    """(T,) int64 of at most ``length`` bytes."""
-    return np.frombuffer(text[:length], dtype=np.uint8).astype(np.int64)
+    """(T,) int64 of at most ``length`` bytes; of an empty text one byte 0, which is padding."""
+    return np.frombuffer(text[:length] or b"\0", dtype=np.uint8).astype(np.int64)
 
 
 def scan_lines(path: Path, skip: int, parse: Callable, expected: str) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +165,7 @@ def load_books(path: Path | str, split: str) -> Iterator[str]:
 
 def _read(file: Path) -> str:
     try:
-        text = file.read_bytes().decode("utf-8")
+        text = file.read_text(encoding="utf-8-sig")  # with any line ends
     except UnicodeDecodeError as error:
         raise damaged(file, f"byte {error.start} is no UTF-8", "a text in UTF-8") from error
     if not text.strip():
