@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.algebra import minimal, one_layer
-from lrnnlab.algebra.blocks import BlockModel, RootSum, field_of, one_hot, real_block, table
+from lrnnlab.algebra.blocks import Block, BlockModel, RootSum, field_of, one_hot, real_block, table
 from lrnnlab.algebra.cascades import Channel, DiagonalCascade, pair_up, universal_layer
 from lrnnlab.algebra.constructions import Construction, constructions, mod_arith_cascade
 from lrnnlab.algebra.groups import derived_series, group_cascade, inverse, solvable_cascade, then
@@ -215,6 +215,16 @@ def test_root_sums_are_the_complex_numbers_they_stand_for(n, data):
     assert (a * b) * c == a * (b * c) and a * (b + c) == a * b + a * c and hash(a + b) == hash(b + a)
     assert (a == b) == (abs(complex(a) - complex(b)) < 1e-9) and bool(a) == (abs(complex(a)) > 1e-9)
     assert Fraction(1, 2) * (a + a) == a and a + -a == 0
+
+
+def test_a_root_sum_that_is_a_plain_number_is_found_as_one():
+    w = RootSum((0, 1, 0, 0, 0))
+    assert {1: "one", Fraction(1, 2): "half"}[w**5] == "one" and hash(Fraction(1, 2) * w**0) == hash(Fraction(1, 2))
+    turning = BlockModel("turn", ("a",), ((Block((1,), lambda token, lower: (((w,),), (0,))),),))  # starts at the number 1
+    only_the_empty_word = MooreMachine([[1, 1]], [1, 0], 0, ("a",))
+    assert pair_up(turning, only_the_empty_word)[1] == ((0,) * 5, ())
+    with pytest.raises(ValueError, match="k=-1"):
+        w**-1
 
 
 def test_fields_and_tables_refuse_what_does_not_fit():

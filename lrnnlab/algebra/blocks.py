@@ -58,6 +58,8 @@ class RootSum:
         return RootSum([-a for a in self.parts])
 
     def __pow__(self, k):
+        if k < 0:
+            raise ValueError(f"a power of a sum of roots needs k >= 0, got k={k}")
         found = RootSum(self._other(1))
         for _ in range(k):
             found = found * self
@@ -67,7 +69,7 @@ class RootSum:
         return self.parts == RootSum(self._other(other)).parts
 
     def __hash__(self):
-        return hash(self.parts)
+        return hash(self.parts if any(self.parts[1:]) else self.parts[0])  # that of the plain number it equals
 
     def __bool__(self):
         return any(self.parts)
