@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import MooreMachine, classify
-from lrnnlab.automata.languages import GROUPS, LANGUAGES, acceptor
+from lrnnlab.automata import NO_LABEL, MooreMachine, classify
+from lrnnlab.automata.languages import GROUPS, LANGUAGES, acceptor, language
 from lrnnlab.automata.languages import read as read_word
 from lrnnlab.tasks import TASKS, BaseTask, Batch, MachineTask, Sum, Task, WordProblem, expression, group, task
 from lrnnlab.tasks.positive_strings import Regular
@@ -123,9 +123,27 @@ def test_groups_are_the_groups_they_are_called():
     dihedral = WordProblem({"r": (1, 2, 3, 0), "s": (0, 3, 2, 1)}, "D_4")
     tokens = torch.randint(2, (30, 8), generator=generator())
     assert dihedral.classes == 8 and dihedral.targets(tokens).tolist() == [dihedral.answer(row) for row in tokens]
+    wide = task("group", {"s": (0, 2, 1, *range(3, 12)), "t": (0, 2, 11, *range(3, 11), 1)})  # S_3 on 12 points
+    tokens = torch.randint(2, (30, 8), generator=generator())
+    assert wide.classes == 6 and wide.targets(tokens).tolist() == [wide.answer(row) for row in tokens]
     for wrong in ([(1, 0)], {"s": 3}, {"s": (0, 0)}, {}):
         with pytest.raises(ValueError, match="group: generators are permutations .* got " + re.escape(repr(wrong))):
             task("group", wrong)
+
+
+def test_what_no_string_shows_is_no_answer_of_a_machine():
+    unreachable = MachineTask(MooreMachine([[0, 1, 2], [1, 0, 2]], [0, 1, 7], 0, "ab"))
+    assert unreachable.classes == 2 and unreachable.targets(torch.tensor([[0, 1, 1]])).tolist() == [[0, 1, 0]]
+    before = MachineTask(MooreMachine([[1, 2, 1], [2, 1, 2]], [2, 0, 1], 0, "ab"))  # no arrow leads back to class 2
+    assert before.classes == 2 and before.majority(3) == 0.5 and before.label_distribution(2).tolist() == [0.5, 0.5]
+    unlabelled = MachineTask(language("EvenPair(2)").machine)
+    assert unlabelled.answers == "every" and unlabelled.specification == task("evenpair", 2).specification
+    some = MachineTask(MooreMachine([[1, 2, 3, 0]], [1, 0, NO_LABEL, 1], 0, "a"))
+    assert some.answers == "places" and some.specification.outputs[some.specification.initial] == NO_LABEL
+    with pytest.raises(ValueError, match=r"at least two; this machine shows \[1\]"):
+        MachineTask(MooreMachine([[1, 1]] * 2, [0, 1], 0, "ab"))
+    tracked = task("states", language("EvenPair(5)").machine)
+    assert tracked.classes == 11 and tracked.targets(torch.tensor([[0, 0]])).unique().min() > 0  # the start is a state too
 
 
 @pytest.mark.parametrize("pattern", ["a+?", "a*+a", "a++a", "ab?+b", "a**", "(a|b)??"])
@@ -172,7 +190,9 @@ def test_an_expression_is_a_task_with_strings_of_both_kinds():
     (lambda: task("dyck_1", length=40), "bins of 50 sizes.*length=40"),
     (lambda: task("z_1"), "no group is called 'z_1'"), (lambda: task("z_10000"), "M from 2 to 9999"),
     (lambda: task("regex", "(ab"), r"'\(ab' is no regular expression"),
-    (lambda: task("regex", "a*"), "accepts every string"),
+    (lambda: task("regex", "a*"), "accepts every string that has a letter"),
+    (lambda: task("regex", "(a|b)+"), "accepts every string that has a letter"),
+    (lambda: task("regex", "()", "ab"), "accepts no string that has a letter"),
     (lambda: task("regex", "a{2}"), "'{' in"),
     (lambda: task("regex", ""), "not empty"),
     (lambda: task("regex", "ac", "ab"), "the alphabet has 'ab'"),

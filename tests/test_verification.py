@@ -34,6 +34,12 @@ def machine_of(model, symbols):
     return heads_machine(tables, tuple(range(len(tables.start))), symbols)
 
 
+def test_classes_that_no_string_shows_do_no_harm():
+    model = snapped(2, 2, 0, h=1, b=2)
+    unreachable, before = MooreMachine([[0, 1]] * 2, [0, 7], 0, "ab"), MooreMachine([[1, 1]] * 2, [7, 0], 0, "ab")
+    assert verify(model, unreachable).proved == verify(model, before).proved
+
+
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("head", ["linear", "mlp"])
 def test_a_model_is_proved_equal_to_its_own_machine(seed, head):

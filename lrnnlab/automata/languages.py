@@ -169,7 +169,7 @@ def permuting(symbols: Any, *generators: tuple[int, ...]) -> MooreMachine:
         symbols,
         lambda s, v: tuple(generators[v][x] for x in s),
         lambda s: 0,
-        lambda s: "".join(map(str, s)),
+        lambda s: ("," if len(s) > 10 else "").join(map(str, s)),  # where two digits could be one number or two
     )
     return replace(machine, outputs=np.arange(machine.num_states))
 

@@ -86,6 +86,8 @@ def python(text: str) -> int:
 def carried(generators: Mapping[str, tuple[int, ...]], text: Sequence[str]) -> str:
     """Where each point ends that goes through the permutations of the text (or of symbols), one after another.
 
+    The ends stand side by side, with commas between them where there are more than ten points.
+
     >>> carried({"s": (1, 0, 2), "t": (1, 2, 0)}, "st")
     '210'
     """
@@ -94,7 +96,7 @@ def carried(generators: Mapping[str, tuple[int, ...]], text: Sequence[str]) -> s
         for char in text:
             point = generators[char][point]
         reached.append(str(point))
-    return "".join(reached)
+    return ("," if len(reached) > 10 else "").join(reached)
 
 
 def what_is_left(text: str, *pairs: str, times: int | None = None) -> str:

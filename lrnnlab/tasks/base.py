@@ -342,11 +342,10 @@ class Task(BaseTask):
     @cached_property
     def machine(self) -> MooreMachine:
         """The smallest ``MooreMachine`` with the task's answers (read them at labelled positions of legal strings)."""
-        rule = self.rule
-        if rule.outputs.max() >= self.classes:
-            raise ValueError(f"{self}: output shows class {rule.outputs.max()}, but the classes are "
+        rule, smallest = self.rule, minimise(self.rule)
+        if smallest.outputs.max() >= self.classes:
+            raise ValueError(f"{self}: output shows class {smallest.outputs.max()}, but the classes are "
                              f"0..{self.classes - 1}")
-        smallest = minimise(rule)
         word = equivalent(rule, smallest)
         if word is not None:
             raise RuntimeError(f"{self}: minimising the machine changed its answer to {word}")

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,9 @@ from lrnnlab.tasks.base import Batch, Task
 class MachineTask(Task):
     """The answers of ``machine`` (a ``MooreMachine``) to uniformly random strings, wherever it shows a class.
 
-    ``rule`` is that machine, its arrows as the reader wrote them; the oracle follows these one by one.  ValueError
-    unless the machine shows the classes 0..C-1, at least two of them.
+    ``rule`` is that machine, its arrows as the reader wrote them; the oracle follows these one by one.  What is shown
+    before the first token, or where no string leads, is no answer.  ValueError unless the machine's answers are the
+    classes 0..C-1, at least two of them.
 
     >>> flip_flop = MooreMachine([[0, 0], [1, 1], [0, 1]], [0, 1], 0, ("off", "on", "-"))
     >>> task = MachineTask(flip_flop, "flip-flop")
@@ -36,12 +36,16 @@ class MachineTask(Task):
     def __init__(self, machine, name="machine"):
         if not isinstance(machine, MooreMachine):
             raise ValueError(f"{name}: a machine is a MooreMachine, got {machine!r}")
-        shown = sorted(set(machine.outputs[machine.reachable()].tolist()) - {NO_LABEL})
+        after = machine.outputs[machine.transitions[:, machine.reachable()]]  # one token or more
+        shown = self._classes(machine, after)
         if shown != list(range(len(shown))) or len(shown) < 2:
             raise ValueError(f"{name}: a task's classes are 0, 1, ..., at least two; this machine shows {shown}")
-        self.rule, self.name = machine, name
-        self.symbols, self.classes = machine.symbols, len(shown)
-        self.answers = "places" if NO_LABEL in machine.outputs.tolist() else "every"
+        self.rule = replace(machine, outputs=np.where(np.isin(machine.outputs, shown), machine.outputs, NO_LABEL))
+        self.name, self.symbols, self.classes = name, machine.symbols, len(shown)
+        self.answers = "places" if NO_LABEL in after else "every"
+
+    def _classes(self, machine: MooreMachine, after: np.ndarray) -> list[int]:
+        return sorted(set(after.ravel().tolist()) - {NO_LABEL})
 
     def answer(self, tokens: Any) -> list[int]:
         arrows, state, answers = self.rule.transitions.tolist(), self.rule.initial, []
@@ -49,10 +53,6 @@ class MachineTask(Task):
             state = arrows[token][state]
             answers.append(int(self.rule.outputs[state]))
         return [label for label in answers if label != NO_LABEL]
-
-    @cached_property
-    def specification(self) -> MooreMachine:
-        return super().specification if self.answers == "every" else minimise(self.rule)
 
     def labelled(self, tokens: torch.Tensor) -> Batch:
         targets = self.label(tokens)
@@ -116,6 +116,9 @@ class StateTracking(MachineTask):
         free = torch.from_numpy(self.weights) * ~torch.isin(arrows, torch.tensor(smallest.sinks))
         free = torch.where(free.sum(1, keepdim=True) > 0, free, torch.from_numpy(self.weights)).cumsum(1)
         self._arrows, self._edges, self._dies = arrows, (free / free[:, -1:])[:, :-1], bool(smallest.sinks)
+
+    def _classes(self, machine: MooreMachine, after: np.ndarray) -> list[int]:
+        return list(range(machine.num_states))  # the initial one too where no token leads back to it
 
     def token_distribution(self, position: int) -> np.ndarray:
         """(V,) as the weights say; the half of the strings that keeps out of the sinks departs from it."""

@@ -438,15 +438,17 @@ def expression(pattern: str, symbols: Sequence[str] | None = None) -> Recognitio
     """Is the string in the language of a regular expression?  A ``Recognition`` task; Python's ``re`` is its oracle.
 
     ``pattern`` has letters, ``|``, ``*``, ``+``, ``?`` and parentheses; ``symbols`` are its letters if not given.
-    ValueError for a pattern that is none, or a language that has all strings, or none.
+    ValueError for a pattern that is none, or a language that has all strings of one letter or more, or none of them.
 
     >>> task = expression("(ab|ba)*")
     >>> task.label_counts(4)
     [12, 4]
     """
     machine = languages.acceptor(pattern, symbols)
-    if len(set(machine.outputs.tolist())) == 1:
-        raise ValueError(f"{pattern!r} accepts {'every' if machine.outputs[0] else 'no'} string: nothing to recognise")
+    accepted = set(machine.outputs[machine.transitions].ravel().tolist())  # after one letter or more
+    if len(accepted) == 1:
+        which = "every" if accepted == {1} else "no"
+        raise ValueError(f"{pattern!r} accepts {which} string that has a letter: nothing to recognise")
     accepts = re.compile(pattern)
     return Recognition(pattern, machine, lambda text: accepts.fullmatch(text) is not None)
 

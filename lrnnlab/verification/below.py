@@ -61,8 +61,9 @@ def check_snapped(model: Net, specification: MooreMachine | None = None) -> None
         return
     if specification.num_symbols != model.vocab_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, the automaton {specification.num_symbols}")
-    if specification.outputs.max() >= model.classes:
-        raise ValueError(f"the model has {model.classes} classes, the automaton answers {specification.outputs.max()}")
+    largest = specification.outputs[specification.transitions[:, specification.reachable()]].max()
+    if largest >= model.classes:
+        raise ValueError(f"the model has {model.classes} classes, the automaton answers {largest}")
 
 
 def live_part(specification: MooreMachine) -> MooreMachine:

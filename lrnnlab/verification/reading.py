@@ -83,8 +83,9 @@ def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_
     """The smallest machine that answers as the snapped ``model`` does wherever ``specification`` asks.
 
     Nothing of the specification's answers is used, only where it asks.  Equal (``==``) to the specification exactly if
-    the model is right on all strings.  ``ValueError`` if the model has more than ``limit`` states, if rounding could
-    change the answers, and for whatever :func:`verify` refuses.
+    the model is right on all strings, where the specification is minimised and asks nothing of the empty string, as
+    ``task.specification`` is.  ``ValueError`` if the model has more than ``limit`` states, if rounding could change the
+    answers, and for whatever :func:`verify` refuses.
 
     >>> from lrnnlab.models import build, snap
     >>> from lrnnlab.tasks import Sum
