@@ -192,6 +192,12 @@ def test_counts_and_lists_are_those_of_the_definition(task):
             assert task.count(window) == len(wanted)
 
 
+def test_nested_shuffles_are_listed_as_far_as_they_are_few_and_in_order():
+    words = Shuffle2().listed((2, 8))
+    assert words == [word for word in Shuffle2(nested=False).listed((2, 8)) if Shuffle2().holds(Shuffle2().write(word))]
+    assert len(set(map(tuple, Shuffle2().listed((2, 14))))) == Shuffle2().count((2, 14)) == 64_978
+
+
 @pytest.mark.parametrize("window", [(1, 2), (2, 4), (5, 6)])
 def test_reset_strings_are_two_halves_that_fit(window):
     least, most = window
@@ -374,6 +380,7 @@ REFUSED = [
     (lambda: Dyck1().sample(2, 5, generator()), "no string has length 5"),
     (lambda: BlockWords(3).sample(2, 5, generator()), "no string has length 5"),
     (lambda: Dyck1().listed((2, 50)), "at most 100000 are listed"),
+    (lambda: Shuffle2().listed((2, 50)), r"^Shuffle-2: .* at most 100000 are listed"),
     (lambda: PrefixParity().token_distribution(3), "not independent"),
     (lambda: whole_string_accuracy(torch.zeros(1, 2), Dyck1().batch([[0, 0, 1, 1]])), r"\(1, 4\).*got \(1, 2\)"),
     (lambda: whole_string_accuracy(torch.zeros(4).int(), STRING_TASKS["parity"]().sample(4, 4, generator())), r"targets .*\(4,\)"),

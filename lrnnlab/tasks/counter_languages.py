@@ -26,6 +26,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from math import comb
 from typing import Any
 
@@ -35,7 +36,7 @@ import torch
 from lrnnlab.automata.languages import counter, prefixes, repeats
 from lrnnlab.automata.oracles import what_is_left
 from lrnnlab.errors import checked, whole_number
-from lrnnlab.tasks.positive_strings import CountedTask, PositiveTask, Regular
+from lrnnlab.tasks.positive_strings import LISTED, CountedTask, PositiveTask, Regular
 
 OPEN, CLOSE, RESET = 0, 1, 2
 
@@ -396,7 +397,11 @@ class Shuffle2(Brackets):
     def listed(self, window: tuple[int, int]) -> list[list[int]]:
         if not self.nested:
             return super().listed(window)
-        return [word for word in Shuffle2(nested=False).listed(window) if self.holds(self.write(word))]
+        if (total := self.count(window)) > LISTED:
+            raise ValueError(f"{self}: window {window} has {total} strings; at most {LISTED} are listed")
+        dressed = (self._dress(row, kinds) for row in self._shapes.listed(window)
+                   for kinds in product(*((0, 1) if token == OPEN else (0,) for token in row)))  # fmt: skip
+        return sorted(dressed, key=lambda word: (len(word), word))
 
     def one(self, most: int, rng: random.Random) -> list[int]:
         """Nested; or two strings shuffled: the places of the first are any set of places of its size."""

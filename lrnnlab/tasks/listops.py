@@ -12,7 +12,7 @@ upper bound is dropped at once, and a root that is a digit (one token) is not tr
 |---|---|---|---|---|
 | Arena | 10 | 10 | 500 < tokens < 2000 | 2048 |
 | paper 004 | 15 | 9 | 7000 < tokens < 8180 in its code, 7000 to 8192 in its text | 8192 |
-| here, by default | 10 | 10 | T/4 <= tokens <= T | T |
+| here, by default | 10 | 10 | T/4, rounded, <= tokens <= T | T |
 
 MED is the median without its fraction (of 2 and 5 it is 3), SM the sum modulo 10.  The Arena writes each argument in
 brackets of its own, ( ( ( [MAX 2 ) 6 ) ] ); those parentheses carry nothing, are not counted, and are dropped here.
@@ -196,7 +196,7 @@ class ListOps(BaseTask):
                          f"{self.max_depth} and max_args={self.max_args}")
 
     def sample(self, batch: int, length: int, generator: torch.Generator) -> Batch:
-        """``batch`` random expressions with T/4..T tokens, T = ``length``, right-padded to T; a ``Batch``.
+        """``batch`` random expressions with T/4 (rounded) to T tokens, T = ``length``, right-padded to T; a ``Batch``.
 
         All randomness comes from ``generator``.  ValueError for a batch below 1 or a length below 16.
         """
