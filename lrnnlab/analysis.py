@@ -115,7 +115,9 @@ def overflow_step(p: float, b: int) -> int | None:
     >>> overflow_step(1.2, 8), overflow_step(1, 8)
     (256, None)
     """
-    slope = math.log2(growth_per_step(p, b))  # in float64: a relative error of 1e-16, the nearest tie is 6e-8 away
+    _check_norm(p, b)
+    share = (p - 1) / p if p < math.inf else 1.0  # near p = 1 the rounded 1 - 1/p would be far off, or 0
+    slope = share * math.log2(b)  # in float64: a relative error of 1e-16, the nearest tie is 6e-8 away
     return math.floor(math.log2(FLOAT32_MAX) / slope) + 1 if slope > 0 else None
 
 

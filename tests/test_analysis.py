@@ -1,5 +1,7 @@
 """analysis: against plain multiplication, against closed forms, and against machines whose answer is known."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -90,6 +92,12 @@ def test_overflow_at_the_papers_setting_is_256_exactly_and_257_in_float32():
     assert analysis.overflow_step(1.2, 8) == 256  # sqrt 2 to the 256 is 2^128, the first power of two too large
     assert float(np.float32(2**0.5)) ** 256 < analysis.FLOAT32_MAX < 2.0**128  # float32's sqrt 2 is a little small
     assert analysis.overflow_observed(1.2, 8) == 257
+
+
+def test_overflow_is_exact_next_to_one_and_at_infinity():
+    above = Fraction(1 + 1e-15) - 1  # p - 1 exactly
+    assert analysis.overflow_step(1 + 1e-15, 8) == pytest.approx(float(128 / (3 * above / (1 + above))), rel=1e-9)
+    assert analysis.overflow_step(np.inf, 2) == 128
 
 
 @pytest.mark.parametrize(("p", "b"), [(1, 8), (2, 1)])

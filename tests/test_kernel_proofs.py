@@ -186,7 +186,8 @@ def test_best_fits_are_best(seed, N, L, cast):
     nodes, goal = np.exp(2j * np.pi * draw.random(N)), draw.standard_normal(L)
     fit = kernel_fits.best_fit(nodes, goal, cast)
     own = nodes ** np.arange(L)[:, None] @ fit.weights
-    assert fit.kernel == pytest.approx(own.real, abs=1e-6)
+    assert fit.kernel == pytest.approx(own.real if cast else own, abs=1e-6)
+    assert fit.error == pytest.approx(np.linalg.norm(fit.kernel - goal) / np.linalg.norm(goal))
     assert fit.norm == pytest.approx(np.abs(fit.weights).sum())
     reached = np.linalg.norm((own.real if cast else own) - goal) / np.linalg.norm(goal)
     assert reached == pytest.approx(fit.error, abs=1e-6)
@@ -223,6 +224,10 @@ BAD = [
 def test_bad_input_is_shown(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_recurrence_of_nothing_is_exact():
+    assert modes.recurrence([0, 0, 0]) == sp.Poly(1, sp.Symbol("z"), domain="ZZ")
 
 
 @pytest.mark.parametrize("values", [[1, 0, 0, 0, 1], [1, 2, 4, 8, 16, 32, 65]])

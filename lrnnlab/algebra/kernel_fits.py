@@ -88,7 +88,7 @@ def decayed_nodes(N: int, low: float, high: float, draw: np.random.Generator) ->
 
 
 class Fit(NamedTuple):
-    """The best kernel: ``error`` is ||K - target|| / ||target||, ``norm`` is ||w||_1."""
+    """The best kernel K: ``error`` is ||K - target|| / ||target||, ``norm`` is ||w||_1."""
 
     weights: np.ndarray
     kernel: np.ndarray
@@ -106,7 +106,7 @@ def best_fit(nodes: np.ndarray, target: np.ndarray, cast: bool = True) -> Fit:
     target : array, (L,)
         Real, of any length.
     cast : bool
-        Whether only the real part of the sum counts.
+        Whether only the real part of the sum counts.  Without it the kernel of complex nodes is complex.
 
     Raises
     ------
@@ -125,10 +125,10 @@ def best_fit(nodes: np.ndarray, target: np.ndarray, cast: bool = True) -> Fit:
     nodes = np.asarray(nodes)
     table = power_table(nodes, len(target), cast)
     found = np.linalg.lstsq(table, target, rcond=None)[0]
-    shape = (table @ found).real
+    kernel = table @ found
     weights = found.reshape(2, -1).T @ [1, 1j] if len(found) > len(nodes) else found
-    distance = np.linalg.norm(table @ found - target) / np.linalg.norm(target)
-    return Fit(weights, shape, float(distance), float(np.abs(weights).sum()))
+    distance = np.linalg.norm(kernel - target) / np.linalg.norm(target)
+    return Fit(weights, kernel, float(distance), float(np.abs(weights).sum()))
 
 
 def families(N: int, seed: int = 0) -> dict[str, np.ndarray]:

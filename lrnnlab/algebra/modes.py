@@ -95,7 +95,7 @@ def recurrence(values: Sequence) -> sp.Poly:
     if len(values) < 2 * N + 1:
         raise ValueError(f"a recurrence of {N} terms needs {2 * N + 1} values, got {len(values)}")
     block = exact_matrix([values[row : row + N + 1] for row in range(N)] or [[0]])  # its null space has one dimension
-    found = sp.Matrix(block.nullspace().to_Matrix())[0, :] if N else [1]
+    found = sp.Matrix(block.nullspace().to_Matrix())[0, :] if N else [sp.Integer(1)]
     rows = [values[row : row + N + 1] for row in range(len(values) - N)]
     if not found[N] or any(sum(c * value for c, value in zip(found, row)) for row in rows):
         raise ValueError(f"no recurrence of {N} terms holds for all of the {len(values)} values, so more are needed")

@@ -29,7 +29,7 @@ def check_shift(L: int, S: int, interval: str = "[0,1]") -> None:
 
 
 def needed_modes(L: int, S: int) -> int:
-    """max(S + 1, L - S) modes make the shift exactly, and no fewer; half of it, rounded up, with the cast to reals.
+    """max(S + 1, L - S) modes other than 0 make the shift exactly, and no fewer; half of it, rounded up, with the cast to reals.
 
     Proof: chapter 05, section 5.  ValueError unless 0 <= S < L.
 
