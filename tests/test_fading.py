@@ -312,6 +312,8 @@ def test_the_picture_draws_what_the_records_say():
         (drawn,) = [one for one in upper.lines if one.get_label() == f"{r['row']} {r['seed']}"]
         where = dict(zip(r["curves"]["position"], r["curves"]["readout"]))
         assert all(where[int(x)] == y for x, y in zip(*drawn.get_data()))
+    crosses = [int(one.get_xdata()[0]) + 1 for one in upper.lines if one.get_marker() == "x"]
+    assert crosses == [r["metrics"]["overflow"] for r in made if r["metrics"]["overflow"]]
     assert [label.get_text() for label in lower.get_yticklabels()] == [f"{r['row']} {r['seed']}" for r in made]
     drawn = {(round(float(x)), round(float(y))) for one in lower.lines for x, y in zip(*one.get_data())}
     for place, r in enumerate(made):

@@ -221,34 +221,57 @@ def by_width(trained: Mapping[int, Mapping[float, Sequence[float]]]) -> Figure:
 
 
 @styled
-def steps_to_learn(found: Sequence[Mapping]) -> Figure:
-    """After how many steps R2 is 0.9, by length: a line for each task and row that knows it at two lengths or more.
+def steps_to_learn(found: Sequence[Mapping], longer: Sequence[Mapping]) -> Figure:
+    """After how many steps R2 is 0.9, by length: one layer of DLR and six, a line for each task that one of them learned.
 
     Parameters
     ----------
     found : list of dict
-        Records of ``dlr/table1``; of several seeds the median counts.
+        Records of ``dlr/table1``; of several seeds the median counts, and one that did not learn took endless steps.
+    longer : list of dict
+        Records of ``dlr/longer``, taken (hollow marks) where the median of ``found`` did not learn.  An arrow stands at
+        the most steps where these did not either, or there are none.
     """
-    lines: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    for (name, row), cell in by_cell(found).items():
-        task, length = name.split("-")
-        steps = [record["metrics"]["learned_at"] for record in cell]
-        if row in ("dlr_1", "dlr_6") and None not in steps:
-            lines.setdefault((task, row), []).append((int(length), median(steps)))
-    figure, axes = new_figure(3.2, width=6.4, left=0.8, right=2.2, bottom=0.6, top=0.2)
-    ends = []
-    for (task, row), points in sorted(lines.items()):
-        if len(points) > 1:
-            dash = "-" if row == "dlr_1" else (0, (4, 2))
-            axes.plot(*zip(*sorted(points)), ls=dash, marker="o", color=RECORDED, ms=4, lw=1.3)
-            ends.append((max(points)[1], f"{TASK_HOMES[task][0]}, {row[-1]} layer{'s' * (row[-1] > '1')}", RECORDED))
-    lengths = sorted({length for points in lines.values() for length, _ in points})
-    axes.set(xscale="log", yscale="log", xlabel="length L", ylabel="steps until R² is 0.9")
-    axes.set_xticks(lengths, [f"{length:,}" for length in lengths])
-    axes.set_yticks([50, 100, 200, 500, 1000, 2000], ["50", "100", "200", "500", "1,000", "2,000"])
-    axes.minorticks_off()
-    label_ends(axes, ends)
+    plain = {cell: of for cell, of in by_cell(found).items() if cell[1] in ("dlr_1", "dlr_6")}
+    more = {(record["task"], "dlr_6"): [record] for record in longer if record["row"] == "4"}
+    figure, panels = new_figure(3.6, columns=2, left=0.8, right=1.25, bottom=0.6, top=0.4, gap=1.35, sharey=True)
+    for axes, row in zip(panels, ("dlr_1", "dlr_6")):
+        lines: dict[str, list[tuple[int, float, str]]] = {}
+        for (name, other), cell in plain.items():
+            if other != row:
+                continue
+            task, length = name.split("-")
+            steps, look = median(_learned(record) for record in cell), "o"
+            if math.isinf(steps) and (name, row) in more:
+                cell = more[name, row]
+                steps, look = _learned(cell[0]), "o hollow"
+            if math.isinf(steps):
+                steps, look = cell[0]["metrics"]["steps"], "^"
+            lines.setdefault(task, []).append((int(length), steps, look))
+        ends = []
+        for task, points in lines.items():
+            learned = sorted(point for point in points if point[2] != "^")
+            if not learned:
+                continue
+            axes.plot([L for L, *_ in learned], [steps for _, steps, _ in learned], color=RECORDED, lw=1.3)
+            for L, steps, look in points:
+                if look == "^":
+                    axes.plot([learned[-1][0], L], [learned[-1][1], steps], color=RECORDED, lw=0.8, ls=":")
+                axes.plot(L, steps, marker=look[0], color=RECORDED, ms=5, mfc=RECORDED if look == "o" else "white")
+            ends.append((learned[-1][1], TASK_HOMES[task][0], RECORDED))
+        axes.set(xscale="log", yscale="log", xlabel="length L")
+        axes.set_xticks([64, 128, 512], ["64", "128", "512"])
+        axes.set_yticks([50, 100, 200, 500, 1000, 2000, 5000], ["50", "100", "200", "500", "1,000", "2,000", "5,000"])
+        axes.minorticks_off()
+        axes.set_title(f"{row[-1]} layer{'s' * (row[-1] > '1')}")
+        label_ends(axes, ends)
+    panels[0].set_ylabel("steps until R² is 0.9")
     return figure
+
+
+def _learned(record: Mapping) -> float:
+    at = record["metrics"]["learned_at"]
+    return math.inf if at is None else at
 
 
 # --- what a net looks at ---------------------------------------------------------------------------------------------

@@ -119,18 +119,18 @@ def refutations(found: Sequence[Mapping]) -> list[dict]:
     """By model: the nets that last though none of their kind can, and how they answer the two words that refute it.
 
     >>> said = {"kind": "lasts", "refuted": {"n": 2, "words": ["1010", "01010"]}}
-    >>> refutations([{"row": "rwkv", "task": "tomita_2", "metrics": said}])[0]["letters of the first that are"]
-    '4'
+    >>> refutations([{"row": "rwkv", "task": "tomita_2", "metrics": said}])[0]["letters of such a word, at most"]
+    '5'
     """
     seeming, rows = disagreements(found), []
     for row in recorded_rows(seeming):
         here = [record for record in seeming if record["row"] == row]
         counted = Counter(machine_name(record["task"]) for record in here)
         said = [record["metrics"].get("refuted", {"n": None, "words": []}) for record in here]
-        sizes = [len(one["words"][0]) for one in said if one["n"]]
+        sizes = [max(map(len, one["words"])) for one in said if one["n"]]  # one of the two it gets wrong
         rows.append({"model": model_name(row), "nets": len(here), "machines": ", ".join(
                          f"{name} ({count})" if count > 1 else name for name, count in counted.items()),
-                     "wrong on the words": len(sizes), "letters of the first that are":
+                     "wrong on the words": len(sizes), "letters of such a word, at most":
                          " to ".join(map(str, sorted({min(sizes), max(sizes)}))) if sizes else ""})  # fmt: skip
     return rows
 

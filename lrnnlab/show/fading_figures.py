@@ -24,7 +24,7 @@ def fading(records: Sequence[Mapping]) -> Figure:
     """How far the strings of each row have gone to a wrong answer, by position; below, horizons predicted and seen.
 
     A line is the ratio ``readout``: the 99 % quantile over strings, which is at 1 where 1 % of the answers are wrong.
-    It ends where float32 overflows.
+    It ends where float32 overflows, which a cross marks, or before, where it is infinite from there on.
 
     Parameters
     ----------
@@ -77,7 +77,9 @@ def _curves(axes, records):
             continue
         axes.plot(at, ratio, color=look.colour, ls=look.dash, lw=1.5, label=f"{record['row']} {record['seed']}")
         if record["metrics"]["overflow"] is not None:
-            axes.plot(at[-1:], ratio[-1:].clip(max=REACH[1]), "x", color=INK, ms=6, mew=1.5, zorder=4, clip_on=False)
+            end = record["metrics"]["overflow"] - 1
+            high = min(ratio[-1], REACH[1]) if at[-1] == end else REACH[1]  # of float32 nothing is left to compare
+            axes.plot([end], [high], "x", color=INK, ms=6, mew=1.5, zorder=4, clip_on=False)
         ends.setdefault(record["row"], []).append(float(np.clip(ratio[-1], *REACH)))
     axes.axhline(1, color=INK, lw=1.2, ls=(0, (4, 3)))
     axes.set_yticks([0.03, 0.1, 0.3, 1], ["3 %", "10 %", "30 %", "100 %"])

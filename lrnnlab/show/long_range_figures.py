@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 
 from lrnnlab.show.shift_figures import ROWS as KERNELS
 from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, new_figure, styled, value_colour
-from lrnnlab.tables.dlr_table3 import SPLITS, operator_levels
+from lrnnlab.tables.dlr_table3 import SPLITS, operator_levels, reading_nothing, scored
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.base import numpy_random
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
@@ -146,6 +146,45 @@ def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
     for axes, title in zip(panels[0], ["picture", "asked for", *named]):
         axes.set_title(title, fontsize=SMALL, loc="center")
     _legend(figure)
+    return figure
+
+
+@styled
+def scores_by_step(records: Sequence[Mapping]) -> Figure:
+    """How far a core gets with ListOps-SubTrees and Segmentation, by step, and what the level of one who reads no further is.
+
+    On the left the share of right values of expressions of up to 128 tokens, beside that of one who knows every node's
+    operator and height; on the right macro F1 at 32 x 32, beside that of one who sees the 3 x 3 pixels around each.
+
+    Parameters
+    ----------
+    records : list of dict
+        Of ``dlr/table3``, of one budget; of several seeds the least is drawn.  The cells with more steps and items are dashed.
+
+    Examples
+    --------
+    >>> from lrnnlab.tables import plan, run_all
+    >>> made = list(run_all(plan("dlr/table3", tasks=["listops-128", "segmentation-32"], rows=["dlr"])))
+    >>> [axes.get_title("left") for axes in scores_by_step(made).axes]
+    ['values right', 'macro F1']
+    """
+    check_one_budget(records)
+    figure, panels = new_figure(3.2, columns=2, left=0.55, right=0.15, top=0.75, bottom=0.55, gap=0.6)
+    for axes, task, title in zip(panels, ("listops-128", "segmentation-32"), ("values right", "macro F1")):
+        found = [record for record in records if record["task"].removesuffix("-longer") == task]
+        for (which, row), cell in by_cell(found).items():
+            record = min(cell, key=lambda record: record["seed"])
+            name, (called, look) = scored(record), ROWS[row]
+            points = [(at["step"], at[name]) for at in record["curve"] if at["step"]]
+            dash, more = ("-", "") if which == task else ((0, (4, 2)), ", more items")
+            axes.plot(*zip(*points), color=look.colour, ls=dash, marker=look.marker, ms=3.5, lw=1.3, label=called + more)
+        level = reading_nothing(found[0])
+        axes.axhline(level, color=FAINT, lw=1.4, ls=(0, (1, 1)), label="reads no further")
+        axes.set(xscale="log", xlabel="step", ylim=(0, 1))
+        axes.set_xticks([100, 1000, 10_000], ["100", "1,000", "10,000"])
+        axes.minorticks_off()
+        axes.set_title(title)
+    figure.legend(*panels[1].get_legend_handles_labels(), loc="upper right", ncols=5)
     return figure
 
 

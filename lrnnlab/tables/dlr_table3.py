@@ -487,6 +487,19 @@ def read_to(cell: Sequence[dict]) -> int:
     return read
 
 
+def reading_nothing(record: dict) -> float:
+    """The score of one who does not read far: who knows each node's operator and height, or the 3 x 3 pixels around each.
+
+    >>> made = measure(setting("dlr", "segmentation-32", "live"), seed=0)
+    >>> 0.4 < reading_nothing({**made, "config": {"setting": setting("dlr", "segmentation-32", "live")}}) < 0.7
+    True
+    """
+    if scored(record) == "macro_f1":
+        return local_level(*_size_and_tests([record]))
+    known, heights = operator_levels(*_size_and_tests([record])), record["by_height"]
+    return sum(part["nodes"] * known[part["height"]] for part in heights) / sum(part["nodes"] for part in heights)
+
+
 def _size_and_tests(cell: Sequence[dict]) -> tuple[int, int]:
     setting = cell[0]["config"]["setting"]
     return setting["size"], setting["items"]["test"]

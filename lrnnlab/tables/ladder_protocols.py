@@ -1,6 +1,6 @@
-"""One training, five rules: how much of a number is what the net knows, and how much how its paper counts?
+"""One training, four rules: how much of a number is what the net knows, and how much how its paper counts?
 
-The five papers of this book report accuracies by five rules.  Here a net is trained once, as in ``ladder`` (one rate, no
+The five papers of this book report accuracies by four rules.  Here a net is trained once, as in ``ladder`` (one rate, no
 second try), and looked at 40 times on the way; every look measures everything, so that every rule can be applied to the
 same run afterwards.  A rule says which weights are judged, and by what:
 

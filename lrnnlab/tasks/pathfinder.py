@@ -78,7 +78,7 @@ ARENA_32 = PathSettings(size=32, margins=(1,), dash=2, thickness=0.5, marker=1.5
                         continuity=1.0, distractors=5, distractor_dashes=4, contrast=1.5)
 
 # paper 004's Pathfinder-Segmentation.  32 and 64 are not in the paper: 32 is the Arena's picture with smaller circles,
-# marked; 64 is the paper's 128 with every length halved
+# marked; 64 is the paper's 128 with every length but the padding of 1 at the edge halved
 SEGMENTATION = {
     32: replace(ARENA_32, marker=1.2, mark_distractors=True),
     64: PathSettings(size=64, margins=(1, 1.5), dash=2.5, thickness=0.75, marker=1.05, dashes=14, seed_distance=11,

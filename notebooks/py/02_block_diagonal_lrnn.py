@@ -1204,11 +1204,11 @@ show.figure(
     show.fading_figures.fading(faded),
     alt="Above: how far the 99 percent quantile of strings has gone towards an error, by "
         "position from 2 to 2,000, for three seeds of four models. Softmax and LSTM hardly "
-        "move; release and clip rise; crosses end the lines of runs that overflow. Below: for each "
+        "move; release and clip rise; crosses mark where runs overflow. Below: for each "
         "run the predicted horizons and the horizon seen.",
     caption="Recorded. What to see: the lines of softmax and LSTM hardly move, or fall, and "
-            "are past 56 % nowhere. Those of release and clip rise; a line that ends in a cross ends where float32 overflows, there or "
-            "later. Which runs pass 100 % well before that, and so fade, the table says.",
+            "are past 56 % nowhere. Those of release and clip rise; a cross stands where float32 overflows, and a line that stops "
+            "before is infinite from there on. Which runs pass 100 % well before that, and so fade, the table says.",
 )  # fmt: skip
 
 
@@ -2270,7 +2270,7 @@ show.table(
         for run in papers_way
     ],
     caption=f"Recorded, in percent. One layer needs no GPU and no 40,000 steps for Sum(5) and EvenPair(5): a check that is "
-            f"all right ends training after {min(took):.0f} to {max(took):.0f} seconds. Three layers for ModArith(5) take "
+            f"all right ends training (seconds of a core: {min(took):.0f} to {max(took):.0f}). Three layers for ModArith(5) take "
             f"{max(run['cpu_seconds'] for run in deep) / 3600:.1f} hours on a core and all their steps: "
             f"{tables.text.range_in_percent([run['metrics']['accuracy_seen'] for run in deep])} % are right at the training "
             f"length, and from one check to the next the answers at position {arith.test_length} change between "

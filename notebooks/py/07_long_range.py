@@ -135,7 +135,8 @@ with show.fails("step 2"):
 
 # %% [markdown]
 # For CumMax we take the mean of the answers at each place, for Sort the mean of the answers at each place given the
-# first number. These two levels have no such closed form; they are integrals (`tasks.atomic_levels`). Now take four
+# first number, and for ContextShift the mean of the answers given the shift $s$: the two numbers that tell it, at places $s$ and $s+1$, and 0
+# elsewhere, so that no other number is moved. These levels are integrals (`tasks.atomic_levels`). Now take five
 # numbers of the paper's tables, which stand in section 6, with these levels beside them.
 
 # %% tags=["hide-input"]
@@ -144,6 +145,7 @@ paper = {
     "cummax": ("DLR, 1 layer", 0.52, 4096),
     "sort": ("DLR, 6 layers", 0.49, 4096),
     "mips": ("DLR, 6 layers", 0.01, 512),
+    "context_shift": ("attention, 2 layers", 0.04, 512),
 }
 rows = [
     {"task": ch07.skill(name).name, "model": who, "paper": f"{printed:.2f}",
@@ -154,7 +156,7 @@ show.table(rows, caption="Published numbers beside what can be had without the s
 
 
 # %% [markdown]
-# Nothing was sorted and nothing was searched for: these scores are zeros that do not look like zeros. (CumMax is 0.06
+# Nothing was sorted, searched for or moved: these scores are zeros that do not look like zeros. (CumMax is 0.06
 # above the level, more than a linear map gets at that length: section 3.)
 
 # %% [markdown]
@@ -251,7 +253,7 @@ show.table(rows, caption="R² of the best linear map from all numbers to all ans
 
 # %% [markdown]
 # Five tasks are linear, six are not. (The best linear map does more for CumMax than the mean of each place, and it is
-# itself an answer without the skill to Select and ContextShift: the 0.00 beside it is too low.) For CumMax that map can be had
+# itself an answer without the skill to Select: the 0.00 beside it is too low.) For CumMax that map can be had
 # at any length. Two numbers of an input are uncorrelated, and all before a place count alike there. So it answers with
 # the mean of the place and a multiple of the sum so far:
 
@@ -360,7 +362,7 @@ show.figure(
 # **Theorem 3.** *One layer hands on to place $t$ the $H$ numbers $(K_h * x)_t$. Whatever is made of them there, by
 # any function and by another one at each place, and if the inputs may be any numbers: (a) SolveFixed takes one kernel. (b)
 # Reverse takes $L/2$ channels ($L$ even), and with a readout by place $L/2$ are enough. (d) CumMax, which is not
-# linear, takes $L$. And if the inputs are bounded (here by 1) and nothing is rounded: (c) in the paper's own layer without
+# linear, takes $L$; and (e) Solve of $N$ unknowns, which is not linear either, takes $N(N+1)/2$. And if the inputs are bounded (here by 1) and nothing is rounded: (c) in the paper's own layer without
 # the norm behind it, where the readout is a sum of GELUs, $L$ channels reverse as exactly as one likes.*
 #
 # (The skip around a layer hands on the place's own input as well. Reverse, SelectFixed and SolveFixed read 0 there; for
@@ -480,9 +482,40 @@ for L in (3, 5, 8):
 print("with L - 1 kernels: two inputs that look the same, and another maximum")
 
 # %% [markdown]
-# (In the same way, by a change of the input that too few kernels cannot see, one finds how many channels Sort, Select,
-# ContextShift, MIPS and Solve take at least; `tables.dlr_table1.needed` lists the numbers, for drawn inputs: their largest number is $\pm1$, which makes
-# them smaller by one for CumMax and Reverse.) With fewer channels,
+# **Step 6 (e).** In Solve the change must leave $A$ orthogonal and $b$ of length 1. Let $S$ be skew ($S^\top = -S$) and $d$
+# a vector: together they have $N(N-1)/2 + N = N(N+1)/2$ free numbers, so with fewer kernels some change $(S, d) \ne 0$ of $(A, b)$ is seen by
+# none, and we may take it small. Now $A = C + S/2$ and $A' = C - S/2$ with the symmetric root $C = \sqrt{I + S^2/4}$ differ by $S$, and are orthogonal, as $C$
+# and $S$ commute: $A^\top A = C^2 - S^2/4 = I$. And $b = d/2 + e$ and $b' = e - d/2$ differ by $d$ and have length 1 for each $e$ of the
+# right length at right angles to $d$. Both inputs look alike, and their solutions differ by
+# $A^\top b - A'^\top b' = C\,d - S\,e$. Were this 0 for $e$ and for $-e$, we had $C d = 0$ and $S e = 0$; were it so
+# for every $e$, both $d$ and $S$ were 0 (a skew matrix has no rank of 1).
+
+# %% tags=["proof-lags"]
+for N in (2, 3, 7):
+    D = N * (N + 1) // 2 - 1  # kernels, one short
+    of_A, of_b = rng.normal(size=(D, N * N)), rng.normal(size=(D, N))
+    pairs = [(i, j) for i in range(N) for j in range(i)]
+    skew = np.array([np.eye(N * N)[N * i + j] - np.eye(N * N)[N * j + i] for i, j in pairs])
+    change = np.linalg.svd(np.hstack([of_A @ skew.T, of_b]))[2][-1] / (2 * N)
+    S, d = (change[:-N] @ skew).reshape(N, N), change[-N:]
+    roots, basis = np.linalg.eigh(np.eye(N) + S @ S / 4)
+    C = basis * np.sqrt(roots) @ basis.T
+    e = np.linalg.svd(d[None])[2][-1] * math.sqrt(1 - d @ d / 4)
+    inputs = [(C + S / 2, e + d / 2), (C - S / 2, e - d / 2)]
+    for A, b in inputs:
+        assert np.allclose(A @ A.T, np.eye(N)), "step 6: the matrix is not orthogonal"
+        assert math.isclose(b @ b, 1), "step 6: the right side has another length"
+    one, two = (of_A @ A.ravel() + of_b @ b for A, b in inputs)
+    assert np.allclose(one, two), "step 6: a kernel sees the change"
+    apart = np.abs(inputs[0][0].T @ inputs[0][1] - inputs[1][0].T @ inputs[1][1]).max()
+    assert apart > 1e-3, "step 6: the solutions are the same"
+    print(f"N = {N}: two systems that {D} kernels cannot tell apart, solutions {apart:.2f} apart")
+
+# %% [markdown]
+# (By such changes one also finds how many channels Sort, Select, ContextShift and MIPS take at least: the docstring of
+# `tables.dlr_table1.needed` has the numbers, for drawn inputs, whose largest number is $\pm1$, which makes
+# them smaller by one for CumMax and Reverse, and the tests of the package the changes.) With fewer channels than Reverse
+# takes places,
 # $H < L$, the gates of step 4 give the first $H$ answers of Reverse; with 0 at all others, which a readout by place can give, that
 # makes an $R^2$ of $H/L$. The best linear readout by place would do better, as the widget shows. What training finds, in
 # the picture below it, lies between the two for $L = 32$; for $L = 64$ it is near $H/L$ up to $1/4$ and stays below it after:
@@ -738,8 +771,8 @@ show.figure(
     "knows CumMax, Select and MIPS; no net is more than .05 above its level on Sort and ContextShift.",
     caption="Recorded, and below, in grey, the paper's. What to see: for DLR much the same pattern at a "
     "sixty-fourth of the length. Four linear tasks for one layer, Reverse for deep nets (at 64 Solve, too), "
-    "Select and MIPS for attention, Sort and ContextShift for none. Not so for DSS on SolveFixed, which it knows here, "
-    "and for attention on Reverse (better here) and SolveFixed (worse).",
+    "Select and MIPS for attention, Sort and ContextShift for none. Not so for one layer of DSS on SolveFixed, which it knows "
+    "at 64 and not at 512, and for two layers of attention on Reverse (better here at 64) and SolveFixed (worse).",
 )
 
 # %% [markdown]
@@ -773,7 +806,7 @@ check("07.8", my_tasks)
 # for $L/16$ lags and is known up to 128, unless the kernels cannot have a number at a single lag (DLR-ℝ, chapter 06; one layer of DSS
 # hardly, and SGConv with no number of layers); at 512, with as many lags as channels, one layer has .21 of it. *Reverse* grows with depth (at $L = 64$ one layer of 32 channels has just the $L/2$
 # of theorem 3). *Solve* and *Select* multiply inputs. For Select one layer of 32 channels hands on too few numbers; for
-# Solve that is proved from $L = 128$ on. At 64 two and six layers do better on both; at 128, in the same steps, they have
+# Solve from $L = 128$ on, where $N = 10$ (theorem 3, e). At 64 two and six layers do better on both; at 128, in the same steps, they have
 # begun with some seeds and not with others (Solve .16 and .02, Select .10 and .25; below with more).
 # *CumMax* of one layer is above the best linear map of section 3 at 64 and 128 (.70 against .62, .63 against .58), and at
 # 512 just there (.52). *Sort* at .49 to .51 is about what knowing the first number is worth; the other nets stay below. No net
@@ -783,22 +816,25 @@ check("07.8", my_tasks)
 # nothing about the model:
 
 # %%
+longer_runs = records.recorded("dlr/longer")
 show.figure(
-    ch07.steps_to_learn(atomic_runs),
-    alt="Steps until R2 is 0.9 by length, one line a task and depth: those of Shift are level, the "
-    "others rise with the length.",
-    caption="Recorded. The step at which R² was first 0.9 or more, one and six layers of DLR, where it was "
-    "learned at two lengths.",
+    ch07.steps_to_learn(atomic_runs, longer_runs),
+    alt="Steps until R2 is 0.9 by length for eight tasks, one layer of DLR and six: of one layer hardly more with the "
+    "length; of six layers CumMax, Reverse, Select and Solve take several times as many steps at twice the length, "
+    "and Reverse at 512 is not learned in 4,000.",
+    caption="Recorded. The step at which R² was first 0.9 or more, of one layer of DLR (left) and of six (right), the median over seeds. "
+    "Hollow: with four times the steps of the table above, over which the rate falls more slowly. A triangle: not learned in "
+    "so many steps, which is all that is known.",
 )
 
 # %% [markdown]
-# And where six layers of DLR know little: is it the net, or the number of steps? The same cells with four times the
-# steps (`lrnnlab reproduce dlr/longer --budget desk --rows 4`):
+# And where nets know little: is it the net, or the number of steps? The same cells with four times the
+# steps (`lrnnlab reproduce dlr/longer --budget desk --rows 4`, and other rows):
 
 # %%
 show.table(
-    tables.dlr_longer.beside(records.recorded("dlr/longer"), atomic_runs),
-    caption="Recorded, six layers of DLR, seed 0, with the steps of the table above and with four times as many. A number "
+    tables.dlr_longer.beside(longer_runs, atomic_runs),
+    caption="Recorded, seed 0, with the steps of the table above and with four times as many. A number "
     "that rises with the steps says nothing against the net; Reverse at 512 still rises at its last look.",
 )
 
@@ -1059,7 +1095,7 @@ show.table(
 #
 # | the paper | what we found |
 # |---|---|
-# | Table 1 prints R² without a level: 0.52 for CumMax, 0.49 to 0.51 for Sort, 0.01 for MIPS | Sort and MIPS are at the level of section 2, so next to nothing was learned of them; CumMax is 0.06 above it, of which a linear map explains 0.01 (section 3) |
+# | Table 1 prints R² without a level: 0.52 for CumMax, 0.49 to 0.51 for Sort, 0.01 for MIPS, 0.04 for ContextShift | Sort, MIPS and (of attention) ContextShift are at the level of section 2, so next to nothing was learned of them; CumMax is 0.06 above it, of which a linear map explains 0.01 (section 3) |
 # | Reverse "potentially require[s] a large number of kernels" (section 3.3) | right, and how many: $L/2$ with free readouts (theorem 3); $L$ are enough for a sum of GELUs, if nothing is rounded |
 # | ContextShift draws $s$ from $0, \dots, L-2$ (text) | $0, \dots, L-3$ in the released code, and here |
 # | the split of Pathfinder-Segmentation is 96/2/2 (text) | 80/10/10 in the released settings, with which the printed numbers of steps agree |
@@ -1080,7 +1116,7 @@ show.table(
 # ## What you have learned
 #
 # 1. A score means nothing before one knows what no skill is worth: 0.222 on Shift, 0.46 on CumMax and 0.49 on Sort
-#    at the paper's length, $H_L/L$ on MIPS.
+#    at the paper's length, $H_L/L$ on MIPS, 0.17 on ContextShift at length 64.
 # 2. Five of the eleven tasks are linear, six are not; of the linear ones SolveFixed takes one kernel, SelectFixed as
 #    many channels as it has lags, Reverse $L/2$, whatever the readout.
 # 3. Depth divides a lag into digits: two layers of $\sqrt L$ channels reverse, where one layer takes $L/2$.

@@ -2191,7 +2191,7 @@ show.figure(
 # * **Counting with SRWM.** Bin0 is learned (of Shuffle-2 with four seeds of five, and 99.2 % with the fifth) and Bin1 is not. Its memory decays in the same way, but its start cannot be moved in the same way: $y_t = W_{t-1}x_t$ contains $W_0x_t$, so what makes the writes larger makes larger what was there before them. We know no cure.
 # * **Reset Dyck-1.** A start near addition is wrong here: the reset needs $\beta$ near 1 for one token and nearly 0 for the others, and a value of 0 for that one, exact to a count in a hundred thousand. From the released start Bin0 is learned, or nearly, in 10,000 to 25,000 batches, with leaks that last for Bin0; Bin1
 #   is right in part. Explicit weights with one write do it (section 5), and we have not found training that does. With two writes and a start near translation training does (section 6).
-# * **Counting with the e-LSTM.** Its numbers stay between $-1$ and $1$, so a deeper count needs finer differences; the paper's own 90, 22 and 85.7 on Bin1 are its only counting cells below 100.
+# * **Counting with the e-LSTM.** Its numbers stay between $-1$ and $1$, so a deeper count needs finer differences; the paper's own 90, 22 and 85.7 on Bin1 are the only counting cells of its Table 1 below 100.
 #
 # Is a cell a matter of what the rule *can* do, or of how fast it is learned? The proofs decide some of them:
 #
