@@ -295,6 +295,9 @@ def test_the_table_keeps_ours_and_the_papers_apart():
     text = dlr_table2.TABLE.text([made("dlr", "256", 0.5), made("dlr", "256", 0.7, 1), made("dlr_real", "1024", 0.25)])
     ours, paper = text.split("\n\n")
     assert "0.60 (0.50 to 0.70)" in ours and "0.58" in ours and "600 steps" in ours and "0.222" in ours
+    title, line = (next(line for line in ours.splitlines() if first in line) for first in ("within reach", "dlr  256"))
+    end = title.index("within reach") + len("within reach")
+    assert line[:end].split()[-1] == "3"  # by 0, 32 and 64 = 2 N
     assert "0.83" in paper and "0.83" not in ours and "0.60" not in paper
 
 

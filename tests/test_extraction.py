@@ -169,6 +169,11 @@ def test_a_linear_probe_does_not_see_the_sign_of_a_hexagon():
         linear_probe(seen[:1], labels[:1])
 
 
+def test_a_linear_probe_is_scored_on_strings_that_it_was_not_fitted_to():
+    draw = np.random.default_rng(0)
+    assert linear_probe(draw.normal(size=(40, 3, 200)), draw.integers(2, size=(40, 3))) < 0.8
+
+
 @pytest.mark.slow
 def test_a_trained_delta_rule_tracks_the_sign_and_nothing_else():
     made, _ = ladder.trained(ladder.setting("deltanet_negative", "s_3", "live"), seed=0)

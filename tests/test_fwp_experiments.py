@@ -327,6 +327,16 @@ def test_the_same_seed_gives_the_same_record():
     assert a["metrics"] == b["metrics"] and a["curve"] == b["curve"] != c["curve"]
 
 
+def test_by_test_and_by_validation_are_the_looks_that_are_best_by_each():
+    setting = {**fwp_table1.setting("recurrent_delta", "aa", "desk"), "stages": [(8, 10)], "pool": 32, "tests": 30}
+    with steady_arithmetic():
+        found = fwp_table1.measure({**setting, "watch_every": 1, "rate": 0.1}, 0)
+    looks = {step: (validation, bin0 + bin1) for step, validation, _, bin0, bin1 in found["curve"]}
+    for place, name in enumerate(("by_validation", "by_test")):
+        scores = [look[place] for look in looks.values()]
+        assert looks[found["metrics"][name]["step"]][place] == max(scores) > min(scores)
+
+
 def made(task, row, bin0, bin1, *, by_test=None, seed=0, steps=50, curve=(), budget="desk", setting=None):
     score = {"bin0": bin0, "bin1": bin1, "step": steps}
     metrics = {"last": score, "by_validation": score, "by_test": by_test or score, "steps": steps,
@@ -434,6 +444,9 @@ def test_mixed_lengths_have_the_windows_of_the_paper_and_the_answers_of_the_task
         ]
         assert targets.tolist() == [*Sum(5).answer(word), *[-1] * (batch.tokens.shape[1] - len(word))]
     assert {len(word) for word in words} == set(range(2, 10))
+    splits = mixed.splits(torch.Generator().manual_seed(2), train=500, test=500)
+    for name, words in splits.items():
+        assert {len(word) for word in words} == set(range(51, 101) if name == "bin1" else range(2, 51)), name
 
 
 def test_by_position_is_an_average_of_ten():

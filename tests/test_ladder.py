@@ -76,6 +76,19 @@ def test_the_next_try_is_made_where_the_training_length_is_not_known(monkeypatch
     assert (made.steps, number) == (3, 1)
 
 
+def test_every_try_begins_with_other_weights(monkeypatch):
+    seeds = []
+
+    def seen(name, asked, seed, **options):
+        seeds.append(seed)
+        return build(name, asked, seed=seed, **options)
+
+    monkeypatch.setattr(ladder, "build", seen)
+    monkeypatch.setattr(ladder, "windows", lambda right: np.zeros(1))
+    ladder.trained({**ladder.setting("elman", "parity", "live"), "tries": [(1e-2, 2)] * 3}, 7)
+    assert seeds == [7, 1007, 2007]
+
+
 def test_a_run_that_is_broken_off_goes_on(tmp_path, monkeypatch):
     cell = {**ladder.setting("lstm", "s_3", "live"), "tries": [(1e-2, 30)]}
     whole = ladder.measure(cell, 3)

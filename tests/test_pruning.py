@@ -6,7 +6,7 @@ import torch
 from lrnnlab.models import build, snap
 from lrnnlab.scans import linear_scan
 from lrnnlab.tasks import Sum
-from lrnnlab.training import Phase, Recipe, fit, impurity
+from lrnnlab.training import Phase, Recipe, fit, fitting, impurity
 from lrnnlab.training.fitting import freeze_idle
 
 
@@ -114,6 +114,16 @@ def test_a_phase_prunes_what_the_task_does_not_need():
                               start="first", gain=4.0, hidden=16)  # fmt: skip
     found = fit(make, Sum(2), Recipe(phases, batch=16, betas=(0.9, 0.99), clip=1.0, length=10), 0, progress=False)
     assert 1 <= int((~found.model.layers[0].frozen).sum()) <= 3 and found.losses[-1][1] < 0.3
+
+
+def test_a_net_that_knows_little_is_pruned_down_to_twice_its_loss(monkeypatch):
+    seen = []
+    monkeypatch.setattr(fitting, "freeze_idle", lambda model, harm, ceiling: seen.append((harm(model), ceiling)))
+    for ceiling in (1e-9, 1e9):
+        recipe = Recipe((Phase(steps=1, lr=1e-3, prune=ceiling),), batch=4, length=6)
+        fit(lambda seed: soft(seed, layers=1), Sum(5), recipe, seed=0, progress=False)
+    (loss, first), (_, second) = seen
+    assert first == 2 * loss > 1 and second == 1e9
 
 
 def test_averaged_weights_are_not_pruned():

@@ -481,8 +481,9 @@ def test_score_is_that_of_the_best_weights(monkeypatch):
     monkeypatch.setattr(stand_ins, "train", fake)
     setting = rotrnn_table1.setting("rotrnn", "text", "live") | {"items": {"train": 8, "val": 8, "test": 17}}
     found = rotrnn_table1.measure(setting, seed=0)["metrics"]
-    ones = stand_in("text", "test", setting["items"]["test"]).targets.mean()
+    ones, trained_on = (stand_in("text", part, setting["items"][part]).targets.mean() for part in ("test", "train"))
     assert (found["accuracy"], found["accuracy_last"]) == (ones, 1 - ones) and ones != 0.5
+    assert found["training_accuracy"] == trained_on != ones
 
 
 test_records_of_table_1_belong_to_their_settings = belonging(["rotrnn/table1"])

@@ -132,3 +132,14 @@ def test_an_untrained_model_is_refuted_on_modarith_by_a_legal_expression():
     word = verify(model, task.specification).counterexample
     tokens = task.check_tokens(torch.tensor([word]))
     assert int(model(tokens)[0, -1].argmax()) != task.answer(tokens[0])[-1]
+
+
+def test_a_tie_in_a_layer_below_the_last_is_not_proved():
+    model = deep(0)
+    layer = model.layers[0]
+    last = layer.generator[-1]
+    with torch.no_grad():
+        for weight in (last.weight.view(layer.b, layer.h, layer.b, -1), last.bias.view(layer.b, layer.h, layer.b)):
+            weight[1] = weight[0]  # both entries of every column are alike
+    verdict = verify(model, stepped(model))
+    assert verdict.closed and not verdict.proved and verdict.column_lead == 0
