@@ -1,7 +1,30 @@
-"""Sizes, rates and numbers of the papers, typed from their tables, against those in the package."""
+"""Sizes, rates and numbers of the papers, typed from their tables, against those in the package; defaults of mixers."""
+
+import inspect
+import math
 
 import pytest
 
+from lrnnlab.models import (
+    DLR,
+    DSS,
+    LRU,
+    S4,
+    S4D,
+    S5,
+    Block,
+    BlockDiagonal,
+    Diagonal,
+    Dictionary,
+    FastWeights,
+    LiquidS4,
+    Net,
+    RecurrentDelta,
+    RotRNN,
+    SelfReferential,
+    SGConv,
+    Vanilla,
+)
 from lrnnlab.tables import dlr_table3, dlr_table4, lrnn_speed, regulargpt_table2, regulargpt_table3
 
 # paper 004, Tables 8 and 9: L, layers, H, N, dt-min, dt-max, LR, B, steps, WD, kernel size (and dropout)
@@ -92,3 +115,29 @@ def test_the_numbers_of_paper_002():
 def test_the_seconds_of_paper_000():
     """Its Section 4.5: the loop, then the scan."""
     assert lrnn_speed.PAPER == {"train40_b8": (0.033, 0.021), "test500_b8": (0.03, 0.03), "test500_b1": (0.002, 0.0008)}
+
+
+@pytest.mark.parametrize("mixer, starts", [
+    (S4, {"dt": (1e-3, 0.1)}),
+    (S4D, {"dt": (1e-3, 0.1), "init": "lin"}),
+    (LiquidS4, {"dt": (1e-3, 0.1), "share": 0.1}),
+    (S5, {"dt": (1e-3, 0.1), "blocks": 1, "C_init": "trunc_standard_normal", "clip": False}),
+    (LRU, {"modulus": (0.5, 0.999), "phase": 2 * math.pi, "normaliser": "learned"}),
+    (RotRNN, {"gamma": (0.5, 0.999), "theta": 2 * math.pi, "init": "paper", "rotation": "expm", "normaliser": "corrected",
+              "c": 1.0, "start": "zero"}),
+    (DSS, {"dt": (1e-3, 0.1), "init": "lin", "max_kernel": None}),
+    (DLR, {"dt": (5e-4, 0.5), "init": "dft", "kind": "real", "eigenvalues": "complex", "max_kernel": None}),
+    (SGConv, {"alpha": (1.0, 1.0)}),
+    (Diagonal, {"modulus": (0.9, 0.999), "kind": "signed", "start": "learned", "drive": "linear"}),
+    (Vanilla, {"init": "orthogonal", "start": "learned"}),
+    (BlockDiagonal, {"rule": "clip", "p": 1.2, "hidden": 512, "drive": "mlp", "start": "learned", "gain": 1.0, "stay": 0.0}),
+    (Dictionary, {"p": 1.2}),
+    (FastWeights, {"rule": "delta", "feature_map": None, "allow_negative_eigenvalues": False, "write_start": None}),
+    (RecurrentDelta, {"feature_map": "softmax", "recurrence": "head", "write_start": None, "feedback_start": 1.0}),
+    (SelfReferential, {"feature_map": "softmax", "rates": 4}),
+    (Block, {"norm": "layer", "place": "pre", "epsilon": 1e-5, "momentum": 0.95}),
+    (Net, {"encoder": "embedding", "epsilon": 1e-5}),
+])  # fmt: skip
+def test_records_do_not_hold_the_defaults_so_these_stay(mixer, starts):
+    parameters = inspect.signature(mixer).parameters
+    assert {name: parameters[name].default for name in starts} == starts
