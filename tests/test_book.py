@@ -214,6 +214,14 @@ def cleared(committed, fresh):
             cell.update(outputs=[], execution_count=None)
 
 
+def does_not_raise(cells):
+    cells[RAISES].outputs.clear()
+
+
+def pasted(cells):
+    cells[TITLE].update(source="![a sheet](attachment:a.png)")
+
+
 def counts_out_of_order(committed, fresh):
     committed.cells[PRINTS].execution_count, committed.cells[FIGURE].execution_count = 3, 2
 
@@ -269,6 +277,8 @@ FAULTS = [
     ("bare png", adds(RESULT, new_output("display_data", {"image/png": picture("blue")})), {(RESULT, "alt")}),
     ("svg", adds(RESULT, new_output("display_data", {"text/html": "<svg></svg>"})), {(RESULT, "alt")}),
     ("text cell's picture", in_both(lambda cells: cells[TITLE].update(source="![](a.png)")), {(TITLE, "alt")}),
+    ("a pasted picture", in_both(pasted), {(TITLE, "picture")}),
+    ("a pasted picture's bytes", of_cell(TITLE, attachments={"a.png": {"image/png": ""}}), {(TITLE, "picture")}),
     ("one cell never run", of_cell(SETUP, execution_count=None), {(SETUP, "never run")}),
     ("order", counts_out_of_order, {(PRINTS, "order")}),
     ("no output", of_cell(PRINTS, outputs=[]), {(PRINTS, "output")}),
@@ -276,6 +286,7 @@ FAULTS = [
     ("output from nowhere", of_cell(SETUP, outputs=[new_output("stream", text="hi")]), {(SETUP, "output")}),
     ("error", adds(PRINTS, ERROR), {(PRINTS, "error")}),
     ("error where values are ignored", adds(TIMES, ERROR), {(TIMES, "error")}),
+    ("no error where one is meant", in_both(does_not_raise), {(RAISES, "error")}),
     ("another error", lambda c, f: c.cells[RAISES].outputs[0].update(evalue="q is odd"), {(RAISES, "text")}),
     ("warning", adds(PRINTS, new_output("stream", name="stderr", text="UserWarning: x")), {(PRINTS, "warning")}),
     ("path", adds(RESULT, new_output("stream", text="saved /home/ada/lrnnlab/x.pt")), {(RESULT, "path")}),
@@ -403,8 +414,9 @@ def test_an_edited_cell_keeps_its_id_and_a_new_one_gets_its_own(book):
     [
         ("n = 0\n1 / n", ['cell 1 (In [1], "n = 0")', "    1 / n", "ZeroDivisionError: division by zero"]),
         ("import ipywidgets\nipywidgets.interact(lambda x: 1 / x, x=[0, 1]);", ["[widget] a callback raised Zero"]),
+        ("1\n\n# %% [markdown]\n# ![a sheet](attachment:a.png)", ["[picture] the pasted picture 'a.png'"]),
     ],
-    ids=["a cell that raises", "interact whose callback raises on its first value"],
+    ids=["a cell that raises", "interact whose callback raises on its first value", "a pasted picture"],
 )  # fmt: skip
 def test_a_notebook_with_an_error_is_not_written(tmp_path, capsys, code, said):
     twin = page(tmp_path, f"# %%\n{code}\n").parent.parent / "sample.ipynb"
@@ -562,6 +574,20 @@ def test_one_run_serves_nbval_and_the_checker(book, tmp_path):
     assert [problem.kind for problem in told] == ["drift", "error"] and "ZeroDivisionError" in told[1].message
 
 
+def test_a_notebook_lies_in_any_folder(tmp_path, monkeypatch):
+    """Its kernel finds what a PYTHONPATH from here finds, and pytest takes no bracket for parameters."""
+    folder = tmp_path / "its [first] place"
+    folder.mkdir()
+    (tmp_path / "found_from_here.py").touch()
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import found_from_here", execution_count=1)])
+    nbformat.write(notebook, folder / "seven.ipynb")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", ".")
+    monkeypatch.setattr(strict, "OURS", ())
+    run, said = lab.nbval(Path(folder.name) / "seven.ipynb")
+    assert said == "" and run.failed is None
+
+
 def test_a_kernel_that_does_not_answer_nbval_is_started_anew_once(tmp_path, monkeypatch):
     kernels, environment = itertools.count(1), strict.kernel_environment
     monkeypatch.setattr(strict, "FIRST", 3)
@@ -588,6 +614,10 @@ def test_a_kernel_that_does_not_answer_nbval_is_started_anew_once(tmp_path, monk
         ("torch 2.4.1", "torch 2.4.9", False),
         ("100.0 %", "99.5 %", True),
         ("100 %", "99 %", False),
+        ("norm 1,999.0", "norm 2,000.0", True),
+        ("norm 999.9", "norm 1,000.1", True),
+        ("norm 1,999.0", "norm 2,999.0", False),
+        ("1,999 words", "2,000 words", False),
         ("1e3", "1e4", False),
         ("p = 1.2, b = 8", "p = 1.2, b = 9", False),
         ("|  0.5 |", "| -0.001 |", False),
@@ -601,8 +631,8 @@ def test_texts_that_say_the_same(committed, fresh, same):
 
 
 def test_floats_are_floats():
-    assert re.findall(FLOAT, "v1.2 3.11.7 x0.5 0.5 -1.25e-3 2e8 .5 5. 1e5f 0x1e5 (-2.0) 7") == [
-        "0.5", "-1.25e-3", "2e8", ".5", "-2.0"
+    assert re.findall(FLOAT, "v1.2 3.11.7 x0.5 0.5 -1.25e-3 2e8 .5 5. 1e5f 0x1e5 (-2.0) 7 -12,345.5 0,100.5 [1,2.5]") == [
+        "0.5", "-1.25e-3", "2e8", ".5", "-2.0", "-12,345.5", "100.5", "2.5"
     ]  # fmt: skip
 
 
@@ -613,6 +643,13 @@ def test_a_kernel_takes_one_thread_but_gives_more_to_who_asks(monkeypatch):
         [sys.executable, "-c", code], env=running.kernel_environment(), capture_output=True, text=True, check=True
     )
     assert said.stdout.split() == ["1", "2"]
+
+
+def test_a_kernel_checks_what_a_chapter_asserts(monkeypatch):
+    monkeypatch.setenv("PYTHONOPTIMIZE", "1")
+    told = subprocess.run([sys.executable, "-c", "assert 2 + 2 == 5"], env=running.kernel_environment(), check=False,
+                          stderr=subprocess.PIPE, text=True)  # fmt: skip
+    assert "AssertionError" in told.stderr
 
 
 def test_progress_bars_leave_no_trace():

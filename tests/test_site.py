@@ -205,6 +205,13 @@ def test_a_widget_that_jupyterlab_saved_is_named_and_not_shown(tmp_path, capsys,
     assert not (tmp_path / "site").exists()
 
 
+def test_a_picture_pasted_into_a_text_cell_is_named(tmp_path):
+    cells = [new_markdown_cell("# Title\n\n![a sheet](attachment:a.png)", attachments={"a.png": {"image/png": ""}})]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "one.ipynb")
+    with pytest.raises(BookError, match="one: the pasted picture attachment:a.png"):
+        build([tmp_path / "one.ipynb"], tmp_path / "site", books=False)
+
+
 @pytest.mark.parametrize("call", ["site 00 --out {}", "site --out {} 00", "--out {} site 00"])
 def test_the_command(tmp_path, capsys, call):
     options = call.format(tmp_path / "site").split()

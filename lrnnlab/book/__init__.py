@@ -15,7 +15,7 @@ alternative text.
 Tags a cell may carry (lower case; anything else that looks like one of these is reported):
 
 ``nbval-ignore-output``  values may differ from run to run (timings, last digits of training); output must be there
-``raises-exception``     the cell is meant to raise; the kind of error and its message are compared
+``raises-exception``     the cell must raise; the kind of error and its message are compared
 ``rtol-1e-3``            relative tolerance for the floats this cell prints (default 1e-2); integers are always exact
 ``atol-1e-6``            absolute tolerance beside it (default 1e-9)
 ``hide-input``           folded in JupyterLab and on the page; what only imports or draws is folded without it

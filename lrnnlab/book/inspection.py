@@ -51,8 +51,9 @@ class Problem:
 def inspect(notebook: NotebookNode, name: str = "notebook", root: Path | None = None) -> list[Problem]:
     """Problems of an executed notebook that need no second run.
 
-    Counts must be 1..n, no error that is not tagged ``raises-exception``, nothing on stderr, every picture with
-    alternative text, no path of this machine (``root`` is the repository), tags that nbval understands.
+    Counts must be 1..n, errors in the cells that are tagged ``raises-exception`` and in no others, nothing on stderr,
+    every picture with alternative text and none pasted into a text cell, no path of this machine (``root`` is the
+    repository), tags that nbval understands.
 
     >>> from nbformat.v4 import new_code_cell, new_notebook
     >>> [p.kind for p in inspect(new_notebook(cells=[new_code_cell("1 + 1")], metadata={"kernelspec": KERNEL}))]
@@ -116,16 +117,23 @@ def _text_faults(cell: NotebookNode) -> list[tuple[str, str]]:
     if cell.cell_type != "markdown":
         return []
     empty = re.findall(r"!\[\s*\]\(([^)]*)\)", cell.source)
-    return [("alt", f"the picture {target} has no alternative text") for target in empty] + _html_faults(cell.source)
+    found = [("alt", f"the picture {target} has no alternative text") for target in empty]
+    pasted = [*re.findall(r"\battachment:([^\s\"')>]+)", cell.source), *cell.get("attachments", ())]
+    for name in dict.fromkeys(pasted):
+        found.append(("picture", f"the pasted picture {name!r} is kept in no source: show it from a code cell"))
+    return found + _html_faults(cell.source)
 
 
 def _output_faults(cell: NotebookNode, root: Path | None) -> list[tuple[str, str]]:
     found = []
     if IGNORE not in tags(cell) and cell.source.rstrip().endswith(";"):
         found.append(("semicolon", "ends in ';': nbval shows the value all the same, so assign it to _ instead"))
+    errors = [output for output in cell.outputs if output.output_type == "error"]
+    if RAISES not in tags(cell):
+        found += [("error", f"holds an error: {one.ename}: {without_colour(one.evalue)}") for one in errors]
+    elif not errors and cell.execution_count is not None:
+        found.append(("error", "is meant to raise, and did not"))
     for output in cell.outputs:
-        if output.output_type == "error" and RAISES not in tags(cell):
-            found.append(("error", f"holds an error: {output.ename}: {without_colour(output.evalue)}"))
         if on_stderr(output) and output.text.strip():
             found.append(("warning", f"wrote to stderr: {output.text.strip()[:300]}"))
         data = output.get("data", {})

@@ -50,12 +50,15 @@ def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
     """The environment of a kernel whose outputs are to be committed.
 
     No progress bars on stderr (tqdm reads TQDM_DISABLE, though not for the bars it draws as widgets; those ``tidy``
-    removes), and none of the settings of this shell that would change what a notebook prints.  One thread for what does
-    not ask for more: the same sums whatever the machine, and OpenMP's threads wait in loops, at the price of a second
-    kernel beside this one.  ``arithmetic`` names one of :data:`lrnnlab.book.arithmetic.SETTINGS`.
+    removes), and none of the settings of this shell that would change what a notebook prints or leave its ``assert``
+    unchecked.  The folders of PYTHONPATH are made absolute: a kernel starts in the folder of its notebook.  One thread for
+    what does not ask for more: the same sums whatever the machine, and OpenMP's threads wait in loops, at the price of a
+    second kernel beside this one.  ``arithmetic`` names one of :data:`lrnnlab.book.arithmetic.SETTINGS`.
     """
-    dropped = {"MPLBACKEND", "PYTHONHASHSEED", "PYTHONWARNINGS"}
+    dropped = {"MPLBACKEND", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONWARNINGS"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    if kept.get("PYTHONPATH"):
+        kept["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, kept["PYTHONPATH"].split(os.pathsep)))
     return kept | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"} | environment(arithmetic)
 
 

@@ -76,8 +76,9 @@ def _nbval(
             "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             ASKED: json.dumps({"report": os.fspath(report), "cells": OURS, "first": first}),
         }  # fmt: skip
+        # Only the name goes to pytest, which takes a "[" in a path for the beginning of parameters.
         process = subprocess.Popen(
-            [*command, "--nbval-sanitize-with", os.fspath(patterns), os.fspath(notebook)],
+            [*command, "--nbval-sanitize-with", os.fspath(patterns), notebook.name], cwd=notebook.parent,
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
         )  # fmt: skip
         lines = []

@@ -21,8 +21,9 @@ SANITIZE = (
     (r"(?:[ \t]*(?<![\w.])(?![01]s\b)\d+(?:\.\d+)?[ \t\u00a0]?(?:ns|us|\u00b5s|\u03bcs|ms|s|sec|seconds?|minutes?)\b)+", " TIME"),
 )
 
-# 0.5, -1.25e-3, 2e8, .5; not the 3.11 of version 3.11.7, not the 2.0 of v2.0, not "5." at the end of a sentence.
-FLOAT = r"(?<![\w.])[-+]?(?:\d+\.\d+(?:[eE][-+]?\d+)?|\.\d+|\d+[eE][-+]?\d+(?!\w))(?!\d|\.\d)"
+# 0.5, -1.25e-3, 2e8, .5, 1,999.5; not the 3.11 of version 3.11.7, not the 2.0 of v2.0, not "5." at the end of a sentence.
+WHOLE = r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)"
+FLOAT = rf"(?<![\w.])[-+]?(?:{WHOLE}\.\d+(?:[eE][-+]?\d+)?|\.\d+|\d+[eE][-+]?\d+(?!\w))(?!\d|\.\d)"
 
 # nbval has no tolerance and no eye: pictures and floats it leaves to our checker.
 NBVAL_FIRST = ((r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+", "PICTURE"),)
@@ -74,7 +75,8 @@ def difference(committed: str, fresh: str, rtol: float = 1e-2, atol: float = 1e-
     if words != fresh_words:
         return "text", _first_difference(committed, fresh)
     for a, b in zip(floats, fresh_floats):
-        if not math.isclose(float(a), float(b), rel_tol=0, abs_tol=atol + rtol * abs(float(a))):
+        old, new = (float(one.replace(",", "")) for one in (a, b))
+        if not math.isclose(old, new, rel_tol=0, abs_tol=atol + rtol * abs(old)):
             return "number", f"committed {a}, fresh run {b} (rtol {rtol:g}, atol {atol:g})"
     return None
 

@@ -73,7 +73,8 @@ def build(
     ------
     BookError
         For a damaged notebook, one that JupyterLab saved with a widget's view, a formula that cannot be converted, a
-        ``repository`` that is none, and an ``out`` that holds something we did not make; then nothing is written.
+        picture pasted into a text cell, a ``repository`` that is none, and an ``out`` that holds something we did not make;
+        then nothing is written.
 
     Examples
     --------
@@ -105,7 +106,10 @@ def build(
     for number, (path, notebook) in enumerate(read.items()):
         shown, pictures = _with_books(path, notebook) if books else (notebook, {})
         before, after = (pages[n] if 0 <= n < len(pages) else None for n in (number - 1, number + 1))
-        content, here = body(shown, known, own), pages[number]
+        try:
+            content, here = body(shown, known, own), pages[number]
+        except BookError as error:
+            raise BookError(f"{path.stem}: {error}") from error
         run = travelling.ways(path.stem, repository)
         files[here.file] = framed(content, here, before, after, glossary=GLOSSARY in known, run=run).encode()
         files[f"{travelling.FOLDER}/{path.name}"] = travelling.travelling(notebook, repository)

@@ -122,6 +122,11 @@ class _Renderer(IPythonRenderer):
                 return f'<a href="{page}{place}">{code}</a>'
         return code
 
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        if url.startswith("attachment:"):
+            raise BookError(f"the pasted picture {url} is kept in no source: show it from a code cell")
+        return super().image(text, url, title)
+
     def link(self, text: str, url: str, title: str | None = None) -> str:
         page = re.sub(r"^([\w-]+)\.ipynb(?=$|#)", r"\1.html", url)
         if page != url and self.pages is not None and page.partition("#")[0] not in self.pages:
@@ -146,7 +151,8 @@ class _Exporter(HTMLExporter):
 
 
 def body(notebook: NotebookNode, pages: frozenset[str] | None = None, api: Collection[str] = ()) -> str:
-    """What stands on the page between head and foot; BookError for a formula that cannot be converted.
+    """What stands on the page between head and foot; BookError for a formula that cannot be converted and
+    for a picture that was pasted into a text cell.
 
     Parameters
     ----------
