@@ -120,6 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0 good, 1 something failed, 2 a wrong call or what the system refused, 130 interrupted, 141 nobody reads on.
     """
+    if hasattr(sys.stdout, "reconfigure"):  # a character that its encoding lacks becomes a question mark
+        sys.stdout.reconfigure(errors="replace")
     if getattr(lrnnlab, "__file__", None) is None:  # a folder without __init__.py: only python -m looks where one is
         folder = next(iter(lrnnlab.__path__))
         print(f"lrnnlab: Python takes the folder {folder} for the package, since it lies where you are: start from "
@@ -263,7 +265,9 @@ def _copy(options: argparse.Namespace) -> int:
     if options.what == "make":
         added = copies.make(folder)
         if not (folder / copies.AS_MADE).is_dir():
-            raise ValueError(f"the chapters come with a checkout of the project, and {copies.PROJECT} has none")
+            if not copies._chapters(copies.PROJECT):
+                raise ValueError(f"the chapters come with a checkout of the project, and {copies.PROJECT} has none")
+            raise ValueError(f"{folder} has files of the chapters' names that lrnnlab did not copy there: choose another folder")
         print("\n".join([*added, f"Your copy of the chapters is {folder}"]))
     elif options.what == "progress":
         from lrnnlab.course import progress

@@ -112,6 +112,14 @@ def test_a_full_disk_behind_stdout_is_one_line():
     assert (ended.returncode, ended.stderr) == (2, "lrnnlab: No space left on device\n")
 
 
+def test_what_stdout_cannot_encode_becomes_a_question_mark(tmp_path, monkeypatch):
+    folder = tmp_path / "\u2605"
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    ended = started("copy", "--folder", str(folder), stdout=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines()[-1] == f"Your copy of the chapters is {tmp_path / '?'}"
+
+
 def test_an_interrupt_is_one_line_for_every_verb(monkeypatch, capsys):
     def interrupted(argv):
         raise KeyboardInterrupt

@@ -217,6 +217,14 @@ def test_bootstrap_knows_the_folder_and_git_ignores_it():
         assert subprocess.run(ignored, cwd=ROOT).returncode == 0
 
 
+def test_chapters_that_were_put_there_by_hand_are_named_as_such(tmp_path, capsys):
+    for path in CHAPTERS:
+        shutil.copy(path, tmp_path)
+    assert cli.main(["copy", "--folder", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert f"{tmp_path} has files of the chapters' names that lrnnlab did not copy there" in said
+
+
 def test_where_there_are_no_chapters_none_are_copied(tmp_path, monkeypatch, capsys):
     """As where lrnnlab was installed from a wheel."""
     monkeypatch.setattr(copies, "_chapters", lambda project: [])
