@@ -181,10 +181,11 @@ def scores_by_step(records: Sequence[Mapping]) -> Figure:
         level = reading_nothing(found[0])
         axes.axhline(level, color=FAINT, lw=1.4, ls=(0, (1, 1)), label="reads no further")
         axes.set(xscale="log", xlabel="step", ylim=(0, 1))
-        axes.set_xticks([100, 1000, 10_000], ["100", "1,000", "10,000"])
+        ticks = [tick for tick in (10, 100, 1000, 10_000) if axes.get_xlim()[0] <= tick <= axes.get_xlim()[1]]
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
         axes.minorticks_off()
         axes.set_title(title)
-    figure.legend(*panels[1].get_legend_handles_labels(), loc="upper right", ncols=5)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper right", ncols=5)
     return figure
 
 

@@ -24,8 +24,8 @@ local_attention    4 heads of 16; chunks of T/8 tokens as in the paper (1024 of 
 ListOps has four blocks with LayerNorm behind the sum and a cosine with a warm-up, as in the paper; Segmentation four
 with LayerNorm before it, in 2,000 (dlr; 600 at 64 x 64), 1,000 (dss) and 400 steps (local_attention), by what a step
 costs: compare the curves, which have the score every tenth of the steps, at equal steps.  The last weights count.
-Seeds change weights and batches, not the data.  ``listops-128-longer``, ``segmentation-32-longer`` and ``...-64-longer``
-have twelve times the steps and five times the items to learn from: how far a core gets in half an hour.
+Seeds change weights and batches, not the data.  ``listops-128-longer`` and ``segmentation-32-longer`` have twelve times
+the steps and five times the items to learn from: how far a core gets in half an hour.
 
 Letters: B batch, T time, M side of a picture, D width, N state size.
 """
@@ -65,7 +65,7 @@ ROWS = ("dlr", "dss", "local_attention")
 TASKS = ("listops-128", "listops-256", "listops-512", "segmentation-32", "segmentation-64")
 FULL = ("listops-8192", "segmentation-128", "segmentation-256", "segmentation-512")
 MIXERS = {"dlr": DLR, "dss": DSS, "local_attention": LocalAttention}
-LONGER = ("listops-128-longer", "segmentation-32-longer", "segmentation-64-longer")
+LONGER = ("listops-128-longer", "segmentation-32-longer")
 TIMES, MORE = 12, 5  # as many steps, and items to learn from, have these: how far a core gets
 SPLITS = ("train", "validation", "test")
 SHOWN = 3  # test pictures whose predicted classes are kept in a record
