@@ -179,6 +179,16 @@ def turns(M):
     return [3.0, 4.0], [[[z.real, -z.imag], [z.imag, z.real]] for z in roots]
 
 
+# %% planted={"task": "ps1.5", "points": 4, "what": "right: in 32 bits, as torch has it"}
+import torch
+
+
+def turns(M):
+    a = 2 * torch.pi * torch.arange(M) / M
+    rows = torch.stack([a.cos(), -a.sin()], -1), torch.stack([a.sin(), a.cos()], -1)
+    return torch.tensor([1.0, 0.0]), torch.stack(rows, -2)
+
+
 # %% planted={"task": "ps1.5", "points": 0, "what": "wrong: complex numbers where real ones are asked"}
 def turns(M):
     return [1.0, 1.0], [np.diag([np.exp(2j * np.pi * s / M), 1]) for s in range(M)]
@@ -203,5 +213,5 @@ def turns(M):
 
 # %% planted={"task": "ps1.5", "points": 2, "what": "wrong: angles rounded, so that long strings drift"}
 def turns(M):
-    angles = np.round(2 * np.pi * np.arange(M) / M, 7)
+    angles = np.round(2 * np.pi * np.arange(M) / M, 4)
     return [1.0, 0.0], [[[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]] for a in angles]

@@ -120,6 +120,20 @@ def turns(arrows):
     return False
 
 
+# %% planted={"task": "ps5.4", "points": 2, "what": "wrong: words no longer than the number of states"}
+def turns(arrows):
+    n, row = len(arrows[0]), [list(range(len(arrows[0])))]
+    for _ in range(n):
+        row = [[leads[q] for q in word] for word in row for leads in arrows]
+        for word in row:
+            power = word
+            for _ in range(n):
+                power = [word[q] for q in power]
+            if [word[q] for q in power] != power:
+                return True
+    return False
+
+
 # %% planted={"task": "ps5.4", "points": 0, "what": "wrong: never"}
 def turns(arrows):
     return False

@@ -160,6 +160,7 @@ print("ps5.4: right on the examples shown")
 expect(turns, [(([[1, 2, 2], [2, 0, 2]],), False), (([[1, 2, 0]],), True), (([[0, 1]],), False)])
 expect(turns, [(([[1, 3, 0, 3], [2, 0, 3, 3]],), False), (([[2, 3, 2, 3], [0, 0, 1, 0]],), True)])
 expect(turns, [(([[3, 2, 0, 3], [1, 1, 3, 0]],), True), (([[4, 3, 1, 4, 4], [2, 1, 1, 1, 0]],), True)])
+expect(turns, [(([[5, 1, 2, 1, 3, 4], [2, 1, 5, 0, 3, 1]],), True)])  # the shortest such word has 8 letters
 ### END HIDDEN TESTS
 
 # %% [markdown]
