@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 import time
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from numbers import Number
@@ -99,6 +100,14 @@ def test_what_is_shown_says_no_address(value, says):
 
 def test_a_test_that_stumbles_over_the_answer_judges_nothing():
     assert judge(lambda: {}["missing"]).outcome == UNJUDGED
+
+
+@pytest.mark.parametrize("error", [NotYet, CannotJudge])
+def test_what_a_verdict_says_is_short(error):
+    def test():
+        raise error("x" * 10**7)
+
+    assert judge(test).says == "x" * 397 + "..."
 
 
 def test_an_answer_cannot_change_the_test_s_arguments():
@@ -197,6 +206,17 @@ def test_plain_data_survives(value):
 
 def test_long_numbers_travel_as_floats():
     assert wire.decode(wire.encode([np.longdouble(1.5), np.clongdouble(1 + 2j)])) == [1.5, 1 + 2j]
+    for array in (np.array([1.5], np.longdouble), np.array([1 + 2j], np.clongdouble)):
+        assert (wire.decode(wire.encode(array)) == array).all()
+
+
+def test_numbers_that_a_judge_takes_travel():
+    value = [Decimal("0.25"), Decimal("inf"), sp.Integer(2) ** 70, sp.Rational(1, 3), sp.sqrt(4) / 4, sp.sqrt(2), 1 + 2 * sp.I]
+    found = wire.decode(json.loads(json.dumps(wire.encode(value))))
+    assert found == [0.25, math.inf, 2**70, Fraction(1, 3), 0.5, math.sqrt(2), 1 + 2j]
+    assert np.allclose(numbers(value[3:], (4,)), [complex(one) for one in found[3:]])
+    with pytest.raises(TypeError, match="a Symbol is not plain data"):
+        wire.encode(sp.Symbol("x"))
 
 
 @pytest.mark.parametrize("array", [
@@ -370,7 +390,10 @@ def test_both_ways_to_lay_out_a_folder(tmp_path):
     ("x = 5\n%matplotlib inline", "x = 5\nNone", 1), ("!ls\n?print\nx = 1", "None\nNone\nx = 1", 2),
     ("files = !ls\na, b = %sql 1\nmath.pi?\nx[0]??", "files = []\na, b = None\nNone\nNone", 4),
     ("%pwd\nx = a(b)  # right?\ny = 5 %x", "None\nx = a(b)  # right?\ny = 5 %x", 1),
-    ("max?\na != b", "None\na != b", 1),
+    ("max?\na != b", "None\na != b", 1), ("%pwd\nx = (5\n% 3\n!= 2)\n!ls", "None\nx = (5\n% 3\n!= 2)\nNone", 2),
+    ('%pwd\ns = """\n%d\n"""\n!echo it\'s', 'None\ns = """\n%d\n"""\nNone', 2), ("def f(:\n%pwd", "def f(:\nNone", 1),
+    ("%time x = {1: 2}\ny = %time max(3, 4)\n%time\nif x:\n    %time y", "x = {1: 2}\ny = max(3, 4)\nNone\nif x:\n    y", 1),
+    ("%%time\n%pwd\nx = 1", "\nNone\nx = 1", 1),
     ("%%time\nx = 1", "\nx = 1", 0),
     ("%%writefile a.py\nx = 1", "", 1), ("x = (5\n% 3)", "x = (5\n% 3)", 0), ("if x:\n    !ls", "if x:\n    None", 1),
     ("def f(:", "def f(:", 0), ("x = 1\r\n%pwd", "x = 1\nNone", 1),

@@ -16,16 +16,19 @@ from rehearsal import left, marked, rehearse, write
 
 from lrnnlab.cli import main as lrnnlab_main
 from lrnnlab.course import fence as fences
+from lrnnlab.course import grader
 from lrnnlab.course.command import main
 from lrnnlab.course.feedback import page
 from lrnnlab.course.fence import NONE, Fence
-from lrnnlab.course.grader import Grader, grade_all
-from lrnnlab.course.grading import Part, Report
+from lrnnlab.course.grader import Grader, grade_all, work
+from lrnnlab.course.grading import Part, Report, grade_notebook
+from lrnnlab.course.grading import rehearse as rehearse_set
 from lrnnlab.course.judging import NOT_YET, UNJUDGED, Verdict
 from lrnnlab.course.marking import assignment_of, grade_folder
 from lrnnlab.course.sets import find, load
-from lrnnlab.course.submissions import Submission
+from lrnnlab.course.submissions import Code, Notebook, Submission
 from lrnnlab.course.validating import MIND, STOPS, validate
+from lrnnlab.course.wire import Closed
 
 ROOT = Path(__file__).parents[1]
 
@@ -252,6 +255,115 @@ def test_feedback_is_safe_to_open(handout):
     assert f"0 of {handout.problem_set.points} points" in text
 
 
+# --- a set of a teacher's own ----------------------------------------------------------------------------------------
+
+OWN = """
+# %% nbgrader={"grade_id": "ps6-setup", "locked": true}
+from lrnnlab.course import call, claim, expect
+
+SETUP
+
+# %% [markdown]
+# ## ps6.1 · Power
+# *★ · 10 minutes · 2 points. Teaches: powers*
+
+# %% nbgrader={"grade_id": "ps6_1", "solution": true}
+def power(x, n):
+    return x**n
+
+# %% nbgrader={"grade_id": "ps6_1_seen", "grade": true, "points": 1}
+def is_right(function, x, wanted):
+    claim(call(function, x, 2) == wanted, f"{x} squared is {wanted}")
+
+is_right(power, 3, 9)
+claim(power(x=2, n=3) == 8, "2 to the 3 is 8")
+
+# %% nbgrader={"grade_id": "ps6_1_hidden", "grade": true, "points": 1}
+### BEGIN HIDDEN TESTS
+expect(power, [((12345, 3), 12345**3)])
+HIDDEN = 16
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## ps6.2 · Square
+# *★ · 10 minutes · 1 points. Teaches: squares*
+
+# %% nbgrader={"grade_id": "ps6_2", "solution": true}
+def square(x, n):
+    return x * x
+
+# %% nbgrader={"grade_id": "ps6_2_seen", "grade": true, "points": 1}
+is_right(square, 4, WANTED)
+claim(call(power, 4, 2) == WANTED, "4 squared")
+"""
+
+
+def own_set(folder, setup="", wanted="16"):
+    (folder / "ps6_own.py").write_text(OWN.replace("SETUP", setup).replace("WANTED", wanted), encoding="utf-8")
+    return load(folder / "ps6_own.py")
+
+
+def test_tests_that_are_right_in_a_notebook_are_right_here_or_nothing_is_graded(tmp_path, fence):
+    """A test may name arguments and use what an earlier task's test defines."""
+    rehearse_set(own_set(tmp_path), fence)
+    (tmp_path / "words.txt").write_text("ab")
+    with pytest.raises(ValueError, match="the set-up of ps6 fails in the students' process: FileNotFoundError"):
+        rehearse_set(own_set(tmp_path, f"WORDS = open({str(tmp_path / 'words.txt')!r}).read()"), fence)
+    with pytest.raises(ValueError, match="own answers get 0 of 1 points in ps6_2_seen: the test met NameError: name 'HIDDEN'"):
+        rehearse_set(own_set(tmp_path, wanted="HIDDEN"), fence)
+
+
+def test_a_later_visible_test_tells_no_hidden_input(tmp_path, fence):
+    cell = "import os\ndef power(x, n): return x**n if x < 100 else os._exit(1)\ndef square(x, n): return x * x"
+    problem_set = own_set(tmp_path)
+    report = grade_notebook("ada", Notebook((Code(1, cell),)), problem_set, fence)
+    assert [part.points for part in report.parts] == [1, 0, 0]
+    assert report.parts[2].verdict.says == "power was called before and ended the whole process (exit status 1)"
+    assert "12345" in report.parts[1].verdict.says and "12345" not in page(report, problem_set)
+
+
+def test_a_hand_in_of_another_set_is_told_so(fence, tmp_path):
+    problem_set = own_set(tmp_path)
+    report = grade_notebook("ada", Notebook((Code(1, "x = 1"),), "ps2"), problem_set, fence)
+    assert (report.points, report.problem) == (0, "it is the notebook of ps2, graded as ps6")
+    report = grade_notebook("ada", Notebook((Code(1, "def power(x, n): return x**n"),), "ps2"), problem_set, fence)
+    assert (report.points, report.problem, report.notes[0]) == (2, "", "it is the notebook of ps2, graded as ps6")
+
+
+def test_an_answer_may_use_what_a_visible_test_defines(tmp_path, handout, fence):
+    """And a name of the student's own goes before it."""
+    uses = handout.answers["ps1.4"].replace("def killer_words(n):", "def killer_words(n):\n    assert in_language('ab', n)")
+    notebook = handout.notebook(ps1_4=uses, ps1_5=f"{handout.answers['ps1.5']}\ndef counts(): return 1\nassert counts() == 1")
+    path = hand_in(tmp_path, "ps1", notebook).path
+    assert validate(path, fence) == []
+    with Grader(find("ps1", ROOT), handout.problem_set, fence) as grader:
+        assert grader.grade(Submission("ada", path)).points == 16
+
+
+def test_a_report_that_is_too_large_costs_its_submission_alone(handout, monkeypatch):
+    sent = []
+
+    class Line:
+        def __init__(self, *_):
+            self.orders = [{"source": str(find("ps1", ROOT)), "student": name, "path": "", "problem": "none",
+                            "fence": {"kind": NONE, "limits": {}}} for name in ("long", "ada")]  # fmt: skip
+
+        def receive(self):
+            if not self.orders:
+                raise Closed
+            return self.orders.pop(0)
+
+        def send(self, message):
+            if message["student"] == "long" and not message["problem"].startswith("the grader met"):
+                raise ValueError("an answer of 5 MB is too large")
+            sent.append((message["student"], message["problem"]))
+
+    monkeypatch.setattr(grader, "Line", Line)
+    monkeypatch.setattr(grader.os, "dup2", lambda *_: None)
+    work()
+    assert sent == [("long", "the grader met ValueError: an answer of 5 MB is too large"), ("ada", "none")]
+
+
 # --- before hand-in --------------------------------------------------------------------------------------------------
 
 
@@ -259,6 +371,12 @@ def test_a_good_notebook_has_nothing_to_say(tmp_path, handout, fence):
     path = tmp_path / "ps1.ipynb"
     nbformat.write(handout.notebook(), path)
     assert validate(path, fence) == []
+
+
+def test_a_validator_sends_answers_as_a_grader_does(tmp_path, handout, fence):
+    path = hand_in(tmp_path, "ps1", handout.notebook(ps1_2="def collision(M, n): return np.array(['x', 'y'], object), print")).path
+    [found] = validate(path, fence)
+    assert "collision(5, 2) raised TypeError: a builtin_function_or_method is not plain data" in found.says
 
 
 def test_a_validator_says_what_a_grader_would_choke_on(tmp_path, handout, fence):

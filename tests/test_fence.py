@@ -217,6 +217,24 @@ print(fit(make, Sum(2), Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, pro
         assert run(process, cell) == {"printed": "torch.Size([1, 50, 3])\n"}
 
 
+@pytest.mark.parametrize("cell", [
+    "import pickle\nclass Pair: pass\nassert type(pickle.loads(pickle.dumps(Pair()))) is Pair",
+    "import typing\nclass A: pass\nclass B:\n    a: 'A'\nassert typing.get_type_hints(B) == {'a': A}",
+    "def f(n: int): return n\nassert f.__annotations__ == {'n': int}",
+    "import inspect\ndef f(n):\n    return n\nassert inspect.getsource(f) == 'def f(n):\\n    return n\\n'",
+    "import torch\n@torch.jit.script\ndef f(x: torch.Tensor): return x + 1\nassert f(torch.tensor(1)) == 2",
+    "from numba import njit\n@njit(cache=True)\ndef f(n): return n + 1\nassert f(1) == 2",
+], ids=["pickle", "type hints", "annotations", "source", "TorchScript", "Numba"])  # fmt: skip
+def test_cells_run_as_in_jupyter(fence, cell):
+    with Process(replace(fence, limits=SLOW_START)) as process:
+        assert run(process, f"{cell}\n") == {"printed": ""}
+
+
+def test_main_holds_the_cells_names_and_nothing_of_the_process(process):
+    assert run(process, "import __main__; print(vars(__main__) is globals(), sorted(globals()))") == {
+        "printed": "True ['__builtins__', '__doc__', '__loader__', '__main__', '__name__', '__package__', '__spec__', 'display']\n"}
+
+
 def test_what_is_not_used_is_not_loaded(process):
     assert run(process, "import sys; print({'torch', 'numba', 'matplotlib'} & set(sys.modules))") == {"printed": "set()\n"}
 

@@ -124,10 +124,11 @@ def work() -> None:
         kept = kept or load(Path(order["source"]))
         submission = Submission(order["student"], Path(order["path"]) if order["path"] else None, order["problem"])
         try:
-            report = grade(submission, kept, fence)
+            line.send(asdict(grade(submission, kept, fence)))
+        except Closed:
+            return
         except FAULTS as error:
-            report = ungraded(submission.student, kept, f"{OWN_FAULT} {raised(error)}")
-        line.send(asdict(report))
+            line.send(asdict(ungraded(submission.student, kept, f"{OWN_FAULT} {raised(error)}")))
 
 
 def _report(data: dict) -> Report:

@@ -1,10 +1,10 @@
 """Grade submissions: students' functions run in a fenced process, their tests in another, and only values pass.
 
-For each submission the locked set-up and then all of the student's cells run, in their order, in a fresh process
-(:mod:`lrnnlab.course.process`).  Test cells come from the *source*, whatever the submission holds in their place; they
-run here, where each function of the student's is a stand-in that asks the student's process.  So a submission cannot
-see a hidden test, change a checker, or report a mark; and what is deleted, doubled or split in it does not matter,
-as long as the function is there at the end.
+For each submission the locked set-up, then what the visible tests define (an answer may use that) and then all of the
+student's cells run, in their order, in a fresh process (:mod:`lrnnlab.course.process`).  Test cells come from the
+*source*, whatever the submission holds in their place; they run here, where each function of the student's is a
+stand-in that asks the student's process.  So a submission cannot see a hidden test, change a checker, or report a mark;
+and what is deleted, doubled or split in it does not matter, as long as the function is there at the end.
 
 A cell or a call that takes too long or ends its process costs what depends on it and nothing else: a new process takes
 over without it.
@@ -15,15 +15,20 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from types import CodeType
+
+import nbformat
 
 from lrnnlab.course import wire
 from lrnnlab.course.fence import Fence
 from lrnnlab.course.judging import FAULTS, RIGHT, UNJUDGED, CannotJudge, Verdict, judge, raised, shown
 from lrnnlab.course.process import Gone, Process
+from lrnnlab.course.reading import digest
 from lrnnlab.course.sets import ProblemSet, Task
-from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, doubled, read
+from lrnnlab.course.submissions import Code, Notebook, Submission, Unreadable, digested, doubled, read
 
 RESTARTS = 12  # new processes for one submission
 
@@ -59,10 +64,10 @@ class Report:
 class Sitting:
     """One submission's process, and the next one where it ends."""
 
-    def __init__(self, notebook: Notebook, setup: str, fence: Fence) -> None:
-        self.notebook, self.setup, self.fence = notebook, setup, fence
+    def __init__(self, notebook: Notebook, setup: str, helpers: tuple[str, ...], fence: Fence) -> None:
+        self.notebook, self.setup, self.helpers, self.fence = notebook, setup, helpers, fence
         self.process: Process | None = None
-        self.faults: dict[int, str] = {}  # cell -> what it raised
+        self.faults: dict[int, str] = {}  # cell, 0 for the set-up -> what it raised
         self.skipped: set[int] = set()  # cells that ended the process
         self.dead: dict[str, str] = {}  # functions that did
         self.functions: list[str] = []
@@ -78,7 +83,11 @@ class Sitting:
             process = Process(replace(self.fence, limits=replace(limits, total=int(limits.total - self.computed) + 1)))
             number = 0
             try:
-                process.ask({"cell": self.setup, "number": 0})
+                reply = process.ask({"cell": self.setup})
+                if "error" in reply:
+                    self.faults[0] = reply["error"]
+                for helper in self.helpers:
+                    process.ask({"cell": helper})
                 for cell in self._to_run():
                     number = cell.number
                     reply = process.ask({"cell": cell.source, "number": number})
@@ -109,7 +118,7 @@ class Sitting:
     def _to_run(self) -> list[Code]:
         return [cell for cell in self.notebook.cells if not cell.is_test and cell.number not in self.skipped]
 
-    def call(self, name: str, arguments: tuple) -> object:
+    def call(self, name: str, arguments: tuple, named: dict | None = None) -> object:
         """Ask the student's function; CannotJudge says why there is no answer."""
         if name in self.dead:
             raise CannotJudge(self.dead[name])
@@ -119,13 +128,16 @@ class Sitting:
             raise CannotJudge(self.over)
         if name not in self.functions:
             raise CannotJudge(self.missing(name))
-        said = f"{name}({', '.join(map(shown, arguments))})"
+        named = named or {}
+        said = f"{name}({', '.join([*map(shown, arguments), *(f'{key}={shown(value)}' for key, value in named.items())])})"
+        question = {"call": name, "arguments": [wire.encode(argument) for argument in arguments],
+                    "named": {key: wire.encode(value) for key, value in named.items()}}  # fmt: skip
         try:
-            reply = self.process.ask({"call": name, "arguments": [wire.encode(argument) for argument in arguments]})
+            reply = self.process.ask(question)
         except Gone as gone:
             self.close()
-            self.dead[name] = f"{said} {gone}"
-            raise CannotJudge(self.dead[name]) from None
+            self.dead[name] = f"{name} was called before and {gone}"  # without arguments: they may be a hidden test's
+            raise CannotJudge(f"{said} {gone}") from None
         if "error" in reply:
             undone = reply.get("kind") == "NotImplementedError"
             raise CannotJudge("not attempted" if undone else f"{said} raised {reply['error']}"[:400])
@@ -134,10 +146,17 @@ class Sitting:
         except ValueError as error:
             raise CannotJudge(f"{said} sent the grader what is no answer: {str(error)[:100]}") from None
 
-    def run(self, cell: Code) -> dict:
-        """Run one more cell in the student's process; the reply says what it raised."""
+    def begin(self) -> None:
+        """Make names for visible tests in the student's process: the set-up's, the helpers', and the answers by the wire."""
+        self._ask({"begin": [self.setup, *self.helpers], "functions": self.notebook.answers})
+
+    def test(self, cell: Code) -> dict:
+        """Run a visible test in the student's process; the reply says what it raised."""
+        return self._ask({"cell": cell.source, "number": cell.number, "test": True})
+
+    def _ask(self, question: dict) -> dict:
         try:
-            return self.process.ask({"cell": cell.source, "number": cell.number})
+            return self.process.ask(question)
         except Gone as gone:
             self.close()
             return {"error": str(gone)}
@@ -163,16 +182,26 @@ class Sitting:
 
 
 def rehearse(problem_set: ProblemSet, fence: Fence) -> None:
-    """ValueError where nothing could be graded: the set-up fails, or no process starts behind the fence."""
+    """Grade the source's own solutions.  ValueError where they do not get all points, so that no class would.
+
+    Either the set-up fails, here or behind the fence; or no process starts; or a test, right in a notebook, cannot run here.
+    """
     try:
-        exec(compile(problem_set.setup, f"<{problem_set.name} set-up>", "exec"), {"__name__": "__main__"})  # noqa: S102
+        _names(problem_set)
     except FAULTS as error:
         raise ValueError(f"the set-up of {problem_set.name} fails: {raised(error)}") from error
-    sitting = Sitting(Notebook(()), problem_set.setup, fence)
+    solved = digested(digest(nbformat.writes(problem_set.notebook).encode()))
+    sitting = Sitting(solved, problem_set.setup, problem_set.helpers, fence)
     try:
         sitting.start()
         if sitting.process is None:
             raise ValueError(f"nothing can be graded: {sitting.faults.get(0) or sitting.over}")
+        if 0 in sitting.faults:
+            raise ValueError(f"the set-up of {problem_set.name} fails in the students' process: {sitting.faults[0]}")
+        for part in _graded(problem_set, sitting):
+            if part.points < part.possible:
+                raise ValueError(f"the source's own answers get {part.points} of {part.possible} points in {part.id}: "
+                                 f"{part.verdict.says}")  # fmt: skip
     except RuntimeError as error:
         raise ValueError(f"nothing can be graded: {error}") from error
     finally:
@@ -202,29 +231,49 @@ def ungraded(student: str, problem_set: ProblemSet, why: str) -> Report:
 
 def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, fence: Fence) -> Report:
     """Grade what was read of one submission."""
-    sitting = Sitting(notebook, problem_set.setup, fence)
+    sitting = Sitting(notebook, problem_set.setup, problem_set.helpers, fence)
     try:
         sitting.start()
-        parts = tuple(part for task in problem_set.tasks for part in _grade_task(task, problem_set, sitting))
+        parts = _graded(problem_set, sitting)
     finally:
         sitting.close()
-    return Report(student, parts, tuple(_notes(notebook, problem_set, sitting)))
+    notes, problem = _notes(notebook, problem_set, sitting), ""
+    if notebook.assignment not in ("", problem_set.name):
+        says = f"it is the notebook of {notebook.assignment}, graded as {problem_set.name}"
+        problem, notes = ("", [says, *notes]) if any(part.points for part in parts) else (says, notes)
+    return Report(student, parts, tuple(notes), problem)
+
+
+def _graded(problem_set: ProblemSet, sitting: Sitting) -> tuple[Part, ...]:
+    return tuple(part for task in problem_set.tasks for part in _grade_task(task, problem_set, sitting))
+
+
+def _names(problem_set: ProblemSet) -> dict[str, object]:
+    """The names that tests begin with: the set-up's, and what visible tests define (of any task, as in a notebook)."""
+    names: dict[str, object] = {"__name__": "__main__", "print": lambda *shown, **options: None}
+    exec(_compiled(problem_set.setup, f"{problem_set.name} set-up"), names)  # noqa: S102  a teacher's
+    for helper in problem_set.helpers:
+        with suppress(FAULTS):
+            exec(_compiled(helper, f"{problem_set.name} helpers"), names)  # noqa: S102
+    return names
+
+
+def _compiled(source: str, place: str) -> CodeType:
+    return compile(source, f"<{place}>", "exec", dont_inherit=True)
 
 
 def _grade_task(task: Task, problem_set: ProblemSet, sitting: Sitting) -> list[Part]:
-    names: dict[str, object] = {"__name__": "__main__", "print": lambda *shown, **options: None}
-    exec(compile(problem_set.setup, f"<{problem_set.name} set-up>", "exec"), names)  # noqa: S102  a teacher's
-    names |= {name: _stand_in(name, sitting) for name in problem_set.functions}
+    names = _names(problem_set) | {name: _stand_in(name, sitting) for name in problem_set.functions}
     parts = []
     for id, source, points in task.tests:
-        verdict = judge(partial(exec, compile(source, f"<{id}>", "exec"), names))
+        verdict = judge(partial(exec, _compiled(source, id), names))
         parts.append(Part(id, points if verdict.outcome == RIGHT else 0, points, verdict))
     return parts
 
 
 def _stand_in(name: str, sitting: Sitting) -> Callable:
-    def ask(*arguments):
-        return sitting.call(name, arguments)
+    def ask(*arguments, **named):
+        return sitting.call(name, arguments, named)
 
     ask.__name__ = name
     return ask
@@ -233,5 +282,6 @@ def _stand_in(name: str, sitting: Sitting) -> Callable:
 def _notes(notebook: Notebook, problem_set: ProblemSet, sitting: Sitting) -> list[str]:
     """What a student should know beside the marks."""
     found = [f"cell {cell.number}: {note}" for cell in notebook.cells if not cell.is_test for note in cell.notes]
-    found += [f"cell {number} failed: {fault}" for number, fault in sorted(sitting.faults.items()) if number]
+    found += [f"{f'cell {number}' if number else 'the set-up'} failed: {fault}"
+              for number, fault in sorted(sitting.faults.items())]  # fmt: skip
     return [*found, *doubled(notebook, problem_set.functions)][:40]

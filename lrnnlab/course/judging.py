@@ -14,13 +14,14 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Number, Rational, Real
-from typing import Any, SupportsComplex
+from typing import Any
 
 import numpy as np
 
-from lrnnlab.course.wire import is_tensor
+from lrnnlab.course.wire import is_exact, is_tensor
 
 RIGHT, NOT_YET, UNJUDGED = "right", "not yet", "cannot be judged"
+SAYS = 400  # characters of what a verdict says: a message may show a large answer whole
 UNTRIED = "not tried yet"  # what a chapter's exercise is told before anything is answered
 
 FAULTS = Exception  # what code of others raises, errors of its own too; Ctrl-C and sys.exit are not among them
@@ -66,12 +67,16 @@ def judge(test: Callable[[], Any]) -> Verdict:
     try:
         test()
     except NotYet as error:
-        return Verdict(NOT_YET, str(error))
+        return Verdict(NOT_YET, _short(str(error)))
     except CannotJudge as error:
-        return Verdict(UNJUDGED, str(error))
+        return Verdict(UNJUDGED, _short(str(error)))
     except FAULTS as error:  # the test itself stumbled over what the answer is
         return Verdict(UNJUDGED, f"the test met {raised(error)}")
     return Verdict(RIGHT)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SAYS else text[: SAYS - 3] + "..."
 
 
 def claim(holds: Any, says: str) -> None:
@@ -138,7 +143,7 @@ def numbers(
     """
     try:
         found = np.asarray(value.detach() if is_tensor(value) else value)
-        if found.dtype == object and all(isinstance(one, Number) or _is_exact(one) for one in found.flat):  # fractions, roots
+        if found.dtype == object and all(isinstance(one, Number) or is_exact(one) for one in found.flat):  # fractions, roots
             whole = found.astype(complex)
             found = whole if np.any(whole.imag) else found.astype(float)
     except (TypeError, ValueError, OverflowError):
@@ -175,11 +180,6 @@ def number(value: Any) -> float:
     if found.imag or given.dtype == bool:
         raise CannotJudge(f"the answer should be one real number, got {shown(value)}")
     return found.real
-
-
-def _is_exact(value: Any) -> bool:
-    """Is it SymPy's, without a letter in it?"""
-    return getattr(value, "is_number", False) is True and isinstance(value, SupportsComplex)
 
 
 def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:

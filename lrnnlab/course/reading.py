@@ -27,7 +27,7 @@ def digest(data: bytes) -> dict:
     """What a grader needs of a notebook's bytes, as plain data; Unreadable says what the file is instead.
 
     >>> digest(b'{"cells": [{"cell_type": "code", "source": "x = max"}]}')["cells"]
-    [{'number': 1, 'source': 'x = max', 'grade_id': '', 'is_test': False, 'notes': (), 'defines': ['x']}]
+    [{'number': 1, 'source': 'x = max', 'grade_id': '', 'is_test': False, 'is_setup': False, 'notes': (), 'defines': ['x']}]
     """
     if not data.strip():
         raise Unreadable("the file is empty")
@@ -56,7 +56,9 @@ def digest(data: bytes) -> dict:
             raise Unreadable(f"it holds more than {CODE:,} characters or {CELLS:,} cells of code: hand in your answers "
                              "alone, and read data from nowhere")  # fmt: skip
         source, notes = plain_python(source)
-        cells.append({"number": number, "source": source, "grade_id": grade_id, "is_test": bool(mark.get("grade")),
+        is_test = bool(mark.get("grade"))
+        is_setup = bool(grade_id) and not is_test and not mark.get("solution")
+        cells.append({"number": number, "source": source, "grade_id": grade_id, "is_test": is_test, "is_setup": is_setup,
                       "notes": notes[:NOTES], "defines": top_names(source)})  # fmt: skip
     about = _dict(_dict(content.get("metadata")).get("lrnnlab"))
     answers = [_name(name) for answer in _list(about.get("answers")) for name in _list(_dict(answer).get("functions"))]
@@ -90,25 +92,48 @@ def plain_python(source: str) -> tuple[str, tuple[str, ...]]:
     'files = []\\nNone'
     >>> plain_python("%%bash\\nls")[0]
     ''
+    >>> plain_python("%time x = 1")
+    ('x = 1', ())
     """
     lines = re.split("\r\n?|\n", source)  # splitlines would also cut at a form feed or U+2028 inside a text or comment
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[first].lstrip().startswith("%%"):
         if re.match(r"\s*%%(time|timeit|capture|prun)\b", lines[first]):
-            return "\n".join("" if number == first else line for number, line in enumerate(lines)), ()
-        return "", (f'the whole cell, which begins with "{lines[first].strip()[:40]}", is not run',)
-    notes = []
-    for number, line in enumerate([] if parsed(source) else lines):  # in Python a line may go on with a %
-        found = _COMMAND.fullmatch(line)
-        if found:
-            notes.append(f'line {number + 1}, "{line.strip()[:40]}", is a command of Jupyter and is not run')
+            lines[first] = ""
+        else:
+            return "", (f'the whole cell, which begins with "{lines[first].strip()[:40]}", is not run',)
+    notes = {}
+    while wrong := _wrong_line("\n".join(lines)):  # one line at a time: in Python, too, a line may go on with a % or a !=
+        commands = {number: found for number, line in enumerate(lines) if (found := _COMMAND.fullmatch(line))}
+        if not commands:
+            break
+        number = wrong - 1 if wrong - 1 in commands else min(commands)
+        found, timed = commands[number], _TIMED.fullmatch(lines[number])
+        if timed:
+            lines[number] = timed["before"] + timed["statement"]
+        else:
+            notes[number] = f'line {number + 1}, "{lines[number].strip()[:40]}", is a command of Jupyter and is not run'
             lines[number] = found["before"] + ("[]" if found["sign"] == "!" and found["before"].strip() else "None")
-    return "\n".join(lines), tuple(notes)
+    return "\n".join(lines), tuple(notes[number] for number in sorted(notes))
+
+
+def _wrong_line(source: str) -> int:
+    """The line, counted from 1, at which Python stumbles over a cell; 0 where it does not, or cannot tell."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        return error.lineno or 0
+    except _TOO_MUCH:
+        pass
+    return 0
 
 
 # A magic, a line for the shell, or either of them assigned; a question about a name, in front or behind.
 _COMMAND = re.compile(r"(?P<before>\s*(?:[\w.]+(?:\s*,\s*[\w.]+)*\s*=\s*)?)"
                       r"(?:(?P<sign>[%!]).*|\?{1,2}\s*[\w.]+\s*|[\w.]+(?:\[[0-9]+\])*\s?\?{1,2}\s*)")  # fmt: skip
+
+
+_TIMED = re.compile(r"(?P<before>[^%]*)%time\s+(?P<statement>\S.*)")
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -132,6 +157,17 @@ def top_names(source: str) -> list[str]:
         elif isinstance(part, ast.Assign) and isinstance(part.value, (ast.Lambda, ast.Name, ast.Call, ast.Attribute)):
             found += [target.id for target in part.targets if isinstance(target, ast.Name)]
     return found
+
+
+def definitions(source: str) -> list[str]:
+    """The statements of a test cell that define and do not run: imports, functions, classes, values without a call.
+
+    >>> definitions("import math\\ndef counts(f): pass\\ncounts(f)\\nBASE = 2\\nx = f(1)")
+    ['import math', 'def counts(f):\\n    pass', 'BASE = 2']
+    """
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    return [ast.unparse(part) for part in getattr(parsed(source), "body", ()) if isinstance(part, kinds)
+            or (isinstance(part, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(part)))]  # fmt: skip
 
 
 def main() -> None:

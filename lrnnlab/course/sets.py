@@ -23,7 +23,7 @@ from nbformat import NotebookNode
 
 import lrnnlab
 from lrnnlab.book.drifting import read_source
-from lrnnlab.course.reading import top_names
+from lrnnlab.course.reading import definitions, top_names
 from lrnnlab.course.showing import clean
 from lrnnlab.errors import shown
 
@@ -57,6 +57,12 @@ class ProblemSet:
     notebook: NotebookNode
     setup: str
     tasks: tuple[Task, ...]
+
+    @property
+    def helpers(self) -> tuple[str, ...]:
+        """What the visible parts of its test cells define, statement by statement: an answer may use it, as in a notebook."""
+        return tuple(helper for task in self.tasks for _, source, _ in task.tests
+                     for helper in definitions(without(source, HIDDEN)))  # fmt: skip
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ class Submission:
 class Code:
     """One code cell: ``number`` counts all cells from 1, ``notes`` say in plain words what of it is not run.
 
+    ``is_setup`` : is it a marked cell that is neither a test nor an answer?
     ``defines`` : the functions that it defines at its top level.
     """
 
@@ -49,6 +50,7 @@ class Code:
     source: str
     grade_id: str = ""
     is_test: bool = False
+    is_setup: bool = False
     notes: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
 
@@ -171,6 +173,15 @@ def read(path: Path) -> Notebook:
     found = json.loads(done.stdout)
     if "unreadable" in found:
         raise Unreadable(found["unreadable"])
+    return digested(found)
+
+
+def digested(found: dict) -> Notebook:
+    """The notebook that :func:`lrnnlab.course.reading.digest` has read.
+
+    >>> digested(reading.digest(b'{"cells": []}')).cells
+    ()
+    """
     cells = tuple(Code(**{**cell, "notes": tuple(cell["notes"]), "defines": tuple(cell["defines"])})
                   for cell in found["cells"])  # fmt: skip
     return Notebook(cells, found["assignment"], tuple(found["answers"]), found["marks"])

@@ -10,11 +10,13 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from lrnnlab.course import fence
 from lrnnlab.course.fence import Fence
 from lrnnlab.course.grading import Sitting
+from lrnnlab.course.reading import definitions
 from lrnnlab.course.showing import clean
 from lrnnlab.course.submissions import Code, Notebook, Unreadable, doubled, read
 
@@ -73,7 +75,7 @@ def _cell(cell: Code) -> Iterator[Finding]:
         yield Finding(STOPS if "whole cell" in note else MIND, f"cell {cell.number}: {note}")
     try:
         tree = ast.parse(cell.source)
-        compile(tree, "<cell>", "exec")
+        compile(tree, "<cell>", "exec", dont_inherit=True)
     except SyntaxError as error:
         said = f"cell {cell.number} is not Python: {error.msg} (line {error.lineno})"
         yield Finding(STOPS, f"{said}: Jupyter alone runs that" if "await" in error.msg else said)
@@ -93,11 +95,14 @@ def _cell(cell: Code) -> Iterator[Finding]:
 
 
 def _running(notebook: Notebook, within: Fence) -> Iterator[Finding]:
-    sitting = Sitting(notebook, "", within)
+    setup = "\n".join(cell.source for cell in notebook.cells if cell.is_setup)
+    helpers = tuple(helper for cell in notebook.cells if cell.is_test for helper in definitions(cell.source))
+    sitting = Sitting(notebook, setup, helpers, within)
     try:
         sitting.start()
         for number, fault in sorted(sitting.faults.items()):
-            yield Finding(STOPS, f"cell {number} failed when the notebook was run from top to bottom: {fault}")
+            if number:  # else it is the set-up, whose cell says so too
+                yield Finding(STOPS, f"cell {number} failed when the notebook was run from top to bottom: {fault}")
         if sitting.over:
             yield Finding(STOPS, sitting.over)
             return
@@ -110,10 +115,16 @@ def _running(notebook: Notebook, within: Fence) -> Iterator[Finding]:
 
 
 def _visible_tests(notebook: Notebook, sitting: Sitting) -> Iterator[Finding]:
-    """The notebook's own tests, in the student's process: they are the student's to see."""
-    for cell in notebook.cells:
-        if cell.is_test and sitting.process is not None:
-            reply = sitting.run(cell)
+    """The notebook's own tests, as the grader runs them, but in the student's process: they are the student's to see."""
+    for _, cells in groupby(
+        (cell for cell in notebook.cells if cell.is_test), lambda cell: cell.grade_id.split("_")[:2]
+    ):
+        if sitting.process is not None:
+            sitting.begin()
+        for cell in cells:
+            if sitting.process is None:
+                return
+            reply = sitting.test(cell)
             if "error" in reply:
                 said = re.sub(r"^(CannotJudge|NotYet): | \(cell \d+, line \d+\)$", "", str(reply["error"]))
                 yield Finding(STOPS, f"the test in cell {cell.number} ({cell.grade_id}) says: {said}")

@@ -1,9 +1,9 @@
 """Plain data as JSON: how answers come out of a fence.  Nothing that is read here can run code, or take long to read.
 
 Plain is: None, truth values, numbers (whole, fractions, floats, complex), text, lists, tuples, sets, dictionaries,
-NumPy arrays of numbers and torch tensors.  A message is four bytes that give its length, and JSON.  What comes from a
-student is bounded: bytes, depth, values, digits, and how many values stand in sets and dictionaries, since whoever
-chooses them can make each collide with all others.
+NumPy arrays of numbers and torch tensors.  Decimals, longer floats and SymPy's roots become floats.  A message is four
+bytes that give its length, and JSON.  What comes from a student is bounded: bytes, depth, values, digits, and how many
+values stand in sets and dictionaries, since whoever chooses them can make each collide with all others.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import math
 import os
 import struct
 import sys
+from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Complex, Integral, Rational, Real
-from typing import Any
+from typing import Any, SupportsComplex
 
 import numpy as np
 
@@ -37,6 +39,16 @@ def is_tensor(value: Any) -> bool:
     """Is it a torch tensor?  Without loading torch, which takes two seconds that most submissions can do without."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_exact(value: Any) -> bool:
+    """Is it a number of SymPy's, without a letter in it?
+
+    >>> import sympy
+    >>> is_exact(sympy.sqrt(2)), is_exact(sympy.Symbol("x")), is_exact(2)
+    (True, False, False)
+    """
+    return getattr(value, "is_number", False) is True and isinstance(value, SupportsComplex)
 
 
 def encode(value: Any) -> Any:
@@ -60,10 +72,13 @@ def encode(value: Any) -> Any:
         return int(value) if abs(int(value)) < 1 << 53 else {"int": hex(value)}
     if isinstance(value, Rational):
         return {"fraction": [hex(value.numerator), hex(value.denominator)]}
-    if isinstance(value, Real):
+    if isinstance(value, (Real, Decimal)):
         return float(value) if math.isfinite(value) else {"float": repr(float(value))}
     if isinstance(value, Complex):
         return {"complex": [encode(value.real), encode(value.imag)]}
+    if is_exact(value):
+        whole = complex(value)
+        return encode(whole if whole.imag else whole.real)
     if isinstance(value, (list, range)):
         return [encode(item) for item in value]
     for kind, tag in ((tuple, "tuple"), (frozenset, "set"), (set, "set")):
@@ -81,11 +96,41 @@ def _encode_array(value: Any) -> Any:
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
     if value.dtype == object:  # an array of fractions is a list of them
         return encode(value.tolist())
+    if value.dtype in (np.longdouble, np.clongdouble):
+        value = value.astype(complex if value.dtype.kind == "c" else float)
     if value.dtype.str[1:] not in DTYPES:
         raise TypeError(f"an array of {value.dtype} is not plain data")
     value = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("<")).reshape(value.shape)
     data = base64.b64encode(value.tobytes()).decode()
     return {tag: [value.dtype.str[1:], list(value.shape), data]}
+
+
+def stand_in(function: Callable) -> Callable:
+    """The function as the grader calls it: its arguments and its answer pass over the wire.
+
+    >>> stand_in(lambda row: {1: max(row)})((2, 5))
+    {1: 5}
+    >>> stand_in(lambda n: print)(1)
+    Traceback (most recent call last):
+    TypeError: a builtin_function_or_method is not plain data (numbers, text, lists, arrays)
+    """
+
+    def ask(*arguments, **named):
+        return _sent(function(*_sent(arguments), **_sent(named)))
+
+    ask.__name__ = getattr(function, "__name__", "the function")
+    return ask
+
+
+def _sent(value: Any) -> Any:
+    return decode(json.loads(_written(encode(value))))
+
+
+def _written(message: Any) -> bytes:
+    data = json.dumps(message).encode()
+    if len(data) > LARGEST:
+        raise ValueError(f"an answer of {len(data) / 1e6:.0f} MB is too large")
+    return data
 
 
 def decode(data: Any) -> Any:
@@ -180,9 +225,7 @@ class Line:
 
     def send(self, message: Any) -> None:
         """Write one message.  ValueError where it is larger than the other side reads, Closed where nobody reads."""
-        data = json.dumps(message).encode()
-        if len(data) > LARGEST:
-            raise ValueError(f"an answer of {len(data) / 1e6:.0f} MB is too large")
+        data = _written(message)
         rest = memoryview(struct.pack("!I", len(data)) + data)
         try:
             while rest:
