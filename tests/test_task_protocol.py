@@ -195,10 +195,14 @@ def test_an_expression_is_a_task_with_strings_of_both_kinds():
     (lambda: task("regex", "()", "ab"), "accepts no string that has a letter"),
     (lambda: task("regex", "a{2}"), "'{' in"),
     (lambda: task("regex", ""), "not empty"),
+    (lambda: task("regex", 5), "pattern must be text, got 5"),
+    (lambda: task("regex", "a", 5), "symbols must be .* got 5"),
+    (lambda: task("regex", "a", [1]), r"symbols that are letters, at least one, got \(1,\)"),
     (lambda: task("regex", "ac", "ab"), "the alphabet has 'ab'"),
     (lambda: task("machine", [[0]]), r"a MooreMachine, got \[\[0\]\]"),
     (lambda: MachineTask(MooreMachine([[0]], [0], 0, "a")), r"at least two; this machine shows \[0\]"),
     (lambda: task("group", {"s": (1, 1)}), r"permutations.*\(1, 1\)"),
+    (lambda: task("group", torch.zeros(2)), r"permutations.*a tensor \(2,\)"),
 ])
 def test_bad_input_is_shown(call, shown):
     with pytest.raises((TypeError, ValueError), match=shown):

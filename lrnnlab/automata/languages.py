@@ -18,6 +18,7 @@ import numpy as np
 
 from lrnnlab.automata import oracles
 from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, leading_to, minimise
+from lrnnlab.errors import checked
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,8 @@ def permuting(symbols: Any, *generators: tuple[int, ...]) -> MooreMachine:
 OPERATORS = frozenset("()|*+?")
 
 
-def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMachine:
+@checked
+def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 100_000) -> MooreMachine:
     """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
 
     ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.  Two
@@ -188,7 +190,7 @@ def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMa
     >>> acceptor("(aa)*", "ab").num_states
     3
     """
-    if not isinstance(pattern, str) or not pattern:
+    if not pattern:
         raise ValueError(f"a regular expression is a text that is not empty, got {pattern!r}")
     strange = sorted({char for char in pattern if char not in OPERATORS and not char.isalnum()})
     if strange:
@@ -197,7 +199,9 @@ def acceptor(pattern: str, symbols: Any = None, limit: int = 100_000) -> MooreMa
         raise ValueError(f"{twice[0]!r} in {pattern!r}: one repetition at a time, parentheses say of what")
     letters = sorted(set(pattern) - OPERATORS)
     symbols = tuple(letters if symbols is None else symbols)
-    if not symbols or not set(letters) <= set(symbols):
+    if not symbols or not all(isinstance(symbol, str) for symbol in symbols):
+        raise ValueError(f"{pattern!r} needs symbols that are letters, at least one, got {symbols!r}")
+    if not set(letters) <= set(symbols):
         raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
     if len(set(symbols)) < len(symbols):
         raise ValueError(f"an alphabet has every letter once, got {''.join(symbols)!r}")

@@ -17,6 +17,7 @@ import torch
 from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
 from lrnnlab.automata.languages import GROUPS, permuting
 from lrnnlab.automata.oracles import carried
+from lrnnlab.errors import shown
 from lrnnlab.tasks.base import Batch, Task
 
 
@@ -37,11 +38,11 @@ class MachineTask(Task):
         if not isinstance(machine, MooreMachine):
             raise ValueError(f"{name}: a machine is a MooreMachine, got {machine!r}")
         after = machine.outputs[machine.transitions[:, machine.reachable()]]  # one token or more
-        shown = self._classes(machine, after)
-        if shown != list(range(len(shown))) or len(shown) < 2:
-            raise ValueError(f"{name}: a task's classes are 0, 1, ..., at least two; this machine shows {shown}")
-        self.rule = replace(machine, outputs=np.where(np.isin(machine.outputs, shown), machine.outputs, NO_LABEL))
-        self.name, self.symbols, self.classes = name, machine.symbols, len(shown)
+        classes = self._classes(machine, after)
+        if classes != list(range(len(classes))) or len(classes) < 2:
+            raise ValueError(f"{name}: a task's classes are 0, 1, ..., at least two; this machine shows {classes}")
+        self.rule = replace(machine, outputs=np.where(np.isin(machine.outputs, classes), machine.outputs, NO_LABEL))
+        self.name, self.symbols, self.classes = name, machine.symbols, len(classes)
         self.answers = "places" if NO_LABEL in after else "every"
 
     def _classes(self, machine: MooreMachine, after: np.ndarray) -> list[int]:
@@ -163,10 +164,10 @@ class WordProblem(MachineTask):
     def __init__(self, generators, name="group"):
         try:
             points = {tuple(sorted(g)) for g in generators.values()}
-        except (AttributeError, TypeError):  # no dict, or not of sequences
+        except (AttributeError, RuntimeError, TypeError):  # no dict, or not of sequences
             points = set()
         if points != {tuple(range(max(map(len, points), default=0)))}:
-            raise ValueError(f"{name}: generators are permutations of the same points 0, 1, ..., got {generators!r}")
+            raise ValueError(f"{name}: generators are permutations of the same points 0, 1, ..., got {shown(generators)}")
         self.generators = dict(generators)
         super().__init__(permuting(tuple(generators), *generators.values()), name)
 
