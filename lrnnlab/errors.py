@@ -150,15 +150,15 @@ def first_order(backward: typing.Callable) -> typing.Callable:
 
     In place of torch's ``once_differentiable``, which says nothing where the gradient that arrives needs none itself,
     as that of a sum: a penalty on a gradient would count for nothing.  The Function's ``second``, if it has one, says what
-    has second derivatives in its place.
+    to take in its place.
     """
 
     @functools.wraps(backward)
     def once(ctx: typing.Any, *arriving: typing.Any) -> typing.Any:
         if torch.is_grad_enabled():  # within a backward: create_graph=True
-            advice = "scans with backend='reference' and layers with form='loop' have second ones"
+            second = getattr(type(ctx)._forward_cls, "second", None)
             raise RuntimeError(f"create_graph=True: {type(ctx).__name__.removesuffix('Backward')} has first derivatives "
-                               f"only; {getattr(type(ctx)._forward_cls, 'second', advice)}")  # fmt: skip
+                               f"only{f'; there are second ones {second}' if second else ''}")  # fmt: skip
         return backward(ctx, *arriving)
 
     return once

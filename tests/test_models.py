@@ -16,11 +16,13 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.models import (
     COLUMN_RULES,
     MODELS,
+    RWKV,
     S4,
     S4D,
     BlockDiagonal,
     Diagonal,
     ElementWiseLSTM,
+    FastWeights,
     LiquidS4,
     Nonlinear,
     OneHotColumns,
@@ -125,6 +127,41 @@ def test_every_model_follows_torchs_default_precision(name, double_by_default):
     same(stepped(model, tokens)[1], model(tokens))
     if name == "s4":  # two layers that start alike do not share memory
         assert model.layers[0].B.data_ptr() != model.layers[1].B.data_ptr()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_is_made_where_torch_makes_its_tensors(name):
+    with torch.device("meta"):
+        model = build(name, **SMALL)
+    assert {weights.device.type for weights in (*model.parameters(), *model.buffers())} == {"meta"}
+
+
+@pytest.mark.parametrize("made, says, change", [
+    (RWKV, "with backend='reference'", ("backend", "reference")),
+    (Diagonal, "with backend='reference'", ("backend", "reference")),
+    (FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "sequential")),
+    (FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "chunkwise")),
+    (RecurrentDelta, "of RecurrentDelta with form='loop'", ("form", "loop")),
+    (SelfReferential, "with form='loop'", ("form", "loop")), (ElementWiseLSTM, "with form='loop'", ("form", "loop")),
+])  # fmt: skip
+def test_what_has_no_second_derivatives_says_what_has(made, says, change):
+    layer, z = made(6), torch.randn(2, 9, 6, generator=torch.Generator().manual_seed(0)).requires_grad_()
+
+    def first():
+        return torch.autograd.grad(layer(z).square().sum(), z, create_graph=True)[0]
+
+    with pytest.raises(RuntimeError, match=f"first derivatives only; there are second ones .*{says}"):
+        first()
+    setattr(layer, *change)
+    assert torch.autograd.grad(first().square().sum(), z)[0].any()
+
+
+def test_a_kernel_has_second_derivatives_step_by_step():
+    layer, z = S4D(6, state=4), torch.randn(2, 9, 6, generator=torch.Generator().manual_seed(0))
+    with pytest.raises(RuntimeError, match="second ones by a layer's step"):
+        torch.autograd.grad(layer(z).square().sum(), layer.log_decay, create_graph=True)
+    (first,) = torch.autograd.grad(Recurrence.mix(layer, z).square().sum(), layer.log_decay, create_graph=True)
+    assert torch.autograd.grad(first.square().sum(), layer.log_decay)[0].any()
 
 
 def tensors_of(state):

@@ -454,6 +454,21 @@ def test_auto_takes_what_the_compiled_scan_does_not_know(dtype):
     assert torch.equal(linear_scan(A, b, x0), plain(A, b, x0))
 
 
+def test_tokens_are_looked_at_within_torch_func():
+    A, b, _ = draw(2, 4)
+    tokens = torch.tensor([[0, 2, 1, 3], [3, 3, 0, 1], [1, 0, 2, 2]])
+
+    def scan(row, A=A[0]):
+        return token_scan(A, b[0], row[None])[0]
+
+    close(torch.func.vmap(scan)(tokens), token_scan(A[0], b[0], tokens))
+    slope = torch.func.grad(lambda A, row: scan(row, A).square().sum())
+    assert torch.func.vmap(slope, (None, 0))(A[0], tokens).shape == (3, *A[0].shape)
+    for call in (lambda: torch.func.vmap(scan)(tokens - 1), lambda: torch.func.vmap(slope, (None, 0))(A[0], tokens - 1)):
+        with pytest.raises(ValueError, match="token -1 is outside"):
+            call()
+
+
 @pytest.mark.parametrize("scan", [linear_scan, token_scan])
 def test_inputs_are_left_alone(scan):
     for kind in (3, "real", "complex"):

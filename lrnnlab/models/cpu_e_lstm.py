@@ -62,6 +62,8 @@ class ElementWiseLoop(torch.autograd.Function):
     """c_1 ... c_T of s, w and c_0, as :func:`lrnnlab.models.e_lstm.element_wise`; with ``keep`` the way back can be
     taken."""
 
+    second = "with form='loop'"
+
     @staticmethod
     def forward(ctx: Any, s: Tensor, w: Tensor, c0: Tensor, keep: bool) -> Tensor:
         B, T, _, D = s.shape

@@ -138,6 +138,8 @@ class RecurrentDeltaLoop(torch.autograd.Function):
     """(y, W_T) of slow, R (or None), W_0 and y_0, as :func:`lrnnlab.models.recurrent_delta.recurrent_delta`; with
     ``keep`` the way back can be taken."""
 
+    second = "of RecurrentDelta with form='loop', and of FastWeights with form='sequential' or 'chunkwise'"
+
     @staticmethod
     def forward(
         ctx: Any,

@@ -102,6 +102,8 @@ class SelfReferentialLoop(torch.autograd.Function):
     """(y, W_T) of x and W_0, as :func:`lrnnlab.models.self_referential.self_referential`; with ``keep`` the way back
     can be taken."""
 
+    second = "with form='loop'"
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, W0: Tensor, rates: int, kind: str, keep: bool) -> tuple[Tensor, Tensor]:
         B, T, h, n = x.shape

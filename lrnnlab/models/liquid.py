@@ -60,7 +60,7 @@ class LiquidS4(LinearRecurrence):
         check_sizes(width=width, state=state)
         if not 0 < share < 1:
             raise ValueError(f"share needs 0 < share < 1, got {share}")
-        M, _, P = (torch.from_numpy(a).to(torch.get_default_dtype()) for a in legs(state))
+        M, _, P = (torch.as_tensor(a).to(torch.get_default_dtype()) for a in legs(state))
         symmetric = torch.eye(state) / 2 + torch.outer(P, P)  # M + this is skew
         self.skew = nn.Parameter(((M + symmetric) / 2).repeat(width, 1, 1))
         self.log_decay = nn.Parameter(torch.full((width, state), -math.log(2)))

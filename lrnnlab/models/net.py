@@ -14,9 +14,10 @@ skip     norm(x) + gate(mixer(x))              a + ff(norm(a))            SRWM
 output   x + norm(gate(mixer(x)))              a + ff(norm(a))            the remark of paper 003, App. C.1
 =======  ====================================  =========================  =============================================
 
-Strings are padded at their end.  A causal net never sees that.  With ``lengths``, no padding reaches a true position
-of any net: mixers see zeros there, batch norm counts true positions only (the code released with paper 001 counts
-all), pools leave them out.  Attention that is not causal would attend to those zeros, so it takes no padding.
+Strings are padded at their end.  A causal net never sees that (if the padding is finite).  With ``lengths``, no padding
+reaches a true position of any net: mixers see zeros there, batch norm counts true positions only (the code released with
+paper 001 counts all), pools leave them out.  Attention that is not causal would attend to those zeros, so it takes no
+padding.
 
 Letters: B batch, T time, V vocabulary, C outputs, D width, L' positions read; x stream, z what a mixer sees, y what it
 gives, a what the feed-forward part is given, A transition.

@@ -27,7 +27,7 @@ from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.scans import linear_scan
 
 
-def wkv(k: Tensor, v: Tensor, w: Tensor, u: Tensor) -> Tensor:
+def wkv(k: Tensor, v: Tensor, w: Tensor, u: Tensor, backend: str = "auto") -> Tensor:
     """k, v (B, T, D), w > 0 and u (D,) -> wkv (B, T, D), a mean of v_1 ... v_t with positive weights.
 
     Both sums are carried divided by e^(p_t), where p_t = max_{i<=t} k_i - (t-i) w keeps every exponential at most 1 and
@@ -46,7 +46,7 @@ def wkv(k: Tensor, v: Tensor, w: Tensor, u: Tensor) -> Tensor:
         p = ((k.to(wide) + past).cummax(1).values - past).to(k.dtype)
         before = torch.cat([torch.full_like(p[:, :1], -math.inf), p[:, :-1]], 1)  # p_{t-1}: nothing before the start
     keep, new = torch.exp(before - w - p), torch.exp(k - p)
-    sums = linear_scan(torch.cat([keep, keep], -1), torch.cat([new * v, new], -1))
+    sums = linear_scan(torch.cat([keep, keep], -1), torch.cat([new * v, new], -1), backend=backend)
     a, c = F.pad(sums, (0, 0, 1, 0))[:, : k.shape[1]].chunk(2, -1)  # those of t - 1
     return _quotient(a, c, before, u + k, v)
 
@@ -61,6 +61,8 @@ def _quotient(a: Tensor, c: Tensor, p: Tensor, now: Tensor, v: Tensor) -> Tensor
 class RWKV(Recurrence):
     """One RWKV-4 block.  Starting values of w, u and mu are those of the first block of the released code, from memory.
 
+    ``backend`` names the scan (see :mod:`lrnnlab.scans`) and may be set.
+
     Parameters
     ----------
     width : int
@@ -74,6 +76,8 @@ class RWKV(Recurrence):
     >>> RWKV(8)(torch.zeros(2, 5, 8)).shape
     torch.Size([2, 5, 8])
     """
+
+    backend = "auto"
 
     def __init__(self, width: int, *, expand: int = 4):
         super().__init__()
@@ -97,7 +101,7 @@ class RWKV(Recurrence):
 
     def mix(self, z: Tensor) -> Tensor:
         r, k, v = self._time_inputs(z, _shift(z))
-        m = z + self.output(torch.sigmoid(r) * wkv(k, v, self.log_decay.exp(), self.bonus))
+        m = z + self.output(torch.sigmoid(r) * wkv(k, v, self.log_decay.exp(), self.bonus, self.backend))
         s = self.norm(m)
         return m + self._mix_channels(s, _shift(s))
 

@@ -69,7 +69,7 @@ class S4(ConvolutionalSystem):
 
     def __init__(self, width: int, *, state: int = 64, dt: tuple[float, float] = (1e-3, 0.1)):
         super().__init__(width)
-        eigenvalues, p, _ = (torch.from_numpy(a) for a in legs_diagonal(state))
+        eigenvalues, p, _ = (torch.as_tensor(a) for a in legs_diagonal(state))
         self.half = state // 2
         self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
         self.frequency = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype(), copy=True))
@@ -151,7 +151,7 @@ class S4D(ConvolutionalSystem):
 
     def __init__(self, width: int, *, state: int = 64, init: str = "lin", dt: tuple[float, float] = (1e-3, 0.1)):
         super().__init__(width)
-        eigenvalues = torch.from_numpy(diagonal_start(init, state)).expand(width, -1)
+        eigenvalues = torch.as_tensor(diagonal_start(init, state)).expand(width, -1)
         self.half, self.init = state // 2, init
         self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
         self.frequency = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype(), copy=True))

@@ -72,7 +72,7 @@ class S5(ModalRecurrence):
         among("C_init", C_init, C_INITS)
         self.modes, self.blocks, self.clip = state // 2, blocks, clip
         n = state // blocks
-        eigenvalues, _, V = (torch.from_numpy(a) for a in legs_diagonal(n))  # (n/2,), V (n, n/2)
+        eigenvalues, _, V = (torch.as_tensor(a) for a in legs_diagonal(n))  # (n/2,), V (n, n/2)
         self.Lambda_re = nn.Parameter(eigenvalues.real.to(torch.get_default_dtype()).repeat(blocks))
         self.Lambda_im = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype()).repeat(blocks))
         self.log_step = nn.Parameter(log_uniform_steps(self.modes, *dt))

@@ -252,7 +252,10 @@ def _initial(x0: Tensor | None, shape, like: Tensor) -> Tensor:
 
 
 def _inside(tokens: Tensor, V: int) -> None:
-    if torch.compiler.is_compiling() or tokens.device.type != "cpu":  # where looking at a value would stop everything
+    compiling, functorch = torch.compiler.is_compiling(), torch._C._functorch
+    while not compiling and functorch.is_functorch_wrapped_tensor(tokens):  # within torch.func: what it wraps has values
+        tokens = functorch.get_unwrapped(tokens)
+    if compiling or tokens.device.type != "cpu":  # where looking at a value would stop everything
         torch._assert_async(((tokens >= 0) & (tokens < V)).all(), f"a token is outside the table of {V} symbols")
     elif tokens.numel():
         low, high = (int(v) for v in tokens.aminmax())

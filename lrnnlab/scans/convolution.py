@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint
 from lrnnlab.errors import checked, first_order, whole_number
 from lrnnlab.scans.precision import wide
 
-SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets the future to the last bit
+SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets a finite future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
 MODES = 512  # of a kernel with shared modes are summed at a time
@@ -58,7 +58,7 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
     -----
     The FFT runs over so many zeros that the end does not wrap around to the beginning.  Its rounding errors are small
     against |K| |u| (norms), not against each y_t, and flow back in time; up to L = 64 a dense product is taken instead,
-    and y_t then is a function of u_1 ... u_t to the last bit.
+    and y_t then is a function of u_1 ... u_t to the last bit, if all of u is finite (0 times infinity is NaN).
 
     Examples
     --------
@@ -105,7 +105,7 @@ class _Ring(torch.autograd.Function):
     then, and five transforms of real numbers do for both ways.
     """
 
-    second = f"convolutions of at most {SHORT} positions have second ones"
+    second = f"of at most {SHORT} positions, and by a layer's step"
 
     @staticmethod
     def forward(ctx, u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
@@ -149,6 +149,8 @@ class _Powers(torch.autograd.Function):
 
     torch takes seven times as long for the exponential of a complex number as for exp, cos and sin of its parts.
     """
+
+    second = "by a layer's step"
 
     @staticmethod
     def forward(ctx, log_lambda: Tensor, t: Tensor, double: bool) -> Tensor:

@@ -86,7 +86,8 @@ def delta_rule(
     and every key (on small integers bit for bit).  How rounding grows is another matter.  Where 0 <= beta |k|^2 <= 2 no
     A_t stretches, the inverse of a chunk's system has entries of at most beta_t |k_t| |k_s| below its diagonal, and at
     T = 4096 in float32, with unit keys, both forms stay within 3e-5 of the largest |y|.  Outside, A_t stretches along
-    k_t by |1 - beta |k|^2|, and every rounding error with it, in both forms.
+    k_t by |1 - beta |k|^2|, and every rounding error with it, in both forms.  Once a number is not finite, every y of its
+    chunk and of those that follow may be NaN in the chunkwise form, in the loop only those from that step on.
 
     Examples
     --------

@@ -22,6 +22,8 @@ from torch import Tensor
 
 from lrnnlab.errors import first_order
 
+REFERENCE = "with backend='reference'"
+
 
 @cache
 def _module(backend: str):
@@ -67,6 +69,8 @@ def _keep(ctx, inputs, output) -> None:
 class Scan(torch.autograd.Function):
     """x_t = A_t x_{t-1} + b_t; arguments as in :func:`scan`."""
 
+    second = REFERENCE
+
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Any:
         x = _forward(*inputs)
@@ -99,6 +103,8 @@ def _(A, tokens, x0, x, dx, backend):
 
 class SoftmaxScan(torch.autograd.Function):
     """The softmax of raw's columns and its scan, by the ``cpu`` backend; see :func:`lrnnlab.scans.softmax_scan`."""
+
+    second = REFERENCE
 
     @staticmethod
     def forward(ctx: Any, raw: Any, x0: Any) -> Any:
