@@ -56,6 +56,16 @@ def test_what_section_6_says_of_longer_inputs_stands_in_the_table():
     assert found[64]["reverse", "attention_2"] > 0.7
 
 
+def test_what_section_7_says_of_trees_with_more_steps():
+    few, many = ({one["task"]: one for one in records.recorded("dlr/table3") if (one["row"], one["seed"]) == ("dlr", 0)}[task]
+                 for task in ("listops-128", "listops-128-longer"))  # fmt: skip
+    right = [[part["right"] for part in one["by_height"]] for one in (few, many)]
+    assert 0.7 < right[0][0] < 0.8 and right[1][0] > 0.99 and right[1][1] > 0.6 and right[1][1] > right[0][1] + 0.1
+    sums = [next(part["right"] for part in one["by_operator"] if part["operator"] == "SM") for one in (few, many)]
+    assert sums[0] < 0.15 and sums[1] > 0.4
+    assert dlr_table3.read_to([many]) == 7
+
+
 def test_one_layer_with_channels_enough_reverses():
     shares = dlr_width.by_share(records.recorded("dlr/width"))
     assert min(shares[32][2.0]) > 0.95 and max(shares[64][0.125]) < 0.2 and fmean(shares[64][1.0]) < 0.5

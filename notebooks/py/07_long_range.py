@@ -966,8 +966,8 @@ print(f"all values: {few['metrics']['accuracy']:.3f}, then {many['metrics']['acc
       f"{sums[0]:.3f}, then {sums[1]:.3f}; {many['cpu_seconds'] / 60:.0f} minutes of a core")
 
 # %% [markdown]
-# Trees are learned from their leaves: all of height 1, sums modulo 10 included, then more and more of height 2. So it was
-# a matter of steps and expressions, and it is not over.
+# Trees are learned from their leaves: all of height 1, sums modulo 10 included, then much of height 2. So it was
+# a matter of steps and expressions.
 #
 # And the pictures. Most pixels are background, so accuracy says little; macro F1, the mean over the three classes,
 # says how the rare ones fare (exercise 9). Beside it: what one gets for answering "class 1" wherever there is ink, and
