@@ -345,6 +345,14 @@ def test_a_checkpoint_of_another_batch_is_of_another_run(course, tmp_path, monke
         assert made.steps == 6 and said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)
 
 
+def test_a_checkpoint_of_another_end_is_of_another_run(tmp_path, monkeypatch, capsys):
+    save = Checkpoint.save
+    monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
+    for patience, said in ((0, ""), (0, ""), (2, "another run"), (2, "")):
+        trained(make_network("rnn", Parity(), seed=0, width=8), watch_every=2, patience=patience, checkpoint=tmp_path / "run.pt")
+        assert said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)
+
+
 def test_levels_of_a_guesser():
     assert STRING_TASKS["d_2"]().chance == 0.5 and STRING_TASKS["d_2"]().average_majority([52, 53]) == 0.75
     assert CycleNavigation().average_majority([500]) == pytest.approx(0.2, abs=1e-3)
@@ -364,6 +372,7 @@ def test_levels_of_a_guesser():
         (lambda: trained(Machine(), patience=2), "patience=2"),
         (lambda: trained(Machine(), stages=(4, 2, 9)), r"stages=\[4, 2, 9\]"),
         (lambda: trained(Machine(), stages=(4, 8)), r"stages=\[4, 8\]"),
+        (lambda: trained(Machine(), EvenPairs(), longest=4, stages=(1, 2, 4)), r"strings of 1 to 1 symbols.*stages=\[1, 2, 4\]"),
         (lambda: accuracy_at_lengths(Machine(), Parity(), [], strings=1, generator=stream(0, "x")), r"lengths=\[\]"),
         (lambda: accuracy_at_lengths(Machine(), Parity(), [3], strings=0, generator=stream(0, "x")), "got 0"),
         (lambda: regulargpt_table1.TABLE.setting("rnn", "tomita_9", "desk"), "tomita_9"),

@@ -98,7 +98,8 @@ def train_strings(
     Raises
     ------
     ValueError
-        For a task that gives no tokens, a batch below 1, lengths that it has not, or numbers that make no schedule.
+        For a task that gives no tokens, a batch below 1, lengths that it has not, numbers that make no schedule, or a
+        stage before the last that could never be known: no string of its own lengths has another answer than the rest.
 
     Examples
     --------
@@ -122,6 +123,7 @@ def train_strings(
     def until(made: Trained) -> bool:
         return settled(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, course.full)
 
+    until.identity = f"{patience} looks below {sure}"  # type: ignore[attr-defined]
     return train(
         net, course, course.loss, steps=steps, rate=rate, generator=own, decay=decay,
         betas=betas, clip=clip, warmup=warmup, schedule=schedule, watch=watch, watch_every=watch_every,
@@ -337,4 +339,15 @@ def _checked(
     longest = whole_number(task.train_length if longest is None else longest, 1, f"{task}: the longest length")
     if stages and (list(stages) != sorted({*stages}) or stages[0] < 1 or stages[-1] != longest):
         raise ValueError(f"stages rise from 1 or more to the longest length, {longest}, got stages={list(stages)}")
+    for known, stage in zip((0, *stages), stages[:-1]):
+        if not _can_be_known(task, known, stage):
+            raise ValueError(f"{task}: strings of {known + 1} to {stage} symbols do not have two answers, so that this stage "
+                             f"would never be known, got stages={list(stages)}")  # fmt: skip
     return longest
+
+
+def _can_be_known(task: BaseTask, known: int, stage: int) -> bool:
+    """Do 64 strings of one of a stage's own lengths, which the task may have none of, have more than one answer?"""
+    draw = torch.Generator().manual_seed(0)
+    drawn = (task.sample_near(64, max(length, task.least_length), draw) for length in range(stage, known, -1))
+    return any(strings.tokens.shape[1] > known and _tells(strings) for strings in drawn)

@@ -253,7 +253,7 @@ def train(
 
     setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
     chances = hashlib.sha256(generator.get_state().numpy().tobytes()).hexdigest()
-    identity = (_identity(source), _identity(loss), chances, setting, kind_of(net))
+    identity = (_identity(source), _identity(loss), _identity(until), chances, setting, kind_of(net))
     saved = Checkpoint(checkpoint, repr(identity), save_seconds)
     found = saved.find()
     if found is not None:
@@ -283,7 +283,7 @@ def train(
 
 
 def _identity(made: Any) -> str:
-    """What tells what draws batches, or a loss, from others: its own word for it, or a function's name."""
+    """What tells what draws batches, a loss or an end from others: its own word for it, or a function's name."""
     name = f"{getattr(made, '__module__', '')}.{getattr(made, '__qualname__', type(made).__qualname__)}"
     return getattr(made, "identity", name)
 
