@@ -24,7 +24,7 @@ from lrnnlab.tasks.atomic import ATOMIC
 
 TASKS = tuple(dlr_table1.STEPS)
 LINE, HEAD = 0.215, 0.85  # inches, the height of a row of numbers and of what stands above the first
-COLUMNS, FIRST = 20, 2  # a panel is so many numbers wide, of which the first are the level without skill and the steps
+COLUMNS, FIRST = 20.8, 2.8  # a panel is so many numbers wide, of which the first are the level without skill and the steps
 NAMES = {"attention_ff": "+ 2 x FF"}
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
 
@@ -70,9 +70,9 @@ def r2_by_task(records: Sequence[Mapping], lengths: Sequence[int] = (64, 128, 51
                  if (f"{task}-{L}", row) in found}  # fmt: skip
         level = {task: [levels[f"{task}-{L}"]] * len(rows) for task in TASKS if f"{task}-{L}" in levels}
         _numbers(axes, f"here, L = {L}, by layers", cells, level, rows, [row.rsplit("_", 1)[1] for row in rows], RECORDED)
-        axes.text(1.5, -0.95, "steps", color=PAPER, **MIDDLE)
+        axes.text(2.1, -0.95, "steps", color=PAPER, **MIDDLE)
         for y, task in enumerate(TASKS):
-            axes.text(1.5, y, f"{steps[f'{task}-{L}']:,}" if f"{task}-{L}" in steps else "", color=PAPER, **MIDDLE)
+            axes.text(2.1, y, f"{steps[f'{task}-{L}']:,}" if f"{task}-{L}" in steps else "", color=PAPER, **MIDDLE)
     paper, columns = dlr_table1.PAPER, dlr_table1.COLUMNS
     cells = {(task, x): paper.loc[task].iloc[x] for task in TASKS for x in range(len(columns))}
     level = {task: [dlr_table1.PAPER_LEVELS.get(task, {}).get(long, 0.0) for _, long in columns] for task in TASKS}
@@ -89,13 +89,13 @@ def _numbers(axes: Axes, title: str, cells: Mapping[tuple[str, int], float], lev
     middle = [FIRST + wide * (x + 0.5) for x in range(len(rows))]
     for y, task in enumerate(TASKS):
         if task in levels:
-            axes.text(0.5, y, dlr_table1.short(levels[task][-1]), color=PAPER, **MIDDLE)
+            axes.text(0.6, y, dlr_table1.short(levels[task][-1]), color=PAPER, **MIDDLE)
         for x, r2 in ((x, r2) for (other, x), r2 in cells.items() if other == task and np.isfinite(r2)):
             level = levels[task][x]
             ground = to_hex(shades(np.clip((r2 - level) / (1 - level), 0, 1)))
             axes.add_patch(Rectangle((middle[x] - 0.48 * wide, y - 0.47), 0.96 * wide, 0.94, color=ground, lw=0))
             axes.text(middle[x], y, dlr_table1.short(r2), color=ink_on(ground), **MIDDLE)
-    axes.text(0.5, -0.95, "no skill", color=PAPER, **MIDDLE)
+    axes.text(0.6, -0.95, "no skill", color=PAPER, **MIDDLE)
     for x, depth in enumerate(depths):
         axes.text(middle[x], -0.95, depth, **MIDDLE)
     for mixer, group in groupby(range(len(rows)), lambda x: rows[x].rsplit("_", 1)[0]):
