@@ -13,17 +13,26 @@ ROOMS = (
 )  # fmt: skip
 
 
+# the judges of a chapter's exercises stand in the chapter, and are found by its number
+EXCEPTIONS = {"course/exercises imports lrnnlab.chapters.ch"}
+
+
 def room(module: str) -> str:
     return module.split(".")[1]
 
 
 def imported(path: Path) -> set[str]:
+    """The modules that a file imports; of ``import_module(f"...")`` what stands before the first brace."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lrnnlab"):
             found |= {node.module} if "." in node.module else {f"lrnnlab.{name.name}" for name in node.names}
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names if name.name.startswith("lrnnlab.")}
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            given = getattr(node.args[0], "values", node.args)[0]
+            if isinstance(given, ast.Constant) and given.value.startswith("lrnnlab."):
+                found.add(given.value)
     return {module for module in found if module.split(".")[1] in ROOMS}
 
 
@@ -43,4 +52,4 @@ def test_no_room_imports_from_one_below_it():
             for module in sorted(imported(path))
             if ROOMS.index(room(module)) > ROOMS.index(parts[0])
         ]
-    assert wrong == []
+    assert set(wrong) == EXCEPTIONS

@@ -1,4 +1,4 @@
-"""Mathematics that two chapters, an exercise or a table share, by its mathematical names; the proofs stand in the chapters.
+"""The mathematics behind the chapters, by its mathematical names; the proofs stand in the chapters.
 
-Exact arithmetic (fractions, SymPy) where it can be; nothing here knows of torch, tasks or models.
+Exact arithmetic (fractions, SymPy) where it can be; nothing here trains or draws, or knows of torch, tasks or models.
 """
