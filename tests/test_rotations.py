@@ -73,8 +73,8 @@ def test_norm_over_time_is_the_double_sum(gamma, theta, rho, x0_norm2, T):
 
 def test_norm_over_time_special_values():
     gamma, t = 0.75, np.arange(10)
-    white = norm_over_time(gamma, 1.0, 0.0, 3.0, 9, c=2)
-    assert np.allclose(white, 2 + gamma ** (2 * t) * (3 - 2))
+    white = norm_over_time(gamma, 1.0, 0.0, 3.0, 9)
+    assert np.allclose(white, 1 + gamma ** (2 * t) * (3 - 1))
     still = norm_over_time(gamma, 0.0, 1.0, 0.0, 400)[-1]
     assert still == pytest.approx((1 + gamma) / (1 - gamma)) == stationary_norm(gamma, 0.0, 1.0)
     for theta, rho in ((0.4, 0.9), (3.0, -0.7), (0.0, gamma)):

@@ -132,8 +132,8 @@ def absorb(head: Head) -> Head:
     return Head(head.gamma, head.theta, np.eye(len(head.P)), head.P.T @ head.B, head.C @ head.P)
 
 
-def norm_over_time(gamma: float, theta: float, rho: float, x0_norm2: float, T: int, c: float = 1) -> np.ndarray:
-    """E||x_t||^2 of a rotation pair, t = 0 to T: (T + 1,), for stationary inputs with E u_t u_s^T = rho^|t-s| I.
+def norm_over_time(gamma: float, theta: float, rho: float, x0_norm2: float, T: int) -> np.ndarray:
+    """E||x_t||^2 of a rotation pair with c = 1, t = 0 to T: (T + 1,), for stationary inputs with E u_t u_s^T = rho^|t-s| I.
 
     x_0 has E||x_0||^2 = x0_norm2 and is uncorrelated with the input.  rho = 0 is white input, rho = 1 an input that
     never changes.  By recursion, so no value of the four is special.  ValueError for gamma outside [0, 1), rho outside
@@ -147,7 +147,7 @@ def norm_over_time(gamma: float, theta: float, rho: float, x0_norm2: float, T: i
     _check_pair(gamma, rho)
     if T < 0:
         raise ValueError(f"needs T >= 0 steps, got T={T}")
-    m, gain = rho * cmath.rect(gamma, theta), c * (1 - gamma**2)
+    m, gain = rho * cmath.rect(gamma, theta), 1 - gamma**2
     met, s, norms = 0j, float(x0_norm2), [float(x0_norm2)]  # met: E of conj(x_t) u_t, for a drive of size 1
     for _ in range(T):
         s = gamma**2 * s + gain * (1 + 2 * (m * met).real)
@@ -156,15 +156,15 @@ def norm_over_time(gamma: float, theta: float, rho: float, x0_norm2: float, T: i
     return np.array(norms)
 
 
-def stationary_norm(gamma: float, theta: float, rho: float, c: float = 1) -> float:
-    """c (1 - g^2 rho^2) / (1 - 2 g rho cos theta + g^2 rho^2), the limit of ``norm_over_time``.  ValueError alike.
+def stationary_norm(gamma: float, theta: float, rho: float) -> float:
+    """(1 - g^2 rho^2) / (1 - 2 g rho cos theta + g^2 rho^2), the limit of ``norm_over_time``.  ValueError alike.
 
     >>> [round(stationary_norm(0.99, angle, 0.99), 3) for angle in (0, math.pi / 4, math.pi)]
     [99.503, 0.069, 0.01]
     """
     _check_pair(gamma, rho)
     r = gamma * rho
-    return c * (1 - r * r) / (1 - 2 * r * math.cos(theta) + r * r)
+    return (1 - r * r) / (1 - 2 * r * math.cos(theta) + r * r)
 
 
 def _check_pair(gamma, rho):

@@ -67,17 +67,17 @@ KIND_LOOKS = {"worst": FAMILIES["clip"]._replace(dash="-"), "permutation": FAMIL
 
 
 @styled
-def transition_grid(A: np.ndarray, symbols: Sequence[str], title: str = "", *, limit: float | None = None) -> Figure:
+def transition_grid(A: np.ndarray, symbols: Sequence[str], title: str = "") -> Figure:
     """Every block of every token: one row of heatmaps per token, one column per head, one colour scale.
 
     A (V, h, b, b), as ``symbol_transitions(model)[0]`` gives it; symbols: V names.  The strip under each block holds
-    its column sums: 1 for columns that are distributions, 0 after the released code's centring.  ``limit``: the value
-    of the darkest colour; by default the largest entry or column sum.
+    its column sums: 1 for columns that are distributions, 0 after the released code's centring.  The darkest colour is
+    that of the largest entry or column sum.
 
     >>> transition_grid(np.eye(3)[None, None], ["a"]).axes[0].get_yticklabels()[0].get_text()
     'a'
     """
-    figure, axes, x, y = _mosaic(_blocks(A, symbols), limit, largest=0.14, left=0.75, top=0.65)
+    figure, axes, x, y = _mosaic(_blocks(A, symbols), largest=0.14, left=0.75, top=0.65)
     axes.set_yticks(y, map(printed, symbols))
     axes.set_xticks(x, range(len(x)))
     axes.set(xlabel="head", ylabel="token")
@@ -87,7 +87,7 @@ def transition_grid(A: np.ndarray, symbols: Sequence[str], title: str = "", *, l
 
 @styled
 def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: int, *,
-                 names: tuple[str, str] = ("before", "after"), title: str = "") -> Figure:
+                 names: tuple[str, str] = ("before", "after")) -> Figure:
     """One head's blocks for every token at two times, for example as trained and as snapped, on one colour scale.
 
     A0, A1 (V, h, b, b); ``head`` counts from 0, as everywhere.
@@ -100,17 +100,17 @@ def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: i
         raise ValueError(f"need two (V, h, b, b) of one shape and a head in 0..{A0.shape[1] - 1}, "
                          f"got {A0.shape}, {A1.shape} and head {head}")
     pair = np.stack([A0[:, head], A1[:, head]])  # (2, V, b, b)
-    figure, axes, x, y = _mosaic(pair, None, largest=0.3, left=0.9, top=0.7)
+    figure, axes, x, y = _mosaic(pair, largest=0.3, left=0.9, top=0.7)
     axes.set_yticks(y, names, fontsize=10)
     axes.set_xticks(x, map(printed, symbols))
     axes.set_xlabel("token")
-    axes.set_title(title or f"head {head}", pad=PAST_LABELS)
+    axes.set_title(f"head {head}", pad=PAST_LABELS)
     return figure
 
 
 @styled
 def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray | None = None, *,
-                     order: int | None = None, names: tuple[str, str] = ("before", "after"), title: str = "") -> Figure:
+                     order: int | None = None, names: tuple[str, str] = ("before", "after")) -> Figure:
     """Where the eigenvalues of each token's blocks lie, against the unit circle, on which nothing grows or is lost.
 
     eigs (V, h, b) complex, from ``analysis.eigenvalues``; ``after``: the same later, in a second panel.  ``order``:
@@ -137,7 +137,7 @@ def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray
             axes.plot(points.real, points.imag, look.marker, color=look.colour, mec=INK, mew=0.4, ms=size,
                       alpha=0.85, label=printed(symbol), ls="none")
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel="real part", aspect="equal",
-                 title=f"{title}{', ' if title else ''}{name}" if len(eigs) == 2 else title)
+                 title=name if len(eigs) == 2 else "")
     panels[0, 0].set_ylabel("imaginary part")
     panels[0, -1].legend(title="token", loc="center left", bbox_to_anchor=(1.02, 0.5), title_fontsize=SMALL)
     return figure
@@ -183,15 +183,15 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     return figure
 
 
-def growth_sentence(p: float, b: int, kind: str | None = None, steps: int = 500) -> str:
-    """What Eq. 6 allows at this p and b, and what columns of one kind do, in a sentence each.
+def growth_sentence(p: float, b: int, kind: str | None = None) -> str:
+    """What Eq. 6 allows at this p and b, and what columns of one kind do over 500 steps, in a sentence each.
 
     >>> growth_sentence(1.2, 8)
     'At p = 1.2, b = 8 the state can grow by 1.414 a step: float32 overflows at step 256.'
     """
     if kind is not None:
-        rate = 10 ** float(analysis.log10_products(analysis.random_blocks(kind, steps, p, b, 0)[None])[0, -1] / steps)
-        return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over {steps}."
+        rate = 10 ** float(analysis.log10_products(analysis.random_blocks(kind, 500, p, b)[None])[0, -1] / 500)
+        return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over 500."
     step = analysis.overflow_step(p, b)
     if step is None:
         return f"At p = {p:g}, b = {b} the state cannot grow: no product of blocks has a norm above 1."
@@ -241,7 +241,7 @@ def _blocks(A, symbols):
     return A
 
 
-def _mosaic(blocks: np.ndarray, limit: float | None, *, largest: float, left: float, top: float):
+def _mosaic(blocks: np.ndarray, *, largest: float, left: float, top: float):
     """(figure, axes, x centres (C,), y centres (R,)) of blocks (R, C, b, b), each with a strip of column sums below.
 
     One mesh holds all of them; rows of NaN, narrower than an entry, keep them apart.
@@ -258,7 +258,7 @@ def _mosaic(blocks: np.ndarray, limit: float | None, *, largest: float, left: fl
     width, height = cell * x[-1], cell * y[-1]
     figure, axes = new_figure(max(height, 1.0) + top + 0.1, width=max(left + width + 1.0, 4.0), left=left, top=top,
                               right=max(1.0, 4.0 - left - width), bottom=0.1 + max(1.0 - height, 0))
-    limit = limit or max(np.nanmax(np.abs(values)), 1e-12)
+    limit = max(np.nanmax(np.abs(values)), 1e-12)
     mesh = axes.pcolormesh(x, y, values, cmap=DIVERGING, vmin=-limit, vmax=limit)
     corners = [(x[c * (b + 1)], y[r * (b + 3)]) for r in range(R) for c in range(C)]
     frames = [Rectangle(corner, b, b) for corner in corners] + [Rectangle((u, v + b + 0.4), b, 1) for u, v in corners]

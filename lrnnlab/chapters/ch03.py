@@ -81,7 +81,7 @@ def break_even(T: int, b: int, h: int) -> int:
     return cost("PScan", T, b, h).multiplications // T + 1
 
 
-def levels_widget(L: int = 8) -> Moving:
+def levels_widget() -> Moving:
     """The scan of a recurrence of one number, level by level, for L = 2, 4, 8 or 16; the moves are those of the code.
 
     >>> levels_widget().at
@@ -94,7 +94,7 @@ def levels_widget(L: int = 8) -> Moving:
     moves = {str(n): [[move._asdict() for move in level] for level in schedule(n)] for n in (2, 4, 8, 16)}
     alt = ("Rows of numbers, one after each level of a parallel scan, with a button that plays the levels and a slider over "
            "them; arrows say which number is multiplied and added to which, and states that are right are filled.")  # fmt: skip
-    return Moving("levels", {"levels": moves, "A": A, "b": b}, {"L": str(L), "level": 1}, alt)
+    return Moving("levels", {"levels": moves, "A": A, "b": b}, {"L": "8", "level": 1}, alt)
 
 
 class Cost(NamedTuple):

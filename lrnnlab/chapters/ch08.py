@@ -623,8 +623,8 @@ def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterat
         yield f"{said}: {', '.join(task for task, shares in by_task.items() if shares and test(shares)) or 'none'}"
 
 
-def seeds_apart(desk: Sequence[Mapping], points: int = 15) -> Iterator[str]:
-    """For every net the tasks whose seeds lie more than so many points apart, with the seeds in percent.
+def seeds_apart(desk: Sequence[Mapping]) -> Iterator[str]:
+    """For every net the tasks whose seeds lie more than 15 points apart, with the seeds in percent.
 
     >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
     >>> next(seeds_apart(runs))
@@ -633,12 +633,12 @@ def seeds_apart(desk: Sequence[Mapping], points: int = 15) -> Iterator[str]:
     for net, name in pictures.NETS.items():
         found = {task: sorted(_shares(desk, net, task)) for task in table1.TASKS}
         apart = [f"{named(task)} ({' '.join(map(percent, shares))})"
-                 for task, shares in found.items() if shares and shares[-1] - shares[0] > points / 100]  # fmt: skip
+                 for task, shares in found.items() if shares and shares[-1] - shares[0] > 0.15]  # fmt: skip
         yield f"{name}: {', '.join(apart) or 'nowhere'}"
 
 
-def low_and_why(desk: Sequence[Mapping], low: float = 0.9) -> Iterator[str]:
-    """For every net the tasks whose best seed stays below ``low`` beyond the trained lengths, what it scores within, and
+def low_and_why(desk: Sequence[Mapping]) -> Iterator[str]:
+    """For every net the tasks whose best seed stays below 90 % beyond the trained lengths, what it scores within, and
     why it is low.
 
     >>> run = {"row": "rnn", "task": "parity", "metrics": {"accuracy": 0.5, "accuracy_seen": 1.0}}
@@ -650,7 +650,7 @@ def low_and_why(desk: Sequence[Mapping], low: float = 0.9) -> Iterator[str]:
         for task in table1.TASKS:
             cell = [record for record in desk if (record["row"], record["task"]) == (net, task)]
             best = max(cell, key=lambda record: record["metrics"]["accuracy"], default=None)
-            if best and best["metrics"]["accuracy"] < low:
+            if best and best["metrics"]["accuracy"] < 0.9:
                 beyond, seen = (percent(best["metrics"][name]) for name in ("accuracy", "accuracy_seen"))
                 found.append(f"{named(task)} {beyond} ({seen}: {table1.why(best)})")
         yield f"{name}: {', '.join(found) or 'none'}"
@@ -795,15 +795,15 @@ def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
     return (vectors if vectors.ndim == 2 else vectors[:, -1]).double().numpy(force=True)
 
 
-def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS, strings: int = 64) -> Seen:
-    """What a net's readout reads after strings of each length, by what the whole string does, as :func:`gathering` takes it.
+def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) -> Seen:
+    """What a net's readout reads after 64 strings of each length, by what the whole string does, as :func:`gathering` takes it.
 
     >>> machine = fig4.build_task("suffix").machine
     >>> [cluster_count(machine, length) for length in LENGTHS]  # two words that share their last four letters do the same
     [16, 16, 16, 16, 16, 16]
     """
     asked = fig4.build_task(task)
-    drawn = [asked.sample(strings, length, stream(0, f"chapter 08/length {length}")).tokens for length in lengths]
+    drawn = [asked.sample(64, length, stream(0, f"chapter 08/length {length}")).tokens for length in lengths]
     elements = [elements_by_depth(asked.machine, tokens)[-1][:, -1] for tokens in drawn]
     found = fig3.gathered(asked.machine, lengths, [read_vectors(net, tokens) for tokens in drawn], elements)
     right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=stream(0, "chapter 08/test"))

@@ -289,8 +289,8 @@ class HorizonScores(NamedTuple):
     false_alarms: float
 
 
-def horizon_scores(found: Sequence[Mapping], guess: int = 150) -> HorizonScores:
-    """The scores of ``horizon_pairs``, beside those of one who answers ``guess`` for every net.
+def horizon_scores(found: Sequence[Mapping]) -> HorizonScores:
+    """The scores of ``horizon_pairs``, beside those of one who answers 150 for every net.
 
     >>> runs = [{"metrics": {"kind": "drifts", "first": first, "horizon": {"horizon": 2 * first}}} for first in (100, 300)]
     >>> [round(score, 2) for score in horizon_scores(runs)[:4]]
@@ -307,7 +307,7 @@ def horizon_scores(found: Sequence[Mapping], guess: int = 150) -> HorizonScores:
 
     rank = float(spearmanr(*drifted.T).statistic)
     alarms = sum(foretold < FAR for foretold in lasted) / max(len(lasted), 1)
-    return HorizonScores(len(drifted), off(drifted[:, 0]), off(guess), rank, len(lasted), alarms)
+    return HorizonScores(len(drifted), off(drifted[:, 0]), off(150), rank, len(lasted), alarms)
 
 
 def told(found: Sequence[Mapping], row: str, machine: str) -> str:
@@ -345,7 +345,7 @@ def ledger() -> list[dict]:
 _MENDING = Mend(Phase(steps=200, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5), rounds=4)
 
 
-def taught(machine: MooreMachine, seed: int = 0, progress: bool = False) -> tuple[Fit, Verdict]:
+def taught(machine: MooreMachine, seed: int = 0) -> tuple[Fit, Verdict]:
     """Softmax blocks trained on the states of a machine until their snapped copy is proved; and the last verdict.
 
     The recipe is that of Sum(5) in ``lrnn/table2``; words that the snapped copy gets wrong are learned, up to four times,
@@ -366,7 +366,7 @@ def taught(machine: MooreMachine, seed: int = 0, progress: bool = False) -> tupl
         return verdicts[-1].proved or list(verdicts[-1].counterexamples)
 
     made = fit(lambda seed: build(found.model, asked, seed=seed, **found.options), asked,
-               replace(found.recipe, mend=_MENDING, attempts=4), seed, accept=accept, progress=progress)  # fmt: skip
+               replace(found.recipe, mend=_MENDING, attempts=4), seed, accept=accept, progress=False)  # fmt: skip
     return made, verdicts[-1]
 
 

@@ -22,8 +22,8 @@ from lrnnlab.models.base import Module, Recurrence, check_sizes
 from lrnnlab.models.feature_maps import head_size as size_of_heads
 
 
-def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
-    """Rotary position embedding (Su et al. 2021): pairs (x_2m, x_2m+1) of x (..., T, d) turned by t theta^(-2m/d).
+def rotate(x: Tensor, positions: Tensor) -> Tensor:
+    """Rotary position embedding (Su et al. 2021): pairs (x_2m, x_2m+1) of x (..., T, d) turned by t 10,000^(-2m/d).
 
     Angles are worked out in double precision: in single, t = 65,536 is known to 0.004 of a radian only.
 
@@ -31,7 +31,7 @@ def rotate(x: Tensor, positions: Tensor, theta: float = 10_000.0) -> Tensor:
     [[1.0, 0.0]]
     """
     d = x.shape[-1]
-    speed = theta ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
+    speed = 10_000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
     angle = positions.double().unsqueeze(-1) * speed
     pairs = (x if x.dtype == torch.float64 else x.float()).unflatten(-1, (-1, 2)).contiguous()
     turned = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angle), angle).to(pairs.dtype.to_complex())

@@ -105,7 +105,7 @@ def rate_of_row(n: int, rates: int, device: torch.device | None = None) -> Tenso
 class SelfReferential(Recurrence):
     """One layer: inputs (B,T,D) -> y (B,T,D), the heads side by side.
 
-    W_0 starts normal with deviation n^-1/2, the rows that make q with 0.01 of it (App. C.2).
+    W_0 starts normal with deviation n^-1/2, the rows that make q with 0.01 of it (App. C.2); those that make b around -1.
 
     Parameters
     ----------
@@ -113,8 +113,6 @@ class SelfReferential(Recurrence):
         As in :class:`lrnnlab.models.recurrent_delta.RecurrentDelta`.
     rates : int
         4 as released, 1 as in Eq. 10.
-    rate_start : float
-        The mean of the rows that make b, at the start: -1 as released for paper 003.
 
     Raises
     ------
@@ -134,7 +132,6 @@ class SelfReferential(Recurrence):
         heads: int = 2,
         rates: int = 4,
         feature_map: str = "softmax",
-        rate_start: float = -1.0,
         form: str = "auto",
     ):
         super().__init__()
@@ -146,7 +143,7 @@ class SelfReferential(Recurrence):
         self.rates, self.form = rates, form
         W0 = torch.randn(heads, 3 * n + rates, n) / n**0.5
         W0[:, n : 2 * n] *= 0.01
-        W0[:, 3 * n :] += rate_start
+        W0[:, 3 * n :] -= 1  # as released
         self.W0 = nn.Parameter(W0)
 
     def run(self, x: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
