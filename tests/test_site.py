@@ -54,7 +54,6 @@ def site(tmp_path_factory):
 
 def test_the_package_has_pages_beside_the_chapters(tmp_path, monkeypatch):
     """One module stands for all: the whole package takes pdoc half a minute."""
-    pytest.importorskip("pdoc")
     whole = building.reference
     monkeypatch.setattr(building, "reference", lambda: whole("lrnnlab", "lrnnlab.scans", "!lrnnlab.", "lrnnlab.errors"))
     build(TWO[:1], tmp_path / "site", books=False, api=True)
