@@ -481,8 +481,8 @@ def test_products_are_told_by_the_right_half_of_the_root():
             return F.one_hot((task.label(tokens) + wrong) % 5, 5)
 
     for length in (8, 16, 40):
-        found = regulargpt_table1.over_the_seam(Judge(), task, length, stream(0, "x"), strings=600)
-        assert found == [1.0, 0.0, 0.0] and asked[-1].shape == (600, length)
+        found = regulargpt_table1.over_the_seam(Judge(), task, length, stream(0, "x"))
+        assert found == [1.0, 0.0, 0.0] and asked[-1].shape == (2048, length)
 
 
 def test_table2_asks_every_net_at_every_p():

@@ -257,9 +257,7 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
 
 
 @torch.no_grad()
-def over_the_seam(
-    net: nn.Module, task: StringTask, length: int, generator: torch.Generator, strings: int = 2048
-) -> list[float]:
+def over_the_seam(net: nn.Module, task: StringTask, length: int, generator: torch.Generator) -> list[float]:
     """Of Modular Arithmetic in chunks of 2: the share right where the root's right half begins with 0, 1, 2 or more ×.
 
     A × there carries a product over the seam of the two halves: the left one's open term times the right one's first
@@ -274,7 +272,7 @@ def over_the_seam(
     >>> found[0], found[1] < 0.5
     (1.0, True)
     """
-    batch = task.sample(strings, length, generator).to(next(net.parameters(), torch.empty(0)).device)
+    batch = task.sample(2048, length, generator).to(next(net.parameters(), torch.empty(0)).device)
     half = 2 ** (depth_count(length, 2) - 1)  # symbols of the right half
     factors = (batch.tokens[:, -half::2] == task.symbols.index("×")).long().cumprod(1).sum(1)
     right = batch.right(net(batch.tokens)).double()
