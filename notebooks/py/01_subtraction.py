@@ -984,7 +984,9 @@ check("01.7", my_pieces)
 # From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each an error of
 # one half. So where the answers fall, the function falls by at least 3 from one state to the next, and where they
 # rise, it does not fall; one straight piece cannot do both. A piece is right on 0, 1, 2, 3, 4 at best: five states
-# in a row, so $5m$ for $m$ pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$.
+# in a row, so $5m$ for $m$ pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$. (The function is
+# continuous, so each of the 400 rises and of the 400 falls even needs a piece of its own: 800, and joining the corners
+# takes no more. The cell takes 800 too.)
 #
 # </details>
 
