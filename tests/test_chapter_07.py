@@ -56,6 +56,13 @@ def test_what_section_6_says_of_longer_inputs_stands_in_the_table():
     assert found[64]["reverse", "attention_2"] > 0.7
 
 
+def test_what_section_6_says_of_more_steps():
+    r2_of = {(one["row"], one["task"]): one["metrics"]["r2"] for one in records.recorded("dlr/longer")}
+    attention = [value for (row, _), value in r2_of.items() if row == "attention_6_4"]
+    assert len(attention) == 3 and min(attention) > 0.9
+    assert r2_of["sgconv_6_4", "solve_fixed-128"] < 0.01
+
+
 def test_what_section_7_says_of_trees_with_more_steps():
     few, many = ({one["task"]: one for one in records.recorded("dlr/table3") if (one["row"], one["seed"]) == ("dlr", 0)}[task]
                  for task in ("listops-128", "listops-128-longer"))  # fmt: skip

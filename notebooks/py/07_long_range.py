@@ -834,9 +834,14 @@ show.figure(
 # %%
 show.table(
     tables.dlr_longer.beside(longer_runs, atomic_runs),
-    caption="Recorded, seed 0, with the steps of the table above and with four times as many. A number "
+    caption="Recorded, seed 0: with the steps of the table above and with four times as many. A number "
     "that rises with the steps says nothing against the net; Reverse at 512 still rises at its last look.",
 )
+
+# %% [markdown]
+# Nearly all of these zeros were a matter of steps, those of attention, too: with more of them six layers reverse, and have
+# the fixed lags, as DLR does with fewer. So *which net has a skill first* is what a table of equal steps says, and not *which net can have
+# it*: that takes a proof (sections 3 to 5). SGConv has not begun SolveFixed in four times the steps either.
 
 
 # %% [markdown]
