@@ -275,6 +275,9 @@ def power(x, n):
 def is_right(function, x, wanted):
     claim(call(function, x, 2) == wanted, f"{x} squared is {wanted}")
 
+def is_square(x, wanted):
+    claim(call(power, x, 2) == wanted, f"{x} squared")
+
 is_right(power, 3, 9)
 claim(power(x=2, n=3) == 8, "2 to the 3 is 8")
 
@@ -294,7 +297,7 @@ def square(x, n):
 
 # %% nbgrader={"grade_id": "ps6_2_seen", "grade": true, "points": 1}
 is_right(square, 4, WANTED)
-claim(call(power, 4, 2) == WANTED, "4 squared")
+is_square(4, WANTED)
 """
 
 

@@ -263,7 +263,8 @@ def _compiled(source: str, place: str) -> CodeType:
 
 
 def _grade_task(task: Task, problem_set: ProblemSet, sitting: Sitting) -> list[Part]:
-    names = _names(problem_set) | {name: _stand_in(name, sitting) for name in problem_set.functions}
+    names = _names(problem_set)
+    names |= {name: _stand_in(name, sitting) for name in problem_set.functions}  # in place: helpers see them
     parts = []
     for id, source, points in task.tests:
         verdict = judge(partial(exec, _compiled(source, id), names))
