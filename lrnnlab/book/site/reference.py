@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
+import warnings
 from pathlib import Path
 
 import lrnnlab
@@ -27,15 +28,20 @@ def reference(*modules: str) -> dict[str, bytes]:
 
     wanted = modules or _all_modules()
     pdoc.render.configure(docformat="numpy", math=False, search=True, show_source=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="pdoc")  # of names that are loaded when they are used
         pdoc.pdoc(*wanted, output_directory=Path(folder))
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*.*")}
     return {f"api/{name}": content for name, content in files.items()}
 
 
 def _all_modules():
-    """Every module of the package by name: left to itself, pdoc goes no further than a package's ``__all__``."""
+    """Every module of the package by name, a package without what it brings along, which comes by its own name.
+
+    Left to itself, pdoc goes no further than a package's ``__all__``.
+    """
     package = Path(lrnnlab.__file__).parent
     paths = (path.relative_to(package.parent).with_suffix("") for path in package.rglob("*.py"))
-    names = {".".join(path.parts).removesuffix(".__init__") for path in paths}
-    return sorted(names - set(APART))
+    names = {".".join(path.parts).removesuffix(".__init__") for path in paths} - set(APART)
+    packages = {name.rpartition(".")[0] for name in names}
+    return [spec for name in sorted(names) for spec in ((name, f"!{name}.") if name in packages else (name,))]
