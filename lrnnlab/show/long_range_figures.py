@@ -26,6 +26,7 @@ CLASSES = ("elsewhere", "on a main path", "on a main path with a circle at both 
 COLOURS = ("#f4f4f4", value_colour(1, 3), value_colour(2, 3))  # of the classes; elsewhere is nearly white
 UNANSWERED = "#000000"  # of a pixel for which a run that broke off has no answer
 OPERATORS = ("MIN", "MAX", "MED", "SM")
+MORE = {"": ("-", ""), "-longer": ((0, (4, 2)), ", more items"), "-slower": ((0, (6, 1, 1, 1)), ", more items, lower rate")}
 
 
 @styled
@@ -159,7 +160,7 @@ def scores_by_step(records: Sequence[Mapping]) -> Figure:
     Parameters
     ----------
     records : list of dict
-        Of ``dlr/table3``, of one budget; of several seeds the least is drawn.  The cells with more steps and items are dashed.
+        Of ``dlr/table3``, of one budget; of several seeds the least is drawn.  Cells with more steps and items are dashed.
 
     Examples
     --------
@@ -171,12 +172,12 @@ def scores_by_step(records: Sequence[Mapping]) -> Figure:
     check_one_budget(records)
     figure, panels = new_figure(3.2, columns=2, left=0.55, right=0.15, top=0.75, bottom=0.55, gap=0.6)
     for axes, task, title in zip(panels, ("listops-128", "segmentation-32"), ("values right", "macro F1")):
-        found = [record for record in records if record["task"].removesuffix("-longer") == task]
+        found = [record for record in records if record["task"].startswith(task)]
         for (which, row), cell in by_cell(found).items():
             record = min(cell, key=lambda record: record["seed"])
             name, (called, look) = scored(record), ROWS[row]
             points = [(at["step"], at[name]) for at in record["curve"] if at["step"]]
-            dash, more = ("-", "") if which == task else ((0, (4, 2)), ", more items")
+            dash, more = MORE[which.removeprefix(task)]
             axes.plot(*zip(*points), color=look.colour, ls=dash, marker=look.marker, ms=3.5, lw=1.3, label=called + more)
         level = reading_nothing(found[0])
         axes.axhline(level, color=FAINT, lw=1.4, ls=(0, (1, 1)), label="reads no further")
@@ -185,7 +186,8 @@ def scores_by_step(records: Sequence[Mapping]) -> Figure:
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
         axes.minorticks_off()
         axes.set_title(title)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper right", ncols=5)
+    shown = {label: line for axes in panels for line, label in zip(*axes.get_legend_handles_labels())}
+    figure.legend(list(shown.values()), list(shown), loc="upper right", ncols=3)
     return figure
 
 
