@@ -105,6 +105,16 @@ def test_what_is_said_of_trees_and_pictures_stands_in_their_records():
         assert f1["local_attention"] + 0.01 < dlr_table3.local_level(M, 160) < max(f1.values()) < best + 0.005
 
 
+def test_what_is_said_of_pictures_at_a_lower_rate():
+    f1 = {one["task"]: one["metrics"].get("macro_f1") for one in records.recorded("dlr/table3") if one["row"] == "dlr"}
+    assert [f"{f1[f'segmentation-{M}-slower']:.2f}" for M in (32, 64)] == ["0.71", "0.58"]
+    assert f1["segmentation-32-longer"] < f1["segmentation-32"] + 0.01
+    for M in (32, 64):
+        (run,) = [one for one in records.recorded("dlr/table3") if one["task"] == f"segmentation-{M}-slower"]
+        before, last = (look["macro_f1"] for look in run["curve"][-6:: 5])
+        assert last > before + 0.02
+
+
 def test_what_is_said_of_text_stands_in_its_records():
     tests = {key: fmean(one["metrics"]["test"] for one in cell)
              for key, cell in by_cell(records.recorded("dlr/table5")).items()}  # fmt: skip
