@@ -500,7 +500,8 @@ for N in (2, 3, 7):
     S, d = (change[:-N] @ skew).reshape(N, N), change[-N:]
     roots, basis = np.linalg.eigh(np.eye(N) + S @ S / 4)
     C = basis * np.sqrt(roots) @ basis.T
-    e = np.linalg.svd(d[None])[2][-1] * math.sqrt(1 - d @ d / 4)
+    side = np.ones(N) - d.sum() / (d @ d) * d  # at right angles to d
+    e = side / np.linalg.norm(side) * math.sqrt(1 - d @ d / 4)
     inputs = [(C + S / 2, e + d / 2), (C - S / 2, e - d / 2)]
     for A, b in inputs:
         assert np.allclose(A @ A.T, np.eye(N)), "step 6: the matrix is not orthogonal"
