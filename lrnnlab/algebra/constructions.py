@@ -247,6 +247,20 @@ def mod_arith_three_layers() -> BlockModel:
         (last,), (Block(begun.start, term),), (Block(shifts.start, finished),)))  # fmt: skip
 
 
+_CLOCK = Channel(2, lambda token, lower: ("turn", 1))  # the parity of the time
+
+
+def _delayed(flag: int, clock: int) -> tuple[Channel, Channel]:
+    """Copies of the first layer's channel ``flag`` (0 or 1) at even and at odd times: one is what it was one step ago.
+
+    ``clock`` is the place of ``_CLOCK`` in that layer.
+    """
+    def copy(parity):
+        return lambda token, lower: ("reset", lower[0][flag]) if lower[0][clock] == parity else ("turn", 0)
+
+    return Channel(1, copy(0), rings=2), Channel(1, copy(1), rings=2)
+
+
 def mod_arith_cascade() -> DiagonalCascade:
     """ModArith(5) in three diagonal layers, right on every string of tokens.
 
@@ -267,9 +281,6 @@ def mod_arith_cascade() -> DiagonalCascade:
     def met_zero(token, lower):
         return {0: ("reset", 1), PLUS: ("reset", 0), MINUS: ("reset", 0)}.get(token, ("turn", 0))
 
-    def copy(parity):
-        return lambda token, lower: ("reset", lower[0][1]) if lower[0][2] == parity else ("turn", 0)
-
     def value(token, lower):
         (k, zero, parity), copies = lower
         if token >= PLUS:
@@ -279,13 +290,12 @@ def mod_arith_cascade() -> DiagonalCascade:
         return "turn", 0 if zero else POWERS[k] - POWERS[(k - LOGS[token]) % 4]
 
     return DiagonalCascade("three diagonal layers", SYMBOLS, (
-        (Channel(4, power), Channel(1, met_zero, rings=2), Channel(2, lambda token, lower: ("turn", 1))),
-        (Channel(1, copy(0), rings=2), Channel(1, copy(1), rings=2)),
+        (Channel(4, power), Channel(1, met_zero, rings=2), _CLOCK), _delayed(flag=1, clock=2),
         (Channel(5, value, start=1),)))  # fmt: skip
 
 
 def even_pair_cascade(M: int) -> DiagonalCascade:
-    """EvenPair(M) in three diagonal layers with real gates, by the delay of :func:`mod_arith_cascade`.
+    """EvenPair(M) in three diagonal layers with real gates.
 
     Layer 1: whether a letter was read, the parity of the time, the last letter.  Layer 2 copies "a letter was read" at even
     and at odd times.  Layer 3 is reset to the letter as long as one step ago none had been read, so it keeps the first one.
@@ -294,18 +304,15 @@ def even_pair_cascade(M: int) -> DiagonalCascade:
     >>> cascade.size, cascade.depth, pair_up(cascade, language("EvenPair(5)").machine)[1]
     (1, 3, None)
     """
-    read, clock = (Channel(1, lambda token, lower: ("reset", 1), rings=2), Channel(2, lambda token, lower: ("turn", 1)))
+    read = Channel(1, lambda token, lower: ("reset", 1), rings=2)
     last = Channel(1, lambda token, lower: ("reset", token), rings=M)
-
-    def copy(parity):
-        return lambda token, lower: ("reset", lower[0][0]) if lower[0][1] == parity else ("turn", 0)
 
     def first(token, lower):
         (_, parity, _), copies = lower
         return ("turn", 0) if copies[1 - parity] else ("reset", token)
 
-    copies = (Channel(1, copy(0), rings=2), Channel(1, copy(1), rings=2))
-    return DiagonalCascade("three diagonal layers", digits(M), ((read, clock, last), copies, (Channel(1, first, rings=M),)))
+    return DiagonalCascade("three diagonal layers", digits(M), (
+        (read, _CLOCK, last), _delayed(flag=0, clock=1), (Channel(1, first, rings=M),)))  # fmt: skip
 
 
 # --- brackets, groups, Tomita's languages -----------------------------------------------------------------------------
