@@ -1,8 +1,8 @@
 """The proofs of a chapter as its own cells: found by their tags, run alone, and run with a fault planted in one line.
 
 A cell of a proof has the tag ``proof-NAME`` (``# %% tags=["proof-lemma_3"]`` in the source).  Its steps are ``assert``
-statements whose message begins with ``step N``; a cell that breaks a hypothesis does so under ``with show.fails("step
-N"):``.  A proof runs alone: the chapter's import cell, then its own cells in order.
+statements whose message begins with ``Lemma 3, step N``; a cell that breaks a hypothesis does so under
+``with show.fails("Lemma 3, step N"):``.  A proof runs alone: the chapter's import cell, then its own cells in order.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def run(chapter: str, name: str, replace: tuple[str, str] | None = None) -> str:
 
 
 def step_of(message: str) -> str:
-    """What an assert says before its colon: ``"step 3"`` of ``"step 3: the start does not cancel"``."""
-    return message.partition(":")[0]
+    """The step that an assert names: ``"step 3"`` of ``"Lemma 3, step 3: the start does not cancel"``."""
+    return message.partition(":")[0].rpartition(", ")[2]
 
 
 def asserted(source: str) -> list[str]:
@@ -77,7 +77,7 @@ def asserted(source: str) -> list[str]:
         if isinstance(node, ast.With) and any("fails" in ast.unparse(item.context_expr) for item in node.items):
             return
         if isinstance(node, ast.Assert) and node.msg is not None:
-            said = re.match(r"f?['\"](step \d+\w*)", ast.unparse(node.msg))
+            said = re.match(r"f?['\"](?:[^:'\"]*, )?(step \d+\w*)", ast.unparse(node.msg))
             found.extend([said.group(1)] if said else [])
         for child in ast.iter_child_nodes(node):
             visit(child)
