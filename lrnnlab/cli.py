@@ -204,7 +204,7 @@ def _reproduce(options: argparse.Namespace) -> int:
             made += not record["recorded"]
             shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
             if options.json:
-                print(json.dumps({k: v for k, v in shown.items() if k not in LONG}), flush=True)
+                print(json.dumps(records.as_json({k: v for k, v in shown.items() if k not in LONG})), flush=True)
             left = time_left(time.monotonic() - start, made, missing)
             print(f"[{number}/{len(runs)}] {line(shown)}{left and f'; {left}'}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:

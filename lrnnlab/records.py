@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import platform
 import secrets
@@ -19,6 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from lrnnlab import __version__
 from lrnnlab.errors import checked
@@ -175,9 +177,42 @@ def check_writable(paths: Iterable[Path]) -> None:
 
 
 @checked
+def as_json(record: dict) -> dict:
+    """``record`` as plain JSON, which has no NaN and no infinity: null stands for them, and ``not_finite`` says which.
+
+    >>> as_json({"metrics": {"loss": math.nan, "r2": (0.5, -math.inf)}})
+    {'metrics': {'loss': None, 'r2': [0.5, None]}, 'not_finite': {'metrics': {'loss': 'NaN', 'r2': {'1': '-Infinity'}}}}
+    """
+    finite, lost = _take_out(json.loads(json.dumps(record, default=list)))
+    return {**finite, "not_finite": lost} if lost else finite
+
+
+def _take_out(found: Any) -> tuple[Any, Any]:
+    """``found`` with None for NaN and infinities, and what stood there, nested in the same way."""
+    if isinstance(found, float) and not math.isfinite(found):
+        return None, json.dumps(found)
+    if not isinstance(found, (dict, list)):
+        return found, {}
+    parts = {key: _take_out(value) for key, value in (found.items() if isinstance(found, dict) else enumerate(found))}
+    finite = {key: part for key, (part, _) in parts.items()}
+    lost = {str(key): part for key, (_, part) in parts.items() if part}
+    return (finite if isinstance(found, dict) else [*finite.values()]), lost
+
+
+def _put_back(finite: Any, lost: Any) -> Any:
+    """What :func:`_take_out` was given, of what it returned."""
+    if isinstance(lost, str):
+        return float(lost)
+    for name, part in lost.items():
+        key = name if isinstance(finite, dict) else int(name)
+        finite[key] = _put_back(finite[key], part)
+    return finite
+
+
+@checked
 def write(path: Path, record: dict) -> None:
     """Write ``record`` (JSON-able) to ``path``: whole or not at all (``OSError``, see :func:`put`)."""
-    record = json.loads(json.dumps({"schema": SCHEMA, **record}, default=list))
+    record = as_json({"schema": SCHEMA, **record})
     put(path, (json.dumps({**record, "seal": _seal(record)}, indent=1) + "\n").encode())
 
 
@@ -206,7 +241,8 @@ def read(path: Path, expected: str | None = None, needs: Mapping[str, type] = RU
         record = json.loads(content.decode())
         seal = record.pop("seal")
         fits = seal == _seal(record)
-    except (OSError, ValueError, RecursionError, KeyError, AttributeError, TypeError) as error:
+        record = _put_back(record, record.pop("not_finite", {}))
+    except (OSError, ValueError, RecursionError, LookupError, AttributeError, TypeError) as error:
         return _skip(path, f"is damaged ({type(error).__name__})")
     if not fits:
         return _skip(path, "was changed after it was written (its seal does not fit)")

@@ -1,6 +1,7 @@
 """Records are written whole, and nothing damaged or foreign is trusted."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lrnnlab import cli, records
+from lrnnlab import cli, records, tables
 
 CONFIG = {"task": "sum", "phases": (1, 2)}
 RECORD = {"experiment": "lrnn/table2", "task": "sum", "row": "clip", "seed": 0, "budget": "desk", "protocol": "ours",
@@ -34,6 +35,40 @@ def test_what_is_written_is_read(stored):
 def test_a_missing_record_is_silent(tmp_path, capsys):
     assert records.read(tmp_path / "none.json") is None
     assert capsys.readouterr().err == ""
+
+
+def test_a_record_is_json_though_not_all_its_numbers_are(tmp_path):
+    """NaN and infinities are null in the file, what they were stands beside them, and a reader has them back."""
+    config = {**CONFIG, "clip": math.inf}
+    metrics = {"accuracy_last": math.nan, "curve": (0.5, -math.inf, {"loss": [math.inf]})}
+    path = tmp_path / "run.json"
+    record = {**RECORD, "metrics": metrics, "config": config, "fingerprint": records.fingerprint(config)}
+    records.write(path, record)
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    written = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+    assert written["metrics"] == {"accuracy_last": None, "curve": [0.5, None, {"loss": [None]}]}
+    lost = {"accuracy_last": "NaN", "curve": {"1": "-Infinity", "2": {"loss": {"0": "Infinity"}}}}
+    assert written["not_finite"] == {"metrics": lost, "config": {"clip": "Infinity"}}
+    found = records.read(path, records.fingerprint(config))
+    assert json.dumps(found) == json.dumps({"schema": 1, **record})  # in which NaN is NaN
+    assert records.fingerprint(found["config"]) == found["fingerprint"]
+
+
+def test_the_command_prints_json_though_not_all_numbers_are(monkeypatch, capsys):
+    (record,) = tables.reproduce("lrnn/fig1", rows=["8"])
+    strange = {**record, "metrics": {**record["metrics"], "loss": math.nan}, "recorded": False}
+    monkeypatch.setattr(tables, "run_all", lambda *runs, **options: iter([strange]))
+    assert cli.main("reproduce lrnn/fig1 --rows 8 --json".split()) == 0
+    printed = capsys.readouterr().out
+    assert json.loads(printed)["metrics"]["loss"] is None and "NaN" not in printed.replace('"NaN"', "")
+    assert json.loads(printed)["not_finite"] == {"metrics": {"loss": "NaN"}}
+
+
+def test_a_record_without_such_numbers_is_as_before(stored):
+    assert "not_finite" not in json.loads(stored.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -71,6 +106,8 @@ STRANGE = {
     "text": lambda path: path.write_text('"seal"'),
     "without metrics": lambda path: path.write_text(sealed({k: v for k, v in RECORD.items() if k != "metrics"})),
     "without a row": lambda path: path.write_text(sealed({k: v for k, v in RECORD.items() if k != "row"})),
+    "not finite where nothing is": lambda path: path.write_text(sealed({**RECORD, "not_finite": {"x": "NaN"}, "metrics": []})),
+    "not finite at no place": lambda path: path.write_text(sealed({**RECORD, "not_finite": {"metrics": {"x": {}}}})),
     "metrics that are none": lambda path: path.write_text(sealed({**RECORD, "metrics": [1.0]})),
 }
 
