@@ -543,9 +543,10 @@ def _zeros(answer) -> None:
 
 
 def _dearest(answer) -> None:
-    given = number(answer)
-    dearest = max(range(16), key=lambda S: shifts.smallest_norm(16, S))
-    claim(given == dearest, f"not the shift by {given:g}; run the widget below")
+    given, prices = number(answer), [shifts.smallest_norm(16, S) for S in range(16)]
+    claim(given in range(16), f"the shifts of L = 16 are 0, ..., 15, and {given:g} is none of them")
+    price = prices[int(given)]
+    claim(price == max(prices), f"the shift by {given:g} costs {price:,}, and another one costs more")
 
 
 def _solver(answer) -> None:
