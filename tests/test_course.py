@@ -24,6 +24,7 @@ import test_course_later
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
 from right_answers import right, solve
 
 from lrnnlab import models, tasks, verification
@@ -38,6 +39,7 @@ from lrnnlab.course.judging import (
     UNTRIED,
     CannotJudge,
     NotYet,
+    Verdict,
     agree,
     call,
     claim,
@@ -119,6 +121,25 @@ def test_an_answer_cannot_change_the_test_s_arguments():
 def test_a_notebook_shows_one_line():
     assert NotYet("f(1) gave 2")._render_traceback_() == ["not yet: f(1) gave 2"]
     assert CannotJudge("no f")._render_traceback_() == ["cannot be judged: no f"]
+
+
+def test_a_notebook_shows_each_outcome_by_word_sign_and_colour_and_a_terminal_as_before():
+    verdicts = [Verdict(RIGHT), Verdict(NOT_YET, "f(<b>) & 1"), Verdict(UNJUDGED, "no f"), Verdict(UNTRIED, "put it there")]
+    assert list(map(repr, verdicts)) == ["right", "not yet: f(<b>) & 1", "cannot be judged: no f", "not tried yet: put it there"]
+    shown_as = [re.fullmatch(r'<div class="mathjax_ignore" style="[^"]*border-left:6px (\w+) (#\w{6})">'
+                             r'<span aria-hidden="true">(.)</span> (.*)</div>', one._repr_html_()).groups() for one in verdicts]
+    assert all(len(set(part)) == 4 for part in zip(*shown_as))
+    assert [words for *_, words in shown_as] == ["<b>right</b>", "<b>not yet</b>: f(&lt;b&gt;) &amp; 1",
+                                                 "<b>cannot be judged</b>: no f", "<b>not tried yet</b>: put it there"]
+    for _, colour, _, _ in shown_as:  # WCAG asks 3:1 of what is no text, on white and on JupyterLab's dark page
+        assert min(contrast(colour, page) for page in ("#ffffff", "#111111")) >= 3, colour
+
+
+def contrast(*colours):
+    """WCAG 2's, of two colours."""
+    linear = ([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)] for colour in colours)
+    dark, light = sorted(float(np.dot((0.2126, 0.7152, 0.0722), rgb)) for rgb in linear)
+    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("a, b", [

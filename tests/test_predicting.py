@@ -66,7 +66,7 @@ def test_what_the_slider_said_last_counts_though_it_comes_after_the_click(ask, m
 def test_right_and_not_yet_and_again(ask):
     asked = ask("00.1", lambda: ("heads", "3 < 5 throws"))
     said = commit(asked, "tails <edge>")
-    assert said.startswith('<div role="status"')
+    assert said.startswith('<div role="status"') and "\u2717</span> <b>not yet</b>" in said
     assert "<b>not yet</b>: you predicted <b>tails &lt;edge&gt;</b>, and <b>heads</b> came out." in said
     assert "3 &lt; 5 throws" in said and "Why: $p&lt;1$." in said and "When this was written" not in said
     assert "<b>right</b>: you predicted <b>heads</b>" in commit(asked, "heads")

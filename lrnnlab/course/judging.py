@@ -13,6 +13,7 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from numbers import Integral, Number, Rational, Real
 from typing import Any
 
@@ -24,12 +25,16 @@ RIGHT, NOT_YET, UNJUDGED = "right", "not yet", "cannot be judged"
 SAYS = 400  # characters of what a verdict says: a message may show a large answer whole
 UNTRIED = "not tried yet"  # what a chapter's exercise is told before anything is answered
 
+# A sign and a bar for each outcome: its form and its Okabe-Ito colour differ, and both are seen on white and on black.
+_SIGNS = {RIGHT: ("\u2713", "solid #009e73"), NOT_YET: ("\u2717", "dashed #d55e00"), UNJUDGED: ("?", "double #cc79a7"),
+          UNTRIED: ("\u25cb", "dotted #8a8a8a")}  # fmt: skip
+
 FAULTS = Exception  # what code of others raises, errors of its own too; Ctrl-C and sys.exit are not among them
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One of three outcomes and the line that goes with it; shown by a notebook as that line.
+    """An outcome and the line that goes with it; a notebook shows that line beside a sign and a bar of colour.
 
     >>> Verdict(NOT_YET, "double(2) gave 5, and should give 4")
     not yet: double(2) gave 5, and should give 4
@@ -40,6 +45,21 @@ class Verdict:
 
     def __repr__(self) -> str:
         return f"{self.outcome}: {self.says}" if self.says else self.outcome
+
+    def _repr_html_(self) -> str:
+        return marked(self.outcome, f": {escape(self.says)}" if self.says else "", "mathjax_ignore")
+
+
+def marked(outcome: str, html: str, css_class: str = "") -> str:
+    """An outcome with its sign, then ``html``, beside a bar in the outcome's colour; the text has the page's own colour.
+
+    >>> "<b>right</b>, and why" in marked(RIGHT, ", and why")
+    True
+    """
+    sign, bar = _SIGNS[outcome]
+    named = f' class="{css_class}"' if css_class else ""
+    return (f'<div{named} style="max-width:44em;line-height:1.5;padding:0.2em 0.8em;border-left:6px {bar}">'
+            f'<span aria-hidden="true">{sign}</span> <b>{outcome}</b>{html}</div>')  # fmt: skip
 
 
 class NotYet(AssertionError):

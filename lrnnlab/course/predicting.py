@@ -19,7 +19,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from lrnnlab.course.exercises import Exercise, find, told
-from lrnnlab.course.judging import NOT_YET, RIGHT, UNTRIED, CannotJudge, claim, same, shown
+from lrnnlab.course.judging import NOT_YET, RIGHT, UNTRIED, CannotJudge, claim, marked, same, shown
 from lrnnlab.course.progress import note
 from lrnnlab.hints import Worked
 
@@ -130,12 +130,12 @@ class Asked:
 
     def _verdict(self, predicted: Any) -> str:
         outcome = RIGHT if same(predicted, self.came) else NOT_YET
-        came = f"<b>{outcome}</b>: you predicted {_words(predicted)}, and {_words(self.came)} came out."
+        came = f": you predicted {_words(predicted)}, and {_words(self.came)} came out."
         lines = [came, escape(self._more), f"Why: {escape(self._why)}"]
         if not same(self.came, self.exercise.right):  # the reason belongs to another outcome
             lines[2] = f"When this was written, {_words(self.exercise.right)} came out. {lines[2]}"
         lines.append(escape(note(self.exercise.id, outcome)))
-        return "<br>".join(line for line in lines if line)
+        return marked(outcome, "<br>".join(line for line in lines if line))
 
 
 def predict(id: str, live: Callable[[], Any]) -> Asked:
