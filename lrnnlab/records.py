@@ -15,6 +15,7 @@ import platform
 import secrets
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
@@ -125,8 +126,9 @@ def _seal(record: dict) -> str:
 def put(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path`` in one step: a kill or a full disk leaves the old file or the new, never a part.
 
-    ``OSError``, which names ``path``, if that cannot be done; then nothing is left beside it.
+    ``OSError``, which names ``path``, if that cannot be done, or :func:`check_file` refuses; then nothing is left beside it.
     """
+    check_file(path)
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,6 +144,27 @@ def put(path: Path, content: bytes) -> None:
             partial.unlink()
 
 
+def check_file(path: Path) -> None:
+    """``OSError``, which names ``path``, where something other than a plain file is there: a link, a folder, a device."""
+    if path.is_symlink():
+        raise OSError(errno.EEXIST, "a link is there, and nothing is written through a link or over it", str(path))
+    if path.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "a device, a pipe or a socket is there", str(path))
+
+
+def set_aside(path: Path) -> Path:
+    """Rename what is at ``path`` (a link itself, not what it leads to) to a free name with the date; return that path."""
+    day, number = time.strftime("%Y-%m-%d"), 1
+    kept = path.with_name(f"{path.stem}.{day}{path.suffix}")
+    while os.path.lexists(kept):
+        number += 1
+        kept = path.with_name(f"{path.stem}.{day}-{number}{path.suffix}")
+    path.rename(kept)
+    return kept
+
+
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Within, no other process is at ``path`` by this function: for what is read, changed and written.
@@ -153,7 +176,7 @@ def alone(path: Path) -> Iterator[None]:
         with suppress(ImportError, OSError):
             import fcntl
 
-            fcntl.flock(stack.enter_context(path.with_name(f".{path.name}.lock").open("w")), fcntl.LOCK_EX)
+            fcntl.flock(stack.enter_context(path.with_name(f".{path.name}.lock").open("a")), fcntl.LOCK_EX)
         yield
 
 
@@ -164,8 +187,7 @@ def check_writable(paths: Iterable[Path]) -> None:
     """
     folders = {}
     for path in paths:
-        if path.is_dir():
-            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        check_file(path)
         folders[path.parent] = path
     for folder in folders:
         probe = folder / f".{secrets.token_hex(4)}.probe"

@@ -1,6 +1,10 @@
 """Training: what a step does, restarts, best and last, and that no kill and no damaged file changes a number."""
 
+import io
 import math
+import os
+import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -735,11 +739,8 @@ def test_saving_waits(tmp_path):
 
 DAMAGE = {
     "empty": lambda data: b"",
-    "one byte": lambda data: data[:1],
     "cut short": lambda data: data[: len(data) // 2],
     "last byte gone": lambda data: data[:-1],
-    "noise": lambda data: bytes(range(256)) * 20,
-    "text": lambda data: b"not a checkpoint\n",
     "zeros": lambda data: bytes(len(data)),
     "noise inside": lambda data: data[:2000] + bytes(range(256)) + data[2256:],
 }
@@ -770,6 +771,9 @@ def test_a_damaged_checkpoint_is_named_and_ignored(damage, checkpoint, tmp_path,
     assert identical(found.model, short.model) and found.steps == short.steps
     said = capsys.readouterr().err
     assert str(path) in said and "damaged" in said and "starting afresh" in said
+    kept = [file for file in tmp_path.iterdir() if file.name != "run"]
+    assert [file.read_bytes() for file in kept] == ([] if damage in ("empty", "zeros") else [DAMAGE[damage](checkpoint)])
+    assert all(file.name in said for file in kept)
 
 
 def test_a_changed_byte_never_changes_a_number(checkpoint, tmp_path, short, capsys):
@@ -783,11 +787,57 @@ def test_a_changed_byte_never_changes_a_number(checkpoint, tmp_path, short, caps
     assert named > 20
 
 
-@pytest.mark.parametrize("content", [[], 3, {}, {"identity": 1}, {"identity": None, "plain": {}}], ids=str)
-def test_a_file_of_something_else(content, tmp_path, short, capsys):
-    torch.save(content, tmp_path / "run")
-    assert identical(train(SHORT, checkpoint=tmp_path / "run").model, short.model)
-    assert str(tmp_path / "run") in capsys.readouterr().err
+def saved(content):
+    file = io.BytesIO()
+    torch.save(content, file)
+    return file.getvalue()
+
+
+FOREIGN = {
+    "one byte": b"P",
+    "noise": bytes(range(256)) * 20,
+    "text": b"a letter of more than thirty-two bytes\n",
+    "a notebook": b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "a zip": b"PK\x05\x06" + bytes(18),
+    "weights": saved({"weights": torch.arange(5.0)}),
+    "a dict like ours": saved({"identity": None, "plain": {}}),
+    "pickled": pickle.dumps(3),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_file_that_is_no_checkpoint_stays_as_it_is(name, tmp_path):
+    path = tmp_path / "run"
+    path.write_bytes(FOREIGN[name])
+    for start in (lambda: train(SHORT, checkpoint=path, save_seconds=-1.0),
+                  lambda: loop.train(build("lstm", Sum(2), width=4), Sum(2), steps=2, checkpoint=path, save_seconds=-1.0)):  # fmt: skip
+        with pytest.raises(ValueError, match=f"'{re.escape(str(path))}' is no checkpoint of lrnnlab"):
+            start()
+    assert path.read_bytes() == FOREIGN[name] and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with pipes and links")
+@pytest.mark.parametrize("kind", ["a link", "a link to a checkpoint", "a link to nowhere", "a pipe"])
+def test_a_checkpoint_is_not_written_through_a_link_or_over_a_pipe(kind, checkpoint, tmp_path):
+    path, there = tmp_path / "run", tmp_path / "there"
+    os.mkfifo(path) if kind == "a pipe" else path.symlink_to(there)
+    if kind != "a link to nowhere":
+        there.write_bytes(checkpoint if kind == "a link to a checkpoint" else b"somebody's")
+    before = path.lstat(), there.exists() and there.read_bytes()
+    with pytest.raises(ValueError, match="checkpoint must be a file, got the link, pipe or device"):
+        train(SHORT, checkpoint=path, save_seconds=-1.0)
+    assert (path.lstat(), there.exists() and there.read_bytes()) == before
+
+
+def test_checkpoints_of_other_runs_are_all_kept(checkpoint, tmp_path):
+    """As where a reader changes a setting and trains again, and again."""
+    first = tmp_path / "run.pt"
+    first.write_bytes(checkpoint)
+    for seed in (1, 2):
+        with pytest.raises(Killed):
+            train(SHORT, seed=seed, task=killing(4)[0], checkpoint=first, save_seconds=-1.0)
+    kept = sorted(tmp_path.glob("run.2*.pt"))
+    assert len(kept) == 2 and kept[0].read_bytes() != kept[1].read_bytes() and checkpoint in [file.read_bytes() for file in kept]
 
 
 def test_a_checkpoint_of_another_run_is_named_and_ignored(snapshots, tmp_path, capsys):

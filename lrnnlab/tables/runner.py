@@ -153,7 +153,7 @@ def recorded_once(run: Run, data: Path | None, reuse: bool, progress: bool = Fal
         records.write(run.path(data), record)
     except OSError as error:
         return {**record, "recorded": False, "unwritten": f"{error.filename}: {error.strerror}"}
-    for kept in checkpoint.parent.glob(f"{checkpoint.stem}.*"):  # some runs keep one for each of their tries
+    for kept in [checkpoint, *checkpoint.parent.glob(f"{checkpoint.stem}.try*")]:  # some runs keep one for each of their tries
         kept.unlink(missing_ok=True)
     return {**record, "recorded": False}
 

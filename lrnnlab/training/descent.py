@@ -9,7 +9,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from lrnnlab.records import put
+from lrnnlab.records import check_file, put, set_aside
 
 WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 
@@ -194,14 +194,21 @@ def own_chance(model: nn.Module) -> Iterator[None]:
 class Checkpoint:
     """The file that a run is saved in, every ``seconds``, and found in again; none where ``path`` is None.
 
-    ``identity`` says what makes a run this run: a file of another one, or one that is damaged or holds more than plain
-    data, is named and ignored.  Where a file cannot be written that is said, and training goes on.
+    ``identity`` says what makes a run this run: a checkpoint of another one, or one that is damaged or holds more than
+    plain data, is kept under another name.  What is no checkpoint is refused.  Where a file cannot be written that is
+    said, and training goes on.
     """
+
+    BEGINS = b"PK\x03\x04"  # what torch.save writes; it stands behind the seal
 
     def __init__(self, path: Path | str | None, identity: str, seconds: float):
         self.path = None if path is None else Path(path)
-        if self.path is not None and self.path.is_dir():
-            raise ValueError(f"checkpoint must be a file, got the folder {str(path)!r}")
+        if self.path is not None:
+            try:
+                check_file(self.path)
+            except OSError as error:
+                kind = "folder" if self.path.is_dir() and not self.path.is_symlink() else "link, pipe or device"
+                raise ValueError(f"checkpoint must be a file, got the {kind} {str(path)!r}") from error
         self.identity, self.seconds = identity, seconds
         self.last = time.monotonic()
 
@@ -219,20 +226,28 @@ class Checkpoint:
         self.last = time.monotonic()
 
     def find(self) -> dict | None:
-        """The state that was saved, None if there is none of this run."""
+        """The state that was saved, None if there is none of this run; ValueError for a file that is no checkpoint."""
         if self.path is None or not self.path.exists():
             return None
         content = self.path.read_bytes()
-        seal, content = content[:32], content[32:]
-        if hashlib.sha256(content).digest() != seal:
-            print(f"checkpoint {self.path} is damaged: starting afresh", file=sys.stderr)
+        if not any(content):  # a crash of the system may leave a file empty or full of zeros
+            print(f"checkpoint {self.path} is damaged, nothing is in it: starting afresh", file=sys.stderr)
             return None
+        seal, content = content[:32], content[32:]
+        if not content.startswith(self.BEGINS):
+            raise ValueError(f"{str(self.path)!r} is no checkpoint of lrnnlab and is not overwritten: choose another name")
+        if hashlib.sha256(content).digest() != seal:
+            return self._start_afresh("is damaged")
         try:
             state = torch.load(io.BytesIO(content), weights_only=True)
         except pickle.UnpicklingError:  # a look gave what is neither a number, a text, nor a tensor
-            print(f"checkpoint {self.path} holds more than plain data: starting afresh", file=sys.stderr)
-            return None
-        if state["identity"] != self.identity:
-            print(f"checkpoint {self.path} belongs to another run: starting afresh", file=sys.stderr)
-            return None
-        return state
+            return self._start_afresh("holds more than plain data")
+        return state if state["identity"] == self.identity else self._start_afresh("belongs to another run")
+
+    def _start_afresh(self, why: str) -> None:
+        """Say why the file is of no use, and keep it under another name."""
+        assert self.path is not None
+        kept = ""
+        with suppress(OSError):  # a folder in which nothing can be renamed is one in which nothing is overwritten either
+            kept = f"; it is now {set_aside(self.path).name}"
+        print(f"checkpoint {self.path} {why}: starting afresh{kept}", file=sys.stderr)

@@ -161,7 +161,8 @@ def train(
         Asked before every step whether what was found so far is enough; :func:`settled` is the usual answer.
     checkpoint : path, optional
         A file written every ``save_seconds``; if it is there, from training with the same settings and first weights,
-        this resumes from it and ends with the same numbers as if it had never been interrupted.
+        this resumes from it and ends with the same numbers as if it had never been interrupted.  One of another run is
+        kept under another name; ``ValueError`` for a file that is no checkpoint.
     save_seconds : float
         Seconds between two checkpoints.
     progress : bool
