@@ -296,6 +296,7 @@ FAULTS = [
     ("widget not tidied", with_view, {(PANEL, "widget")}),
     ("semicolon", lambda c, f: c.cells[RESULT].update(source="[1, 2];"), {(RESULT, "semicolon")}),
     ("callback", callback_raised, {(CONTROLS, "widget")}),
+    ("a name bound anew", in_both(lambda cells: cells[RESULT].update(source="bar = 3\n[1, 2]")), {(PRINTS, "again")}),
     ("fresh run raises", fresh_run_raised, {(FIGURE, "error")}),
     ("kernel", another_kernel, {(-1, "kernel")}),
 ]  # fmt: skip
@@ -572,6 +573,15 @@ def test_one_run_serves_nbval_and_the_checker(book, tmp_path):
     twin.write_text(before.replace("[1, 2]  # seven", "1 / 0  # seven"), encoding="utf-8")
     told = check(twin)
     assert [problem.kind for problem in told] == ["drift", "error"] and "ZeroDivisionError" in told[1].message
+
+
+def test_a_proof_s_cells_run_again_each_alone_and_in_order(tmp_path):
+    """``rows`` grows each time, which no text shows: the second cell holds again only right after the first."""
+    proof = '# %% tags=["proof-count"]\nrows.append(len(rows))\n\n# %% tags=["proof-count"]\nassert len(rows) == 1, "step 1"\n'
+    source = page(tmp_path, SAMPLE + "\n# %%\nrows = []\n\n" + proof, "again")
+    found = check(build(source, tmp_path))
+    assert [(problem.cell, problem.kind) for problem in found] == [(RESULT + 4, "again")], found
+    assert "AssertionError: step 1" in found[0].message
 
 
 def test_a_notebook_lies_in_any_folder(tmp_path, monkeypatch):

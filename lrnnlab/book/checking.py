@@ -48,6 +48,8 @@ def check(
         found.append(Problem(name, 0, "error", "\n" + failure(run)))
     del run.notebook.cells[-len(OURS) :]
     found += compare(committed, run, name, root)
+    found += [Problem(name, i + 1, "again", f"raised when it ran once more after all cells: {said}", where(committed.cells, i))
+              for i, said in run.again.items()]  # fmt: skip
     return found or ([Problem(name, 0, "nbval", "\n" + said)] if said else [])
 
 

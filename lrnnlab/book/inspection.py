@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 
 from lrnnlab.book.outputs import WIDGET_VIEW, is_picture, on_stderr, texts, without_colour
 from lrnnlab.book.running import KERNEL, Run, is_code, where
+from lrnnlab.book.slicing import bound_again
 
 IGNORE, RAISES = "nbval-ignore-output", "raises-exception"
 TOLERANCE = re.compile(r"(rtol|atol)-(\d+(?:\.\d+)?(?:e-?\d+)?)")
@@ -29,7 +30,7 @@ class Problem:
     """One thing wrong with one notebook.
 
     ``cell`` counts from 1 over all cells, text included (0: the notebook as a whole).  ``kind`` is one word or two:
-    alt, arithmetic, drift, error, kernel, never run, number, order, output, path, picture, semicolon, tag, text,
+    again, alt, arithmetic, drift, error, kernel, never run, number, order, output, path, picture, semicolon, tag, text,
     warning, widget.
     ``place`` says the cell in words.
 
@@ -53,7 +54,7 @@ def inspect(notebook: NotebookNode, name: str = "notebook", root: Path | None = 
 
     Counts must be 1..n, errors in the cells that are tagged ``raises-exception`` and in no others, nothing on stderr,
     every picture with alternative text and none pasted into a text cell, no path of this machine (``root`` is the
-    repository), tags that nbval understands.
+    repository), tags that nbval understands, and no name that a cell reads bound anew after it.
 
     >>> from nbformat.v4 import new_code_cell, new_notebook
     >>> [p.kind for p in inspect(new_notebook(cells=[new_code_cell("1 + 1")], metadata={"kernelspec": KERNEL}))]
@@ -66,7 +67,15 @@ def inspect(notebook: NotebookNode, name: str = "notebook", root: Path | None = 
     for i, cell in enumerate(notebook.cells):
         faults = [*_tag_faults(cell), *(_output_faults(cell, root) if is_code(cell) else _text_faults(cell))]
         found += [Problem(name, i + 1, kind, message, where(notebook.cells, i)) for kind, message in faults]
-    return found + _count_problems(notebook, name)
+    return found + _bound_again(notebook, name) + _count_problems(notebook, name)
+
+
+def _bound_again(notebook: NotebookNode, name: str) -> list[Problem]:
+    """Cells that a reader could not run again after Run All: a later cell has put something else under a name they read."""
+    places = [i for i, cell in enumerate(notebook.cells) if is_code(cell)]
+    found = bound_again([notebook.cells[i].source for i in places])
+    return [Problem(name, places[i] + 1, "again", f"reads {word!r}, which {where(notebook.cells, places[j])} binds anew",
+                    where(notebook.cells, places[i])) for i, word, j in found]  # fmt: skip
 
 
 def widget_problems(run: Run, name: str) -> list[Problem]:

@@ -37,13 +37,15 @@ class Run:
     """One execution: the notebook with fresh outputs and what stood beside them.
 
     ``caught`` maps a cell's position (from 0) to the outputs that Output widgets caught while it ran: there, and
-    nowhere else, lie the errors of ``interact`` callbacks.  ``failed`` is the position of the cell that raised.
+    nowhere else, lie the errors of ``interact`` callbacks.  ``failed`` is the position of the cell that raised, ``again`` what
+cells said that raised when they ran once more after all others.
     """
 
     notebook: NotebookNode
     seconds: float = 0.0
     caught: dict[int, list[NotebookNode]] = field(default_factory=dict)
     failed: int | None = None
+    again: dict[int, str] = field(default_factory=dict)
 
 
 def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:

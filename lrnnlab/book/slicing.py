@@ -1,12 +1,14 @@
-"""The widgets of a chapter without the rest of it: the cells that a widget needs, and no others.
+"""Which cells of a chapter depend on which: the cells that a widget needs, and cells that could not run again.
 
 A chapter takes two minutes from top to bottom, its widgets take seconds: a static page that shows them at other values,
-and a browser that moves their sliders, need only the widgets.
+and a browser that moves their sliders, need only the widgets.  And a reader runs single cells again, in a kernel in which
+all cells have run: what a cell reads must not have been bound anew since.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import io
 import symtable
@@ -23,10 +25,12 @@ from lrnnlab.book.running import is_code
 
 @dataclass(frozen=True)
 class Names:
-    """The global names of one cell: those it ``binds``, ``reads``, and ``changes`` in place; ``imported`` are bound."""
+    """The global names of one cell: those it ``binds``, ``reads`` from cells before it, reads ``later`` (in the body of a
+    function), and ``changes`` in place; ``imported`` are bound."""
 
     binds: frozenset[str]
     reads: frozenset[str]
+    later: frozenset[str]
     changes: frozenset[str]
     imported: frozenset[str]
 
@@ -39,38 +43,129 @@ def names(code: str) -> Names:
     returns something is not seen.
 
     >>> found = names("import math\\ndef area(r): return math.pi * r * scale\\nrows.append(area(2))")
-    >>> sorted(found.binds), sorted(found.reads), sorted(found.changes)
-    (['area', 'math'], ['area', 'math', 'rows', 'scale'], ['rows'])
+    >>> sorted(found.binds), sorted(found.reads), sorted(found.later), sorted(found.changes)
+    (['area', 'math'], ['rows'], ['math', 'scale'], ['rows'])
     """
-    tree = ast.parse(code)
-    table = symtable.symtable(ast.unparse(_Generators().visit(ast.parse(code))), "cell", "exec")
-    top = {symbol.get_name(): symbol for symbol in table.get_symbols()}
-    binds = {name for name, symbol in top.items() if symbol.is_assigned() or symbol.is_imported()}
-    reads = {name for name, symbol in top.items() if symbol.is_referenced()}
-    reads |= {symbol.get_name() for inner in _inside(table) for symbol in inner.get_symbols() if symbol.is_global()}
-    imported = {name for name, symbol in top.items() if symbol.is_imported()}
-    nodes = list(ast.walk(tree))
-    reads |= {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
-    changes = {name for node in nodes for name in _changed_by(node)} - imported
-    return Names(frozenset(binds), frozenset(reads), frozenset(changes), frozenset(imported))
+    tree, walk = ast.parse(code), _Walk()
+    walk.visit(tree)
+    changes = {name for node in ast.walk(tree) for name in _changed_by(node)} - walk.imported
+    known = set(dir(builtins)) - walk.binds
+    return Names(*map(frozenset, (walk.binds, walk.reads - known, walk.later - known, changes, walk.imported)))
 
 
-class _Generators(ast.NodeTransformer):
-    """Comprehensions as generators: Python 3.12 and later count the names of a comprehension's loop with those around it."""
+class _Walk(ast.NodeVisitor):
+    """Visit statements in the order in which they run; a branch that may be left out binds nothing for what follows."""
 
-    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
-        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+    def __init__(self) -> None:
+        self.binds, self.bound, self.reads, self.later, self.imported = (set() for _ in range(5))
+        self.loops: list[set[str]] = []  # the names of comprehensions around, which are no globals
 
-    visit_SetComp = visit_ListComp
+    def visit_Name(self, node: ast.Name) -> None:
+        if any(node.id in loop for loop in self.loops):
+            return
+        if not isinstance(node.ctx, ast.Load):
+            self._bind(node.id)
+        elif node.id not in self.bound:
+            self.reads.add(node.id)
 
-    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
-        return self.generic_visit(ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators))
+    def _bind(self, name: str) -> None:
+        self.binds.add(name)
+        self.bound.add(name)
+
+    def _all(self, *parts: ast.AST | list | None) -> None:
+        for part in parts:
+            for node in part if isinstance(part, list) else [part]:
+                if node is not None:
+                    self.visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self._all(node.value, node.targets)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self._all(node.value, node.target)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self._all(node.value, node.target)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name) and node.target.id not in self.bound:
+            self.reads.add(node.target.id)
+        self._all(node.value, node.target)
+
+    def visit_For(self, node: ast.For) -> None:
+        self._all(node.iter, node.target, node.body, node.orelse)  # a loop over nothing is not thought of
+
+    def visit_If(self, node: ast.If) -> None:
+        self.visit(node.test)
+        before = set(self.bound)
+        self._all(node.body)
+        then, self.bound = self.bound, before
+        self._all(node.orelse)
+        self.bound &= then
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            self._bind((alias.asname or alias.name).partition(".")[0])
+            self.imported.add((alias.asname or alias.name).partition(".")[0])
+
+    visit_ImportFrom = visit_Import
+
+    def visit_ListComp(self, node: ast.AST) -> None:
+        loops = node.generators
+        self.visit(loops[0].iter)
+        self.loops.append({one.id for loop in loops for one in ast.walk(loop.target) if isinstance(one, ast.Name)})
+        for loop in loops:
+            self._all(None if loop is loops[0] else loop.iter, loop.ifs)
+        self._all(*(getattr(node, part, None) for part in ("key", "value", "elt")))
+        self.loops.pop()
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    def visit_Lambda(self, node: ast.Lambda | ast.FunctionDef | ast.ClassDef) -> None:
+        arguments = getattr(node, "args", None)
+        self._all(getattr(node, "decorator_list", None), getattr(node, "bases", None))
+        if arguments is not None:
+            self._all(arguments.defaults, arguments.kw_defaults)
+        inner = symtable.symtable(ast.unparse(node), "cell", "exec")
+        found = {symbol.get_name() for table in _inside(inner) for symbol in table.get_symbols() if symbol.is_global()}
+        self.later |= found - set().union(*self.loops)
+        if hasattr(node, "name"):
+            self._bind(node.name)
+
+    visit_FunctionDef = visit_ClassDef = visit_Lambda
 
 
 def _inside(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
     for child in table.get_children():
         yield child
         yield from _inside(child)
+
+
+def bound_again(codes: Sequence[str]) -> list[tuple[int, str, int]]:
+    """(cell, name, later cell): the cell, run again alone, would read what the later one has put under the name.
+
+    The later cell may be the cell itself, which then does not find again what it started from.
+
+    >>> bound_again(["a = 1", "print(a)", "a = 2"]), bound_again(["a = 1", "a = a + 1"])
+    ([(1, 'a', 2)], [(1, 'a', 1)])
+    """
+    cells = [names(code) for code in codes]
+    binders: dict[str, list[int]] = {}
+    for i, cell in enumerate(cells):
+        for name in cell.binds:
+            binders.setdefault(name, []).append(i)
+    found = []
+    for i, cell in enumerate(cells):
+        used = any(cell.binds & (other.reads | other.later) for other in (*cells[:i], *cells[i + 1 :]))
+        for name in sorted(cell.reads | cell.later):
+            # What only functions read that nobody else uses, and the cell binds itself, is there when it runs again.
+            alone = name not in cell.reads and name in cell.binds and not used
+            first = i if name in cell.reads else i + 1
+            there = name in cell.reads or name in cell.binds or binders.get(name, [i])[0] < i
+            after = [j for j in binders.get(name, ()) if j >= first]
+            if after and there and not alone:
+                found.append((i, name, after[-1]))
+    return found
 
 
 def _changed_by(node: ast.AST) -> list[str]:
@@ -102,10 +197,10 @@ def needed(codes: Sequence[str], last: int) -> list[int]:
     """
     cells = [names(code) for code in codes[: last + 1]]
     imports = frozenset().union(*(cell.imported for cell in cells))  # show.figure(...) does not change show
-    wanted, kept = set(cells[last].reads), [last]
+    wanted, kept = set(cells[last].reads | cells[last].later), [last]
     for i in range(last - 1, -1, -1):
         if wanted & (cells[i].binds | (cells[i].changes - imports)):
-            wanted = (wanted - cells[i].binds) | cells[i].reads
+            wanted = (wanted - cells[i].binds) | cells[i].reads | cells[i].later
             kept.append(i)
     return kept[::-1]
 

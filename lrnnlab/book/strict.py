@@ -2,8 +2,8 @@
 
 This module is also the pytest plugin that the run loads.  nbval executes each cell and compares its words and whole
 numbers; the plugin tidies both sides before (a progress bar is no fault, a widget is its sentence), runs two cells of
-ours after the last one (every widget moved through all its values; the arithmetic that the kernel really has), and
-writes down all fresh outputs, so that one run of a chapter serves nbval and :func:`lrnnlab.book.compare`.
+ours after the last one (every widget moved through all its values; the arithmetic that the kernel really has), then each
+cell of a proof again as a reader would, and writes down all fresh outputs, so that one run of a chapter serves nbval and :func:`lrnnlab.book.compare`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _nbval(
         # The options and plugins of the repository's tests are not for these (one that shuffles would shuffle cells).
         environment = kernel_environment(arithmetic) | {
             "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            ASKED: json.dumps({"report": os.fspath(report), "cells": OURS, "first": first}),
+            ASKED: json.dumps({"report": os.fspath(report), "cells": OURS, "first": first, "again": _again(committed)}),
         }  # fmt: skip
         # Only the name goes to pytest, which takes a "[" in a path for the beginning of parameters.
         process = subprocess.Popen(
@@ -97,6 +97,13 @@ def _nbval(
     return _as_run(committed, fresh["outputs"], time.perf_counter() - began), said
 
 
+def _again(notebook: NotebookNode) -> list[int]:
+    """Which code cells run once more: those of proofs, from the last to the first, so each alone, and then in order."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    proof = [i for i, cell in enumerate(code) if any(tag.startswith("proof-") for tag in cell.metadata.get("tags", ()))]
+    return proof[::-1] + proof
+
+
 def _as_run(committed: NotebookNode, outputs: list[list[dict]], seconds: float) -> Run:
     """The fresh outputs, cell by cell, where they belong: in the notebook with our cells at its end."""
     notebook = cleared(committed)
@@ -110,6 +117,10 @@ def _as_run(committed: NotebookNode, outputs: list[list[dict]], seconds: float) 
         wrong = any(output.output_type == "error" for output in cell.outputs)
         if wrong and "raises-exception" not in cell.metadata.get("tags", ()) and run.failed is None:
             run.failed = i
+    for count, fresh in zip(_again(committed), outputs[len(code) :]):
+        said = [f"{output['ename']}: {output['evalue']}" for output in fresh if output["output_type"] == "error"]
+        if said and run.failed is None:
+            run.again.setdefault(code[count], said[0])
     return run
 
 
@@ -117,12 +128,14 @@ def _as_run(committed: NotebookNode, outputs: list[list[dict]], seconds: float) 
 
 
 def pytest_collection_modifyitems(items: list) -> None:
-    """Let nbval's cells compare tidy outputs, and run our cells after the last of each notebook."""
+    """Let nbval's cells compare tidy outputs; after a notebook's last cell run ours, and those that run again."""
     for item in items:
         if hasattr(item, "compare_outputs"):
             item.compare_outputs = functools.partial(_compare_tidy, item.compare_outputs)
-    for code in _asked().get("cells", ()) if items else ():
-        cell, number = new_code_cell(code), items[-1].cell_num + 1
+    cells = [new_code_cell(code) for code in _asked().get("cells", ())] if items else []
+    cells += [items[i].cell for i in _asked().get("again", ())] if items else []
+    for cell in cells:
+        number = items[-1].cell_num + 1
         kind, notebook, unchecked = type(items[-1]), items[-1].parent, defaultdict(bool)
         items.append(kind.from_parent(notebook, name=f"Cell {number}", cell_num=number, cell=cell, options=unchecked))
 
