@@ -6,7 +6,6 @@ digit to the first, so numbers are compared only where arithmetic is that of the
 
 import hashlib
 import json
-from collections import defaultdict
 
 import numpy as np
 import pytest

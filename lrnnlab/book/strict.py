@@ -3,7 +3,8 @@
 This module is also the pytest plugin that the run loads.  nbval executes each cell and compares its words and whole
 numbers; the plugin tidies both sides before (a progress bar is no fault, a widget is its sentence), runs two cells of
 ours after the last one (every widget moved through all its values; the arithmetic that the kernel really has), then each
-cell of a proof again as a reader would, and writes down all fresh outputs, so that one run of a chapter serves nbval and :func:`lrnnlab.book.compare`.
+cell of a proof again as a reader would, and writes down all fresh outputs, so that one run of a chapter serves nbval and
+:func:`lrnnlab.book.compare`.
 """
 
 from __future__ import annotations
