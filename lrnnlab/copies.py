@@ -1,7 +1,7 @@
 """A reader's own copy of the chapters: made once, never overwritten, and compared with what the project has by now.
 
 A working copy is a folder of notebooks with a folder ``.as_made`` in it, which holds each chapter as it was when it was
-copied.  ``bootstrap.py`` makes one as ``my_notebooks`` at the first start of the Lab (it loads this file by its path, so
+copied.  ``bootstrap.py`` makes one as ``my_notebooks`` at the first start of the Lab (with whatever Python it runs in, so
 nothing outside of Python's own library is imported above); ``lrnnlab copy`` makes one anywhere.  A kernel that runs in
 such a folder has it as :func:`here`.
 """
@@ -9,8 +9,9 @@ such a folder has it as :func:`here`.
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
+
+from lrnnlab.files import files_in, put, set_aside
 
 FOLDER, AS_MADE = "my_notebooks", ".as_made"
 PROJECT = Path(__file__).resolve().parents[1]
@@ -41,6 +42,11 @@ def make(folder: Path, project: Path = PROJECT) -> list[str]:
     list of str
         The names of the chapters that were added.
 
+    Raises
+    ------
+    ValueError
+        Where ``.as_made`` in the folder is a link: what is behind it would be written over.
+
     Examples
     --------
     >>> import tempfile
@@ -48,11 +54,12 @@ def make(folder: Path, project: Path = PROJECT) -> list[str]:
     ...     make(Path(folder))[0], make(Path(folder))
     ('00_start_here.ipynb', [])
     """
+    _check_own(folder)
     added = []
     for chapter in _chapters(project):
         if not os.path.lexists(folder / chapter.name):  # a link that leads nowhere is the reader's, too
-            _put(folder / AS_MADE / chapter.name, chapter.read_bytes())
-            _put(folder / chapter.name, chapter.read_bytes())
+            put(folder / AS_MADE / chapter.name, chapter.read_bytes())
+            put(folder / chapter.name, chapter.read_bytes())
             added.append(chapter.name)
     return added
 
@@ -88,14 +95,10 @@ def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -
     '03_parallel_scans.ipynb is fresh'
     """
     folder, chapter = copy_in(folder), _chapter(name, project)
-    mine, kept, number = folder / chapter.name, None, 1
-    if mine.exists():
-        while kept is None or kept.exists():
-            again = f"-{number}" if number > 1 else ""
-            kept, number = mine.with_name(f"{mine.stem}.{time.strftime('%Y-%m-%d')}{again}.ipynb"), number + 1
-        mine.rename(kept)
-    _put(folder / AS_MADE / chapter.name, chapter.read_bytes())
-    _put(mine, chapter.read_bytes())
+    mine = folder / chapter.name
+    put(folder / AS_MADE / chapter.name, chapter.read_bytes())
+    kept = set_aside(mine) if os.path.lexists(mine) else None
+    put(mine, chapter.read_bytes())
     old = f"what you had is {kept.name}" if kept else "you had none"
     return f"{mine.name} is fresh; {old}. Where it is open, choose File, then Reload Notebook from Disk."
 
@@ -150,7 +153,7 @@ def copied(folder: Path) -> list[str]:
     ...     copied(Path(folder))[0]
     '00_start_here'
     """
-    return sorted(one.stem for one in (copy_in(folder) / AS_MADE).glob("*.ipynb"))
+    return [one.stem for one in files_in(copy_in(folder) / AS_MADE, ".ipynb")]
 
 
 def find(folder: Path | None = None) -> Path:
@@ -168,11 +171,18 @@ def copy_in(folder: Path | None) -> Path:
     if folder is None or not (folder / AS_MADE).is_dir():
         raise ValueError(f"there is no working copy of the chapters in {folder or Path.cwd()}: "
                          "python bootstrap.py lab makes one, and so does lrnnlab copy")  # fmt: skip
+    _check_own(folder)
     return folder
 
 
+def _check_own(folder: Path) -> None:
+    """ValueError where ``.as_made`` is a link: what it leads to is somebody else's, and would be overwritten."""
+    if (folder / AS_MADE).is_symlink():
+        raise ValueError(f"{folder / AS_MADE} is a link, and nothing is written through one: choose another folder")
+
+
 def _chapters(project: Path) -> list[Path]:
-    return sorted((project / "notebooks").glob("*.ipynb"))
+    return files_in(project / "notebooks", ".ipynb") if (project / "notebooks").is_dir() else []
 
 
 def _chapter(name: str, project: Path) -> Path:
@@ -183,10 +193,3 @@ def _chapter(name: str, project: Path) -> Path:
                          f"{', '.join(one.stem for one in every) or 'no chapters'}")  # fmt: skip
     return found[0]
 
-
-def _put(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_bytes(content)
-    os.replace(part, path)

@@ -167,8 +167,8 @@ def test_check_and_predict_write_what_the_page_shows(mine):
 def test_a_damaged_file_is_kept_and_counting_begins_anew(mine, content, capsys):
     (mine / FILE).write_bytes(content)
     assert check("00.2", list("01234")).outcome == "right"
-    assert "was damaged: it is kept as progress.damaged-" in capsys.readouterr().out
-    assert [path.read_bytes() for path in mine.glob("progress.damaged-*")] == [content]
+    assert "was damaged: it is kept as progress.20" in capsys.readouterr().out
+    assert [path.read_bytes() for path in mine.glob("progress.20*.json")] == [content]
     assert list(json.loads((mine / FILE).read_text())) == ["00.2"]
 
 

@@ -15,11 +15,11 @@ from sample_files import write_samples
 from scipy.io import wavfile
 
 from lrnnlab.tasks.listops import evaluate
-from lrnnlab.tasks.long_range import FOLDERS, LOADERS, STAND_INS, DataFileError, SequenceData, load, stand_in
+from lrnnlab.tasks.long_range import FOLDERS, STAND_INS, DataFileError, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.pictures import read_cifar_batch
 from lrnnlab.tasks.long_range.speech import read_sound
 from lrnnlab.tasks.long_range.standins import BAD, GOOD, SOUNDS, SUBJECTS, opinion_text, sound
-from lrnnlab.tasks.long_range.texts import load_retrieval
+from lrnnlab.tasks.long_range.texts import load_books, load_retrieval
 
 COMMITTED = Path(__file__).parents[1] / "data" / "samples"
 LEVEL = "curv_contour_length_14"
@@ -64,8 +64,99 @@ def test_listops_files(written):
         text, target = line.split("\t")
         assert item[1] == int(target) == evaluate(text)
         assert len(item[0]) == len(text.replace("(", "").replace(")", "").split())
-    short = LOADERS["listops"](place(written, "listops"), "val", length=5)
-    assert short.batch([0, 1])[0].shape == (2, 5)
+
+
+def test_no_expression_is_cut_while_its_answer_stays(written, tmp_path):
+    folder = place(written, "listops")
+    lines = (folder / "basic_val.tsv").read_text().splitlines()[1:]
+    sizes = [len(line.partition("\t")[0].replace("(", "").replace(")", "").split()) for line in lines]
+    assert len(load("listops", folder, "val", length=max(sizes))) == len(sizes)
+    longer = [line for line, size in enumerate(sizes, 2) if size == max(sizes)]
+    with pytest.raises(DataFileError, match=re.escape(
+            f"basic_val.tsv is damaged: {len(longer)} of 4 expressions have more than {max(sizes) - 1} tokens, up to {max(sizes)}, "
+            f"the first in line {longer[0]}")):
+        load("listops", folder, "val", length=max(sizes) - 1)
+    wavs = place(shutil.copytree(written, tmp_path / "copy"), "speech") / "no"
+    for file in wavs.iterdir():
+        wavfile.write(file, 16_000, np.zeros(16_001, np.int16))
+    with pytest.raises(DataFileError, match="has 16,001 steps; expected: at most 16,000"):
+        data = load("speech", wavs.parent, "train")
+        data.batch(range(len(data)))
+
+
+CLUTTER = {"._NAME": b"\0\5\x16\7", ".DS_Store": b"\0\0\0\1Bud1", "desktop.ini": b"[.ShellClassInfo]", "Thumbs.db": b"\xd0\xcf",
+           ".~lock.NAME#": b"me", "~$NAME": b"me", "Icon\r": b"", ".nfs0000001": b"x"}
+
+
+def litter(folder):
+    """What systems leave, beside every file of a folder, and in folders of their own with files of the right kind."""
+    for inside, _, files in list(os.walk(folder)):
+        for name, content in CLUTTER.items():
+            for file in files if "NAME" in name else [""]:
+                overwrite(Path(inside) / name.replace("NAME", file), content)
+        for name in ("__MACOSX", "@eaDir", ".ipynb_checkpoints", "System Volume Information"):
+            (Path(inside) / name).mkdir()
+            for file in files:
+                shutil.copy(Path(inside) / file, Path(inside) / name)
+
+
+@pytest.mark.parametrize("name", [name for name in FOLDERS if name != "path-x"])
+def test_what_systems_leave_in_folders_is_no_data(broken, name):
+    def read():
+        data = load(name, place(broken, name), "train")
+        inputs, lengths, targets = data.batch(range(len(data)))
+        return inputs.tolist(), lengths.tolist(), targets.tolist(), data.classes
+
+    before = read()
+    litter(place(broken, name))
+    assert read() == before
+
+
+def test_what_systems_leave_among_books_is_no_book(tmp_path):
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "10.txt").write_text("Once upon a time")
+    litter(tmp_path)
+    assert [*load_books(tmp_path, "test")] == ["Once upon a time"]
+
+
+def test_an_ending_in_capitals_is_an_ending(broken):
+    """As DOS names files, and some cameras and disks."""
+    folder = place(broken, "text")
+    before = load("text", folder, "train").batch(range(4))
+    for file in folder.rglob("*.txt"):
+        file.rename(file.with_suffix(".TXT"))
+    for found, wanted in zip(load("text", folder, "train").batch(range(4)), before):
+        assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("encoding, end", [("utf-8", "\n"), ("utf-8-sig", "\n"), ("utf-8-sig", "\r\n")])
+def test_a_list_is_read_however_an_editor_saved_it(broken, encoding, end):
+    folder = place(broken, "speech")
+    before = load("speech", folder, "train").targets.tolist()
+    for name in ("validation_list.txt", "testing_list.txt"):
+        names = (folder / name).read_text().split()
+        (folder / name).write_bytes(end.join(names).encode(encoding))
+    assert load("speech", folder, "train").targets.tolist() == before
+
+
+@pytest.mark.parametrize("change", [str.upper, str.title, lambda name: name.replace("/", "/x_"), lambda name: f"maybe/{name[3:]}",
+                                    lambda name: name.replace("/", "\\"), lambda name: f"./{name}"],
+                         ids=["capitals", "title", "no clip", "no word", "backslash", "dot"])  # fmt: skip
+def test_a_name_of_no_clip_is_told(broken, change):
+    """Else its clip, however that is spelled, would be trained on."""
+    folder = place(broken, "speech")
+    names = (folder / "testing_list.txt").read_text().split()
+    changed = [change(names[0]), *names[1:]]
+    (folder / "testing_list.txt").write_text("\n".join(changed))
+    for split in ("train", "val", "test"):
+        with pytest.raises(DataFileError, match="testing_list.txt is damaged: (it holds|1 of its)") as caught:
+            load("speech", folder, split)
+        assert changed[0].replace("\\", "\\\\") in str(caught.value)
+
+
+def test_a_word_is_spelled_as_its_folder(broken):
+    with pytest.raises(DataFileError, match=r"Yes is missing; expected there: a folder of clips of the word 'Yes'"):
+        load("speech", place(broken, "speech"), "train", words=["Yes", "no"])
 
 
 def test_text_files(written):
@@ -210,7 +301,8 @@ DAMAGE = [  # data set, what to do in its folder, the file that must be named, w
     ("speech", lambda f: overwrite(f / "testing_list.txt", b"yes\n"), "testing_list.txt", "WORD/FILE.wav"),
     ("speech", lambda f: shutil.copy(f / "testing_list.txt", f / "validation_list.txt"), "speech_commands",
      "both lists"),
-    ("speech", lambda f: [file.unlink() for file in (f / "yes").iterdir()], "yes", "no .wav"),
+    ("speech", lambda f: [file.unlink() for file in (f / "yes").iterdir()], "_list.txt", "of no clip: yes/"),
+    ("speech", lambda f: (f / "maybe").mkdir(), "maybe", "no .wav"),
     ("speech", lambda f: [shorten(file) for file in (f / "no").iterdir()], ".wav", "damaged"),
     ("speech", lambda f: [overwrite(file, file.read_bytes()[:4] + bytes(4) + file.read_bytes()[8:12]) for file in (f / "no").iterdir()],
      ".wav", "damaged"),

@@ -7,7 +7,7 @@ import lrnnlab
 
 PACKAGE = Path(lrnnlab.__file__).resolve().parent
 ROOMS = (
-    "errors", "arguments", "records", "hints", "scans", "automata", "tasks", "models", "training", "verification", "analysis",
+    "errors", "files", "arguments", "records", "hints", "scans", "automata", "tasks", "models", "training", "verification", "analysis",
     "algebra", "tables", "bench", "show", "book", "copies", "course", "chapters", "doctor",
     "cli",
 )  # fmt: skip

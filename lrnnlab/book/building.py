@@ -15,7 +15,7 @@ from lrnnlab.book.folding import fold
 from lrnnlab.book.inspection import inspect, widget_problems
 from lrnnlab.book.outputs import tidy
 from lrnnlab.book.running import KERNEL, BookError, Run, execute, failure
-from lrnnlab.records import put
+from lrnnlab.files import put
 
 
 def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
@@ -48,7 +48,7 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
     committed = for_commit(run, root)
     if problems := inspect(committed, source.stem, root) + widget_problems(run, source.stem):
         raise BookError("\n".join([*map(str, problems), f"{twin.name} is not written."]))
-    write(committed, twin)
+    put(twin, as_bytes(committed))
     return twin
 
 
@@ -98,7 +98,7 @@ def for_commit(run: Run, root: Path) -> NotebookNode:
     return notebook
 
 
-def write(notebook: NotebookNode, path: Path) -> None:
-    """Write a notebook whole or not at all."""
+def as_bytes(notebook: NotebookNode) -> bytes:
+    """A notebook as it is written to its file."""
     nbformat.validate(notebook)
-    put(path, f"{nbformat.writes(notebook).rstrip()}\n".encode())
+    return f"{nbformat.writes(notebook).rstrip()}\n".encode()

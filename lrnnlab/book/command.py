@@ -13,6 +13,7 @@ from lrnnlab.book.building import build
 from lrnnlab.book.checking import check
 from lrnnlab.book.drifting import drift, source_of, twin_of
 from lrnnlab.book.running import BookError
+from lrnnlab.files import files_in
 
 VERBS = {
     "build": "execute the source and write the notebook, or say why not and write nothing",
@@ -87,7 +88,7 @@ def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
     A notebook whose source is missing counts, so that drift can say so.
     """
     folder = root / "notebooks" / "py"
-    every = {file.stem for file in folder.glob("*.py")} | {file.stem for file in (root / "notebooks").glob("*.ipynb")}
+    every = {file.stem for file in [*files_in(folder, ".py"), *files_in(root / "notebooks", ".ipynb")]}
     if not every:
         raise BookError(f"there is no notebook in {folder}")
     meant = []

@@ -20,7 +20,7 @@ from lrnnlab.course.grading import Report, rehearse
 from lrnnlab.course.sets import ProblemSet, known, load
 from lrnnlab.course.showing import cell, clean
 from lrnnlab.course.submissions import Unreadable, collect, read
-from lrnnlab.records import alone, put
+from lrnnlab.files import alone, is_clutter, put
 
 
 def grade_folder(
@@ -50,9 +50,12 @@ def grade_folder(
     reports = []
     with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:  # which its owner alone may read
         submissions = collect(folder, problem_set.name, Path(place))
+        check_out(out)
         (out / "feedback").mkdir(parents=True, exist_ok=True)
         fence, note = fence.hiding(folder, place, out, source.parent), fence.describe()
         rehearse(problem_set, fence)
+        if not (out / "marks.csv").exists():  # which says from now on that the pages beside it are ours
+            merge_marks(out / "marks.csv", problem_set, [], note)
         for report in grade_all(submissions, source, problem_set, fence, jobs):
             reports.append(report)
             done = f"{len(reports)}/{len(submissions)} {report.student}"
@@ -71,6 +74,15 @@ def grade_folder(
                 marks = f"{report.points}/{report.possible}{was}{remark}"
                 say(f"{done}: {marks}")
     return reports
+
+
+def check_out(out: Path) -> None:
+    """ValueError where pages of feedback would be written through a link, or among files that are none of ours."""
+    pages = out / "feedback"
+    if pages.is_symlink():
+        raise ValueError(f"{pages} is a link, and nothing is written through a link: choose another --out")
+    if pages.is_dir() and any(not is_clutter(page.name) for page in pages.iterdir()) and not (out / "marks.csv").is_file():
+        raise ValueError(f"{pages} holds files, and no marks.csv lies beside it: choose another --out, or move it away")
 
 
 def read_marks(path: Path, problem_set: ProblemSet) -> dict[str, dict[str, str]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from lrnnlab import copies
 from lrnnlab.course.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
+from lrnnlab.files import alone, files_in, put, set_aside
 from lrnnlab.hints import HEADER, Text
 
 FILE = "progress.json"
@@ -33,8 +34,6 @@ def note(id: str, outcome: str) -> str:
     folder = copies.here()
     if folder is None:
         return ""
-    from lrnnlab.records import alone, put  # brings torch, which a process that students' code runs in must do without
-
     try:
         with alone(folder / FILE):  # two chapters may run at a time
             done, said = _read(folder / FILE)
@@ -74,7 +73,7 @@ def progress(folder: Path | None = None) -> Text:
     except OSError as error:
         done, said = {}, f"{folder / FILE} cannot be read ({error.strerror})."
     lines, following, totals = [], "", [0, 0, 0, 0]
-    for chapter in sorted((folder / copies.AS_MADE).glob("*.ipynb")):
+    for chapter in files_in(folder / copies.AS_MADE, ".ipynb"):
         points = _exercises(chapter)
         if not points:  # the glossary
             continue
@@ -109,9 +108,7 @@ def _read(file: Path) -> tuple[dict[str, Any], str]:
             return done, ""
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         pass
-    kept = file.with_name(f"progress.damaged-{time.strftime('%Y-%m-%d-%H%M%S')}.json")
-    file.rename(kept)
-    return {}, f"{FILE} was damaged: it is kept as {kept.name}, and your progress is counted anew."
+    return {}, f"{FILE} was damaged: it is kept as {set_aside(file).name}, and your progress is counted anew."
 
 
 def _exercises(chapter: Path) -> dict[str, int]:
@@ -151,7 +148,7 @@ def my_copy() -> Any:
 
     from lrnnlab.show.widgets import _status
 
-    names = [chapter.stem for chapter in sorted((folder / copies.AS_MADE).glob("*.ipynb"))]
+    names = [chapter.stem for chapter in files_in(folder / copies.AS_MADE, ".ipynb")]
     which = ipywidgets.Dropdown(options=names, description="chapter")
     new, over = (ipywidgets.Button(description=text, layout={"width": "auto"})
                  for text in ("What is new since my copy?", "Start over"))  # fmt: skip

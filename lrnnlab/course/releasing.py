@@ -8,7 +8,6 @@ where it finds one.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
@@ -18,10 +17,10 @@ import nbformat
 from nbformat import NotebookNode
 
 import lrnnlab
-from lrnnlab.book.building import give_ids, write
+from lrnnlab.book.building import as_bytes, give_ids
 from lrnnlab.book.running import KERNEL
 from lrnnlab.course.sets import HIDDEN, SOLUTION, ProblemSet, chosen, inside, load, without
-from lrnnlab.records import put
+from lrnnlab.files import check_file, put, set_aside
 
 STUB = 'raise NotImplementedError("your code here")'
 TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may stand anywhere
@@ -30,7 +29,7 @@ TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may stan
 def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:
     """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path); return its path.
 
-    A file that is there and says otherwise is kept beside it, with the time in its name.
+    A file that is there and says otherwise is kept beside it, with the date in its name.
 
     With ``source`` it is not for students: it is what nbgrader itself wants below ``COURSE/source/ps1``, with solutions
     and hidden tests, and nbgrader's own commands make, grade and hand back the students' notebook.
@@ -47,15 +46,11 @@ def release(name: str, folder: Path, root: Path | None = None, *, source: bool =
     notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set)
     if not source and (found := leaks(problem_set, nbformat.writes(notebook))):
         raise ValueError(f"{problem_set.name} would leak {len(found)} line(s), the first: {found[0]!r}")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{problem_set.name}.ipynb"
-    before = path.read_bytes() if path.is_file() else None
-    kept = path.with_name(f"{path.stem}.{time.strftime('%Y-%m-%d-%H%M%S')}.ipynb")
-    if before is not None:
-        put(kept, before)
-    write(notebook, path)
-    if path.read_bytes() == before:
-        kept.unlink()
+    path, content = folder / f"{problem_set.name}.ipynb", as_bytes(notebook)
+    check_file(path)
+    if path.exists() and path.read_bytes() != content:
+        set_aside(path)
+    put(path, content)
     return path
 
 

@@ -19,12 +19,12 @@ from pathlib import Path
 from lrnnlab.course import reading
 from lrnnlab.course.reading import FILE, Unreadable
 from lrnnlab.course.showing import label
+from lrnnlab.files import is_clutter
 
 # A link is refused, a pipe does not make us wait; Windows has neither flag, and would change the ends of lines.
 OPEN = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 DEEP, MANY = 20, 10_000  # folders below one another, and files in all, in which one student's notebook is looked for
 WAIT = 60  # seconds by the clock to read one notebook
-NO_HAND_IN = (".DS_Store", ".ipynb_checkpoints", "__MACOSX")  # left by desktops, Jupyter and archives
 _KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
           stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}  # fmt: skip
 
@@ -76,7 +76,7 @@ def collect(folder: Path, name: str, place: Path) -> list[Submission]:
     called so too.  ValueError where there is no such folder, nothing in it, or no room to copy to.
     """
     try:
-        entries = [entry for entry in os.scandir(folder) if entry.name not in NO_HAND_IN]
+        entries = [entry for entry in os.scandir(folder) if not is_clutter(entry.name)]
     except OSError as error:
         raise ValueError(f"{folder} is no folder of submissions ({error.strerror})") from error
     if not entries:
@@ -130,8 +130,10 @@ def _notebooks(folder: str) -> Iterator[str]:
                 seen += 1
                 if seen > MANY:
                     return
+                if is_clutter(entry.name):
+                    continue
                 if entry.is_dir(follow_symlinks=False):
-                    if depth < DEEP and entry.name not in NO_HAND_IN:
+                    if depth < DEEP:
                         row.append((entry.path, depth + 1))
                 elif entry.name.casefold().endswith(".ipynb") and entry.is_file(follow_symlinks=False):
                     yield entry.path

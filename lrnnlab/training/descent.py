@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from lrnnlab.records import check_file, put, set_aside
+from lrnnlab.files import check_file, put, set_aside
 
 WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 

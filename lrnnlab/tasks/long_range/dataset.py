@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from lrnnlab.files import files_in
+
 
 class DataFileError(ValueError):
     """A file or folder of a data set is missing or damaged; the message names it and says what was expected there."""
@@ -30,6 +32,15 @@ def damaged(path: Path | str, found: str, expected: str) -> DataFileError:
     return DataFileError(f"{path} is damaged: {found}; expected: {expected}")
 
 
+def data_files(folder: Path, suffix: str, what: str) -> list[Path]:
+    """The files of a folder, by name, without what systems leave there; ``DataFileError`` where there are none."""
+    expected = f"{what}, one {suffix} file each"
+    files = files_in(need(folder, f"a folder of {expected}"), suffix)
+    if not files:
+        raise damaged(folder, f"no {suffix} file in it", expected)
+    return files
+
+
 def choose_split(split: str, splits: Sequence[str]) -> str:
     """``split`` if it is one of ``splits``, else ValueError."""
     if split not in splits:
@@ -42,7 +53,7 @@ class SequenceData:
     """n sequences, read when they are asked for, and their classes.
 
     ``targets`` (n,) int64; ``read(k)`` gives sequence k: tokens (T_k,) or numbers (T_k, d), or a tuple of two such for
-    pairs of texts; what is longer than ``length`` is cut off behind.  ``vocab_size`` is V, with the padding token V-1
+    pairs of texts, none longer than ``length``.  ``vocab_size`` is V, with the padding token V-1
     as the last, or None for real numbers (padded with 0).
 
     >>> data = SequenceData("toy", 2, np.array([0, 1]), [[3, 1], [2]].__getitem__, length=8, vocab_size=5)
@@ -62,13 +73,18 @@ class SequenceData:
         return len(self.targets)
 
     def __getitem__(self, index):
-        """(sequence, target): a tensor (T_k,) int64 or (T_k, d) float32, or a tuple of two; and an int."""
+        """(sequence, target): a tensor (T_k,) int64 or (T_k, d) float32, or a tuple of two; and an int.
+
+        ``DataFileError`` for a sequence longer than ``length``: cut, it might not have what its label says.
+        """
         if not 0 <= index < len(self):
             raise IndexError(f"{self.name}: item {index} of {len(self)}")
         sequence = self.read(index)
         parts = sequence if isinstance(sequence, tuple) else (sequence,)
         dtype = torch.float32 if self.vocab_size is None else torch.int64
-        parts = tuple(torch.as_tensor(part[:self.length], dtype=dtype) for part in parts)
+        if (longest := max(map(len, parts))) > self.length:
+            raise DataFileError(f"{self.name}: item {index} has {longest:,} steps; expected: at most {self.length:,}")
+        parts = tuple(torch.as_tensor(part, dtype=dtype) for part in parts)
         return (parts if isinstance(sequence, tuple) else parts[0]), int(self.targets[index])
 
     def batch(self, indices: Iterable, length: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, need
+from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, data_files, need
 
 
 class ArrayUnpickler(pickle.Unpickler):
@@ -112,10 +112,8 @@ def load_pathfinder(path: Path | str, split: str, level: str = "curv_contour_len
     """
     choose_split(split, ("train", "val", "test"))
     root = Path(path) / level
-    files = sorted(need(root / "metadata", "the Arena's metadata of Pathfinder").glob("*.npy"),
-                   key=lambda file: (len(file.stem), file.stem))
-    if not files:
-        raise damaged(root / "metadata", "no .npy file in it", "the Arena's metadata of Pathfinder, 0.npy and on")
+    files = data_files(root / "metadata", ".npy", "the Arena's metadata of Pathfinder")
+    files.sort(key=lambda file: (len(file.stem), file.stem))
     rows = [row for file in files for row in metadata_rows(file)]
     if not rows:
         raise damaged(root / "metadata", "no picture is named in it", "a row for each picture")

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from scipy.io import wavfile
 
-from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData, choose_split, damaged, need
+from lrnnlab.files import files_in, is_clutter
+from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData, choose_split, damaged, data_files, need
 
 RATE = 16_000
 TEN_WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")  # the 10-way task
@@ -28,21 +29,33 @@ def read_sound(path: Path | str) -> np.ndarray:
     return samples[:, None] / np.float32(2**15)
 
 
+def word_folders(root: Path) -> list[Path]:
+    """The folders of clips, by name."""
+    return sorted(folder for folder in root.iterdir()
+                  if folder.is_dir() and folder.name[0] not in "_." and not is_clutter(folder.name))  # fmt: skip
+
+
 def read_list(path: Path | str) -> set[str]:
-    """The set of names, WORD/FILE.wav, in one of the two lists."""
+    """The set of names, WORD/FILE.wav, in one of the two lists; each is that of a clip beside the list."""
+    path, expected = Path(path), "a list of WORD/FILE.wav, one a line, spelled as the clips are"
     try:
-        names = set(need(path, "a list of WORD/FILE.wav, one a line").read_text(encoding="utf-8").split())
+        names = set(need(path, expected).read_text(encoding="utf-8-sig").split())  # with or without a byte order mark
     except UnicodeDecodeError as error:
-        raise damaged(path, str(error), "a list of WORD/FILE.wav, one a line") from error
-    if not names or not all(name.count("/") == 1 and name.endswith(".wav") for name in names):
-        raise damaged(path, f"it holds {sorted(names)[:1]}", "a list of WORD/FILE.wav, one a line")
+        raise damaged(path, str(error), expected) from error
+    wrong = sorted(name for name in names if name.count("/") != 1 or not name.endswith(".wav"))
+    if not names or wrong:
+        raise damaged(path, f"it holds {wrong[:1]}", expected)
+    there = {f"{folder.name}/{file.name}" for folder in word_folders(path.parent) for file in files_in(folder, ".wav")}
+    if gone := sorted(names - there):
+        raise damaged(path, f"{len(gone):,} of its {len(names):,} names are those of no clip: {', '.join(gone[:3])}", expected)
     return names
 
 
 def load_speech(path: Path | str, split: str, words: Sequence[str] | None = None, length: int = RATE) -> SequenceData:
     """Speech Commands: ``path`` holds a folder of .wav files for each word, validation_list.txt and testing_list.txt.
 
-    What neither list names is for training.  ``words``: the classes, in order; default all folders by name (35 in
+    What neither list names is for training; ``DataFileError`` says how many names of a list are those of no clip, and which.
+    ``words``: the classes, in order; default all folders by name (35 in
     version 2, paper 001's task), but not those that begin with "_".  ``TEN_WORDS`` are paper 004's ten; its numbers
     come from code that drops the clips shorter than a second, draws its own 70/15/15 split and divides by the training
     clips' statistics, none of which is done here.  Shorter clips are padded with zeros when they are put in a batch.
@@ -53,14 +66,13 @@ def load_speech(path: Path | str, split: str, words: Sequence[str] | None = None
     both = lists["val"] & lists["test"]
     if both:
         raise DataFileError(f"{min(both)} stands in both lists of {root}; expected: lists without overlap")
-    if words is None:
-        words = sorted(folder.name for folder in root.iterdir() if folder.is_dir() and folder.name[0] not in "_.")
+    folders = [folder.name for folder in word_folders(root)]
+    words = folders if words is None else words
     found, targets = [], []
     for label, word in enumerate(words):
-        files = sorted(need(root / word, f"a folder of clips of the word {word!r}").glob("*.wav"))
-        if not files:
-            raise damaged(root / word, "no .wav file in it", f"clips of the word {word!r}")
-        for file in files:
+        if word not in folders:  # some systems would open "no" for "No", which the lists do not name
+            raise DataFileError(f"{root / word} is missing; expected there: a folder of clips of the word {word!r}")
+        for file in data_files(root / word, ".wav", f"clips of the word {word!r}"):
             name = f"{word}/{file.name}"
             if split == next((part for part in ("val", "test") if name in lists[part]), "train"):
                 found.append(Path(file))

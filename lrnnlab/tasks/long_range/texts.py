@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from lrnnlab.tasks.listops import PAD, ListOps
-from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, need
+from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, data_files, need
 
 BYTES = 257  # 256 values and the padding
+NOT_COUNTED = bytes(set(range(256)) - set(b"0123456789[]"))  # of an expression: one of these is in every token
 BOOKS = "pg19"  # the folder of PG-19
 
 
@@ -57,12 +58,22 @@ def listops_label(fields: list[bytes]) -> int | None:
     return int(fields[1]) if len(fields) == 2 and fields[1] in [b"%d" % digit for digit in range(10)] else None
 
 
+def listops_tokens(text: bytes) -> int:
+    """How many tokens an expression has: digits, operators with their bracket, and closing brackets.
+
+    >>> listops_tokens(b"( ( ( [MAX 2 ) 6 ) ] )")
+    4
+    """
+    return len(text.translate(None, delete=NOT_COUNTED))
+
+
 def load_listops(path: Path | str, split: str, length: int = 2048) -> SequenceData:
     """ListOps (10 classes): ``path`` holds basic_train.tsv, basic_val.tsv and basic_test.tsv.
 
     The first line reads "Source", tab, "Target"; then one expression a line, in the Arena's parentheses.  Tokens are
     those of ``lrnnlab.tasks.listops`` (V = 16).  Published sizes: 96,000, 2,000, 2,000.  ``DataFileError`` names a
-    missing file, and a damaged line when it is met (its label in this call, its expression when it is read).
+    missing file, expressions of more than ``length`` tokens (cut, they would not have their answer), and a damaged line
+    when it is met (its label in this call, its expression when it is read).
     """
     path = need(Path(path) / f"basic_{choose_split(split, ('train', 'val', 'test'))}.tsv",
                 "a table 'Source<tab>Target' of ListOps, from the Arena's listops-1000 folder")
@@ -70,7 +81,16 @@ def load_listops(path: Path | str, split: str, length: int = 2048) -> SequenceDa
         head = file.readline()
     if head.rstrip(b"\r\n") != b"Source\tTarget":
         raise damaged(path, f"it begins {head[:40]!r}", "a first line 'Source<tab>Target'")
-    places, targets = scan_lines(path, 1, listops_label, "an expression, a tab, and a digit")
+    sizes: list[int] = []
+
+    def label(fields):
+        sizes.append(listops_tokens(fields[0]))
+        return listops_label(fields)
+
+    places, targets = scan_lines(path, 1, label, "an expression, a tab, and a digit")
+    if long := [line for line, size in enumerate(sizes, 2) if size > length]:
+        raise damaged(path, f"{len(long):,} of {len(sizes):,} expressions have more than {length:,} tokens, up to "
+                      f"{max(sizes):,}, the first in line {long[0]:,}", f"at most {length:,}, or a greater length")  # fmt: skip
     task = ListOps()
 
     def read(index):
@@ -93,9 +113,7 @@ def load_text(path: Path | str, split: str, length: int = 4096) -> SequenceData:
     root = Path(path) / choose_split(split, ("train", "test"))
     files, targets = [], []
     for label, kind in ((1, "pos"), (0, "neg")):
-        found = sorted(need(root / kind, "a folder of reviews, one .txt file each").glob("*.txt"))
-        if not found:
-            raise damaged(root / kind, "no .txt file in it", "reviews, one .txt file each")
+        found = data_files(root / kind, ".txt", "reviews")
         files += found
         targets += [label] * len(found)
     return SequenceData("Text", 2, np.array(targets),
@@ -155,12 +173,8 @@ def load_books(path: Path | str, split: str) -> Iterator[str]:
     ...     print([*load_books(folder, "test")])
     ['Once upon a time']
     """
-    expected = "books of PG-19, one .txt file each"
-    folder = need(Path(path) / choose_split(split, ("train", "validation", "test")), f"a folder of {expected}")
-    files = sorted(folder.glob("*.txt"))
-    if not files:
-        raise damaged(folder, "no .txt file in it", expected)
-    return map(_read, files)
+    folder = Path(path) / choose_split(split, ("train", "validation", "test"))
+    return map(_read, data_files(folder, ".txt", "books of PG-19"))
 
 
 def _read(file: Path) -> str:
