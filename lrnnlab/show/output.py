@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from lrnnlab.records import put
+from lrnnlab.files import put
 from lrnnlab.show.names import renamed, typeset
 from lrnnlab.show.style import DPI, styled
 
