@@ -33,6 +33,13 @@ PICTURE = """async panel => {
   const bytes = await (await fetch(panel.querySelector("img").src)).arrayBuffer();
   return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-1", bytes))).join();
 }"""
+# What reaches beyond the right edge of the window and cannot be scrolled there: a reader never sees it.
+CUT = """() => {
+  const scrolls = one => one && (["auto", "scroll"].includes(getComputedStyle(one).overflowX) || scrolls(one.parentElement));
+  return [...document.body.querySelectorAll("*")]
+    .filter(one => one.getClientRects().length && one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement))
+    .map(one => one.outerHTML.slice(0, 100));
+}"""
 RAN = ".jp-CodeCell .jp-InputPrompt:text-matches('[0-9]')"
 # How a run that was asked for stands; a cell whose code is folded shows no number.  A kernel that has just started may
 # miss the first message: then the cells go back to "[ ]" while it idles, and a reader would press again.

@@ -4,14 +4,17 @@ Plain JavaScript that loads nothing from a network.  Without it a page is whole:
 by one, and a flipbook shows the picture at which it opens, which is what print shows, too.
 """
 
-# What scrolls sideways is reached by the keyboard, and what does not is no stop on its way.
+# What scrolls sideways is reached by the keyboard, and what does not is no stop on its way; data-more until its end is shown.
 REACH = """
+const more = box => box.toggleAttribute("data-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
 const reach = () => {
   for (const box of document.querySelectorAll("pre, p, ul, ol, table, figure, nav, .output_area")) {
     if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
     else box.removeAttribute("tabindex");
+    more(box);
   }
 };
+addEventListener("scroll", event => event.target instanceof Element && more(event.target), { capture: true, passive: true });
 addEventListener("load", reach);
 addEventListener("resize", reach);
 document.addEventListener("toggle", reach, true);

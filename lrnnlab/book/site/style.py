@@ -46,8 +46,8 @@ header { border-bottom: 1px solid var(--line); padding: .8em 0; }
 .run a { border: 1px solid currentcolor; border-radius: 4px; padding: .1em .6em; text-decoration: none; }
 main + .ways { border-top: 1px solid var(--line); margin-top: 3em; padding-top: .8em; }
 pre, code { font: .9rem/1.45 "DejaVu Sans Mono", ui-monospace, monospace; }
-pre { overflow-x: auto; margin: 0; padding: .6em .8em; }
-.input_area { background: var(--tint); border-left: 3px solid var(--line); margin: 1em 0 .3em; }
+pre { margin: 0; padding: .6em .8em; }
+.input_area { --under: var(--tint); background: var(--tint); border-left: 3px solid var(--line); margin: 1em 0 .3em; }
 .output_area { margin: .3em 0 1em; overflow-x: auto; }
 .output_text pre { border-left: 3px solid transparent; }
 .output_error pre { color: #8b0000; background: #fdecea; }
@@ -61,7 +61,7 @@ td code { overflow-wrap: anywhere; }
 th, td { border-bottom: 1px solid var(--line); padding: .25em .7em; text-align: left; vertical-align: top; }
 math { font-family: "Lrnnlab Math", math; font-size: 1.12em; }  /* its small letters as high as the text's */
 math[display="block"] { padding: .3em 0; }
-p, ul, ol, table { overflow-x: auto; overflow-y: hidden; background:  /* a shade at the side where more is hidden */
+p, ul, ol, table, pre { overflow-x: auto; overflow-y: hidden; background:  /* a shade at the side where more is hidden */
   linear-gradient(to right, var(--under) 1rem, transparent 2rem) left / 2rem 100% no-repeat local,
   linear-gradient(to left, var(--under) 1rem, transparent 2rem) right / 2rem 100% no-repeat local,
   linear-gradient(to right, var(--shade), transparent) left / .8rem 100% no-repeat scroll,
@@ -95,6 +95,8 @@ li p { margin-inline: 0; padding-inline: 0; }
 @media (max-width: 40rem) {  /* a picture keeps its letters legible, and scrolls */
   figure { overflow-x: auto; }
   figure img { max-width: 36rem !important; }
+  figure[data-more] { mask-image: linear-gradient(to left, transparent, #000 1.5rem); }  /* the script says where more is */
+  figcaption, caption { display: block; position: sticky; left: 0; padding-right: 1.5rem !important; }
 }
 @media print {  /* paper is white, nothing on it can be moved or scrolled, and code that is folded stays so */
   :root { color-scheme: light; }
@@ -102,7 +104,7 @@ li p { margin-inline: 0; padding-inline: 0; }
   header, .ways, .contents, .anchor-link, .flipbook input, .flipbook select, .fold:not([open]) { display: none; }
   .beside { display: block; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-  p, ul, ol, table, figure, .output_area { overflow: visible; background: none; }
+  p, ul, ol, table, pre, figure, .output_area { overflow: visible; background: none; mask: none; }
   figure, img, table, blockquote, math { break-inside: avoid; }
   h1, h2, h3 { break-after: avoid; }
 }
