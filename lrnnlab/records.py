@@ -1,4 +1,4 @@
-"""Records of runs and of timings: one small JSON file each, written atomically, with where it came from and a seal.
+"""Records of runs and of timings: one line of JSON each, in the file of its table, with where it came from and a seal.
 
 A record is trusted only if it can be read, its seal fits its content, it has what its readers rely on, and it answers
 exactly the question that is asked (same experiment, same configuration).  Anything else is named on stderr and skipped.
@@ -6,7 +6,6 @@ exactly the question that is asked (same experiment, same configuration).  Anyth
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import math
@@ -17,17 +16,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime, timezone
+from fnmatch import fnmatch
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from lrnnlab import __version__
 from lrnnlab.errors import checked
+from lrnnlab.files import check_file, put
 
 SCHEMA = 1
-LARGEST = 1 << 23  # bytes that are read; the longest record of a run has a hundred thousand
+LARGEST = 1 << 25  # bytes of a file that is read; the largest has three million
+FINISHED = Path("checkpoints", "finished")  # below data/: runs that are not lines yet; git ignores it
 PROBE = 1 << 20  # bytes that must find room before work begins whose outcome is to be written
 
 # What readers rely on, in a record of a run and in one of a case that was timed.
@@ -123,63 +127,6 @@ def _seal(record: dict) -> str:
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
-def put(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` in one step: a kill or a full disk leaves the old file or the new, never a part.
-
-    ``OSError``, which names ``path``, if that cannot be done, or :func:`check_file` refuses; then nothing is left beside it.
-    """
-    check_file(path)
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())  # some file systems find out only now that they are full
-        os.replace(partial, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-    finally:
-        with suppress(OSError):  # it is gone where all went well
-            partial.unlink()
-
-
-def check_file(path: Path) -> None:
-    """``OSError``, which names ``path``, where something other than a plain file is there: a link, a folder, a device."""
-    if path.is_symlink():
-        raise OSError(errno.EEXIST, "a link is there, and nothing is written through a link or over it", str(path))
-    if path.is_dir():
-        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "a device, a pipe or a socket is there", str(path))
-
-
-def set_aside(path: Path) -> Path:
-    """Rename what is at ``path`` (a link itself, not what it leads to) to a free name with the date; return that path."""
-    day, number = time.strftime("%Y-%m-%d"), 1
-    kept = path.with_name(f"{path.stem}.{day}{path.suffix}")
-    while os.path.lexists(kept):
-        number += 1
-        kept = path.with_name(f"{path.stem}.{day}-{number}{path.suffix}")
-    path.rename(kept)
-    return kept
-
-
-@contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Within, no other process is at ``path`` by this function: for what is read, changed and written.
-
-    A file beside it is locked, ``.NAME.lock``, which the system frees where a process ends.  Where that cannot be done (on
-    Windows, in a folder that is read only) nothing is waited for.
-    """
-    with ExitStack() as stack:
-        with suppress(ImportError, OSError):
-            import fcntl
-
-            fcntl.flock(stack.enter_context(path.with_name(f".{path.name}.lock").open("a")), fcntl.LOCK_EX)
-        yield
-
-
 def check_writable(paths: Iterable[Path]) -> None:
     """``OSError``, which names the place, unless files can be written at ``paths``; to be asked before work, not after.
 
@@ -231,70 +178,134 @@ def _put_back(finite: Any, lost: Any) -> Any:
     return finite
 
 
+def identity(record: Mapping) -> tuple:
+    """What two records of one run, or of one case that was timed, have in common; records are kept in this order."""
+    if "case" in record:
+        return json.dumps(record["machine"], sort_keys=True), record["device"], record["threads"], record["case"]
+    protocol = "" if record["protocol"] == "ours" else f"-{record['protocol']}-protocol"
+    return record["budget"], f"{record['task']}-{record['row']}-{record['seed']}{protocol}."
+
+
+def place(data: Path, record: Mapping) -> Path:
+    """The file of a record: that of its table.  Rows of a variant (``lstm x2``) have one of their own, or it would be large.
+
+    >>> place(Path("data"), {"experiment": "ladder/models_x_tasks", "row": "lstm x2"}).as_posix()
+    'data/records/ladder/models_x_tasks-x2.jsonl'
+    """
+    variant = record.get("row", "").partition(" ")[2]
+    return data / "records" / f"{record['experiment']}{variant and '-'}{variant}.jsonl"
+
+
 @checked
-def write(path: Path, record: dict) -> None:
-    """Write ``record`` (JSON-able) to ``path``: whole or not at all (``OSError``, see :func:`put`)."""
+def write(data: Path, record: dict) -> None:
+    """Record a run or a case (JSON-able) in ``data``: as a small file of its own, then as a line of its table's file.
+
+    A kill at any moment loses nothing, nor do two processes at once.  ``OSError`` (see :func:`lrnnlab.files.put`) where
+    not even the small file can be written.
+    """
     record = as_json({"schema": SCHEMA, **record})
-    put(path, (json.dumps({**record, "seal": _seal(record)}, indent=1) + "\n").encode())
+    line = json.dumps({**record, "seal": _seal(record)}, separators=(",", ":"))
+    put(data / FINISHED / f"{time.time_ns():x}-{secrets.token_hex(4)}.json", f"{line}\n".encode())
+    fold(data)
+
+
+def fold(data: Path) -> None:
+    """Move what is finished from the small files into the tables' files; where no lock is to be had it stays, and is read."""
+    with suppress(OSError, NotImplementedError), FileLock(data / FINISHED / ".lock"):
+        moved: dict[Path, list[Path]] = {}
+        for small in sorted((data / FINISHED).glob("*.json")):
+            for record in _good(small):
+                moved.setdefault(place(data, record), []).append(small)
+        for path, smalls in moved.items():
+            kept: dict[tuple, str] = {}
+            for one in (path, *smalls):  # the later of two counts
+                for number, line in enumerate(_lines(one)):
+                    kept[_identity_of(line) or ("~", f"{one.name} {number}")] = line  # what is damaged is not lost either
+            put(path, "".join(f"{kept[key]}\n" for key in sorted(kept)).encode(errors="surrogateescape"))
+            for small in smalls:
+                small.unlink()
+
+
+def _lines(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8", errors="surrogateescape") if path.is_file() else ""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _identity_of(line: str) -> tuple | None:
+    try:
+        return identity(json.loads(line))
+    except (ValueError, RecursionError, LookupError, AttributeError, TypeError):
+        return None
 
 
 @checked
-def read(path: Path, expected: str | None = None, needs: Mapping[str, type] = RUN) -> dict | None:
-    """The record at ``path``, or None (and a line on stderr that says why) if it is missing, damaged or foreign.
+def read(data: Path, name: str = "*/*") -> list[dict]:
+    """All good records of a table in ``data`` (by default of all tables), in order; what is not good is named on stderr.
 
     Parameters
     ----------
-    path : Path
-        A file.
-    expected : str, optional
-        The fingerprint of the configuration that is asked for; any will do if it is absent.
-    needs : mapping
-        What the record must have, ``RUN`` or ``CASE``: names and their types.
+    data : Path
+        A folder such as :func:`data_folder`.
+    name : str
+        Of a table, such as ``"lrnn/fading"``, or of a benchmark, such as ``"bench/scans"``.
+
+    Examples
+    --------
+    >>> {record["task"] for record in read(recorded_folder(), "lrnn/fading")}
+    {'sum'}
     """
-    if not os.path.lexists(path):
-        return None
+    timed = name.startswith("bench/")
+    waiting = [record for path in sorted((data / FINISHED).glob("*.json")) for record in _good(path)]  # before they move
+    files = {path for end in ("", "-*") for path in (data / "records").glob(f"{name}{end}.jsonl")}
+    lines = [record for path in sorted(files) if timed or path.parent.name != "bench" for record in _good(path)]
+    found = {(one["experiment"], *identity(one)): one for one in (*lines, *waiting)
+             if fnmatch(one["experiment"], name) and timed == ("case" in one)}  # fmt: skip
+    return [found[key] for key in sorted(found)]
+
+
+def _good(path: Path) -> Iterator[dict]:
+    """The records in a file, a line each, that can be trusted; of each other line, why it is not."""
     try:
         if not path.is_file():  # a folder, a pipe, a link that leads nowhere
             return _skip(path, "is no file")
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
+        if path.stat().st_size > LARGEST:
             return _skip(path, f"has more than {LARGEST:,} bytes")
-        record = json.loads(content.decode())
-        seal = record.pop("seal")
-        fits = seal == _seal(record)
+        lines = _lines(path)
+    except OSError as error:
+        return _skip(path, f"cannot be read ({error.strerror})")
+    for number, line in enumerate(lines, 1):
+        found = _trusted(line)
+        if isinstance(found, str):
+            _skip(f"{path}, line {number},", found)
+        else:
+            yield found
+
+
+def _trusted(line: str) -> dict | str:
+    """The record of a line, or why it is none."""
+    try:
+        record = json.loads(line)
+        if record.pop("seal") != _seal(record):
+            return "was changed after it was written (its seal does not fit)"
         record = _put_back(record, record.pop("not_finite", {}))
-    except (OSError, ValueError, RecursionError, LookupError, AttributeError, TypeError) as error:
-        return _skip(path, f"is damaged ({type(error).__name__})")
-    if not fits:
-        return _skip(path, "was changed after it was written (its seal does not fit)")
+    except (ValueError, RecursionError, LookupError, AttributeError, TypeError) as error:
+        return f"is damaged ({type(error).__name__})"
     if record.get("schema") != SCHEMA:
-        return _skip(path, f"has schema {record.get('schema')!r}, this version reads {SCHEMA}")
+        return f"has schema {record.get('schema')!r}, this version reads {SCHEMA}"
+    needs = CASE if "case" in record else RUN
     lacking = [name for name, kind in needs.items() if not isinstance(record.get(name), kind)]
-    if lacking:
-        return _skip(path, f"has no {lacking[0]!r}, or not as {needs[lacking[0]].__name__}")
-    if expected is not None and record["fingerprint"] != expected:
-        return _skip(path, "belongs to another configuration")
-    return record
+    return f"has no {lacking[0]!r}, or not as {needs[lacking[0]].__name__}" if lacking else record
 
 
-def _skip(path: Path, why: str) -> dict | None:
-    print(f"record {path} {why}: skipped", file=sys.stderr)
-    return None
-
-
-@checked
-def read_all(folder: Path, needs: Mapping[str, type] = RUN) -> list[dict]:
-    """All good records below ``folder``, in the order of their file names; ``needs`` as in :func:`read`."""
-    found = (read(path, needs=needs) for path in sorted(folder.rglob("*.json")))
-    return [record for record in found if record is not None]
+def _skip(where: Path | str, why: str) -> None:
+    print(f"record {where} {why}: skipped", file=sys.stderr)
 
 
 @checked
 def recorded(name: str, budget: str = "desk", protocol: str = "ours") -> list[dict]:
-    """The recorded runs of a table at a budget, by one protocol, in the order of their file names; there may be none.
+    """The recorded runs of a table at a budget, by one protocol, in order of task, row and seed; there may be none.
 
     >>> {record["task"] for record in recorded("lrnn/fading")}
     {'sum'}
     """
-    return [one for one in read_all(recorded_folder() / "records" / name / budget) if one["protocol"] == protocol]
+    return [one for one in read(recorded_folder(), name) if (one["budget"], one["protocol"]) == (budget, protocol)]

@@ -266,12 +266,11 @@ def verification_calls():
 
 
 def record_calls():
-    path = Path(tempfile.gettempdir()) / "lrnnlab fuzz" / "record.json"
+    data = Path(tempfile.gettempdir()) / "lrnnlab fuzz"
     return [
         ("fingerprint", records.fingerprint, {"config": {"a": 1}}),
-        ("write", records.write, {"path": path, "record": {"a": 1}}),
-        ("read", records.read, {"path": path, "expected": None}),
-        ("read_all", records.read_all, {"folder": path.parent}),
+        ("write", records.write, {"data": data, "record": {"experiment": "a/b"}}),
+        ("read", records.read, {"data": data, "name": "lrnn/fading"}),
         ("recorded", records.recorded, {"name": "lrnn/fading"}),
     ]  # fmt: skip
 

@@ -17,7 +17,7 @@ def planned(names, without=()):
         for budget in ("live", "desk"):
             runs = tables.plan(name, budget=budget)
             assert len(runs) == len(table.tasks) * len(table.rows)
-            assert len({str(run.path(records.data_folder())) for run in runs}) == len(runs)
+            assert len({records.identity(vars(run)) for run in runs}) == len(runs)
         with pytest.raises(ValueError, match="no row 'mamba'"):
             table.setting("mamba", table.tasks[0], "desk")
         with pytest.raises(ValueError, match="'sort'"):
@@ -34,7 +34,7 @@ def belonging(names):
 
     @pytest.mark.parametrize("name", names)
     def belong(name):
-        found = records.read_all(records.data_folder() / "records" / name / "desk")
+        found = records.recorded(name)
         table = tables.get(name)
         for record in found:
             cell = {"tasks": [record["task"]], "rows": [record["row"]], "seeds": [record["seed"]]}

@@ -1,4 +1,5 @@
-"""Tiny files in the published formats, written by us: what the loaders are tried on, and what ``data/samples`` holds.
+"""Tiny files in the published formats, written by us: what the loaders are tried on, and what
+``data/samples/long_range.zip`` holds.
 
 The texts, pictures and sounds are ours; only the layout is that of the Long Range Arena, CIFAR-10, IMDB and Speech
 Commands.  ``python tests/sample_files.py FOLDER`` writes them.

@@ -15,8 +15,8 @@ from lrnnlab.tables import lrnn_baselines as baselines
 from lrnnlab.tables import lrnn_table2, report
 
 TRAIN_LENGTH = {"sum": 40, "evenpair": 40, "modarith": 39}  # Table 1 of the paper
-DESK = records.data_folder() / "records" / "lrnn" / "table2" / "desk"
-SWEEP = records.data_folder() / "records" / "lrnn" / "baseline_rates" / "desk"
+DESK = "lrnn/table2"
+SWEEP = "lrnn/baseline_rates"
 
 
 def cells(budget):
@@ -136,7 +136,7 @@ def test_the_papers_budget_is_that_of_the_papers_own_model():
 
 
 def swept():
-    return records.read_all(SWEEP)
+    return records.recorded(SWEEP)
 
 
 def chosen(found):
@@ -261,7 +261,7 @@ def test_the_sweep_trains_as_the_table_does_with_seeds_that_the_table_has_not():
             assert found["phase"] == {**{name: getattr(phase, name) for name in found["phase"]}, "steps": 500}
             assert found["recipe"] == {name: getattr(run.setting.recipe, name) for name in found["recipe"]}
     used = {r["config"]["setting"]["first_seed"] + r["seed"] for r in swept()}
-    assert used == {rates.FIRST_SEED} == {900} and not used & {r["seed"] for r in records.read_all(DESK)}
+    assert used == {rates.FIRST_SEED} == {900} and not used & {r["seed"] for r in records.recorded(DESK)}
 
 
 METRICS = st.builds(
@@ -352,7 +352,7 @@ def misfits(found):
 
 
 def test_every_record_of_a_baseline_is_of_the_equal_budget():
-    found = [r for r in records.read_all(DESK) if r["row"] in baselines.ROWS and r["protocol"] == "ours"]
+    found = [r for r in records.recorded(DESK) if r["row"] in baselines.ROWS and r["protocol"] == "ours"]
     assert not misfits(found)
     for record in found:
         if record["task"] == "modarith" and record["row"] in baselines.REFERENCES:

@@ -248,7 +248,7 @@ test_records_belong_to_their_settings = belonging(NAMES)
 def test_what_the_records_of_table_2_say():
     """A DLR learns the shifts within its reach and no others; its product and N = L learn what it cannot."""
     cell, text = {}, found("dlr/table2")
-    for record in records.read_all(DATA / "records" / "dlr" / "table2" / "desk"):
+    for record in records.recorded("dlr/table2"):
         cell.setdefault((record["row"], record["task"]), []).append(record["metrics"])
     assert all(len(metrics) == 3 for metrics in cell.values())
     for L in (128, 256, 512, 1024):
@@ -270,7 +270,7 @@ def test_what_the_records_of_table_2_say():
 
 def test_what_the_records_of_table_4_say():
     cells, text = {}, found("dlr/table4")
-    for record in records.read_all(DATA / "records" / "dlr" / "table4" / "desk"):
+    for record in records.recorded("dlr/table4"):
         cells.setdefault((record["task"], record["row"]), []).append(100 * record["metrics"]["accuracy"])
     means = {cell: np.mean(accuracies) for cell, accuracies in cells.items()}
     pathfinder = {row: means.pop((task, row)) for task, row in list(means) if task == "pathfinder"}
@@ -279,8 +279,8 @@ def test_what_the_records_of_table_4_say():
     for task, row in means:
         assert f"{means[task, row]:.1f}" in text, (task, row)
     assert min(means["listops", row] for row in ("s4d", "s4")) > max(means["listops", row] for row in ("dlr", "attention")) + 10
-    other = {record["task"]: 100 * record["metrics"]["accuracy"] for record in records.read_all(
-        DATA / "records" / "rotrnn" / "table1" / "desk") if record["row"] == "s4"}  # fmt: skip
+    other = {record["task"]: 100 * record["metrics"]["accuracy"] for record in records.recorded("rotrnn/table1")
+             if record["row"] == "s4"}  # fmt: skip
     for task, least in (("text", 5), ("retrieval", 3)):  # the same layer in another block
         assert other[task] > means[task, "s4"] + least and f"{other[task]:.4g} % of {task.title()}" in text
 

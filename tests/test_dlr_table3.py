@@ -199,7 +199,7 @@ def test_text_and_figures(made):
 
 
 def test_records_hold_together():
-    found = records.read_all(records.data_folder() / "records" / "dlr" / "table3" / "desk")
+    found = records.recorded("dlr/table3")
     for record in found:
         if record["task"].startswith("listops"):
             near = record["row"] == "dss" and record["task"] != "listops-128"  # reads to height 1 only
@@ -216,7 +216,7 @@ def test_records_hold_together():
 def test_readme_says_what_the_records_say():
     folder = records.data_folder() / "records"
     said = (folder / "README.md").read_text(encoding="utf-8").partition("### dlr/table3")[2].partition("###")[0]
-    found = records.read_all(folder / "dlr" / "table3" / "desk")
+    found = records.recorded("dlr/table3")
     for record in found:
         metrics = record["metrics"]
         score = f"{100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else f"{metrics['macro_f1']:.3f}"[1:]

@@ -42,7 +42,7 @@ def same_package(monkeypatch):
 def test_two_at_a_time_are_one_at_a_time(tmp_path, alone):
     call = [sys.executable, "-m", "lrnnlab", *CALL[:-1], "0-1", "--jobs", "2", "--data", str(tmp_path), "--json"]
     said = subprocess.run(call, capture_output=True, text=True, timeout=300, check=True)
-    assert plain(records.read_all(tmp_path)) == alone[:2]
+    assert plain(records.read(tmp_path)) == alone[:2]
     assert "2 runs planned" in said.stderr and "left" in said.stderr
 
 
@@ -56,7 +56,7 @@ def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, 
     with pytest.raises(ChildProcessError, match="the same call does the rest"):
         found += made
     assert plain(tables.run_all(runs(), jobs=2, data=tmp_path)) == alone
-    assert len(list((tmp_path / "records").rglob("*.json"))) == 4 and not list((tmp_path / "checkpoints").glob("*.pt"))
+    assert len(records.read(tmp_path)) == 4 and not list((tmp_path / "checkpoints").glob("*.pt"))
 
 
 def test_a_dask_cluster_gives_the_same_records_though_a_worker_dies(tmp_path, alone, capsys):
@@ -76,7 +76,7 @@ def test_a_dask_cluster_gives_the_same_records_though_a_worker_dies(tmp_path, al
         assert sum(record["recorded"] for record in found) <= 1  # what the dead worker had just written is read again
         assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 0
     assert "4 runs planned, 4 of them recorded" in capsys.readouterr().err
-    assert len(list((tmp_path / "records").rglob("*.json"))) == 4
+    assert len(records.read(tmp_path)) == 4
 
 
 def test_submitit_gives_the_same_records_though_a_job_dies(tmp_path, alone, capsys, monkeypatch):
@@ -105,7 +105,7 @@ def test_submitit_gives_the_same_records_though_a_job_dies(tmp_path, alone, caps
     assert plain(found) == alone[:2] and killed and len(started) == 3
     assert cli.main([*CALL[:-1], "0-1", "--engine", "local:timeout_min=9", "--data", str(tmp_path)]) == 0
     assert "2 runs planned, 2 of them recorded" in capsys.readouterr().err and len(started) == 3
-    assert len(list((tmp_path / "records").rglob("*.json"))) == 2
+    assert len(records.read(tmp_path)) == 2
 
 
 def children_of(process):

@@ -97,7 +97,7 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 130 and f"what is finished is in {tmp_path}" in said, said
-    kept = {record["seed"]: record for record in records.read_all(tmp_path)}
+    kept = {record["seed"]: record for record in records.read(tmp_path)}
     assert kept[0]["metrics"] == first["metrics"] and "not used" not in said
     runs = tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(16))
     planned = []
@@ -144,7 +144,7 @@ def test_a_checkout_that_is_not_installed_makes_records_that_say_what_made_them(
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     made = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert made.returncode == 0, made.stderr
-    (record,) = records.read_all(tmp_path / "here")
+    (record,) = records.read(tmp_path / "here")
     assert record["provenance"] == json.loads(made.stdout)["provenance"]
     found = {name: record["provenance"][name] for name in ("revision", "source", "torch")}
     assert found == {"revision": "unknown", "source": records.source(), "torch": "not installed"}
@@ -184,10 +184,10 @@ def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
     again = list(tables.run_all([run], data=tmp_path))[0]
     assert not first["recorded"] and again["recorded"]
     assert again["metrics"] == first["metrics"]
-    path = run.path(tmp_path)
-    path.write_text(path.read_text(encoding="utf-8").replace('"steps": 20', '"steps": 21'), encoding="utf-8")
+    path = records.place(tmp_path, first)
+    path.write_text(path.read_text(encoding="utf-8").replace('"steps":20', '"steps":21'), encoding="utf-8")
     third = list(tables.run_all([run], data=tmp_path))[0]
-    assert not third["recorded"] and path.name in capfd.readouterr().err
+    assert not third["recorded"] and f"{path.name}, line 1," in capfd.readouterr().err
     changed = tiny(setting=replace(TINY, recipe=replace(TINY.recipe, batch=9)))
     assert not list(tables.run_all([changed], data=tmp_path))[0]["recorded"]
     assert "another configuration" in capfd.readouterr().err
@@ -261,8 +261,7 @@ def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys
     title, head, line = capsys.readouterr().out.splitlines()[-3:]
     assert title == "whole strings of Bin1, in percent: in the paper, recorded at the desk, live"
     assert head.split() == ["task", "row", "paper", "recorded", "live"]
-    folder = records.recorded_folder() / "records" / "fwp" / "table1" / "desk"
-    desk = [record for record in records.read_all(folder) if (record["task"], record["row"]) == ("aa", "lstm")]
+    desk = [record for record in records.recorded("fwp/table1") if (record["task"], record["row"]) == ("aa", "lstm")]
     recorded = range_in_percent([record["metrics"]["last"]["bin1"] for record in desk])
     assert line.split()[:3] == ["aa", "lstm", "100"] and f" {recorded} " in line and len(desk) == 5
     with pytest.raises(ValueError, match="lrnn/fig1 has no score"):
@@ -273,7 +272,7 @@ def test_records_of_another_protocol_are_no_part_of_what_is_shown(tmp_path, monk
     (ours,) = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
     (record,) = tables.run_all([ours], data=tmp_path)
     kept = {name: record[name] for name in record.keys() - {"seal", "recorded", "schema"}}
-    records.write(ours.path(tmp_path).with_name("8-by-the-paper.json"), {**kept, "protocol": "paper"})
+    records.write(tmp_path, {**kept, "protocol": "paper"})
     monkeypatch.setattr(records, "recorded_folder", lambda: tmp_path)
     assert [one["protocol"] for one in records.recorded("lrnn/fig1")] == ["ours"]
     assert [one["protocol"] for one in records.recorded("lrnn/fig1", protocol="paper")] == ["paper"]
@@ -281,7 +280,7 @@ def test_records_of_another_protocol_are_no_part_of_what_is_shown(tmp_path, monk
 
 def test_the_film_that_is_planned_is_the_one_that_is_recorded():
     (run,) = tables.plan("lrnn/film", budget="desk")
-    assert run.path(records.recorded_folder()).is_file()
+    assert [one["fingerprint"] for one in records.recorded("lrnn/film")] == [records.fingerprint(run.config())]
 
 
 def test_an_installed_package_takes_what_it_brings_along(tmp_path, monkeypatch):
@@ -298,7 +297,7 @@ def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
     cli.main("reproduce lrnn/table2 --tasks sum --rows elman --seeds 1 --json".split())
-    assert list(tmp_path.rglob("*.json")) == []
+    assert list(tmp_path.rglob("*.json*")) == []
 
 
 @pytest.mark.parametrize("wrong", ["reproduce lrnn/none", "reproduce lrnn/table2 --rows nobody"])
@@ -327,15 +326,20 @@ def test_one_number_is_one_seed_all_the_way(capsys):
 
 
 def test_the_committed_records_are_good():
-    folder = records.data_folder() / "records"
-    paths, timed = list(folder.rglob("*.json")), records.read_all(folder / "bench", records.CASE)
-    recorded = [record for one in folder.iterdir() if one.name != "bench" for record in records.read_all(one)]
-    assert recorded and timed and len(recorded) + len(timed) == len(paths)
+    folder = records.data_folder()
+    files = list((folder / "records").rglob("*.jsonl"))
+    recorded, timed = records.read(folder), records.read(folder, "bench/*")
+    lines = [line for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    assert recorded and timed and len(recorded) + len(timed) == len(lines) and len(files) <= 40
+    assert all(path.stat().st_size < 3 << 20 for path in files)
+    for path in files:
+        found = list(records._good(path))
+        assert found == sorted(found, key=records.identity) and {records.place(folder, one) for one in found} == {path}
     for record in recorded:
         run = next(
             run for run in tables.plan(record["experiment"], tasks=[record["task"]], rows=[record["row"]],
                                             seeds=[record["seed"]], budget=record["budget"], protocol=record["protocol"])
         )  # fmt: skip
         assert records.fingerprint(run.config()) == record["fingerprint"], (
-            f"{run.path(folder)}: the recipe has changed since"
+            f"{run}: the recipe has changed since"
         )

@@ -21,7 +21,7 @@ from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe
 
 T = 200
-DESK = records.data_folder() / "records" / "lrnn" / "fading" / "desk"
+DESK = "lrnn/fading"
 
 
 def clouds(spread, gap=lambda t: 2.0 + 0 * t, turn=lambda t: 0 * t, B=400, seed=0):
@@ -255,7 +255,7 @@ def test_a_run_is_measured_shown_and_told_apart_by_its_setting():
 
 
 def committed():
-    return records.read_all(DESK)
+    return records.recorded(DESK)
 
 
 def test_committed_records_answer_todays_question_and_hang_together():

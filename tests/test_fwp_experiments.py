@@ -400,7 +400,7 @@ def test_the_search_has_the_papers_grid_once_and_resumes(tmp_path, capsys, monke
     assert cli.main(command) == 0
     first = capsys.readouterr()
     assert "2 of 144 configurations" in first.out and "(recorded)" not in first.err
-    assert len(list((tmp_path / "records" / "fwp" / "search").rglob("*.json"))) == 2
+    assert len(records.read(tmp_path, "fwp/search")) == 2
     assert cli.main([*command[:3], "3", *command[4:]]) == 0
     assert capsys.readouterr().err.count("(recorded)") == 2
 
@@ -489,7 +489,7 @@ def test_what_the_records_say():
     """What holds in the recorded seeds, and stands in the chapter and in ``data/records/README.md``."""
     cell = {}
     for name in NAMES:
-        for record in records.read_all(DATA / "records" / name / "desk"):
+        for record in records.recorded(name):
             cell.setdefault((record["row"], record["task"]), []).append(record["metrics"]["last"])
 
     def right(row, task, part="bin1"):

@@ -17,7 +17,7 @@ test_the_records_belong_to_the_settings = belonging(["ladder/protocols"])
 
 
 def test_what_was_found_is_what_the_records_say():
-    kept = records.read_all(records.data_folder() / "records/ladder/protocols/desk")
+    kept = records.recorded("ladder/protocols")
     said, lines = found("ladder/protocols"), get("ladder/protocols").text(kept).splitlines()[-3:]
     for line, numbers in zip(lines, [("39.1", "99.2"), ("11.8", "43.9", "56.0", "99.9"), ("35.2", "100.0")]):
         for number in numbers:

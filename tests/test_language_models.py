@@ -273,7 +273,7 @@ def test_rates_are_drawn_as_they_are(made):
 
 
 def recorded():
-    return records.read_all(records.data_folder() / "records" / "dlr" / "table5" / "desk")
+    return records.recorded("dlr/table5")
 
 
 def test_what_the_records_say():

@@ -21,8 +21,15 @@ from lrnnlab.tasks.long_range.speech import read_sound
 from lrnnlab.tasks.long_range.standins import BAD, GOOD, SOUNDS, SUBJECTS, opinion_text, sound
 from lrnnlab.tasks.long_range.texts import load_books, load_retrieval
 
-COMMITTED = Path(__file__).parents[1] / "data" / "samples"
+COMMITTED = Path(__file__).parents[1] / "data" / "samples" / "long_range.zip"
 LEVEL = "curv_contour_length_14"
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("committed")
+    shutil.unpack_archive(COMMITTED, folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +52,10 @@ def place(folder, name):
 
 @pytest.mark.parametrize("split", ["train", "val", "test"])
 @pytest.mark.parametrize("name", [name for name in FOLDERS if name != "path-x"])
-def test_the_committed_samples_are_read(name, split):
+def test_the_committed_samples_are_read(name, split, committed):
     if (name, split) == ("text", "val"):
         pytest.skip("IMDB has no validation split")
-    data = load(name, place(COMMITTED, name), split)
+    data = load(name, place(committed, name), split)
     inputs, lengths, targets = data.batch(range(len(data)))
     assert len(data) >= 1 and len(inputs) == len(lengths) == len(targets) == len(data)
     assert lengths.max() <= data.length and 0 <= targets.min() and targets.max() < data.classes

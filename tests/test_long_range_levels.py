@@ -223,7 +223,7 @@ def test_the_budget_paper_reads_the_published_files(task, published, monkeypatch
 
 
 def recorded(name):
-    return records.read_all(records.data_folder() / "records" / name / "desk")
+    return records.recorded(name)
 
 
 def test_a_picture_shows_the_records():

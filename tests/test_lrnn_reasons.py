@@ -8,9 +8,9 @@ from recorded import found
 from lrnnlab import records, tables, tasks
 from lrnnlab.tables import lrnn_baselines, lrnn_reasons, lrnn_table2, report
 
-DESK = records.data_folder() / "records" / "lrnn" / "table2" / "desk"
+DESK = "lrnn/table2"
 SAID = found("lrnn/table2")
-SWEEP = records.data_folder() / "records" / "lrnn" / "baseline_rates" / "desk"
+SWEEP = "lrnn/baseline_rates"
 
 
 def run(seen, past, row="s4", task="sum", layers=3, **setting):
@@ -93,7 +93,7 @@ def test_the_papers_own_setting_differs_in_nothing():
 
 
 def test_every_recorded_cell_says_why_and_what_differs():
-    found = records.read_all(DESK)
+    found = records.recorded(DESK)
     text = report.table(found)
     told = lrnn_reasons.reasons(found)
     assert len(told) == len({(r["task"], r["row"]) for r in found})
@@ -107,14 +107,14 @@ def test_every_recorded_cell_says_why_and_what_differs():
 
 def test_the_references_know_modarith_at_the_training_length():
     for row in lrnn_baselines.REFERENCES:
-        cell = [r for r in records.read_all(DESK) if (r["task"], r["row"]) == ("modarith", row)]
+        cell = [r for r in records.recorded(DESK) if (r["task"], r["row"]) == ("modarith", row)]
         knows = sum(r["metrics"]["accuracy_seen"] >= lrnn_reasons.KNOWN for r in cell)
         assert len(cell) == 3 and knows >= 2 and tasks.task("modarith").train_length == 39
 
 
 def shares(task, row, name):
     """The recorded shares of a cell, in percent, by seed."""
-    cell = [r for r in records.read_all(DESK) if (r["task"], r["row"]) == (task, row)]
+    cell = [r for r in records.recorded(DESK) if (r["task"], r["row"]) == (task, row)]
     return [100 * r["metrics"][f"accuracy_{name}"] for r in sorted(cell, key=lambda r: r["seed"])]
 
 
@@ -125,7 +125,7 @@ def test_what_chapter_02_says_of_the_table():
     for row in lrnn_reasons.CONSTANT:  # they do not know Sum; s4d_inv comes near
         assert all(seen < 99 for seen in shares("sum", row, "seen"))
     assert min(shares("sum", "rwkv", "seen")) > 96 and min(shares("sum", "s4d_inv", "seen")) > 97 and min(shares("sum", "s4d_legs", "seen")) > 98.5
-    one = [r for r in records.read_all(SWEEP) if r["task"] == "evenpair" and r["row"].count("-") == 1]
+    one = [r for r in records.recorded(SWEEP) if r["task"] == "evenpair" and r["row"].count("-") == 1]
     best = {r["config"]["setting"]["baseline"]: 0.0 for r in one}
     for r in one:
         row = r["config"]["setting"]["baseline"]
@@ -161,7 +161,7 @@ def test_the_papers_budget_is_planned_with_the_papers_protocol():
 
 
 def test_what_the_papers_own_training_gave():
-    made = records.read_all(DESK.parent / "paper")
+    made = records.recorded(DESK, "paper", "paper")
     cells = [(task, row) for task in ("sum", "evenpair") for row in ("clip", "release") for _ in range(3)]
     assert sorted([*cells, ("modarith", "clip")]) == sorted((one["task"], one["row"]) for one in made)
     (deep,) = [one for one in made if one["task"] == "modarith"]

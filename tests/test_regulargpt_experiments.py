@@ -25,7 +25,6 @@ from lrnnlab.training.lengths import Curriculum, Stages, held_out, longest_at, t
 from lrnnlab.training.loop import with_seed
 from lrnnlab.training.steady import stream
 
-RECORDS = records.data_folder() / "records" / "regulargpt"
 SMALL = {"rnn": {"width": 6}, "transformer": {"width": 8, "heads": 2, "layers": 1}}
 
 
@@ -526,7 +525,7 @@ def test_the_papers_budget_is_the_papers_and_needs_a_gpu(monkeypatch):
 
 @pytest.fixture(scope="module", params=[regulargpt_table1, regulargpt_table2], ids=["table1", "table2"])
 def desk(request):
-    return request.param, records.read_all(RECORDS / request.param.TABLE.name.split("/")[1] / "desk")
+    return request.param, records.recorded(request.param.TABLE.name)
 
 
 def test_the_records_answer_the_present_settings(desk):
@@ -552,7 +551,7 @@ def test_what_must_be_reached_is_reached(desk):
 
 def test_what_table1_says_was_found():
     """What ``data/records/README.md`` says of them."""
-    found = records.read_all(RECORDS / "table1" / "desk")
+    found = records.recorded("regulargpt/table1")
     every, three = regulargpt_table1.TASKS, range(3)
     assert sorted((r["row"], r["task"], r["seed"]) for r in found) == sorted(
         (row, task, seed) for row in regulargpt_table1.ROWS for task in every for seed in three
@@ -598,7 +597,7 @@ def test_what_table1_says_was_found():
 
 def test_what_table2_says_was_found():
     """What ``data/records/README.md`` says of them."""
-    found = {(r["row"], r["task"], r["seed"]): r for r in records.read_all(RECORDS / "table2" / "desk")}
+    found = {(r["row"], r["task"], r["seed"]): r for r in records.recorded("regulargpt/table2")}
     assert sorted(found) == sorted(
         (row, task, seed) for row in regulargpt_table2.ROWS for task in regulargpt_table2.TASKS for seed in range(3)
     )

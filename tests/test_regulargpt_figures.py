@@ -1,5 +1,6 @@
 """regulargpt/fig3, fig4 and table3: states, elements, clusters, gradients, perplexities, each by a second route."""
 
+import json
 from functools import partial
 
 import numpy as np
@@ -39,7 +40,7 @@ def draw(seed):
 
 
 def recorded(name):
-    return records.read_all(DATA / "records" / name / "desk")
+    return records.recorded(name)
 
 
 # ------------------------------------------------------------------------------------------------------ states, elements
@@ -413,8 +414,7 @@ def test_records_fit_their_tables_and_are_small(name):
     assert {(r["task"], r["row"]) for r in found} == {(task, row) for task in table.tasks for row in table.rows}
     text = report.table(found)
     assert "paper" in text and all(str(record["seed"]) in table.line(record) for record in found)
-    for path in (DATA / "records" / name / "desk").glob("*.json"):
-        assert path.stat().st_size <= 200_000
+    assert max(len(json.dumps(record)) for record in found) <= 100_000
 
 
 def test_what_the_records_of_fig_3_say():

@@ -34,7 +34,7 @@ from lrnnlab.training.loop import (
 from lrnnlab.training.steady import stream
 
 TABLE_1 = found("rotrnn/table1")
-DESK = records.data_folder() / "records" / "rotrnn" / "fig3" / "desk"
+DESK = "rotrnn/fig3"
 B, T, D = 5, 12, 4
 
 
@@ -393,7 +393,7 @@ def test_unknown_cells_are_named(module, budget):
 
 @pytest.fixture(scope="module")
 def desk():
-    return records.read_all(DESK)
+    return records.recorded(DESK)
 
 
 def values(desk, name, task, *rows):
@@ -491,7 +491,7 @@ test_records_of_table_1_belong_to_their_settings = belonging(["rotrnn/table1"])
 
 def test_what_table_1_says_of_its_records():
     cells = {}
-    for record in records.read_all(records.data_folder() / "records" / "rotrnn" / "table1" / "desk"):
+    for record in records.recorded("rotrnn/table1"):
         cells.setdefault(record["task"], {}).setdefault(record["row"], []).append(100 * record["metrics"]["accuracy"])
     means = {task: {row: sum(found) / len(found) for row, found in rows.items()} for task, rows in cells.items()}
     assert set(means) == set(rotrnn_table1.TASKS)

@@ -15,7 +15,7 @@ from lrnnlab import records
 from lrnnlab.tables import get, reproduce
 here = pathlib.Path(lrnnlab.__file__).resolve().parent
 assert here.is_relative_to({target!r}), here
-found = records.read_all(records.recorded_folder() / "records" / "lrnn" / "table2" / "desk")
+found = records.recorded("lrnn/table2")
 print(len(found), [one["metrics"]["levels"] for one in reproduce("lrnn/fig1", rows=["8"])], (here / "py.typed").is_file())
 assert hint("04.4") and solution("04.4")
 assert records.data_folder() == pathlib.Path.cwd() / "data"  # what is recorded anew goes where the reader is

@@ -1,9 +1,8 @@
 """How every benchmark is run and kept: case by case, each recorded as soon as it is timed.
 
-    data/records/bench/NAME/MACHINE/threads-1/CASE.json          (or .../cuda/CASE.json)
-
-A record holds one case with its own machine and provenance.  So what an interrupted benchmark has timed stays, the same
-call times the rest, two benchmarks at once do not touch each other's cases, and those of another machine lie beside.
+A record, a line of ``data/records/bench/NAME.jsonl``, holds one case with its own machine and provenance.  So what an
+interrupted benchmark has timed stays, the same call times the rest, two benchmarks at once do not touch each other's
+cases, and those of another machine lie beside.
 """
 
 from __future__ import annotations
@@ -79,12 +78,6 @@ class Bench:
         return {"experiment": f"bench/{self.name}", "case": case, "threads": self.threads, "device": self.device,
                 "machine": machine(self.device)}  # fmt: skip
 
-    def path(self, case: str, data: Path) -> Path:
-        """Where the record of a case of this machine lies."""
-        setup = f"threads-{self.threads}" if self.device == "cpu" else self.device
-        where = slug(describe(machine(self.device)))
-        return data / "records" / "bench" / self.name / where / setup / f"{slug(case)}.json"
-
 
 def get(name: str, **options: Any) -> Bench:
     """A benchmark by its name, with the options that it has (``rounds``, ...); ``ValueError`` lists the names.
@@ -131,15 +124,6 @@ def describe(machine: Mapping) -> str:
     """
     parts = (machine.get("processor"), f"{machine['cores']} cores", machine["instructions"], machine.get("gpu"))
     return ", ".join(part for part in parts if part)
-
-
-def slug(text: str) -> str:
-    """As a file's name.
-
-    >>> slug("block B=128 T=40 h=8 b=2")
-    'block-B128-T40-h8-b2'
-    """
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", text.replace("=", "")).strip("-.")
 
 
 def spread(seconds: Sequence[float]) -> dict[str, float]:
@@ -192,11 +176,12 @@ def part_line(name: str, one: Mapping, width: int) -> str:
     return f"  {name:{width}s} " + "  ".join(cells) + room
 
 
-def recorded(bench: Bench, case: str, data: Path) -> dict | None:
-    """The good record of a case on this machine, if it was timed in as many rounds and up to as long as is asked."""
-    found = records.read(bench.path(case, data), records.fingerprint(bench.config(case)), records.CASE)
-    enough = found and found["rounds"] >= bench.rounds and (found.get("limit") or 0) >= (bench.limit or 0)
-    return found if enough else None
+def recorded(bench: Bench, data: Path) -> dict[str, dict]:
+    """By case the good record of this machine, if it was timed in as many rounds and up to as long as is asked."""
+    asked = {records.fingerprint(bench.config(case)): case for case in bench.cases}
+    found = {asked[one["fingerprint"]]: one for one in records.read(data, f"bench/{bench.name}") if one["fingerprint"] in asked}
+    return {case: one for case, one in found.items()
+            if one["rounds"] >= bench.rounds and (one.get("limit") or 0) >= (bench.limit or 0)}  # fmt: skip
 
 
 def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool = False) -> list[str]:
@@ -206,12 +191,14 @@ def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool 
     timed again, unless ``again``.  ``OSError`` before anything is timed if nothing can be written there.
     """
     cases, failed = bench.chosen(only), []
-    found = {case: recorded(bench, case, data) for case in cases} if data and not again else {}
-    missing = [case for case in cases if not found.get(case)]
+    found = recorded(bench, data) if data and not again else {}
+    missing = [case for case in cases if case not in found]
     if data is not None:
         known = f"{len(cases) - len(missing)} recorded for this machine in {data}"
         print(f"bench {bench.name}: {len(cases)} case{'s' * (len(cases) != 1)}, {known}", file=sys.stderr, flush=True)
-        records.check_writable(bench.path(case, data) for case in missing)
+        if missing:
+            own = records.place(data, {"experiment": f"bench/{bench.name}"})
+            records.check_writable([own, data / records.FINISHED / "case.json"])
     for case, measure in cases.items():
         if case not in missing:
             print(f"{bench.report(case, found[case]['metrics'])}\n  (recorded)", flush=True)
@@ -223,7 +210,7 @@ def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool 
             continue
         config = bench.config(case)
         try:
-            records.write(bench.path(case, data), {
+            records.write(data, {
                 **config, "rounds": bench.rounds, "limit": bench.limit, "metrics": metrics,
                 "versions": dict(bench.versions), "fingerprint": records.fingerprint(config), "provenance": provenance,
             })  # fmt: skip

@@ -7,7 +7,7 @@ import ast
 from nbformat import NotebookNode
 
 DRAWS = {"explore", "figure", "table"}  # explore(...), show.figure(...), show.table(...)
-READS = {"recorded", "read_all"}  # ch08.recorded(...), records.read_all(...)
+READS = {"recorded", "read"}  # ch08.recorded(...), records.read(...)
 HIDDEN = {"hide-input", "hide_input"}  # tags of other makers of books
 
 

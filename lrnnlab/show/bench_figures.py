@@ -45,7 +45,7 @@ def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int
     Parameters
     ----------
     folder : Path, optional
-        Where the records lie; by default in ``data/``.
+        Where records lie; by default ``data/``.
     machine : str, optional
         The one that is asked for; the default is the one with the most cases, the first by name of equals.
 
@@ -54,8 +54,8 @@ def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int
     ValueError
         With the command that makes records, where there is none.
     """
-    folder = files.recorded_folder() / "records" / "bench" / "scans" if folder is None else folder
-    found = [one for one in files.read_all(folder, files.CASE) if one["device"] == "cpu"]
+    read = files.read(files.recorded_folder() if folder is None else folder, "bench/scans")
+    found = [one for one in read if one["device"] == "cpu"]
     if not found:
         raise ValueError(f"no record of the benchmark: run {COMMAND} first")
     names = [describe(one["machine"]) for one in found]

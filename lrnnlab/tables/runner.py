@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -15,6 +16,7 @@ from lrnnlab.errors import checked
 from lrnnlab.tables import engines
 from lrnnlab.tables.plans import get, plan
 from lrnnlab.tables.table import Run
+from lrnnlab.tables.text import who
 from lrnnlab.training import steady_arithmetic
 
 
@@ -97,13 +99,14 @@ def run_all(
             raise ValueError(f"{runs[0].experiment} measures time: it runs alone on this machine, not by --engine {engine}")
     if engine is not None:
         engines.check(engine, data)
-    found = [_recorded(run, data if reuse else None) for run in runs]
+    found = _recorded(runs, data if reuse else None)
     missing = [run for run, record in zip(runs, found) if record is None]
     if announce is not None:
         announce(len(runs), len(runs) - len(missing))
     if data is not None:
         data = data.resolve()  # other processes may stand in other folders
-        records.check_writable(run.path(data) for run in missing)
+        places = {records.place(data, vars(run)) for run in missing}
+        records.check_writable([*places, *([data / records.FINISHED / "run.json"] if missing else [])])
     made = _performed(missing, jobs, engine, data, reuse, progress)
     try:
         for record in found:
@@ -128,20 +131,27 @@ def _performed(
             raise ChildProcessError("a process was killed; the same call does the rest, from the last checkpoints") from error
 
 
-def _recorded(run: Run, data: Path | None) -> dict | None:
-    """The good record of exactly this run, if there is one."""
-    if data is None:
-        return None
-    config = records.fingerprint(run.config())
-    found = records.read(run.path(data), config)
-    if found is None and data == records.data_folder():  # an installed package has records of its own
-        found = records.read(run.path(records.recorded_folder()), config)
-    return found and {**found, "recorded": True}
+def _recorded(runs: Sequence[Run], data: Path | None) -> list[dict | None]:
+    """The good record of exactly each of these runs, where there is one."""
+    good: dict[tuple, dict] = {}
+    if data is not None:
+        folders = {records.recorded_folder(), data} if data == records.data_folder() else {data}
+        for folder in sorted(folders, key=lambda one: one == data):  # an installed package has records of its own
+            for name in {run.experiment for run in runs}:
+                good |= {(name, *records.identity(one)): one for one in records.read(folder, name)}
+    found: list[dict | None] = []
+    for run in runs:
+        record = good.get((run.experiment, *records.identity(vars(run))))
+        if record and record["fingerprint"] != records.fingerprint(run.config()):
+            print(f"the record of {who(record)} belongs to another configuration: skipped", file=sys.stderr)
+            record = None
+        found.append(record and {**record, "recorded": True})
+    return found
 
 
 def recorded_once(run: Run, data: Path | None, reuse: bool, progress: bool = False) -> dict:
     """One run, in whatever process: the same arithmetic in all, and recorded at once."""
-    if reuse and data is not None and run.path(data).is_file() and (found := _recorded(run, data)):
+    if reuse and data is not None and (found := _recorded([run], data)[0]):
         return found  # another series was faster
     name = f"{run.experiment.replace('/', '-')}-{records.fingerprint(run.config())}.pt"
     checkpoint = None if data is None else data / "checkpoints" / name
@@ -150,7 +160,7 @@ def recorded_once(run: Run, data: Path | None, reuse: bool, progress: bool = Fal
     if data is None or checkpoint is None:
         return {**record, "recorded": False}
     try:
-        records.write(run.path(data), record)
+        records.write(data, record)
     except OSError as error:
         return {**record, "recorded": False, "unwritten": f"{error.filename}: {error.strerror}"}
     for kept in [checkpoint, *checkpoint.parent.glob(f"{checkpoint.stem}.try*")]:  # some runs keep one for each of their tries

@@ -101,12 +101,6 @@ class Run:
             del found["modulus"]
         return json.loads(json.dumps(found, default=list))
 
-    def path(self, data: Path) -> Path:
-        """Where below ``data`` its record is kept."""
-        name = f"{self.task}{self.modulus or ''}-{self.row}-{self.seed}"
-        protocol = "" if self.protocol == "ours" else "-paper-protocol"
-        return data / "records" / self.experiment / self.budget / f"{name}{protocol}.json"
-
     @property
     def device(self) -> str:
         """What the setting asks for: ``cpu``, unless it names another."""
