@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from browser import (
     CONTROLS,
+    CUT,
     MS,
     PANEL,
     PICTURE,
@@ -337,7 +338,29 @@ def test_axe_finds_nothing_on_any_page(browser, every_page, name):
         assert violations(page) == []
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width
         assert min(page.evaluate(SHARES), default=1) >= 0.8
+        assert page.evaluate(CUT) == []
         page.context.close()
+
+
+def test_what_is_cut_is_found_and_what_scrolls_is_not(browser):
+    page, wide = browser.new_page(viewport={"width": 390, "height": 900}), '<p style="width: 500px">Wide'
+    for box, many in (("overflow-x: auto", 0), ("overflow: hidden", 1), ("", 1)):
+        page.set_content(f'<body style="overflow-x: hidden"><main style="{box}">{wide}</main>')
+        assert len(page.evaluate(CUT)) == many
+    page.close()
+
+
+def test_a_picture_that_scrolls_fades_at_the_right_until_its_end_is_shown(browser, every_page):
+    page = visited(browser, every_page, "06_ill_conditioned_reals.html", 390)
+    page.locator("figure[data-more]").first.wait_for()
+    figure = page.locator("main figure").first
+    faded = "one => getComputedStyle(one).maskImage !== 'none'"
+    assert figure.evaluate(faded)
+    figure.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    page.wait_for_function(f"!({faded})(document.querySelector('main figure'))")
+    caption = figure.locator("figcaption").bounding_box()  # it stays where it can be read
+    assert caption["x"] >= 0 and caption["x"] + caption["width"] <= 390
+    page.context.close()
 
 
 def test_axe_finds_a_pale_text_and_a_mute_picture(browser):
