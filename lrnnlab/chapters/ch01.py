@@ -9,7 +9,6 @@ Letters: M modulus, n numbers in an expression, D width of the state, b block si
 from __future__ import annotations
 
 import itertools
-import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -510,7 +509,7 @@ def brackets() -> MooreMachine:
 
 # --- exercises --------------------------------------------------------------------------------------------------------
 
-STATES = 2001  # of the counter for Sum(5) on 500 digits: 4 * 500 + 1
+PIECES = 2 * 400  # a rise and a fall for every five of the states 0 to 2000 of the counter for Sum(5) on 500 digits
 CHANNELS = (  # of the universal layer over a and b, in its order
     "turns at every a", "turns at every b", "turns at every b and is reset by a", "turns at every a and is reset by b",
     "is reset by every letter",
@@ -531,10 +530,10 @@ def _sharing(answer) -> None:
 
 def _pieces(answer) -> None:
     m = number(answer)
-    claim(5 * m >= STATES, f"{m:g} pieces are too few: some string of 500 digits leads to a state that none of them is "
-                           "right on")  # fmt: skip
-    least = math.ceil(STATES / 5), 2 * ((STATES - 1) // 5)  # by the bound 5m; by the number of rises and falls, the true one
-    claim(m in least, f"by the bound 5m fewer pieces than {m:g} are enough")
+    claim(m.is_integer(), f"a number of pieces is whole, got {m:g}")
+    claim(m >= PIECES, f"{m:g} pieces are too few: no piece both rises and falls, and a continuous function that is right "
+                       "on every state rises and falls, by turns, more often")  # fmt: skip
+    claim(m == PIECES, f"{m:g} pieces are enough, but fewer are as well")
 
 
 def _words(answer) -> None:

@@ -38,9 +38,9 @@ def check(id: str, answer: Any) -> Verdict:
 
     In a working copy of the chapters the outcome is written down: :mod:`lrnnlab.course.progress`.
 
-    >>> check("01.7", 400)
-    not yet: 400 pieces are too few: some string of 500 digits leads to a state that none of them is right on
-    >>> check("01.7", 401), check("01.7", "many")
+    >>> check("01.7", 1000)
+    not yet: 1000 pieces are enough, but fewer are as well
+    >>> check("01.7", 800), check("01.7", "many")
     (right, cannot be judged: the answer should be one number, got 'many')
     >>> check("01.7", None)
     not tried yet: put your answer where None stands and run the cell again; hint("01.7") gives you a start

@@ -18,9 +18,9 @@
 # models.
 #
 # **How to read the proofs.** Each step is a sentence, followed by a short cell that computes what the sentence says and
-# ends in `assert ..., "step 3: ..."`, with what the step claims in a few words. Change a line and run it again: the
+# ends in `assert ..., "Theorem A, step 3: ..."`, with what the step claims in a few words. Change a line and run it again: the
 # `assert` tells you which step breaks. Where we break a hypothesis ourselves, the cell stands under
-# `with show.fails("step 3")`, which demands that exactly this step fails. A step that is only checked on examples, or
+# `with show.fails("Theorem A, step 3")`, which demands that exactly this step fails. A step that is only checked on examples, or
 # in floating point, says so.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
@@ -74,13 +74,13 @@ def state(word, x, gates):
     return x
 
 
-def printed(a, b, x):
+def printed(a, b, x, A):
     return sp.expand(A**3 * x + A**2 * Bu[a] + A * Bu["-"] + Bu[b])
 
 
 one = {"0": A, "1": A, "-": A}  # one transition for all letters
-assert all(state(f"{a}-{b}", z, one) == printed(a, b, z) for a, b in ("01", "10")), (
-    "step 1: the two sums as printed"
+assert all(state(f"{a}-{b}", z, one) == printed(a, b, z, A) for a, b in ("01", "10")), (
+    "Proposition 1, step 1: the two sums as printed"
 )
 print("x(0-1) =", state("0-1", z, one))
 
@@ -89,8 +89,8 @@ print("x(0-1) =", state("0-1", z, one))
 
 # %% tags=["proof-proposition_1"]
 after = state("0-", z, one)
-assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after) for a, b in ("01", "10")), (
-    "step 2: the same sums from x(0-)"
+assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after, one["-"]) for a, b in ("01", "10")), (
+    "Proposition 1, step 2: the same sums from x(0-)"
 )
 print("x(0-) =", after)
 
@@ -108,7 +108,7 @@ def differences(gates):
 
 short, long = differences(one)
 assert short == long and not short.has(z), (
-    "step 3: one expression is left, and no start in it"
+    "Proposition 1, step 3: one expression is left, and no start in it"
 )
 print("x(0-1) - x(1-0) = x(0-0-1) - x(0-1-0) =", short)
 
@@ -120,7 +120,7 @@ print("x(0-1) - x(1-0) = x(0-0-1) - x(0-1-0) =", short)
 # %% tags=["proof-proposition_1"]
 M = 5
 assert (0 - 1) % M != (1 - 0) % M and (0 - 0 - 1) % M == (0 - 1 - 0) % M, (
-    "step 4: different values, equal values"
+    "Proposition 1, step 4: different values, equal values"
 )
 print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 - 0 - 1) % M}")
 
@@ -160,11 +160,11 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 # you change `one` itself, in the cell before, step 1 fails already: its printed sums have one $A$.)
 
 # %% tags=["proof-proposition_1"]
-with show.fails("step 3"):
+with show.fails("Proposition 1, step 3"):
     own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
     short, long = differences(own)
     assert short == long and not short.has(z), (
-        "step 3: two expressions are left, and the start z is in the first"
+        "Proposition 1, step 3: two expressions are left, and the start z is in the first"
     )
 print("x(0-1) - x(1-0) =", short)
 
@@ -189,12 +189,11 @@ print("x(0-1) - x(1-0) =", short)
 # for every $n$ and every $c$ from 1 to 6. So $h$ can read the expression off, whatever its length.
 
 # %% tags=["proof-digits"]
-BASE = 7
-n = sp.Symbol("n", integer=True, nonnegative=True)
+base, n = 7, sp.Symbol("n", integer=True, nonnegative=True)
 assert all(
-    sp.floor((BASE * n + c) / sp.Integer(BASE)) == n and sp.Mod(BASE * n + c, BASE) == c for c in range(1, 7)
-), "step 1: the old state and the letter can be read off the new state"
-print(f"({BASE} n + c) // {BASE} = n and ({BASE} n + c) mod {BASE} = c for c = 1, ..., 6 and every n")
+    sp.floor((base * n + c) / sp.Integer(base)) == n and sp.Mod(base * n + c, base) == c for c in range(1, 7)
+), "The base-7 layer, step 1: the old state and the letter can be read off the new state"
+print(f"({base} n + c) // {base} = n and ({base} n + c) mod {base} = c for c = 1, ..., 6 and every n")
 
 
 # %% [markdown]
@@ -202,17 +201,17 @@ print(f"({BASE} n + c) // {BASE} = n and ({BASE} n + c) mod {BASE} = c for c = 1
 # up to 119 numbers (a check on examples; step 1 is the proof).
 
 # %% tags=["proof-digits"]
-def run(numbers):
+def run(numbers, base=7):
     x = 0
     for letter in "-".join(map(str, numbers)):
-        x = BASE * x + (6 if letter == "-" else int(letter) + 1)
+        x = base * x + (6 if letter == "-" else int(letter) + 1)
     return x
 
 
-def h(x):
+def h(x, base=7):
     numbers = []
     while x:
-        x, c = divmod(x, BASE)
+        x, c = divmod(x, base)
         numbers += [c - 1] if c != 6 else []
     return (2 * numbers[-1] - sum(numbers)) % 5
 
@@ -221,7 +220,7 @@ draw = np.random.default_rng(0)
 tried = [word for k in range(1, 5) for word in product(range(5), repeat=k)]
 tried += [tuple(draw.integers(5, size=k).tolist()) for k in draw.integers(1, 120, size=200)]
 assert all(h(run(word)) == (word[0] - sum(word[1:])) % 5 for word in tried), (
-    "step 2: the readout is right"
+    "The base-7 layer, step 2: the readout is right"
 )
 print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers: all right")
 
@@ -235,22 +234,20 @@ print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers:
 # %% tags=["proof-digits"]
 first, second = run((0, 0, 1)), run((0, 1, 0))
 assert first != second and h(first) == h(second) == (0 - 0 - 1) % 5, (
-    "step 3: two states, one answer"
+    "The base-7 layer, step 3: two states, one answer"
 )
-bits, needed = run((4,) * 119).bit_length(), (5**119 - 1).bit_length()
-assert bits >= needed > 200, "step 4: the bits grow like the length"
+used, needed = run((4,) * 119).bit_length(), (5**119 - 1).bit_length()
+assert used >= needed > 200, "The base-7 layer, step 4: the bits grow like the length"
 print(f"x(0-0-1) = {first}, x(0-1-0) = {second}, both answered {h(first)}")
-print(f"the state of 119 numbers: {bits} bits; needed at least: {needed}")
+print(f"the state of 119 numbers: {used} bits; needed at least: {needed}")
 
 # %% [markdown]
 # **Break a hypothesis.** In base 6 the code 6 of the minus does not fit into a digit, and step 2 fails.
 
 # %% tags=["proof-digits"]
-with show.fails("step 2"):
-    BASE = 6
-    wrong = [word for word in tried if h(run(word)) != (word[0] - sum(word[1:])) % 5]
-    assert not wrong, f"step 2: {len(wrong)} of {len(tried)} expressions are answered wrong"
-BASE = 7
+with show.fails("The base-7 layer, step 2"):
+    wrong = [word for word in tried if h(run(word, 6), 6) != (word[0] - sum(word[1:])) % 5]
+    assert not wrong, f"The base-7 layer, step 2: {len(wrong)} of {len(tried)} expressions are answered wrong"
 
 
 # %% [markdown]
@@ -331,11 +328,11 @@ check("01.3", my_expression)
 
 # %% tags=["proof-theorem_a"]
 k = sp.Symbol("k", integer=True, positive=True)
-A, p, c, Bu = sp.symbols("A p c Bu", commutative=False)  # p: x(p); c: the part that the letters add
-after = sp.expand(A * (A**k * p + c) + Bu)
+A, p, c, u = sp.symbols("A p c Bu", commutative=False)  # p: x(p); c: what the letters add; u: what one more adds
+after = sp.expand(A * (A**k * p + c) + u)
 rest = sp.expand(after - A ** (k + 1) * p)
-assert rest == A * c + Bu and not rest.has(p), (
-    "step 1: one more letter, and still no prefix in the second part"
+assert rest == A * c + u and not rest.has(p), (
+    "Theorem A, step 1: one more letter, and still no prefix in the second part"
 )
 print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
 
@@ -355,10 +352,11 @@ print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
 # %% tags=["proof-theorem_a"]
 s1, t1, R, S = sp.symbols("s1 t1 R S")
 assert sp.expand((s1 - R) - (t1 - S) - ((-s1 - R) - (-t1 - S)) - 2 * (s1 - t1)) == 0, (
-    "step 2: 2 (s1 - t1) is left"
+    "Theorem A, step 2: 2 (s1 - t1) is left"
 )
+k = sp.Symbol("k", integer=True, positive=True)
 M, half = 2 * k + 1, k + 1
-assert sp.Mod(sp.expand(2 * half - 1), M) == 0, "step 3: two has an inverse modulo M"
+assert sp.Mod(sp.expand(2 * half - 1), M) == 0, "Theorem A, step 3: two has an inverse modulo M"
 print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says s1 = t1 modulo M")
 
 
@@ -369,7 +367,7 @@ print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says 
 # one; then we take off the common beginning, and look at $s, t$ and at `0-s`, `0-t`.
 
 # %% tags=["proof-theorem_a"]
-def state(word, A, v, minus):  # v[s] is what the number s adds
+def state_of(word, A, v, minus):  # v[s] is what the number s adds
     x = v[word[0]]
     for s in word[1:]:
         x = A @ (A @ x + minus) + v[s]
@@ -379,7 +377,7 @@ def state(word, A, v, minus):  # v[s] is what the number s adds
 def collision(layer):  # two expressions in one state, without the numbers that they begin with in common
     seen = {}
     for w in product(range(5), repeat=3):
-        s, t = seen.setdefault(state(w, *layer), w), w
+        s, t = seen.setdefault(state_of(w, *layer), w), w
         if s != t:
             first = next(i for i in range(3) if s[i] != t[i])
             return s[first:], t[first:]
@@ -396,8 +394,8 @@ for D in draw.integers(1, 3, size=300):
     if pair := collision(layer):
         s, t = pair
         s, t = next(((a, b) for a, b in ((s, t), ((0, *s), (0, *t))) if value(a) != value(b)), pair)
-        assert state(s, *layer) == state(t, *layer) and value(s) != value(t), (
-            "step 4: every collision gives two expressions in one state with two values"
+        assert state_of(s, *layer) == state_of(t, *layer) and value(s) != value(t), (
+            "Theorem A, step 4: every collision gives two expressions in one state with two values"
         )
         refuted += 1
 print(f"{refuted} of 300 random layers have a collision, and all of these are refuted")
@@ -408,8 +406,8 @@ print(f"{refuted} of 300 random layers have a collision, and all of these are re
 
 # %% tags=["proof-theorem_a"]
 digits = np.array([[7]]), np.arange(1, 6)[:, None], np.array([6])
-kept = {state(w, *digits) for w in product(range(5), repeat=4)}
-assert len(kept) == 5**4, "step 5: a state that keeps all expressions apart"
+kept = {state_of(w, *digits) for w in product(range(5), repeat=4)}
+assert len(kept) == 5**4, "Theorem A, step 5: a state that keeps all expressions apart"
 print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
@@ -489,11 +487,11 @@ if my_refutation is not None:
 # That $M$ is odd is needed where we divide by 2. For $M = 4$ step 3 fails.
 
 # %% tags=["proof-theorem_a"]
-with show.fails("step 3"):
+with show.fails("Theorem A, step 3"):
     M = 4
     apart = [(s, t) for s, t in product(range(M), repeat=2) if s != t and 2 * (s - t) % M == 0]
     assert not apart, (
-        f"step 3: 2 (s1 - t1) = 0 modulo {M} for s1, t1 = {apart[0][0]}, {apart[0][1]}"
+        f"Theorem A, step 3: 2 (s1 - t1) = 0 modulo {M} for s1, t1 = {apart[0][0]}, {apart[0][1]}"
     )
 
 # %% [markdown]
@@ -503,12 +501,12 @@ with show.fails("step 3"):
 # %% tags=["proof-modulo_two"]
 M, n = 2, 8
 words = list(product(range(M), repeat=n))
-assert -1 % M == 1, "step 1: minus is plus"
+assert -1 % M == 1, "Modulo 2, step 1: minus is plus"
 assert all(sum(w) % M == (w[0] - sum(w[1:])) % M for w in words), (
-    "step 2: the counter answers right"
+    "Modulo 2, step 2: the counter answers right"
 )
 states = {sum(w) for w in words}
-assert len(states) == n + 1 < len(words), "step 3: with few states"
+assert len(states) == n + 1 < len(words), "Modulo 2, step 3: with few states"
 print(f"modulo {M}: right on {len(words)} expressions of {n} numbers, with {len(states)} states")
 
 # %% [markdown]
@@ -557,21 +555,21 @@ check("01.6", my_expressions)
 
 # %% tags=["proof-packing"]
 turn, shrink, margin = 1.0, 0.8, 0.5
-A = shrink * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-v = np.array([(np.cos(2 * np.pi * s / 5), np.sin(2 * np.pi * s / 5)) for s in range(5)])
+spiral = shrink * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+corners = np.array([(np.cos(2 * np.pi * s / 5), np.sin(2 * np.pi * s / 5)) for s in range(5)])
 
 
-def state(word):  # the minus adds nothing
-    x = v[word[0]]
+def point(word):  # the state; a number adds one of five corners, and the minus adds nothing
+    x = corners[word[0]]
     for s in word[1:]:
-        x = A @ A @ x + v[s]
+        x = spiral @ spiral @ x + corners[s]
     return x
 
 
 radius = 1 / (1 - 0.8)
-largest = max(np.linalg.norm(state(w)) for w in product(range(5), repeat=4))
+largest = max(np.linalg.norm(point(w)) for w in product(range(5), repeat=4))
 assert shrink * radius + 1 <= radius + 1e-12 and largest <= radius, (
-    "step 1: a disc that is never left"
+    "The margin, step 1: a disc that is never left"
 )
 print(f"radius {radius:.2f}; the largest state of four numbers: {largest:.2f}")
 
@@ -589,14 +587,14 @@ certain = next(n for n in range(1, 20) if 5**n > room)
 def close(n):  # two expressions of n numbers in one cell
     seen = {}
     for w in product(range(5), repeat=n):
-        s = seen.setdefault(tuple(np.floor(state(w) / (margin / 2))), w)
+        s = seen.setdefault(tuple(np.floor(point(w) / (margin / 2))), w)
         if s != w:
             return s, w
 
 
-n = next(n for n in range(1, 9) if close(n))
-assert n <= certain, "step 2: two expressions are too close no later than counting says"
-print(f"room for {room:.0f} states: two are too close at {certain} numbers or before; found at {n}")
+found_at = next(n for n in range(1, 9) if close(n))
+assert found_at <= certain, "The margin, step 2: two expressions are too close no later than counting says"
+print(f"room for {room:.0f} states: two are too close at {certain} numbers or before; found at {found_at}")
 
 
 # %% [markdown]
@@ -604,16 +602,16 @@ print(f"room for {room:.0f} states: two are too close at {certain} numbers or be
 # are as close. (Computed for the two that step 2 found.)
 
 # %% tags=["proof-packing"]
-def value(word):
+def answer(word):
     return (word[0] - sum(word[1:])) % 5
 
 
-s, t = close(n)
+s, t = close(found_at)
 while s[0] == t[0]:
     s, t = s[1:], t[1:]
-s, t = next(((a, b) for a, b in ((s, t), ((0, *s), (0, *t))) if value(a) != value(b)), (s, t))
-apart = np.linalg.norm(state(s) - state(t))
-assert apart < margin and value(s) != value(t), "step 3: too close, and different values"
+s, t = next(((a, b) for a, b in ((s, t), ((0, *s), (0, *t))) if answer(a) != answer(b)), (s, t))
+apart = np.linalg.norm(point(s) - point(t))
+assert apart < margin and answer(s) != answer(t), "The margin, step 3: too close, and different values"
 print(f"{'-'.join(map(str, s))} and {'-'.join(map(str, t))} are {apart:.3f} apart")
 
 # %% [markdown]
@@ -621,10 +619,9 @@ print(f"{'-'.join(map(str, s))} and {'-'.join(map(str, t))} are {apart:.3f} apar
 # solution.
 
 # %% tags=["proof-packing"]
-with show.fails("step 1"):
-    shrink = 1
-    radius = sp.Symbol("R", positive=True)
-    assert shrink * radius + 1 <= radius, "step 1: a disc that is never left"
+with show.fails("The margin, step 1"):
+    shrink, R = 1, sp.Symbol("R", positive=True)
+    assert shrink * R + 1 <= R, "The margin, step 1: a disc that is never left"
 
 # %% [markdown]
 # ### A picture to play with: where expressions end up
@@ -684,11 +681,10 @@ letters = sp.symbols("s1:7")
 x = 0
 for s in letters:
     x = sp.expand(A * x + s)
-assert x == sum(letters), "step 1: the state is the sum of the letters"
+assert x == sum(letters), "The counter, step 1: the state is the sum of the letters"
 states = {n: {sum(word) for word in product(range(5), repeat=n)} for n in range(1, 7)}
-bits = (4 * 500).bit_length()
-assert all(found == set(range(4 * n + 1)) for n, found in states.items()) and bits == 11, (
-    "step 2: 4 n + 1 states"
+assert all(found == set(range(4 * n + 1)) for n, found in states.items()) and (4 * 500).bit_length() == 11, (
+    "The counter, step 2: 4 n + 1 states"
 )
 print("x =", x, "   h(x) = x mod 5;  states at n = 1, ..., 6:", *map(len, states.values()))
 
@@ -696,11 +692,11 @@ print("x =", x, "   h(x) = x mod 5;  states at n = 1, ..., 6:", *map(len, states
 # **Break a hypothesis.** With $A = 2$ the state is a sum in which earlier letters weigh more.
 
 # %% tags=["proof-sum_by_counting"]
-with show.fails("step 1"):
+with show.fails("The counter, step 1"):
     A, x = 2, 0
     for s in letters:
         x = sp.expand(A * x + s)
-    assert x == sum(letters), f"step 1: the state is {x}"
+    assert x == sum(letters), f"The counter, step 1: the state is {x}"
 
 # %% [markdown]
 # There is an analogue of Proposition 1 for Sum. Make the same hypothesis, that *the state is a function of the
@@ -716,12 +712,12 @@ with show.fails("step 1"):
 # %% tags=["proof-sum_analogue"]
 A, b0, b1 = sp.symbols("A Bu_0 Bu_1", commutative=False)
 apart = sp.expand((A * b0 + b1) - (A * b1 + b0))  # x(01) - x(10), the start cancels
-assert sp.expand(apart - (1 - A) * (b1 - b0)) == 0, "step 1: equal states say A d = d"
+assert sp.expand(apart - (1 - A) * (b1 - b0)) == 0, "The analogue for Sum, step 1: equal states say A d = d"
 M, a = 5, sp.Symbol("a")
 factor = sp.rem(sum(a**i for i in range(M)), a - 1, a)  # a polynomial in A, applied to a d with A d = d
-assert factor == M, "step 2: M ones and M zeros end M d apart"
-d = sp.Symbol("d")
-assert sp.solve(factor * d, d) == [0], "step 3: M d = 0 leaves d = 0 only"
+assert factor == M, "The analogue for Sum, step 2: M ones and M zeros end M d apart"
+gap = sp.Symbol("d")
+assert sp.solve(factor * gap, gap) == [0], "The analogue for Sum, step 3: M d = 0 leaves d = 0 only"
 print(f"x(01) - x(10) = (1 - A) d;  x(1...1) - x(0...0) = {factor} d = 0, so d = 0")
 
 # %% [markdown]
@@ -729,9 +725,9 @@ print(f"x(01) - x(10) = (1 - A) d;  x(1...1) - x(0...0) = {factor} d = 0, so d =
 # and there $x \leftarrow x + s$ is a state that *is* the value.
 
 # %% tags=["proof-sum_analogue"]
-with show.fails("step 3"):
+with show.fails("The analogue for Sum, step 3"):
     left = [d for d in range(5) if factor * d % 5 == 0]
-    assert left == [0], f"step 3: modulo 5, {factor} d = 0 holds for d = {left}"
+    assert left == [0], f"The analogue for Sum, step 3: modulo 5, {factor} d = 0 holds for d = {left}"
 
 # %% [markdown]
 # For an arbitrary readout one can still say how many states are needed.
@@ -750,16 +746,15 @@ A, x = sp.symbols("A x", commutative=False)
 u, v, w = (sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "uvw")
 
 
-def state(letters):
-    y = x
+def after_letters(x, A, letters):
     for Bu in letters:
-        y = sp.expand(A * y + Bu)
-    return y
+        x = sp.expand(A * x + Bu)
+    return x
 
 
-gap = sp.expand(state([w, u, w, w]) - state([w, v, w, w]))
+gap = sp.expand(after_letters(x, A, [w, u, w, w]) - after_letters(x, A, [w, v, w, w]))
 assert gap == A**2 * u - A**2 * v, (
-    "step 1: what a letter adds does not depend on the others"
+    "Theorem B, step 1: what a letter adds does not depend on the others"
 )
 print("x(wuww) - x(wvww) =", gap)
 
@@ -775,7 +770,7 @@ for m, k in product(range(1, 7), repeat=2):
     X, Y = [sum(gaps[:i]) for i in range(m)], [sum(gaps[6 : 6 + i]) for i in range(k)]
     chain = [X[0] + y for y in Y] + [x + Y[-1] for x in X[1:]]
     rises = [sp.expand(b - a).is_positive for a, b in zip(chain, chain[1:])]
-    assert len(chain) == m + k - 1 and all(rises), "step 2: m + k - 1 sums that grow"
+    assert len(chain) == m + k - 1 and all(rises), "Theorem B, step 2: m + k - 1 sums that grow"
 print("m = k = 6:", *chain[:3], "...", chain[-1])
 
 # %% [markdown]
@@ -789,7 +784,7 @@ X, Y = draw.integers(-9, 10, (2, 30, 3))
 sums = {tuple(x + y) for x in X for y in Y}
 f = [1, 100, 100**2]
 assert len({int(np.dot(f, s)) for s in sums}) == len(sums), (
-    "step 3: one number for each vector, and no two alike"
+    "Theorem B, step 3: one number for each vector, and no two alike"
 )
 print(f"{len(sums)} sums of vectors, as many numbers")
 
@@ -801,7 +796,7 @@ print(f"{len(sums)} sums of vectors, as many numbers")
 # six letters: none has fewer states.
 
 # %% tags=["proof-theorem_b"]
-def states(A, v, n):
+def reachable(A, v, n):
     found = {(0,) * len(A)}
     for _ in range(n):
         found = {tuple((A @ np.array(x) + s).tolist()) for x in found for s in v}
@@ -812,21 +807,22 @@ def keeps_apart(A, v):  # A^j v_letter differs from letter to letter, for j < 6
     return all(len({tuple(row) for row in v @ np.linalg.matrix_power(A, j).T}) == len(v) for j in range(6))
 
 
+draw = np.random.default_rng(0)
 drawn = [(draw.integers(-2, 3, (2, 2)), draw.integers(-2, 3, (2, 2))) for _ in range(400)]
-layers = [layer for layer in drawn if keeps_apart(*layer)][:200]
-least = [min(len(states(*layer, n)) for layer in layers) for n in range(1, 7)]
+apart = [layer for layer in drawn if keeps_apart(*layer)][:200]
+least = [min(len(reachable(*layer, n)) for layer in apart) for n in range(1, 7)]
 assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
-    "step 4: no layer has fewer states"
+    "Theorem B, step 4: no layer has fewer states"
 )
-print(f"{len(layers)} layers, two letters: at least {least} states")
+print(f"{len(apart)} layers, two letters: at least {least} states")
 
 # %% [markdown]
 # **Step 5.** The counter for Sum(5) has exactly so many (strings of up to six letters).
 
 # %% tags=["proof-theorem_b"]
-counted = [len(states(np.array([[1]]), np.arange(5)[:, None], n)) for n in range(1, 7)]
+counted = [len(reachable(np.array([[1]]), np.arange(5)[:, None], n)) for n in range(1, 7)]
 assert counted == [4 * n + 1 for n in range(1, 7)], (
-    "step 5: the counter for Sum(5) has exactly so many"
+    "Theorem B, step 5: the counter for Sum(5) has exactly so many"
 )
 print(f"Sum(5) by the counter: {counted}; on 500 digits every layer needs {4 * 500 + 1} states,")
 print(f"and for a-b-c-... on 119 numbers, by Theorem A, {5**119:.1e}")
@@ -836,11 +832,11 @@ print(f"and for a-b-c-... on 119 numbers, by Theorem A, {5**119:.1e}")
 # not compute Sum, and has fewer states.
 
 # %% tags=["proof-theorem_b"]
-with show.fails("step 4"):
+with show.fails("Theorem B, step 4"):
     forgets = np.array([[0, 0], [1, 0]])
-    least = [len(states(forgets, np.array([[0, 0], [1, 0]]), n)) for n in range(1, 7)]
+    least = [len(reachable(forgets, np.array([[0, 0], [1, 0]]), n)) for n in range(1, 7)]
     assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
-        f"step 4: {least} states at n = 1, ..., 6"
+        f"Theorem B, step 4: {least} states at n = 1, ..., 6"
     )
 
 # %% [markdown]
@@ -862,12 +858,12 @@ with show.fails("step 4"):
 for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
     A = np.array(list(product(entries, repeat=D * D))).reshape(-1, D, D)
     power = np.linalg.matrix_power(A, D)
-    d = np.array(list(product(range(-1, 2), repeat=D))).T  # (D, 3^D) vectors
-    gone, later = ((P @ d == 0).all(axis=1) for P in (power, power @ A @ A @ A))
+    vectors = np.array(list(product(range(-1, 2), repeat=D))).T  # (D, 3^D)
+    gone, later = ((P @ vectors == 0).all(axis=1) for P in (power, power @ A @ A @ A))
     assert (gone == later).all(), (
-        "step 1: what is not gone after D steps is not gone later"
+        "Theorem C, step 1: what is not gone after D steps is not gone later"
     )
-    print(f"D = {D}: {len(A)} matrices, {d.shape[1]} vectors;", end=" ")
+    print(f"D = {D}: {len(A)} matrices, {vectors.shape[1]} vectors;", end=" ")
     print(f"{gone.sum()} pairs are gone after D steps, no more later")
 
 
@@ -889,7 +885,7 @@ for A, v in grow:
     found = {(0,) * len(A)}
     for n in range(1, 7):
         found = longer(found, A, v)
-        assert len(found) >= n + 1, "step 2: at least n + 1 states"
+        assert len(found) >= n + 1, "Theorem C, step 2: at least n + 1 states"
 print(f"in {len(grow)} of {len(layers)} layers something survives D steps")
 
 
@@ -914,7 +910,7 @@ for A, v in finite:
     for _ in range(6 - D):
         strings = longer(strings, A, v)
     early = {tuple(np.linalg.matrix_power(A, D) @ np.array(x)) for x in strings}
-    assert len(early) == 1, "step 3: all but the last D letters leave one and the same trace"
+    assert len(early) == 1, "Theorem C, step 3: all but the last D letters leave one and the same trace"
 print(f"{len(finite)} of {len(layers)} layers have finitely many states")
 
 # %% [markdown]
@@ -925,43 +921,43 @@ print(f"{len(finite)} of {len(layers)} layers have finitely many states")
 # number of repetitions.
 
 # %% tags=["proof-theorem_c"]
-for name, one, other, ending in (
+for name, left, right, ending in (
     ("Sum(5)", "0", "1", "0"),
     ("Parity", "0", "1", "0"),
     ("EvenPair(5)", "0", "1", "0"),
     ("ModArith(5)", "0", "1", "+0"),
 ):
     machine = language(name).machine
-    pair, met = tuple(machine.run(read(machine, word + ending))[-1] for word in (one, other)), []
+    pair, met = tuple(machine.run(read(machine, word + ending))[-1] for word in (left, right)), []
     while pair not in met:
         met.append(pair)
         for token in read(machine, ending):
             pair = tuple(machine.transitions[token][q] for q in pair)
     answers = [[int(machine.outputs[q]) for q in pair] for pair in met]
     assert all(a != b for a, b in answers), (
-        "step 4: the first letter is seen however far back it stands"
+        "Theorem C, step 4: the first letter is seen however far back it stands"
     )
-    print(f"{name}: {one} and {other}, then {ending} any number of times: answers", *answers[-1])
+    print(f"{name}: {left} and {right}, then {ending} any number of times: answers", *answers[-1])
 
 # %% [markdown]
 # **Break a hypothesis.** The counter, $A = 1$, has infinitely many states, and it does remember.
 
 # %% tags=["proof-theorem_c"]
-with show.fails("step 3"):
+with show.fails("Theorem C, step 3"):
     A, v = np.array([[1]], dtype=object), np.array([[0], [1]], dtype=object)
     early = {tuple(A @ np.array(x, dtype=object)) for x in longer(longer({(0,)}, A, v), A, v)}
     assert len(early) == 1, (
-        f"step 3: two letters leave the traces {sorted(x for (x,) in early)} after D = 1 more"
+        f"Theorem C, step 3: two letters leave the traces {sorted(x for (x,) in early)} after D = 1 more"
     )
 
 # %% [markdown]
 # **Exercise 7** ★★ *(15 min, 4 points: what a periodic readout costs a ReLU network)* The readout of the counter for
-# Sum(5) must be periodic. A ReLU network that reads one number and gives one number is a function made of some $m$
-# straight pieces. Let the answer be its value, rounded to a whole number. Show that it is right on at most $5m$ of
-# the counter's states 0, 1, 2, ... in a row. How many pieces are then needed for all strings of 500 digits?
+# Sum(5) must be periodic. A ReLU network that reads one number and gives one number is a continuous function made of
+# straight pieces. Let the answer be its value, rounded to a whole number. What is the least number of pieces with
+# which it is right on all strings of 500 digits? Show that fewer are not enough.
 
 # %%
-my_pieces = None  # exercise 7: the least whole number m that the bound allows
+my_pieces = None  # exercise 7: the least number of pieces
 check("01.7", my_pieces)
 
 # %% [markdown]
@@ -969,24 +965,26 @@ check("01.7", my_pieces)
 #
 # <details><summary>Hint 1</summary>
 #
-# How many successive answers of the sequence 0, 1, 2, 3, 4, 0, 1, ... can one straight piece give, after rounding?
+# Draw the right answers 0, 1, 2, 3, 4, 0, 1, ... over the states 0, 1, 2, ... and join them. Where must the
+# function rise, and where must it fall, whatever the rounding?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# At most five states a piece; the counter of Theorem B has $4n + 1$ states on strings of $n$ digits.
+# One straight piece cannot both rise and fall. On strings of $n$ digits the counter has the states 0 to $4n$
+# (section 3).
 #
 # </details>
 #
 # <details><summary>Solution</summary>
 #
-# From 4 to 0 the answers fall by 4, otherwise they rise by 1; rounding allows each an error of
-# one half. So where the answers fall, the function falls by at least 3 from one state to the next, and where they
-# rise, it does not fall; one straight piece cannot do both. A piece is right on 0, 1, 2, 3, 4 at best: five states
-# in a row, so $5m$ for $m$ pieces. Strings of 500 digits have 2001 states (section 3): $m \ge 401$. (The function is
-# continuous, so each of the 400 rises and of the 400 falls even needs a piece of its own: 800, and joining the corners
-# takes no more. The cell takes 800 too.)
+# 800. Rounding allows each value an error of one half. So from a state with the answer 4 to the next one,
+# with the answer 0, the function falls by at least 3; and on the way from an answer 0 to the answer 4, four states later,
+# it rises by at least 3. On the states 0 to 2000 it does each of the two 400 times, by turns, and one straight piece
+# cannot do both: at least 800 pieces. Straight lines through the right answers are no more: they have corners at 4, 5, 9,
+# 10, ..., 1995, 1999. (Each piece is right on at most five states in a row. To count only this gives 2001 / 5, so 401
+# pieces; these would be enough if the function could jump, but a ReLU network is continuous.)
 #
 # </details>
 
@@ -1012,7 +1010,7 @@ check("01.7", my_pieces)
 a = sp.Symbol("a")
 
 
-def run(bits, D):
+def jordan_end(bits, D):  # the state after the bits, with one Jordan block of size D
     A, x = np.eye(D, dtype=object) + np.eye(D, k=-1, dtype=object), np.array([0] * D, dtype=object)
     for bit in bits:
         x = A @ x
@@ -1024,20 +1022,20 @@ for d in range(1, 6):
     bits = [i.bit_count() % 2 for i in range(2**d)]
     signs = sp.Poly([1 - 2 * bit for bit in bits], a)  # the first letter has the highest power
     factors = sp.Poly(sp.prod([a ** (2**i) - 1 for i in range(d)]), a)
-    assert signs == factors, "step 1: signs times powers are the product of d factors"
-    assert signs.rem(sp.Poly((a - 1) ** d, a)).is_zero, "step 2: (a - 1)^d divides it"
-    ends = run(bits, d), run([1 - bit for bit in bits], d)
-    assert ends[0] == ends[1], "step 3: word and complement end in one state"
+    assert signs == factors, "Thue-Morse, step 1: signs times powers are the product of d factors"
+    assert signs.rem(sp.Poly((a - 1) ** d, a)).is_zero, "Thue-Morse, step 2: (a - 1)^d divides it"
+    ends = jordan_end(bits, d), jordan_end([1 - bit for bit in bits], d)
+    assert ends[0] == ends[1], "Thue-Morse, step 3: word and complement end in one state"
     print("".join(map(str, bits)), "and its complement end in", ends[0])
 
 # %% [markdown]
 # **Break a hypothesis.** A Jordan block of size $d + 1$ has $(A - I)^d \ne 0$, and tells them apart.
 
 # %% tags=["proof-thue_morse"]
-with show.fails("step 3"):
-    ends = run(bits, d + 1), run([1 - bit for bit in bits], d + 1)
+with show.fails("Thue-Morse, step 3"):
+    ends = jordan_end(bits, d + 1), jordan_end([1 - bit for bit in bits], d + 1)
     assert ends[0] == ends[1], (
-        f"step 3: the last numbers are {ends[0][-1]} and {ends[1][-1]}"
+        f"Thue-Morse, step 3: the last numbers are {ends[0][-1]} and {ends[1][-1]}"
     )
 
 # %% [markdown]
@@ -1053,14 +1051,14 @@ with show.fails("step 3"):
 #
 
 # %% tags=["proof-two_layers"]
-t, threshold = sp.Symbol("t", integer=True, positive=True), sp.Rational(5, 8)
-p = 1 - sp.Rational(1, 2) ** t
-assert sp.simplify(p / 2 + sp.Rational(1, 2) - p.subs(t, t + 1)) == 0, "step 1: p_t = p_(t-1)/2 + 1/2"
-assert p.subs(t, 1) == sp.Rational(1, 2), "step 1: the clock starts at 1/2"
-assert p.subs(t, 1) < threshold <= p.subs(t, 2) and p.diff(t).is_positive, (
-    "step 1: only the first letter is taken"
+time, threshold = sp.Symbol("t", integer=True, positive=True), sp.Rational(5, 8)
+p_t = 1 - sp.Rational(1, 2) ** time
+assert sp.simplify(p_t / 2 + sp.Rational(1, 2) - p_t.subs(time, time + 1)) == 0, "Two layers, step 1: p_t = p_(t-1)/2 + 1/2"
+assert p_t.subs(time, 1) == sp.Rational(1, 2), "Two layers, step 1: the clock starts at 1/2"
+assert p_t.subs(time, 1) < threshold <= p_t.subs(time, 2) and p_t.diff(time).is_positive, (
+    "Two layers, step 1: only the first letter is taken"
 )
-print("p_t =", p)
+print("p_t =", p_t)
 
 
 # %% [markdown]
@@ -1068,7 +1066,7 @@ print("p_t =", p)
 # digit computes EvenPair. (Tried in fractions, on all 780 strings of up to four digits.)
 
 # %% tags=["proof-two_layers"]
-def states(digits, number):
+def both_layers(digits, number):
     p, x, found = number(0), number(0), []
     for digit in digits:
         p = p / number(2) + number(1) / number(2)
@@ -1078,8 +1076,8 @@ def states(digits, number):
 
 
 words = [word for n in range(1, 5) for word in product(range(5), repeat=n)]
-assert all(x == word[0] + 1 for word in words for _, x in states(word, Fraction)), (
-    "step 2: x holds the first letter"
+assert all(x == word[0] + 1 for word in words for _, x in both_layers(word, Fraction)), (
+    "Two layers, step 2: x holds the first letter"
 )
 print(f"{len(words)} strings are right")
 
@@ -1088,11 +1086,11 @@ print(f"{len(words)} strings are right")
 # which float32 holds exactly. (The cell runs the clock for 64 steps, and the layers on five strings of 120 digits.)
 
 # %% tags=["proof-two_layers"]
-clock = [p for p, _ in states([0] * 64, np.float32)]
+clock = [p for p, _ in both_layers([0] * 64, np.float32)]
 stops = next(t for t in range(1, 64) if clock[t] == clock[t - 1])
-held = all(x == s + 1 for s in range(5) for _, x in states([s, *range(5)] * 20, np.float32))
+held = all(x == s + 1 for s in range(5) for _, x in both_layers([s, *range(5)] * 20, np.float32))
 assert [p < 0.625 for p in clock] == [True] + [False] * 63 and held, (
-    "step 3: the float32 clock stops for good"
+    "Two layers, step 3: the float32 clock stops for good"
 )
 print(f"in float32 p_t = {clock[-1]:g} from t = {stops} on")
 
@@ -1100,10 +1098,10 @@ print(f"in float32 p_t = {clock[-1]:g} from t = {stops} on")
 # **Break a hypothesis.** With the threshold at 0.8 the second letter is taken as well.
 
 # %% tags=["proof-two_layers"]
-with show.fails("step 1"):
+with show.fails("Two layers, step 1"):
     threshold = sp.Rational(4, 5)
-    assert p.subs(t, 1) < threshold <= p.subs(t, 2), (
-        f"step 1: p_2 = {p.subs(t, 2)} is below {threshold} as well"
+    assert p_t.subs(time, 1) < threshold <= p_t.subs(time, 2), (
+        f"Two layers, step 1: p_2 = {p_t.subs(time, 2)} is below {threshold} as well"
     )
 
 # %% [markdown]
@@ -1117,7 +1115,7 @@ with show.fails("step 1"):
 # %% tags=["proof-two_plain_layers"]
 oldest = Fraction(5, 16**2) / (1 - Fraction(1, 16))  # more than all letters before the last two add
 assert oldest < Fraction(1, 16) and Fraction(5, 16) + oldest < 1, (
-    "step 1: the rest does not disturb the two digits"
+    "Two plain layers, step 1: the rest does not disturb the two digits"
 )
 print(f"what is older adds less than {float(oldest):.4f}, and that is below 1/16")
 
@@ -1130,7 +1128,7 @@ print(f"what is older adds less than {float(oldest):.4f}, and that is below 1/16
 s = sp.symbols("s1:9")
 total = 7 * (s[0] + 1) + sum(s[t] - s[t - 1] for t in range(1, 8))
 assert sp.expand(total - (6 * (s[0] + 1) + s[7] + 1)) == 0, (
-    "step 2: the first and the last letter are left"
+    "Two plain layers, step 2: the first and the last letter are left"
 )
 print("x =", sp.expand(total))
 
@@ -1148,7 +1146,7 @@ following = values[:, None] / np.float32(16) + codes
 last = np.floor(following)
 before = np.floor((following - last) * np.float32(16))
 right = (last == codes) & (before == np.floor(values)[:, None])
-assert right.all(), "step 3: both letters are read back right from every float32 state"
+assert right.all(), "Two plain layers, step 3: both letters are read back right from every float32 state"
 print(f"float32: {len(values)} values times 5 letters, all read back right")
 
 # %% [markdown]
@@ -1157,12 +1155,12 @@ print(f"float32: {len(values)} values times 5 letters, all read back right")
 # %% tags=["proof-two_plain_layers"]
 strings = np.random.default_rng(0).integers(5, size=(10, 999))
 p, x = np.zeros(10, np.float32), np.zeros(10, np.float32)
-for t, digit in enumerate(strings.T.astype(np.float32)):
+for digit in strings.T.astype(np.float32):
     p = p / np.float32(16) + digit + 1
     before = np.floor((p - np.floor(p)) * np.float32(16))
     x = x + np.where(before == 0, 7 * np.floor(p), np.floor(p) - before)
     assert (x == 6 * (strings[:, 0] + 1) + digit + 1).all(), (
-        "step 4: x holds the first and the last letter"
+        "Two plain layers, step 4: x holds the first and the last letter"
     )
 print(f"{strings.size} states of random strings hold their first and last letter")
 
@@ -1184,28 +1182,28 @@ print(f"{strings.size} states of random strings hold their first and last letter
 #
 
 # %% tags=["proof-proposition_2"]
-z = sp.Symbol("z", commutative=False)
-Bu = {letter: sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "01-"}
+any_start = sp.Symbol("z", commutative=False)
+Bu_of = {letter: sp.Symbol(f"Bu_{letter}", commutative=False) for letter in "01-"}
 
 
 def difference(first, second, gates):
     ends = []
     for word in (first, second):
-        x = z
+        x = any_start
         for letter in word:
-            x = sp.expand(gates[letter] * x + Bu[letter])
+            x = sp.expand(gates[letter] * x + Bu_of[letter])
         ends.append(x)
     return sp.expand(ends[0] - ends[1])
 
 
-G = {letter: sp.Symbol(f"A_{letter}") for letter in "01-"}  # symbols that commute, as diagonal matrices do
-eq_8 = G["0"] * G["-"] * Bu["1"] - G["1"] * G["-"] * Bu["0"]
-eq_8 += (G["0"] - G["1"]) * Bu["-"] + Bu["0"] - Bu["1"]
-short = difference("1-0", "0-1", G)
-assert sp.expand(short - eq_8) == 0 and not short.has(z), (
-    "step 1: the start cancels, and Eq. 8 is left"
+A_of = {letter: sp.Symbol(f"A_{letter}") for letter in "01-"}  # symbols that commute, as diagonal matrices do
+eq_8 = A_of["0"] * A_of["-"] * Bu_of["1"] - A_of["1"] * A_of["-"] * Bu_of["0"]
+eq_8 += (A_of["0"] - A_of["1"]) * Bu_of["-"] + Bu_of["0"] - Bu_of["1"]
+commuting = difference("1-0", "0-1", A_of)
+assert sp.expand(commuting - eq_8) == 0 and not commuting.has(any_start), (
+    "Proposition 2, step 1: the start cancels, and Eq. 8 is left"
 )
-print("x(1-0) - x(0-1) =", short)
+print("x(1-0) - x(0-1) =", commuting)
 
 # %% [markdown]
 # **Step 2.** After `0-` the same is left (Eq. 9).
@@ -1214,10 +1212,10 @@ print("x(1-0) - x(0-1) =", short)
 # ask for equal ones.
 
 # %% tags=["proof-proposition_2"]
-long = difference("0-1-0", "0-0-1", G)
-assert sp.expand(long - short) == 0, "step 2: the same is left after 0-"
+long = difference("0-1-0", "0-0-1", A_of)
+assert sp.expand(long - commuting) == 0, "Proposition 2, step 2: the same is left after 0-"
 assert (0 - 1) % 5 != (1 - 0) % 5 and (0 - 0 - 1) % 5 == (0 - 1 - 0) % 5, (
-    "step 3: different values, equal values"
+    "Proposition 2, step 3: different values, equal values"
 )
 print("x(0-1-0) - x(0-0-1) =", long)
 
@@ -1225,10 +1223,10 @@ print("x(0-1-0) - x(0-0-1) =", long)
 # **Break a hypothesis.** With transitions that do not commute the start stays.
 
 # %% tags=["proof-proposition_2"]
-with show.fails("step 1"):
+with show.fails("Proposition 2, step 1"):
     own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
     short = difference("1-0", "0-1", own)
-    assert not short.has(z), "step 1: the start cancels"
+    assert not short.has(any_start), "Proposition 2, step 1: the start cancels"
 print("x(1-0) - x(0-1) =", short)
 
 # %% [markdown]
@@ -1243,7 +1241,7 @@ print("x(1-0) - x(0-1) =", short)
 # %% tags=["proof-one_channel"]
 n = sp.Symbol("n", integer=True, nonnegative=True)
 parts = [(sp.floor((5 * n + s) / sp.Integer(5)), sp.Mod(5 * n + s, 5)) for s in range(5)]
-assert parts == [(n, s) for s in range(5)], "step 1: the old state and the number can be read off"
+assert parts == [(n, s) for s in range(5)], "One channel, step 1: the old state and the number can be read off"
 print("(5 n + s) // 5 = n and (5 n + s) mod 5 = s for s = 0, ..., 4 and every n")
 
 # %% [markdown]
@@ -1256,13 +1254,13 @@ for word in words:
     x = 1
     for s in word:
         x = 5 * x + s
-    state, numbers = x, []
+    stored, numbers = x, []
     while x > 1:
         x, s = divmod(x, 5)
         numbers.append(s)
-    answers[state] = (2 * numbers[-1] - sum(numbers)) % 5 == (word[0] - sum(word[1:])) % 5
+    answers[stored] = (2 * numbers[-1] - sum(numbers)) % 5 == (word[0] - sum(word[1:])) % 5
 assert all(answers.values()) and len(answers) == len(words), (
-    "step 2: the readout is right, and everything is stored"
+    "One channel, step 2: the readout is right, and everything is stored"
 )
 print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 
@@ -1278,7 +1276,7 @@ print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 # *Proof.* Take one channel; the set of its reachable states is a finite set $R \subset \mathbb C$, and every letter
 # maps $R$ into $R$.
 #
-# **Step 1.** $(ay + b) - (az + b) = a(y - z)$: if $a = 0$ the letter is a **reset**, it forgets all. If $a \ne 0$ it
+# **Step 1.** $(ax + b) - (ay + b) = a(x - y)$: if $a = 0$ the letter is a **reset**, it forgets all. If $a \ne 0$ it
 # keeps different states different, and a map of a finite set into itself that does so meets every point: it *permutes*
 # $R$. (The cell tries all 256 maps of a set of four points into itself.)
 #
@@ -1286,18 +1284,18 @@ print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 # mean: then $ac + b = c$, for every letter that is no reset.
 
 # %% tags=["proof-theorem_d"]
-a, b, y, z, S = sp.symbols("a b y z S")
+a, b, x, y, S = sp.symbols("a b x y S")
 maps = list(product(range(4), repeat=4))
 injective = [f for f in maps if len({f[i] for i in range(4)}) == 4]
-assert sp.expand((a * y + b) - (a * z + b) - a * (y - z)) == 0, (
-    "step 1: differences are multiplied by a"
+assert sp.expand((a * x + b) - (a * y + b) - a * (x - y)) == 0, (
+    "Theorem D, step 1: differences are multiplied by a"
 )
 assert len(maps) == 256 and all(set(f) == set(range(4)) for f in injective), (
-    "step 1: no point is left out"
+    "Theorem D, step 1: no point is left out"
 )
 n = sp.Symbol("n", positive=True)
 drive = sp.solve(sp.Eq(a * S + n * b, S), b)[0]
-assert sp.simplify(a * (S / n) + drive - S / n) == 0, "step 2: the mean stays"
+assert sp.simplify(a * (S / n) + drive - S / n) == 0, "Theorem D, step 2: the mean stays"
 print(f"a S + n b = S gives b = {drive}, and a (S/n) + b = S/n")
 
 # %% [markdown]
@@ -1313,22 +1311,22 @@ ar, ai, xr, xi, cr, ci = sp.symbols("a_r a_i x_r x_i c_r c_i", real=True)
 alpha, x, c = ar + sp.I * ai, xr + sp.I * xi, cr + sp.I * ci
 moved = alpha * x + c * (1 - alpha) - c  # a x + b - c, with b = c (1 - a) from step 2
 square = sp.expand(moved * sp.conjugate(moved) - (ar**2 + ai**2) * (x - c) * sp.conjugate(x - c))
-assert sp.simplify(square) == 0, "step 3: |a x + b - c|^2 = |a|^2 |x - c|^2"
+assert sp.simplify(square) == 0, "Theorem D, step 3: |a x + b - c|^2 = |a|^2 |x - c|^2"
 V, size = sp.symbols("V size", positive=True)
-assert sp.solve(sp.Eq(size**2 * V, V), size) == [1], "step 3: hence |a| = 1"
+assert sp.solve(sp.Eq(size**2 * V, V), size) == [1], "Theorem D, step 3: hence |a| = 1"
 
 grid = [complex(i, j) for i in range(3) for j in range(3)]
 sets = {frozenset(points) for points in product(grid, repeat=4) if len(set(points)) > 1}
 found = 0
 for R in sets:
-    y, z, *others = sorted(R, key=lambda point: (point.real, point.imag))
-    for y1, z1 in product(R, repeat=2):  # where y and z go decides a = (y1 - z1) / (y - z) and b
-        images = {(y1 - z1) * (w - z) + z1 * (y - z) for w in R}  # times (y - z): whole numbers
-        if y1 != z1 and images == {w * (y - z) for w in R}:
+    P, Q, *others = sorted(R, key=lambda w: (w.real, w.imag))
+    for P1, Q1 in product(R, repeat=2):  # where P and Q go decides a = (P1 - Q1) / (P - Q) and b
+        images = {(P1 - Q1) * (w - Q) + Q1 * (P - Q) for w in R}  # times (P - Q): whole numbers
+        if P1 != Q1 and images == {w * (P - Q) for w in R}:
             found += 1
-            squares = [(w * w.conjugate()).real for w in (y1 - z1, y - z)]
+            squares = [(w * w.conjugate()).real for w in (P1 - Q1, P - Q)]
             assert squares[0] == squares[1], (
-                "step 3: a permutation of R that is no turn"
+                "Theorem D, step 3: a permutation of R that is no turn"
             )
 print(f"{len(sets)} sets, {found} maps a x + b that permute one of them: |a| = 1 for each")
 
@@ -1342,12 +1340,12 @@ print(f"{len(sets)} sets, {found} maps a x + b that permute one of them: |a| = 1
 # %% tags=["proof-theorem_d"]
 a, e, c, x, b, b1, b2, q = sp.symbols("a e c x b b1 b2 q")
 orders = [c + second * ((c + first * (x - c)) - c) for first, second in ((a, e), (e, a))]
-assert sp.expand(orders[0] - orders[1]) == 0, "step 4: turns about one centre commute"
-end = x
+assert sp.expand(orders[0] - orders[1]) == 0, "Theorem D, step 4: turns about one centre commute"
+last = x
 for gate, drive in ((a, b), (e, b1), (0, q), (a, b2)):  # the third letter is a reset to q
-    end = sp.expand(gate * end + drive)
-assert not end.has(x) and end == a * q + b2, "step 5: nothing before a reset is left"
-print("c + a e (x - c) in both orders;  after a reset to q and one more letter: x =", end)
+    last = sp.expand(gate * last + drive)
+assert not last.has(x) and last == a * q + b2, "Theorem D, step 5: nothing before a reset is left"
+print("c + a e (x - c) in both orders;  after a reset to q and one more letter: x =", last)
 
 
 # %% [markdown]
@@ -1369,13 +1367,13 @@ def end(word, m, resets, angles, radii):
     return radius, angle
 
 
-def apart(w):  # in how many channels the two words end apart
+def times_apart(w):  # in how many channels the two words end apart
     return sum(end("0-1-" + w, *gates) != end("1-0-" + w, *gates) for gates in channels)
 
 
 draw = np.random.default_rng(0)
 channels = [channel(draw) for _ in range(5000)]
-assert apart("0-1") == 0, "step 6: both words end in one state of each channel"
+assert times_apart("0-1") == 0, "Theorem D, step 6: both words end in one state of each channel"
 print(f"{len(channels)} channels, in each of which 0-1-0-1 and 1-0-0-1 end in one state")
 
 
@@ -1391,11 +1389,12 @@ def end_in_floats(word, centre, m, resets, angles, radii):
     return x
 
 
+draw = np.random.default_rng(1)
 centres = draw.normal(size=5000) + 1j * draw.normal(size=5000)
 ends = [[end_in_floats(word, centre, *gates) for centre, gates in zip(centres, channels)]
         for word in ("0-1-0-1", "1-0-0-1")]  # fmt: skip
 far = abs(np.subtract(*ends)).max()
-assert far < 1e-12, "step 7: the words end apart in complex128"
+assert far < 1e-12, "Theorem D, step 7: the words end apart in complex128"
 print(f"in complex128 the words end within 1e-12 of each other: {far < 1e-12}")
 
 # %% [markdown]
@@ -1411,21 +1410,22 @@ tokens = [["-01".index(letter) for letter in word] for word in ("0-1-0-1", "1-0-
 for N in (1, 2, 3, 4, 5, 6, 12):
     layer = cascades.universal_layer("-01", N)
     first, second = (layer.run(word)[-1] for word in tokens)
-    assert first == second, f"step 8: the universal layer of order {N} tells the words apart"
+    assert first == second, f"Theorem D, step 8: the universal layer of order {N} tells the words apart"
 print(f"order {N}: {len(layer.layers[0])} channels, and both words end in one state")
 
 # %% [markdown]
 # **Step 9, on examples.** *Finitely many* is needed: channels that shrink, $|a| < 1$, tell the words apart.
 
 # %% tags=["proof-theorem_d"]
+draw = np.random.default_rng(2)
 a = draw.uniform(-0.7, 0.7, (5000, 3)) + 1j * draw.uniform(-0.7, 0.7, (5000, 3))
 b, x = draw.normal(size=(5000, 3)), np.zeros((2, 5000), complex)
-for letters in zip(*tokens):
-    for word, letter in enumerate(letters):
+for both in zip(*tokens):
+    for word, letter in enumerate(both):
         x[word] = a[:, letter] * x[word] + b[:, letter]
 shrunk = abs(x[0] - x[1])
 assert (shrunk > 0).all() and np.median(shrunk) > 1e-6, (
-    "step 9: channels that shrink tell the words apart"
+    "Theorem D, step 9: channels that shrink tell the words apart"
 )
 print(f"in 5,000 channels that shrink the words end {np.median(shrunk):.3f} apart (the median)")
 
@@ -1433,9 +1433,9 @@ print(f"in 5,000 channels that shrink the words end {np.median(shrunk):.3f} apar
 # **Break a hypothesis.** Leave the letter `1` out of $w$, and the words end apart in many channels.
 
 # %% tags=["proof-theorem_d"]
-with show.fails("step 6"):
-    several = apart("0-")
-    assert several == 0, f"step 6: in {several} of 5000 channels the words end apart"
+with show.fails("Theorem D, step 6"):
+    several = times_apart("0-")
+    assert several == 0, f"Theorem D, step 6: in {several} of 5000 channels the words end apart"
 
 # %% [markdown]
 # **Exercise 8** ★★ *(15 min, 4 points: why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D,
@@ -1485,7 +1485,7 @@ KILLERS = {  # task: u, v, w, with nothing in front
     **dict.fromkeys(("S_3", "S_4", "A_4", "A_5"), ("s", "t", "st")),
 }  # fmt: skip
 for u, v, w in KILLERS.values():
-    assert set(u + v) <= set(w), f"step 1: a letter of {u}{v} is missing in {w}"
+    assert set(u + v) <= set(w), f"Killer words, step 1: a letter of {u}{v} is missing in {w}"
 pairs = {task: (u + v + w, v + u + w) for task, (u, v, w) in KILLERS.items()}
 print(f"{len(pairs)} tasks; for D_2 the words are", *pairs["D_2"])
 
@@ -1495,14 +1495,16 @@ print(f"{len(pairs)} tasks; for D_2 the words are", *pairs["D_2"])
 # (Run in the universal layers of order 1 to 6 and 12.)
 
 # %% tags=["proof-killer_words"]
-def end(word, N):
+def universal_end(word, N):
     letters = sorted(set(word))
     return cascades.universal_layer(letters, N).run(map(letters.index, word))[-1]
 
 
 for first, second in set(pairs.values()):
     for N in (1, 2, 3, 4, 5, 6, 12):
-        assert end(first, N) == end(second, N), f"step 2: order {N} tells {first} and {second} apart"
+        assert universal_end(first, N) == universal_end(second, N), (
+            f"Killer words, step 2: order {N} tells {first} and {second} apart"
+        )
 print(f"{len(set(pairs.values()))} pairs of words: one state in each universal layer")
 
 
@@ -1512,22 +1514,22 @@ print(f"{len(set(pairs.values()))} pairs of words: one state in each universal l
 # **Step 4.** These answers agree with a second definition of the language, which shares no code with its automaton.
 
 # %% tags=["proof-killer_words"]
-def answers(task, words):
+def answers_of(task, words):
     machine = language(task).machine
     return [int(machine.answer(read(machine, word))[-1]) for word in words]
 
 
 for task, words in pairs.items():
-    first, second = answers(task, words)
-    assert first != second, f"step 3: {task} answers both {' and '.join(words)} by {first}"
+    first, second = answers_of(task, words)
+    assert first != second, f"Killer words, step 3: {task} answers both {' and '.join(words)} by {first}"
     again = [language(task).oracle(word) for word in words]
-    assert again == [first, second], f"step 4: the second definition of {task} answers {again}"
+    assert again == [first, second], f"Killer words, step 4: the second definition of {task} answers {again}"
 print(f"{len(pairs)} tasks answer their two words differently")
 
 # %%
 show.table(
-    [{"task": task, "word": words[0], "answer": answers(task, words)[0],
-      "other word": words[1], "other answer": answers(task, words)[1]}
+    [{"task": task, "word": words[0], "answer": answers_of(task, words)[0],
+      "other word": words[1], "other answer": answers_of(task, words)[1]}
      for task, words in pairs.items() if task not in ("D_3", "D_4", "D_12", "A_4", "EvenPair(2)")],
     caption="Pairs of words that end in one state of every diagonal layer with finitely many states; "
             f"{len(pairs)} tasks were checked, a few that are much alike are not shown. For the "
@@ -1539,9 +1541,9 @@ show.table(
 # do.
 
 # %% tags=["proof-killer_words"]
-with show.fails("step 3"):
-    first, second = answers("Parity", ("0101", "1001"))
-    assert first != second, f"step 3: Parity answers both 0101 and 1001 by {first}"
+with show.fails("Killer words, step 3"):
+    first, second = answers_of("Parity", ("0101", "1001"))
+    assert first != second, f"Killer words, step 3: Parity answers both 0101 and 1001 by {first}"
 
 # %% [markdown]
 # **Exercise 9** ★ *(10 min, 3 points: to refute all diagonal layers with two words)* The task is to say whether two
@@ -1629,7 +1631,7 @@ for name in ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*"):
     layer = (minimal.constructions(name)[0].model if name == "Sum(5)"
              else cascades.universal_layer(machine.symbols, found.order))  # fmt: skip
     confused = cascades.pair_up(layer, machine)[1]
-    assert found.possible == (confused is None), "step 1: the verdict is what the search finds"
+    assert found.possible == (confused is None), "The two laws, step 1: the verdict is what the search finds"
 enough = [name for name, found in verdicts.items() if found.possible]
 print("one diagonal layer is enough for", ", ".join(enough))
 
@@ -1644,7 +1646,7 @@ for name, found in verdicts.items():
         layer = cascades.universal_layer(machine.symbols, found.order)
         first, second = (layer.run(word)[-1] for word in found.words)
         answers = [int(machine.answer(word)[-1]) for word in found.words]
-        assert first == second and answers[0] != answers[1], "step 2: one state, two answers"
+        assert first == second and answers[0] != answers[1], "The two laws, step 2: one state, two answers"
         print(f"{name}:", *("".join(machine.symbols[t] for t in word) for word in found.words))
 
 # %% [markdown]
@@ -1657,7 +1659,7 @@ for _ in range(100):
     found = minimal.possible_in_one_diagonal_layer(machine)
     confused = cascades.pair_up(cascades.universal_layer("ab", found.order), machine)[1]
     assert found.possible == (confused is None), (
-        "step 3: the verdict is what the search finds"
+        "The two laws, step 3: the verdict is what the search finds"
     )
     possible += found.possible
 print(f"of 100 random automata {possible} fit into one diagonal layer, by the two laws and by search")
@@ -1680,10 +1682,10 @@ show.table(
 # **Break a hypothesis.** A layer of order 2 is too coarse for Tomita 6, which counts modulo 3.
 
 # %% tags=["proof-two_laws"]
-with show.fails("step 1"):
+with show.fails("The two laws, step 1"):
     machine = language("Tomita 6").machine
     confused = cascades.pair_up(cascades.universal_layer(machine.symbols, 2), machine)[1]
-    assert confused is None, "step 1: a layer of order 2 confuses two words of Tomita 6"
+    assert confused is None, "The two laws, step 1: a layer of order 2 confuses two words of Tomita 6"
 
 
 # %% [markdown]
@@ -1756,22 +1758,22 @@ predict("01.10", last_two_equal)
 r, s = sp.symbols("r s")
 
 
-def keeps(corner):
+def keeps(corner, s=s):
     A, drive = sp.Matrix([[1, corner * s], [0, 0]]), sp.Matrix([s, 1])
     return A * sp.zeros(2, 1) + drive, sp.simplify(A * sp.Matrix([r, 1]) + drive)
 
 
 empty, full = keeps(corner=-1)
 assert list(empty) == [s, 1] and list(full) == [r, 1], (
-    "step 1: the first letter is stored and kept"
+    "The block of size 2, step 1: the first letter is stored and kept"
 )
 A = [sp.Matrix([[1, -sp.Rational(s, 4)], [0, 0]]) for s in range(5)]
 assert all(block.rank() == 1 and block.det() == 0 for block in A), (
-    "step 2: neither zero nor invertible"
+    "The block of size 2, step 2: neither zero nor invertible"
 )
 columns = [block.col(j) for block in A for j in (0, 1)]
 assert all(sum(entry != 0 for entry in v) <= 1 and max(map(abs, v)) <= 1 for v in columns), (
-    "step 3: Eq. 6"
+    "The block of size 2, step 3: Eq. 6"
 )
 print("(0, 0) goes to", tuple(empty), "and (r, 1) to", tuple(full))
 
@@ -1787,10 +1789,10 @@ for M in (2, 5):
     for token in range(M):
         step = Fraction(token, M - 1)
         assert first.rule(token, ()) == (((1, -step), (0, 0)), (step, 1)), (
-            "step 4: the block above"
+            "The block of size 2, step 4: the block above"
         )
     assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
-        "step 4: right on all words"
+        "The block of size 2, step 4: right on all words"
     )
 print("EvenPair(2) and EvenPair(5): right on all words")
 
@@ -1804,16 +1806,16 @@ print("EvenPair(2) and EvenPair(5): right on all words")
 # %% tags=["proof-block_two"]
 numbers = sp.symbols("a b c d")
 assert sp.expand(2 * numbers[0] - sum(numbers) - (numbers[0] - sum(numbers[1:]))) == 0, (
-    "step 5: twice the first"
+    "The block of size 2, step 5: twice the first"
 )
 model, larger = (one.model for one in minimal.constructions("a-b-c mod 5")[:2])
 machine = language("a-b-c mod 5, expressions").machine
 assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (
-    "step 5: right on all expressions"
+    "The block of size 2, step 5: right on all expressions"
 )
 machine = language("a-b-c mod 5").machine
 assert larger.size == 3 and cascades.pair_up(larger, machine)[1] is None, (
-    "step 6: right on all strings"
+    "The block of size 2, step 6: right on all strings"
 )
 print(f"expressions: blocks of size {model.size}; all strings: blocks of size {larger.size}")
 
@@ -1831,7 +1833,7 @@ for length in draw.integers(1, 250, size=300):
         turned *= np.exp(2j * np.pi * k / 5)
     read_off = 2 * round(4 * x[0]) - round(np.angle(turned) * 5 / (2 * np.pi))
     wrong += read_off % 5 != (2 * numbers[0] - numbers.sum()) % 5
-assert wrong == 0, "step 7: float64 reads off right"
+assert wrong == 0, "The block of size 2, step 7: float64 reads off right"
 print(f"{wrong} of 300 random expressions wrong in float64")
 
 # %% [markdown]
@@ -1839,10 +1841,9 @@ print(f"{wrong} of 300 random expressions wrong in float64")
 # the numbers instead of keeping the first:
 
 # %% tags=["proof-block_two"]
-with show.fails("step 1"):
-    s = sp.Symbol("s")
+with show.fails("The block of size 2, step 1"):
     empty, full = keeps(corner=0)
-    assert list(full) == [r, 1], f"step 1: (r, 1) goes to {tuple(full)}"
+    assert list(full) == [r, 1], f"The block of size 2, step 1: (r, 1) goes to {tuple(full)}"
 
 # %% [markdown]
 # **Exercise 11** ★★ *(10 min, 4 points: that to forget is a transition of zeros)* **Code.** Change the block of this
@@ -1899,7 +1900,9 @@ for n in range(1, 6):
     for f in (f for f in product(range(n), repeat=n) if len(set(f)) == n):
         # for each state the length of its cycle
         cycles = [next(m for m in range(1, n + 1) if power(f, m)[i] == i) for i in range(n)]
-        assert power(f, np.lcm.reduce(cycles)) == list(range(n)), "step 1: the m-th power does nothing"
+        assert power(f, np.lcm.reduce(cycles)) == list(range(n)), (
+            "Invertible transitions, step 1: the m-th power does nothing"
+        )
 print(f"the last one, {f}, has cycles of the lengths {cycles}")
 
 # %% [markdown]
@@ -1909,9 +1912,9 @@ print(f"the last one, {f}, has cycles of the lengths {cycles}")
 orders = [list(q) for q in product(range(3), repeat=3) if len(set(q)) == 3]
 turns = [np.eye(3, dtype=int)[q] * signs for q in orders for signs in product((1, -1), repeat=3)]
 x = np.array([1, 2, 4])
-for zero, one in product(turns, repeat=2):
-    assert (one @ np.linalg.matrix_power(zero, 12) @ x == one @ x).all(), (
-        "step 2: 0^m 1 ends where 1 ends"
+for A_0, A_1 in product(turns, repeat=2):
+    assert (A_1 @ np.linalg.matrix_power(A_0, 12) @ x == A_1 @ x).all(), (
+        "Invertible transitions, step 2: 0^m 1 ends where 1 ends"
     )
 print(f"{len(turns)} invertible blocks, all pairs: 0^12 1 ends where 1 ends")
 
@@ -1927,10 +1930,10 @@ def two_answers(name):
 
 
 answers = two_answers("EvenPair(2)")
-assert answers[0] != answers[1], "step 3: the answers differ"
+assert answers[0] != answers[1], "Invertible transitions, step 3: the answers differ"
 moves = automata.minimise(language("EvenPair(2)").machine).transitions
 assert any(len(set(move.tolist())) < len(move) for move in moves), (
-    "step 4: some letter merges states"
+    "Invertible transitions, step 4: some letter merges states"
 )
 print(f"EvenPair answers {answers}; its letters move the states to {moves.tolist()}")
 
@@ -1938,9 +1941,9 @@ print(f"EvenPair answers {answers}; its letters move the states to {moves.tolist
 # **Break a hypothesis.** Parity, which rotations do compute, wants one answer.
 
 # %% tags=["proof-invertible_only"]
-with show.fails("step 3"):
+with show.fails("Invertible transitions, step 3"):
     answers = two_answers("Parity")
-    assert answers[0] != answers[1], f"step 3: Parity answers {answers}"
+    assert answers[0] != answers[1], f"Invertible transitions, step 3: Parity answers {answers}"
 
 # %% [markdown]
 # ## 7 Depth: how many diagonal layers?
@@ -2009,7 +2012,7 @@ y = x
 for turn in (1 / a, 1 / e, a, e):  # undo g, undo h, do g, do h: turns about c
     y = c + turn * (y - c)
 assert sp.simplify(y - x) == 0, (
-    "step 1: a commutator of two turns about one centre does nothing"
+    "Theorem D′, step 1: a commutator of two turns about one centre does nothing"
 )
 print("x, after turns by 1/a, 1/e, a, e about c:", sp.simplify(y))
 
@@ -2032,12 +2035,12 @@ def layers_of(name, wanted):
     machine, series = language(name).machine, groups.derived_series(list(GROUPS[name].values()))
     cascade = groups.group_cascade(name)
     assert cascade.depth == wanted == len(series) - 1, (
-        f"step 2: {name} has {cascade.depth} layers, not {wanted}"
+        f"Theorem D′, step 2: {name} has {cascade.depth} layers, not {wanted}"
     )
     answers, confused = cascades.pair_up(cascade, machine)
     one_to_one = len(answers) == len(set(answers.values())) == machine.num_states == len(series[0])
     assert confused is None and one_to_one, (
-        "step 2: each state is one element, and each element one state"
+        "Theorem D′, step 2: each state is one element, and each element one state"
     )
     print(f"{name}: {cascade.depth} layers, {len(answers)} states; sizes", *map(len, series))
     return cascade, machine, series, answers
@@ -2055,12 +2058,12 @@ for name, (cascade, machine, series, answers) in built.items():
     acts = automata.transition_monoid(machine)  # every element of the group, and a shortest word for it
     words = {machine.names[to[machine.initial]]: word for to, word in zip(acts.elements, acts.words)}
     for j, group in enumerate(series):
-        for element, state in product(group, answers):
-            after = state
+        for element, before in product(group, answers):
+            after = before
             for token in words["".join(map(str, element))]:
                 after = cascade.step(after, token)
-            assert after[:j] == state[:j], (
-                "step 3: the j-th derived group leaves layers 1 to j as they are"
+            assert after[:j] == before[:j], (
+                "Theorem D′, step 3: the j-th derived group leaves layers 1 to j as they are"
             )
     print(f"{name}: from {len(answers)} states, words of up to {max(map(len, acts.words))} letters")
 
@@ -2076,12 +2079,12 @@ for name, (cascade, machine, _, answers) in built.items():
         points = list(range(len(generators[0])))
         for token in word:
             points = [generators[token][point] for point in points]
-        state = cascade.run(word)[-1]
-        assert machine.names[answers[state]] == "".join(map(str, points)), (
-            "step 4: the product of the letters"
+        last = cascade.run(word)[-1]
+        assert machine.names[answers[last]] == "".join(map(str, points)), (
+            "Theorem D′, step 4: the product of the letters"
         )
-    drift = abs(cascade.values(word)[-1] - cascade.points(state)).max()
-    assert drift < 1e-9, "step 4: complex128 stays on the exact states"
+    drift = abs(cascade.values(word)[-1] - cascade.points(last)).max()
+    assert drift < 1e-9, "Theorem D′, step 4: complex128 stays on the exact states"
 print("200 random words for each of", ", ".join(built))
 
 # %% [markdown]
@@ -2092,12 +2095,12 @@ print("200 random words for each of", ", ".join(built))
 # %% tags=["proof-theorem_d_prime"]
 A_5 = groups.derived_series(list(GROUPS["A_5"].values()))
 assert A_5[0] == A_5[1] and len(A_5[0]) == 60, (
-    "step 5: the commutators of A_5 are all of A_5"
+    "Theorem D′, step 5: the commutators of A_5 are all of A_5"
 )
-verdicts = {name: minimal.possible_in_one_diagonal_layer(language(name).machine) for name in GROUPS}
-assert not any(found.possible for found in verdicts.values()), "step 6: one layer is not enough"
+alone = {name: minimal.possible_in_one_diagonal_layer(language(name).machine) for name in GROUPS}
+assert not any(found.possible for found in alone.values()), "Theorem D′, step 6: one layer is not enough"
 print(f"A_5 has {len(A_5[0])} elements, its commutators make {len(A_5[1])}")
-print("one layer is not enough for", ", ".join(verdicts))
+print("one layer is not enough for", ", ".join(alone))
 
 # %% [markdown]
 # **Step 7.** ModArith(5) contains only commutative groups, yet one layer is not enough, by the killer words. Three
@@ -2112,10 +2115,10 @@ machine = language("ModArith(5)").machine
 known = {one.model.name: one.model for one in minimal.constructions("ModArith(5)")}
 three = known["three diagonal layers"]
 assert three.depth == 3 and cascades.pair_up(three, machine)[1] is None, (
-    "step 7: three layers are right on all words"
+    "Theorem D′, step 7: three layers are right on all words"
 )
 assert not minimal.possible_in_one_diagonal_layer(machine).possible, (
-    "step 7: one layer is not enough"
+    "Theorem D′, step 7: one layer is not enough"
 )
 print(f"ModArith(5): {three.depth} diagonal layers")
 
@@ -2126,22 +2129,22 @@ print(f"ModArith(5): {three.depth} diagonal layers")
 # all states apart.)
 
 # %% tags=["proof-theorem_d_prime"]
-def random_channel(depth):  # what each of three letters does, for each state of the layers below
+def random_channel(draw, depth):  # what each of three letters does, for each state of the layers below
     gates = {(token, lower): ("reset" if draw.random() < 0.1 else "turn", int(draw.integers(2)))
              for token in range(3) for lower in product(((0,), (1,)), repeat=depth)}  # fmt: skip
     return cascades.Channel(2, lambda token, lower: gates[token, lower])
 
 
-longest = {}
+draw, longest = np.random.default_rng(1), {}
 for count in (1,) * 20 + (2,) * 6 + (3,) * 3:
-    channels = tuple((random_channel(depth),) for depth in range(count))
-    layers = cascades.DiagonalCascade("random", ("a", "b", "c"), channels)
+    drawn = tuple((random_channel(draw, depth),) for depth in range(count))
+    stack = cascades.DiagonalCascade("random", ("a", "b", "c"), drawn)
     shown = lambda state: sum(q << i for i, (q,) in enumerate(state))
-    machine = automata.build(layers.start, layers.symbols, layers.step, shown)
+    machine = automata.build(stack.start, stack.symbols, stack.step, shown)
     length = automata.classify(machine).derived_length
     longest[count] = max(longest.get(count, 0), np.inf if length is None else length)
 assert all(length <= count for count, length in longest.items()), (
-    "step 8: derived length at most the layers"
+    "Theorem D′, step 8: derived length at most the layers"
 )
 said = ", ".join(f"{length} in {count}" for count, length in longest.items())
 print("the longest derived length, by layers:", said)
@@ -2151,7 +2154,7 @@ print("the longest derived length, by layers:", said)
 # each step of the series.
 
 # %% tags=["proof-theorem_d_prime"]
-with show.fails("step 2"):
+with show.fails("Theorem D′, step 2"):
     layers_of("S_4", 2)
 
 
@@ -2243,7 +2246,7 @@ for b in (1, 2, 3):
     v = np.array([(*x, end) for *x, end in product((-1, 0, 1), repeat=b + 1)]).T
     gone, later = ((P @ v == 0).all(axis=1) for P in (np.linalg.matrix_power(H, b + j) for j in (0, 3)))
     assert (gone == later).all() and not gone[:, v[b] != 0].any(), (
-        "step 1: what is not gone after b steps stays"
+        "Theorem E, step 1: what is not gone after b steps stays"
     )
     x = np.array([(*start, 1) for start in product((-1, 0, 1), repeat=b)]).T
     runs = [np.linalg.matrix_power(H, k) @ x for k in range(37)]
@@ -2251,7 +2254,7 @@ for b in (1, 2, 3):
     cycling = [(runs[k] == runs[k + 12]).all(axis=1) for k in range(25)]
     orbits[b] = [int((finite & ~np.any(cycling[:k], axis=0) & cycling[k]).sum()) for k in range(25)]
     assert orbits[b][b] > 0 == sum(orbits[b][b + 1 :]), (
-        f"step 2: an orbit of b = {b} runs more than b steps"
+        f"Theorem E, step 2: an orbit of b = {b} runs more than b steps"
     )
     said = ", ".join(f"{steps} steps: {many} orbits" for steps, many in enumerate(orbits[b][: b + 1]))
     print(f"b = {b}, before the cycle: {said}")
@@ -2270,7 +2273,7 @@ for b in range(1, 14):
     while x.tolist() not in met:
         met.append(x.tolist())
         x = np.eye(b, k=-1, dtype=int) @ x
-    assert met.index(x.tolist()) == b, "step 3: the shift runs b steps before its cycle"
+    assert met.index(x.tolist()) == b, "Theorem E, step 3: the shift runs b steps before its cycle"
 print(f"b = {b}: after {met.index(x.tolist())} steps the shift is at", *x, "for good")
 
 # %% [markdown]
@@ -2287,15 +2290,15 @@ for n in (2, 3, 4, 12):
     deep = machine.run(read(machine, "a" * (n + 1)))[-1]
     balanced = int(machine.answer(read(machine, "a" * n + "b" * n))[-1])
     assert balanced == 1 != int(machine.outputs[deep]), (
-        "step 4: n is not too deep, n + 1 is"
+        "Theorem E, step 4: n is not too deep, n + 1 is"
     )
     assert (machine.transitions[:, deep] == deep).all(), (
-        "step 4: what is too deep stays so"
+        "Theorem E, step 4: what is too deep stays so"
     )
     model = minimal.constructions(f"D_{n}")[0].model
     sizes[n] = model.size
     assert sizes[n] == n + 1 and cascades.pair_up(model, machine)[1] is None, (
-        "step 5: b = n + 1 is enough"
+        "Theorem E, step 5: b = n + 1 is enough"
     )
 print("smallest block:", ", ".join(f"D_{n}: {b}" for n, b in sizes.items()))
 
@@ -2303,10 +2306,10 @@ print("smallest block:", ", ".join(f"D_{n}: {b}" for n, b in sizes.items()))
 # **Break it.** The bound cannot be lowered: claim one step fewer, and the same orbits refute it.
 
 # %% tags=["proof-theorem_e"]
-with show.fails("step 2"):
+with show.fails("Theorem E, step 2"):
     for b, steps in orbits.items():
         assert sum(steps[b:]) == 0, (
-            f"step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
+            f"Theorem E, step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
         )
 
 # %%
@@ -2472,80 +2475,81 @@ fit_widget
 # width 2 where they are.
 
 # %% tags=["proof-liquid_s4"]
-v = {"0": sp.Matrix([1, 0]), "1": sp.Matrix([0, 2]), "-": sp.Matrix([1, -1])}  # B u for each letter
+driven = {"0": sp.Matrix([1, 0]), "1": sp.Matrix([0, 2]), "-": sp.Matrix([1, -1])}  # B u for each letter
 
 
-def layer(t):  # t scales what stands off the diagonal
+def liquid_layer(t):  # t scales what stands off the diagonal
     A = sp.Matrix([[1, 2 * t], [-t, 3]])
-    G = {letter: A + sp.diag(*v[letter]) for letter in v}
+    G = {letter: A + sp.diag(*driven[letter]) for letter in driven}
     return G, G["1"] * G["-"] * G["0"] - G["0"] * G["-"] * G["1"]
 
 
-def state(word, x, G):
+def liquid(word, x, G):
     for letter in word:
-        x = G[letter] * x + v[letter]
+        x = G[letter] * x + driven[letter]
     return x
 
 
 # %% tags=["proof-liquid_s4"]
 def start(G, K):  # the z with K x(0-) + g = 0
     zero = sp.zeros(2, 1)
-    g = state("0-1", zero, G) - state("1-0", zero, G)
-    return (K * G["-"] * G["0"]).LUsolve(-g - K * state("0-", zero, G))
+    g = liquid("0-1", zero, G) - liquid("1-0", zero, G)
+    return (K * G["-"] * G["0"]).LUsolve(-g - K * liquid("0-", zero, G))
 
 
-G, K = layer(1)
+G, K = liquid_layer(1)
 assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
-    "step 1: the equation for z has a solution"
+    "Liquid-S4, step 1: the equation for z has a solution"
 )
-z = start(G, K)
-print("K =", K.tolist(), "  z =", tuple(z))
+escape = start(G, K)
+print("K =", K.tolist(), "  z =", tuple(escape))
 
 # %% [markdown]
 # **Step 2.** From this start $x_{0-0-1} = x_{0-1-0}$, exactly; **step 3:** and $x_{0-1} \ne x_{1-0}$.
 
 # %% tags=["proof-liquid_s4"]
-assert state("0-0-1", z, G) == state("0-1-0", z, G), (
-    "step 2: the equal values have equal states"
+assert liquid("0-0-1", escape, G) == liquid("0-1-0", escape, G), (
+    "Liquid-S4, step 2: the equal values have equal states"
 )
-assert state("0-1", z, G) != state("1-0", z, G), (
-    "step 3: the different values have different states"
+assert liquid("0-1", escape, G) != liquid("1-0", escape, G), (
+    "Liquid-S4, step 3: the different values have different states"
 )
-print("x(0-0-1) = x(0-1-0) =", tuple(state("0-0-1", z, G)))
+print("x(0-0-1) = x(0-1-0) =", tuple(liquid("0-0-1", escape, G)))
 
 # %% [markdown]
 # **Step 4.** The escape comes from the off-diagonal part of $A$ alone. Scale it by $t$: the determinant of $K$ is a
 # multiple of $t^2$. With $A$ diagonal, $t = 0$, even $K = 0$: both differences are $g$, and Proposition 2 is back.
 
 # %% tags=["proof-liquid_s4"]
-t = sp.Symbol("t")
-determinant, off = sp.factor(layer(t)[1].det()), layer(0)
-assert sp.rem(determinant, t**2, t) == 0 and off[1] == sp.zeros(2, 2), (
-    "step 4: K vanishes with the off-diagonal part"
+scale = sp.Symbol("t")
+determinant, (G_0, K_0) = sp.factor(liquid_layer(scale)[1].det()), liquid_layer(0)
+assert sp.rem(determinant, scale**2, scale) == 0 and K_0 == sp.zeros(2, 2), (
+    "Liquid-S4, step 4: K vanishes with the off-diagonal part"
 )
 y = sp.Matrix(sp.symbols("y1 y2"))
-pairs = ("0-1", "1-0"), ("0-0-1", "0-1-0")
-short, long = (sp.expand(state(a, y, off[0]) - state(b, y, off[0])) for a, b in pairs)
-assert short == long and not short.has(*y), "step 4: one difference, whatever the start"
-print(f"det K = {determinant};  at t = 0 both differences are {tuple(short)}")
+unequal, equal = (
+    sp.expand(liquid(a, y, G_0) - liquid(b, y, G_0)) for a, b in (("0-1", "1-0"), ("0-0-1", "0-1-0"))
+)
+assert unequal == equal and not equal.has(*y), "Liquid-S4, step 4: one difference, whatever the start"
+print(f"det K = {determinant};  at t = 0 both differences are {tuple(equal)}")
 
 # %% [markdown]
 # **Step 5.** This start escapes *one* contradiction. It does not make Liquid-S4 represent subtraction: already $0 = 0 -
 # 0$ fails.
 
 # %% tags=["proof-liquid_s4"]
-gap = state("0", z, G) - state("0-0", z, G)
-assert gap != sp.zeros(2, 1), "step 5: equal values, different states"
+gap = liquid("0", escape, G) - liquid("0-0", escape, G)
+assert gap != sp.zeros(2, 1), "Liquid-S4, step 5: equal values, different states"
 print("x(0) - x(0-0) =", tuple(gap))
 
 # %% [markdown]
 # **Break a hypothesis.** Without the off-diagonal part, at $t = 0$, the equation of step 1 cannot be solved.
 
 # %% tags=["proof-liquid_s4"]
-with show.fails("step 1"):
-    G, K = layer(0)
-    assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
-        f"step 1: det K = {K.det()}, no start helps"
+with show.fails("Liquid-S4, step 1"):
+    G_0, K_0 = liquid_layer(0)
+    assert K_0.det() != 0 and (G_0["-"] * G_0["0"]).det() != 0, (
+        f"Liquid-S4, step 1: det K = {K_0.det()}, no start helps"
     )
 
 # %% [markdown]
