@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import threading
@@ -106,6 +107,48 @@ def test_a_link_that_leads_nowhere_is_the_reader_s(project):
     mine.mkdir()
     (mine / "01_more.ipynb").symlink_to("/nowhere/away.ipynb")
     assert copies.make(mine, project) == ["00_start.ipynb"] and (mine / "01_more.ipynb").is_symlink()
+
+
+def test_a_chapter_that_is_a_link_is_kept_as_it_is(project):
+    mine, theirs = project / "mine", project / "theirs.ipynb"
+    copies.make(mine, project)
+    theirs.write_text("theirs")
+    for chapter, target in (("00_start", theirs), ("01_more", "/nowhere/away.ipynb")):
+        (mine / f"{chapter}.ipynb").unlink()
+        (mine / f"{chapter}.ipynb").symlink_to(target)
+        assert f"what you had is {chapter}.20" in copies.start_over(chapter, mine, project)
+        (kept,) = mine.glob(f"{chapter}.20*.ipynb")
+        assert os.readlink(kept) == str(target) and not (mine / f"{chapter}.ipynb").is_symlink()
+    assert theirs.read_text() == "theirs"
+
+
+def test_nothing_is_written_through_a_link(project, tmp_path, capsys):
+    """What stands behind ``.as_made``, and a chapter in it, may be those of another copy."""
+    mine, other = project / "mine", project / "other"
+    copies.make(other, project)
+    mine.mkdir()
+    (mine / copies.AS_MADE).symlink_to(other / copies.AS_MADE)
+    chapter(project, "00_start", new_markdown_cell("# Other"))
+    before = {path.name: path.read_bytes() for path in (other / copies.AS_MADE).iterdir()}
+    for verb in ("make", "start-over"):
+        assert cli.main(["copy", verb, *(["00"] if verb == "start-over" else []), "--folder", str(mine)]) == 2
+        assert ".as_made is a link" in capsys.readouterr().err
+    (mine / copies.AS_MADE).unlink()
+    (mine / copies.AS_MADE).mkdir()
+    (mine / copies.AS_MADE / "00_start.ipynb").symlink_to(other / copies.AS_MADE / "00_start.ipynb")
+    (mine / "00_start.ipynb").write_text("mine")
+    with pytest.raises(OSError, match="a link is there"):
+        copies.start_over("00", mine, project)
+    assert (mine / "00_start.ipynb").read_text() == "mine"
+    assert {path.name: path.read_bytes() for path in (other / copies.AS_MADE).iterdir()} == before
+
+
+def test_what_macos_leaves_beside_a_chapter_is_no_chapter(project):
+    (project / "notebooks" / "._00_start.ipynb").write_bytes(b"\0\5\x16\7")
+    mine = project / "mine"
+    assert copies.make(mine, project) == ["00_start.ipynb", "01_more.ipynb"]
+    (mine / copies.AS_MADE / "._00_start.ipynb").write_bytes(b"\0\5\x16\7")
+    assert copies.copied(mine) == ["00_start", "01_more"]
 
 
 def test_two_chapters_at_a_time_note_all(mine):

@@ -399,7 +399,11 @@ def test_both_ways_to_lay_out_a_folder(tmp_path):
         (tmp_path / name).write_text("{}")
     (tmp_path / "cy").mkdir()
     (tmp_path / "dan.ipynb").symlink_to(tmp_path / "ada.ipynb")
-    (tmp_path / ".DS_Store").write_text("")
+    for name in (".DS_Store", "desktop.ini", "Thumbs.db", "._ada.ipynb", "~$ada.ipynb", "Icon\r", "bob/._ps1.ipynb", "bob/ps1/._ps1.ipynb"):
+        (tmp_path / name).write_text("")
+    for name in ("__MACOSX", "$RECYCLE.BIN", "bob/.ipynb_checkpoints", "bob/@eaDir"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ps1.ipynb").write_text("")
     assert collected(tmp_path) == {
         "ada": "{}", "bob": "{}", "cy": "holds no notebook", "dan": "is a link, not a file"}  # fmt: skip
     (tmp_path / "ada").mkdir()

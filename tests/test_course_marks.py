@@ -281,6 +281,28 @@ def report_of(handout, student, points=None, says="", outcome=RIGHT, problem="")
     return Report(student, parts, (), problem)
 
 
+@pytest.mark.parametrize("kind", ["pages of somebody", "a link for pages", "a link for marks"])
+def test_marks_and_pages_go_to_no_place_of_somebody_else(tmp_path, handout, within, kind):
+    out, theirs = tmp_path / "out", tmp_path / "theirs"
+    for folder in (tmp_path / "in", out, theirs):
+        folder.mkdir()
+    nbformat.write(handout.notebook(), tmp_path / "in" / "ada.ipynb")
+    (theirs / "ada.html").write_text("years")
+    merge_marks(theirs / "marks.csv", handout.problem_set, [])
+    if kind == "pages of somebody":
+        theirs.rename(out / "feedback")
+        (out / "feedback" / "marks.csv").unlink()
+    elif kind == "a link for pages":
+        merge_marks(out / "marks.csv", handout.problem_set, [])
+        (out / "feedback").symlink_to(theirs)
+    else:
+        (out / "marks.csv").symlink_to(theirs / "marks.csv")
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    with pytest.raises(ValueError, match="choose another --out"):
+        grade_folder(tmp_path / "in", find("ps1", ROOT), out, within)
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
 def test_pages_keep_hidden_tests_to_themselves(handout):
     words = "collision(11, 9) gave X, and should give Y"
     seen = {"ps1_1_seen", "ps1_2_seen"}

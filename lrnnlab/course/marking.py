@@ -77,10 +77,11 @@ def grade_folder(
 
 
 def check_out(out: Path) -> None:
-    """ValueError where pages of feedback would be written through a link, or among files that are none of ours."""
+    """ValueError where marks or pages would be written through a link, or pages among files that are none of ours."""
     pages = out / "feedback"
-    if pages.is_symlink():
-        raise ValueError(f"{pages} is a link, and nothing is written through a link: choose another --out")
+    for path in (pages, out / "marks.csv"):
+        if path.is_symlink():
+            raise ValueError(f"{path} is a link, and nothing is written through a link: choose another --out")
     if pages.is_dir() and any(not is_clutter(page.name) for page in pages.iterdir()) and not (out / "marks.csv").is_file():
         raise ValueError(f"{pages} holds files, and no marks.csv lies beside it: choose another --out, or move it away")
 

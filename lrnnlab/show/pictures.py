@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
+from PIL import Image
 
 from lrnnlab import records
 from lrnnlab.models import snap
@@ -188,13 +189,25 @@ PICTURES = {
 def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
     """Draw the pictures called ``names`` (all if absent) into ``folder``.
 
-    Before the first: ``ValueError`` for a name there is not, ``OSError`` for a folder that cannot be written to; then
-    ``ValueError`` for a picture whose table has no records.
+    Before the first: ``ValueError`` for a name there is not and for a file of such a name that we did not draw, ``OSError``
+    for a folder that cannot be written to; then ``ValueError`` for a picture whose table has no records.
     """
     unknown = [name for name in names or () if name not in PICTURES]
     if unknown:
         raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
     paths = {name: folder / f"{name}.png" for name in names or PICTURES}
+    for path in paths.values():
+        if path.exists() and not _drawn_here(path):
+            raise ValueError(f"{path} was not drawn by lrnnlab: choose another --folder, or move it away")
     records.check_writable(paths.values())
     asked = {path: PICTURES[name] for name, path in paths.items()}
     return [save(picture.figure(), path, picture.alt, Records=picture.source()) for path, picture in asked.items()]
+
+
+def _drawn_here(path: Path) -> bool:
+    """Tell whether a file is a picture that :func:`draw` wrote: it has the digest of its records in it."""
+    try:
+        with Image.open(path) as picture:
+            return "Records" in getattr(picture, "text", {})
+    except OSError:
+        return False
