@@ -25,6 +25,7 @@ from PIL import Image
 
 from lrnnlab.book import BookError, main
 from lrnnlab.book.command import add_arguments
+from lrnnlab.book.drifting import drift, source_of
 from lrnnlab.book.folding import folded
 from lrnnlab.book.outputs import WIDGET_VIEW
 from lrnnlab.book.site import build, building, faults
@@ -98,14 +99,70 @@ def test_every_formula_of_the_book_can_be_converted(notebook):
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years")
-    with pytest.raises(BookError, match="not a site of ours"):
+    with pytest.raises(BookError, match="holds 'thesis.txt', which is not a site of ours"):
         build(TWO, tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "years"
 
 
+@pytest.mark.parametrize("kind", ["a file", "a file below", "a folder of git", "a link", "the folder is a link", "the new folder is one",
+                                  "the folder is a file"])  # fmt: skip
+def test_what_was_added_to_a_site_is_left_alone(site, tmp_path, kind):
+    """Also in a folder that we made: a site that is published by git has more in it than pages."""
+    place, thesis = tmp_path / "site", tmp_path / "thesis"
+    shutil.copytree(site, place)
+    thesis.mkdir()
+    (thesis / "one.txt").write_text("years")
+    if kind == "a link":
+        (place / "thesis").symlink_to(thesis)
+    elif kind == "the folder is a link":
+        place.rename(tmp_path / "elsewhere")
+        place.symlink_to(tmp_path / "elsewhere")
+    elif kind == "the new folder is one":
+        (tmp_path / ".site.lrnnlab-new").symlink_to(thesis)
+    elif kind == "the folder is a file":
+        shutil.rmtree(place)
+        place.write_text("years")
+    else:
+        added = place / {"a file": "CNAME", "a file below": "notebooks/mine.ipynb", "a folder of git": ".git/HEAD"}[kind]
+        added.parent.mkdir(exist_ok=True)
+        added.write_text("years")
+    before = everything(tmp_path)
+    with pytest.raises(BookError, match="not a site of ours|is a link"):
+        build(TWO[:1], place, books=False)
+    assert everything(tmp_path) == before
+
+
+def everything(folder):
+    return {path.relative_to(folder): path.is_symlink() or (path.is_file() and path.read_bytes()) for path in folder.rglob("*")}
+
+
+SAVED = {  # metadata.widgets as one or the other program has saved it
+    "Colab": {"application/vnd.jupyter.widget-state+json": {"0ab": {"model_module": "@jupyter-widgets/controls", "state": {}}}},
+    "JupyterLab": {"application/vnd.jupyter.widget-state+json": {"state": {}, "version_major": 2, "version_minor": 0}},
+    "another type": {"application/vnd.example+json": {"state": {}}},
+    "ipywidgets 5": {"state": {"0ab": {"views": []}}, "version": "1.1.2"},
+    "empty": {}, "nothing": None, "a list": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", SAVED)
+def test_a_notebook_saved_elsewhere_becomes_a_page_and_is_told(site, tmp_path, program):
+    path = tmp_path / "notebooks" / TWO[0].name
+    (path.parent / "py").mkdir(parents=True)
+    shutil.copy(source_of(TWO[0]), path.parent / "py")
+    saved = json.loads(TWO[0].read_text(encoding="utf-8"))
+    saved["metadata"]["widgets"] = SAVED[program]
+    path.write_text(json.dumps(saved), encoding="utf-8")
+    told = set(drift(source_of(path), path)) - set(drift(source_of(path), TWO[0]))
+    assert told == {"the twin holds what Colab or JupyterLab saved of its widgets, which a build leaves out"}
+    build([path], tmp_path / "site", books=False)
+    build(TWO[:1], tmp_path / "wanted", books=False)
+    assert content(tmp_path / "site") == content(tmp_path / "wanted")
+
+
 def test_building_twice_gives_the_same_files_and_keeps_none_of_the_old(site, tmp_path):
-    build(TWO[:1], tmp_path, books=False)
-    (tmp_path / "old.html").write_text("")
+    build([TWO[0], NOTEBOOKS[4]], tmp_path, books=False)
+    assert (tmp_path / f"{NOTEBOOKS[4].stem}.html").is_file()
     build(TWO, tmp_path, books=False)
     assert content(tmp_path) == content(site)
 
@@ -169,8 +226,7 @@ build([Path(notebook)], Path(out), books=False)
 @pytest.mark.parametrize("verb, last", [("write_bytes", "index.html"), ("rename", "lrnnlab-new")])
 def test_a_site_that_is_killed_leaves_the_old_one_to_the_next(site, tmp_path, verb, last):
     """Killed while the last page is written, and between the two steps that put the new site in the old one's place."""
-    shutil.copytree(site, tmp_path / "site")
-    (tmp_path / "site" / "old.html").write_text("")
+    build([TWO[0], NOTEBOOKS[4]], tmp_path / "site", books=False)
     before = content(tmp_path)
     call = [sys.executable, "-c", KILLED, verb, last, str(TWO[0]), str(tmp_path / "site")]
     assert subprocess.run(call, timeout=300).returncode == -signal.SIGKILL

@@ -75,8 +75,8 @@ def read_twin(notebook: Path) -> NotebookNode:
 def drift(source: Path, notebook: Path) -> list[str]:
     """Where a source and its twin differ in text, kind, tags or folds of their cells; empty where they agree.
 
-    Outputs, ids and counts are no part of it.  A missing file is a difference too, and so is a source that is not
-    written as a build leaves it (:func:`as_built`).
+    Outputs, ids and counts are no part of it.  A missing file is a difference too, and so are the state of widgets in a
+    twin and a source that is not written as a build leaves it (:func:`as_built`).
 
     >>> drift(Path("notebooks/py/00_start_here.py"), Path("notebooks/00_start_here.ipynb"))  # doctest: +SKIP
     ['cell 3 differs: source "n = 5", twin "n = 4"']
@@ -84,7 +84,10 @@ def drift(source: Path, notebook: Path) -> list[str]:
     for file, other in ((source, notebook), (notebook, source)):
         if not file.is_file():
             return [f"{other.name} has no partner {file.name}"]
-    found = differences(fold(read_source(source)).cells, read_twin(notebook).cells, "source", "twin")
+    twin = read_twin(notebook)
+    found = differences(fold(read_source(source)).cells, twin.cells, "source", "twin")
+    if "widgets" in twin.metadata:
+        found.append("the twin holds what Colab or JupyterLab saved of its widgets, which a build leaves out")
     return found or _not_as_built(source)
 
 

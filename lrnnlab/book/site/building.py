@@ -25,10 +25,12 @@ from lrnnlab.book.site.searching import index
 from lrnnlab.book.site.style import sheet
 from lrnnlab.book.slicing import widget_cells, widgets
 from lrnnlab.book.text import WIDGET
+from lrnnlab.files import is_clutter
 from lrnnlab.show.moving import Moving
 from lrnnlab.show.output import few_colours
 
-MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and may empty
+MARK = "made-by-lrnnlab.txt"  # lies in a folder that we made, and names the files in it: these we may delete
+HEAD = "Made by: lrnnlab book site. Made anew each time, these files:"
 FONT = Path(__file__).parent / "font"
 SHIPPED = {"math.woff2": "math.woff2", "math-font-licence.txt": "OFL.txt"}  # in the site, in FONT
 HEAVIEST = 4_000_000  # bytes of the pictures of one page's flipbooks
@@ -83,22 +85,22 @@ def build(
     """
     say, place = say or (lambda line: None), Path(out).resolve()
     new, old = (place.with_name(f".{place.name}.lrnnlab-{which}") for which in ("new", "old"))
-    if old.exists() and not place.exists():
+    if old.exists() and not old.is_symlink() and not place.exists():
         old.rename(place)  # we were stopped between the two last steps
-    if place.exists() and (not place.is_dir() or (any(place.iterdir()) and not (place / MARK).is_file())):
-        raise BookError(f"{out} holds something that is not a site of ours: choose another folder, or delete it")
+    _check_ours(Path(out))
     if Path.cwd().is_relative_to(place):
         raise BookError(f"{out} is replaced as a whole, and you are in it: start from another folder")
     if repository is not None:
         travelling.checked(repository)
     read = {Path(path): read_twin(Path(path)) for path in notebooks}
+    for notebook in read.values():
+        notebook.metadata.pop("widgets", None)  # nbconvert wants one shape of it, Colab writes another, pages need none
     if views := [one for path, notebook in read.items() for one in _views(notebook, path.stem)]:
         raise BookError("\n".join(views))
     pages = [Place(f"{path.stem}.html", title(notebook)) for path, notebook in read.items()]
     known = frozenset(page.file for page in pages)
     files = {"style.css": sheet().encode(), "page.js": SCRIPT.encode()}
     files |= {name: (FONT / own).read_bytes() for name, own in SHIPPED.items()}
-    files[MARK] = b"Made by: lrnnlab book site. Made anew each time.\n"
     sought: list[tuple[str, str, str]] = []
     own = reference() if api else {}
     if api:
@@ -119,13 +121,32 @@ def build(
     files |= own
     files["search.js"] = index(sought)
     files["index.html"] = _index(list(read.values()), sought, api).encode()
+    files[MARK] = "\n".join([HEAD, *sorted(files)]).encode() + b"\n"
+    _check_ours(Path(out))  # once more: the widgets took a while
     _swap(files, place, new, old)
     return [Path(out) / page.file for page in pages]
+
+
+def _check_ours(out: Path) -> None:
+    """BookError unless ``out`` is missing, or a folder in which every file is one that an earlier site of ours lists."""
+    if out.is_symlink():
+        raise BookError(f"{out} is a link, and nothing is replaced through a link: give the folder that it leads to")
+    if out.exists() and not out.is_dir():
+        raise BookError(f"{out} is a file, not a site of ours: choose another folder")
+    mark = out / MARK
+    listed = {MARK, *mark.read_text(encoding="utf-8").splitlines()[1:]} if mark.is_file() else set()
+    there = [path for path in out.rglob("*") if path.is_symlink() or not path.is_dir()]
+    strange = sorted({path.relative_to(out).as_posix() for path in there if not is_clutter(path.name)} - listed)
+    if strange:
+        raise BookError(f"{out} holds {strange[0]!r}, which is not a site of ours or no part of it ({len(strange)} such files): "
+                        "choose another folder, or move them away")  # fmt: skip
 
 
 def _swap(files: dict[str, bytes], place: Path, new: Path, old: Path) -> None:
     """Write ``files`` into ``new``, then put it in the place of what is at ``place``; ``old`` is where that waits."""
     for left in (new, old):  # by one of us that was killed
+        if left.is_symlink():
+            raise BookError(f"{left} is a link, and we made none: remove it")
         shutil.rmtree(left, ignore_errors=True)
     try:
         for name, content in files.items():
