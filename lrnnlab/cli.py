@@ -78,6 +78,12 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--search", type=int, nargs="?", const=sys.maxsize, metavar="N",
                            help="of fwp/table1 and fwp/table2: train the first N configurations of the paper's grid "
                            "(default: all) and say which is best")
+    results = verbs.add_parser("results", help="recorded runs of a table: as text, or as a file for other programs")
+    results.add_argument("experiment", help="for example fwp/table1")
+    results.add_argument("--budget", default="desk", help="desk (the default) or paper")
+    results.add_argument("--protocol", default="ours", help="ours (the default) or paper")
+    results.add_argument("--csv", type=Path, metavar="FILE", help="write one line a run, one column a metric; Parquet "
+                         "where the name ends in .parquet")  # fmt: skip
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
     whats = bench.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, does in {
@@ -158,7 +164,8 @@ def _run(argv: list[str]) -> int:
         return import_module(OWN[argv[0]]).main(argv[1:])
     options = _parser().parse_args(argv)
     try:
-        return {"copy": _copy, "figures": _figures, "bench": _bench, "reproduce": _reproduce}[options.verb](options)
+        return {"copy": _copy, "figures": _figures, "bench": _bench, "reproduce": _reproduce,
+                "results": _results}[options.verb](options)
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
@@ -218,6 +225,20 @@ def _reproduce(options: argparse.Namespace) -> int:
             body = beside(options.experiment, desk, done).to_string(index=False)
             print(f"\n{asked_for.scored}, in percent: in the paper, recorded at the desk, live\n{body}")
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
+
+
+def _results(options: argparse.Namespace) -> int:
+    from lrnnlab import records, tables
+    from lrnnlab.tables import report, results
+
+    tables.get(options.experiment)
+    found = records.recorded(options.experiment, options.budget, options.protocol)
+    if options.csv is None:
+        print(report.table(found))
+    else:
+        results.write(results.frame(found), options.csv)
+        print(f"{options.csv}: {_counted(len(found), 'run')}")
+    return 0
 
 
 def _counted(number: int, what: str) -> str:

@@ -7,6 +7,12 @@ import pytest
 from lrnnlab import records, tables
 from lrnnlab.tables import report
 
+SETTINGS = {  # digests of the settings of all cells of the tables that are declared in YAML
+    "fwp/table1": "0978470bb7ba1baa",
+    "fwp/table2": "4d3f0491a7cd182a",
+    "fwp/negative": "38eab9c6c73cd516",
+}
+
 
 def planned(names, without=()):
     """A test, for each experiment of ``names``, of its plans and refusals; ``without``: budgets that it has not, either."""

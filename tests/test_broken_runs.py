@@ -11,7 +11,7 @@ from lrnnlab.book import drifting
 from lrnnlab.book.classroom import Lesson, Seat
 from lrnnlab.book.text import difference
 from lrnnlab.show import automaton_figures, language_figures
-from lrnnlab.tables import dlr_table1, dlr_table2, dlr_table5, fwp_training, lrnn_baseline_rates, report, rotrnn_fig3
+from lrnnlab.tables import dlr_table1, dlr_table2, dlr_table5, lrnn_baseline_rates, report, results, rotrnn_fig3
 from lrnnlab.tasks import task
 
 
@@ -54,9 +54,9 @@ def test_a_rate_that_broke_off_is_marked():
 
 
 def test_what_is_rounded_down_is_100_only_where_all_is_right():
-    cell = [{"metrics": {"steps": 9, **{name: {"bin0": 0.9996, "bin1": 1.0} for name in fwp_training.SCORES}}}]
-    line = fwp_training._line_of("lstm", (100, 100), cell, None)
-    assert line[next(iter(fwp_training.SCORES))] == "99.9/100 (100 to 100)"
+    run = {"experiment": "fwp/table1", "task": "aa", "row": "lstm", "seed": 0, "budget": "desk", "protocol": "ours"}
+    found = results.frame([{**run, "metrics": {"last": {"bin0": 0.9996, "bin1": 1.0}}}])
+    assert [results.grid(found, metric).loc["aa", "lstm"] for metric in ("last.bin0", "last.bin1")] == ["99.9", "100"]
 
 
 def test_no_table_mixes_budgets_or_protocols():

@@ -14,12 +14,14 @@ from lrnnlab import cli, records
 from lrnnlab.models.recurrent_delta import near_addition
 from lrnnlab.show.fwp_figures import ROWS, fwp_tables, negative_by_position
 from lrnnlab.show.output import LARGEST, png
-from lrnnlab.tables import fwp_negative, fwp_search, fwp_table1, fwp_table2, fwp_training
+from lrnnlab.tables import fwp_negative, fwp_search, fwp_table1, fwp_training, get, results
+from lrnnlab.tables.declared import Declared, paper
 from lrnnlab.tasks import COUNTER_TASKS, Batch, ModArith, Sum
 from lrnnlab.training import pools as pooled
 from lrnnlab.training.steady import steady_arithmetic
 
 DATA = records.data_folder()
+BASE = Declared("fwp")
 NAMES = ("fwp/table1", "fwp/table2", "fwp/negative")
 SMALL = {"model": "plain_lstm", "options": {"layers": 1, "width": 6}}
 
@@ -124,7 +126,7 @@ def test_the_loss_counts_labelled_positions_alone():
     assert found.item() == pytest.approx(sum(by_hand).item() / len(by_hand), rel=1e-12)
 
 
-@pytest.mark.parametrize("task", fwp_table1.COLUMNS)
+@pytest.mark.parametrize("task", BASE.tasks)
 def test_held_out_strings_are_of_bin_0_and_neither_trained_on_nor_tested(task):
     made = COUNTER_TASKS[task]()
     found = fwp_training.strings_for(made, {"pool": 300, "tests": 20}, 0)
@@ -137,11 +139,11 @@ def test_held_out_strings_are_of_bin_0_and_neither_trained_on_nor_tested(task):
         assert held_out == bin0 and len(found["train"]) == 300
 
 
-@pytest.mark.parametrize("row", fwp_table1.ROWS)
+@pytest.mark.parametrize("row", BASE.rows)
 def test_desk_and_paper_train_on_all_sizes_of_bin_0(row):
-    for task in fwp_table1.COLUMNS:
+    for task in BASE.tasks:
         for budget in ("desk", "paper"):
-            setting = fwp_table1.setting(row, task, budget)
+            setting = BASE.setting(row, task, budget)
             assert setting["stages"][-1][1] == COUNTER_TASKS[task]().bin(0)[1] and setting["pool"] == 10_000
             assert setting["stop"] == {"desk": "steps", "paper": "test"}[budget]
 
@@ -149,7 +151,7 @@ def test_desk_and_paper_train_on_all_sizes_of_bin_0(row):
 @pytest.mark.parametrize("row", ["deltanet_additive", "recurrent_delta_additive"])
 def test_a_start_near_addition_is_addition_of_what_the_net_would_write(row):
     """Beta is next to nothing, and beta v is n^2 times what the same net without that start calls v."""
-    setting = fwp_table1.setting(row, "anbn", "desk")
+    setting = BASE.setting(row, "anbn", "desk")
     plain = {**setting, "options": {k: v for k, v in setting["options"].items() if not k.endswith("_start")}}
     task = COUNTER_TASKS["anbn"]()
     near, far = (fwp_training.build_net(task, one, 0).double() for one in (setting, plain))
@@ -169,9 +171,9 @@ def test_a_start_near_addition_is_addition_of_what_the_net_would_write(row):
 
 def test_a_start_near_translation_adds():
     """What a head keeps there is a sum of 2 (v_2 - v_1) over the tokens, whatever these say of keys."""
-    setting = fwp_table1.setting("deltanet_translation", "reset_dyck_1", "desk")
+    setting = BASE.setting("deltanet_translation", "reset_dyck_1", "desk")
     setting["options"]["write_start"] = 40.0  # so that no b undoes it
-    assert fwp_table1.setting("deltanet_translation", "reset_dyck_1", "desk")["options"]["write_start"] == 12.0
+    assert BASE.setting("deltanet_translation", "reset_dyck_1", "desk")["options"]["write_start"] == 12.0
     net = fwp_training.build_net(COUNTER_TASKS["reset_dyck_1"](), setting, 0).double()
     layer, tokens = net.layers[0], torch.tensor([[0, 0, 1, 2, 0, 1, 1]])
     state = net.initial_state(1)
@@ -302,18 +304,23 @@ def test_a_loss_that_is_no_number_ends_training():
 test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
 
 
+def configuration(row, task):
+    found = BASE.setting(row, task, "paper")
+    return {**found["options"], "rate": found["rate"], "batch": found["batch"]}
+
+
 def test_the_papers_configurations_lie_in_its_grid_but_for_two():
     """Table 4 has a hidden size of 4 and Table 5 has 8 heads, which Table 3 has not."""
-    outside = [(row, task) for row in ("recurrent_delta", "srwm") for task in fwp_table1.COLUMNS
-               if fwp_table1.configuration(row, task) not in fwp_search.configurations(row)]  # fmt: skip
+    outside = [(row, task) for row in ("recurrent_delta", "srwm") for task in BASE.tasks
+               if configuration(row, task) not in fwp_search.configurations(row)]  # fmt: skip
     assert outside == [("recurrent_delta", "parity"), ("srwm", "dyck_1")]
 
 
-@pytest.mark.parametrize("row", fwp_table1.ROWS)
+@pytest.mark.parametrize("row", BASE.rows)
 def test_every_row_trains(row):
     """Two steps of every model in the configuration of Shuffle-2, from the registry that users have."""
     task = COUNTER_TASKS["shuffle_2"]()
-    setting = {**fwp_table1.setting(row, "shuffle_2", "desk"), "stages": [(2, 8)], "pool": 32, "tests": 4}
+    setting = {**BASE.setting(row, "shuffle_2", "desk"), "stages": [(2, 8)], "pool": 32, "tests": 4}
     made, found = fwp_training.measure(task, setting, 0)
     assert found["metrics"]["steps"] == 2 and found["metrics"]["finished"]
     assert found["metrics"]["strings"] == {"train": 32, "bin0": 4, "bin1": 4, "held_out": 4}
@@ -321,14 +328,14 @@ def test_every_row_trains(row):
 
 
 def test_the_same_seed_gives_the_same_record():
-    setting = {**fwp_table1.setting("recurrent_delta", "aa", "desk"), "stages": [(3, 10)], "pool": 32, "tests": 4}
+    setting = {**BASE.setting("recurrent_delta", "aa", "desk"), "stages": [(3, 10)], "pool": 32, "tests": 4}
     with steady_arithmetic():
         a, b, c = (fwp_table1.measure(setting, seed) for seed in (0, 0, 1))
     assert a["metrics"] == b["metrics"] and a["curve"] == b["curve"] != c["curve"]
 
 
 def test_by_test_and_by_validation_are_the_looks_that_are_best_by_each():
-    setting = {**fwp_table1.setting("recurrent_delta", "aa", "desk"), "stages": [(8, 10)], "pool": 32, "tests": 30}
+    setting = {**BASE.setting("recurrent_delta", "aa", "desk"), "stages": [(8, 10)], "pool": 32, "tests": 30}
     with steady_arithmetic():
         found = fwp_table1.measure({**setting, "watch_every": 1, "rate": 0.1}, 0)
     looks = {step: (validation, bin0 + bin1) for step, validation, _, bin0, bin1 in found["curve"]}
@@ -337,32 +344,32 @@ def test_by_test_and_by_validation_are_the_looks_that_are_best_by_each():
         assert looks[found["metrics"][name]["step"]][place] == max(scores) > min(scores)
 
 
-def made(task, row, bin0, bin1, *, by_test=None, seed=0, steps=50, curve=(), budget="desk", setting=None):
+def made(task, row, bin0, bin1, *, by_test=None, seed=0, steps=50, curve=(), budget="desk", setting=None, name="fwp/table1"):
     score = {"bin0": bin0, "bin1": bin1, "step": steps}
     metrics = {"last": score, "by_validation": score, "by_test": by_test or score, "steps": steps,
                "levels": {"whole_majority": 0.0, "majority": 0.5}, "strings": {"bin0": 25, "bin1": 25}}  # fmt: skip
-    return {"task": task, "row": row, "seed": seed, "budget": budget, "metrics": metrics, "cpu_seconds": 1.0,
-            "curve": list(curve), "config": {"setting": setting or {}}}  # fmt: skip
+    return {"experiment": name, "task": task, "row": row, "seed": seed, "budget": budget, "protocol": "ours",
+            "metrics": metrics, "cpu_seconds": 1.0, "wall_seconds": 1.0, "curve": list(curve), "config": {"setting": setting or {}}}  # fmt: skip
 
 
 def test_the_table_keeps_the_papers_numbers_and_ours_apart():
     found = [made("aa", "linear", 0.5, 0.25), made("aa", "linear", 0.5, 0.75, seed=1, steps=70)]
-    (line,) = [line.split() for line in fwp_table1.TABLE.text(found).splitlines() if line.strip().startswith("linear")]
-    assert line[1] == "0/0" and line[2:6] == ["2", "50", "to", "70"]
-    assert "50.0/50.0 (25.0 to 75.0)" in fwp_table1.TABLE.text(found)
-    assert "44.5/41.1" in fwp_table2.TABLE.text([made("reset_dyck_1", "linear", 0.1, 0.2)])
+    bin0, bin1 = get("fwp/table1").text(found).split("\n\n")[:2]
+    assert [line.split()[-1] for line in bin0.splitlines()[2:]] == ["50.0", "0"] and "50.0 (25.0 to 75.0)" in bin1
+    text = get("fwp/table2").text([made("reset_dyck_1", "linear", 0.1, 0.2, name="fwp/table2")])
+    assert "44.5" in text and "41.1" in text and "20.0" in text
 
 
 @pytest.mark.parametrize("row, task, seeds, said", [
     ("deltanet", "parity", [(0.1, 0.0)], "not expressible (chapter 09, section 4)"),
     ("srwm", "anbn", [(1.0, 1.0), (1.0, 1.0)], ""),
-    ("srwm", "anbn", [(1.0, 0.1), (0.9, 0.1), (1.0, 1.0)], "1 of 3 seeds not learned, 1 lost with length"),
-    ("srwm", "anbn", [(1.0, 0.1)], "1 of 1 seeds lost with length"),
+    ("srwm", "anbn", [(1.0, 0.1), (0.9, 0.1), (1.0, 1.0)], "1 not learned, 1 lost with length"),
+    ("srwm", "anbn", [(1.0, 0.1)], "1 lost with length"),
 ])  # fmt: skip
 def test_a_low_cell_says_why(row, task, seeds, said):
     cell = [made(task, row, *scores, seed=seed) for seed, scores in enumerate(seeds)]
-    assert fwp_training.reason(cell, fwp_table1.NOT_EXPRESSIBLE.get((row, task))) == said
-    assert said in fwp_table1.TABLE.text(cell)
+    assert results.reasons(results.frame(cell))["why"].tolist() == [said] * bool(said)
+    assert said in get("fwp/table1").text(cell)
 
 
 def test_the_papers_choice_is_made_on_the_test_bins_and_ours_is_not():
@@ -384,7 +391,7 @@ def test_the_search_has_the_papers_grid_once_and_resumes(tmp_path, capsys, monke
     for row, size in (("srwm", 1458), ("e_lstm", 144)):
         found = fwp_search.configurations(row)
         assert len({tuple(sorted(one.items())) for one in found}) == len(found) == size
-    monkeypatch.setattr(fwp_table1, "STEPS", {"live": (1, 1), "desk": 1})
+    monkeypatch.setitem(fwp_search.DECLARED.budgets["live"], "stages", [[1, 10], [1, 50]])
     command = [
         "reproduce",
         "fwp/table1",
@@ -466,14 +473,14 @@ def test_by_position_is_an_average_of_ten():
 
 def test_recurrent_delta_learns_parity_live():
     with steady_arithmetic():
-        found = fwp_table1.measure(fwp_table1.setting("recurrent_delta", "parity", "live"), 0)
+        found = fwp_table1.measure(BASE.setting("recurrent_delta", "parity", "live"), 0)
     assert found["metrics"]["last"]["bin0"] == found["metrics"]["last"]["bin1"] == 1.0
 
 
 def test_negative_eigenvalues_are_what_learns_parity_live():
     """The same strings, the same weights, another beta."""
     with steady_arithmetic():
-        one, two = (fwp_negative.measure(fwp_negative.setting(row, "parity", "live"), 2)
+        one, two = (fwp_negative.measure(get("fwp/negative").setting(row, "parity", "live"), 2)
                     for row in ("beta1_nh1", "beta2_nh1"))  # fmt: skip
     assert two["metrics"]["last"]["bin0"] == 1.0 and two["metrics"]["last"]["bin1"] > 0.8
     assert one["metrics"]["last"]["bin1"] < 0.05 and abs(one["metrics"]["symbols"] - 0.5) < 0.15
@@ -495,22 +502,23 @@ def test_what_the_records_say():
     def right(row, task, part="bin1"):
         return sum(last[part] == 1 for last in cell[row, task])
 
-    for row, task in fwp_table1.NOT_EXPRESSIBLE:
+    impossible = BASE.found["why"]["not_expressible"]
+    for row, task in ((row, task) for one in impossible for row in results._listed(one["row"]) for task in results._listed(one["task"])):
         assert right(row, task) == right(row, task, "bin0") == 0
     assert all(right(row, "aa") == len(cell[row, "aa"]) for row in ("lstm", "recurrent_delta", "srwm"))
     for task in ("anbn", "anbncn", "dyck_1"):  # the start is the difference: lost with length, or right
         assert all(last["bin1"] < 0.95 for row in ("deltanet", "recurrent_delta", "srwm") for last in cell[row, task])
         assert all(right(row, task) >= 2 for row in ("deltanet_additive", "recurrent_delta_additive", "linear"))
     assert all(last["bin1"] > 0.95 for last in cell["deltanet_additive", "shuffle_2"])
-    for task in fwp_table1.COLUMNS:  # the one row that has all, in three seeds of five
+    for task in BASE.tasks:  # the one row that has all, in three seeds of five
         assert right("deltanet_translation", task, "bin0") == 5 and right("deltanet_translation", task) >= 3
     means = {which: np.mean([last["bin1"] for last in found]) for which, found in cell.items()}
-    assert [row for row in fwp_table1.ROWS if all(means.get((row, task), 0) > 0.9 for task in fwp_table1.COLUMNS)] == [
+    assert [row for row in BASE.rows if all(means.get((row, task), 0) > 0.9 for task in BASE.tasks)] == [
         "deltanet_translation"]  # fmt: skip
     assert right("deltanet_translation", "reset_dyck_1") == 4 and right("deltanet_translation", "anbn") == 3
     assert all(last["bin0"] == 1 for last in cell["linear", "dyck_1"])
-    known = {key: right(*key, "bin0") for key in cell if key[0] in fwp_table1.ROWS[:7] and key[1] in fwp_table1.TASKS
-             and fwp_table1.PAPER[key[0]][fwp_table1.TASKS.index(key[1])][0] == 100}  # fmt: skip
+    theirs = paper("fwp/table1").query("metric == 'last.bin0' and value == 100")
+    known = {key: right(*key, "bin0") for key in zip(theirs["row"], theirs["task"])}
     assert min(known.values()) >= 4
     of_reset = [right(row, "reset_dyck_1", "bin0") for row in ("deltanet", "recurrent_delta", "srwm")]
     assert of_reset == [5, 4, 0]
@@ -518,7 +526,7 @@ def test_what_the_records_say():
     for row in ("deltanet", "recurrent_delta", "srwm"):
         assert min(last["bin0"] for last in cell[row, "reset_dyck_1"]) > 0.95
     for row in ("beta1_nh1", "beta1_nh2"):
-        assert all(last["bin1"] == 0 for task in fwp_negative.TASKS for last in cell[row, task])
+        assert all(last["bin1"] == 0 for task in get("fwp/negative").tasks for last in cell[row, task])
     assert all(last["bin1"] == 0 for task in ("sum5", "s3") for last in cell["beta2_nh1", task])
     assert all(last["bin1"] > 0.95 for task in ("sum5", "s3") for last in cell["beta2_nh2", task])
 
@@ -533,7 +541,7 @@ def test_pictures():
     assert {(0.7, "o"), (1.0, "o"), (0.5, "|"), (0.9, "|"), (1.0, "D"), (0.3, "s")} <= dots
     assert len(png(figure)) < LARGEST
     curves = [{**made(task, row, 1.0, 1.0), "by_position": list(np.linspace(1, 0.5, 40)),
-               "config": {"setting": {"stages": [[9, 40]]}}} for task in fwp_negative.TASKS for row in fwp_negative.ROWS]  # fmt: skip
+               "config": {"setting": {"stages": [[9, 40]]}}} for task in get("fwp/negative").tasks for row in get("fwp/negative").rows]  # fmt: skip
     figure = negative_by_position(curves)
     assert len(figure.axes) == 4 and len(png(figure)) < LARGEST
     line = next(line for line in figure.axes[0].lines if line.get_label() == "(0, 1), two writes")

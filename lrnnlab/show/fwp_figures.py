@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lrnnlab.show.names import named
 from lrnnlab.show.style import FAINT, INK, LIVE, PAPER, RECORDED, SMALL, Look, check_one_budget, new_figure, styled
 from lrnnlab.show.table_figures import mark_absent, mark_live, mark_seeds, share_panel
-from lrnnlab.tables import fwp_negative, fwp_table1, fwp_table2
+from lrnnlab.tables import fwp_negative, get
+from lrnnlab.tables.declared import paper as papers
 
-ROWS = {row: named(row) for row in fwp_table1.ROWS} | {"linear": "linear (ULT)", "transformer": "Transformer"}
+ROWS = {row: named(row) for row in get("fwp/table1").rows} | {"linear": "linear (ULT)", "transformer": "Transformer"}
 LOOKS = {  # of fwp/negative: orange for beta in (0, 1), green for (0, 2); one write dashed, two solid
     "beta1_nh1": ("beta in (0, 1), one write", Look("#E69F00", (0, (5, 1.5)), "s")),
     "beta1_nh2": ("(0, 1), two writes", Look("#E69F00", "-", "D")),
@@ -52,16 +54,16 @@ def fwp_tables(records: Sequence[Mapping], live: Mapping[tuple[str, str], Sequen
     ['parity', '(aa)*']
     """
     check_one_budget(records)
-    tasks = (*fwp_table1.TASKS, *fwp_table2.TASKS)
+    tables = [get("fwp/table1"), get("fwp/table2")]
+    printed = pd.concat([papers(table.name) for table in tables]).query("metric == 'last.bin1'")
+    theirs = printed.set_index(["task", "row"])["value"]
     figure, panels = new_figure(5.2, rows=2, columns=4, left=1.95, right=0.25, top=0.65, bottom=0.55, gap=0.45, sharey=True)
-    for axes, task in zip(panels.flat, tasks):
-        table = fwp_table1 if task in fwp_table1.TASKS else fwp_table2
+    for axes, task in zip(panels.flat, [task for table in tables for task in table.tasks]):
         for place, row in enumerate(ROWS):
             cell = [record["metrics"]["last"] for record in records if (record["task"], record["row"]) == (task, row)]
-            its_own = row in table.PAPER and row not in fwp_table1.NEAR
-            paper = table.PAPER[row][table.TASKS.index(task)] if its_own else None
+            paper = theirs.get((task, row))
             if paper is not None:
-                axes.plot([paper[1] / 100], [place], "D", ms=6, mfc="none", mec=PAPER, clip_on=False, zorder=2)
+                axes.plot([paper / 100], [place], "D", ms=6, mfc="none", mec=PAPER, clip_on=False, zorder=2)
             if cell:
                 mark_seeds(axes, place, *([found[part] for found in cell] for part in ("bin0", "bin1")))
             elif paper is not None:
@@ -106,7 +108,7 @@ def negative_by_position(records: Sequence[Mapping]) -> Figure:
     ['(aa)*']
     """
     check_one_budget(records)
-    tasks = [task for task in fwp_negative.TASKS if any(record["task"] == task for record in records)]
+    tasks = [task for task in get("fwp/negative").tasks if any(record["task"] == task for record in records)]
     rows, columns = -(-len(tasks) // 2), min(2, len(tasks))
     figure, panels = new_figure(2.1 * rows + 1, rows=rows, columns=columns, left=0.75, right=0.25, gap=0.55, top=0.7,
                                 sharey=True, squeeze=False)  # fmt: skip

@@ -1,7 +1,7 @@
 """Beyond paper 003: what its delta rule can count once beta may exceed 1, and once a token may write twice.
 
 One layer of DeltaNet, A_t a product of n_h factors I - beta k k^T with unit keys: what the literature did next (Grazzi
-et al. 2024 for beta, Siems et al. 2025 for n_h).  Rows say the upper end of beta and n_h (``ROWS``).
+et al. 2024 for beta, Siems et al. 2025 for n_h).  Rows say the upper end of beta and n_h.
 
 Tasks: parity and (aa)* of paper 003, Sum(5) of paper 000, and S_3: the product of the permutations of three things read
 so far, all six as tokens and as answers.  Trained on 2,000 strings of up to 50 tokens, scored as paper 003 does, and by
@@ -22,20 +22,12 @@ import torch
 from torch import nn
 
 from lrnnlab.tables import fwp_training
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, range_in_percent, who
+from lrnnlab.tables.table import by_setting, load
 from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task, WordProblem
 from lrnnlab.training.pools import answers
 from lrnnlab.training.steady import stream
 
-ROWS = (
-    "beta1_nh1",  # A_t is a contraction along one direction
-    "beta2_nh1",  # nearly a reflection: order two, so parity, (aa)* and the swaps of S_3
-    "beta1_nh2",  # a product of two contractions: all its eigenvalues still lie in [0, 1]
-    "beta2_nh2",  # nearly any rotation of a plane: Sum(5) and all of S_3
-)
 FAR, FAR_STRINGS, BLOCK = 400, 100, 10  # tokens, strings, and positions that are averaged
-STAGES = {"live": [(100, 12), (400, 50)], "desk": [(100, 12), (1400, 50)]}  # steps, and on strings of what length at most
 
 
 class MixedLengths(BaseTask):
@@ -91,21 +83,6 @@ MAKERS: dict[str, Any] = {
     "parity": COUNTER_TASKS["parity"], "aa": COUNTER_TASKS["aa"],
     "sum5": partial(MixedLengths, Sum(5)), "s3": partial(MixedLengths, PERMUTATIONS),
 }  # fmt: skip
-TASKS = tuple(MAKERS)
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One cell.
-
-    >>> setting("beta2_nh1", "parity", "desk")["options"]["allow_negative_eigenvalues"]
-    True
-    """
-    options = {
-        "width": 16, "heads": 2, "ff": 1, "feature_map": "unit",
-        "allow_negative_eigenvalues": row.startswith("beta2"), "householders": int(row[-1]),
-    }  # fmt: skip
-    return {"task": task, "model": "deltanet", "options": options, "batch": 16, "rate": 1e-2, "pool": 2000,
-            "stages": STAGES[budget], "tests": 200, "watch_every": 100, "stop": "steps", "schedule": "cosine"}  # fmt: skip
 
 
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
@@ -123,27 +100,4 @@ def by_position(net: nn.Module, task: BaseTask, seed: int) -> list[float]:
     return [round(value, 4) for value in right.view(-1, BLOCK).mean(1).tolist()]
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    return (f"{who(record)}: Bin0/Bin1 {100 * found['last']['bin0']:.1f}/"
-            f"{100 * found['last']['bin1']:.1f}, symbols of Bin1 {100 * found['symbols']:.1f}, at {FAR} tokens "
-            f"{100 * record['by_position'][-1]:.1f}; {found['steps']} steps, {record['cpu_seconds']:.0f} CPU s")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """By task and row, in percent: whole strings of both bins, single positions of Bin1 and at the far end."""
-    body = [
-        {"task": task, "row": row, "seeds": len(cell),
-         **{f"Bin{k}": range_in_percent([r["metrics"]["last"][f"bin{k}"] for r in cell]) for k in (0, 1)},
-         "symbols of Bin1": range_in_percent([r["metrics"]["symbols"] for r in cell]),
-         f"symbols at {FAR}": range_in_percent([r["by_position"][-1] for r in cell]),
-         "constant answer": f"{100 * cell[0]['metrics']['levels']['majority']:.1f}"}
-        for (task, row), cell in by_cell(records).items()
-    ]  # fmt: skip
-    return lines("in percent, rounded down, of the last weights: mean (least to greatest) over seeds", body)
-
-
-TABLE = Table("fwp/negative", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
-              aliases={"ours": "beta2_nh2"}, score=fwp_training.bin1,
-              scored="whole strings of Bin1")  # not of the paper, so without its budget  # fmt: skip
+TABLE = load("fwp/negative", by_setting(measure))

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
-from lrnnlab.tables import fwp_table1, fwp_training
-from lrnnlab.tables.fwp_table1 import CELLS
+from lrnnlab.tables import fwp_table1, results
+from lrnnlab.tables.declared import Declared, paper
 from lrnnlab.tables.table import Table
 from lrnnlab.tables.text import by_cell
 
@@ -27,6 +27,8 @@ SEARCHED = ("fwp/table1", "fwp/table2")
 _RATES = {"rate": (1e-2, 2e-2, 3e-2, 1e-3, 2e-3, 3e-3), "batch": (16, 32, 64)}
 GRID = {"layers": (1, 2, 4), "width": (8, 16, 32), "ff": (1, 2, 4), "heads": (1, 2, 4), **_RATES}
 CELL_GRID = {"layers": (1, 2), "width": (8, 16, 32, 64), **_RATES}  # of the LSTMs
+DECLARED = Declared("fwp")
+MODELS = tuple(row for row in DECLARED.rows if row in set(paper("fwp/table1")["row"]))  # the others have no grid of the paper
 
 
 @cache
@@ -36,14 +38,13 @@ def configurations(row: str) -> tuple[dict, ...]:
     >>> configurations("srwm")[0] == configurations("linear")[0]
     True
     """
-    space = CELL_GRID if row in CELLS else GRID
+    space = CELL_GRID if row in ("lstm", "e_lstm") else GRID
     found = [dict(zip(space, values)) for values in product(*space.values())]
     random.Random(0).shuffle(found)
     return tuple(found)
 
 
-ROWS = tuple(f"{row}-{number}" for row in fwp_table1.ROWS if row not in fwp_table1.NEAR
-             for number in range(len(configurations(row))))  # fmt: skip
+ROWS = tuple(f"{row}-{number}" for row in MODELS for number in range(len(configurations(row))))
 
 
 def setting(row: str, task: str, budget: str) -> dict:
@@ -53,7 +54,9 @@ def setting(row: str, task: str, budget: str) -> dict:
     True
     """
     model, _, number = row.rpartition("-")
-    return fwp_table1.cell(model, task, budget, configurations(model)[int(number)])
+    options = dict(configurations(model)[int(number)])
+    tried = {"rate": options.pop("rate"), "batch": options.pop("batch"), "options": options}
+    return DECLARED.setting(model, task, budget, cells=False, also=tried)
 
 
 def table(records: Sequence[dict]) -> str:
@@ -90,4 +93,5 @@ def _said(record: dict) -> str:
     return ", ".join(f"{name} {value}" for name, value in said.items())
 
 CHOICES = (("on the test bins (paper)", "by_test", _by_test), ("on held-out strings", "by_validation", _held_out))
-TABLE = Table("fwp/search", ROWS, fwp_table1.COLUMNS, setting, fwp_table1.TABLE.measure, fwp_training.line, table)
+TABLE = Table("fwp/search", ROWS, tuple(DECLARED.tasks), setting, fwp_table1.TABLE.measure,
+              partial(results.line, DECLARED.found), table)  # fmt: skip

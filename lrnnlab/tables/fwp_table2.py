@@ -2,18 +2,12 @@
 
 To count brackets is enough for Dyck-1, and addition counts; reset Dyck-1 wants a memory that can be wiped, and no
 linear Transformer of one layer has that: ``((1()`` and ``1((()`` are the same to it (Sec. 4.2; ``lrnnlab.algebra``).
-Rows, settings and scores are those of ``fwp_table1``.
+Rows, settings (``fwp.yaml``) and scores are those of ``fwp_table1``.
 """
 
 from __future__ import annotations
 
 from lrnnlab.tables import fwp_table1
+from lrnnlab.tables.table import load
 
-TASKS = ("dyck_1", "reset_dyck_1")
-PAPER = {  # row: (Bin0, Bin1) by task
-    "linear": ((100.0, 100.0), (44.5, 41.1)),
-    **dict.fromkeys(fwp_table1.ROWS[4:], ((100.0, 100.0), (100.0, 100.0))),  # those near addition: of their models
-}
-ROWS = tuple(PAPER)
-
-TABLE = fwp_table1.declared("fwp/table2", ROWS, TASKS, PAPER)
+TABLE = load("fwp/table2", fwp_table1.TABLE.measure)

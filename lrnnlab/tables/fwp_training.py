@@ -25,21 +25,17 @@ Letters: N strings, B batch, T time, C classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 
 from torch import nn
 
 from lrnnlab.models import Net, build
-from lrnnlab.tables.text import by_cell, lines, percent, who
 from lrnnlab.tasks import PositiveTask, blind_levels, whole_string_accuracy
 from lrnnlab.training.loop import Trained
 from lrnnlab.training.pools import answers, train_pools
 from lrnnlab.training.steady import stream
 
 PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # options of train_pools in a setting
-SCORES = ("last", "by_validation", "by_test")
 
 
 def strings_for(task: PositiveTask, setting: dict, seed: int) -> dict[str, list[list[int]]]:
@@ -62,9 +58,9 @@ def fit(
     size) one after the other, each on those training strings that are not larger, and those options of
     :func:`train_pools` that are plain numbers and names.
 
-    >>> from lrnnlab.tables import fwp_table1
+    >>> from lrnnlab.tables import get
     >>> from lrnnlab.tasks import COUNTER_TASKS
-    >>> tiny = {**fwp_table1.setting("lstm", "aa", "live"), "stages": [(2, 10)], "pool": 20, "tests": 5}
+    >>> tiny = {**get("fwp/table1").setting("lstm", "aa", "live"), "stages": [(2, 10)], "pool": 20, "tests": 5}
     >>> fit(COUNTER_TASKS["aa"](), tiny, seed=0).steps
     2
     """
@@ -111,64 +107,3 @@ def measure(
     curve = [[look["step"], *(round(look[name], 4) for name in ("validation", "held_out", "bin0", "bin1"))]
              for look in looks]  # fmt: skip
     return made, {"metrics": metrics, "curve": curve, "cpu_seconds": round(made.cpu_seconds, 3)}
-
-
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    said = "; ".join(f"{name.replace('_', ' ')} {100 * found[name]['bin0']:.1f}/{100 * found[name]['bin1']:.1f}"
-                     for name in SCORES)  # fmt: skip
-    return f"{who(record)}: Bin0/Bin1 {said}; {found['steps']} steps, {record['cpu_seconds']:.0f} CPU s"
-
-
-def table(
-    records: Sequence[dict], tasks: Sequence[str], paper: Mapping[str, Sequence[tuple[float, float]]],
-    impossible: Mapping[tuple[str, str], str],
-) -> str:  # fmt: skip
-    """By task: Bin0/Bin1 of the paper, and of ours the three scores, mean (least to greatest Bin1) over seeds, and why.
-
-    ``impossible``: where the proof stands that a (row, task) cannot be right at all lengths.
-    """
-    parts, found = [], by_cell(records, "task")
-    for task in (task for task in tasks if (task,) in found):
-        of_task = found[task,]
-        strings, level = (of_task[0]["metrics"][name] for name in ("strings", "levels"))
-        parts.append(lines(
-            f"{task}   ({strings['bin0']} and {strings['bin1']} strings; a constant answer gets "
-            f"{100 * level['whole_majority']:.1f} of Bin1)",
-            (_line_of(row, paper[row][tasks.index(task)], cell, impossible.get((row, task)))
-             for (row,), cell in by_cell(of_task, "row").items()),
-        ))  # fmt: skip
-    return "\n\n".join([*parts, (
-        "Bin0/Bin1 in percent of whole strings.  paper: the best of its search, selected on the test bins.  last, by validation\n"
-        "(held-out strings of Bin0), by test (the paper's way): mean over seeds, in brackets the range of Bin1.  Why a cell is\n"
-        "low: of the last weights, not learned: not all of Bin0 right; lost with length: Bin0 right, and not all of Bin1."
-    )])  # fmt: skip
-
-
-def reason(cell: Sequence[dict], impossible: str | None = None) -> str:
-    """Why not every seed of a cell is right on all of both bins; nothing where each is."""
-    if impossible is not None:
-        return f"not expressible ({impossible})"
-    last = [record["metrics"]["last"] for record in cell]
-    counts = {"not learned": sum(one["bin0"] < 1 for one in last),
-              "lost with length": sum(one["bin0"] == 1 > one["bin1"] for one in last)}  # fmt: skip
-    said = [f"{count} {why}" for why, count in counts.items() if count]
-    return ", ".join([said[0].replace(" ", f" of {len(cell)} seeds ", 1), *said[1:]]) if said else ""
-
-
-def _line_of(row: str, paper: tuple[float, float], cell: Sequence[dict], impossible: str | None) -> dict:
-    steps = sorted(record["metrics"]["steps"] for record in cell)
-
-    def scores(name: str) -> str:
-        bin0, bin1 = ([record["metrics"][name][part] for record in cell] for part in ("bin0", "bin1"))
-        return f"{percent(fmean(bin0))}/{percent(fmean(bin1))} ({percent(min(bin1))} to {percent(max(bin1))})"
-
-    return {"row": row, "paper": "{:g}/{:g}".format(*paper), "seeds": len(cell),
-            "steps": f"{steps[0]}" if steps[0] == steps[-1] else f"{steps[0]} to {steps[-1]}",
-            **{name: scores(name) for name in SCORES}, "why": reason(cell, impossible)}  # fmt: skip
-
-
-def bin1(record: dict) -> float:
-    """The share of Bin1's strings that the last weights answer rightly: what stands beside the paper's."""
-    return record["metrics"]["last"]["bin1"]

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from lrnnlab.errors import checked, whole_number
-from lrnnlab.tables.fwp_search import SEARCHED, configurations
-from lrnnlab.tables.fwp_table1 import NEAR
-from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table, there
+from lrnnlab.tables.declared import there
+from lrnnlab.tables.fwp_search import MODELS, SEARCHED, configurations
+from lrnnlab.tables.table import BUDGETS, PROTOCOLS, Run, Table
 
 MODULES = """
     lrnn_table2 lrnn_smoothing lrnn_fig1 lrnn_growth lrnn_speed lrnn_baseline_rates lrnn_fading lrnn_film
@@ -89,7 +89,7 @@ def search_plan(
     there(name, SEARCHED, "table", "a search")
     if first is not None and first < 1:
         raise ValueError(f"a search tries the first N configurations, 1 or more, got {first}")
-    rows = [row for row in get(name).rows if row not in NEAR] if rows is None else rows  # those have no grid of the paper
+    rows = [row for row in get(name).rows if row in MODELS] if rows is None else rows  # others have no grid of the paper
     cells = plan(name, tasks=tasks, rows=rows, seeds=[0], budget=budget)
     numbered = [f"{row}-{k}" for row in dict.fromkeys(run.row for run in cells)
                 for k in range(len(configurations(row)))[:first]]  # fmt: skip

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ import torch
 
 from lrnnlab import tasks
 from lrnnlab.models import Net, build
+from lrnnlab.tables.declared import Declared, there
 from lrnnlab.training import Recipe
 
 BUDGETS = ("live", "desk", "paper")
+PLAIN = ("seeds", "protocols", "modulus", "clock", "scored")  # of a declaration, as they are
 PROTOCOLS = ("ours", "paper")
-NAMED = 40  # at most so many names are listed in a refusal
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,8 @@ class Table:
         Of its tasks.
     clock : bool
         True where seconds are the result: then one run goes at a time.
+    declared : mapping
+        What its YAML says, if it has one.
     """
 
     name: str
@@ -182,6 +186,7 @@ class Table:
     for_protocol: Callable[[Any, str], Any] = lambda found, protocol: found
     modulus: int | None = None
     clock: bool = False
+    declared: Mapping = field(default_factory=dict)
 
     def setting(self, row: str, task: str, budget: str) -> Any:
         """The setting of one cell; ``row`` may be an alias.  ``ValueError`` for a row, task or budget that is not there."""
@@ -192,14 +197,22 @@ class Table:
         return self.configure(row, task, budget)
 
 
-def there(found: str, known: Sequence[str], what: str, name: str) -> None:
-    """``ValueError``, with what there is, unless ``found`` is among ``known``.
+def load(name: str, measure: Callable[[Run, bool, Path | None], dict], **options: Any) -> Table:
+    """The table that ``NAME.yaml`` declares (see :mod:`lrnnlab.tables.declared`); ``options`` are those of a ``Table``.
 
-    >>> there("clip", ["clip", "free"], "row", "lrnn/growth")
+    >>> load("fwp/table1", None).setting("lstm", "aa", "paper")["stages"]
+    [[187500, 50]]
     """
-    if found not in known:
-        shown = [*known[:NAMED], f"... ({len(known):,})"] if len(known) > NAMED else known
-        raise ValueError(f"{name} has no {what} {found!r}; there are {', '.join(shown)}")
+    from lrnnlab.tables import results  # which reads tables
+
+    said = Declared(name)
+    found, extra = said.found, {task for tasks in said.extra.values() for task in tasks}
+    return Table(**{
+        "name": name, "rows": tuple(said.rows), "tasks": tuple(task for task in said.tasks if task not in extra),
+        "budgets": tuple(said.budgets), "extra": said.extra, "columns": said.columns, "aliases": found.get("aliases", {}),
+        "configure": said.setting, "measure": measure, "line": partial(results.line, found), "text": results.text,
+        "declared": found, "score": results.score(found), **{key: found[key] for key in PLAIN if key in found}, **options,
+    })  # fmt: skip
 
 
 def gpu_if_wanted(setting: dict, what: str) -> None:
