@@ -102,6 +102,11 @@ def read_stamp(venv):
         return {}
 
 
+def half_made(root):
+    """Return the stamp of an environment that never was complete: nobody has worked in it, and it may be removed."""
+    return {"root": str(root)}
+
+
 def write_stamp(venv, stamp):
     """Write the stamp in one step, so that it is there whole or not at all."""
     half = venv / (STAMP + ".part")
@@ -112,7 +117,7 @@ def write_stamp(venv, stamp):
 def packages_in(venv):
     """Return the names of the packages that the interpreter inside .venv finds; none if it does not run."""
     with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
-        return json.loads(subprocess.check_output([str(venv_python(venv)), "-I", "-c", PACKAGES], timeout=60,
+        return json.loads(subprocess.check_output([str(venv_python(venv)), "-I", "-c", PACKAGES],
                                                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     return []
 
@@ -179,7 +184,7 @@ def install_torch(root, environ, override, cuda):
 
 
 def make_venv(root, environ):
-    """Make a virtual environment with pip in it, in the place of one of ours that is not complete."""
+    """Make a virtual environment with pip in it, in the place of one of ours that never was complete."""
     venv = root / ".venv"
     for path in [path for path in venv.iterdir() if path.name != STAMP]:
         if path.is_dir() and not path.is_symlink():
@@ -202,7 +207,7 @@ def install(root, environ, wanted, complete=None):
         raise Trouble(f"{free:.1f} GB of disk space are free, and about {needed} GB are needed.  "
                       f"Make room in {root} and start again.", "")
     venv.mkdir(exist_ok=True)
-    write_stamp(venv, {"root": str(root)})
+    write_stamp(venv, dict(complete, packages=[]) if complete else half_made(root))
     try:
         if not complete:
             make_venv(root, environ)
@@ -236,9 +241,9 @@ def try_lock(file):
 
 
 def verdict(stamp, wanted, packages):
-    """Return (what to do, why): "ready", "update" (pip on top of what is there), "make" (from nothing) or "move" (aside)."""
+    """Return (what to do, why): "ready", "update" (pip on top of what is there) or "make" (from nothing)."""
     if stamp.get("root", wanted["root"]) != wanted["root"]:
-        return "move", f"the project folder was moved here from {stamp['root']}"
+        return "make", f"the project folder was moved here from {stamp['root']}"
     if not stamp.get("packages") or "pip" not in packages:  # pip takes a half-copied package for an installed one
         return "make", "an earlier start was interrupted, or its Python does not run"
     if stamp.get("pyproject") != wanted["pyproject"]:
@@ -273,7 +278,7 @@ def prepare(root, extras, environ):
         if not_ours(venv, stamp):
             raise Trouble(f"{venv} is {not_ours(venv, stamp)}: rename it or remove it, and start again.", "")
         say(f"{'Updating' if action == 'update' else 'Making'} the environment {venv}: {why}.")
-        if action == "move":  # or it was copied, or a container sees it elsewhere: another folder may still need it
+        if action == "make" and stamp not in (None, half_made(root)):  # it may hold more than was put there from here
             aside = root / time.strftime(".venv-%Y%m%d-%H%M%S")
             venv.rename(aside)
             say(f"What was there is now called {aside.name}: delete it if nobody needs it.")

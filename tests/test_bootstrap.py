@@ -269,7 +269,14 @@ def test_a_start_that_is_interrupted_or_fails_is_made_good_by_the_next(machine, 
 def test_a_damaged_stamp_means_a_new_environment(machine, content):
     machine.start("env")
     (machine.venv / boot.STAMP).write_text(content)
-    assert machine.start("env") == 0 and made_anew(machine)
+    (machine.venv / "keep.txt").write_text("mine")
+    assert machine.start("env") == 0 and made_anew(machine) and kept_aside(machine)
+
+
+def kept_aside(machine):
+    """Where somebody has worked in an environment, what they put there is not lost with it."""
+    (aside,) = machine.root.glob(".venv-*")
+    return (aside / "keep.txt").read_text() == "mine"
 
 
 def test_a_changed_pyproject_updates_in_place(machine, capsys):
@@ -284,8 +291,19 @@ def test_a_changed_pyproject_updates_in_place(machine, capsys):
 def test_a_broken_interpreter_means_a_new_environment(machine, capsys):
     machine.start("env")
     boot.venv_python(machine.venv).unlink()
+    (machine.venv / "keep.txt").write_text("mine")
     machine.start("env")
-    assert made_anew(machine) and "does not run" in capsys.readouterr().out
+    assert made_anew(machine) and kept_aside(machine) and "does not run" in capsys.readouterr().out
+
+
+def test_an_update_that_is_interrupted_means_a_new_environment(machine, monkeypatch):
+    machine.start("env")
+    (machine.venv / "keep.txt").write_text("mine")
+    (machine.root / "pyproject.toml").write_text(PYPROJECT + "# changed\n")
+    machine.failures = [("-e .[", boot.DISK)]
+    assert machine.start("env") == 1
+    machine.failures = []
+    assert machine.start("env") == 0 and made_anew(machine) and kept_aside(machine)
 
 
 def test_a_moved_folder_means_a_new_environment_and_the_old_one_is_kept(machine, capsys):
@@ -296,11 +314,9 @@ def test_a_moved_folder_means_a_new_environment_and_the_old_one_is_kept(machine,
     machine.root.rename(moved)
     machine.root, machine.venv = moved, moved / ".venv"
     machine.start("env")
-    assert made_anew(machine) and machine.stamp["root"] == str(moved)
-    (aside,) = moved.glob(".venv-*")
-    assert (aside / "keep.txt").read_text() == "mine"
+    assert made_anew(machine) and machine.stamp["root"] == str(moved) and kept_aside(machine)
     said = capsys.readouterr().out
-    assert "moved" in said and aside.name in said
+    assert "moved" in said and "is now called .venv-" in said
 
 
 def test_a_missing_package_is_brought_back(machine, capsys):
@@ -406,9 +422,10 @@ def test_an_empty_folder_is_nobody_s(machine):
 
 
 def test_making_anew_follows_no_link(machine):
-    machine.start("env")
+    machine.failures = [("torch", "It broke.")]
+    assert machine.start("env") == 1
+    machine.failures = []
     outside = another_s(machine)
-    boot.venv_python(machine.venv).unlink()
     (machine.venv / "lib64").symlink_to(outside, target_is_directory=True)
     (machine.venv / "one").symlink_to(outside / "keep.txt")
     before = everything(outside)
