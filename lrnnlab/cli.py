@@ -309,14 +309,24 @@ def _copy(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from lrnnlab import records
+    from lrnnlab import records, tables
     from lrnnlab.bench import recording
 
     data = options.data or (records.data_folder() if options.record or options.again else None)
     asked = {name: getattr(options, name, None) for name in ("rounds", "threads", "device", "limit")}
     bench = recording.get(options.what, **{name: value for name, value in asked.items() if value is not None})
+    cases, done = bench.chosen(options.only), []
+
+    def announce(planned: int, recorded: int) -> None:
+        if data is not None:
+            known = f"{recorded} recorded for this machine in {data}"
+            print(f"bench {bench.name}: {_counted(planned, 'case')}, {known}", file=sys.stderr, flush=True)
+
     try:
-        failed = recording.perform(bench, options.only, data=data, again=options.again)
+        for record in tables.run_all(cases, data=data, reuse=not options.again, announce=announce):
+            done.append(record)
+            end = "\n  (recorded)" if record["recorded"] else ""
+            print(f"{bench.report(record['case'], record['metrics'])}{end}", flush=True)
     except KeyboardInterrupt:
         return _interrupted(data)
-    return _unwritten(failed, len(bench.chosen(options.only)))
+    return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrnnlab.bench import dlr, recording
+from lrnnlab.bench import dlr
 from lrnnlab.bench.dlr import SHAPES, Shape
 
 SMALL = (Shape(2, 9, 3, 5), Shape(1, 70, 2, 8))
@@ -74,7 +74,7 @@ def test_a_shape_is_timed_and_compared():
 
 def test_wrong_calls():
     with pytest.raises(ValueError, match="no case with 'T=5' in its name; there are B=2 T=9 D=3 N=5"):
-        recording.perform(dlr.bench(shapes=SMALL), "T=5")
+        dlr.bench(shapes=SMALL).chosen("T=5")
     with pytest.raises(ValueError, match="threads must be 1..*, got 0"):
         dlr.measure(SMALL[0], threads=0)
 

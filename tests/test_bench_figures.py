@@ -4,7 +4,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
-from lrnnlab import records
+from lrnnlab import records, tables
 from lrnnlab.bench import peers as bench_peers
 from lrnnlab.bench import recording, scans
 from lrnnlab.bench.cases import CASES, Case
@@ -61,7 +61,7 @@ def write_small(folder):
     found = dict(zip([case.name for case in SMALL], scans.run(SMALL, [OURS, "PScan of the paper"], rounds=1)))
     (skipped,) = scans.run(SMALL[:1], ["loop (unbind)"], rounds=1, limit=0.0)
     found[SMALL[0].name]["peers"] |= skipped["peers"]
-    recording.perform(timed_before(found), data=folder)
+    list(tables.run_all(timed_before(found).chosen(""), data=folder))
 
 
 def timed_before(found, threads=1):

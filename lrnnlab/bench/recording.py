@@ -1,4 +1,4 @@
-"""How every benchmark is run and kept: case by case, each recorded as soon as it is timed.
+"""What a benchmark is, and what it says: case by case, each recorded as soon as it is timed (``tables.run_all``).
 
 A record, a line of ``data/records/bench/NAME.jsonl``, holds one case with its own machine and provenance.  So what an
 interrupted benchmark has timed stays, the same call times the rest, two benchmarks at once do not touch each other's
@@ -11,7 +11,6 @@ import os
 import platform
 import re
 import statistics
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,8 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
-from lrnnlab import records
 
 NAMES = ("scans", "step", "dlr", "tree", "fast_weights")
 
@@ -66,17 +63,49 @@ class Bench:
         if self.device != "cpu" and self.threads > 1:
             raise ValueError(f"threads are of the CPU: with device {self.device} there is one, got {self.threads}")
 
-    def chosen(self, only: str) -> dict[str, Callable[[], dict]]:
+    def chosen(self, only: str) -> list[Case]:
         """The cases whose name contains ``only``; ``ValueError`` if there is none."""
-        found = {name: measure for name, measure in self.cases.items() if only in name}
+        found = [Case(self, name) for name in self.cases if only in name]
         if not found:
             raise ValueError(f"no case with {only!r} in its name; there are {', '.join(self.cases)}")
         return found
 
-    def config(self, case: str) -> dict:
+
+@dataclass(frozen=True)
+class Case:
+    """One case of a benchmark, for :func:`lrnnlab.tables.run_all`."""
+
+    bench: Bench
+    case: str
+    clock = True
+    steady = False  # it has threads of its own
+
+    @property
+    def experiment(self) -> str:
+        """As records name it."""
+        return f"bench/{self.bench.name}"
+
+    @property
+    def device(self) -> str:
+        """Where it runs."""
+        return self.bench.device
+
+    def config(self) -> dict:
         """All that makes two timings ones of the same thing, but the versions of the libraries."""
-        return {"experiment": f"bench/{self.name}", "case": case, "threads": self.threads, "device": self.device,
+        return {"experiment": self.experiment, "case": self.case, "threads": self.bench.threads, "device": self.device,
                 "machine": machine(self.device)}  # fmt: skip
+
+    def says(self) -> dict:
+        """What names it in its record, and how it was timed."""
+        return {**self.config(), "rounds": self.bench.rounds, "limit": self.bench.limit, "versions": dict(self.bench.versions)}
+
+    def measure(self, progress: bool = False, checkpoint: Path | None = None) -> dict:
+        """Time it."""
+        return {"metrics": self.bench.cases[self.case]()}
+
+    def enough(self, record: dict) -> bool:
+        """Whether it was timed in as many rounds and up to as long as is asked."""
+        return record["rounds"] >= self.bench.rounds and (record.get("limit") or 0) >= (self.bench.limit or 0)
 
 
 def get(name: str, **options: Any) -> Bench:
@@ -174,46 +203,3 @@ def part_line(name: str, one: Mapping, width: int) -> str:
              for part in ("forward", "both", "backward") if part in one]  # fmt: skip
     room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
     return f"  {name:{width}s} " + "  ".join(cells) + room
-
-
-def recorded(bench: Bench, data: Path) -> dict[str, dict]:
-    """By case the good record of this machine, if it was timed in as many rounds and up to as long as is asked."""
-    asked = {records.fingerprint(bench.config(case)): case for case in bench.cases}
-    found = {asked[one["fingerprint"]]: one for one in records.read(data, f"bench/{bench.name}") if one["fingerprint"] in asked}
-    return {case: one for case, one in found.items()
-            if one["rounds"] >= bench.rounds and (one.get("limit") or 0) >= (bench.limit or 0)}  # fmt: skip
-
-
-def perform(bench: Bench, only: str = "", data: Path | None = None, again: bool = False) -> list[str]:
-    """Time the cases whose name contains ``only`` and print each when it is done; return what could not be written.
-
-    With ``data``, each is recorded as soon as it is printed, and what is recorded for this machine is printed and not
-    timed again, unless ``again``.  ``OSError`` before anything is timed if nothing can be written there.
-    """
-    cases, failed = bench.chosen(only), []
-    found = recorded(bench, data) if data and not again else {}
-    missing = [case for case in cases if case not in found]
-    if data is not None:
-        known = f"{len(cases) - len(missing)} recorded for this machine in {data}"
-        print(f"bench {bench.name}: {len(cases)} case{'s' * (len(cases) != 1)}, {known}", file=sys.stderr, flush=True)
-        if missing:
-            own = records.place(data, {"experiment": f"bench/{bench.name}"})
-            records.check_writable([own, data / records.FINISHED / "case.json"])
-    for case, measure in cases.items():
-        if case not in missing:
-            print(f"{bench.report(case, found[case]['metrics'])}\n  (recorded)", flush=True)
-            continue
-        provenance = records.provenance(bench.device) | {"threads": bench.threads}
-        metrics = measure()
-        print(bench.report(case, metrics), flush=True)
-        if data is None:
-            continue
-        config = bench.config(case)
-        try:
-            records.write(data, {
-                **config, "rounds": bench.rounds, "limit": bench.limit, "metrics": metrics,
-                "versions": dict(bench.versions), "fingerprint": records.fingerprint(config), "provenance": provenance,
-            })  # fmt: skip
-        except OSError as error:
-            failed.append(f"{error.filename}: {error.strerror}")
-    return failed

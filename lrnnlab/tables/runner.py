@@ -1,4 +1,4 @@
-"""Runs of tables: how many go at once and where, what is recorded, how long it still takes."""
+"""Runs of tables and cases of benchmarks: how many go at once and where, what is recorded, how long it still takes."""
 
 from __future__ import annotations
 
@@ -7,31 +7,46 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Protocol
 
 from joblib import Parallel, delayed
 
 from lrnnlab import records
 from lrnnlab.errors import checked
 from lrnnlab.tables import engines
-from lrnnlab.tables.plans import get, plan
-from lrnnlab.tables.table import Run
+from lrnnlab.tables.plans import plan
 from lrnnlab.tables.text import who
 from lrnnlab.training import steady_arithmetic
 
 
-def perform(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
+class Work(Protocol):
+    """One thing to do and to record: a run of a table, or a case of a benchmark."""
+
+    experiment: str
+    device: str
+    clock: bool  # seconds are the result, so that nothing may run beside
+    steady: bool  # on one thread, with sums that do not depend on what ran before
+
+    def says(self) -> dict: ...  # what names it in its record
+    def config(self) -> dict: ...  # all that decides what comes out
+    def measure(self, progress: bool, checkpoint: Path | None) -> dict: ...
+    def enough(self, record: dict) -> bool: ...  # whether a record of this configuration will do
+
+
+def perform(work: Work, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train or measure; the returned record holds the configuration, what was found, and where it came from.
 
     >>> perform(plan("lrnn/fig1", rows=["8"])[0])["metrics"]["levels"]
     3
     """
-    provenance, start = records.provenance(run.device), time.perf_counter()
-    found = get(run.experiment).measure(run, progress, checkpoint)
+    provenance, start = records.provenance(work.device), time.perf_counter()
+    with steady_arithmetic() if work.steady else nullcontext():
+        found = work.measure(progress, checkpoint)
     return {
-        "experiment": run.experiment, "task": run.task, "row": run.row, "seed": run.seed, "budget": run.budget,
-        "protocol": run.protocol, "wall_seconds": round(time.perf_counter() - start, 3), **found,
-        "fingerprint": records.fingerprint(run.config()), "config": run.config(), "provenance": provenance,
+        **work.says(), "wall_seconds": round(time.perf_counter() - start, 3), **found,
+        "fingerprint": records.fingerprint(work.config()), "config": work.config(), "provenance": provenance,
     }  # fmt: skip
 
 
@@ -52,7 +67,7 @@ def reproduce(
 
 @checked
 def run_all(
-    runs: Sequence[Run], *, jobs: int = 1, engine: str | None = None, data: Path | None = None, reuse: bool = True,
+    runs: Sequence[Work], *, jobs: int = 1, engine: str | None = None, data: Path | None = None, reuse: bool = True,
     progress: bool = False, announce: Callable[[int, int], None] | None = None,
 ) -> Iterator[dict]:  # fmt: skip
     """Perform ``runs``, ``jobs`` at a time, and yield their records in order as they are ready.
@@ -62,8 +77,8 @@ def run_all(
 
     Parameters
     ----------
-    runs : list of Run
-        What :func:`lrnnlab.tables.plan` returns.
+    runs : list
+        What :func:`lrnnlab.tables.plan` returns, or the ``chosen`` cases of a benchmark.
     jobs : int
         How many go at a time.
     engine : str, optional
@@ -93,7 +108,7 @@ def run_all(
     """
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    if any(get(run.experiment).clock for run in runs):
+    if any(run.clock for run in runs):
         jobs = 1
         if engine is not None:
             raise ValueError(f"{runs[0].experiment} measures time: it runs alone on this machine, not by --engine {engine}")
@@ -105,7 +120,7 @@ def run_all(
         announce(len(runs), len(runs) - len(missing))
     if data is not None:
         data = data.resolve()  # other processes may stand in other folders
-        places = {records.place(data, vars(run)) for run in missing}
+        places = {records.place(data, run.says()) for run in missing}
         records.check_writable([*places, *([data / records.FINISHED / "run.json"] if missing else [])])
     made = _performed(missing, jobs, engine, data, reuse, progress)
     try:
@@ -118,7 +133,7 @@ def run_all(
 
 
 def _performed(
-    runs: Sequence[Run], jobs: int, engine: str | None, data: Path | None, reuse: bool, progress: bool
+    runs: Sequence[Work], jobs: int, engine: str | None, data: Path | None, reuse: bool, progress: bool
 ) -> Generator[dict, None, None]:
     """The records of runs, in order, by this machine's processes or by an engine."""
     if engine is not None and data is not None and runs:
@@ -131,7 +146,7 @@ def _performed(
             raise ChildProcessError("a process was killed; the same call does the rest, from the last checkpoints") from error
 
 
-def _recorded(runs: Sequence[Run], data: Path | None) -> list[dict | None]:
+def _recorded(runs: Sequence[Work], data: Path | None) -> list[dict | None]:
     """The good record of exactly each of these runs, where there is one."""
     good: dict[tuple, dict] = {}
     if data is not None:
@@ -141,7 +156,9 @@ def _recorded(runs: Sequence[Run], data: Path | None) -> list[dict | None]:
                 good |= {(name, *records.identity(one)): one for one in records.read(folder, name)}
     found: list[dict | None] = []
     for run in runs:
-        record = good.get((run.experiment, *records.identity(vars(run))))
+        record = good.get((run.experiment, *records.identity(run.says())))
+        if record and not run.enough(record):
+            record = None
         if record and record["fingerprint"] != records.fingerprint(run.config()):
             print(f"the record of {who(record)} belongs to another configuration: skipped", file=sys.stderr)
             record = None
@@ -149,14 +166,13 @@ def _recorded(runs: Sequence[Run], data: Path | None) -> list[dict | None]:
     return found
 
 
-def recorded_once(run: Run, data: Path | None, reuse: bool, progress: bool = False) -> dict:
+def recorded_once(run: Work, data: Path | None, reuse: bool, progress: bool = False) -> dict:
     """One run, in whatever process: the same arithmetic in all, and recorded at once."""
     if reuse and data is not None and (found := _recorded([run], data)[0]):
         return found  # another series was faster
     name = f"{run.experiment.replace('/', '-')}-{records.fingerprint(run.config())}.pt"
     checkpoint = None if data is None else data / "checkpoints" / name
-    with steady_arithmetic():
-        record = perform(run, progress=progress, checkpoint=checkpoint)
+    record = perform(run, progress=progress, checkpoint=checkpoint)
     if data is None or checkpoint is None:
         return {**record, "recorded": False}
     try:

@@ -103,6 +103,32 @@ class Run:
             del found["modulus"]
         return json.loads(json.dumps(found, default=list))
 
+    steady = True  # on one thread, so that its numbers depend on nothing beside
+
+    def says(self) -> dict:
+        """What names it in its record."""
+        return {name: getattr(self, name) for name in ("experiment", "task", "row", "seed", "budget", "protocol")}
+
+    @property
+    def table(self) -> Table:
+        """The table that it is a run of."""
+        from lrnnlab.tables import plans  # which imports every table
+
+        return plans.get(self.experiment)
+
+    @property
+    def clock(self) -> bool:
+        """Whether seconds are the result."""
+        return self.table.clock
+
+    def measure(self, progress: bool = False, checkpoint: Path | None = None) -> dict:
+        """What its table measures."""
+        return self.table.measure(self, progress, checkpoint)
+
+    def enough(self, record: dict) -> bool:
+        """Any record of this configuration will do."""
+        return True
+
     @property
     def device(self) -> str:
         """What the setting asks for: ``cpu``, unless it names another."""
