@@ -549,12 +549,24 @@ def _words(answer) -> None:
     claim(first != second, f"{answer[0]} and {answer[1]} have the same answer, {'yes' if first else 'no'}: they rule out nothing")
 
 
+def _vector(value, size: int, what: str) -> np.ndarray:
+    """A vector, which may be written as a matrix of one column."""
+    try:
+        return numbers(value, (size, 1), what)[:, 0]
+    except CannotJudge:
+        return numbers(value, (size,), what)
+
+
 def _last_letter(answer) -> None:
     if not isinstance(answer, dict) or set(answer) != set(range(5)):
         raise CannotJudge(f"a dictionary with the letters 0 to 4 is asked for, got {shown(answer)}")
+    for letter, pair in answer.items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise CannotJudge(f"the letter {letter} should have a pair (A, Bu), got {shown(pair)}")
     size = len(numbers(answer[0][0], (None, None), "A of the letter 0"))
+    claim(size > 0, "the blocks are empty: they should hold at least one number")
     table = [(numbers(answer[c][0], (size, size), f"A of the letter {c}"),
-              numbers(answer[c][1], (size,), f"Bu of the letter {c}")) for c in range(5)]  # fmt: skip
+              _vector(answer[c][1], size, f"Bu of the letter {c}")) for c in range(5)]  # fmt: skip
     zeros = (0,) * size  # of these, what forgets by and by has forgotten
     for word in (word + more for word in itertools.product(range(5), repeat=4) for more in ((), zeros)):
         state, last = [0.0] * size, 0

@@ -572,6 +572,7 @@ LARGEST_P = 1 / (1 - math.log(10) / (500 * math.log(8)))
 def _largest_p(answer) -> None:
     p = number(answer)
     claim(p > 0, f"p is positive, got {p:g}")
+    claim(p > 1, f"at p = {p:g} the 1-norm does not grow at all: a larger p is still allowed")
     log_growth = 500 * (1 - 1 / p) * math.log(8)
     grown = f"{math.exp(log_growth):.4g}" if log_growth < 700 else f"e^{log_growth:.0f}"
     claim(p <= LARGEST_P + 1e-5, f"at p = {p:g} a state can grow by a factor of {grown} in 500 steps")
@@ -579,16 +580,17 @@ def _largest_p(answer) -> None:
 
 
 def _least_blocks(answer) -> None:
-    for M, given, least in zip(MODULI, numbers(answer, (len(MODULI),)).tolist(), SIZES):
-        claim(given <= least, f"M = {M}: not {given}; heads of different sizes may share the work")
-        claim(given >= least, f"M = {M}: with b = {given} no head has the period that is needed")
+    for M, given, least in zip(MODULI, numbers(answer, (len(MODULI),), "the four sizes", real=True).tolist(), SIZES):
+        claim(given.is_integer(), f"M = {M}: a size is whole, got {given:g}")
+        claim(given <= least, f"M = {M}: not {given:g}; heads of different sizes may share the work")
+        claim(given >= least, f"M = {M}: with b = {given:g} no head has the period that is needed")
 
 
 def _tables(answer) -> None:
     draw = np.random.default_rng(2)
     for V, b in ((1, 1), (2, 3), (3, 5), (5, 4)):
         goes = draw.integers(b, size=(V, b)).tolist()
-        A = numbers(call(answer, goes), (V, b, b), "A")
+        A = numbers(call(answer, goes), (V, b, b), f"A for the table {goes}")
         for token in range(V):
             for state in range(b):
                 reached, wanted = A[token][:, state], np.eye(b)[goes[token][state]]
@@ -607,7 +609,7 @@ def _growing(answer) -> None:
 def _tokens(answer) -> None:
     for e, s in ((0.01, 0.5), (0.001, 0.5), (0.0005, 0.6), (0.2, 0.9), (0.3, 0.01), (0.00002, 0.75), (0.5, 0.25), (0.75, 0.0625)):
         t, given = math.ceil(math.log(s) / math.log(1 - e)) - 1, number(call(answer, e, s))
-        claim(given == int(given) and given >= 0, f"e = {e:g}, s = {s:g}: {given:g} is no number of tokens")
+        claim(given.is_integer() and given >= 0, f"e = {e:g}, s = {s:g}: {given:g} is no number of tokens")
         claim(given <= t, f"e = {e:g}, s = {s:g}: after {given:g} tokens (1 - e)^t is no longer above s")
         claim(given >= t, f"e = {e:g}, s = {s:g}: one token after {given:g} (1 - e)^t is still above s")
 
@@ -655,7 +657,8 @@ def _run(answer) -> None:
             return int((W * numbers(x, W.shape[1:], "what the readout is given")).sum((1, 2)).argmax())
 
         tokens = draw.integers(V, size=T).tolist()
-        given, wanted = numbers(call(answer, A, readout, tokens), (T,), "the answers").tolist(), _by_loops(A, readout, tokens)
+        given = numbers(call(answer, A, readout, tokens), (T,), f"the answers to the tokens {tokens}").tolist()
+        wanted = _by_loops(A, readout, tokens)
         blocks = f" with the blocks {A.round(2).tolist()}" if A.size < 10 else ""
         claim(given == wanted, f"{h} head{'s' * (h > 1)} of {b} states{blocks}: to the tokens {tokens} your answers are "
                                f"{given}, and should be {wanted}")  # fmt: skip

@@ -355,6 +355,7 @@ def memory_sentence(records: Mapping[int, Mapping]) -> str:
 
 def _products(answer) -> None:
     given, due = number(answer), matrix_products(15)
+    claim(given.is_integer(), f"a number of products is whole, got {given:g}")
     claim(given <= due, f"it is not {given:g}: letters that are given cost no product")
     claim(given == due, f"it is not {given:g}: every word of more than one letter is a product")
 
@@ -373,20 +374,21 @@ def _bound(answer) -> None:
 
 def _processors(answer) -> None:
     given, least = number(answer), break_even(T=500, b=8, h=8)
+    claim(given.is_integer(), f"a number of processors is whole, got {given:g}")
     claim(given >= least, f"at P = {given:g} the loop is not slower yet")
     claim(given == least, f"{given:g} is enough, but it is not the least")
 
 
 def _pair(answer) -> None:
     for a1, b1, a2, b2, x in np.random.default_rng(0).integers(-5, 6, (500, 5)).tolist():
-        a, b = numbers(call(answer, (a2, b2), (a1, b1)), (2,), "the pair").tolist()
+        a, b = numbers(call(answer, (a2, b2), (a1, b1)), (2,), "the pair", real=True).tolist()
         wanted = max(max(x + a1, b1) + a2, b2)
-        claim(max(x + a, b) == wanted, f"first {(a1, b1)}, then {(a2, b2)}, from x = {x}: your pair {(a, b)} leads to "
+        claim(max(x + a, b) == wanted, f"first {(a1, b1)}, then {(a2, b2)}, from x = {x}: your pair ({a:g}, {b:g}) leads to "
                                        f"{max(x + a, b):g}, the two steps to {wanted}")  # fmt: skip
 
 
 def _brackets(answer) -> None:
-    exact, kind = numbers(answer, (3,), real=True), numbers(answer, (3,)).dtype
+    exact, kind = numbers(answer, (3,), "a, b and c", real=True), numbers(answer, (3,)).dtype
     a, b, c = exact.astype(kind if kind.kind == "f" else float)  # floats of 32 bits are added as such
     with np.errstate(all="ignore"):
         left, right = float((a + b) + c), float(a + (b + c))
@@ -402,7 +404,7 @@ def _mended(answer) -> None:
         for a_t, b_t in zip(a.tolist(), b.tolist()):
             x = a_t * x + b_t
             states.append(x)
-        given = numbers(call(answer, a, b), (T,), "the states")
+        given = numbers(call(answer, a, b), (T,), f"the states for T = {T}")
         claim(np.allclose(given, states), f"a = {shown(a.tolist())}, b = {shown(b.tolist())}: your states are "
                                           f"{shown(given.tolist())}, the loop's {shown(states)}")  # fmt: skip
 
@@ -422,7 +424,7 @@ def tree_wins() -> list[str]:
 
 
 def _tree_case(answer) -> None:
-    b, B, T = numbers(answer, (3,)).tolist()
+    b, B, T = numbers(answer, (3,), "(b, B, T)", real=True).tolist()
     asked = f"block B={B:g} T={T:.0f} h=8 b={b:g}"
     known = {one["case"] for one in recorded()[1]["cases"]}
     claim(asked in known, f"the table has no case of blocks with b = {b:g}, B = {B:g} and T = {T:g}")

@@ -142,13 +142,13 @@ print(verdict.proved)
 
 # %% tags=["nbval-ignore-output"]
 print(verdict)
-machine = heads_machine(head_tables(snapped), verdict.heads, sum5.symbols)
+of_heads = heads_machine(head_tables(snapped), verdict.heads, sum5.symbols)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-names = "a state's name lists the states of the blocks that take part."
-if machine.num_states > 16:
+machine, names = of_heads, "a state's name lists the states of the blocks that take part."
+if of_heads.num_states > 16:
     names = "drawn is the smallest machine that does the same, "
-    names += f"for the blocks' own has {machine.num_states} states."
+    names += f"for the blocks' own has {of_heads.num_states} states."
     machine = sum5.machine
 show.figure(
     state_diagram(machine),

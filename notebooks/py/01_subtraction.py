@@ -18,10 +18,10 @@
 # models.
 #
 # **How to read the proofs.** Each step is a sentence, followed by a short cell that computes what the sentence says and
-# ends in `assert ..., "Theorem A, step 3: ..."`, with what the step claims in a few words. Change a line and run it again: the
-# `assert` tells you which step breaks. Where we break a hypothesis ourselves, the cell stands under
-# `with show.fails("Theorem A, step 3")`, which demands that exactly this step fails. A step that is only checked on examples, or
-# in floating point, says so.
+# ends in `assert ..., "Theorem A, step 3: ..."`, with what the step claims in a few words. Change a line and run it
+# again: the `assert` tells you which step of which proof breaks. Where we break a hypothesis ourselves, the cell stands
+# under `with show.fails("Theorem A, step 3")`, which demands that exactly this step fails. A step that is only checked
+# on examples, or in floating point, says so.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
 # 7. *It takes* about 3 h 5 min to read with all proofs, and less than a minute of computing.
@@ -157,7 +157,7 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 # The algebra needs that the letters share one $A$. Give each letter its own, $A_0, A_1, A_-$, and step 3 breaks: the
 # start $z$ does not cancel any more. Do it by hand first: in the cell of step 3 put
 # `{**one, "0": sp.Symbol("A_0", commutative=False)}` for `one` in `differences(one)`, run it, and change it back. (If
-# you change `one` itself, in the cell before, step 1 fails already: its printed sums have one $A$.)
+# you change `one` itself, in the cell of step 1, that step fails already: its printed sums have one $A$.)
 
 # %% tags=["proof-proposition_1"]
 with show.fails("Proposition 1, step 3"):

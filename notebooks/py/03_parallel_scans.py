@@ -73,7 +73,7 @@ def applied(pair, x):
 one_by_one = sp.expand(applied((A2, b2), applied((A1, b1), x)))
 print("first (A1, b1), then (A2, b2):", one_by_one)
 composed = applied(after((A2, b2), (A1, b1)), x)
-assert sp.expand(composed - one_by_one) == 0, "step 1: the pair is not both maps"
+assert sp.expand(composed - one_by_one) == 0, "Composition, step 1: the pair is not both maps"
 
 # %% [markdown]
 # **Step 2.** Both ways to set brackets around three pairs give the same pair. $\blacksquare$
@@ -83,7 +83,7 @@ f1, f2, f3 = (A1, b1), (A2, b2), (A3, b3)
 left = [sp.expand(part) for part in after(after(f3, f2), f1)]
 right = [sp.expand(part) for part in after(f3, after(f2, f1))]
 print("(f3 f2) f1 =", left)
-assert left == right, "step 2: the brackets matter"
+assert left == right, "Composition, step 2: the brackets matter"
 
 # %% [markdown]
 # So brackets may be set as we like, and what lies in different brackets may be computed at the same time. Every
@@ -92,9 +92,10 @@ assert left == right, "step 2: the brackets matter"
 # **Break it.** The order of the two matrices matters: with $A_1 A_2$ in place of $A_2 A_1$ the pair is another map.
 
 # %% tags=["proof-composition"]
-with show.fails("step 1"):
+with show.fails("Composition, step 1"):
+    x = sp.Symbol("x", commutative=False)
     composed = applied((A1 * A2, A2 * b1 + b2), x)
-    assert sp.expand(composed - one_by_one) == 0, "step 1: A1 A2 is not A2 A1"
+    assert sp.expand(composed - one_by_one) == 0, "Composition, step 1: A1 A2 is not A2 A1"
 
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 2 points: that in floats a tree and a loop are two sums)* **Break the hypothesis.** This
@@ -140,7 +141,7 @@ check("03.1", my_floats)
 r, a, c, a2, c2 = sp.symbols("r a c a2 c2", real=True)
 line = sp.simplify(sp.diff(sp.atanh(sp.tanh(a * r + c)), r))
 print("the slope of artanh(tanh(a r + c)) is", line)
-assert line == a and sp.diff(line, r) == 0, "step 1: one layer is no straight line"
+assert line == a and sp.diff(line, r) == 0, "Two maps with tanh, step 1: one layer is no straight line"
 
 # %% [markdown]
 # **Step 2.** Do the same with two such maps, one after the other: what comes out is $a_2\tanh(ar + c) + c_2$, and
@@ -151,7 +152,7 @@ assert line == a and sp.diff(line, r) == 0, "step 1: one layer is no straight li
 two = a2 * sp.tanh(a * r + c) + c2
 bend = sp.diff(two, r, 2).subs({r: 0, a: 2, c: sp.Rational(-1, 2), a2: sp.Rational(3, 2)})
 print(f"second derivative of two layers at 0: {float(bend):.3f}")
-assert bend.evalf() != 0, "step 2: two layers are a straight line as well"
+assert bend.evalf() != 0, "Two maps with tanh, step 2: two layers are a straight line as well"
 
 # %% [markdown]
 # (A nonlinear recurrence can still be run in parallel by other means, for instance by Newton's method with a scan in each
@@ -288,7 +289,7 @@ printed = [
     [["A4", "A5A4", "A6A5A4", "A7A6A5A4"]],
 ]
 print(*levels_of(8), sep="\n")
-assert levels_of(8) == printed, "step 1: not the lists of the paper"
+assert levels_of(8) == printed, "The listings, step 1: not the lists of the paper"
 
 # %% [markdown]
 # **Step 2.** A level leaves $(n - 1)/2$ of $n$ rows, so of $L - 1 = 2^k - 1$ rows none is left after $k$ levels: the
@@ -298,10 +299,10 @@ assert levels_of(8) == printed, "step 1: not the lists of the paper"
 # %% tags=["proof-schedule"]
 n = sp.Symbol("n", integer=True, positive=True)
 left_over = (2**n - 1 - 1) / 2
-assert sp.simplify(left_over - (2 ** (n - 1) - 1)) == 0, "step 2: not 2^(n-1) - 1 rows are left"
+assert sp.simplify(left_over - (2 ** (n - 1) - 1)) == 0, "The listings, step 2: not 2^(n-1) - 1 rows are left"
 depths = {T: len(levels_of(1 << T.bit_length())) for T in (1, 2, 3, 7, 8, 40, 500, 1023)}
 print("levels for T inputs:", depths)
-assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "step 2: another depth"
+assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "The listings, step 2: another depth"
 
 # %% [markdown]
 # **Step 3.** The listing itself runs `int(np.ceil(np.log2(seq_len)))` times, without $x_0$. For `seq_len` $= 2^k - 1$ that is enough
@@ -312,7 +313,7 @@ assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "step 2: anot
 runs = {2**k - 1: int(np.ceil(np.log2(2**k - 1))) for k in range(1, 11)}
 short = [seq_len for seq_len, count in runs.items() if count != len(levels_of(seq_len + 1))]
 print("too few levels for seq_len in", short)
-assert short == [1], "step 3: the listing falls short elsewhere"
+assert short == [1], "The listings, step 3: the listing falls short elsewhere"
 
 # %% [markdown]
 # A.2.2 runs the loop and the scan on the same random numbers and prints both. We draw the same numbers, from the
@@ -367,7 +368,7 @@ def loop(first, last):
 
 
 print("the loop from 1 to 3:", " + ".join(loop(1, 3)))
-assert all(loop(t, t) == [f"u{t}"] for t in range(64)), "step 1: a group of one"
+assert all(loop(t, t) == [f"u{t}"] for t in range(64)), "PScan, step 1: a group of one"
 
 # %% [markdown]
 # **Step 2 (first half).** A position in the first half of a group stays as it is. It may, because the group begins
@@ -378,7 +379,7 @@ halves = [2**l for l in range(10)]
 first_half = [(t, half) for half in halves for t in range(1024) if t % (2 * half) < half]
 print(f"{len(first_half):,} places in a first half: the beginning of the group is the same")
 same = [t - t % half == t - t % (2 * half) for t, half in first_half]
-assert all(same), "step 2: another beginning"
+assert all(same), "PScan, step 2: another beginning"
 
 # %% [markdown]
 # **Step 3 (second half: what an earlier start adds).** Let $y$ be the state at $t - 1$ if the loop starts at the middle $m$ of the
@@ -390,7 +391,7 @@ assert all(same), "step 2: another beginning"
 A, P, u, x, y = sp.symbols("A P u x y", commutative=False)
 one_more = A * (P * x + y) + u
 print("one step more:", sp.expand(one_more))
-assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "step 3: not of the same form"
+assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "PScan, step 3: not of the same form"
 
 # %% [markdown]
 # **Step 4 (that product is what the level applies).** Count rows from 0. We claim that before level $l$ row $r$ consists of the $2^l$ words $A_t\cdots A_m$, $t = m, \dots, m + 2^l - 1$, with $m = 2^l(r+1)$. At level 0 this is so: row $r$ is $A_{r+1}$. And `split` keeps it so. It joins row $2i+1$, which begins at $m = 2^{l+1}(i+1)$ and whose last word is $A_{m+2^l-1}\cdots A_m$, with row $2i+2$, whose words are $A_t \cdots A_{m+2^l}$. Multiplied by that last word these become $A_t\cdots A_m$, so the new row $i$ has all words from $m$ on, to twice the length. Now group $g$ takes row $2g$, for which $m = 2^{l+1}g + 2^l$ is the middle of the group: place $t$ of the second half receives $A_t\cdots A_m$, as step 3 asks. (Spelt out for every place of every $L$ up to 256.)
@@ -403,7 +404,7 @@ for L in (2**k for k in range(1, 9)):
             m = 2 ** (l + 1) * g + 2**l
             places += len(words)
             wanted = ["".join(f"A{i}" for i in range(m + j, m - 1, -1)) for j in range(2**l)]
-            assert words == wanted, "step 4: not the product from the middle on"
+            assert words == wanted, "PScan, step 4: not the product from the middle on"
 print(f"{places:,} words are the products that step 3 asks for")
 
 # %% [markdown]
@@ -422,19 +423,19 @@ for T in range(1, 34):
                 x[t] = x[t] + [word + w for w in x[m - 1]]
         for t in range(T + 1):
             start = t - t % 2 ** (l + 1)
-            assert sorted(x[t]) == sorted(loop(start, t)), "step 5: not the loop started anew"
+            assert sorted(x[t]) == sorted(loop(start, t)), "PScan, step 5: not the loop started anew"
     whole_loop = [sorted(x[t]) == sorted(loop(0, t)) for t in range(T + 1)]
-    assert all(whole_loop), "step 5: not the loop"
+    assert all(whole_loop), "PScan, step 5: not the loop"
 print(f"T = 1 to {T}: the same words in every state; x_3 =", " + ".join(sorted(x[3])))
 
 # %% [markdown]
 # **Break it.** Multiply in the other order, and step 4 fails:
 
 # %% tags=["proof-pscan"]
-with show.fails("step 4"):
+with show.fails("PScan, step 4"):
     coef, remain = [["A1"], ["A3"]], [["A2"]]
     longer = [[run[-1] + word for word in row] for row, run in zip(coef[1:], remain)]
-    assert longer == [["A3A2"]], "step 4: A2A3 is not the product from the middle on"
+    assert longer == [["A3A2"]], "PScan, step 4: A2A3 is not the product from the middle on"
 
 
 # %% [markdown]
@@ -459,7 +460,7 @@ for L in (2, 4, 8, 16, 32, 64):
     right = products_of(L, lambda word, last: word + last)
     other = products_of(L, lambda word, last: last + word)
     letters = [(sorted(one.split()), sorted(two.split())) for one, two in zip(right, other)]
-    assert all(one == two for one, two in letters), "step 1: other letters"
+    assert all(one == two for one, two in letters), "The other order, step 1: other letters"
 print(f"{len(right)} words at L = {L}, {sum(a != b for a, b in zip(right, other))} of them "
       "spelt differently, all of the same letters")
 
@@ -467,11 +468,11 @@ print(f"{len(right)} words at L = {L}, {sum(a != b for a, b in zip(right, other)
 # **Step 2.** Blocks of size 2 need not commute: for the two in the cell $x_3$ comes out different. $\blacksquare$
 
 # %% tags=["proof-order"]
-A2 = np.array([[0, 1], [1, 0]])  # swap the entries
-A3 = np.array([[1, 0], [0, 0]])  # forget the second
-x1 = np.array([1, 0])
-print("A3 A2 x_1 =", A3 @ A2 @ x1, "  A2 A3 x_1 =", A2 @ A3 @ x1)
-assert not np.array_equal(A3 @ A2 @ x1, A2 @ A3 @ x1), "step 2: these blocks commute"
+swap = np.array([[0, 1], [1, 0]])  # A_2: swap the entries
+forget = np.array([[1, 0], [0, 0]])  # A_3: forget the second
+x_1 = np.array([1, 0])
+print("A3 A2 x_1 =", forget @ swap @ x_1, "  A2 A3 x_1 =", swap @ forget @ x_1)
+assert not np.array_equal(forget @ swap @ x_1, swap @ forget @ x_1), "The other order, step 2: these blocks commute"
 
 # %% [markdown]
 # The proof is about the algorithm, but what runs is code. So the next cell walks through the levels of `scans.paper`
@@ -491,7 +492,7 @@ A, x = whole(L - 1, size, size, most=2), whole(L, size)  # x: x_0 and the inputs
 inputs = x.clone()
 
 
-def loop_from(begin, end):
+def loop_from(A, begin, end):
     state = inputs[begin]
     for t in range(begin + 1, end + 1):
         state = A[t - 1] @ state + inputs[t]
@@ -505,7 +506,7 @@ for number, level in enumerate(paper.products(A)):
         last = x[middle - 1].clone()
         for j in range(half):
             x[middle + j] += level[group, j] @ last
-    right = all(torch.equal(x[t], loop_from(t - t % (2 * half), t)) for t in range(L))
+    right = all(torch.equal(x[t], loop_from(A, t - t % (2 * half), t)) for t in range(L))
     print(f"after level {number + 1}: groups of {2 * half:2d}, every state as the "
           f"claim says: {right}")
 
@@ -527,7 +528,7 @@ sizes = [2**k for k in range(1, 11)]
 applied_words = {L: [sum(map(len, groups)) for groups in levels_of(L)] for L in sizes}
 print("words applied at L = 8, level by level:", applied_words[8])
 for L, found in applied_words.items():
-    assert found == [L // 2] * int(math.log2(L)), "step 1: not L/2 words a level"
+    assert found == [L // 2] * int(math.log2(L)), "Work, step 1: not L/2 words a level"
 
 
 # %% [markdown]
@@ -544,10 +545,10 @@ def products_made(L):
 
 words = [word for groups in levels_of(64) for row in groups for word in row]
 letters = [word for word in words if word.count("A") == 1]
-assert sorted(letters) == sorted(f"A{i}" for i in range(1, 64)), "step 2: the letters given"
+assert sorted(letters) == sorted(f"A{i}" for i in range(1, 64)), "Work, step 2: the letters given"
 print({L: products_made(L) for L in sizes})
 for L in sizes:
-    assert products_made(L) == L // 2 * int(math.log2(L)) - (L - 1), "step 2: the count"
+    assert products_made(L) == L // 2 * int(math.log2(L)) - (L - 1), "Work, step 2: the count"
 
 
 # %% [markdown]
@@ -567,18 +568,18 @@ small_loop, *small_scan = work(T=500, b=1, h=8)
 ratios = [from_products / from_loop, (from_products + from_applying) / from_loop]
 ratios = [round(ratio, 1) for ratio in (*ratios, sum(small_scan) / small_loop)]
 print(f"loop {from_loop:,}, PScan {from_products:,} + {from_applying:,}; ratios {ratios}")
-assert ratios == [28.7, 33.3, 8.2], "step 3: other ratios"
+assert ratios == [28.7, 33.3, 8.2], "Work, step 3: other ratios"
 
 # %% [markdown]
 # **Step 4.** For every $T$ the number of products lies between $\frac T2(\log_2 T - 2)$ and $T\log_2(2T)$, because $\frac L2\log_2 L - (L-1) = \frac L2(\log_2 L - 2) + 1$ and $\frac L2 \le T < L$. (The identity in letters; the bounds for $T$ up to 5,000.) So the work is $\Theta(b^3 h T\log T)$.
 
 # %% tags=["proof-work"]
 half, k = sp.symbols("half k")
-assert sp.expand(half * k - (2 * half - 1) - (half * (k - 2) + 1)) == 0, "step 4: the identity"
+assert sp.expand(half * k - (2 * half - 1) - (half * (k - 2) + 1)) == 0, "Work, step 4: the identity"
 for T in range(1, 5001):
     made, L = work(T, b=1)[1], 1 << T.bit_length()
-    assert L // 2 <= T < L, "step 4: L is the next power of two"
-    assert T / 2 * (math.log2(T) - 2) <= made <= T * math.log2(2 * T), "step 4: a bound"
+    assert L // 2 <= T < L, "Work, step 4: L is the next power of two"
+    assert T / 2 * (math.log2(T) - 2) <= made <= T * math.log2(2 * T), "Work, step 4: a bound"
 print(f"T = {T}: {T / 2 * (math.log2(T) - 2):,.0f} <= {made:,} <= {T * math.log2(2 * T):,.0f}")
 
 # %% [markdown]
@@ -590,7 +591,7 @@ for T in range(1, 1024):
     for b in (1, 2, 3, 4, 8, 16):
         levels, L = T.bit_length(), 1 << T.bit_length()
         ticks = sum(work(T, b)[1:]) / (L // 2)
-        assert ticks <= (b**3 + b**2) * levels, "step 5: more than (b^3 + b^2) a level"
+        assert ticks <= (b**3 + b**2) * levels, "Work, step 5: more than (b^3 + b^2) a level"
 print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, "
       f"at most {(b**3 + b**2) * levels:,}")
 
@@ -601,14 +602,14 @@ print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, "
 from_loop, *scan = work(T=500, b=1, h=8)
 wins = [P for P in range(1, 5001) if max(sum(scan) / P, 9) < max(from_loop / P, 500)]
 print(f"PScan is faster than the loop from P = {wins[0]} on")
-assert wins == list(range(66, 5001)), "step 6: another break-even"
+assert wins == list(range(66, 5001)), "Work, step 6: another break-even"
 
 # %% [markdown]
 # **Break it.** Take $L$ given letters in place of $L - 1$, as if the start had one, too, and the count is wrong:
 
 # %% tags=["proof-work"]
-with show.fails("step 2"):
-    assert products_made(8) == 8 // 2 * 3 - 8, "step 2: five products for L = 8, not four"
+with show.fails("Work, step 2"):
+    assert products_made(8) == 8 // 2 * 3 - 8, "Work, step 2: five products for L = 8, not four"
 
 
 # %% [markdown]
@@ -660,7 +661,7 @@ for T in range(1, 40):
     for A_t, b_t in zip(A, b):
         x = A_t @ x + b_t
         states.append(x)
-    assert torch.equal(tree_scan(A, b, x0), torch.stack(states)), "step 1: not the loop's states"
+    assert torch.equal(tree_scan(A, b, x0), torch.stack(states)), "The tree, step 1: not the loop's states"
 print(f"the tree gives the loop's states for T = 1 to {T}")
 
 
@@ -673,7 +674,7 @@ def made_by_tree(n):
     return 0 if n == 1 else (up - 1) + made_by_tree(up)
 
 
-assert all(made_by_tree(T) < T for T in range(1, 5001)), "step 2: as many products as steps"
+assert all(made_by_tree(T) < T for T in range(1, 5001)), "The tree, step 2: as many products as steps"
 print({T: made_by_tree(T) for T in (8, 500, 5000)})
 
 # %% [markdown]
@@ -1053,12 +1054,12 @@ print(ch03.memory_sentence(bench))
 # A result needs memory. The system hands out fresh memory page by page, when a page is touched for the first time, and each first touch costs a call into the system: 32,000 calls for the gradient of $A$ at $(B, T, h, b, b) = (128, 500, 8, 8, 8)$, 131 MB in pages of 4 kB. In a naive backward pass that takes about as long as all of the arithmetic. Linux gives pages of 2 MB to those who ask; `np.empty` asks, `torch.empty` does not, so our scans take large results from NumPy. Here is how long it takes to fill 64 MB, live:
 
 # %% tags=["nbval-ignore-output"]
-N = 1 << 24
-kept = torch.empty(N).fill_(0)
+numbers = 1 << 24
+kept = torch.empty(numbers).fill_(0)
 ways = {
     "memory used before": lambda: kept,
-    "fresh, np.empty": lambda: torch.from_numpy(np.empty(N, np.float32)),
-    "fresh, torch.empty": lambda: torch.empty(N),
+    "fresh, np.empty": lambda: torch.from_numpy(np.empty(numbers, np.float32)),
+    "fresh, torch.empty": lambda: torch.empty(numbers),
 }
 
 
@@ -1105,7 +1106,7 @@ show.table(
 P, S, a_t, b_t = sp.symbols("P S a_t b_t", nonzero=True)
 one_more = sp.expand((a_t * P) * (S + b_t / (a_t * P)))
 print("P_t (S + b_t / P_t) =", one_more)
-assert sp.simplify(one_more - (a_t * (P * S) + b_t)) == 0, "step 1: not the recurrence"
+assert sp.simplify(one_more - (a_t * (P * S) + b_t)) == 0, "Division, step 1: not the recurrence"
 
 # %% [markdown]
 # **Step 2.** In float32 it is not. With $a_t = \frac12$ and $b_t = 1$ the quotient $b_t/P_t = 2^t$ is infinite from $t = 128$ on, while the state
@@ -1116,7 +1117,7 @@ quotients = 1 / torch.full((200,), 0.5).cumprod(0)
 first = int(quotients.isinf().nonzero()[0]) + 1
 print(f"1 / P_t is infinite from t = {first} on; the state is then 2 - 2^{1 - first}")
 state = sum(sp.Rational(1, 2) ** s for s in range(first))
-assert first == 128 and state < 2, "step 2: another step, or a state that large"
+assert first == 128 and state < 2, "Division, step 2: another step, or a state that large"
 
 
 # %% [markdown]
@@ -1150,13 +1151,13 @@ def breaks_at(x, right):
 
 
 lines = []
-for name, a in gates.items():
+for name, gate in gates.items():
     ones = torch.ones(length)
-    truth = linear_scan(a.double()[None, :, None], ones.double()[None, :, None]).flatten()
-    ours = linear_scan(a[None, :, None], ones[None, :, None]).flatten()
+    truth = linear_scan(gate.double()[None, :, None], ones.double()[None, :, None]).flatten()
+    ours = linear_scan(gate[None, :, None], ones[None, :, None]).flatten()
     tried = {
-        "division": by_division(a, ones),
-        "logarithms": by_logarithms(a, ones),
+        "division": by_division(gate, ones),
+        "logarithms": by_logarithms(gate, ones),
         "the scan": ours,
     }
     lines.append({"a": name, **{way: breaks_at(x, truth) for way, x in tried.items()}})
@@ -1227,17 +1228,17 @@ torch.set_num_threads(before)
 print("one thread and two, states and gradients bit for bit the same: "
       f"{all(map(torch.equal, states[1], states[2]))}")
 with torch.no_grad():
-    loop, tree = (linear_scan(A[:2], b[:2], backend=name) for name in ("reference", "paper"))
+    looped, treed = (linear_scan(A[:2], b[:2], backend=name) for name in ("reference", "paper"))
 print(
-    f"loop and PScan bit for bit the same: {torch.equal(loop, tree)}; to 1e-4 of the largest: "
-    f"{bool((loop - tree).abs().max() < 1e-4 * loop.abs().max())}"
+    f"loop and PScan bit for bit the same: {torch.equal(looped, treed)}; to 1e-4 of the largest: "
+    f"{bool((looped - treed).abs().max() < 1e-4 * looped.abs().max())}"
 )
 
 # %% tags=["nbval-ignore-output"]
-ulp = torch.finfo(torch.float32).eps * 2.0 ** loop.abs().log2().floor()
+ulp = torch.finfo(torch.float32).eps * 2.0 ** looped.abs().log2().floor()
 print(
-    f"loop and PScan: {float((loop != tree).float().mean()):.0%} of the states differ; at "
-    f"most {float(((loop - tree).abs() / ulp).max()):,.0f} units in the last place"
+    f"loop and PScan: {float((looped != treed).float().mean()):.0%} of the states differ; at "
+    f"most {float(((looped - treed).abs() / ulp).max()):,.0f} units in the last place"
 )
 
 
@@ -1406,7 +1407,7 @@ beta = sp.Symbol("beta")
 w = beta * (k - S * k)
 one_more = sp.expand((1 - S) * (1 - beta * k * q))
 print("(1 - S)(1 - beta k q) =", one_more)
-assert sp.expand(one_more - (1 - S - w * q)) == 0, "step 1: not of the same form"
+assert sp.expand(one_more - (1 - S - w * q)) == 0, "The WY form, step 1: not of the same form"
 
 # %% [markdown]
 # **Step 2.** With $S = \sum_{i<t} w_ik_i^\top$ that reads $\frac1{\beta_t} w_t + \sum_{i<t} (k_i^\top k_t)\, w_i = k_t$: the unknown $w_t$ stands in the equations $t, t+1, \dots$ only, so
@@ -1422,7 +1423,7 @@ product = sp.eye(3)
 for t in range(4):
     product *= sp.eye(3) - betas[t] * K[:, t] * K[:, t].T
 print("the product of the four factors:", product.tolist())
-assert system.is_upper and product == sp.eye(3) - W * K.T, "step 2: not the product"
+assert system.is_upper and product == sp.eye(3) - W * K.T, "The WY form, step 2: not the product"
 
 # %% [markdown]
 # So a chunk of $c$ steps becomes a few large matrix products, just what a GPU is good at. The cell compares the loop, the chunks and the scan of this chapter on random numbers:
