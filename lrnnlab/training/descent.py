@@ -237,17 +237,18 @@ class Checkpoint:
         if not content.startswith(self.BEGINS):
             raise ValueError(f"{str(self.path)!r} is no checkpoint of lrnnlab and is not overwritten: choose another name")
         if hashlib.sha256(content).digest() != seal:
-            return self._start_afresh("is damaged")
+            return self._set_aside("is damaged")
         try:
             state = torch.load(io.BytesIO(content), weights_only=True)
         except pickle.UnpicklingError:  # a look gave what is neither a number, a text, nor a tensor
-            return self._start_afresh("holds more than plain data")
-        return state if state["identity"] == self.identity else self._start_afresh("belongs to another run")
+            return self._set_aside("holds more than plain data")
+        return state if state["identity"] == self.identity else self._set_aside("belongs to another run")
 
-    def _start_afresh(self, why: str) -> None:
-        """Say why the file is of no use, and keep it under another name."""
+    def _set_aside(self, why: str) -> dict | None:
+        """None, and the file, which is of no use here, under another name."""
         assert self.path is not None
         kept = ""
         with suppress(OSError):  # a folder in which nothing can be renamed is one in which nothing is overwritten either
             kept = f"; it is now {set_aside(self.path).name}"
         print(f"checkpoint {self.path} {why}: starting afresh{kept}", file=sys.stderr)
+        return None
