@@ -16,12 +16,13 @@ import platform
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-REQUIRED_BACKENDS = ("reference", "paper", "cpu")  # any other (a GPU's) may be absent
+REQUIRED_BACKENDS = ("reference", "paper", "cpu", "auto")  # any other (a GPU's) may be absent
 FAILURES = (ImportError, AttributeError, RuntimeError, ValueError, TypeError, OSError)  # how a broken part shows
 ROOM_NEEDED, ROOM_WISHED = 0.2, 1.0  # free disk space in 10^9 bytes: to write any record at all; to work at ease
 
@@ -146,7 +147,8 @@ def scan_backends() -> Iterator[Check]:
     devices = ["cpu"] + ["cuda"] * torch.cuda.is_available()
     long = torch.zeros(1, 100, 1, 2, 2)
     chosen = ", ".join(f"takes {scans.chosen(long.to(device))} on {device}" for device in devices)
-    yield Check("scan auto", True, chosen)
+    auto = _backend("auto", scans.linear_scan, (A, b, x0))
+    yield Check("scan auto", True, chosen) if auto.ok else auto
 
 
 def _backend(name: str, linear_scan, inputs) -> Check:
@@ -157,8 +159,9 @@ def _backend(name: str, linear_scan, inputs) -> Check:
     device = "cpu" if needed or not torch.cuda.is_available() else "cuda"
     started = time.perf_counter()
     try:
-        expected = linear_scan(*inputs, backend="reference")
-        x = linear_scan(*(value.to(device) for value in inputs), backend=name).cpu()
+        with warnings.catch_warnings(record=True) as warned:  # of a folder that cannot be written
+            expected = linear_scan(*inputs, backend="reference")
+            x = linear_scan(*(value.to(device) for value in inputs), backend=name).cpu()
     except _compile_failures() as error:
         return Check(f"scan {name}", False if needed else None, _said(error))
     seconds = time.perf_counter() - started
@@ -166,8 +169,8 @@ def _backend(name: str, linear_scan, inputs) -> Check:
         return Check(f"scan {name}", False, f"gives shape {tuple(x.shape)} where {tuple(expected.shape)} is right")
     worst = (x - expected).abs().max().item()
     right = worst <= 1e-5  # not '> 1e-5 is wrong': a NaN must fail
-    return Check(f"scan {name}", right, f"runs on {device} ({seconds:.2f} s)" if right else
-                 f"runs on {device}, but is off by {worst:.3g}")
+    runs = f"runs on {device} ({seconds:.2f} s)" if right else f"runs on {device}, but is off by {worst:.3g}"
+    return Check(f"scan {name}", right, "; ".join([runs, *(str(warning.message) for warning in warned)]))
 
 
 def warm() -> Check:

@@ -2,6 +2,7 @@
 
 import json
 import types
+import warnings
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,13 @@ def loop(A, b, x0):
 
 def fake_scans(monkeypatch, **backends):
     """Give the doctor these backends (functions of A, b, x0) beside a right reference."""
-    table = {"reference": loop, **backends}
+    table = {"reference": loop, "auto": loop, **backends}
 
     def linear_scan(A, b, x0=None, *, backend):
         return table[backend](A, b, x0)
 
     module = types.SimpleNamespace(
-        BACKENDS=tuple(table), linear_scan=linear_scan, warm=lambda: None, chosen=lambda A: "reference"
+        BACKENDS=("reference", *(name for name in backends if name != "auto")), linear_scan=linear_scan, warm=lambda: None, chosen=lambda A: "reference"
     )
     monkeypatch.setattr(lrnnlab, "scans", module)
     return module
@@ -80,6 +81,22 @@ def test_a_backend_that_fails_is_reported_with_its_error(monkeypatch, error):
     assert checks["scan reference"].ok is True
     assert checks["scan cpu"].ok is False
     assert str(error) in checks["scan cpu"].detail
+
+
+def test_auto_is_run_and_not_only_named(monkeypatch):
+    fake_scans(monkeypatch, cpu=loop, auto=raises(RuntimeError("no locator available")))
+    found = {check.name: check for check in doctor.scan_backends()}
+    assert found["scan auto"] == Check("scan auto", False, "RuntimeError: no locator available")
+
+
+def test_a_warning_is_part_of_the_line(monkeypatch):
+    def warns(A, b, x0):
+        warnings.warn("compiled loops cannot be kept here", stacklevel=1)
+        return loop(A, b, x0)
+
+    fake_scans(monkeypatch, cpu=warns)
+    check = list(doctor.scan_backends())[1]
+    assert check.ok is True and check.detail.endswith("; compiled loops cannot be kept here")
 
 
 def test_numba_s_own_errors_are_understood(monkeypatch):

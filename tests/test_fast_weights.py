@@ -492,6 +492,18 @@ def test_the_compiled_loops_carry_on(B, first, second, seed):
     same(last, end)
 
 
+def test_gradients_of_no_steps_are_zero():
+    x, W = normal(2, 0, 2, 3).requires_grad_(), normal(2, 2, 13, 3).requires_grad_()
+    slow, R, W0, y0 = (normal(*shape).requires_grad_() for shape in ((2, 0, 2, 10), (2, 10, 3), (2, 2, 3, 3), (2, 2, 3)))
+    s, w, c = (normal(*shape).requires_grad_() for shape in ((2, 0, 2, 3), (2, 3), (2, 3)))
+    for y, inputs in (
+        (self_referential(x, W)[0], (x, W)), (recurrent_delta(slow, R, W0, y0)[0], (slow, R, W0, y0)),
+        (element_wise(s, w, c), (s, w, c)),
+    ):  # fmt: skip
+        found = torch.autograd.grad(y.sum(), inputs, allow_unused=True)
+        assert all(g is not None and not g.any() for g in found)
+
+
 @pytest.mark.parametrize("kind", FEATURE_MAPS)
 def test_gradients_are_those_of_differences(kind):
     shapes = ((1, 3, 1, 7), (1, 7, 2), (1, 1, 2, 2), (1, 1, 2))

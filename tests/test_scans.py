@@ -1,12 +1,14 @@
 """Every scan backend against a float64 loop written here, in value and in gradient; and the papers' own listings."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import warnings
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,6 +203,20 @@ def test_no_blocks_or_empty_blocks(backend, shape):
     A, b = torch.zeros(*shape, shape[-1]), torch.zeros(shape)
     assert linear_scan(A, b, backend=backend).shape == shape
     assert token_scan(A[0], b[0], tokens, backend=backend).shape == shape
+
+
+@pytest.mark.parametrize("kind", [3, "real", "complex"])
+@pytest.mark.parametrize("backend", (*ALL, "auto"))
+def test_gradients_of_no_steps_are_zero(backend, kind):
+    A, b, x0 = (v.requires_grad_() for v in draw(kind, 1))
+    nothing = torch.zeros(len(b), 0, dtype=torch.int64)
+    for scan, inputs in (
+        (lambda A, b, x0: linear_scan(A[:, :0], b[:, :0], x0, backend=backend), (A, b, x0)),
+        (lambda A, b, x0: linear_scan(A[0, 0], b[:, :0], x0, backend=backend), (A, b, x0)),
+        (lambda A, b, x0: token_scan(A[:, 0], b[:, 0], nothing, x0, backend=backend), (A, b, x0)),
+    ):
+        found = torch.autograd.grad(scan(*inputs).abs().sum(), inputs, allow_unused=True)
+        assert all(g is not None and not g.any() for g in found), backend
 
 
 @pytest.mark.parametrize("backend", ALL)
@@ -647,6 +663,29 @@ def test_warm():
 
 
 # --- a machine without a compiler for the kernels -----------------------------------------------------------------
+
+
+def test_without_a_folder_for_compiled_loops_they_run_and_one_warning_says_so(monkeypatch):
+    """As in a container whose packages are read-only and whose user has no home."""
+    from numba.core.caching import CacheImpl
+
+    from lrnnlab.scans import jit
+
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    jit._warn.cache_clear()
+    with pytest.warns(UserWarning, match="every process compiles them anew; set NUMBA_CACHE_DIR") as warned:
+        first, second = (jit.jit(nogil=True)(function) for function in (lambda x: x + 1, lambda x: x * 2))
+        assert (first(1), second(3)) == (2, 6) and len(warned) == 1
+    jit._warn.cache_clear()
+
+
+def test_every_compiled_loop_is_made_in_one_place():
+    """Else one of them would stop where there is no such folder."""
+    import lrnnlab
+
+    package = Path(lrnnlab.__file__).parent
+    makers = {path.name for path in package.rglob("*.py") if re.search(r"\bnjit\b|numba\.jit|cache=True", path.read_text())}
+    assert makers == {"jit.py"}
 
 
 def test_without_numba_the_plain_loop_runs():

@@ -34,7 +34,8 @@ def rotate(x: Tensor, positions: Tensor) -> Tensor:
     speed = 10_000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
     angle = positions.double().unsqueeze(-1) * speed
     pairs = (x if x.dtype == torch.float64 else x.float()).unflatten(-1, (-1, 2)).contiguous()
-    turned = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angle), angle).to(pairs.dtype.to_complex())
+    kind = torch.complex128 if pairs.dtype == torch.float64 else torch.complex64  # torch.compile cannot ask a dtype
+    turned = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angle), angle).to(kind)
     return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 

@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_map
 
 from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.scans import linear_scan, token_scan
+from lrnnlab.scans.transforms import check_symbols, within_func
 
 DEEPEST = 1000  # layers
 
@@ -56,9 +57,11 @@ class Recurrence(Module):
         """
         if self._start is None or self._start[0] != batch or not _alike(state, self._start[1]):
             with torch.no_grad():  # shapes alone: a state may be large, and a net that is saved takes this along
-                self._start = batch, tree_map(_shape_of, self.initial(batch))
-            if not _alike(state, self._start[1]):
-                wanted = f"{type(self).__name__}.initial({batch}) is, {shown(self._start[1])}"
+                start = tree_map(_shape_of, self.initial(batch))
+            if not within_func():  # whose tensors mean nothing afterwards
+                self._start = batch, start
+            if not _alike(state, start):
+                wanted = f"{type(self).__name__}.initial({batch}) is, {shown(start)}"
                 raise ValueError(f"state must be as {wanted}, got {shown(state)}")
 
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> Tensor:
@@ -158,9 +161,7 @@ def check_tokens(tokens: Tensor, vocab_size: int, axes: str = "(B, T)", like: Te
         raise ValueError(f"tokens must be {axes} integers, got {tuple(tokens.shape)} of {tokens.dtype}")
     if like is not None and tokens.device != like.device:
         raise ValueError(f"tokens lie on {tokens.device}, the weights on {like.device}")
-    low, high = (int(v) for v in tokens.aminmax()) if tokens.numel() else (0, 0)
-    if low < 0 or high >= vocab_size:
-        raise ValueError(f"token {low if low < 0 else high} is outside this model's vocabulary 0..{vocab_size - 1}")
+    check_symbols(tokens, vocab_size, f"this model's vocabulary 0..{vocab_size - 1}")
 
 
 def check_strings(tokens: Tensor, vocab_size: int, like: Tensor) -> None:

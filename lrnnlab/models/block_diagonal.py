@@ -36,6 +36,7 @@ from lrnnlab.errors import among, checked, number
 from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.net import Block, Gate, Net, SharedDropout
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
+from lrnnlab.scans.transforms import within_func
 
 
 def _slope(raw: Tensor, p: float) -> Tensor:
@@ -63,7 +64,7 @@ class _Norm(torch.autograd.Function):
 
 def _norms(raw: Tensor, p: float, dim: int) -> Tensor:
     """p-norm of every column; torch's vector_norm takes ten times as long at p = 1.2."""
-    if p <= 2:
+    if p <= 2 and not within_func():
         return _Norm.apply(raw, p, dim)  # type: ignore[no-any-return]
     size, tiny = raw.abs(), torch.finfo(raw.dtype).tiny
     largest = size.amax(dim, keepdim=True).clamp(min=tiny)
@@ -86,7 +87,7 @@ def _by_largest_column(raw: Tensor, p: float, dim: int = -2) -> Tensor:
 
 def _hard(raw: Tensor, p: float, dim: int = -2) -> Tensor:
     top = raw == raw.amax(dim, keepdim=True)
-    if top.sum() == raw.numel() // raw.shape[dim]:  # no tie: a tenth of the time of a strided argmax
+    if not within_func() and top.sum() == raw.numel() // raw.shape[dim]:  # no tie: a tenth of the time of a strided argmax
         return top.to(raw.dtype)
     return torch.zeros_like(raw).scatter_(dim, raw.argmax(dim, keepdim=True), 1.0)
 
@@ -195,7 +196,7 @@ class BlockDiagonal(LinearRecurrence):
         """A_t (..., h, n, n), the blocks of one step, and the input term B u_t (..., h, n), both made from z (..., D).
         """
         A = self._blocks(z)
-        if self.frozen.any():
+        if not within_func() and self.frozen.any():
             stay = torch.eye(self.b, dtype=A.dtype, device=A.device)
             A = stay.expand(*z.shape[:-1], self.h, -1, -1).index_copy(-3, self.alive(), A)
         if self.drive == "none":
@@ -203,8 +204,11 @@ class BlockDiagonal(LinearRecurrence):
         return A, self.value(z).unflatten(-1, (self.h, self.b))
 
     def _blocks(self, z: Tensor) -> Tensor:
-        """(..., h', b, b): the blocks of the heads that are not frozen."""
-        return COLUMN_RULES[self.rule](self.raw_blocks(z), self.p, -3).transpose(-3, -2)  # (..., h', row, column)
+        """(..., h', b, b): the blocks of the heads that are not frozen; within ``torch.func`` of all."""
+        A = COLUMN_RULES[self.rule](self.raw_blocks(z), self.p, -3).transpose(-3, -2)  # (..., h', row, column)
+        if within_func():  # which heads are frozen may differ from net to net of a stack
+            A = torch.where(self.frozen[:, None, None], torch.eye(self.b, dtype=A.dtype, device=A.device), A)
+        return A
 
     def raw_blocks(self, z: Tensor) -> Tensor:
         """z (..., D) -> (..., row, h', column): what g says of the heads that are not frozen, before the column rule.
@@ -233,7 +237,7 @@ class BlockDiagonal(LinearRecurrence):
 
     def _moved(self, z: Tensor, tokens: Tensor | None, x0: Tensor) -> tuple[Tensor, Tensor]:
         """(A, states) of the heads that are not frozen, where there is no input term."""
-        if tokens is None and self.rule == "softmax":
+        if tokens is None and self.rule == "softmax" and not within_func():
             A, x = softmax_scan(self.raw_blocks(z), x0, backend=self.backend)
             return A.transpose(-3, -2), x
         A = self._blocks(z)
@@ -243,7 +247,12 @@ class BlockDiagonal(LinearRecurrence):
         return A, token_scan(A, zero, tokens, x0, backend=self.backend)
 
     def alive(self) -> Tensor:
-        """Numbers of the heads that are not frozen (as an index they cost half of what the mask costs)."""
+        """Numbers of the heads that are not frozen (as an index they cost half of what the mask costs).
+
+        Within ``torch.func`` of all heads.
+        """
+        if within_func():
+            return torch.arange(self.h, device=self.frozen.device)
         return (~self.frozen).nonzero().flatten()
 
     @checked
@@ -319,6 +328,8 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
         missing = [key for key, weight in module._parameters.items() if weight is None]
         if missing:
             return f"{name} has no {missing[0]}"
+        if isinstance(module, nn.LayerNorm) and (*module.normalized_shape,) != module.weight.shape[-1:]:
+            return f"{name} normalises over {(*module.normalized_shape,)}, its weight is {(*module.weight.shape,)}"
     if model.embedding.max_norm is not None:
         return f"its embedding is rescaled to max_norm={model.embedding.max_norm}"
     return next((f"{name} is not finite" for name, w in model.state_dict().items() if not w.isfinite().all()), None)

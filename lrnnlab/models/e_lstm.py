@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from lrnnlab.errors import among, same_kind
 from lrnnlab.models.base import Recurrence, check_sizes
-from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
+from lrnnlab.models.forms import FORMS, is_compiled, run_compiled
+from lrnnlab.scans.reference import no_steps
 
 
 def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
@@ -36,9 +37,7 @@ def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Ten
     if not is_compiled(form, s):
         return _loop(s, w, c0)
     same_kind("element_wise", s=s, w=w, c0=c0)
-    from lrnnlab.models.cpu_e_lstm import ElementWiseLoop  # loads numba
-
-    return ElementWiseLoop.apply(s, w, c0, wants_gradient(s, w, c0))
+    return run_compiled("cpu_e_lstm.ElementWiseLoop", (s, w, c0))
 
 
 def _loop(s: Tensor, w: Tensor, c: Tensor) -> Tensor:
@@ -47,7 +46,7 @@ def _loop(s: Tensor, w: Tensor, c: Tensor) -> Tensor:
         gate, new = (s_t + w * c.unsqueeze(1)).unbind(1)
         c = torch.lerp(torch.tanh(new), c, torch.sigmoid(gate))
         states.append(c)
-    return torch.stack(states, 1) if states else s[:, :, 0]
+    return torch.stack(states, 1) if states else no_steps(s[:, :, 0], w, c)
 
 
 class ElementWiseLSTM(Recurrence):

@@ -3,7 +3,7 @@
 ======== ================================================================================
 form     what runs
 ======== ================================================================================
-auto     ``cpu`` where it can, else ``loop``
+auto     ``cpu`` where it can, else (and within ``torch.func``) ``loop``
 loop     torch, one step after the other; any device and type, gradients of any order
 cpu      compiled loops with a backward pass of their own (numba); float32 or float64, on a CPU
 ======== ================================================================================
@@ -11,10 +11,14 @@ cpu      compiled loops with a backward pass of their own (numba); float32 or fl
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from lrnnlab.errors import among
+from lrnnlab.scans.transforms import within_func
 
 FORMS = ("auto", "loop", "cpu")
 
@@ -34,13 +38,32 @@ def is_compiled(form: str, x: Tensor) -> bool:
         raise ValueError(
             f"form 'cpu' runs in float32 or float64 on a CPU, got {x.dtype} on {x.device.type}; 'loop' runs everywhere"
         )
-    return form != "loop" and fits and x.numel() > 0  # nothing to do is not worth compiling for
+    if form == "cpu" and within_func():
+        raise ValueError("form 'cpu' does not run within torch.func; 'auto' and 'loop' do")
+    return form != "loop" and fits and not within_func() and x.numel() > 0  # nothing to do is not worth compiling for
 
 
-def wants_gradient(*tensors: Tensor) -> bool:
+def wants_gradient(*tensors: Tensor | None) -> bool:
     """Whether a backward pass may follow: gradients are recorded and one of the tensors wants its own.
 
     >>> wants_gradient(torch.zeros(1), torch.zeros(1, requires_grad=True))
     True
     """
-    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
+
+
+def run_compiled(loop: str, tensors: tuple[Tensor | None, ...], *options: Any) -> Any:
+    """The autograd Function ``module.Name``, of a module that loads numba, at tensors, options and ``wants_gradient``.
+
+    ``torch.compile`` leaves it as it is: it could trace neither the loop nor how numba is loaded.
+    """
+    return (_run_untraced if torch.compiler.is_compiling() else _run)(loop, tensors, options)
+
+
+def _run(loop: str, tensors: tuple[Tensor | None, ...], options: tuple) -> Any:
+    module, name = loop.split(".")
+    function = getattr(import_module(f"lrnnlab.models.{module}"), name)
+    return function.apply(*tensors, *options, wants_gradient(*tensors))
+
+
+_run_untraced = torch._disable_dynamo(_run)  # plainly called it would load the whole compiler

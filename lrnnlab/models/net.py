@@ -37,6 +37,7 @@ from torch.nn import functional as F
 
 from lrnnlab.errors import among, checked, number, shown, whole_number
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
+from lrnnlab.scans.transforms import values, within_func
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
@@ -264,6 +265,8 @@ class Block(Module):
 
 def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
     """Norm of x (..., D), channel by channel; zero where the mask (B,T) is false."""
+    if mask is not None and within_func() and not isinstance(norm, nn.BatchNorm1d):
+        return norm(x).masked_fill(~mask.unsqueeze(-1), 0)  # how many true positions there are must not change a shape
     if mask is not None:
         return torch.zeros_like(x).masked_scatter(mask.unsqueeze(-1), norm(x[mask]))
     return norm(x.flatten(0, -2)).view_as(x) if isinstance(norm, nn.BatchNorm1d) else norm(x)
@@ -424,8 +427,8 @@ class Net(Module):
         """What the readout reads: (B,T,D), (B,L',D) or (B,D)."""
         self.check(inputs)
         mask = None if lengths is None else true_positions(lengths, inputs)
-        if mask is not None and not mask.all() and not all(getattr(mixer, "causal", True) for mixer in self.layers):
-            raise ValueError(f"causal=False attends to the padding of strings of lengths {shown(lengths.tolist())}")
+        if mask is not None and not values(mask).all() and not all(getattr(mixer, "causal", True) for mixer in self.layers):
+            raise ValueError(f"causal=False attends to the padding of strings of lengths {shown(values(lengths).tolist())}")
         if mask is not None and self.vocab_size is None:  # a NaN in the padding would be one in every gradient
             inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0)
         x = self.final_norm(self._through(inputs, mask))
@@ -572,14 +575,16 @@ def true_positions(lengths: Tensor, inputs: Tensor) -> Tensor:
         raise ValueError(f"lengths must be ({B},) integers, got {tuple(lengths.shape)} of {lengths.dtype}")
     if lengths.device != inputs.device:
         raise ValueError(f"lengths lie on {lengths.device}, the inputs on {inputs.device}")
-    if B and not 1 <= int(lengths.min()) <= int(lengths.max()) <= T:
-        raise ValueError(f"lengths are in 1..{T}, got {int(lengths.min())}..{int(lengths.max())}")
+    if B:
+        least, most = (int(length) for length in values(lengths).aminmax())
+        if not 1 <= least <= most <= T:
+            raise ValueError(f"lengths are in 1..{T}, got {least}..{most}")
     return torch.arange(T, device=inputs.device) < lengths.unsqueeze(1)
 
 
 def last_positions(x: Tensor, lengths: Tensor | None, count: int) -> Tensor:
     """The last ``count`` true positions of x (B,T,D), (B,count,D)."""
-    shortest = x.shape[1] if lengths is None or not len(lengths) else int(lengths.min())
+    shortest = x.shape[1] if lengths is None or not len(lengths) else int(values(lengths).min())
     if count > shortest:
         raise ValueError(f"the last {count} positions are asked for, but a string has {shortest}")
     if lengths is None:

@@ -4,12 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence, check_sizes
+from lrnnlab.scans.transforms import within_func
 
 CELLS = {"elman": nn.RNN, "lstm": nn.LSTM}
+
+
+def run(network: nn.RNNBase, z: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+    """``network(z, state)`` of one layer of torch's RNN or LSTM, batch first; within ``torch.func`` step by step.
+
+    >>> network = nn.LSTM(3, 5, batch_first=True)
+    >>> z = torch.randn(2, 7, 3)
+    >>> torch.allclose(torch.func.vmap(lambda z: run(network, z)[0])(z.unsqueeze(0))[0], network(z)[0], atol=1e-6)
+    True
+    """
+    if not within_func():
+        return network(z, state)
+    zero = z.new_zeros(1, len(z), network.hidden_size)
+    h, c = (zero, zero) if state is None else state if isinstance(state, tuple) else (state, zero)
+    h, c, states = h[0], c[0], []
+    for s in F.linear(z, network.weight_ih_l0, network.bias_ih_l0).unbind(1):
+        s = s + F.linear(h, network.weight_hh_l0, network.bias_hh_l0)
+        if isinstance(network, nn.LSTM):
+            i, f, g, o = s.chunk(4, -1)
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            h = torch.sigmoid(o) * torch.tanh(c)
+        else:
+            h = torch.tanh(s) if network.nonlinearity == "tanh" else torch.relu(s)
+        states.append(h)
+    state = (h.unsqueeze(0), c.unsqueeze(0)) if isinstance(network, nn.LSTM) else h.unsqueeze(0)
+    return torch.stack(states, 1), state
 
 
 class Nonlinear(Recurrence):
@@ -53,8 +82,8 @@ class Nonlinear(Recurrence):
     def mix(self, z: Tensor) -> Tensor:
         if not z.shape[1]:  # torch's networks refuse an empty sequence
             return z.new_zeros(len(z), 0, self.network.hidden_size)
-        return self.network(z)[0]
+        return run(self.network, z)[0]
 
     def step(self, state: Any, z_t: Tensor) -> tuple[Any, Tensor]:
-        out, state = self.network(z_t.unsqueeze(1), state)
+        out, state = run(self.network, z_t.unsqueeze(1), state)
         return state, out.squeeze(1)

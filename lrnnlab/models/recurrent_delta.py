@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from lrnnlab.errors import among, number, same_kind
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
-from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
+from lrnnlab.models.forms import FORMS, is_compiled, run_compiled
+from lrnnlab.scans.reference import no_steps
 
 FARTHEST = 80.0  # a write_start whose exponential is still a float32
 
@@ -91,10 +92,8 @@ def recurrent_delta(
     if not is_compiled(form, slow):
         return _loop(slow, R, W, y, feature_map, greatest, removal)
     same_kind("recurrent_delta", slow=slow, W0=W, y0=y, **({} if R is None else {"R": R}))
-    from lrnnlab.models.cpu_recurrent_delta import RecurrentDeltaLoop  # loads numba
-
-    keep = wants_gradient(*(x for x in (slow, R, W, y) if x is not None))
-    return RecurrentDeltaLoop.apply(slow, R, W, y, feature_map, removal, greatest, keep)
+    loop = "cpu_recurrent_delta.RecurrentDeltaLoop"
+    return run_compiled(loop, (slow, R, W, y), feature_map, removal, greatest)
 
 
 def _loop(
@@ -112,7 +111,7 @@ def _loop(
         W = W + write @ key.mT
         y = (W @ phi(q).unsqueeze(-1)).squeeze(-1)
         outputs.append(y)
-    return torch.stack(outputs, 1) if outputs else slow[..., :n], W
+    return torch.stack(outputs, 1) if outputs else no_steps(slow[..., :n], R, W, y), W
 
 
 def _feedback(R: Tensor, y: Tensor) -> Tensor:

@@ -32,6 +32,7 @@ from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, check_strings, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
+from lrnnlab.scans.transforms import within_func
 
 PADDING = {"tree": "learned", "masks": "masked"}  # as the code does, as the text says
 
@@ -149,6 +150,7 @@ class RegularGPT(Module):
     def forward(self, tokens: Tensor) -> Tensor:
         # A hook on the embedding wants to see every position, not every symbol.
         tables = self.padding == PADDING[self.form] and self.training and not self.embedding._forward_hooks
+        tables = tables and not within_func()  # how many different chunks there are depends on the tokens
         logits = self.head(self.norm(self.by_table(tokens) if tables else self.hidden(tokens)[-1]))
         return logits.squeeze(1) if self.form == "tree" else logits
 

@@ -23,6 +23,7 @@ from torch.nn import functional as F
 from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, layers_of
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
+from lrnnlab.scans.transforms import within_func
 
 
 def sinusoids(offsets: Tensor, width: int, longest: float = 10_000.0) -> Tensor:
@@ -48,6 +49,17 @@ def relative_shift(scores: Tensor) -> Tensor:
     return scores.flatten(-2)[..., T:].unflatten(-1, (T, 2 * T - 1))[..., :T]
 
 
+def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
+    """softmax(q k^T / sqrt(d) + bias) v of q, k, v (...,T,d).
+
+    >>> attend(*torch.zeros(3, 1, 2, 4), torch.zeros(2, 2)).shape
+    torch.Size([1, 2, 4])
+    """
+    if within_func():  # torch's own may pick a kernel that gives a learned bias no gradient
+        return (q @ k.mT * q.shape[-1] ** -0.5 + bias).softmax(-1) @ v
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+
+
 class XLLayer(AttentionLayer):
     """One encoder layer h (B,T,D) -> (B,T,D) with the positions of Transformer-XL, in both directions.
 
@@ -70,7 +82,7 @@ class XLLayer(AttentionLayer):
         T, scale = q.shape[-2], q.shape[-1] ** -0.5
         R = sinusoids(torch.arange(T, -T, -1, device=h.device), h.shape[-1]).to(h.dtype)  # (2T,D), R_(m-n)
         by_offset = (q + self.v) @ self.split(self.W_r(R)).mT  # (B,h,T,2T)
-        o = F.scaled_dot_product_attention(q + self.u, k, v, attn_mask=relative_shift(by_offset) * scale)
+        o = attend(q + self.u, k, v, relative_shift(by_offset) * scale)
         return self.block.after(h, self.merge(o))
 
 
@@ -83,7 +95,7 @@ class BiasedLayer(AttentionLayer):
 
     def forward(self, h: Tensor, bias: Tensor) -> Tensor:
         z = self.block.before(h)
-        o = F.scaled_dot_product_attention(*self.project(z, z), attn_mask=bias)
+        o = attend(*self.project(z, z), bias)
         return self.block.after(h, self.merge(o))
 
 

@@ -8,11 +8,12 @@ Letters: B batch, T time, V vocabulary, C classes, D width (256 there); h_t stat
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from lrnnlab.errors import checked, whole_number
 from lrnnlab.models.base import Module, check_numbers, check_sizes, check_strings, check_tokens
+from lrnnlab.models.recurrent import run
 from lrnnlab.models.transformer_blocks import cut_normal_, linear
 
 
@@ -61,7 +62,7 @@ class ReluRNN(Module):
 
     def states(self, tokens: Tensor) -> Tensor:
         """h_1 ... h_T, (B,T,D)."""
-        return self.network(self._one_hot(tokens))[0]
+        return run(self.network, self._one_hot(tokens))[0]
 
     def forward(self, tokens: Tensor) -> Tensor:
         states = self.states(tokens)
@@ -77,10 +78,11 @@ class ReluRNN(Module):
         check_numbers("state", state, self.head.weight)
         if state.shape[:-1] != tokens_t.shape:
             raise ValueError(f"state must be {(len(tokens_t), self.network.hidden_size)}, got {tuple(state.shape)}")
-        _, state = self.network(self._one_hot(tokens_t.unsqueeze(-1)), state.unsqueeze(0))
+        _, state = run(self.network, self._one_hot(tokens_t.unsqueeze(-1)), state.unsqueeze(0))
         return state[0], self.head(state[0])
 
     def _one_hot(self, tokens: Tensor) -> Tensor:
         """(B,T) -> (B,T,V+1)."""
         check_strings(tokens, self.vocab_size, self.head.weight)
-        return F.one_hot(tokens.long(), self.vocab_size + 1).to(self.head.weight.dtype)
+        symbols = torch.arange(self.vocab_size + 1, device=tokens.device)
+        return (tokens.unsqueeze(-1) == symbols).to(self.head.weight.dtype)  # F.one_hot looks at values

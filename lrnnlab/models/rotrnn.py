@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from lrnnlab.errors import among
 from lrnnlab.models.lru import LRU, ModalRecurrence, Modes, check_modulus, real_part, remaining_power, ring_decay
+from lrnnlab.scans.transforms import values
 
 
 class RotRNN(ModalRecurrence):
@@ -118,8 +119,8 @@ class RotRNN(ModalRecurrence):
             power = self.c * remaining_power(self.gamma_log)
         else:
             power = 1 - self.c * self.gamma().square()
-            if self.c > 1 and bool((power <= 0).any()):
-                most = self.gamma().max().item()
+            if self.c > 1 and bool((values(power) <= 0).any()):
+                most = values(self.gamma()).max().item()
                 raise ValueError(f"Eq. 11 needs c gamma^2 < 1, got c = {self.c} and gamma = {most}")
         return (power / self.B.square().sum((1, 2))).sqrt()
 

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from lrnnlab.errors import among, same_kind
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
-from lrnnlab.models.forms import FORMS, is_compiled, wants_gradient
+from lrnnlab.models.forms import FORMS, is_compiled, run_compiled
+from lrnnlab.scans.reference import no_steps
 
 RATES = (1, 4)
 
@@ -71,9 +72,7 @@ def self_referential(
     if not is_compiled(form, x):
         return _loop(x, W0, rates, feature_map)
     same_kind("self_referential", x=x, W0=W0)
-    from lrnnlab.models.cpu_self_referential import SelfReferentialLoop  # loads numba
-
-    return SelfReferentialLoop.apply(x, W0, rates, feature_map, wants_gradient(x, W0))
+    return run_compiled("cpu_self_referential.SelfReferentialLoop", (x, W0), rates, feature_map)
 
 
 def _loop(x: Tensor, W: Tensor, rates: int, feature_map: str) -> tuple[Tensor, Tensor]:
@@ -88,7 +87,7 @@ def _loop(x: Tensor, W: Tensor, rates: int, feature_map: str) -> tuple[Tensor, T
         beta = torch.sigmoid(b)[..., part].unsqueeze(-1)  # (B,h,r,1)
         W = W + beta * (W @ (target - key)) @ key.mT
         outputs.append(y)
-    return torch.stack(outputs, 1) if outputs else x, W
+    return torch.stack(outputs, 1) if outputs else no_steps(x, W), W
 
 
 def rate_of_row(n: int, rates: int, device: torch.device | None = None) -> Tensor:

@@ -8,7 +8,7 @@ backend        what it is
 ``cpu``        compiled loops with a hand-written backward pass (numba)
 ``triton``     fused kernels for an NVIDIA GPU, with a hand-written backward pass
 ``auto``       ``cpu`` or ``triton`` where the tensors lie there, have a type it knows, and it is installed;
-               else, and for a handful of steps, ``reference``
+               else, within ``torch.func``, and for a handful of steps, ``reference``
 =============  ==============================================================================================
 
 Under ``torch.autocast`` every scan takes 16-bit tensors in single precision, and answers so.
@@ -27,6 +27,8 @@ from torch import Tensor
 from lrnnlab.errors import checked, same_kind
 from lrnnlab.scans import ops, paper, reference
 from lrnnlab.scans.precision import wide
+from lrnnlab.scans.reference import no_steps
+from lrnnlab.scans.transforms import assert_symbols, check_symbols, within_func
 from lrnnlab.scans.triton_plan import LARGEST
 
 _PLAIN = {"reference": reference, "paper": paper}
@@ -92,8 +94,8 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     Returns
     -------
     Tensor
-        x, of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0, a second time by
-        ``reference`` and ``paper`` alone: a compiled backend refuses ``create_graph=True``.
+        x, of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0 (zero where T = 0), a
+        second time by ``reference`` and ``paper`` alone: a compiled backend refuses ``create_graph=True``.
 
     Raises
     ------
@@ -120,6 +122,8 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     x0 = _initial(x0, b.shape[:1] + b.shape[2:], b)
     same_kind("a scan", A=A, b=b, x0=x0)
     name = _pick(backend, A, b.ndim == 4, b.shape[1])
+    if not b.shape[1]:
+        return no_steps(b, A, x0)
     if name in _PLAIN:
         return _PLAIN[name].linear_scan(A.expand(*b.shape[:2], *A.shape) if constant else A, b, x0)
     return ops.scan(A, b, None, x0, name)
@@ -172,10 +176,13 @@ def token_scan(
         raise ValueError(f"tokens must be (B, T) integers, got {tuple(tokens.shape)} of {tokens.dtype}")
     if tokens.device != A_table.device:
         raise ValueError(f"tokens lie on {tokens.device}, A_table on {A_table.device}")
-    _inside(tokens, len(A_table))
+    check = check_symbols if tokens.device.type == "cpu" else assert_symbols
+    check(tokens, len(A_table), f"the table of {len(A_table)} symbols (0..{len(A_table) - 1})")
     x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
     same_kind("a scan", A_table=A_table, b_table=b_table, x0=x0)
     name = _pick(backend, A_table, A_table.ndim == 4, tokens.shape[1])
+    if not tokens.shape[1]:
+        return no_steps(b_table[tokens], A_table, x0)
     if name in _PLAIN:
         return _PLAIN[name].linear_scan(A_table[tokens], b_table[tokens], x0)
     return ops.scan(A_table, b_table, tokens, x0, name)
@@ -251,19 +258,6 @@ def _initial(x0: Tensor | None, shape, like: Tensor) -> Tensor:
     return x0
 
 
-def _inside(tokens: Tensor, V: int) -> None:
-    compiling, functorch = torch.compiler.is_compiling(), torch._C._functorch
-    while not compiling and functorch.is_functorch_wrapped_tensor(tokens):  # within torch.func: what it wraps has values
-        tokens = functorch.get_unwrapped(tokens)
-    if compiling or tokens.device.type != "cpu":  # where looking at a value would stop everything
-        torch._assert_async(((tokens >= 0) & (tokens < V)).all(), f"a token is outside the table of {V} symbols")
-    elif tokens.numel():
-        low, high = (int(v) for v in tokens.aminmax())
-        if low < 0 or high >= V:
-            wrong = low if low < 0 else high
-            raise ValueError(f"token {wrong} is outside the table of {V} symbols (0..{V - 1})")
-
-
 def _square(A: Tensor, block: bool, name: str) -> None:
     if block and A.shape[-1] != A.shape[-2]:
         raise ValueError(f"blocks must be square, got {name} {tuple(A.shape)}")
@@ -272,14 +266,16 @@ def _square(A: Tensor, block: bool, name: str) -> None:
 def _pick(backend: str, A: Tensor, block: bool, T: int) -> str:
     """The backend's name, once it is sure that it can take A."""
     if backend == "auto":
-        if T < (FEW_BLOCKS if block else FEW) or torch._C._functorch.maybe_current_level() is not None:
-            return "reference"  # within torch.func only this one runs
+        if T < (FEW_BLOCKS if block else FEW) or within_func():
+            return "reference"
         fits = (name for name in _DEVICE if _takes(name, A, block) and MISSING[name] is None)
         return next(fits, "reference")
     if backend not in BACKENDS:
         raise ValueError(f"no scan backend {backend!r}; there are {', '.join(BACKENDS)} and auto")
     if MISSING.get(backend):
         raise ValueError(f"the {backend} backend cannot run here: {MISSING[backend]}")
+    if backend in _DEVICE and within_func():
+        raise ValueError(f"the {backend} backend does not run within torch.func; {', '.join(_PLAIN)} and auto do")
     if backend in _DEVICE and not _takes(backend, A, block):
         kinds = ", ".join(str(kind).removeprefix("torch.") for kind in _REAL[backend] + (() if block else _COMPLEX))
         raise ValueError(

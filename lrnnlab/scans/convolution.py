@@ -10,7 +10,9 @@ modes per channel, l lag; u input, y output, K kernel, C read-out weights, D ski
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import reduce
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +21,7 @@ from torch.utils.checkpoint import checkpoint
 
 from lrnnlab.errors import checked, first_order, whole_number
 from lrnnlab.scans.precision import wide
+from lrnnlab.scans.transforms import values, within_func
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets a finite future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
@@ -74,7 +77,9 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
     behind, ahead = kernel[:, :L], kernel[:, :0] if future is None else future[:, : L - 1]
     if D is not None:  # one more at lag 0
         behind = torch.cat([F.pad(behind, (0, not behind.shape[1]))[:, :1] + D.unsqueeze(1), behind[:, 1:]], 1)
-    return _dense(u, behind, ahead) if L <= SHORT else _Ring.apply(u, behind, ahead)
+    if L <= SHORT:
+        return _dense(u, behind, ahead)
+    return (_circular if within_func() else _Ring.apply)(u, behind, ahead)
 
 
 def _dense(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
@@ -85,7 +90,7 @@ def _dense(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
     rows = taps[:, 1:].unfold(-1, L, 1).flip(-1)  # (H, L, L)
     # A batch of products is slow on matrices without a contiguous axis: copy first, also on the way back (hook).
     y = rows @ u.permute(2, 1, 0).contiguous()  # (H, L, L) (H, L, B)
-    if y.requires_grad:
+    if y.requires_grad and not within_func():
         y.register_hook(lambda g: None if g is None else g.contiguous())
     return y.permute(2, 1, 0).contiguous()
 
@@ -111,7 +116,7 @@ class _Ring(torch.autograd.Function):
     def forward(ctx, u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
         ctx.save_for_backward(u, behind, ahead)
         L = u.shape[1]
-        n = ctx.n = fast_length(L + max(behind.shape[1] - 1, ahead.shape[1]), real=True)
+        n = ctx.n = _points(u, behind, ahead)
         y = torch.empty(u.shape, dtype=u.dtype, device=u.device)
         for at in _channels(u):
             spectrum = torch.fft.rfft(u[..., at].mT, n)  # (B, channels, n // 2 + 1)
@@ -132,6 +137,18 @@ class _Ring(torch.autograd.Function):
             back *= torch.fft.rfft(_ring(behind[at], ahead[at], n), n).conj()
             du[..., at] = torch.fft.irfft(back, n)[..., :L].mT
         return du, dbehind, dahead
+
+
+def _circular(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
+    """The same as torch's own operations, all channels at once."""
+    n = _points(u, behind, ahead)
+    spectrum = torch.fft.rfft(u.mT, n) * torch.fft.rfft(_ring(behind, ahead, n), n)
+    return torch.fft.irfft(spectrum, n)[..., : u.shape[1]].mT
+
+
+def _points(u: Tensor, behind: Tensor, ahead: Tensor) -> int:
+    """How many points the ring has."""
+    return fast_length(u.shape[1] + max(behind.shape[1] - 1, ahead.shape[1]), real=True)
 
 
 def _channels(u: Tensor) -> list[slice]:
@@ -171,6 +188,21 @@ class _Powers(torch.autograd.Function):
         product = g * table.conj()
         wide = torch.complex128 if product.is_complex() else torch.float64
         return product.to(wide) @ t.to(wide), None, None
+
+
+def _powers(log_lambda: Tensor, t: Tensor, double: bool) -> Tensor:
+    """``_Powers``; within ``torch.func`` by torch's own exponential."""
+    if not within_func():
+        return _Powers.apply(log_lambda, t, double)
+    table = torch.exp(log_lambda.unsqueeze(-1) * t)
+    return table if double else table.to(torch.complex64 if table.is_complex() else torch.float32)
+
+
+def _kept_small(function: Callable[..., Tensor], *given: Any) -> Tensor:
+    """``function(*given)``, worked out again on the way back, so that no table is kept until then."""
+    if within_func():  # where nothing can be put off
+        return function(*given)
+    return checkpoint(function, *given, use_reentrant=False, preserve_rng_state=False)
 
 
 @checked
@@ -226,8 +258,8 @@ def vandermonde(
     if log_lambda.ndim == 2 or C.shape[1] <= MODES:
         return _sum_of_modes(log_lambda, C, L, part, kind)
 
-    def some(log_lambda: Tensor, C: Tensor) -> Tensor:  # worked out again on the way back: no table is kept until then
-        return checkpoint(_sum_of_modes, log_lambda, C, L, part, kind, use_reentrant=False, preserve_rng_state=False)
+    def some(log_lambda: Tensor, C: Tensor) -> Tensor:
+        return _kept_small(_sum_of_modes, log_lambda, C, L, part, kind)
 
     return reduce(torch.add, map(some, log_lambda.split(MODES), C.split(MODES, 1)))
 
@@ -245,10 +277,10 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.
     m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
     j = torch.arange(m, dtype=torch.float64, device=C.device)
     double = kind in (torch.float64, torch.complex128)
-    fine = _for_product(_Powers.apply(powers, j, double), 1, kind)  # (groups, N, m), or 2N
+    fine = _for_product(_powers(powers, j, double), 1, kind)  # (groups, N, m), or 2N
 
     def piece(i: Tensor) -> Tensor:
-        coarse = _Powers.apply(powers, m * i, double).mT.unsqueeze(1)  # (groups, 1, I, N)
+        coarse = _powers(powers, m * i, double).mT.unsqueeze(1)  # (groups, 1, I, N)
         table = _for_product(weights * coarse, -1, kind, -1)  # (groups, rows, I, N), or 2N
         return (table.flatten(1, 2) @ fine).view(len(C), len(i) * m)
 
@@ -256,9 +288,7 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.
     pieces = starts.split(max(TABLE // max(weights.numel(), 1), 1))
     if len(pieces) == 1:
         return piece(starts)[:, :L]
-    # Each piece is worked out again on the way back, so that its table need not be kept until then.
-    again = (checkpoint(piece, i, use_reentrant=False, preserve_rng_state=False) for i in pieces)
-    return torch.cat(list(again), 1)[:, :L]
+    return torch.cat([_kept_small(piece, i) for i in pieces], 1)[:, :L]
 
 
 def _for_product(x: Tensor, axis: int, kind: torch.dtype, sign: int = 1) -> Tensor:
@@ -292,7 +322,7 @@ def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.
         raise ValueError(f"C lies on {C.device}, log_lambda on {log_lambda.device}")
     if part not in PARTS:
         raise ValueError(f"no part {part!r} of a kernel; there are {', '.join(PARTS)}")
-    if torch.isneginf(log_lambda.real).any():
+    if torch.isneginf(values(log_lambda).real).any():
         raise ValueError("lambda = 0 has no logarithm: log_lambda holds -inf")
     double = {torch.float32: False, torch.complex64: False, torch.float64: True, torch.complex128: True}
     asked = dtype or C.dtype

@@ -26,13 +26,15 @@ from functools import wraps
 from typing import Any
 
 from llvmlite import ir
-from numba import extending, njit, types
+from numba import extending, types
 from numba.core import cgutils
+
+from lrnnlab.scans.jit import jit
 
 # Sums may be re-associated (which lets them be vectorised); NaN and infinity keep their meaning.
 _FAST = ("reassoc", "contract", "nsz")
 # Any to a type checker: an intrinsic is declared with what writes it, and called with values.
-compiled: Any = njit(cache=True, nogil=True, fastmath=set(_FAST), error_model="numpy")
+compiled: Any = jit(nogil=True, fastmath=set(_FAST), error_model="numpy")
 
 
 class Flat:

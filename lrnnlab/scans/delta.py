@@ -27,6 +27,7 @@ from torch.nn import functional as F
 
 from lrnnlab.errors import checked
 from lrnnlab.scans.precision import wide
+from lrnnlab.scans.reference import no_steps
 
 FORMS = ("sequential", "chunkwise", "fla")
 INSTALL = "pip install 'lrnnlab[fla]'"
@@ -106,7 +107,7 @@ def delta_rule(
     if chunk < 1:
         raise ValueError(f"a chunk holds at least one step, got chunk={chunk}")
     if not q.shape[1]:
-        y = v + 0 * (q.sum() + k.sum() + beta.sum())
+        y = no_steps(v, q, k, beta, W)
     elif form == "sequential":
         y, W = _sequential(q, k, v, beta, W, removal)
     elif form == "chunkwise":

@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
-    """x_t = A_t x_{t-1} + b_t, one step after the other.
+    """x_t = A_t x_{t-1} + b_t, one step after the other; at least one.
 
     ``unbind`` matters: indexing ``A[:, t]`` in the loop makes the backward pass quadratic in T, because the
     gradient of every index is a whole zero tensor of A's shape.
@@ -20,4 +20,15 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     for A_t, b_t in zip(A.unbind(1), b.unbind(1)):
         x = (A_t @ x.unsqueeze(-1)).squeeze(-1) + b_t if block else A_t * x + b_t
         states.append(x)
-    return torch.stack(states, 1) if states else b.clone()
+    return torch.stack(states, 1)
+
+
+def no_steps(empty: Tensor, *inputs: Tensor | None) -> Tensor:
+    """``empty``, what a recurrence gives of no steps, as a function of its inputs: their gradients are zero, not None.
+
+    >>> x0 = torch.ones(1, 2, requires_grad=True)
+    >>> no_steps(torch.zeros(1, 0, 2), x0).sum().backward()
+    >>> x0.grad.tolist()
+    [[0.0, 0.0]]
+    """
+    return empty + 0 * sum(x.sum() for x in inputs if x is not None)

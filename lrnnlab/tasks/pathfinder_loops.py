@@ -6,10 +6,11 @@ Positions are complex, as there; a dash is (start, end).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from lrnnlab.scans.jit import jit
 
 
-@njit(cache=True)
+@jit()
 def distance(point: complex, start: complex, end: complex) -> float:
     """The distance of a point from a dash, which may be a single point.
 
@@ -24,7 +25,7 @@ def distance(point: complex, start: complex, end: complex) -> float:
     return abs(point - start - min(max(share, 0.0), 1.0) * along)
 
 
-@njit(cache=True)
+@jit()
 def first_fit(dashes: np.ndarray, others: np.ndarray, middle: complex, room: float, apart: float) -> int:
     """The index of the first of ``dashes`` (k, 2) inside the frame and ``apart`` from all ``others`` (n, 2); -1: none.
 
@@ -55,7 +56,7 @@ def first_fit(dashes: np.ndarray, others: np.ndarray, middle: complex, room: flo
     return -1
 
 
-@njit(cache=True)
+@jit()
 def add_ink(image: np.ndarray, shapes: np.ndarray, radius: float, antialias: int) -> None:
     """``pathfinder.ink``, into ``image`` (M, M), of which no pixel gets paler."""
     size = len(image)

@@ -1,0 +1,42 @@
+"""What a function must know where ``torch.func`` transforms it (``vmap``, ``grad``) or ``torch.compile`` traces it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def within_func() -> bool:
+    """Whether a transform of ``torch.func`` is at work: then only what torch itself can transform runs.
+
+    >>> within_func(), torch.func.vmap(lambda x: x + within_func())(torch.zeros(2)).tolist()
+    (False, [1.0, 1.0])
+    """
+    return torch._C._functorch.maybe_current_level() is not None
+
+
+def values(x: Tensor) -> Tensor:
+    """``x``, within ``torch.func`` the tensor that is wrapped there, for a check: what it says may decide nothing else.
+
+    >>> torch.func.vmap(lambda x: x + float(values(x).max()))(torch.tensor([1.0, 2.0])).tolist()
+    [3.0, 4.0]
+    """
+    functorch = torch._C._functorch
+    while not torch.compiler.is_compiling() and functorch.is_functorch_wrapped_tensor(x):
+        x = functorch.get_unwrapped(x)
+    return x
+
+
+def check_symbols(tokens: Tensor, V: int, where: str) -> None:
+    """ValueError, showing the token and ``where`` it is not, unless all are in 0..V-1; see :func:`assert_symbols`."""
+    if torch.compiler.is_compiling():
+        assert_symbols(tokens, V, where)
+    elif tokens.numel():
+        low, high = (int(v) for v in values(tokens).aminmax())
+        if low < 0 or high >= V:
+            raise ValueError(f"token {low if low < 0 else high} is outside {where}")
+
+
+def assert_symbols(tokens: Tensor, V: int, where: str) -> None:
+    """The same on the device, a RuntimeError that shows no token: where a look at a value would stop everything."""
+    torch._assert_async(((tokens >= 0) & (tokens < V)).all(), f"a token is outside {where}")
