@@ -242,6 +242,9 @@ def test_build_numbers_breadth_first_and_stops():
     assert machine.transitions.tolist() == [[1, 1, 1], [2, 2, 2]] and machine.reachable().tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="more than 50 states"):
         build(0, "a", lambda s, v: s + 1, lambda s: 0, limit=50)
+    for initial in ([0, 1], 0):
+        with pytest.raises(TypeError, match=r"a state must be hashable, a tuple and no list, got \[0, 1\]"):
+            build(initial, "a", lambda s, v: [0, 1], lambda s: 0)
     assert build(0, "a", lambda s, v: (s + 1) % 50, lambda s: 0, limit=50).num_states == 50
 
 

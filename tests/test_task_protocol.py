@@ -158,6 +158,14 @@ def test_an_alphabet_that_cannot_be_is_refused(symbols, says):
         acceptor("a", symbols)
 
 
+def test_the_empty_word_is_no_letter():
+    with pytest.raises(ValueError, match=r"'ε' in 'a\|ε': the empty word is written as nothing, as in \(a\|\) or a\?"):
+        acceptor("a|ε")
+    with pytest.raises(ValueError, match="'ε' in 'ab|ε': the empty word"):
+        acceptor("ab|ε", "ab")
+    assert acceptor("(ab|)*", "ab") == acceptor("(ab)*") and acceptor("εa", "aε").symbols == ("a", "ε")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.recursive(st.sampled_from("ab"), lambda inner: st.one_of(
     st.tuples(inner, inner).map("".join), st.tuples(inner, inner).map(lambda two: f"({two[0]}|{two[1]})"),

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import NO_LABEL, equivalent, minimise
+from lrnnlab.automata import NO_LABEL, build, equivalent, minimise
 from lrnnlab.errors import whole_number
-from lrnnlab.tasks import TASKS, Batch, EvenPair, ModArith, ModularTask, Sum, Task, best_of_checks
+from lrnnlab.tasks import TASKS, Batch, EvenPair, MachineTask, ModArith, ModularTask, Sum, Task, best_of_checks
 from lrnnlab.tasks import task as named
 
 KINDS = (Sum, EvenPair, ModArith)
@@ -387,6 +387,10 @@ def test_a_task_that_contradicts_itself_is_refused():
         TooManyClasses().label_distribution(0)
     with pytest.raises(ValueError, match="Unlabelled: no class is shown with probability 0.5 at position 0"):
         Unlabelled().label_distribution(0)
+    with pytest.raises(ValueError, match="Unlabelled: output is -1, no class, in a state where a label is asked for; MachineTask"):
+        Unlabelled().sample(8, 5, torch.Generator().manual_seed(0))
+    some = MachineTask(build((0, 0), "ab", lambda s, v: ((s[0] + v) % 3, 0), lambda s: s[0] if s[0] < 2 else NO_LABEL))
+    assert some.sample(8, 9, torch.Generator().manual_seed(0)).loss(torch.zeros(8, 9, 2)).isfinite()
     with pytest.raises(TypeError, match="abstract"):
         Task()
 

@@ -176,6 +176,7 @@ def permuting(symbols: Any, *generators: tuple[int, ...]) -> MooreMachine:
 
 
 OPERATORS = frozenset("()|*+?")
+EMPTY = frozenset("εϵɛλ")  # how books write the empty word
 
 
 @checked
@@ -184,6 +185,7 @@ def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 10
 
     ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.  Two
     repetitions in a row, such as ``a*?``, are refused: there they say how to search, not what is repeated.
+    An empty alternative is the empty word, as in ``a|``; ε is no letter unless ``symbols`` have it.
     ``symbols``: the letters of the alphabet, those of the pattern if not given.  ValueError shows what is wrong, also
     where more than ``limit`` states are met before it is minimised.
 
@@ -198,9 +200,12 @@ def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 10
     if twice := re.search(r"[*+?][*+?]", pattern):
         raise ValueError(f"{twice[0]!r} in {pattern!r}: one repetition at a time, parentheses say of what")
     letters = sorted(set(pattern) - OPERATORS)
-    symbols = tuple(letters if symbols is None else symbols)
+    symbols = tuple([x for x in letters if x not in EMPTY] or letters if symbols is None else symbols)
     if not symbols or not all(isinstance(symbol, str) for symbol in symbols):
         raise ValueError(f"{pattern!r} needs symbols that are letters, at least one, got {symbols!r}")
+    if empty := sorted(EMPTY & set(letters) - set(symbols)):
+        raise ValueError(f"{empty[0]!r} in {pattern!r}: the empty word is written as nothing, as in (a|) or a?; for a letter, "
+                         "give symbols that have it")  # fmt: skip
     if not set(letters) <= set(symbols):
         raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
     if len(set(symbols)) < len(symbols):

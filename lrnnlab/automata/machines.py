@@ -162,7 +162,7 @@ def _array(given, what):
 
 @checked
 def build(
-    initial: Hashable, symbols: Iterable, step: Callable, output: Callable, name: Callable = str, limit: int = 100_000
+    initial: Any, symbols: Iterable, step: Callable, output: Callable, name: Callable = str, limit: int = 100_000
 ) -> MooreMachine:
     """The machine of a Python rule: explore ``step(state, token) -> state`` breadth-first from ``initial``.
 
@@ -173,12 +173,14 @@ def build(
     3
     """
     symbols = tuple(_several(symbols, "symbols"))
+    _check_state(initial)
     number, states, rows = {initial: 0}, [initial], []
     if not symbols:
         raise ValueError(f"a machine reads at least one symbol, got symbols={symbols}")
     for state in states:
         followers = [step(state, token) for token in range(len(symbols))]
         for follower in followers:
+            _check_state(follower)
             if follower not in number:
                 number[follower] = len(states)
                 states.append(follower)
@@ -187,6 +189,13 @@ def build(
         rows.append([number[follower] for follower in followers])
     outputs = np.array([output(s) for s in states])
     return MooreMachine(np.array(rows).T, outputs, 0, symbols, tuple(map(name, states)))
+
+
+def _check_state(state):
+    try:
+        hash(state)
+    except TypeError as error:
+        raise TypeError(f"a state must be hashable, a tuple and no list, got {shown(state)}") from error
 
 
 @checked

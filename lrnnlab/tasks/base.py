@@ -404,7 +404,15 @@ class Task(BaseTask):
     def labelled(self, tokens: torch.Tensor) -> Batch:
         """``tokens`` (B, T), which are not looked at, with their answers."""
         mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
-        return Batch(tokens, self.label(tokens).masked_fill(~mask, NO_LABEL), mask)
+        labels = self.label(tokens)
+        self._check_shown(labels, mask)
+        return Batch(tokens, labels.masked_fill(~mask, NO_LABEL), mask)
+
+    def _check_shown(self, labels: torch.Tensor, asked: torch.Tensor) -> None:
+        """ValueError where ``output`` shows no class at a position that carries a label."""
+        if bool(((labels == NO_LABEL) & asked).any()):
+            raise ValueError(f"{self}: output is {NO_LABEL}, no class, in a state where a label is asked for; "
+                             "MachineTask(task.rule) asks only where a class is shown")
 
     def label_distribution(self, position: int) -> np.ndarray:
         """(C,) exact probabilities of the label at ``position`` of a sampled string (float64, no sampling involved).

@@ -61,8 +61,9 @@ class StringTask(Task):
         return torch.from_numpy(self.machine.outputs[states]).to(tokens.device)
 
     def labelled(self, tokens: torch.Tensor) -> Batch:
-        mask = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens)
-        return Batch(tokens, self.label(tokens), mask)
+        mask, classes = self.mask(tokens.shape[1]).to(tokens.device).expand_as(tokens), self.label(tokens)
+        self._check_shown(classes, torch.ones_like(classes, dtype=torch.bool))
+        return Batch(tokens, classes, mask)
 
     def string_length(self, length: int) -> int:
         """How many tokens a string has when ``length`` are asked for; the same, unless a task says otherwise."""
@@ -422,11 +423,14 @@ def tomita(number: int, uniform: bool = False) -> Recognition:
 def bounded_dyck(n: Any, uniform: bool = False) -> Recognition:
     """D_n = (0 D_{n-1} 1)*, brackets 0 and 1 of depth at most n, as a ``Recognition`` task (002, Table 1).
 
+    Every string of an odd length is outside, so there all answers are 0 and any score says nothing: ask at even ones.
     The independent definition: taking all 01 out, n times over, leaves nothing.  ValueError for n below 1.
 
     >>> task = bounded_dyck(2)
     >>> [task.answer(task.read(text)) for text in ("00101101", "00010110", "01111010")]
     [1, 0, 0]
+    >>> [task.levels(length) for length in (51, 52)]
+    [{'chance': 0.5, 'majority': 1.0}, {'chance': 0.5, 'majority': 0.5}]
     """
     n = whole_number(n, 1, "D_n: the depth")
 
@@ -437,7 +441,8 @@ def bounded_dyck(n: Any, uniform: bool = False) -> Recognition:
 def expression(pattern: str, symbols: Sequence[str] | None = None) -> Recognition:
     """Is the string in the language of a regular expression?  A ``Recognition`` task; Python's ``re`` is its oracle.
 
-    ``pattern`` has letters, ``|``, ``*``, ``+``, ``?`` and parentheses; ``symbols`` are its letters if not given.
+    ``pattern`` has letters, ``|``, ``*``, ``+``, ``?`` and parentheses (``a|`` for a or the empty word); ``symbols`` are its
+    letters if not given.
     ValueError for a pattern that is none, or a language that has all strings of one letter or more, or none of them.
 
     >>> task = expression("(ab|ba)*")
