@@ -1,10 +1,13 @@
 """The pictures in figures/ come from one command, and what they claim is checked before they are drawn."""
 
+import matplotlib
 import pytest
 from PIL import Image
 
 from lrnnlab import cli, records
 from lrnnlab.show import pictures
+from lrnnlab.show.output import quick_png
+from lrnnlab.show.style import new_figure
 
 
 def test_a_picture_is_drawn_and_small(tmp_path):
@@ -38,3 +41,11 @@ def test_a_committed_picture_is_of_the_records_that_are_there(name):
     with Image.open(records.data_folder().parent / "figures" / f"{name}.png") as picture:
         assert picture.text["Records"] == pictures.PICTURES[name].source(), f"run lrnnlab figures {name}"
         assert picture.text["Description"] == pictures.PICTURES[name].alt
+
+
+def test_a_reader_who_sets_all_text_in_latex_needs_none_here():
+    with matplotlib.rc_context({"text.usetex": True, "text.latex.preamble": r"\no such command"}):
+        figure, axes = new_figure(2.0)
+        axes.plot([0, 1])
+        axes.set_title("$x_t$ of 50 %")
+        assert quick_png(figure)

@@ -31,7 +31,7 @@ PAPER, RECORDED, LIVE = "#6b6b6b", "#0072B2", "#D55E00"
 DIVERGING = matplotlib.colormaps["PuOr_r"].resampled(65)
 
 STYLE = {
-    "font.family": "DejaVu Sans", "font.size": 10, "mathtext.fontset": "dejavusans", "text.color": INK,
+    "font.family": "DejaVu Sans", "font.size": 10, "mathtext.fontset": "dejavusans", "text.usetex": False, "text.color": INK,
     # titles have a fixed height: matplotlib would measure every label to find a free one, at every picture
     "axes.titlesize": 11, "axes.titlelocation": "left", "axes.titley": 1.0, "axes.labelsize": 10, "axes.labelcolor": INK,
     "axes.edgecolor": FAINT, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,

@@ -57,6 +57,11 @@ def check_snapped(model: Net, specification: MooreMachine | None = None) -> None
     if len(kinds) > 1 or not kinds <= {(torch.float32, "cpu"), (torch.float64, "cpu")}:
         found = ", ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
         raise ValueError(f"this reads weights of float32 or float64, all of one type, on the CPU; got {found}")
+    try:
+        with torch.no_grad():
+            model(torch.zeros(1, 2, dtype=torch.int64))
+    except (RuntimeError, IndexError) as error:  # shapes that were changed
+        raise ValueError(f"the model's parts do not fit together: {str(error).splitlines()[0]}") from error
     if specification is None:
         return
     if specification.num_symbols != model.vocab_size:
