@@ -189,7 +189,7 @@ RIGHT = {
     "08.15": 4,
     "09.1": lambda W, k, v, beta: W + beta * np.outer(v - W @ k, k),
     "09.2": ch09._in_turn,
-    "09.3": lambda n, size: size * math.comb(n + size - 2, size - 1),
+    "09.3": lambda n, size: size * math.comb((n + 1) // 2 + size - 2, size - 1) * math.comb(n // 2 + size - 1, size - 1),
     "09.4": ("(1()", "1(()"),
     "09.5": [(letter, 1) for letter in range(6)],
     "09.6": 11,

@@ -207,11 +207,13 @@ WRONG = {
     "09.3": [
         lambda n, size: math.comb(n + size - 1, size - 1), lambda n, size: math.comb(n + size - 2, size - 1),
         lambda n, size: size**n, lambda n, size: n * math.comb(n + size - 2, size - 1), lambda n, size: None, 30,
+        lambda n, size: size * math.comb(n + size - 2, size - 1),  # without positions: the formula of step 2
     ],
     "09.10": [0, 5, 3, "two", 6],
     "09.11": [
         lambda g, M: g**M, lambda g, M: sum(g**j for j in range(M + 1)), lambda g, M: (1 - g**M), lambda g, M: M,
-        lambda g, M: (1 - g**M) / (1 - g), 3,
+        lambda g, M: (1 - g ** (M + 1)) / (1 - g), lambda g, M: 1 / (1 - g), 3,
+        lambda g, M: 0 if g == 1 else (1 - g**M) / (1 - g),
     ],
     "10.4": ["1", "2", "none"],
     "10.5": ["(a|b)*a", "(aaa|b)*", "a*b*", 3, "(("],
@@ -291,7 +293,7 @@ OTHER_STYLE = {
     "09.9": [[[2, 0.5], [2, 0]], ((1, -1), (2, 0)), np.array([[0.5, 2], [2, 0]])],
     "09.7": [np.array([[0, 1], [math.sin(TURN), math.cos(TURN)]]), [[1, 0], [-0.5, math.sqrt(0.75)]],
              [(1, 0), (sp.Rational(1, 2), sp.sqrt(3) / 2)]],
-    "09.3": [lambda n, size: size * binomial(n + size - 2, n - 1)],
+    "09.3": [lambda n, size: size * binomial((n - 1) // 2 + size - 1, size - 1) * binomial(n // 2 + size - 1, n // 2)],
     "09.10": [2.0, np.int64(2)],
     "09.11": [lambda g, M: M if g == 1 else (1 - g**M) / (1 - g), lambda g, M: np.polyval([1] * M, float(g))],
     "10.4": [],

@@ -15,7 +15,7 @@
 # prove what one layer needs in order to have the skill, and see that the paper's pattern of ones and zeros is a matter
 # of three numbers: how many lags are asked for, how many channels there are, and how many steps a net is trained.
 #
-# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 1 h 35 min to read, and a minute of computing.
+# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 1 h 40 min to read, and a minute of computing.
 
 # %%
 import math
@@ -90,9 +90,9 @@ skill_widget
 C, L, j = sp.symbols("C L j", positive=True)
 all_numbers = sp.summation(L - j * L / C, (j, 0, C - 1))
 level = sp.simplify(L / all_numbers)
-assert sp.simplify(level - 2 / (C + 1)) == 0, "step 1: the share of column 0 is 2/(C+1)"
+assert sp.simplify(level - 2 / (C + 1)) == 0, "Theorem 1, step 1: the share of column 0 is 2/(C+1)"
 packaged = atomic_levels.shift_level(8)
-assert math.isclose(level.subs(C, 8), packaged), "step 1: the package has another level"
+assert math.isclose(level.subs(C, 8), packaged), "Theorem 1, step 1: the package has another level"
 print("share of column 0:", level, "; for the paper's 8 copies:", level.subs(C, 8))
 
 # %% [markdown]
@@ -116,10 +116,12 @@ for i in range(12):
     )
     error = 1 - 2 * inner + square  # |y|^2 is 1
     explained.append(1 - error)
-    assert explained[i] == sp.Rational(1, i + 1), f"step 2: place {i} explains another share"
+    assert explained[i] == sp.Rational(1, i + 1), f"Theorem 1, step 2: place {i} explains another share"
 H_12 = sum(sp.Rational(1, n) for n in range(1, 13))
-assert sum(explained) / 12 == H_12 / 12, "step 2: the mean share is H_L / L"
-assert math.isclose(atomic_levels.mips_level(12), H_12 / 12), "step 2: the package has another level"
+assert sum(explained) / 12 == H_12 / 12, "Theorem 1, step 2: the mean share is H_L / L"
+assert math.isclose(atomic_levels.mips_level(12), H_12 / 12), (
+    "Theorem 1, step 2: the package has another level"
+)
 print(f"MIPS: {float(H_12 / 12):.3f} at length 12, {atomic_levels.mips_level(4096):.4f} at length 4,096")
 
 # %% [markdown]
@@ -127,11 +129,11 @@ print(f"MIPS: {float(H_12 / 12):.3f} at length 12, {atomic_levels.mips_level(409
 # is no longer $\tfrac1{i+1}$.
 
 # %% tags=["proof-levels"]
-with show.fails("step 2"):
+with show.fails("Theorem 1, step 2"):
     for i in range(12):
         products = (np.eye(i + 1) + np.ones((i + 1, i + 1))) / 2
         share = sp.Rational(np.mean(products))  # inner and square are both this
-        assert share == sp.Rational(1, i + 1), f"step 2: place {i} explains another share"
+        assert share == sp.Rational(1, i + 1), f"Theorem 1, step 2: place {i} explains another share"
 
 # %% [markdown]
 # For CumMax we take the mean of the answers at each place, for Sort the mean of the answers at each place given the
@@ -291,8 +293,10 @@ for name in atomic.ATOMIC:
     y = task.targets(drawn).flatten(1).double().numpy()
     left[name] = np.abs(x @ np.linalg.lstsq(x, y, rcond=1e-6)[0] - y).max()
 linear = [name for name in left if left[name] < 1e-6]
-assert linear == ["shift", "cumsum", "reverse", "select_fixed", "solve_fixed"], "step 1: others"
-assert all(left[name] > 0.1 for name in left if name not in linear), "step 1: far from a fit"
+assert linear == ["shift", "cumsum", "reverse", "select_fixed", "solve_fixed"], (
+    "Theorem 2, step 1: others"
+)
+assert all(left[name] > 0.1 for name in left if name not in linear), "Theorem 2, step 1: far from a fit"
 print("not linear:", ", ".join(name for name in left if name not in linear))
 
 # %% [markdown]
@@ -312,7 +316,9 @@ for name in linear:
     answers = task.targets(units)
     weights, rest = answers[:-1] - answers[-1], answers[-1]
     summed = torch.einsum("bp,pjd->bjd", inputs[:, free, 0], weights) + rest
-    assert torch.allclose(summed, task.targets(inputs), atol=1e-5), f"step 2: {name} is another sum"
+    assert torch.allclose(summed, task.targets(inputs), atol=1e-5), (
+        f"Theorem 2, step 2: {name} is another sum"
+    )
 print(f"{len(linear)} tasks, each a sum with fixed weights")
 
 # %% [markdown]
@@ -378,11 +384,13 @@ show.figure(
 kernels = sp.Matrix(2, 4, sp.symbols("k1:9"))
 f = sp.Matrix(1, 4, sp.symbols("f1:5"))
 v = kernels.nullspace()[0]
-assert (kernels * v).applyfunc(sp.simplify) == sp.zeros(2, 1), "step 1: the kernels see the change"
+assert (kernels * v).applyfunc(sp.simplify) == sp.zeros(2, 1), (
+    "Theorem 3, step 1: the kernels see the change"
+)
 seen_by_f = sp.simplify((f * v)[0])
 combined = {f[i]: sum(c * kernels[h, i] for h, c in enumerate(sp.symbols("c1:3"))) for i in range(4)}
-assert seen_by_f != 0, "step 1: f does not see it"
-assert sp.simplify(seen_by_f.subs(combined)) == 0, "step 1: a combination of kernels sees it"
+assert seen_by_f != 0, "Theorem 3, step 1: f does not see it"
+assert sp.simplify(seen_by_f.subs(combined)) == 0, "Theorem 3, step 1: a combination of kernels sees it"
 print("two kernels, four numbers: f sees the change, unless it is a combination of the two")
 
 # %% [markdown]
@@ -396,9 +404,11 @@ print("two kernels, four numbers: f sees the change, unless it is a combination 
 for N in range(1, 64):  # up to the paper's length 4,096
     T = N * N + 2 * N
     lags = [T - N + j - (i * (N + 1) + N) for i in range(N) for j in range(N)]
-    assert len(set(lags)) == N * N and min(lags) >= 0, f"step 2: two weights share a lag, N = {N}"
+    assert len(set(lags)) == N * N and min(lags) >= 0, (
+        f"Theorem 3, step 2: two weights share a lag, N = {N}"
+    )
 asks, seen = ch07.lags(atomic.SolveFixed(), 48)
-assert (np.count_nonzero(asks, axis=0) <= 1).all(), "step 2: the task asks a lag twice"
+assert (np.count_nonzero(asks, axis=0) <= 1).all(), "Theorem 3, step 2: the task asks a lag twice"
 print(f"N = 63: {63**2:,} weights at {63**2:,} different lags")
 
 # %% [markdown]
@@ -413,10 +423,12 @@ print(f"N = 63: {63**2:,} weights at {63**2:,} different lags")
 
 # %% tags=["proof-lags"]
 asks, seen = ch07.lags(atomic.Reverse(), 64)
-assert asks.argmax(1).tolist() == [2 * j + 1 for j in range(64)], "step 3: Reverse asks other lags"
+assert asks.argmax(1).tolist() == [2 * j + 1 for j in range(64)], (
+    "Theorem 3, step 3: Reverse asks other lags"
+)
 half, visible = asks[:32, 1:64:2], seen[:32, 1:64:2]
-assert visible[np.triu_indices(32)].all(), "step 3: a later lag is not seen"
-assert (np.triu(half) == np.eye(32)).all(), "step 3: another lag is wanted, too"
+assert visible[np.triu_indices(32)].all(), "Theorem 3, step 3: a later lag is not seen"
+assert (np.triu(half) == np.eye(32)).all(), "Theorem 3, step 3: another lag is wanted, too"
 print("L = 64: a triangle of 32 rows among the weights, with ones on its diagonal")
 
 # %% [markdown]
@@ -424,9 +436,9 @@ print("L = 64: a triangle of 32 rows among the weights, with ones on its diagona
 # free there.
 
 # %% tags=["proof-lags"]
-with show.fails("step 3"):
+with show.fails("Theorem 3, step 3"):
     visible = seen[:, 1::2]
-    assert visible[np.triu_indices(64)].all(), "step 3: a later lag is not seen"
+    assert visible[np.triu_indices(64)].all(), "Theorem 3, step 3: a later lag is not seen"
 
 
 # %% [markdown]
@@ -456,7 +468,9 @@ def reverse_layer(x, H, kind=np.float64):
 
 for L in (8, 32, 64):
     x = np.random.default_rng(L).uniform(-1, 1, L)
-    assert np.abs(reverse_layer(x, L) - x[::-1]).max() < 1e-9, f"step 4: L = {L} is not reversed"
+    assert np.abs(reverse_layer(x, L) - x[::-1]).max() < 1e-9, (
+        f"Theorem 3, step 4: L = {L} is not reversed"
+    )
 print("L channels reverse L numbers, to nine digits, for L = 8, 32, 64")
 blurred = np.abs(reverse_layer(x, 64, np.float32) - x[::-1]).max()
 assert 1e-5 < blurred < 1e-2
@@ -477,8 +491,8 @@ for L in (3, 5, 8):
     far = 1 + 2 * max(abs(entry) for entry in v)
     x = [sp.S(0) if i == k else -far for i in range(L)]
     moved = [a + b for a, b in zip(x, v)]
-    assert K * sp.Matrix(moved) == K * sp.Matrix(x), "step 5: a kernel sees the change"
-    assert max(x) == 0 != max(moved), f"step 5: L = {L}, the maximum stays"
+    assert K * sp.Matrix(moved) == K * sp.Matrix(x), "Theorem 3, step 5: a kernel sees the change"
+    assert max(x) == 0 != max(moved), f"Theorem 3, step 5: L = {L}, the maximum stays"
 print("with L - 1 kernels: two inputs that look the same, and another maximum")
 
 # %% [markdown]
@@ -504,12 +518,12 @@ for N in (2, 3, 7):
     e = side / np.linalg.norm(side) * math.sqrt(1 - d @ d / 4)
     inputs = [(C + S / 2, e + d / 2), (C - S / 2, e - d / 2)]
     for A, b in inputs:
-        assert np.allclose(A @ A.T, np.eye(N)), "step 6: the matrix is not orthogonal"
-        assert math.isclose(b @ b, 1), "step 6: the right side has another length"
+        assert np.allclose(A @ A.T, np.eye(N)), "Theorem 3, step 6: the matrix is not orthogonal"
+        assert math.isclose(b @ b, 1), "Theorem 3, step 6: the right side has another length"
     one, two = (of_A @ A.ravel() + of_b @ b for A, b in inputs)
-    assert np.allclose(one, two), "step 6: a kernel sees the change"
+    assert np.allclose(one, two), "Theorem 3, step 6: a kernel sees the change"
     apart = np.abs(inputs[0][0].T @ inputs[0][1] - inputs[1][0].T @ inputs[1][1]).max()
-    assert apart > 1e-3, "step 6: the solutions are the same"
+    assert apart > 1e-3, "Theorem 3, step 6: the solutions are the same"
     print(f"N = {N}: two systems that {D} kernels cannot tell apart, solutions {apart:.2f} apart")
 
 # %% [markdown]
@@ -638,7 +652,7 @@ def two_layers(x, b):
 
 for L in range(1, 61):
     for b in (b for b in range(1, L + 1) if L % b == 0):
-        assert two_layers(range(L), b) == [*range(L)][::-1], f"step 1: L = {L}, b = {b}"
+        assert two_layers(range(L), b) == [*range(L)][::-1], f"Theorem 4, step 1: L = {L}, b = {b}"
 print("4,096 numbers:", two_layers(range(4096), 64) == [*range(4096)][::-1], "with 64 channels twice")
 
 # %% [markdown]
@@ -655,14 +669,14 @@ for b, k in ((5, 2), (3, 3), (4, 3), (2, 4), (3, 4)):
         for layer in reversed(range(k)):  # from the last layer to the first
             digit = (place - L) % b ** (layer + 1) // b**layer  # what the place tells
             place -= 2 * b**layer * digit + (layer == 0)
-        assert place == L - 1 - answer, f"step 2: b = {b}, {k} layers, answer {answer}"
+        assert place == L - 1 - answer, f"Theorem 4, step 2: b = {b}, {k} layers, answer {answer}"
 print("4 layers of 3 channels reverse", 3**4, "numbers; 3 layers of 16 would reverse", f"{16**3:,}")
 
 # %% [markdown]
 # **Break it.** In the other order, the large move first, the place no longer tells the digit:
 
 # %% tags=["proof-digits"]
-with show.fails("step 2"):
+with show.fails("Theorem 4, step 2"):
     b, k = 3, 3
     L = b**k
     for answer in range(L):
@@ -670,7 +684,7 @@ with show.fails("step 2"):
         for layer in range(k):  # the small move last
             digit = (place - L) % b ** (layer + 1) // b**layer
             place -= 2 * b**layer * digit + (layer == 0)
-        assert place == L - 1 - answer, f"step 2: b = {b}, {k} layers, answer {answer}"
+        assert place == L - 1 - answer, f"Theorem 4, step 2: b = {b}, {k} layers, answer {answer}"
 
 # %% [markdown]
 # **Exercise 6** ★ *(5 min, 3 points: digits)* By theorem 4, how many channels does the widest of *three* layers
@@ -717,13 +731,15 @@ check("07.6", my_channels)
 beta, m, n = sp.symbols("beta m n", positive=True)
 tight = [sp.log(k * sp.exp(beta * m)) / beta - m for k in (1, n)]
 for gap, want in zip(tight, (0, sp.log(n) / beta)):
-    assert sp.simplify(sp.expand_log(gap) - want) == 0, "step 1: the bounds are other ones"
+    assert sp.simplify(sp.expand_log(gap) - want) == 0, "Theorem 5, step 1: the bounds are other ones"
 x = np.random.default_rng(0).uniform(-1, 1, (1000, 64))
 for sharp in (1.0, 10.0, 100.0):
     soft = np.log(np.exp(sharp * x).cumsum(1)) / sharp
     above = soft - np.maximum.accumulate(x, axis=1)
     bound = np.log(np.arange(1, 65)) / sharp
-    assert (above > -1e-9).all() and (above < bound + 1e-9).all(), f"step 1: beta = {sharp:g}"
+    assert (above > -1e-9).all() and (above < bound + 1e-9).all(), (
+        f"Theorem 5, step 1: beta = {sharp:g}"
+    )
     print(f"beta = {sharp:g}: above the maximum by at most {above.max():.3f}, bound {bound[-1]:.3f}")
 
 # %% [markdown]

@@ -15,7 +15,7 @@
 # with explicit weights where something can; we repair one remark, find what the delta rule loses, and train. At the end one sign
 # and one more write a token open the door to a later literature, and a single layer does all three: it counts, resets and keeps parity, by hand and by descent; and the counter that descent finds is snapped and proved right on every string.
 #
-# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 3 h 55 min to read, and a minute of computing.
+# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 4 h 5 min to read, and a minute of computing.
 
 # %%
 from fractions import Fraction
@@ -59,7 +59,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # $k_t$, $q_t$ and $\beta_t$ (section 7). Addition piles up. The delta rule first asks what the memory says to
 # $k_t$, and corrects it by a share $\beta_t$.
 #
-# **Claim.** The delta rule is this book's sentence $x_t = A_t x_{t-1} + b_t$, for each row of $W$:
+# **Claim (the delta rule).** The delta rule is this book's sentence $x_t = A_t x_{t-1} + b_t$, for each row of $W$:
 #
 # $$W_t = W_{t-1}\,\underbrace{(I - \beta_t k_t k_t^\top)}_{A_t} + \beta_t v_t k_t^\top .$$
 #
@@ -71,7 +71,9 @@ k, beta = sp.Matrix(sp.symbols("k:3")), sp.Symbol("beta")
 by_rule = W + beta * (v - W * k) * k.T
 as_recurrence = W * (sp.eye(3) - beta * k * k.T) + beta * v * k.T
 print("difference of the two:", sp.expand(by_rule - as_recurrence).tolist())
-assert sp.expand(by_rule - as_recurrence) == sp.zeros(2, 3), "step 1: the rule is a linear recurrence"
+assert sp.expand(by_rule - as_recurrence) == sp.zeros(2, 3), (
+    "The delta rule, step 1: the rule is a linear recurrence"
+)
 
 # %% [markdown]
 # **Step 2.** So the scan of chapter 03 runs it. One random layer, eight tokens: the rule in fractions, the scan in floats. $\blacksquare$
@@ -88,7 +90,9 @@ A = torch.eye(4) - beta * k[:, :, None] * k[:, None, :]
 b = beta * v[:, :, None] * k[:, None, :]  # (T, m, n)
 by_scan = linear_scan(A[None, :, None].expand(1, -1, 2, -1, -1), b[None], backend="reference")[0].numpy()
 print("rule and scan give the same W_t:", np.allclose(by_rule, by_scan, rtol=1e-9))
-assert np.allclose(by_rule, by_scan, rtol=1e-9), "step 2: the scan runs the rule (one layer, in floats)"
+assert np.allclose(by_rule, by_scan, rtol=1e-9), (
+    "The delta rule, step 2: the scan runs the rule (one layer, in floats)"
+)
 
 # %% [markdown]
 # The proofs below run the rules by `fw.states` and `fw.outputs`, which take any numbers, fractions above all. These are their lines:
@@ -264,17 +268,17 @@ check("09.2", my_delta)
 # **Step 1.** One head with equal keys, value 1 for a and 0 for b, says the share of a's. (All 126 words of 1 to 6 letters.)
 
 # %% tags=["proof-prop_3_1"]
-words = ["".join(word) for n in range(1, 7) for word in product("ab", repeat=n)]
+ab_words = ["".join(word) for n in range(1, 7) for word in product("ab", repeat=n)]
 
-def f(word):
+def share_of_a(word):
     W = z = Fraction(0)  # keys and queries are 1, so W and z are numbers
     for letter in word:
         W, z = W + (letter == "a"), z + 1  # Eq. 4
     return W / z  # Eq. 5
 
-print("f(aab) =", f("aab"), " f(abbb) =", f("abbb"))
-assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), (
-    "step 1: f is the share of a's"
+print("f(aab) =", share_of_a("aab"), " f(abbb) =", share_of_a("abbb"))
+assert all(share_of_a(word) == Fraction(word.count("a"), len(word)) for word in ab_words), (
+    "Proposition 3.1, step 1: it says the share of a's"
 )
 
 # %% [markdown]
@@ -282,18 +286,18 @@ assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), (
 # is $\prod_i i\,\prod_{i<j}(j-i)^2 / \prod_{i,j}(i+j)$, which is not 0.
 
 # %% tags=["proof-prop_3_1"]
-H = sp.Matrix(16, 16, lambda i, j: sp.Rational(f("a" * (i + 1) + "b" * (j + 1))))
+H = sp.Matrix(16, 16, lambda i, j: sp.Rational(share_of_a("a" * (i + 1) + "b" * (j + 1))))
 ranks = {n: H[:n, :n].rank() for n in (1, 2, 4, 8, 16)}
 print("size: rank =", ranks, " determinant at size 4:", H[:4, :4].det())
 assert all(H[i, j] == sp.Rational(i + 1, i + j + 2) for i in range(16) for j in range(16)), (
-    "step 2: it is i/(i+j)"
+    "Proposition 3.1, step 2: it is i/(i+j)"
 )
-assert all(n == rank for n, rank in ranks.items()), "step 2: the rank is full"
+assert all(n == rank for n, rank in ranks.items()), "Proposition 3.1, step 2: the rank is full"
 for n in range(1, 9):
     i = range(1, n + 1)
     above = sp.prod(i) * sp.prod((b - a) ** 2 for a in i for b in i if a < b)
     assert H[:n, :n].det() == sp.Rational(above, sp.prod(a + b for a in i for b in i)), (
-        "step 2: its determinant"
+        "Proposition 3.1, step 2: its determinant"
     )
 
 # %% [markdown]
@@ -307,7 +311,7 @@ for n in range(1, 9):
     p = sp.Poly(sum(c[j - 1] * sp.prod(x + other for other in places if other != j) for j in places), x)
     factors = [sp.cancel(p.eval(-j) / c[j - 1]) for j in places]
     assert p.degree() < n and all(one.is_number and one != 0 for one in factors), (
-        "step 3: p = 0 makes every c_j = 0"
+        "Proposition 3.1, step 3: p = 0 makes every c_j = 0"
     )
 print("n = 8: p(-j) / c_j =", factors)
 
@@ -328,28 +332,30 @@ for N in (1, 2, 3, 4):
     table = np.array([[(alpha @ through[u] @ through[v] @ omega)[0, 0] for v in short] for u in short])
     rank = sp.Matrix(table).rank()
     print(f"{N} states: a table of {len(short)} x {len(short)} of rank {rank}")
-    assert (rows @ columns == table).all() and rank <= N, "step 4: the rank is at most N"
+    assert (rows @ columns == table).all() and rank <= N, (
+        "Proposition 3.1, step 4: the rank is at most N"
+    )
 
 # %% [markdown]
 # **Break it.** Drop the division, and let b have the value −1. The output is then #a − #b in place of the share, and the proof falls at its first step:
 
 # %% tags=["proof-prop_3_1"]
-with show.fails("step 1"):
-    def f(word):
+with show.fails("Proposition 3.1, step 1"):
+    def difference(word):
         W = Fraction(0)
         for letter in word:
             W = W + (1 if letter == "a" else -1)
         return W
 
-    assert all(f(word) == Fraction(word.count("a"), len(word)) for word in words), (
-        "step 1: f is the share of a's"
+    assert all(difference(word) == Fraction(word.count("a"), len(word)) for word in ab_words), (
+        "Proposition 3.1, step 1: it says the share of a's"
     )
 
 
 # %% [markdown]
 # > **Appendix C.1.** "these proofs can be directly adopted for ULTs"
 #
-# For Proposition 3.1 that needs a closer look. The construction that the paper adopts compares two counts with zero, and for unnormalised layers everything hangs on that comparison. **Put right.** What an unnormalised layer says, what a DeltaNet layer says, and the states $W_t$ and $z_t$ of all of them are rational; only what a *non-linearity* makes of
+# For Proposition 3.1 that needs a closer look. The construction that the paper adopts compares two counts with zero, and for unnormalised layers everything hangs on that comparison. **Put right (rational outputs).** What an unnormalised layer says, what a DeltaNet layer says, and the states $W_t$ and $z_t$ of all of them are rational; only what a *non-linearity* makes of
 # them, such as "equal to 0", need not be.
 #
 # **Step 1.** Two states are enough for #a − #b, for $W_t$ (the number of a's) and for $z_t$ (the length): one is always 1, the other adds. (All words of up to 6 letters.)
@@ -368,29 +374,33 @@ add = lambda number: [[1, number], [0, 1]]
 balance, ones, length = (automaton([1, 0], [add(a), add(b)], [0, 1]) for a, b in ((1, -1), (1, 0), (1, 1)))
 layer = fw.table([[1], [1]], [[1], [1]], [[1], [-1]])  # the unnormalised layer: equal keys, v = 1, -1
 assert all(balance(word) == fw.outputs(layer, word)[-1, 0] for word in words if word), (
-    "step 1: the layer's output"
+    "Rational outputs, step 1: the layer's output"
 )
-assert all((ones(w), length(w)) == (w.count(0), len(w)) for w in words), "step 1: the states W and z"
+assert all((ones(w), length(w)) == (w.count(0), len(w)) for w in words), (
+    "Rational outputs, step 1: the states W and z"
+)
 print("aab:", balance((0, 0, 1)), ones((0, 0, 1)), length((0, 0, 1)))
 
 # %% [markdown]
 # **Step 2.** For a DeltaNet with keys of $n$ numbers and one query $n + 1$ are enough: the row of $W$, with a 1 behind it, changes by a matrix for each letter. (Here $n = 2$, random weights in fractions, words of up to 5 letters.)
 
 # %% tags=["proof-rational"]
-net, n = fw.random_layer(np.random.default_rng(0), 2, 2), 2
-k, q, v, beta = net.keys, net.queries, net.values[:, 0], net.strengths
-A = [np.eye(n, dtype=int) - beta[c] * np.outer(k[c], k[c]) for c in (0, 1)]
-M = [
-    np.block([[A[c], np.zeros((n, 1), int)], [beta[c] * v[c] * k[c], np.ones((1, 1), int)]])
-    for c in (0, 1)
-]
-one_query = automaton([0] * n + [1], M, [*q[0], 0])
-same_query = fw.FastLayer(k, np.stack([q[0], q[0]]), net.values, beta)
+two_keys = fw.random_layer(np.random.default_rng(0), 2, 2)
+
+def row_step(c):
+    """(w, 1), with the row w of W, after the letter c is (w, 1) before it times this matrix."""
+    k, v, beta = two_keys.keys[c], two_keys.values[c, 0], two_keys.strengths[c]
+    A = np.eye(2, dtype=int) - beta * np.outer(k, k)
+    return np.block([[A, np.zeros((2, 1), int)], [beta * v * k, np.ones((1, 1), int)]])
+
+query = two_keys.queries[0]
+one_query = automaton([0, 0, 1], [row_step(0), row_step(1)], [*query, 0])
+same_query = fw.FastLayer(two_keys.keys, np.stack([query, query]), two_keys.values, two_keys.strengths)
 some = [word for word in words if 0 < len(word) < 6]
 assert all(one_query(word) == fw.outputs(same_query, word, "delta")[-1, 0] for word in some), (
-    "step 2: n + 1 states"
+    "Rational outputs, step 2: n + 1 states"
 )
-print("n + 1 =", len(M[0]), "states; abab ->", one_query((0, 1, 0, 1)))
+print("n + 1 =", len(row_step(0)), "states; abab ->", one_query((0, 1, 0, 1)))
 
 
 # %% [markdown]
@@ -400,13 +410,13 @@ print("n + 1 =", len(M[0]), "states; abab ->", one_query((0, 1, 0, 1)))
 
 # %% tags=["proof-rational"]
 def with_answer(c):
-    # y_t, linear in W_(t-1) and 1
-    column = np.concatenate([A[c] @ q[c], [beta[c] * v[c] * (k[c] @ q[c])], [0]])
-    return np.hstack([np.vstack([M[c], np.zeros((1, n + 1), int)]), column[:, None]])
+    M = row_step(c)
+    answer = M[:, :-1] @ two_keys.queries[c]  # y_t, linear in W_(t-1) and 1
+    return np.block([[M, answer[:, None]], [np.zeros((1, 4), int)]])
 
-many_queries = automaton([0] * n + [1, 0], [with_answer(0), with_answer(1)], [0] * (n + 1) + [1])
-assert all(many_queries(word) == fw.outputs(net, word, "delta")[-1, 0] for word in some), (
-    "step 3: n + 2 states"
+many_queries = automaton([0, 0, 1, 0], [with_answer(0), with_answer(1)], [0, 0, 0, 1])
+assert all(many_queries(word) == fw.outputs(two_keys, word, "delta")[-1, 0] for word in some), (
+    "Rational outputs, step 3: n + 2 states"
 )
 print("n + 2 =", len(with_answer(0)), "states; abab ->", many_queries((0, 1, 0, 1)))
 
@@ -420,7 +430,9 @@ functions = {"#a - #b": balance, "W": ones, "z": length,
 ranks = {name: sp.Matrix([[f(u + w) for w in short] for u in short]).rank()
          for name, f in functions.items()}  # fmt: skip
 print(ranks)
-assert list(ranks.values()) == [2, 2, 2, n + 1, n + 2], "step 4: the ranks of the tables"
+assert list(ranks.values()) == [2, 2, 2, 2 + 1, 2 + 2], (
+    "Rational outputs, step 4: the ranks of the tables"
+)
 
 # %% [markdown]
 # **Step 5.** The function "1 where a's and b's are equal in number, else 0" is not rational: on $a^i b^j$ its table is the identity, of full rank at every size. $\blacksquare$
@@ -428,15 +440,17 @@ assert list(ranks.values()) == [2, 2, 2, n + 1, n + 2], "step 4: the ranks of th
 # %% tags=["proof-rational"]
 block = [[int(balance((0,) * i + (1,) * j) == 0) for j in range(1, 9)] for i in range(1, 9)]
 print("rows of the table:", block[0], block[1], "...")
-assert block == np.eye(8, dtype=int).tolist(), "step 5: the table of the indicator is the identity"
+assert block == np.eye(8, dtype=int).tolist(), (
+    "Rational outputs, step 5: the table of the indicator is the identity"
+)
 
 # %% [markdown]
 # **Break it.** Without the non-linearity step 5 falls:
 
 # %% tags=["proof-rational"]
-with show.fails("step 5"):
+with show.fails("Rational outputs, step 5"):
     block = [[balance((0,) * i + (1,) * j) for j in range(1, 9)] for i in range(1, 9)]
-    assert block == np.eye(8, dtype=int).tolist(), "step 5: the table is the identity"
+    assert block == np.eye(8, dtype=int).tolist(), "Rational outputs, step 5: the table is the identity"
 
 # %% [markdown]
 # ### How much one layer of addition can remember
@@ -449,7 +463,7 @@ with show.fails("step 5"):
 
 # %% tags=["proof-prop_3_4"]
 layers = [fw.random_layer(np.random.default_rng(seed), 3, 3, 2) for seed in range(3)]
-words = [word for n in range(1, 5) for word in product(range(3), repeat=n)]
+token_words = [word for n in range(1, 5) for word in product(range(3), repeat=n)]
 
 def by_counts(layer, word, rule):
     q, counts = layer.queries[word[-1]], np.array([word.count(c) for c in range(3)])
@@ -459,10 +473,13 @@ def by_counts(layer, word, rule):
 for rule in ("sum", "normalised"):
     for layer in layers:
         alike = [
-            (fw.outputs(layer, word, rule)[-1] == by_counts(layer, word, rule)).all() for word in words
+            (fw.outputs(layer, word, rule)[-1] == by_counts(layer, word, rule)).all()
+            for word in token_words
         ]
-        assert all(alike), "step 1: the output is a function of the counts and the last token"
-print(f"{len(words)} words, {len(layers)} layers, both rules:",
+        assert all(alike), (
+            "Proposition 3.4, step 1: the output is a function of the counts and the last token"
+        )
+print(f"{len(token_words)} words, {len(layers)} layers, both rules:",
       "the order before the last token plays no part")  # fmt: skip
 
 # %% [markdown]
@@ -473,17 +490,19 @@ seen = {(V, n): len({(tuple(sorted(word)), word[-1]) for word in product(range(V
         for V in (2, 3, 4) for n in range(1, 6)}  # fmt: skip
 print("three kinds, n = 1..5:", [seen[3, n] for n in range(1, 6)])
 assert all(there == V * sp.binomial(n + V - 2, V - 1) for (V, n), there in seen.items()), (
-    "step 2: their number"
+    "Proposition 3.4, step 2: their number"
 )
 
 # %% [markdown]
 # **Step 3.** The number cannot be lowered: a layer with general weights tells all configurations of one length apart. Take two of them, and look at the shares $n_c\,(k_c\cdot q)$ over their sum that they give to the values. If the counts differ, so do the shares where all keys and queries are alike, since both counts add up to the length. If only the last token differs, two kinds occur at least, and their queries can be chosen so that the shares differ. Where shares differ, the answers do for some values. So the two answers are rational functions of the weights, and not the same one; they agree on a set of measure 0 only, and there are countably many pairs. (Looked at for three kinds, up to 4 tokens, the best of the three layers.)
 
 # %% tags=["proof-prop_3_4"]
-told = [len({(len(word), *by_counts(layer, word, "normalised")) for word in words}) for layer in layers]
+told = [
+    len({(len(word), *by_counts(layer, word, "normalised")) for word in token_words}) for layer in layers
+]
 configurations = sum(seen[3, n] for n in range(1, 5))
 print(f"outputs told apart, by layer: {told}; configurations of up to 4 tokens: {configurations}")
-assert max(told) == configurations, "step 3: a general layer tells all of them apart"
+assert max(told) == configurations, "Proposition 3.4, step 3: a general layer tells all of them apart"
 
 # %% [markdown]
 # **Step 4.** In bits: the number over $n^{|\Sigma|-1}$ has the limit $|\Sigma|/(|\Sigma|-1)!$, so its logarithm is $(|\Sigma|-1)\log_2 n$ and a constant. $\blacksquare$
@@ -494,29 +513,35 @@ for V in (2, 3, 4, 5):
     count = V * sp.prod(n + j for j in range(V - 1)) / sp.factorial(V - 1)  # the binomial, written out
     limit = sp.limit(count / n ** (V - 1), n, sp.oo)
     assert all(count.subs(n, m) == V * sp.binomial(m + V - 2, V - 1) for m in range(1, 9)), (
-        "step 4: written out"
+        "Proposition 3.4, step 4: written out"
     )
-    assert limit == sp.Rational(V, sp.factorial(V - 1)), "step 4: (V - 1) log2 n + O(1) bits"
+    assert limit == sp.Rational(V, sp.factorial(V - 1)), (
+        "Proposition 3.4, step 4: (V - 1) log2 n + O(1) bits"
+    )
     print(f"{V} kinds: {V - 1} log2 n + {float(sp.log(limit, 2)):.2f} + o(1) bits")
 
 # %% [markdown]
 # **Break it.** The delta rule sees the order, and the proof falls at its first step:
 
 # %% tags=["proof-prop_3_4"]
-with show.fails("step 1"):
+with show.fails("Proposition 3.4, step 1"):
     for layer in layers:
         alike = [
-            (fw.outputs(layer, word, "delta")[-1] == by_counts(layer, word, "sum")).all() for word in words
+            (fw.outputs(layer, word, "delta")[-1] == by_counts(layer, word, "sum")).all()
+            for word in token_words
         ]
-        assert all(alike), "step 1: the output is a function of the counts and the last token"
+        assert all(alike), (
+            "Proposition 3.4, step 1: the output is a function of the counts and the last token"
+        )
 
 # %% [markdown]
-# **Exercise 3** ★★★ *(15 min, 5 points: how much a layer of addition can remember)* **A proof step.** Derive the
-# number of configurations, and write it as a function of $n$ and $|\Sigma|$. Step 2 above has the formula. Where does
+# **Exercise 3** ★★★ *(15 min, 5 points: what positions add to a layer of addition)* **A proof step.** Let keys, values and
+# queries depend on the token *and* on whether its position is odd or even. On what does the layer's output depend now?
+# Count these configurations after $n$ tokens, as a function of $n$ and $|\Sigma|$. How many bits are they? And where does
 # the proof of Proposition 3.4 break for two layers?
 
 # %%
-my_configurations = None  # a function of n and of the number of kinds of tokens
+my_configurations = None  # with odd and even positions: a function of n and of the number of kinds of tokens
 check("09.3", my_configurations)
 
 # %% [markdown]
@@ -524,11 +549,17 @@ check("09.3", my_configurations)
 #
 # <details><summary>Hint 1</summary>
 #
-# Fix the last token; it occurs at least once.
+# Split the sum of step 1 into the odd and the even positions. Which of the two halves holds the last token?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
+#
+# Fix the last token. How many tokens are left to be spread in its half, and how many in the other?
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
 #
 # What does the second layer add up?
 #
@@ -536,9 +567,16 @@ check("09.3", my_configurations)
 #
 # <details><summary>Solution</summary>
 #
-# With the last token fixed, one of its occurrences is given; the other $n - 1$ are spread over
-# $|\Sigma|$ kinds: $\binom{n+|\Sigma|-2}{|\Sigma|-1}$, times $|\Sigma|$ last tokens. In the second layer keys
-# and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
+# The sum of step 1 now has a term for each token *and* each of the two kinds of positions. So the output is a
+# function of how often each token occurred at the odd and how often at the even positions, and of the last token. With the
+# last token, $p = \lceil n/2\rceil$ positions are of its kind and $q = \lfloor n/2\rfloor$ of the other. One of the $p$ holds
+# it; the other $p - 1$ are spread over $|\Sigma|$ kinds of tokens, and so are the $q$:
+#
+# $$|\Sigma|\,\binom{p+|\Sigma|-2}{|\Sigma|-1}\,\binom{q+|\Sigma|-1}{|\Sigma|-1},$$
+#
+# `lambda n, s: s * comb((n + 1) // 2 + s - 2, s - 1) * comb(n // 2 + s - 1, s - 1)` with `from math import comb`. In bits
+# that is $2\,(|\Sigma|-1)\log_2 n + O(1)$: twice as many as without positions, and still a multiple of $\log_2 n$. In the second
+# layer keys and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
 # prefixes, and the order comes in.
 #
 # </details>
@@ -549,7 +587,7 @@ check("09.3", my_configurations)
 # **Proposition 3.2** holds, and counting is what addition is good at. Two remarks. It takes about $\log_2 n$ bits, whoever does it, so "finite precision" (the paper, section 1)
 # cannot mean a fixed number of them; and divided by $n$ the margin shrinks as $1/n$.
 #
-# **Claim.** Counting takes about $\log_2 n$ bits, and no fixed number is enough. The counter is one head with equal keys and the values 1 and $-1$, on all words of up to 7 letters.
+# **Claim (bits).** Counting takes about $\log_2 n$ bits, and no fixed number is enough. The counter is one head with equal keys and the values 1 and $-1$, on all words of up to 7 letters.
 #
 # **Step 1.** Normalised, the least answer that is not 0 is $1/n$ for odd $n$ and $2/n$ for even $n$.
 
@@ -558,7 +596,7 @@ answers = {n: {Fraction(sum(word), n) for word in product((1, -1), repeat=n)} fo
 margins = {n: min(abs(y) for y in answers[n] if y) for n in answers}
 print("margin by length:", {n: str(margin) for n, margin in margins.items()})
 assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), (
-    "step 1: the normalised margin shrinks as 1/n"
+    "Bits, step 1: the normalised margin shrinks as 1/n"
 )
 
 # %% [markdown]
@@ -567,7 +605,7 @@ assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), (
 # %% tags=["proof-bits"]
 whole = {n: {n * y for y in answers[n]} for n in answers}
 assert all(min(abs(y) for y in whole[n] if y) == 2 - n % 2 for n in whole), (
-    "step 2: unnormalised, it stays"
+    "Bits, step 2: unnormalised, it stays"
 )
 print("unnormalised:", {n: str(min(abs(y) for y in whole[n] if y)) for n in whole})
 
@@ -583,7 +621,7 @@ def balanced(text):
     return not text
 
 accepts = [[balanced("(" * d + ")" * e) for e in range(13)] for d in range(13)]
-assert accepts == np.eye(13, dtype=bool).tolist(), "step 3: )^d is right after (^d alone"
+assert accepts == np.eye(13, dtype=bool).tolist(), "Bits, step 3: )^d is right after (^d alone"
 print(f"n = 24: at least {len(accepts)} states, {np.log2(13):.1f} bits")
 
 # %% [markdown]
@@ -592,7 +630,7 @@ print(f"n = 24: at least {len(accepts)} states, {np.log2(13):.1f} bits")
 # %% tags=["proof-bits"]
 reached = {n: len(set().union({0}, *(whole[m] for m in range(1, n + 1)))) for n in whole}
 print("values after up to n letters:", reached)
-assert all(count == 2 * n + 1 for n, count in reached.items()), "step 4: 2n + 1 values"
+assert all(count == 2 * n + 1 for n, count in reached.items()), "Bits, step 4: 2n + 1 values"
 
 # %% [markdown]
 # **Step 5.** On a grid of $b$ binary digits behind the point, an excess of one pair, $2/n$, is rounded to 0 at $n = 2^{b+2}$, and not at any smaller even $n$. ($b = 1, \dots, 8$.)
@@ -600,7 +638,9 @@ assert all(count == 2 * n + 1 for n, count in reached.items()), "step 4: 2n + 1 
 # %% tags=["proof-bits"]
 lost = {b: next(n for n in range(2, 2**12, 2) if round(Fraction(2, n) * 2**b) == 0) for b in range(1, 9)}
 print("lost at n =", lost)
-assert all(n == 2 ** (b + 2) for b, n in lost.items()), "step 5: a grid of b bits loses a pair at 2^(b+2)"
+assert all(n == 2 ** (b + 2) for b, n in lost.items()), (
+    "Bits, step 5: a grid of b bits loses a pair at 2^(b+2)"
+)
 
 # %% [markdown]
 # **Step 6.** A float32 counter, which has 24 binary digits, stands still at $2^{24}$. $\blacksquare$
@@ -608,15 +648,19 @@ assert all(n == 2 ** (b + 2) for b, n in lost.items()), "step 5: a grid of b bit
 # %% tags=["proof-bits"]
 full = np.float32(2**24)
 print(f"2^24 + 1 = {full + np.float32(1):.0f} in float32, 2^24 = {full:.0f}")
-assert full + np.float32(1) == full and full - np.float32(1) != full, "step 6: float32 counts to 2^24"
+assert full + np.float32(1) == full and full - np.float32(1) != full, (
+    "Bits, step 6: float32 counts to 2^24"
+)
 
 # %% [markdown]
 # **Break it.** The margin of step 1 without the division:
 
 # %% tags=["proof-bits"]
-with show.fails("step 1"):
+with show.fails("Bits, step 1"):
     margins = {n: min(abs(y) for y in whole[n] if y) for n in whole}
-    assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), "step 1: the margin shrinks as 1/n"
+    assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), (
+        "Bits, step 1: the margin shrinks as 1/n"
+    )
 
 # %% [markdown]
 # **Claim (Proposition 3.2).** Two layers, normalised or not, recognise Shuffle-2 exactly: words over two kinds of brackets that are balanced when one looks at either kind alone. One layer cannot.
@@ -624,11 +668,13 @@ with show.fails("step 1"):
 # **Step 1.** One head a kind, with $v = 1$ and $-1$ for its brackets and 0 for the others, says how many of that kind are open. (All words of up to 4 tokens.)
 
 # %% tags=["proof-prop_3_2"]
-values = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])  # tokens ( ) [ ]
-kinds = fw.table([[1]] * 4, [[1]] * 4, values)
+bracket_values = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])  # tokens ( ) [ ]
+kinds = fw.table([[1]] * 4, [[1]] * 4, bracket_values)
 for word in (word for n in range(1, 5) for word in product(range(4), repeat=n)):
     opened = [word.count(0) - word.count(1), word.count(2) - word.count(3)]
-    assert fw.outputs(kinds, word)[-1].tolist() == opened, "step 1: a layer counts what is open"
+    assert fw.outputs(kinds, word)[-1].tolist() == opened, (
+        "Proposition 3.2, step 1: a layer counts what is open"
+    )
 print("([( ->", fw.outputs(kinds, (0, 2, 0))[-1].tolist())
 
 
@@ -644,57 +690,61 @@ def removed(word, kind):
     return text
 
 def two_layers(word, normalised=False):
-    counts = values[list(word)].cumsum(0)
+    counts = bracket_values[list(word)].cumsum(0)
     if normalised:
         counts = counts / np.arange(1, len(word) + 1)[:, None]
     total = np.maximum(-counts, 0).sum()
     return not counts[-1].any() and not (total / len(word) if normalised else total)
 
 recognise = two_layers
-words = [word for n in range(1, 7) for word in product(range(4), repeat=n)]
-wrong = [word for word in words if recognise(word) != (removed(word, 0) == removed(word, 1) == "")]
-assert not wrong, "step 2: exactly Shuffle-2"
-assert all(recognise(word) == two_layers(word, normalised=True) for word in words), "step 2: normalised"
-print(f"{len(words)} words, {len(wrong)} wrong")
+bracket_words = [word for n in range(1, 7) for word in product(range(4), repeat=n)]
+wrong = [w for w in bracket_words if recognise(w) != (removed(w, 0) == removed(w, 1) == "")]
+assert not wrong, "Proposition 3.2, step 2: exactly Shuffle-2"
+assert all(recognise(word) == two_layers(word, normalised=True) for word in bracket_words), (
+    "Proposition 3.2, step 2: normalised"
+)
+print(f"{len(bracket_words)} words, {len(wrong)} wrong")
 
 # %% [markdown]
 # **Step 3.** One layer is not enough: `(())` and `)(()` have one configuration, so by Proposition 3.4 one answer, and one of them alone is in the language. $\blacksquare$
 
 # %% tags=["proof-prop_3_2"]
 pair = [(0, 0, 1, 1), (1, 0, 0, 1)]
-assert fw.configuration(pair[0]) == fw.configuration(pair[1]), "step 3: one configuration"
-assert [removed(word, 0) == "" for word in pair] == [True, False], "step 3: two labels"
+assert fw.configuration(pair[0]) == fw.configuration(pair[1]), (
+    "Proposition 3.2, step 3: one configuration"
+)
+assert [removed(word, 0) == "" for word in pair] == [True, False], "Proposition 3.2, step 3: two labels"
 print("what one layer sees of both:", fw.configuration(pair[0]))
 
 # %% [markdown]
 # **Break it.** Without the second layer, step 2:
 
 # %% tags=["proof-prop_3_2"]
-with show.fails("step 2"):
-    recognise = lambda word: not values[list(word)].sum(0).any()
-    wrong = [word for word in words if recognise(word) != (removed(word, 0) == removed(word, 1) == "")]
-    assert not wrong, "step 2: exactly Shuffle-2"
+with show.fails("Proposition 3.2, step 2"):
+    recognise = lambda word: not bracket_values[list(word)].sum(0).any()
+    wrong = [w for w in bracket_words if recognise(w) != (removed(w, 0) == removed(w, 1) == "")]
+    assert not wrong, "Proposition 3.2, step 2: exactly Shuffle-2"
 
 # %% [markdown]
 # ## 3 What it cannot: $(aa)^*$
 #
 # > **Proposition 3.3.** "NLTs can not recognise certain regular languages." *Proof.* "[...] NLTs can not recognise the regular language $(aa)^*$."
 #
-# **Claim.** On $aaa\cdots$ a normalised linear Transformer without positions says one thing at every step, whatever its depth.
+# **Claim (Proposition 3.3).** On $aaa\cdots$ a normalised linear Transformer without positions says one thing at every step, whatever its depth.
 #
 # **Step 1.** A mean of equal things is that thing: $t$ equal keys and values give $W_t q/(z_t\cdot q) = v$. (Free symbols; $t = 1, \dots, 6$.)
 
 # %% tags=["proof-prop_3_3"]
-k, q, v = (sp.Matrix(sp.symbols(f"{name}:2", positive=True)) for name in "kqv")
-before = (0 * k, 0 * v)  # the key and value of a token that stands in front: none
+key, query, value = (sp.Matrix(sp.symbols(f"{name}:2", positive=True)) for name in "kqv")
+nothing = (0 * key, 0 * value)
 
-def answer(t):
-    W = before[1] * before[0].T + sum((v * k.T for _ in range(t)), sp.zeros(2, 2))
-    z = before[0] + sum((k for _ in range(t)), sp.zeros(2, 1))
-    return (W * q / z.dot(q)).applyfunc(sp.cancel)
+def answer(t, front=nothing):  # front: key and value of a token that stands in front
+    W = front[1] * front[0].T + sum((value * key.T for _ in range(t)), sp.zeros(2, 2))
+    z = front[0] + sum((key for _ in range(t)), sp.zeros(2, 1))
+    return (W * query / z.dot(query)).applyfunc(sp.cancel)
 
 print("y_5 =", answer(5).tolist())
-assert all(answer(t) == v for t in range(1, 7)), "step 1: y_t = v at every t"
+assert all(answer(t) == value for t in range(1, 7)), "Proposition 3.3, step 1: y_t = v at every t"
 
 
 # %% [markdown]
@@ -717,7 +767,9 @@ def network(draw, T=40, D=6, depth=4, positions=0.0):
 
 moved = [np.ptp(network(np.random.default_rng(seed)), axis=0).max() for seed in range(5)]
 print(f"outputs move by less than 1e-10: {max(moved) < 1e-10}")
-assert max(moved) < 1e-10, "step 2: so it is through four layers (five networks, in floats)"
+assert max(moved) < 1e-10, (
+    "Proposition 3.3, step 2: so it is through four layers (five networks, in floats)"
+)
 
 # %% [markdown]
 # That is the whole proof, and it needs that nothing else stands in the string. **Step 3.** With a token in front (BOS, "beginning of string") it says $y_t = \frac{w_0v_0 + t\,w_1v_1}{w_0 + t\,w_1}$, where $w$ is key times query, and $y_{t+1} - y_t$ has one sign
@@ -730,16 +782,19 @@ y = (w0 * v0 + t * w1 * v1) / (w0 + t * w1)
 step = sp.factor(y.subs(t, t + 1) - y)
 print("y_(t+1) - y_t =", step)
 assert sp.simplify(step - (v1 - v0) * w0 * w1 / ((w0 + t * w1) * (w0 + (t + 1) * w1))) == 0, (
-    "step 3: monotone in t"
+    "Proposition 3.3, step 3: monotone in t"
 )
 
 # %% [markdown]
 # **Break it:** step 1 with a BOS token.
 
 # %% tags=["proof-prop_3_3"]
-with show.fails("step 1"):
-    before = (sp.Matrix([1, 1]), sp.Matrix([1, 0]))
-    assert all(answer(t) == v for t in range(1, 7)), "step 1: y_t = v at every t"
+with show.fails("Proposition 3.3, step 1"):
+    bos = (sp.Matrix([1, 1]), sp.Matrix([1, 0]))
+    assert all(answer(t, front=bos) == value for t in range(1, 7)), (
+        "Proposition 3.3, step 1: y_t = v at every t"
+    )
+
 
 # %% [markdown]
 # Not normalised, the attention's output on $a^t$ is $t\,c$. Appendix C.1:
@@ -747,34 +802,33 @@ with show.fails("step 1"):
 # > "Nevertheless, if we assume an extra layer normalisation layer following the self-attention layer (which is typically the case in practice), the
 # > constant-output argument also holds for unnormalised linear attention."
 #
-# **Claim.** $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 *and* nothing was added before. With an $\varepsilon$ it moves (for a $c$ whose entries are not all equal), and with a residual $x$ too, unless $x$ is a multiple of $c$ plus a constant vector; and in practice there are both: blocks have a residual, and the released
+# **Claim (the norm).** $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 *and* nothing was added before. With an $\varepsilon$ it moves (for a $c$ whose entries are not all equal), and with a residual $x$ too, unless $x$ is a multiple of $c$ plus a constant vector; and in practice there are both: blocks have a residual, and the released
 # ones put the norm before the attention, not behind it.
 #
 # **Step 1.** With $\varepsilon = 0$, directly behind the attention, it is constant. (Free $c$ of three numbers.)
 
 # %% tags=["proof-layer_norm"]
-t = sp.Symbol("t", positive=True)
-c, residual, epsilon = sp.Matrix(sp.symbols("c:3", real=True)), sp.zeros(3, 1), 0
-
-def LN(x):
+def LN(x, epsilon=0):
     centred = x - sp.ones(3, 1) * sum(x) / 3
     return centred / sp.sqrt(sp.factor(centred.dot(centred) / 3) + epsilon)
 
-def slope(c, residual):
-    return sp.diff(LN(residual + t * c), t).applyfunc(sp.simplify)
+def slope(c, residual=sp.zeros(3, 1), epsilon=0):
+    t = sp.Symbol("t", positive=True)
+    return sp.diff(LN(residual + t * c, epsilon), t).applyfunc(sp.simplify)
 
-print("d LN(t c) / dt =", slope(c, residual).tolist())
-assert slope(c, residual) == sp.zeros(3, 1), "step 1: LN(t c) does not depend on t"
+free = slope(sp.Matrix(sp.symbols("c:3", real=True)))
+print("d LN(t c) / dt =", free.tolist())
+assert free == sp.zeros(3, 1), "The norm, step 1: LN(t c) does not depend on t"
 
 # %% [markdown]
 # **Step 2.** With $\varepsilon > 0$ the slope is $(c - \mu)\,\varepsilon\,(t^2s^2 + \varepsilon)^{-3/2}$, with $\mu$ the mean and $s^2$ the variance of $c$'s entries: 0 only where $c = \mu$.
 
 # %% tags=["proof-layer_norm"]
-entry, mean, s, eps = sp.symbols("c mu s epsilon", positive=True)
+t, entry, mean, s, eps = sp.symbols("t c mu s epsilon", positive=True)
 found = sp.diff(t * (entry - mean) / sp.sqrt(t**2 * s**2 + eps), t)
 print(sp.factor(found))
 assert sp.simplify(found - (entry - mean) * eps / (t**2 * s**2 + eps) ** sp.Rational(3, 2)) == 0, (
-    "step 2: the slope"
+    "The norm, step 2: the slope"
 )
 
 
@@ -788,24 +842,24 @@ def bar(x):
 def spread(y, c):
     return y.dot(y) * c.dot(c) - y.dot(c) ** 2
 
-x = sp.Matrix(sp.symbols("x:3", real=True))
-assert sp.expand(spread(bar(x) + t * bar(c), bar(c)) - spread(bar(x), bar(c))) == 0, "step 3: it turns at every t"
+t, x, c = sp.Symbol("t"), *(sp.Matrix(sp.symbols(f"{name}:3", real=True)) for name in "xc")
+assert sp.expand(spread(bar(x) + t * bar(c), bar(c)) - spread(bar(x), bar(c))) == 0, (
+    "The norm, step 3: it turns at every t"
+)
 
 # %% [markdown]
 # **Break it**, once with an $\varepsilon$ and once with a residual (for $c = (1, 2, 4)$):
 
 # %% tags=["proof-layer_norm"]
-with show.fails("step 1"):
-    epsilon = sp.Rational(1, 10**5)
-    assert slope(sp.Matrix([1, 2, 4]), residual) == sp.zeros(3, 1), "step 1: LN(t c) does not depend on t"
-with show.fails("step 1"):
-    epsilon, residual = 0, sp.Matrix([0, 1, 0])
-    assert slope(sp.Matrix([1, 2, 4]), residual) == sp.zeros(3, 1), (
-        "step 1: LN(x + t c) does not depend on t"
-    )
+with show.fails("The norm, step 1"):
+    moves = slope(sp.Matrix([1, 2, 4]), epsilon=sp.Rational(1, 10**5))
+    assert moves == sp.zeros(3, 1), "The norm, step 1: LN(t c) does not depend on t"
+with show.fails("The norm, step 1"):
+    moves = slope(sp.Matrix([1, 2, 4]), residual=sp.Matrix([0, 1, 0]))
+    assert moves == sp.zeros(3, 1), "The norm, step 1: LN(x + t c) does not depend on t"
 
 # %% [markdown]
-# **Put right, for one layer.** Let $r(t)$ be the difference of two logits on $a^t$ behind an unnormalised attention and a feed-forward part with $m$ ReLU units, the norm behind the residual ("post"), before it ("pre", as
+# **Put right, for one layer (changes of sign).** Let $r(t)$ be the difference of two logits on $a^t$ behind an unnormalised attention and a feed-forward part with $m$ ReLU units, the norm behind the residual ("post"), before it ("pre", as
 # released for the linear models), or behind everything as well ("post_twice", as released for the softmax Transformer). Then the answer changes at most $4m+2$ times ("post") or $8m+4$ times on all of $a^1, a^2, \dots$, while $(aa)^*$ wants a change
 # at every step.
 #
@@ -813,16 +867,18 @@ with show.fails("step 1"):
 # $2m+1$ pieces.
 
 # %% tags=["proof-repair"]
-t, p, q, bias, u, w, const = sp.symbols("t p q bias u w const")
+t, p, q, bias = sp.symbols("t p q bias")
 x, c = sp.Matrix(sp.symbols("x:3")), sp.Matrix(sp.symbols("c:3"))
 centred = x + t * c - sp.ones(3, 1) * sum(x + t * c) / 3
 variance = sp.expand(centred.dot(centred) / 3)
 Q = sum(sp.Symbol(f"Q{j}") * t**j for j in range(3))
 print("degrees: numerator", sp.degree(centred[0], t), " variance", sp.degree(variance, t))
 assert all(sp.degree(entry, t) == 1 for entry in centred) and sp.degree(variance, t) == 2, (
-    "step 1: (p + q t)/sqrt(Q)"
+    "Changes of sign, step 1: (p + q t)/sqrt(Q)"
 )
-assert sp.degree(sp.expand((p + q * t) ** 2 - bias**2 * Q), t) == 2, "step 1: a unit has two zeros at most"
+assert sp.degree(sp.expand((p + q * t) ** 2 - bias**2 * Q), t) == 2, (
+    "Changes of sign, step 1: a unit has two zeros at most"
+)
 
 # %% [markdown]
 # **Step 2.** On a piece $r$ is one formula, and where it is 0 a polynomial is 0 that one gets by bringing the root to one side and squaring: of degree 2 for "post", 4 for the other two. So $r$ has at most
@@ -831,17 +887,19 @@ assert sp.degree(sp.expand((p + q * t) ** 2 - bias**2 * Q), t) == 2, "step 1: a 
 # has no more zeros than that.)
 
 # %% tags=["proof-repair"]
+t, p, q, u, w, const = sp.symbols("t p q u w const")
 A = sum(sp.Symbol(f"A{j}") * t**j for j in range(3))
 zero_where = {
     "post": (p + q * t) ** 2 - const**2 * Q,  # (p + q t) / sqrt(Q) + const = 0
     "pre": (p + q * t) ** 2 * Q - (u + w * t) ** 2,  # p + q t + (u + w t) / sqrt(Q) = 0
     "post_twice": A**2 - (u + w * t) ** 2 * Q,  # A(t) + (u + w t) sqrt(Q) = 0
 }
-m, degrees = sp.Symbol("m"), {place: sp.degree(sp.expand(made), t) for place, made in zero_where.items()}
-bounds = {place: sp.expand(degree * (2 * m + 1)) for place, degree in degrees.items()}
+units = sp.Symbol("m")
+degrees = {place: sp.degree(sp.expand(made), t) for place, made in zero_where.items()}
+bounds = {place: sp.expand(degree * (2 * units + 1)) for place, degree in degrees.items()}
 print("at most so many changes:", {place: str(bound) for place, bound in bounds.items()})
-assert bounds == {"post": 4 * m + 2, "pre": 8 * m + 4, "post_twice": 8 * m + 4}, (
-    "step 2: degree times pieces"
+assert bounds == {"post": 4 * units + 2, "pre": 8 * units + 4, "post_twice": 8 * units + 4}, (
+    "Changes of sign, step 2: degree times pieces"
 )
 
 
@@ -866,19 +924,21 @@ def most_changes(make):
     return {place: max(int((np.diff(np.sign(r)) != 0).sum()) for r in rs) for place, rs in found.items()}
 
 changes = most_changes(random_r)
-allowed = {place: int(bound.subs(m, 16)) for place, bound in bounds.items()}
+allowed = {place: int(bound.subs(units, 16)) for place, bound in bounds.items()}
 print("most changes of sign:", changes, " allowed:", allowed)
 assert all(changes[place] <= allowed[place] for place in bounds), (
-    "step 3: random networks (sampled)"
+    "Changes of sign, step 3: random networks (sampled)"
 )
 
 # %% [markdown]
 # **Break it:** a function that is no such network, $\cos \pi t$, which is what $(aa)^*$ wants.
 
 # %% tags=["proof-repair"]
-with show.fails("step 3"):
+with show.fails("Changes of sign, step 3"):
     changes = most_changes(lambda draw, place: np.cos(np.pi * np.arange(1, 3001)))
-    assert all(changes[place] <= bounds[place].subs(m, 16) for place in bounds), "step 3: 2999 changes"
+    assert all(changes[place] <= bounds[place].subs(units, 16) for place in bounds), (
+        "Changes of sign, step 3: 2999 changes"
+    )
 
 # %% [markdown]
 # ## 4 The delta rule: one eigenvalue
@@ -887,7 +947,7 @@ with show.fails("step 3"):
 #
 # > **The paper, section 2.** "With the delta rule, $\phi$'s output elements need to be positive and sum up to one (e.g., we use softmax) for stability."
 #
-# **Claim.** If $k \ge 0$ sums to one, the eigenvalue along $k$ lies in $[1-\beta,\, 1 - \beta/n]$: stable, and **positive** for $\beta < 1$.
+# **Claim (the eigenvalue).** If $k \ge 0$ sums to one, the eigenvalue along $k$ lies in $[1-\beta,\, 1 - \beta/n]$: stable, and **positive** for $\beta < 1$.
 #
 # **Step 1.** $\det(x - I + \beta kk^\top) = (x-1)^{n-1}(x - 1 + \beta|k|^2)$. (Free symbols, $n = 1$ to 4.)
 
@@ -896,7 +956,7 @@ for n in (1, 2, 3, 4):
     k, (beta, x) = sp.Matrix(sp.symbols(f"k:{n}")), sp.symbols("beta x")
     found = (x * sp.eye(n) - (sp.eye(n) - beta * k * k.T)).det(method="berkowitz")
     claimed = (x - 1) ** (n - 1) * (x - 1 + beta * k.dot(k))
-    assert sp.expand(found - claimed) == 0, "step 1: the characteristic polynomial"
+    assert sp.expand(found - claimed) == 0, "The eigenvalue, step 1: the characteristic polynomial"
 print("n = 4:", claimed)
 
 # %% [markdown]
@@ -908,9 +968,9 @@ for n in (5, 4, 3, 2):
     k.append(1 - sum(k))  # they sum to one
     size, mixed = sum(a * a for a in k), sum(k[i] * k[j] for i in range(n) for j in range(i))
     assert sp.expand(size - sp.Rational(1, n) - sum((a - sp.Rational(1, n)) ** 2 for a in k)) == 0, (
-        "step 2: left"
+        "The eigenvalue, step 2: left"
     )
-    assert sp.expand(1 - size - 2 * mixed) == 0, "step 2: right"
+    assert sp.expand(1 - size - 2 * mixed) == 0, "The eigenvalue, step 2: right"
 print(
     f"n = {n}: |k|^2 - 1/{n} =", sp.factor(size - sp.Rational(1, n)), "  1 - |k|^2 =", sp.factor(1 - size)
 )
@@ -922,38 +982,44 @@ print(
 elu = lambda x: np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))  # elu(x) + 1
 over_sum = lambda x: x / x.sum(-1, keepdims=True)
 keys = {"softmax": lambda x: over_sum(np.exp(x)), "elu_sum": lambda x: over_sum(elu(x))}
-draw, beta, n = np.random.default_rng(0), 0.9, 8
-x = draw.normal(size=(5000, n)) * draw.choice([0.1, 1.0, 10.0], (5000, 1))
-g = {name: 1 - beta * (key(x) ** 2).sum(-1) for name, key in keys.items()}
+draw = np.random.default_rng(0)
+raw = draw.normal(size=(5000, 8)) * draw.choice([0.1, 1.0, 10.0], (5000, 1))
+
+def interval(beta, n=8):
+    return 1 - beta, 1 - beta / n
+
+low, high = interval(0.9)
+g = {name: 1 - 0.9 * (key(raw) ** 2).sum(-1) for name, key in keys.items()}
 print({name: f"{found.min():.3f} to {found.max():.3f}" for name, found in g.items()})
-inside = [
-    (found > 1 - beta - 1e-12).all() and (found < 1 - beta / n + 1e-12).all() for found in g.values()
-]
-assert all(inside), "step 3: in [1 - beta, 1 - beta/n] (sampled)"
+inside = [(found > low - 1e-12).all() and (found < high + 1e-12).all() for found in g.values()]
+assert all(inside), "The eigenvalue, step 3: in [1 - beta, 1 - beta/n] (sampled)"
 
 # %% [markdown]
 # **Step 4.** For $0 < \beta < 1$ both ends are in $(0, 1)$: a write shrinks what was there and never turns it round. $\blacksquare$
 
 # %% tags=["proof-spectrum"]
-ends = [(1 - b, 1 - b / n) for b in (beta, 0.001, 0.999)]
-print("ends of the interval:", [f"({low:.3f}, {high:.5f})" for low, high in ends])
-assert all(0 < low <= high < 1 for low, high in ends), "step 4: stable and positive"
+intervals = [interval(beta) for beta in (0.9, 0.001, 0.999)]
+print("ends of the interval:", [f"({low:.3f}, {high:.5f})" for low, high in intervals])
+assert all(0 < low <= high < 1 for low, high in intervals), (
+    "The eigenvalue, step 4: stable and positive"
+)
 
 # %% [markdown]
 # **Break it:** keys that do not sum to one; then a strength above 1.
 
 # %% tags=["proof-spectrum"]
-with show.fails("step 3"):
-    found = 1 - beta * (elu(x) ** 2).sum(-1)
-    assert found.min() > 1 - beta - 1e-12 and found.max() < 1 - beta / n + 1e-12, (
-        "step 3: in [1 - beta, 1 - beta/n]"
+with show.fails("The eigenvalue, step 3"):
+    low, high = interval(0.9)
+    found = 1 - 0.9 * (elu(raw) ** 2).sum(-1)
+    assert found.min() > low - 1e-12 and found.max() < high + 1e-12, (
+        "The eigenvalue, step 3: in [1 - beta, 1 - beta/n]"
     )
-with show.fails("step 4"):
-    ends = [(1 - b, 1 - b / n) for b in (1.5,)]
-    assert all(0 < low <= high < 1 for low, high in ends), "step 4: stable and positive"
+with show.fails("The eigenvalue, step 4"):
+    low, high = interval(1.5)
+    assert 0 < low <= high < 1, "The eigenvalue, step 4: stable and positive"
 
 # %% [markdown]
-# The condition is enough, and more than is needed. **Claim.** Stability takes $0 \le \beta|k|^2 \le 2$, no less and no more.
+# The condition is enough, and more than is needed. **Claim (stability).** Stability takes $0 \le \beta|k|^2 \le 2$, no less and no more.
 #
 # **Step 1.** $|1 - s| \le 1$, with $s = \beta|k|^2$, if and only if $0 \le s \le 2$; for instance the key $(\frac35, -\frac45)$, neither positive nor of sum one, has the eigenvalue 0 at $\beta = 1$.
 
@@ -963,7 +1029,7 @@ stable = sp.solve_univariate_inequality(sp.Abs(1 - s) <= 1, s, relational=False)
 unit = (Fraction(3, 5), Fraction(-4, 5))
 print("stable for s in", stable, " the eigenvalue of the key (3/5, -4/5):", 1 - sum(a * a for a in unit))
 assert stable == sp.Interval(0, 2) and sum(a * a for a in unit) == 1, (
-    "step 1: stable exactly for 0 <= s <= 2"
+    "Stability, step 1: stable exactly for 0 <= s <= 2"
 )
 
 
@@ -975,11 +1041,13 @@ def size_after(s, T=200):
     one_number = fw.table([[1]], [[1]], [[0]], [s])
     return abs(fw.states(one_number, (0,) * T, "delta", start=one_number.keys)[-1][0, 0])
 
-sizes = {str(s): size_after(s) for s in (Fraction(0), Fraction(1), Fraction(2), Fraction(5, 2))}
-print({s: f"{float(size):.2g}" for s, size in sizes.items()})
-assert all(sizes[s] == abs(1 - Fraction(s)) ** 200 for s in sizes), "step 2: |1 - s|^T"
-assert max(sizes["0"], sizes["1"], sizes["2"]) <= 1 < 10**30 < sizes["5/2"], (
-    "step 2: bounded, and not bounded"
+after_200 = {str(s): size_after(s) for s in (Fraction(0), Fraction(1), Fraction(2), Fraction(5, 2))}
+print({s: f"{float(size):.2g}" for s, size in after_200.items()})
+assert all(after_200[s] == abs(1 - Fraction(s)) ** 200 for s in after_200), (
+    "Stability, step 2: |1 - s|^T"
+)
+assert max(after_200["0"], after_200["1"], after_200["2"]) <= 1 < 10**30 < after_200["5/2"], (
+    "Stability, step 2: bounded, and not bounded"
 )
 
 # %% [markdown]
@@ -989,37 +1057,42 @@ assert max(sizes["0"], sizes["1"], sizes["2"]) <= 1 < 10**30 < sizes["5/2"], (
 x = np.abs(np.random.default_rng(0).normal(size=(5000, 8)))
 least = (1 - 0.9 * ((x + 1) ** 2).sum(-1)).min()  # elu(x) + 1 = x + 1 for x > 0
 print(f"the least eigenvalue is below -1: {least < -1}")
-assert least < -1, "step 3: elu + 1 is unstable (sampled)"
+assert least < -1, "Stability, step 3: elu + 1 is unstable (sampled)"
 
 # %% [markdown]
 # **Break it:** at $s = 2.1$ what the memory says is not bounded any more.
 
 # %% tags=["proof-stability"]
-with show.fails("step 2"):
-    assert max(size_after(Fraction(21, 10)), sizes["2"]) <= 1, "step 2: bounded at s = 2.1"
+with show.fails("Stability, step 2"):
+    assert max(size_after(Fraction(21, 10)), after_200["2"]) <= 1, (
+        "Stability, step 2: bounded at s = 2.1"
+    )
 
 # %% [markdown]
-# What a positive eigenvalue costs. **Claim.** With $0 < g = 1-\beta|k|^2 < 1$ one layer of DeltaNet cannot do $(aa)^*$ with a margin that stays, and so not parity (look at strings of 1s).
+# What a positive eigenvalue costs. **Claim (one letter).** With $0 < g = 1-\beta|k|^2 < 1$ one layer of DeltaNet cannot do $(aa)^*$ with a margin that stays, and so not parity (look at strings of 1s).
 #
 # **Step 1.** On one token, again and again, the memory says $W_t k = (1 - g^t)\,v$. (By induction in $t$, free symbols: right at 0, and one write takes $t$ to $t + 1$.)
 
 # %% tags=["proof-repeated"]
-t, a = sp.symbols("t a", positive=True)
+t = sp.Symbol("t", positive=True)
 v, beta, size = sp.symbols("v beta size")
 g = 1 - beta * size  # size is |k|^2
-says = lambda t: (1 - g**t) * v
-after = says(t) + beta * (v - says(t)) * size  # W k + beta (v - W k) |k|^2
+says = (1 - g**t) * v  # after t writes
+after = says + beta * (v - says) * size  # W k + beta (v - W k) |k|^2
 print("after one more write:", sp.factor(after))
-assert says(0) == 0 and sp.simplify(after - says(t + 1)) == 0, "step 1: W_t k = (1 - g^t) v"
+assert says.subs(t, 0) == 0 and sp.simplify(after - says.subs(t, t + 1)) == 0, (
+    "One letter, step 1: W_t k = (1 - g^t) v"
+)
 
 # %% [markdown]
 # **Step 2.** That is monotone: $g^t(1-g) > 0$ for every $g$ in $(0, 1)$. (We write $g = 1/(1 + a)$ with $a > 0$.)
 
 # %% tags=["proof-repeated"]
+t, a = sp.symbols("t a", positive=True)
 between = 1 / (1 + a)
 rise = sp.simplify(between**t - between ** (t + 1))
 print("g^t - g^(t+1) =", rise)
-assert rise.is_positive, "step 2: it rises at every step"
+assert rise.is_positive, "One letter, step 2: it rises at every step"
 
 
 # %% [markdown]
@@ -1033,7 +1106,7 @@ def crossings(beta, T=30):
     return max(sum((x >= level) != (y >= level) for x, y in zip(read, read[1:])) for level in read[1:])
 
 print("crossings of a threshold, at most:", crossings(Fraction(9, 10)))
-assert crossings(Fraction(9, 10)) == 1, "step 3: one crossing"
+assert crossings(Fraction(9, 10)) == 1, "One letter, step 3: one crossing"
 
 # %% [markdown]
 # **Step 4.** And so it is for whatever reads several such heads continuously: $W_t$ has a limit, so its answers to $a^t$ and $a^{t+1}$ come as near to each other as one likes, and no margin between even and odd lengths is kept. ($|W_{t+1} - W_t| = g^t\,|W_1 - W_0|$ from any start $W_0$, with free
@@ -1041,22 +1114,23 @@ assert crossings(Fraction(9, 10)) == 1, "step 3: one crossing"
 
 # %% tags=["proof-repeated"]
 k, v, W = sp.Matrix(sp.symbols("k:2")), sp.Matrix(sp.symbols("v:2")), [sp.Matrix(2, 2, sp.symbols("w:4"))]
+beta = sp.Symbol("beta")
 for _ in range(3):
     W.append(W[-1] + beta * (v - W[-1] * k) * k.T)
 g = 1 - beta * k.dot(k)
 apart = [sp.expand(W[t + 1] - W[t] - g * (W[t] - W[t - 1])) for t in (1, 2)]
 print("W_(t+1) - W_t - g (W_t - W_(t-1)) =", [one.tolist() for one in apart])
-assert apart == [sp.zeros(2, 2)] * 2, "step 4: each step of W is g times the one before"
+assert apart == [sp.zeros(2, 2)] * 2, "One letter, step 4: each step of W is g times the one before"
 
 # %% [markdown]
 # **Break it:** $\beta = 4$, so that $\beta|k|^2 = 2$.
 
 # %% tags=["proof-repeated"]
-with show.fails("step 3"):
-    assert crossings(Fraction(4)) == 1, "step 3: one crossing"
+with show.fails("One letter, step 3"):
+    assert crossings(Fraction(4)) == 1, "One letter, step 3: one crossing"
 
 # %% [markdown]
-# Two letters in turn do not help. **Claim.** With $0 < \beta|k|^2 < 1$ one layer of DeltaNet cannot do $(abab)^*$ with a margin that stays either.
+# Two letters in turn do not help. **Claim (two letters).** With $0 < \beta|k|^2 < 1$ one layer of DeltaNet cannot do $(abab)^*$ with a margin that stays either.
 #
 # Reading *ab* multiplies each row of $W$ by $M = (I - s\,kk^\top)(I - r\,ll^\top)$, with unit vectors $k$, $l$ along the two keys, and adds something. Only the plane of $k$ and $l$ matters; let $C$ be the square of the cosine between them. (If they are parallel, $C = 1$, this is the
 # last theorem, with $g = (1-s)(1-r)$.)
@@ -1069,30 +1143,34 @@ k, l = sp.Matrix([1, 0]), sp.Matrix([sp.cos(angle), sp.sin(angle)])
 M = (sp.eye(2) - s * k * k.T) * (sp.eye(2) - r * l * l.T)
 trace, det = 2 - s - r + s * r * C, (1 - s) * (1 - r)
 print("trace", trace, "  determinant", det)
-assert sp.simplify(M.trace() - trace.subs(C, sp.cos(angle) ** 2)) == 0, "step 1: the trace"
-assert sp.simplify(M.det() - det) == 0, "step 1: the determinant"
+assert sp.simplify(M.trace() - trace.subs(C, sp.cos(angle) ** 2)) == 0, "Two letters, step 1: the trace"
+assert sp.simplify(M.det() - det) == 0, "Two letters, step 1: the determinant"
 
 # %% [markdown]
 # **Step 2.** The eigenvalues are real: $\mathrm{tr}^2 - 4\det = (s-r)^2 + srC\,\bigl(2(1-s) + 2(1-r) + srC\bigr) \ge 0$. (We write $s = 1/(1+a)$, $r = 1/(1+b)$, $C = 1/(1+c)$ with positive $a, b, c$, so that SymPy sees the signs. At $C = 0$, keys at a right angle, the eigenvalues are $1-s$ and $1-r$.)
 
 # %% tags=["proof-abab"]
+s, r, C = sp.symbols("s r C")
 a, b, c = sp.symbols("a b c", positive=True)
 below_one = {s: 1 / (1 + a), r: 1 / (1 + b), C: 1 / (1 + c)}
 more = s * r * C * (2 * (1 - s) + 2 * (1 - r) + s * r * C)
-assert sp.expand(trace**2 - 4 * det - (s - r) ** 2 - more) == 0, "step 2: the discriminant"
+assert sp.expand(trace**2 - 4 * det - (s - r) ** 2 - more) == 0, "Two letters, step 2: the discriminant"
 print("what is added to (s - r)^2:", sp.factor(more.subs(below_one)))
-assert sp.factor(more.subs(below_one)).is_positive, "step 2: it is positive"
+assert sp.factor(more.subs(below_one)).is_positive, "Two letters, step 2: it is positive"
 
 # %% [markdown]
 # **Step 3.** They lie in $(0, 1)$: their product and their sum are positive, and so are the product $(1-\lambda_1)(1-\lambda_2) = sr(1 - C)$ and the sum $s + r - srC$ of $1 - \lambda_1$ and $1 - \lambda_2$.
 
 # %% tags=["proof-abab"]
+s, r, C = sp.symbols("s r C")
 claimed = {"product": (det, det), "sum": (trace, (1 - s) + (1 - r) + s * r * C),
            "product of 1 - each": (1 - trace + det, s * r * (1 - C)),
            "sum of 1 - each": (2 - trace, s + r - s * r * C)}  # fmt: skip
 for name, (found, formula) in claimed.items():
-    assert sp.expand(found - formula) == 0, "step 3: the formulas"
-    assert sp.factor(sp.together(formula.subs(below_one))).is_positive, "step 3: all four are positive"
+    assert sp.expand(found - formula) == 0, "Two letters, step 3: the formulas"
+    assert sp.factor(sp.together(formula.subs(below_one))).is_positive, (
+        "Two letters, step 3: all four are positive"
+    )
 print("positive:", ", ".join(claimed))
 
 
@@ -1119,15 +1197,15 @@ def most_crossings(shares, angle=None, T=40):
 
 most = most_crossings((0.05, 0.95))
 print("crossings of a threshold by (ab)^t, at most:", most)
-assert most <= 2, "step 4: two crossings at most (300 layers, in floats)"
+assert most <= 2, "Two letters, step 4: two crossings at most (300 layers, in floats)"
 
 # %% [markdown]
 # **Break it:** shares of 2, keys at 45°: the product of the two reflections is a quarter turn, whose eigenvalues are not real.
 
 # %% tags=["proof-abab"]
-with show.fails("step 4"):
+with show.fails("Two letters, step 4"):
     most = most_crossings((2, 2), angle=np.pi / 4)
-    assert most <= 2, "step 4: two crossings at most"
+    assert most <= 2, "Two letters, step 4: two crossings at most"
 
 # %% [markdown]
 # Here is a counter: a 1 writes $v = \frac12$ with strength $\beta$, a 0 writes nothing. Its state $w$ goes to $\frac12 + (1-\beta|k|^2)(w - \frac12)$. Opened at $\beta = 1.9$, with a little noise:
@@ -1164,7 +1242,7 @@ parity_widget
 #
 # Reset Dyck-1: brackets, and a token 1 that forgets all that is open; the label says whether a bracket is open *since the last 1*.
 #
-# **Claim.** No layer of addition labels reset Dyck-1.
+# **Claim (reset Dyck-1).** No layer of addition labels reset Dyck-1.
 #
 # **Step 1.** `((1()` and `1((()` have one configuration: equal counts and equal last tokens.
 
@@ -1175,7 +1253,9 @@ print(
     *("".join(sorted(text)) + ", last " + text[-1] for text in pair),
     sep="\n  ",
 )
-assert sorted(pair[0]) == sorted(pair[1]) and pair[0][-1] == pair[1][-1], "step 1: one configuration"
+assert sorted(pair[0]) == sorted(pair[1]) and pair[0][-1] == pair[1][-1], (
+    "Reset Dyck-1, step 1: one configuration"
+)
 
 # %% [markdown]
 # **Step 2.** Their depths since the 1 are 0 and 2, so they have different labels.
@@ -1183,7 +1263,7 @@ assert sorted(pair[0]) == sorted(pair[1]) and pair[0][-1] == pair[1][-1], "step 
 # %% tags=["proof-reset_dyck_1"]
 depths = [text.rpartition("1")[2].count("(") - text.rpartition("1")[2].count(")") for text in pair]
 print("depths:", depths)
-assert [depth > 0 for depth in depths] == [False, True], "step 2: two labels"
+assert [depth > 0 for depth in depths] == [False, True], "Reset Dyck-1, step 2: two labels"
 
 # %% [markdown]
 # **Step 3.** The layer ends in one state, $W$ and $z$, whatever its keys and values are (free symbols); so it gives one answer, and is wrong on one of the two. $\blacksquare$
@@ -1202,9 +1282,9 @@ def ends_in(text, rule):
     return W
 
 print("W =", ends_in(pair[0], addition).tolist())
-assert ends_in(pair[0], addition) == ends_in(pair[1], addition), "step 3: one state W"
+assert ends_in(pair[0], addition) == ends_in(pair[1], addition), "Reset Dyck-1, step 3: one state W"
 z = [sum((keys[char] for char in text), sp.zeros(2, 1)) for text in pair]
-assert z[0] == z[1], "step 3: one z"
+assert z[0] == z[1], "Reset Dyck-1, step 3: one z"
 
 # %% [markdown]
 # **Step 4.** This is for one layer only: two tell the words apart (the second sums what the first one has counted at every position).
@@ -1212,21 +1292,25 @@ assert z[0] == z[1], "step 3: one z"
 # %% tags=["proof-reset_dyck_1"]
 counted = {text: np.cumsum([{"(": 1, ")": -1, "1": 0}[c] for c in text]) for text in pair}
 print({text: f"first layer {first.tolist()}, second {first.sum()}" for text, first in counted.items()})
-assert counted[pair[0]][-1] == counted[pair[1]][-1], "step 4: the first layer gives one answer"
-assert counted[pair[0]].sum() != counted[pair[1]].sum(), "step 4: the second gives two"
+assert counted[pair[0]][-1] == counted[pair[1]][-1], (
+    "Reset Dyck-1, step 4: the first layer gives one answer"
+)
+assert counted[pair[0]].sum() != counted[pair[1]].sum(), "Reset Dyck-1, step 4: the second gives two"
 
 # %% [markdown]
 # **Break it:** a pair that ends in another token; then the delta rule, which knows what came after what.
 
 # %% tags=["proof-reset_dyck_1"]
-with show.fails("step 1"):
-    assert sorted("((1()") == sorted("1(()(") and "((1()"[-1] == "1(()("[-1], "step 1: one configuration"
-with show.fails("step 3"):
+with show.fails("Reset Dyck-1, step 1"):
+    assert sorted("((1()") == sorted("1(()(") and "((1()"[-1] == "1(()("[-1], (
+        "Reset Dyck-1, step 1: one configuration"
+    )
+with show.fails("Reset Dyck-1, step 3"):
     delta = lambda W, char: W + (values[char] - W.dot(keys[char])) * keys[char].T
-    assert ends_in("(1", delta) == ends_in("1(", delta), "step 3: one state W"
+    assert ends_in("(1", delta) == ends_in("1(", delta), "Reset Dyck-1, step 3: one state W"
 
 # %% [markdown]
-# The delta rule forgets in one write. **Claim.** One layer, with a leak of $e = 1/10{,}000$, labels reset Dyck-1 rightly on *every* legal string (no bracket closes what is not open) of up to 100 tokens, and on longer ones as long as there are at most 100 tokens before the first 1 and after
+# The delta rule forgets in one write. **Claim (a small leak).** One layer, with a leak of $e = 1/10{,}000$, labels reset Dyck-1 rightly on *every* legal string (no bracket closes what is not open) of up to 100 tokens, and on longer ones as long as there are at most 100 tokens before the first 1 and after
 # each 1: so on all of the paper's, which have at most 100 on either side of their one 1. Its one number $w$ goes to $(1-e)\,w + 1$ at (, to $(1-e)\,w - 1$ at ), to 0 at 1; it says "open" if $w > \frac12$.
 #
 # **Step 1.** These are writes of the delta rule, with key 1: $\beta = e$, $v = \pm 1/e$, and for the 1 $\beta = 1$, $v = 0$, which gives 0 whatever $w$ was.
@@ -1235,9 +1319,9 @@ with show.fails("step 3"):
 w, e = sp.symbols("w e")
 write = lambda w, beta, v: sp.expand(w + beta * (v - w))
 print("( ->", write(w, e, 1 / e), "   ) ->", write(w, e, -1 / e), "   1 ->", write(w, 1, 0))
-assert sp.expand(write(w, e, 1 / e) - (1 - e) * w - 1) == 0, "step 1: an opening bracket"
-assert sp.expand(write(w, e, -1 / e) - (1 - e) * w + 1) == 0, "step 1: a closing bracket"
-assert write(w, 1, 0) == 0, "step 1: the reset"
+assert sp.expand(write(w, e, 1 / e) - (1 - e) * w - 1) == 0, "A small leak, step 1: an opening bracket"
+assert sp.expand(write(w, e, -1 / e) - (1 - e) * w + 1) == 0, "A small leak, step 1: a closing bracket"
+assert write(w, 1, 0) == 0, "A small leak, step 1: the reset"
 
 
 # %% [markdown]
@@ -1261,29 +1345,32 @@ def sweep(e, T):
 
 margin = sweep(Fraction(1, 10_000), 100)
 print(f"least distance from 1/2, on the right side, over all words: {float(margin):.3f}")
-assert margin > 0, "step 2: right on every word of up to 100 tokens"
+assert margin > 0, "A small leak, step 2: right on every word of up to 100 tokens"
 
 # %% [markdown]
 # **Break it:** a leak of $1/1000$ is not small enough for 100 tokens.
 
 # %% tags=["proof-leak_is_enough"]
-with show.fails("step 2"):
-    assert sweep(Fraction(1, 1000), 100) > 0, "step 2: right on every word of up to 100 tokens"
+with show.fails("A small leak, step 2"):
+    assert sweep(Fraction(1, 1000), 100) > 0, (
+        "A small leak, step 2: right on every word of up to 100 tokens"
+    )
+
 
 # %% [markdown]
 # How much can *any* function of counts and last token get? Take all legal words of up to 8 tokens, sort them by what a layer of addition can see, and let an oracle give each group its
 # commonest label:
 
 # %%
-words = ["".join(word) for n in range(1, 9) for word in product("()1", repeat=n)]
-legal = [
-    text for text in words if all(fw.depth_since_reset(text[:end]) >= 0 for end in range(1, len(text) + 1))
-]
-seen = {}
+def is_legal(text):
+    return all(fw.depth_since_reset(text[:end]) >= 0 for end in range(1, len(text) + 1))
+
+legal = [text for n in range(1, 9) for text in map("".join, product("()1", repeat=n)) if is_legal(text)]
+groups = {}
 for text in legal:
-    seen.setdefault(fw.configuration(text), [0, 0])[fw.depth_since_reset(text) > 0] += 1
-best = sum(max(labels) for labels in seen.values()) / len(legal)
-print(f"{len(legal)} words in {len(seen)} groups: at best {best:.1%} of the labels, by the sum")
+    groups.setdefault(fw.configuration(text), [0, 0])[fw.depth_since_reset(text) > 0] += 1
+best = sum(max(labels) for labels in groups.values()) / len(legal)
+print(f"{len(legal)} words in {len(groups)} groups: at best {best:.1%} of the labels, by the sum")
 
 # %% [markdown]
 # So an addition that cannot solve the task may still give nineteen labels of twenty on short words. Only whole strings tell. (And explicit weights tell what *can* be expressed; how fast it is learned is the matter of Table 2 in section 8.)
@@ -1385,7 +1472,7 @@ check("09.5", my_writes)
 # %% [markdown]
 # ## 6 What it loses, with one write a token: exact counting
 #
-# The counter in the last picture leaks, $w \mapsto (1-e)\,w \pm 1$. **Claim.** After $m$ opening and $m$ closing brackets it says
+# The counter in the last picture leaks, $w \mapsto (1-e)\,w \pm 1$. **Claim (the leak).** After $m$ opening and $m$ closing brackets it says
 #
 # $$-\frac{(1 - (1-e)^m)^2}{e} \qquad\text{and not } 0.$$
 #
@@ -1395,14 +1482,16 @@ check("09.5", my_writes)
 e, m, j = sp.symbols("e m j", positive=True)
 up = lambda m: (1 - (1 - e) ** m) / e
 print("u_1, u_2, u_3 =", [sp.factor(up(n)) for n in (1, 2, 3)])
-assert up(0) == 0 and sp.simplify((1 - e) * up(m) + 1 - up(m + 1)) == 0, "step 1: up"
+assert up(0) == 0 and sp.simplify((1 - e) * up(m) + 1 - up(m + 1)) == 0, "The leak, step 1: up"
 
 # %% [markdown]
 # **Step 2.** Down: after $j$ closing brackets, $(1-e)^j\,u_m - u_j$.
 
 # %% tags=["proof-leak"]
 down = lambda j: (1 - e) ** j * up(m) - up(j)
-assert down(0) == up(m) and sp.simplify((1 - e) * down(j) - 1 - down(j + 1)) == 0, "step 2: down"
+assert down(0) == up(m) and sp.simplify((1 - e) * down(j) - 1 - down(j + 1)) == 0, (
+    "The leak, step 2: down"
+)
 print("after ) :", sp.simplify(down(1)))
 
 # %% [markdown]
@@ -1411,7 +1500,7 @@ print("after ) :", sp.simplify(down(1)))
 # %% tags=["proof-leak"]
 formula = -((1 - (1 - e) ** m) ** 2) / e
 print("after (^m )^m:", sp.factor(down(m)))
-assert sp.simplify(down(m) - formula) == 0, "step 3: up and down"
+assert sp.simplify(down(m) - formula) == 0, "The leak, step 3: up and down"
 
 
 # %% [markdown]
@@ -1429,46 +1518,49 @@ def first_wrong(leak):
 broken = {n: first_wrong(Fraction(1, n)) for n in (10, 30, 100, 300, 1000, 3000)}
 print("first wrong depth:", {f"1/{n}": depth for n, depth in broken.items()})
 print("1/sqrt(2e):       ", {f"1/{n}": round((n / 2) ** 0.5, 1) for n in broken})
-assert sp.limit(formula.subs(m, 5) / e, e, 0) == -25, "step 4: the formula is near -m^2 e"
+assert sp.limit(formula.subs(m, 5) / e, e, 0) == -25, "The leak, step 4: the formula is near -m^2 e"
 for n, depth in broken.items():
     below = [formula.subs({e: sp.Rational(1, n), m: at}) < -sp.Rational(1, 2) for at in (depth - 1, depth)]
     assert below == [False, True] and 0.9 < depth / (n / 2) ** 0.5 < 1.35, (
-        "step 4: it breaks near 1/sqrt(2 e)"
+        "The leak, step 4: it breaks near 1/sqrt(2 e)"
     )
 
 # %% [markdown]
 # **Break it:** another formula, $-m^2e$ at all depths.
 
 # %% tags=["proof-leak"]
-with show.fails("step 3"):
-    formula = -(m**2) * e
-    assert sp.simplify(down(m) - formula) == 0, "step 3: up and down"
+with show.fails("The leak, step 3"):
+    other_formula = -(m**2) * e
+    assert sp.simplify(down(m) - other_formula) == 0, "The leak, step 3: up and down"
 
 # %% [markdown]
-# No other weights do better. **Claim.** No layer with *one write a token* and $0 \le \beta|k|^2 \le 2$ labels Dyck-1 with a fixed margin at all depths.
+# No other weights do better. **Claim (one write).** No layer with *one write a token* and $0 \le \beta|k|^2 \le 2$ labels Dyck-1 with a fixed margin at all depths.
 #
 # **Step 1.** One number first: a write takes what is said to $k$ from $w$ to $(1-s)\,w + s\,v$, with $s = \beta|k|^2$. It is a contraction for $0 < s < 2$, a reflection at 2, nothing at 0, and **never a translation** $w \mapsto w + c$ with $c \ne 0$: that needs $s = 0$, and then nothing is added.
 
 # %% tags=["proof-one_write"]
-w, s, value, c = sp.symbols("w s v c")
-write = (1 - s) * w + s * value
-needed = sp.solve(sp.Poly(write - (w + c), w).coeffs(), [s, c], dict=True)
+w, s, v, c = sp.symbols("w s v c")
+written = (1 - s) * w + s * v
+needed = sp.solve(sp.Poly(written - (w + c), w).coeffs(), [s, c], dict=True)
 print("a write is w + c only for", needed)
-assert needed == [{s: 0, c: 0}], "step 1: no translation but by 0"
+assert needed == [{s: 0, c: 0}], "One write, step 1: no translation but by 0"
 
 # %% [markdown]
 # **Step 2.** Now any keys. After equal tokens, $W_{m+1} - W_m = (1-s)\,(W_m - W_{m-1})$, so $W_{m+1} - W_m = (1-s)^m\,(W_1 - W_0)$; and at $s = 2$ this makes $W_{m+2} = W_m$. (Free symbols, keys of two numbers, any start.)
 
 # %% tags=["proof-one_write"]
 k, v, W = sp.Matrix(sp.symbols("k:2")), sp.Matrix(sp.symbols("v:2")), [sp.Matrix(2, 2, sp.symbols("w:4"))]
+s = sp.Symbol("s")
 beta = s / k.dot(k)  # so that beta |k|^2 = s
 for _ in range(2):
     W.append(W[-1] + beta * (v - W[-1] * k) * k.T)
 steps_of_W = (W[1] - W[0], W[2] - W[1])
 assert (steps_of_W[1] - (1 - s) * steps_of_W[0]).applyfunc(sp.simplify) == sp.zeros(2, 2), (
-    "step 2: by 1 - s"
+    "One write, step 2: by 1 - s"
 )
-assert (W[2] - W[0]).subs(s, 2).applyfunc(sp.simplify) == sp.zeros(2, 2), "step 2: a reflection comes back"
+assert (W[2] - W[0]).subs(s, 2).applyfunc(sp.simplify) == sp.zeros(2, 2), (
+    "One write, step 2: a reflection comes back"
+)
 print("(W_2 - W_1) / (W_1 - W_0), entry by entry:", *{sp.cancel(b / a) for a, b in zip(*steps_of_W)})
 
 # %% [markdown]
@@ -1476,11 +1568,12 @@ print("(W_2 - W_1) / (W_1 - W_0), entry by entry:", *{sp.cancel(b / a) for a, b 
 
 # %% tags=["proof-one_write"]
 x, u = sp.Matrix(sp.symbols("x:3")), sp.Matrix([*sp.symbols("u:2"), 0])
+s = sp.Symbol("s")
 u[2] = sp.sqrt(1 - u[0] ** 2 - u[1] ** 2)  # a unit vector
 after = x - s * u * x.dot(u)
 lost = sp.expand(x.dot(x) - after.dot(after))
 print("|x|^2 falls by s (2 - s) (x.u)^2:", sp.expand(lost - s * (2 - s) * x.dot(u) ** 2) == 0)
-assert sp.expand(lost - s * (2 - s) * x.dot(u) ** 2) == 0, "step 3: what a write takes away"
+assert sp.expand(lost - s * (2 - s) * x.dot(u) ** 2) == 0, "One write, step 3: what a write takes away"
 
 
 # %% [markdown]
@@ -1500,14 +1593,14 @@ def beyond_the_bound(rule, m=8):
     return beyond
 
 print("layers beyond the bound:", beyond_the_bound("delta"), "of 40")
-assert beyond_the_bound("delta") == 0, "step 4: the two states come together (sampled)"
+assert beyond_the_bound("delta") == 0, "One write, step 4: the two states come together (sampled)"
 
 # %% [markdown]
 # **Break it:** with addition nothing comes together.
 
 # %% tags=["proof-one_write"]
-with show.fails("step 4"):
-    assert beyond_the_bound("sum") == 0, "step 4: the two states come together"
+with show.fails("One write, step 4"):
+    assert beyond_the_bound("sum") == 0, "One write, step 4: the two states come together"
 
 # %%
 show.figure(
@@ -1611,7 +1704,7 @@ print("the cured net loses less than a ten-thousandth at a write, the released s
 #
 # One write is never a translation. Two are: reflect at 0, then at $\frac12$, and $w \mapsto -w \mapsto 1 + w$. (*DeltaProduct*, Siems and others 2025, lets a token write several times, and $\beta$ may be 2, see section 9.)
 #
-# **Claim.** One layer with two writes a token, $\beta \in [0, 2]$ and one key counts brackets exactly, resets, and keeps parity.
+# **Claim (two writes).** One layer with two writes a token, $\beta \in [0, 2]$ and one key counts brackets exactly, resets, and keeps parity.
 #
 # **Step 1.** Two reflections, at $a$ and then at $b$, are the translation by $2(b - a)$.
 
@@ -1629,13 +1722,13 @@ def read(w, writes):
 
 both = read(w, [(strength, a), (strength, b)])
 print("w ->", both)
-assert sp.expand(both - w - 2 * (b - a)) == 0, "step 1: two reflections are a translation"
+assert sp.expand(both - w - 2 * (b - a)) == 0, "Two writes, step 1: two reflections are a translation"
 
 # %% [markdown]
 # **Step 2.** So these weights take $w$ to $w + 1$, to $w - 1$, to 0, and to $1 - w$. By induction, with the first three, $w$ *is* the number of open brackets since the last reset, on every string; and a token that flips, on a counter of its own, keeps its parity in $w$.
 
 # %% tags=["proof-two_writes"]
-half = sp.Rational(1, 2)
+w, half = sp.Symbol("w"), sp.Rational(1, 2)
 program = {
     "(": [(2, 0), (2, half)],
     ")": [(2, 0), (2, -half)],
@@ -1644,7 +1737,9 @@ program = {
 }
 does = {token: read(w, writes) for token, writes in program.items()}
 print(does)
-assert does == {"(": w + 1, ")": w - 1, "1": 0, "flip": 1 - w}, "step 2: counts, resets, keeps parity"
+assert does == {"(": w + 1, ")": w - 1, "1": 0, "flip": 1 - w}, (
+    "Two writes, step 2: counts, resets, keeps parity"
+)
 
 
 # %% [markdown]
@@ -1667,8 +1762,10 @@ def counts(layer, tokens):
     with torch.no_grad():
         return layer(torch.eye(3)[tokens][None])[0, :, 0].tolist()
 
-deep, layer = [0] * 5000 + [1] * 5000, brackets_layer()
-assert counts(layer, deep) == [*range(1, 5001), *range(4999, -1, -1)], "step 3: 5,000 deep and back"
+deep, bracket_counter = [0] * 5000 + [1] * 5000, brackets_layer()
+assert counts(bracket_counter, deep) == [*range(1, 5001), *range(4999, -1, -1)], (
+    "Two writes, step 3: 5,000 deep and back"
+)
 print("depth 5,000 and back: exact")
 
 # %% [markdown]
@@ -1680,29 +1777,31 @@ for chance in draw.random((20_000, 2)):
     tokens.append(2 if chance[0] < 0.02 else int(depth > 0 and chance[1] > 0.55))
     depth = (depth + 1, depth - 1, 0)[tokens[-1]]
     depths.append(depth)
-assert counts(layer, tokens) == depths, "step 3: 20,000 tokens with resets"
-layer.form = "sequential"
-assert counts(layer, tokens[:2000]) == depths[:2000], "step 3: and step by step"
+assert counts(bracket_counter, tokens) == depths, "Two writes, step 3: 20,000 tokens with resets"
+bracket_counter.form = "sequential"
+assert counts(bracket_counter, tokens[:2000]) == depths[:2000], "Two writes, step 3: and step by step"
 print(f"{tokens.count(2)} resets, depth up to {max(depths)}: exact")
 
 # %% [markdown]
 # **Break it:** $\beta = 1.9$ in place of 2.
 
 # %% tags=["proof-two_writes"]
-with show.fails("step 1"):
-    strength = sp.Rational(19, 10)
+with show.fails("Two writes, step 1"):
+    (w, a, b), strength = sp.symbols("w a b"), sp.Rational(19, 10)
     both = read(w, [(strength, a), (strength, b)])
-    assert sp.expand(both - w - 2 * (b - a)) == 0, "step 1: two reflections are a translation"
+    assert sp.expand(both - w - 2 * (b - a)) == 0, (
+        "Two writes, step 1: two reflections are a translation"
+    )
 
 
 # %% [markdown]
-# The end of the interval is needed. **Claim.** If $0 < \beta|k|^2 < 2$ for all writes, then no number of writes a token counts exactly, whatever the keys are.
+# The end of the interval is needed. **Claim (the open interval).** If $0 < \beta|k|^2 < 2$ for all writes, then no number of writes a token counts exactly, whatever the keys are.
 #
 # **Step 1.** A token's writes multiply a row by $M = A_1 \cdots A_h$. By step 3 of the proof for one write, $|xA_i| = |x|$ only where $x$ is orthogonal to $k_i$, and then $xA_i = x$; so $|xM| < |x|$ for every $x \ne 0$ in the span of the keys.
 # (The norm of $M$ on the span, for 200 random tokens with three writes and keys of four numbers, in floats.)
 
 # %% tags=["proof-open_interval"]
-def token(draw, shares=(0.05, 1.95)):
+def random_token(draw, shares=(0.05, 1.95)):
     """M and c of one token, W -> W M + c (a row), and a basis of the span of its three keys."""
     M, c, keys = np.eye(4), np.zeros(4), draw.normal(size=(3, 4))
     for k, s, v in zip(keys, draw.uniform(*shares, 3), draw.normal(size=3)):
@@ -1710,22 +1809,24 @@ def token(draw, shares=(0.05, 1.95)):
         M, c = M @ A, c @ A + s * v * k / (k @ k)
     return M, c, np.linalg.qr(keys.T)[0]
 
-made = [token(np.random.default_rng(seed)) for seed in range(200)]
-norms = [np.linalg.norm(basis.T @ M @ basis, 2) for M, c, basis in made]
+random_tokens = [random_token(np.random.default_rng(seed)) for seed in range(200)]
+norms = [np.linalg.norm(basis.T @ M @ basis, 2) for M, c, basis in random_tokens]
 print(f"the greatest norm on the span is below 1: {max(norms) < 1}")
-assert max(norms) < 1, "step 1: a contraction on the span (sampled)"
+assert max(norms) < 1, "The open interval, step 1: a contraction on the span (sampled)"
 
 # %% [markdown]
 # **Step 2.** What is written, $c$, lies in the span; so after equal tokens, from $W_0 = 0$, $W_{m+1} - W_m = c\,M^m$ falls at least as fast as the $m$-th power of that norm, and the end of the proof is that of one write, the states being bounded as there. $\blacksquare$ (The same 200 tokens, $m = 50$.)
 
 # %% tags=["proof-open_interval"]
-outside = [np.abs(c - c @ basis @ basis.T).max() for M, c, basis in made]
-after_50 = [np.linalg.norm(c @ np.linalg.matrix_power(M, 50)) for M, c, basis in made]
-bounds = [norm**50 * np.linalg.norm(c) for norm, (M, c, basis) in zip(norms, made)]
+outside = [np.abs(c - c @ basis @ basis.T).max() for M, c, basis in random_tokens]
+after_50 = [np.linalg.norm(c @ np.linalg.matrix_power(M, 50)) for M, c, basis in random_tokens]
+limits = [norm**50 * np.linalg.norm(c) for norm, (M, c, basis) in zip(norms, random_tokens)]
 print(f"c lies in the span: {max(outside) < 1e-9};",
       f"largest of the differences after 50 tokens: {max(after_50):.1g}")  # fmt: skip
-assert max(outside) < 1e-9, "step 2: what is written lies in the span (sampled)"
-assert all(size <= bound + 1e-12 for size, bound in zip(after_50, bounds)), "step 2: and falls (sampled)"
+assert max(outside) < 1e-9, "The open interval, step 2: what is written lies in the span (sampled)"
+assert all(size <= bound + 1e-12 for size, bound in zip(after_50, limits)), (
+    "The open interval, step 2: and falls (sampled)"
+)
 
 # %% [markdown]
 # **Step 3.** The counter above with $\beta = 1.99$ is the leaking one, with $e = 1 - 0.99^2$ and brackets that count for $0.995$ each; so it is wrong from depth 6 on, by the formula for the leak.
@@ -1738,18 +1839,21 @@ leak = 1 - second.coeff(w)
 worth = sp.expand(second - (1 - leak) * w)
 deepest = next(m for m in range(1, 100) if worth * (1 - (1 - leak) ** m) ** 2 / leak > sp.Rational(1, 2))
 print("( takes w to", second, " so e =", leak, " wrong from depth", deepest)
-assert leak == 1 - sp.Rational(99, 100) ** 2 and worth == beta / 2, "step 3: a leak of 0.0199"
-assert deepest == 6, "step 3: wrong from depth 6 on"
+assert leak == 1 - sp.Rational(99, 100) ** 2 and worth == beta / 2, (
+    "The open interval, step 3: a leak of 0.0199"
+)
+assert deepest == 6, "The open interval, step 3: wrong from depth 6 on"
 
 # %% [markdown]
 # **Break it:** shares of 2.
 
 # %% tags=["proof-open_interval"]
-with show.fails("step 1"):
-    norms = [
-        np.linalg.norm(token(np.random.default_rng(seed), shares=(2, 2))[0], 2) for seed in range(200)
+with show.fails("The open interval, step 1"):
+    at_two = [
+        np.linalg.norm(random_token(np.random.default_rng(seed), shares=(2, 2))[0], 2)
+        for seed in range(200)
     ]
-    assert max(norms) < 1 - 1e-9, "step 1: a contraction on the span"
+    assert max(at_two) < 1 - 1e-9, "The open interval, step 1: a contraction on the span"
 
 # %% [markdown]
 # | rule | counts exactly | resets | parity |
@@ -1799,25 +1903,25 @@ print("heads in which brackets leave what is there, and the token 1 wipes it:", 
 # the counting head the values and strengths of step 2 above, with half the difference of the net's own two steps as the step $c$; in the other head nothing. All else stays as descent left it: embedding, queries, norms, feed-forward part, readout. (Predict: of strings four times as long as those of training, how many does the net have right, and how many its copy?)
 
 # %% tags=["proof-found_counter", "nbval-ignore-output"]
-net, counter = made.net.double(), machines[0] - 1
-block = net.blocks[0]
-with torch.no_grad():
-    q, k, v, beta = block.mixer.program(net.symbol_inputs())  # by token, write and head; q by token and head
-    first, second = beta[:, 0, counter, None], beta[:, 1, counter, None]
-    moves = (1 - second) * first * v[:, 0, counter] + second * v[:, 1, counter]
-c = ((moves[0] - moves[1]) / 2 * 1024).round() / 1024  # sums of such numbers are exact in floats
-v, beta = torch.zeros_like(v), torch.zeros_like(beta)
-v[:2, 1, counter] = torch.stack([c / 2, -c / 2])
-beta[:2, :, counter], beta[2, 0, counter] = 2, 1
+counter_net, counter = made.net.double(), machines[0] - 1
+counter_block = counter_net.blocks[0]
+with torch.no_grad():  # by token, write and head; queries by token and head
+    queries, _, own_v, own_beta = counter_block.mixer.program(counter_net.symbol_inputs())
+    first, second = own_beta[:, 0, counter, None], own_beta[:, 1, counter, None]
+    moves = (1 - second) * first * own_v[:, 0, counter] + second * own_v[:, 1, counter]
+step_c = ((moves[0] - moves[1]) / 2 * 1024).round() / 1024  # sums of such numbers are exact in floats
+snapped_v, snapped_beta = torch.zeros_like(own_v), torch.zeros_like(own_beta)
+snapped_v[:2, 1, counter] = torch.stack([step_c / 2, -step_c / 2])
+snapped_beta[:2, :, counter], snapped_beta[2, 0, counter] = 2, 1
 
-def whole(strings, snapped):
+def whole_right(strings, snapped):
     """The share of whole strings that the net has right, with its own or the snapped writes."""
-    mixer, written = block.mixer, (v[strings.tokens], beta[strings.tokens])
+    mixer, written = counter_block.mixer, (snapped_v[strings.tokens], snapped_beta[strings.tokens])
     mixer.form = "sequential"  # the compiled form makes its own writes
     if snapped:
         mixer.program = lambda z: (*FastWeights.program(mixer, z)[:2], *written)
     with torch.no_grad():
-        right = net(strings.tokens).argmax(-1) == strings.targets
+        right = counter_net(strings.tokens).argmax(-1) == strings.targets
     vars(mixer).pop("program", None)
     return (right | ~strings.mask).all(1).double().mean().item()
 
@@ -1826,7 +1930,8 @@ lines = []
 for k in (0, 1, 3):
     draw = torch.Generator().manual_seed(9)
     strings = resets.batch(resets.test_strings(200, resets.bin(k), draw))
-    shares = {"net": whole(strings, snapped=False), "its snapped copy": whole(strings, snapped=True)}
+    copies = {"net": False, "its snapped copy": True}
+    shares = {name: whole_right(strings, snapped) for name, snapped in copies.items()}
     lines.append({"sizes": "{} to {}".format(*resets.bin(k)), **shares})
 show.table(
     [{**line, **{name: f"{line[name]:.1%}" for name in shares}} for line in lines],
@@ -1834,23 +1939,23 @@ show.table(
 )
 
 # %% [markdown]
-# **Claim.** The snapped copy of the trained net answers rightly on *every* string of reset Dyck-1, of every length (in real arithmetic).
+# **Claim (the found counter).** The snapped copy of the trained net answers rightly on *every* string of reset Dyck-1, of every length (in real arithmetic).
 #
 # **Step 1.** Its memory goes from any $w$ to $w + c$ at `(`, to $w - c$ at `)`, and to 0 at `1`. By induction it is $d\,c$, where $d$ is the number of open brackets since the reset. (Free symbols, with the strengths and the halves of $c$ that the copy has.)
 
 # %% tags=["proof-found_counter"]
-w, c_ = sp.symbols("w c")
-strengths = beta[:, :, counter].tolist()  # (token, write)
-largest = int(c.abs().argmax())
-shares_of_c = (v[:, :, counter, largest] / c[largest]).tolist()
-wanted = {"(": w + c_, ")": w - c_, "1": 0}
+w, c = sp.symbols("w c")
+strengths = snapped_beta[:, :, counter].tolist()  # (token, write)
+largest = int(step_c.abs().argmax())
+shares_of_c = (snapped_v[:, :, counter, largest] / step_c[largest]).tolist()
+wanted = {"(": w + c, ")": w - c, "1": 0}
 does = {}
 for token, betas, shares in zip(wanted, strengths, shares_of_c):
     does[token] = w
     for share, strength in zip(map(sp.nsimplify, shares), map(sp.nsimplify, betas)):
-        does[token] = sp.expand(does[token] + strength * (share * c_ - does[token]))
+        does[token] = sp.expand(does[token] + strength * (share * c - does[token]))
 print(does)
-assert does == wanted, "step 1: the memory is d c"
+assert does == wanted, "The found counter, step 1: the memory is d c"
 
 
 # %% [markdown]
@@ -1860,23 +1965,23 @@ assert does == wanted, "step 1: the memory is d c"
 # %% tags=["proof-found_counter", "nbval-ignore-output"]
 def block_output(token, depth):
     """x = e + d u, and what the block makes of it, of a token at a depth."""
-    y = torch.zeros_like(q[token])
-    y[counter] = depth * c * q[token, counter, 0]  # all keys are the first unit vector
-    x = net.encoder.weight[token] + block.gate(y.flatten())
-    return x, block.after(net.encoder.weight[token], y.flatten())
+    y = torch.zeros_like(queries[token])
+    y[counter] = depth * step_c * queries[token, counter, 0]  # all keys are the first unit vector
+    x = counter_net.encoder.weight[token] + counter_block.gate(y.flatten())
+    return x, counter_block.after(counter_net.encoder.weight[token], y.flatten())
 
 with torch.no_grad():
-    aim, bias = (part[1] - part[0] for part in net.head[0].parameters())  # of the lead
-    norm, (up, up_bias, down, down_bias) = block.ff_norm, block.ff.parameters()
+    aim, bias = (part[1] - part[0] for part in counter_net.head[0].parameters())  # of the lead
+    norm, (W1, b1, W2, b2) = counter_block.ff_norm, counter_block.ff.parameters()
     longest = len(aim) ** 0.5
-    most = longest * (up * norm.weight).norm(dim=1) + up_bias + up @ norm.bias  # of each unit
-    R = float((aim @ down).abs() @ most.clamp(min=0) + (aim @ down_bias).abs() + bias.abs())
+    most = longest * (W1 * norm.weight).norm(dim=1) + b1 + W1 @ norm.bias  # of each unit
+    R = float((aim @ W2).abs() @ most.clamp(min=0) + (aim @ b2).abs() + bias.abs())
     A = [float(aim @ block_output(token, 0)[0]) for token in (0, 1)]
     B = [float(aim @ block_output(token, 1)[0]) - A[token] for token in (0, 1)]
 enough = [int((R + abs(a)) / b) + 1 for a, b in zip(A, B)]
 print(f"R = {R:.0f}, B = {B[0]:.2f} at ( and {B[1]:.2f} at ):",
       f"right from depths {enough[0]} and {enough[1]} on")  # fmt: skip
-assert min(B) > 0, "step 2: the lead grows with the depth"
+assert min(B) > 0, "The found counter, step 2: the lead grows with the depth"
 
 
 # %% [markdown]
@@ -1885,7 +1990,7 @@ assert min(B) > 0, "step 2: the lead grows with the depth"
 # %% tags=["proof-found_counter", "nbval-ignore-output"]
 def lead(token, depth):
     with torch.no_grad():
-        closed, opened = net.head(net.final_norm(block_output(token, depth)[1]))
+        closed, opened = counter_net.head(counter_net.final_norm(block_output(token, depth)[1]))
     return float(opened - closed)
 
 least = {
@@ -1895,16 +2000,17 @@ least = {
     "1": -lead(2, 0),
 }
 print("least margins:", {case: round(margin, 1) for case, margin in least.items()})
-assert min(least.values()) > 0.1, "step 3: every answer is right"
+assert min(least.values()) > 0.1, "The found counter, step 3: every answer is right"
 
 # %% [markdown]
 # **Break it:** let `1` leave a hundredth of what was there.
 
 # %% tags=["proof-found_counter"]
-with show.fails("step 1"):
-    does["1"] = w + sp.Rational(99, 100) * (0 - w)
-    print("1 takes w to", does["1"])
-    assert does == wanted, "step 1: the memory is d c"
+with show.fails("The found counter, step 1"):
+    w = sp.Symbol("w")
+    leaky = {**does, "1": w + sp.Rational(99, 100) * (0 - w)}
+    print("1 takes w to", leaky["1"])
+    assert leaky == wanted, "The found counter, step 1: the memory is d c"
 
 # %% [markdown]
 # A network trained for seconds on strings of up to 50 tokens has a counter in it that is right for ever. The snapped machine of chapter 02 has five states; this one has infinitely many, so no search over states could prove it. What took the place of the search is induction for the memory and a bound for the readout.
@@ -1938,7 +2044,7 @@ check("09.7", my_keys)
 #
 # > **The paper, abstract.** "recurrent FWPs and self-referential weight matrices successfully overcome certain limitations of the LT, e.g., allowing for generalisation on the parity problem."
 #
-# Explicit weights. **Claim.** One number of *Recurrent Delta* computes parity: a 1 writes $1 - \tanh(y_{t-1})/\tanh 1$ with strength $\sigma(40)$, and a 0 the same with strength $\sigma(-40)$, next to nothing; the answer is
+# Explicit weights. **Claim (Recurrent Delta).** One number of *Recurrent Delta* computes parity: a 1 writes $1 - \tanh(y_{t-1})/\tanh 1$ with strength $\sigma(40)$, and a 0 the same with strength $\sigma(-40)$, next to nothing; the answer is
 # right on every string of up to $10^{16}$ tokens (in real numbers).
 #
 # **Step 1.** What is written, $f(y) = 1 - \tanh(y)/\tanh 1$, takes 0 to 1 and 1 to 0.
@@ -1947,7 +2053,7 @@ check("09.7", my_keys)
 y, feedback, gate = sp.Symbol("y", real=True), -1 / sp.tanh(1), 40
 f = 1 + feedback * sp.tanh(y)
 print("f(0) =", f.subs(y, 0), "  f(1) =", sp.simplify(f.subs(y, 1)))
-assert f.subs(y, 0) == 1 and sp.simplify(f.subs(y, 1)) == 0, "step 1: 0 -> 1 -> 0"
+assert f.subs(y, 0) == 1 and sp.simplify(f.subs(y, 1)) == 0, "Recurrent Delta, step 1: 0 -> 1 -> 0"
 
 # %% [markdown]
 # **Step 2.** The pair $\{0, 1\}$ *attracts*: $f'(0)f'(1) = 1/\sinh^2 1 = 0.724$ is below 1, so errors die out, where the delta rule's at best persist.
@@ -1956,7 +2062,7 @@ assert f.subs(y, 0) == 1 and sp.simplify(f.subs(y, 1)) == 0, "step 1: 0 -> 1 -> 
 multiplier = (sp.diff(f, y).subs(y, 0) * sp.diff(f, y).subs(y, 1)).rewrite(sp.exp)
 print(f"f'(0) f'(1) = {float(multiplier):.4f}")
 assert sp.simplify(multiplier - (1 / sp.sinh(1) ** 2).rewrite(sp.exp)) == 0 and multiplier < 1, (
-    "step 2: it attracts"
+    "Recurrent Delta, step 2: it attracts"
 )
 
 # %% [markdown]
@@ -1969,12 +2075,18 @@ sigma = float(1 / (1 + sp.exp(gate)))
 lasts = 0.1 / (1.1 * L0 * sigma)
 print(f"L0 = {L0:.3f}, L1 = {L1:.3f}, L0 L1 = {L0 * L1:.3f}; right for at least {lasts:.1e} tokens")
 off = np.linspace(-0.1, 0.1, 2001)
-for (at, L), s in product(((0, L0), (1, L1)), (1e-2, 1e-4, 1e-6)):
+for (at, L), rate in product(((0, L0), (1, L1)), (1e-2, 1e-4, 1e-6)):
     pull = 1 - np.tanh(at + off) / np.tanh(1) - (at + off)  # f(y) - y
-    after = {0: abs(off + s * pull), 1: abs(at + off + (1 - s) * pull - (1 - at))}
-    assert (after[0] <= abs(off) + s + 1e-12).all(), "step 3: what a 0 does (on a grid)"
-    assert (after[1] <= L * abs(off) + 1.1 * s + 1e-12).all(), "step 3: what a 1 does (on a grid)"
-assert L0 * L1 < 1 and lasts > 1e16, "step 3: right on every string of up to 10^16 tokens"
+    after = {0: abs(off + rate * pull), 1: abs(at + off + (1 - rate) * pull - (1 - at))}
+    assert (after[0] <= abs(off) + rate + 1e-12).all(), (
+        "Recurrent Delta, step 3: what a 0 does (on a grid)"
+    )
+    assert (after[1] <= L * abs(off) + 1.1 * rate + 1e-12).all(), (
+        "Recurrent Delta, step 3: what a 1 does (on a grid)"
+    )
+assert L0 * L1 < 1 and lasts > 1e16, (
+    "Recurrent Delta, step 3: right on every string of up to 10^16 tokens"
+)
 
 
 # %% [markdown]
@@ -1988,24 +2100,26 @@ def run(bits, start=0.0, gate=gate, feedback=float(feedback)):
         found.append(y)
     return np.array(found)
 
-bits = np.random.default_rng(0).integers(0, 2, 20_000)
-right = ((run(bits) > 0.5) == bits.cumsum() % 2).mean()
+coin_bits = np.random.default_rng(0).integers(0, 2, 20_000)
+right = ((run(coin_bits) > 0.5) == coin_bits.cumsum() % 2).mean()
 left = np.ptp([run([1] * 40, start)[-1] for start in (-0.2, 0.0, 0.2)])
 print(f"right: {right:.0%}; of the disturbance less than 0.01 is left: {left < 0.01}")
-assert right == 1 and left < 0.01, "step 4: run in floats"
+assert right == 1 and left < 0.01, "Recurrent Delta, step 4: run in floats"
 
 # %% [markdown]
 # **Break it:** no feedback; then soft gates, $\sigma(\pm3)$ in place of $\sigma(\pm40)$.
 
 # %% tags=["proof-recurrent_delta"]
-with show.fails("step 1"):
-    f = 1 + 0 * sp.tanh(y)
-    assert f.subs(y, 1) == 0, "step 1: 0 -> 1 -> 0"
-with show.fails("step 4"):
-    assert ((run(bits, gate=3.0) > 0.5) == bits.cumsum() % 2).all(), "step 4: run in floats"
+with show.fails("Recurrent Delta, step 1"):
+    flat = 1 + 0 * sp.tanh(y)
+    assert flat.subs(y, 1) == 0, "Recurrent Delta, step 1: 0 -> 1 -> 0"
+with show.fails("Recurrent Delta, step 4"):
+    assert ((run(coin_bits, gate=3.0) > 0.5) == coin_bits.cumsum() % 2).all(), (
+        "Recurrent Delta, step 4: run in floats"
+    )
 
 # %% [markdown]
-# **Claim.** One *SRWM* layer of size 4 computes parity. Its rule (Eq. 10 to 12) reads $y$, $q$, $k$ and the strength from its own matrix $W$ at a column $x$ that the token picks, and writes $W \leftarrow W + \beta\,W(\phi(q) - \phi(k))\,\phi(k)^\top$, $\phi$ a softmax. With large numbers
+# **Claim (SRWM).** One *SRWM* layer of size 4 computes parity. Its rule (Eq. 10 to 12) reads $y$, $q$, $k$ and the strength from its own matrix $W$ at a column $x$ that the token picks, and writes $W \leftarrow W + \beta\,W(\phi(q) - \phi(k))\,\phi(k)^\top$, $\phi$ a softmax. With large numbers
 # each softmax picks a single column, and the rule says "copy column $j$ into column $i$". Column 1 is what the token 1 reads, and it alternates between two programs: A ("answer 1; next copy column 2") and B ("answer 0; next copy column 3"); columns 2
 # and 3 keep B and A. A 0 reads column 4 less column 1: its strength is $\sigma(-120)$, so it writes nothing, and its answer is the parity so far.
 #
@@ -2042,19 +2156,21 @@ def srwm(bits, W):
 
 once = srwm([1], W0)[1]
 print("column 1 is now column 2:", np.allclose(once[:, 0], W0[:, 1]))
-assert np.allclose(once, W0[:, [1, 1, 2, 3]], atol=1e-9), "step 1: column 2 is copied into column 1"
+assert np.allclose(once, W0[:, [1, 1, 2, 3]], atol=1e-9), (
+    "SRWM, step 1: column 2 is copied into column 1"
+)
 
 # %% [markdown]
 # **Step 2.** The next 1 copies column 3 into column 1, and $W$ is what it was; a 0 writes nothing and answers the same. So the answer is the parity. (In floats, to $10^{-9}$; all strings of 8 bits, and 5,000 random ones.) $\blacksquare$
 
 # %% tags=["proof-srwm"]
-assert np.allclose(srwm([1, 1], W0)[1], W0, atol=1e-9), "step 2: two 1s bring W back"
+assert np.allclose(srwm([1, 1], W0)[1], W0, atol=1e-9), "SRWM, step 2: two 1s bring W back"
 assert np.allclose(srwm([0], W0)[1], W0, atol=1e-9) and np.allclose(srwm([0], once)[1], once, atol=1e-9), (
-    "step 2: a 0"
+    "SRWM, step 2: a 0"
 )
 for bits in [*product((0, 1), repeat=8), np.random.default_rng(0).integers(0, 2, 5000)]:
     assert np.allclose(srwm(bits, W0)[0], np.cumsum(bits) % 2, atol=1e-9), (
-        "step 2: the answer is the parity"
+        "SRWM, step 2: the answer is the parity"
     )
 print("256 strings of 8 bits and 5,000 random bits: right")
 
@@ -2062,14 +2178,14 @@ print("256 strings of 8 bits and 5,000 random bits: right")
 # **Break it:** soft choices, with 2 in place of 120.
 
 # %% tags=["proof-srwm"]
-with show.fails("step 1"):
-    W0 = weights(2.0)
-    assert np.allclose(srwm([1], W0)[1], W0[:, [1, 1, 2, 3]], atol=1e-9), (
-        "step 1: column 2 is copied into column 1"
+with show.fails("SRWM, step 1"):
+    soft = weights(2.0)
+    assert np.allclose(srwm([1], soft)[1], soft[:, [1, 1, 2, 3]], atol=1e-9), (
+        "SRWM, step 1: column 2 is copied into column 1"
     )
 
 # %% [markdown]
-# The paper also compares with an *e-LSTM* ("element-wise": each number $c$ of its state sees, besides the input, only itself). It calls this net "computationally limited", and its own Table 1 has it at 100/100 on parity. **Claim.** One number does it: a 1 takes
+# The paper also compares with an *e-LSTM* ("element-wise": each number $c$ of its state sees, besides the input, only itself). It calls this net "computationally limited", and its own Table 1 has it at 100/100 on parity. **Claim (the e-LSTM).** One number does it: a 1 takes
 # $c$ to $\tanh(0.6 - 4c)$. So to see no other number of the state is no hindrance here. A *Quasi-RNN*, whose gates and writes see the input alone, cannot do this: what it writes does not depend on $c$ at all.
 #
 # **Step 1.** Two intervals are taken into each other: $[0.9, 1]$ into $[-1, -0.9]$ and back. The map falls everywhere, so the ends decide.
@@ -2080,9 +2196,9 @@ toggle = sp.tanh(sp.Rational(3, 5) + weight * c)
 ends = {at: float(toggle.subs(c, at)) for at in (-1.0, -0.9, 0.9, 1.0)}
 print({at: round(value, 4) for at, value in ends.items()})
 assert sp.expand(sp.diff(toggle, c) - weight * (1 - toggle**2)) == 0 and weight < 0, (
-    "step 1: it falls everywhere"
+    "The e-LSTM, step 1: it falls everywhere"
 )
-assert ends[-0.9] >= 0.9 and ends[0.9] <= -0.9, "step 1: each interval into the other"
+assert ends[-0.9] >= 0.9 and ends[0.9] <= -0.9, "The e-LSTM, step 1: each interval into the other"
 
 
 # %% [markdown]
@@ -2096,18 +2212,20 @@ def e_lstm(bits, weight=weight, gate=40.0):
         found.append(c)
     return np.array(found)
 
-bits = np.random.default_rng(0).integers(0, 2, 20_000)
+toggle_bits = np.random.default_rng(0).integers(0, 2, 20_000)
 print("after 1, 11, 111, 1111:", e_lstm([1] * 4).round(3).tolist())
-assert e_lstm([1])[0] > 0 and e_lstm([1, 1])[1] < -0.9, "step 2: into the left interval"
-assert (((e_lstm(bits) > 0) == bits.cumsum() % 2)).all(), "step 2: the sign of c is the parity"
+assert e_lstm([1])[0] > 0 and e_lstm([1, 1])[1] < -0.9, "The e-LSTM, step 2: into the left interval"
+assert (((e_lstm(toggle_bits) > 0) == toggle_bits.cumsum() % 2)).all(), (
+    "The e-LSTM, step 2: the sign of c is the parity"
+)
 
 # %% [markdown]
 # **Break it:** a write that does not depend on $c$, as in a Quasi-RNN.
 
 # %% tags=["proof-e_lstm"]
-with show.fails("step 2"):
-    assert ((e_lstm(bits, weight=0.0) > 0) == bits.cumsum() % 2).all(), (
-        "step 2: the sign of c is the parity"
+with show.fails("The e-LSTM, step 2"):
+    assert ((e_lstm(toggle_bits, weight=0.0) > 0) == toggle_bits.cumsum() % 2).all(), (
+        "The e-LSTM, step 2: the sign of c is the parity"
     )
 
 # %% [markdown]
@@ -2115,13 +2233,13 @@ with show.fails("step 2"):
 # configuration has 4 numbers and one head, and in section 8 the recorded row has it. (Predict: strings have 2 to 40 tokens in training. How many of the strings of 51 to 100 will be right in all positions?)
 
 # %%
-feedback = list(
+feedback_runs = list(
     run_all(plan("fwp/table1", tasks=["parity"], rows=["recurrent_delta"], seeds=[0]))
 )
-for found in feedback:
-    last = found["metrics"]["last"]
+for record in feedback_runs:
+    last = record["metrics"]["last"]
     print(
-        f"Recurrent Delta, seed {found['seed']}: all of Bin0 right: {last['bin0'] == 1}; of "
+        f"Recurrent Delta, seed {record['seed']}: all of Bin0 right: {last['bin0'] == 1}; of "
         f"Bin1: {last['bin1'] == 1}"
     )
 
@@ -2155,7 +2273,7 @@ for name, tasks in (
     seeds = sorted({record["seed"] for record in recorded})
     batches = max((record["metrics"]["steps"] for record in recorded), default=0)
     show.table(
-        ch09.beside(name, tasks, live=feedback if name == "table1" else ()),
+        ch09.beside(name, tasks, live=feedback_runs if name == "table1" else ()),
         caption="Whole strings of Bin0/Bin1 in percent, last weights. Recorded by lrnnlab "
         f"reproduce fwp/{name} --budget desk, seeds {', '.join(map(str, seeds))}, "
         f"up to {batches:,} batches: "
@@ -2173,7 +2291,7 @@ show.table(
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
-    ch09.both_tables(live=feedback),
+    ch09.both_tables(live=feedback_runs),
     alt="For each of eight tasks and each model: the paper's whole-string accuracy on "
     "longer strings as a grey diamond, where there is one, the recorded ones in blue, the "
     "live one on parity in vermilion.",
@@ -2213,60 +2331,67 @@ show.figure(
 # Section 4 had $\beta = \sigma(b) < 1$, an eigenvalue in $(0, 1)$. Let $\beta = 2\sigma(b)$, keys of length 1, and it lies in $(-1, 1)$. Nothing else changes: no feedback, still a linear scan, still in parallel over time.
 # (Grazzi and others, 2024, showed what this does.)
 #
-# **Claim.** One layer with $\beta = 2$ computes parity, exactly, at every length, in float32 too. The memory starts at $W_0 = 0$; a 1 has $k = e_1$, $v = \frac12$, $\beta = 2$; a 0 writes elsewhere ($k = e_2$); the query is $e_1$.
+# **Claim (parity).** One layer with $\beta = 2$ computes parity, exactly, at every length, in float32 too. The memory starts at $W_0 = 0$; a 1 has $k = e_1$, $v = \frac12$, $\beta = 2$; a 0 writes elsewhere ($k = e_2$); the query is $e_1$.
 #
 # **Step 1.** A 1 takes $w$, what is said to $e_1$, to $w + 2(\frac12 - w) = 1 - w$; so $w$ goes from 0 to 1 and back.
 
 # %% tags=["proof-parity"]
-w, beta, v = sp.Symbol("w"), 2, sp.Rational(1, 2)
-after = sp.expand(w + beta * (v - w))
+w, beta_of_1, v_of_1 = sp.Symbol("w"), 2, sp.Rational(1, 2)
+after = sp.expand(w + beta_of_1 * (v_of_1 - w))
 print("w ->", after)
-assert sp.expand(after - (1 - w)) == 0, "step 1: a 1 takes w to 1 - w"
+assert sp.expand(after - (1 - w)) == 0, "Parity, step 1: a 1 takes w to 1 - w"
 
 # %% [markdown]
 # **Step 2.** So the output is the parity after every prefix. (The layer itself, all strings of 8 bits, in fractions.)
 
 # %% tags=["proof-parity"]
-layer = fw.table([[0, 1], [1, 0]], [[1, 0], [1, 0]], [[0], ["1/2"]], [1, Fraction(beta)])
+layer = fw.table([[0, 1], [1, 0]], [[1, 0], [1, 0]], [[0], ["1/2"]], [1, Fraction(beta_of_1)])
 for word in product((0, 1), repeat=8):
     said = fw.outputs(layer, word, "delta")[:, 0].tolist()
-    assert said == [sum(word[:end]) % 2 for end in range(1, 9)], "step 2: the output is the parity"
+    assert said == [sum(word[:end]) % 2 for end in range(1, 9)], (
+        "Parity, step 2: the output is the parity"
+    )
 print("10110100 ->", fw.outputs(layer, (1, 0, 1, 1, 0, 1, 0, 0), "delta")[:, 0].astype(int).tolist())
 
 # %% [markdown]
 # **Step 3.** In float32 nothing is rounded, since $w$ is 0 or 1 and $\frac12$ is a float: the two transitions are exact, and so is every length. (Run as well: 20,000 random bits, and as many 1s.) $\blacksquare$
 
 # %% tags=["proof-parity"]
-two, half = np.float32(beta), np.float32(0.5)
+two, half = np.float32(beta_of_1), np.float32(0.5)
 table = {float(w): float(w + two * (half - w)) for w in np.float32([0, 1])}
 print("float32:", table)
-assert table == {0: 1, 1: 0}, "step 3: both transitions are exact in float32"
+assert table == {0: 1, 1: 0}, "Parity, step 3: both transitions are exact in float32"
 for bits in (np.random.default_rng(0).integers(0, 2, 20_000), np.ones(20_000, int)):
-    assert (fw.reflected(bits, float(beta)) == bits.cumsum() % 2).all(), "step 3: run"
+    assert (fw.reflected(bits, float(beta_of_1)) == bits.cumsum() % 2).all(), "Parity, step 3: run"
 
 # %% [markdown]
 # **Break it:** $\beta = 1.9$; then $v = 0$, with which nothing is ever written, since $W_0 = 0$.
 
 # %% tags=["proof-parity"]
-with show.fails("step 1"):
-    after = sp.expand(w + sp.Rational(19, 10) * (v - w))
-    assert sp.expand(after - (1 - w)) == 0, "step 1: a 1 takes w to 1 - w"
-with show.fails("step 2"):
+with show.fails("Parity, step 1"):
+    w = sp.Symbol("w")
+    after = sp.expand(w + sp.Rational(19, 10) * (v_of_1 - w))
+    assert sp.expand(after - (1 - w)) == 0, "Parity, step 1: a 1 takes w to 1 - w"
+with show.fails("Parity, step 2"):
     layer = fw.table([[0, 1], [1, 0]], [[1, 0], [1, 0]], [[0], [0]], [1, 2])
-    assert fw.outputs(layer, (1, 1), "delta")[:, 0].tolist() == [1, 0], "step 2: the output is the parity"
+    assert fw.outputs(layer, (1, 1), "delta")[:, 0].tolist() == [1, 0], (
+        "Parity, step 2: the output is the parity"
+    )
 
 # %% [markdown]
-# The interval is open, though. **Claim.** With $1 < \beta < 2$ the distance of $w$ from $\frac12$ is multiplied by $\beta - 1$ at every 1, and noise ends the parity after about $\ln\frac1{2\,\text{noise}} \big/ {-\ln(\beta-1)}$ ones.
+# The interval is open, though. **Claim (below 2).** With $1 < \beta < 2$ the distance of $w$ from $\frac12$ is multiplied by $\beta - 1$ at every 1, and noise ends the parity after about $\ln\frac1{2\,\text{noise}} \big/ {-\ln(\beta-1)}$ ones.
 #
 # **Step 1.** After $t$ ones $w - \frac12 = -\frac12(1-\beta)^t$. (By induction, free $g = 1 - \beta$.)
 
 # %% tags=["proof-below_two"]
 g, t, half = *sp.symbols("g t"), sp.Rational(1, 2)
 beta = 1 - g
-says = lambda t: half - half * g**t
-after = says(t) + beta * (half - says(t))
-print("w_1, w_2, w_3 =", [sp.factor(says(n)) for n in (1, 2, 3)])
-assert says(0) == 0 and sp.simplify(after - says(t + 1)) == 0, "step 1: the distance from 1/2"
+says = half - half * g**t
+after = says + beta * (half - says)
+print("w_1, w_2, w_3 =", [sp.factor(says.subs(t, n)) for n in (1, 2, 3)])
+assert says.subs(t, 0) == 0 and sp.simplify(after - says.subs(t, t + 1)) == 0, (
+    "Below 2, step 1: the distance from 1/2"
+)
 
 
 # %% [markdown]
@@ -2282,17 +2407,17 @@ due = fw.predicted_error(1.9, 1e-4)
 print(
     f"predicted {due:.0f}; the median is within a half of it: {due / 2 < first_errors(1e-4) < 1.5 * due}"
 )
-assert due / 2 < first_errors(1e-4) < 1.5 * due, "step 2: noise wins about then (sampled)"
+assert due / 2 < first_errors(1e-4) < 1.5 * due, "Below 2, step 2: noise wins about then (sampled)"
 
 # %% [markdown]
 # **Step 3.** Two surprises of floats. Without noise rounding alone can keep a parity alive: a float32 keeps a swing of some units of the last place alive for 4,000 ones at $\beta = 1.9$ and $1.99$, and loses it at $1.5$.
 
 # %% tags=["proof-below_two"]
-ones = np.ones(4000, int)
-silent = {beta: fw.first_error(fw.reflected(ones, beta), ones) for beta in (1.5, 1.9, 1.99)}
+all_ones = np.ones(4000, int)
+silent = {beta: fw.first_error(fw.reflected(all_ones, beta), all_ones) for beta in (1.5, 1.9, 1.99)}
 print("first error without noise:", silent)
 assert silent[1.9] is None and silent[1.99] is None and silent[1.5] is not None, (
-    "step 3: rounding keeps it alive"
+    "Below 2, step 3: rounding keeps it alive"
 )
 
 # %% [markdown]
@@ -2302,14 +2427,14 @@ assert silent[1.9] is None and silent[1.99] is None and silent[1.5] is not None,
 strengths = {b: 2 * torch.sigmoid(torch.tensor(float(b))) for b in range(12, 24)}
 reached = [b for b, value in strengths.items() if value == 2]
 print("2 sigmoid(b) is 2 for b =", reached)
-assert reached == list(range(17, 24)), "step 4: from b = 17 on"
+assert reached == list(range(17, 24)), "Below 2, step 4: from b = 17 on"
 
 # %% [markdown]
 # **Break it:** without noise step 2 has nothing to predict.
 
 # %% tags=["proof-below_two"]
-with show.fails("step 2"):
-    assert due / 2 < first_errors(0.0) < 1.5 * due, "step 2: noise wins about then"
+with show.fails("Below 2, step 2"):
+    assert due / 2 < first_errors(0.0) < 1.5 * due, "Below 2, step 2: noise wins about then"
 
 # %% [markdown]
 # **Exercise 8** ★ *(5 min, 3 points: how fast an eigenvalue near -1 forgets)* **Predict.** $\beta = 1.99$ and noise
@@ -2414,7 +2539,7 @@ predict("09.10", kept_alive)
 # %% [markdown]
 # ### One write counts modulo 2 and nothing else
 #
-# **Claim.** With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only
+# **Claim (one write modulo $M$).** With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only
 # if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
 #
 # **Exercise 11** ★ *(5 min, 4 points: why one write counts modulo 2 only)*
@@ -2431,7 +2556,7 @@ if my_factor is not None:
     for M in range(1, 8):
         w = sp.expand(g * w + c)
         assert sp.cancel(w - sp.sympify(my_factor(g, M)) * c) == 0, (
-            "step 1: W_M - W_0 is factor times W_1 - W_0"
+            "One write modulo M, step 1: W_M - W_0 is factor times W_1 - W_0"
         )
 check("09.11", my_factor)
 
@@ -2453,7 +2578,7 @@ check("09.11", my_factor)
 # <details><summary>Solution</summary>
 #
 # $w_M = c\,(1 + g + \dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where
-# $g \ne 1$ that is $(1 - g^M)/(1 - g)$, which is 0 only for $g^M = 1$; of the real numbers that leaves
+# $g \ne 1$ that is $(1 - g^M)/(1 - g)$ (at $g = 1$ it is $M$), which is 0 only for $g^M = 1$; of the real numbers that leaves
 # $g = -1$, for even $M$.
 #
 # </details>
@@ -2468,7 +2593,9 @@ for M in range(1, 13):
     w = sp.expand(g * w + c)
     zeros[M] = sorted(set(sp.real_roots(sp.Poly(sp.cancel(w / c), g)))) if M > 1 else []
 print({M: [int(zero) for zero in found] for M, found in zeros.items()})
-assert all(zeros[M] == ([-1] if M % 2 == 0 else []) for M in zeros), "step 2: -1 is the only real zero"
+assert all(zeros[M] == ([-1] if M % 2 == 0 else []) for M in zeros), (
+    "One write modulo M, step 2: -1 is the only real zero"
+)
 
 # %% [markdown]
 # **Step 3.** And $g$ is real; at $g = -1$ the state is back after two. So no layer with one write a token counts a letter modulo 3, or 5, by coming back. $\blacksquare$ (With $|g| < 1$ it does not come back at all, and section 4's limit says that no margin is kept.)
@@ -2478,10 +2605,10 @@ states = [0]
 for _ in range(6):
     states.append(-states[-1] + c)
 print("at g = -1:", states)
-assert states[2] == states[0] != states[1], "step 3: period two"
+assert states[2] == states[0] != states[1], "One write modulo M, step 3: period two"
 
 # %% [markdown]
-# **Two writes a token** (DeltaProduct; Siems and others, 2025) are two reflections, and with keys at an angle they are a rotation, by twice that angle. **Claim.** Keys at an angle of $\pi/M$ count modulo $M$; with $M = 5$ that is chapter 01's Sum(5).
+# **Two writes a token** (DeltaProduct; Siems and others, 2025) are two reflections, and with keys at an angle they are a rotation, by twice that angle. **Claim (two writes modulo $M$).** Keys at an angle of $\pi/M$ count modulo $M$; with $M = 5$ that is chapter 01's Sum(5).
 #
 # **Step 1.** Reflections along $(1, 0)$ and then along $(\cos\theta, \sin\theta)$ turn the plane by $2\theta$. (Free $\theta$.)
 
@@ -2495,7 +2622,9 @@ def reflection(angle):
 turn = (reflection(theta) * reflection(0)).applyfunc(sp.trigsimp)
 print("the product:", turn.tolist())
 rotation = sp.Matrix([[sp.cos(2 * theta), -sp.sin(2 * theta)], [sp.sin(2 * theta), sp.cos(2 * theta)]])
-assert (turn - rotation).applyfunc(sp.simplify) == sp.zeros(2, 2), "step 1: a rotation by twice the angle"
+assert (turn - rotation).applyfunc(sp.simplify) == sp.zeros(2, 2), (
+    "Two writes modulo M, step 1: a rotation by twice the angle"
+)
 
 
 # %% [markdown]
@@ -2508,16 +2637,22 @@ def period(angle):
 periods = {M: period(sp.pi / M) for M in range(2, 13)}
 square = (rotation * rotation - rotation.subs(theta, 2 * theta)).applyfunc(sp.trigsimp)
 print("M: period =", periods)
-assert square.applyfunc(sp.simplify) == sp.zeros(2, 2), "step 2: powers of a rotation add up its angle"
-assert all(M == found for M, found in periods.items()), "step 2: the M-th power is the first identity"
+assert square.applyfunc(sp.simplify) == sp.zeros(2, 2), (
+    "Two writes modulo M, step 2: powers of a rotation add up its angle"
+)
+assert all(M == found for M, found in periods.items()), (
+    "Two writes modulo M, step 2: the M-th power is the first identity"
+)
 
 # %% [markdown]
 # **Break it:** an angle of $2\pi/M$.
 
 # %% tags=["proof-rotation"]
-with show.fails("step 2"):
+with show.fails("Two writes modulo M, step 2"):
     periods = {M: period(2 * sp.pi / M) for M in range(2, 13)}
-    assert all(M == found for M, found in periods.items()), "step 2: the M-th power is the first identity"
+    assert all(M == found for M, found in periods.items()), (
+        "Two writes modulo M, step 2: the M-th power is the first identity"
+    )
 
 # %% [markdown]
 # Trained, live: the same net twice, but for the factor 2. (Predict both numbers.)
@@ -2619,7 +2754,7 @@ print(f"nets (of {len(lines)}) without an error there:", right)
 # %% [markdown]
 # So there can be two leaks. Closing one of them may be enough for this length, or may not, as the rows say; the line under the table counts the nets for each.
 #
-# As in chapter 02 a net that is *snapped* (its soft numbers replaced by the exact ones that they are near) can be *proved*. **Claim.** The net of seed 0 with $\beta = 2$ for token 1 in its counting head, and 0 for everything else, answers rightly on every string of every length (in real arithmetic).
+# As in chapter 02 a net that is *snapped* (its soft numbers replaced by the exact ones that they are near) can be *proved*. **Claim (the snapped net).** The net of seed 0 with $\beta = 2$ for token 1 in its counting head, and 0 for everything else, answers rightly on every string of every length (in real arithmetic).
 #
 # **Step 1.** With a unit key and $\beta = 2$ the memory goes from 0 to $2vk^\top$, and from there back to 0; token 0 changes nothing. So it is in one of two states, told apart by the parity. (Free symbols, keys of three numbers; the argument needs $k\cdot k = 1$ only, and $\phi$ divides every key by its length.)
 
@@ -2631,27 +2766,28 @@ for _ in range(2):
     W.append((W[-1] + beta * (v - W[-1] * k) * k.T).expand())
 print("W_1 - 2 v k^T =", (W[1] - 2 * v * k.T).expand().tolist(),
       "  W_2 =", W[2].applyfunc(sp.simplify).tolist())  # fmt: skip
-assert (W[1] - 2 * v * k.T).expand() == sp.zeros(2, 3), "step 1: from 0 to 2 v k^T"
-assert W[2].applyfunc(sp.simplify) == sp.zeros(2, 3), "step 1: and back to 0"
+assert (W[1] - 2 * v * k.T).expand() == sp.zeros(2, 3), "The snapped net, step 1: from 0 to 2 v k^T"
+assert W[2].applyfunc(sp.simplify) == sp.zeros(2, 3), "The snapped net, step 1: and back to 0"
 
 # %% [markdown]
 # **Step 2.** What is read at a position is a function of the token there and of the memory: four cases. The trained net's own weights give the right answer in each. (Logits in floats; the margins are printed, and are far above rounding.)
 
 # %% tags=["proof-snapped", "nbval-ignore-output"]
-net = ch09.reflecting_net(0)
-block, margins = net.blocks[0], {}
+parity_net = ch09.reflecting_net(0)
+parity_block, margins = parity_net.blocks[0], {}
 with torch.no_grad():
-    q, k, v, beta = block.mixer.program(block.norm(net.encoder.weight))
+    q, k, v, beta = parity_block.mixer.program(parity_block.norm(parity_net.encoder.weight))
     head = int(beta[1, 0].argmax())
     for parity in (0, 1):
         W = parity * 2 * torch.outer(v[1, 0, head], k[1, 0, head])
         for token in (0, 1):
-            y = torch.zeros_like(q[token])
-            y[head] = W @ q[token, head]  # the other head's memory is 0
-            logits = net.head(net.final_norm(block.after(net.encoder.weight[token], y.flatten())))
+            heard = torch.zeros_like(q[token])
+            heard[head] = W @ q[token, head]  # the other head's memory is 0
+            after = parity_block.after(parity_net.encoder.weight[token], heard.flatten())
+            logits = parity_net.head(parity_net.final_norm(after))
             margins[token, parity] = float(logits[1 - parity] - logits[parity])  # the class 1 is "even"
 print("margin by (token, parity):", {case: round(margin, 1) for case, margin in margins.items()})
-assert min(margins.values()) > 0.1, "step 2: all four answers are right"
+assert min(margins.values()) > 0.1, "The snapped net, step 2: all four answers are right"
 
 # %% [markdown]
 # **Step 3.** That this is what the package's net computes: the same strengths put into its own forward pass, 20 strings of 1,000 tokens. $\blacksquare$
@@ -2660,22 +2796,24 @@ assert min(margins.values()) > 0.1, "step 2: all four answers are right"
 strengths = torch.zeros(2, 2)
 tokens = torch.randint(2, (20, 1000), generator=torch.Generator().manual_seed(7))
 strengths[1, head] = 2
-block.mixer.program = lambda z: (*FastWeights.program(block.mixer, z)[:3], strengths[tokens][:, :, None])
-block.mixer.form = "sequential"  # the compiled form makes its own strengths
+mixer = parity_block.mixer
+mixer.program = lambda z: (*FastWeights.program(mixer, z)[:3], strengths[tokens][:, :, None])
+mixer.form = "sequential"  # the compiled form makes its own strengths
 with torch.no_grad():
-    right = net(tokens).argmax(-1) == 1 - tokens.cumsum(1) % 2
+    right = parity_net(tokens).argmax(-1) == 1 - tokens.cumsum(1) % 2
+del mixer.program  # its own strengths again
 print("right in every position:", bool(right.all()))
-assert right.all(), "step 3: the net itself, on 1,000 tokens"
+assert right.all(), "The snapped net, step 3: the net itself, on 1,000 tokens"
 
 # %% [markdown]
 # **Break it:** $\beta = 1.99$.
 
 # %% tags=["proof-snapped"]
-with show.fails("step 1"):
+with show.fails("The snapped net, step 1"):
     k, v, W = sp.Matrix([1, 0]), sp.Matrix([1]), [sp.zeros(1, 2)]
     for _ in range(2):
         W.append((W[-1] + sp.Rational(199, 100) * (v - W[-1] * k) * k.T).expand())
-    assert W[2] == sp.zeros(1, 2), "step 1: and back to 0"
+    assert W[2] == sp.zeros(1, 2), "The snapped net, step 1: and back to 0"
 
 
 # %% [markdown]
@@ -2696,7 +2834,7 @@ with show.fails("step 1"):
 # | Shuffle-2: "([ ])" is coded 2320 (C.2) | 1310 by the legend; 2320 is `[()]`. And TFFF is the parity of 0100 (below) |
 # | Shuffle-2, "a mixture of two Dyck-1 languages" | the published generator makes *nested* strings only |
 #
-# **Claim.** Two of the worked examples of Appendix C.2 contradict their legend.
+# **Claim (the printed examples).** Two of the worked examples of Appendix C.2 contradict their legend.
 #
 # **Step 1.** By the legend (0 both kinds closed, 1 only ( open, 2 only [ open, 3 both) `([])` is coded 1310, not 2320.
 
@@ -2709,7 +2847,7 @@ def code(text):
     return "".join(str(first + 2 * second) for first, second in opened)
 
 print("([]) ->", code("([])"))
-assert code("([])") == "1310", "step 1: the legend's code"
+assert code("([])") == "1310", "The printed examples, step 1: the legend's code"
 
 # %% [markdown]
 # **Step 2.** 2320 is the code of `[()]`, and of no other word of two pairs. It is also what comes out if the two flags of `([])` are taken in the other order.
@@ -2719,7 +2857,7 @@ even = lambda text: text.count("(") == text.count(")") and text.count("[") == te
 coded = [text for text in map("".join, product("()[]", repeat=4)) if even(text) and code(text) == "2320"]
 other_order = code("([])").translate(str.maketrans("12", "21"))
 print("coded 2320:", coded, "  ([]) with the flags in the other order:", other_order)
-assert coded == ["[()]"] and other_order == "2320", "step 2: whose code 2320 is"
+assert coded == ["[()]"] and other_order == "2320", "The printed examples, step 2: whose code 2320 is"
 
 # %% [markdown]
 # **Step 3.** TFFF ("T where the 1s so far are even") is the parity of 0100, not of 0010, which the paper prints as ∅010; and the third example, NNNbbS for the next symbols of aaabbb, is right. $\blacksquare$
@@ -2731,15 +2869,15 @@ parity = {
 following = lambda n: "N" * n + "b" * (n - 1) + "S"
 print(parity, " aaabbb:", following(3))
 assert parity["0100"] == "TFFF" != parity["0010"] and following(3) == "NNNbbS", (
-    "step 3: the other two examples"
+    "The printed examples, step 3: the other two examples"
 )
 
 # %% [markdown]
 # **Break it:** the printed code.
 
 # %% tags=["proof-printed"]
-with show.fails("step 1"):
-    assert code("([])") == "2320", "step 1: the printed code"
+with show.fails("The printed examples, step 1"):
+    assert code("([])") == "2320", "The printed examples, step 1: the printed code"
 
 # %% [markdown]
 # ## 11 What this does not show
@@ -2773,7 +2911,7 @@ with show.fails("step 1"):
 # |---|---|---|---|---|---|
 # | 1 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★ | 5 | 4 | why the delta rule is cheap |
 # | 2 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★★ | 15 | 4 | what may not be done at once |
-# | 3 | [2 What addition knows](#2-What-addition-knows) | ★★★ | 15 | 5 | how much a layer of addition can remember |
+# | 3 | [2 What addition knows](#2-What-addition-knows) | ★★★ | 15 | 5 | what positions add to a layer of addition |
 # | 4 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 10 | 4 | what a sum cannot tell apart |
 # | 5 | [5 What the delta rule is for: the reset](#5-What-the-delta-rule-is-for:-the-reset) | ★★ | 10 | 4 | how many keys a memory has room for |
 # | 6 | [6 What it loses, with one write a token: exact counting](#6-What-it-loses,-with-one-write-a-token:-exact-counting) | ★ | 5 | 3 | how deep a leaking counter counts |

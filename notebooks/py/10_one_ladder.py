@@ -15,7 +15,7 @@
 # Training answers the second. At the end the question is yours: type a machine, and see what algebra says, exact
 # weights, and what a net makes of it.
 #
-# *You need:* chapters 01 and 02; what is used of 08 and 09 is named there. *It takes* about 1 h 25 min to
+# *You need:* chapters 01 and 02; what is used of 08 and 09 is named there. *It takes* about 1 h 30 min to
 # read, and less than a minute of computing.
 
 # %%
@@ -181,7 +181,9 @@ arrows, Q = machine.transitions, machine.num_states
 unit = np.eye(Q, dtype=int)
 A = [np.array([[int(arrows[v, q] == r) for q in range(Q)] for r in range(Q)]) for v in range(len(arrows))]
 for v, q in itertools.product(range(len(arrows)), range(Q)):
-    assert (A[v] @ unit[q] == unit[arrows[v, q]]).all(), "step 1: a column sends its state elsewhere"
+    assert (A[v] @ unit[q] == unit[arrows[v, q]]).all(), (
+        "Theorem 1, step 1: a column sends its state elsewhere"
+    )
 print(f"{len(arrows) * Q} arrows of S_3, each a column")
 
 
@@ -204,7 +206,9 @@ for word in words:
     state = machine.initial
     for v in word:
         state = arrows[v, state]
-    assert (carried(word) == unit[state]).all(), "step 2: the vector is not that of the state"
+    assert (carried(word) == unit[state]).all(), (
+        "Theorem 1, step 2: the vector is not that of the state"
+    )
 print(f"{len(words)} words, the longest of {len(words[-1]):,} letters")
 
 # %% [markdown]
@@ -224,7 +228,9 @@ for n in range(6):
     states.append(sp.expand(a * states[-1] + b))
 for n in range(6):
     change = states[n + 1] - states[n]
-    assert sp.expand(change - a**n * (states[1] - x)) == 0, "step 1: not a^n times the first change"
+    assert sp.expand(change - a**n * (states[1] - x)) == 0, (
+        "Theorem 2, step 1: not a^n times the first change"
+    )
 print("change at the third reading:", sp.factor(states[3] - states[2]))
 
 # %% [markdown]
@@ -235,8 +241,10 @@ print("change at the third reading:", sp.factor(states[3] - states[2]))
 # %% tags=["proof-non_negative"]
 n = sp.symbols("n", positive=True)
 for gate in (sp.S(0), sp.Rational(1, 2), sp.Rational(999, 1000)):
-    assert sp.limit(gate**n, n, sp.oo) == 0, "step 2: a gate below 1 does not fade"
-assert [state.subs(a, 1) for state in states] == [x + k * b for k in range(7)], "step 2: not a sum"
+    assert sp.limit(gate**n, n, sp.oo) == 0, "Theorem 2, step 2: a gate below 1 does not fade"
+assert [state.subs(a, 1) for state in states] == [states[0] + k * b for k in range(7)], (
+    "Theorem 2, step 2: not a sum"
+)
 print("with the gate 1:", [state.subs(a, 1) for state in states[:4]])
 
 # %% [markdown]
@@ -250,9 +258,12 @@ print("with the gate 1:", [state.subs(a, 1) for state in states[:4]])
 # That is Parity, and why gates in $[-1, 1]$ (`signed`) are a family of their own.
 
 # %% tags=["proof-non_negative"]
-with show.fails("step 2"):
+with show.fails("Theorem 2, step 2"):
+    n = sp.symbols("n", positive=True)
     for gate in (sp.S(0), sp.Rational(1, 2), sp.S(-1)):
-        assert sp.limit(abs(gate) ** n, n, sp.oo) == 0, "step 2: a gate below 1 does not fade"
+        assert sp.limit(abs(gate) ** n, n, sp.oo) == 0, (
+            "Theorem 2, step 2: a gate below 1 does not fade"
+        )
 
 
 # %% [markdown]
@@ -270,7 +281,9 @@ def exchange(i, j, Q=5):
 
 for i, j in itertools.combinations(range(5), 2):
     swapped = [j if p == i else i if p == j else p for p in range(5)]
-    assert np.array_equal(exchange(i, j), np.eye(5)[swapped]), "step 1: the reflection exchanges i and j"
+    assert np.array_equal(exchange(i, j), np.eye(5)[swapped]), (
+        "Theorem 3, step 1: the reflection exchanges i and j"
+    )
 print(exchange(0, 2, Q=3))
 
 
@@ -296,7 +309,9 @@ for g in itertools.permutations(range(5)):
     for first, *others in cycles(g):
         for p in others:
             product, used[g] = exchange(first, p) @ product, used[g] + 1
-    assert all(product[g[p], p] == 1 for p in range(5)), "step 1: the product is another permutation"
+    assert all(product[g[p], p] == 1 for p in range(5)), (
+        "Theorem 3, step 1: the product is another permutation"
+    )
 print("a cycle of five points takes", used[(1, 2, 3, 4, 0)], "reflections")
 
 # %% [markdown]
@@ -307,7 +322,7 @@ print("a cycle of five points takes", used[(1, 2, 3, 4, 0)], "reflections")
 # %% tags=["proof-reflections"]
 for g, count in used.items():
     P = sp.Matrix(5, 5, lambda r, s: int(r == g[s]))
-    assert (P - sp.eye(5)).rank() == 5 - len(cycles(g)) == count, "step 2: another rank"
+    assert (P - sp.eye(5)).rank() == 5 - len(cycles(g)) == count, "Theorem 3, step 2: another rank"
 print("reflections needed by the 120 permutations:", np.bincount(list(used.values())).tolist())
 
 # %% [markdown]
@@ -338,9 +353,11 @@ def read(state, tokens):
 
 w = (0, 1, 2)
 apart = sp.expand(read(s, w) - read(other, w))
-assert sp.expand(apart - sp.prod(gates) * (s - other)) == 0, "step 1: not the product of the gates"
+assert sp.expand(apart - sp.prod(gates) * (s - other)) == 0, (
+    "Theorem 4, step 1: not the product of the gates"
+)
 many = sp.symbols("n", positive=True)
-assert sp.limit(sp.Rational(1, 2) ** many, many, sp.oo) == 0, "step 1: it does not fade"
+assert sp.limit(sp.Rational(1, 2) ** many, many, sp.oo) == 0, "Theorem 4, step 1: it does not fade"
 print("two values, one word later:", sp.factor(apart))
 
 # %% [markdown]
@@ -351,16 +368,16 @@ print("two values, one word later:", sp.factor(apart))
 # %% tags=["proof-pairs"]
 swapped = read(s, (0, 1)) - read(s, (1, 0))
 kept = sp.expand(swapped.subs({gates[0]: 1, gates[1]: 1}))
-assert kept == 0, "step 2: with gates of 1 the order of two tokens counts"
+assert kept == 0, "Theorem 4, step 2: with gates of 1 the order of two tokens counts"
 print("xy and yx differ by", sp.factor(swapped), "and with both gates 1 by", kept)
 
 # %% [markdown]
 # **Break it.** Were $y$ not in $w$, its gate could be below 1, and the order would count:
 
 # %% tags=["proof-pairs"]
-with show.fails("step 2"):
+with show.fails("Theorem 4, step 2"):
     kept = sp.expand(swapped.subs({gates[0]: 1, gates[1]: sp.Rational(1, 2)}))
-    assert kept == 0, "step 2: with gates of 1 the order of two tokens counts"
+    assert kept == 0, "Theorem 4, step 2: with gates of 1 the order of two tokens counts"
 
 # %% [markdown]
 # **Step 3 (a machine that does it).** EvenPair with two letters turns nothing: it is star-free. Short words $p$, $x$,
@@ -384,11 +401,11 @@ for p, u, w in itertools.product(words, repeat=3):
     ends = [after(p + xy + u) for xy in ((0, 1), (1, 0))]
     if {0, 1} <= set(w) and ends[0] != ends[1] and [after(w, q) for q in ends] == ends:
         found = found or (p, u, w)
-assert found, "step 3: EvenPair has no such words"
+assert found, "Theorem 4, step 3: EvenPair has no such words"
 p, u, w = found
 for n_times in range(50):
     one, two = (after(p + xy + u + w * n_times) for xy in ((0, 1), (1, 0)))
-    assert one != two, "step 3: the two words come together"
+    assert one != two, "Theorem 4, step 3: the two words come together"
 spelled = ["".join(map(str, p + xy + u)) for xy in ((0, 1), (1, 0))]
 print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and again")
 
@@ -413,17 +430,19 @@ print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and aga
 # size. SymPy reads three tokens, with gates and inputs of their own.
 
 # %% tags=["proof-fading"]
-gates, adds = sp.symbols("a1:4", real=True), sp.symbols("b1:4", real=True)
-one, other = sp.symbols("s r", real=True)
+three_gates, three_inputs = sp.symbols("a1:4", real=True), sp.symbols("b1:4", real=True)
+one_run, other_run = sp.symbols("s r", real=True)
 rho = sp.Rational(9, 10)
-left, right = one, other
-for gate, add in zip(gates, adds):
+left, right = one_run, other_run
+for gate, add in zip(three_gates, three_inputs):
     left, right = gate * left + add, gate * right + add
-apart = sp.factor(left - right)
-assert sp.expand(apart - sp.prod(gates) * (one - other)) == 0, "step 1: inputs are left"
-largest = abs(apart / (one - other)).subs(dict.fromkeys(gates, rho))
-assert largest == rho**3 < 1, "step 1: the difference does not shrink"
-print("after three tokens:", apart)
+difference = sp.factor(left - right)
+assert sp.expand(difference - sp.prod(three_gates) * (one_run - other_run)) == 0, (
+    "Theorem 5, step 1: inputs are left"
+)
+largest = abs(difference / (one_run - other_run)).subs(dict.fromkeys(three_gates, rho))
+assert largest == rho**3 < 1, "Theorem 5, step 1: the difference does not shrink"
+print("after three tokens:", difference)
 
 # %% [markdown]
 # **Step 2 (the layer above).** The inputs of its two runs differ, by at most $\varepsilon\sigma^n$ say, and a Lipschitz
@@ -441,10 +460,10 @@ def gap(n):
 
 
 rest = sp.expand(sp.simplify((gap(n + 1) - fast * gap(n) - shift * slow**n) / slow**n))
-assert gap(0) == d0 and sp.simplify(rest) == 0, "step 2: it does not solve the recursion"
+assert gap(0) == d0 and sp.simplify(rest) == 0, "Theorem 5, step 2: it does not solve the recursion"
 parts = sp.expand(gap(n).subs({fast: rho, slow: sp.Rational(99, 100)})).args
 for part in parts:
-    assert sp.limit(part, n, sp.oo) == 0, "step 2: the layer above keeps a difference"
+    assert sp.limit(part, n, sp.oo) == 0, "Theorem 5, step 2: the layer above keeps a difference"
 print("two runs of the layer above differ by at most the sum of", *parts, sep="\n  ")
 
 
@@ -469,23 +488,24 @@ def returning(arrows):
 
 last_two = np.array([[1, 2, 2, 1, 1], [3, 3, 3, 4, 4]])  # nothing read, a, aa, b, bb
 for name in ladder.MACHINES:
-    arrows = ladder.ladder_task(name).machine.transitions
-    assert returning(arrows), f"step 3: in {name} all pairs come together"
-assert not returning(last_two), "step 3: the last two letters do not tell the state"
+    assert returning(ladder.ladder_task(name).machine.transitions), (
+        f"Theorem 5, step 3: in {name} all pairs come together"
+    )
+assert not returning(last_two), "Theorem 5, step 3: the last two letters do not tell the state"
 for word in itertools.product((0, 1), repeat=5 * 4 // 2):
     ends = np.arange(5)
     for token in word:
         ends = last_two[token, ends]
-    assert len(set(ends)) == 1, "step 3: a word leaves two states"
+    assert len(set(ends)) == 1, "Theorem 5, step 3: a word leaves two states"
 print(len(ladder.MACHINES), "machines have a pair that comes back")
 
 # %% [markdown]
 # **Break it.** Gates of 1, which RWKV's $e^{-w}$ and Liquid-S4's norms only come near, keep a difference:
 
 # %% tags=["proof-fading"]
-with show.fails("step 1"):
-    largest = abs(apart / (one - other)).subs(dict.fromkeys(gates, sp.S(1)))
-    assert largest < 1, "step 1: the difference does not shrink"
+with show.fails("Theorem 5, step 1"):
+    largest = abs(difference / (one_run - other_run)).subs(dict.fromkeys(three_gates, sp.S(1)))
+    assert largest < 1, "Theorem 5, step 1: the difference does not shrink"
 
 # %% [markdown]
 # How fast is another matter: a learned $e^{-w}$ of 0.9999 keeps half of a difference for 6,900 tokens. And what a net
@@ -522,7 +542,7 @@ def seen(word):
 for n in (2, 3, 9):
     longer, shorter, start = the_two(n)
     inserted = seen(longer)[start : start + len(y + e * n)]
-    assert {*inserted} <= {*seen(shorter)[start:]}, "step 1: y meets what the loop does not"
+    assert {*inserted} <= {*seen(shorter)[start:]}, "Theorem 6, step 1: y meets what the loop does not"
 print("at the letters of y:", ", ".join("".join("ab"[v] for v in three) for three in inserted[:4]), "...")
 
 # %% [markdown]
@@ -546,7 +566,7 @@ for word in (longer, shorter):
         state = gate * state + add
     ends.append(state)
 apart = np.abs(ends[0] - ends[1]).max()
-assert apart < 0.002, "step 2: some number remembers y"
+assert apart < 0.002, "Theorem 6, step 2: some number remembers y"
 print(f"{len(rules):,} numbers, {len(longer)} and {len(shorter)} letters: at most {apart:.4f} apart")
 
 # %% [markdown]
@@ -557,7 +577,7 @@ print(f"{len(rules):,} numbers, {len(longer)} and {len(shorter)} letters: at mos
 brackets = ladder.ladder_task("d_2").machine
 for n in range(1, 10):
     one, other = (brackets.run(np.array(word))[-1] for word in the_two(n)[:2])
-    assert one != other, "step 3: the two words are answered alike"
+    assert one != other, "Theorem 6, step 3: the two words are answered alike"
 print("told apart by the machine for n = 1 to 9; at n = 3 they have",
       " and ".join(str(len(word)) for word in the_two(3)[:2]), "letters")
 
@@ -565,9 +585,9 @@ print("told apart by the machine for n = 1 to 9; at n = 3 they have",
 # **Break it.** A number that keeps and adds is not bounded, and counts:
 
 # %% tags=["proof-two"]
-with show.fails("step 2"):
+with show.fails("Theorem 6, step 2"):
     state, other = (sum(three == (0, 0, 1) for three in seen(word)) for word in (longer, shorter))
-    assert state == other, "step 2: some number remembers y"
+    assert state == other, "Theorem 6, step 2: some number remembers y"
 
 # %% [markdown]
 # The same argument for gates of either sign needs words with an even number of each letter, and $y$ twice; it refutes

@@ -10,8 +10,8 @@ FAULTS = [
     Fault("nodes", "series = (1 - c**-n) / (c - 1)", "series = (1 - c**-n) / c", "step 1"),
     Fault("nodes", "Fraction(T, C - 1) + depths", "Fraction(T, C - 1) + depths - 1", "step 1"),
     #
-    Fault("lemma_1", 'relu(a + b - 1) == a * b, "step 1:', 'relu(a + b) == a * b, "step 1:', "step 1"),
-    Fault("lemma_1", 'relu(a + b - 1) == a * b, "step 1:', 'relu(a + b - 2) == a * b, "step 1:', "step 1"),
+    Fault("lemma_1", 'relu(a + b - 1) == a * b, "Lemma 1, step 1:', 'relu(a + b) == a * b, "Lemma 1, step 1:', "step 1"),
+    Fault("lemma_1", 'relu(a + b - 1) == a * b, "Lemma 1, step 1:', 'relu(a + b - 2) == a * b, "Lemma 1, step 1:', "step 1"),
     Fault("lemma_1", "(z == (n + k - 1) * n + j)", "(z == (n + j - 1) * n + k)", "step 2"),
     Fault("lemma_1", "reads.reshape(2 * n * n, n**3)", "reads.reshape(2 * n * n, n**3)[::-1]", "step 2"),
     Fault("lemma_1", "n**3).astype(int)", "n**3).astype(int) * (np.arange(n**3) < n**3 - 1)", "step 2"),
@@ -23,8 +23,8 @@ FAULTS = [
     #
     Fault("and_gates", "W2 = one[table.ravel()]", "W2 = np.roll(one[table.ravel()], 1, axis=0)", "step 1"),
     Fault("and_gates", "number[b[a].tobytes()]", "number[a[b].tobytes()]", "step 2"),
-    Fault("and_gates", "list(sizes)[:9]", "list(sizes)[:10]", "step 3"),
-    Fault("and_gates", "list(sizes)[:9]", "list(sizes)[1:9]", "step 3"),
+    Fault("and_gates", "list(n_and_m)[:9]", "list(n_and_m)[:10]", "step 3"),
+    Fault("and_gates", "list(n_and_m)[:9]", "list(n_and_m)[1:9]", "step 3"),
     Fault("and_gates", "> 4 * 256 and", "> 4 * 4096 and", "step 4"),
     #
     Fault("prefixes", "2**depth], r, -np.inf)", "2**depth], r, 0.0)", "step 1"),
@@ -56,7 +56,7 @@ FAULTS = [
     Fault("order", "assert all_right(compose)", "assert all_right(lambda u, v: compose(v, u))", "step 7"),
     #
     Fault("read_out", "rows[:, :, q0], one[states]", "rows[:, :, :, q0], one[states]", "step 1"),
-    Fault("read_out", "transitions[strings[:, 0]] == q0", "transitions[strings[:, 0]] != q0", "step 2"),
+    Fault("read_out", "transitions[d_2_words[:, 0]] == q0", "transitions[d_2_words[:, 0]] != q0", "step 2"),
     Fault("read_out", "leads_to == q0)", "leads_to != q0)", "step 2"),
     Fault("read_out", 'ch08.machine_of("D_2")', 'ch08.machine_of("Parity")', "step 2"),
     Fault("read_out", "np.swapaxes(leaf, -1, -2)", "leaf", "step 3"),
@@ -115,7 +115,7 @@ FAULTS = [
     #
     Fault("cost", "T, C = 512, 128", "T, C = 512, 64", "step 1"),
     Fault("cost", "Fraction(T, C * depths(T, C))", "Fraction(T, C) / Fraction(math.log(T, C))", "step 2"),
-    Fault("cost", 'whole == 2, "step 2:', 'whole == 3, "step 2:', "step 2"),
+    Fault("cost", 'whole == 2, "The cost, step 2:', 'whole == 3, "The cost, step 2:', "step 2"),
     Fault("cost", "[(d, d)] * 4", "[(d, d)] * 3", "step 3"),
     Fault("cost", "50257 * d", "32000 * d", "step 3"),
     Fault("cost", "2 * (d * keys + keys * d)", "4 * (d * keys + keys * d)", "step 4"),

@@ -10,7 +10,7 @@ FAULTS = [
     # --- 2: what addition knows
     Fault("prop_3_1", 'W, z = W + (letter == "a"), z + 1', 'W, z = W + (letter == "a"), 1', "step 1"),
     Fault("prop_3_1", "return W / z  # Eq. 5", "return (W + 1) / (z + 1)", "step 1"),
-    Fault("prop_3_1", 'f("a" * (i + 1) + "b" * (j + 1))', 'f("a" * (i + 1) + "b" * (i + 1))', "step 2"),
+    Fault("prop_3_1", 'share_of_a("a" * (i + 1) + "b" * (j + 1))', 'share_of_a("a" * (i + 1) + "b" * (i + 1))', "step 2"),
     Fault("prop_3_1", "above = sp.prod(i) * sp.prod(", "above = sp.prod(", "step 2"),
     Fault("prop_3_1", "for other in places if other != j)", "for other in places if other != 1)", "step 3"),
     Fault(
@@ -29,8 +29,8 @@ FAULTS = [
         "rational", "add = lambda number: [[1, number], [0, 1]]", "add = lambda number: [[1, 0], [number, 1]]", "step 1"
     ),
     Fault("rational", "((1, -1), (1, 0), (1, 1))", "((1, -1), (1, 0), (1, 0))", "step 1"),
-    Fault("rational", "[beta[c] * v[c] * k[c], np.ones((1, 1), int)]", "[v[c] * k[c], np.ones((1, 1), int)]", "step 2"),
-    Fault("rational", "column = np.concatenate([A[c] @ q[c]", "column = np.concatenate([A[c] @ q[0]", "step 3"),
+    Fault("rational", "[beta * v * k, np.ones((1, 1), int)]", "[v * k, np.ones((1, 1), int)]", "step 2"),
+    Fault("rational", "M[:, :-1] @ two_keys.queries[c]", "M[:, :-1] @ two_keys.queries[0]", "step 3"),
     Fault(
         "rational",
         "short = [word for word in words if len(word) < 4]",
@@ -41,7 +41,7 @@ FAULTS = [
     Fault("prop_3_4", "weights = counts * (layer.keys @ q)", "weights = (counts > 0) * (layer.keys @ q)", "step 1"),
     Fault("prop_3_4", "q, counts = layer.queries[word[-1]]", "q, counts = layer.queries[word[0]]", "step 1"),
     Fault("prop_3_4", "len({(tuple(sorted(word)), word[-1])", "len({tuple(sorted(word))", "step 2"),
-    Fault("prop_3_4", "told = [len({(len(word), *by_counts", "told = [len({(0, *by_counts", "step 3"),
+    Fault("prop_3_4", "len({(len(word), *by_counts", "len({(0, *by_counts", "step 3"),
     Fault("prop_3_4", "count / n ** (V - 1), n, sp.oo", "count / n**V, n, sp.oo", "step 4"),
     Fault("prop_3_4", "/ sp.factorial(V - 1)  # the binomial", "/ sp.factorial(V)  # the binomial", "step 4"),
     Fault("bits", "answers = {n: {Fraction(sum(word), n)", "answers = {n: {Fraction(sum(word), 1)", "step 1"),
@@ -59,7 +59,7 @@ FAULTS = [
     Fault(
         "prop_3_2",
         "recognise = two_layers",
-        "recognise = lambda word: not values[list(word)].sum(0).any() or len(word) == 6",
+        "recognise = lambda word: not bracket_values[list(word)].sum(0).any() or len(word) == 6",
         "step 2",
     ),
     Fault("prop_3_2", "counts = counts / np.arange(1, len(word) + 1)", "counts = counts - np.arange(len(word))", "step 2"),
@@ -67,16 +67,16 @@ FAULTS = [
     Fault("prop_3_2", "pair = [(0, 0, 1, 1), (1, 0, 0, 1)]", "pair = [(0, 0, 1, 1), (0, 1, 0, 1)]", "step 3"),
     Fault("prop_3_2", "fw.configuration(pair[0]) == fw.configuration(pair[1])", "pair[0] == pair[1]", "step 3"),
     # --- 3: what it cannot
-    Fault("prop_3_3", "before = (0 * k, 0 * v)", "before = (0 * k + sp.ones(2, 1), 0 * v)", "step 1"),
-    Fault("prop_3_3", "return (W * q / z.dot(q))", "return (W * q)", "step 1"),
+    Fault("prop_3_3", "nothing = (0 * key, 0 * value)", "nothing = (0 * key + sp.ones(2, 1), 0 * value)", "step 1"),
+    Fault("prop_3_3", "return (W * query / z.dot(query))", "return (W * query)", "step 1"),
     Fault("prop_3_3", "depth=4, positions=0.0", "depth=4, positions=0.1", "step 2"),
     Fault(
         "prop_3_3", "y = (w0 * v0 + t * w1 * v1) / (w0 + t * w1)", "y = (w0 * v0 + t * w1 * v1) / (w0 + w1)", "step 3"
     ),
     Fault(
         "layer_norm",
-        'sp.symbols("c:3", real=True)), sp.zeros(3, 1), 0',
-        'sp.symbols("c:3", real=True)), sp.zeros(3, 1), 1',
+        "def slope(c, residual=sp.zeros(3, 1), epsilon=0)",
+        "def slope(c, residual=sp.zeros(3, 1), epsilon=1)",
         "step 1",
     ),
     Fault("layer_norm", "centred = x - sp.ones(3, 1) * sum(x) / 3", "centred = x - sp.ones(3, 1)", "step 1"),
@@ -90,7 +90,7 @@ FAULTS = [
         '"pre": (p + q * t) ** 2 - (u + w * t) ** 2',
         "step 2",
     ),
-    Fault("repair", "sp.expand(degree * (2 * m + 1))", "sp.expand(degree * (m + 1))", "step 2"),
+    Fault("repair", "sp.expand(degree * (2 * units + 1))", "sp.expand(degree * (units + 1))", "step 2"),
     Fault(
         "repair",
         "h = x + np.arange(1, 3001)[:, None] * c",
@@ -108,20 +108,20 @@ FAULTS = [
     Fault("spectrum", "for i in range(n) for j in range(i))", "for i in range(n) for j in range(i + 1))", "step 2"),
     Fault(
         "spectrum",
-        "g = {name: 1 - beta * (key(x) ** 2).sum(-1)",
-        "g = {name: 1 - 2 * beta * (key(x) ** 2).sum(-1)",
+        "g = {name: 1 - 0.9 * (key(raw) ** 2).sum(-1)",
+        "g = {name: 1 - 1.8 * (key(raw) ** 2).sum(-1)",
         "step 3",
     ),
     Fault("spectrum", '"elu_sum": lambda x: over_sum(elu(x))', '"elu_sum": lambda x: elu(x)', "step 3"),
-    Fault("spectrum", "for b in (beta, 0.001, 0.999)]", "for b in (beta, 0.001, 1.1)]", "step 4"),
+    Fault("spectrum", "for beta in (0.9, 0.001, 0.999)]", "for beta in (0.9, 0.001, 1.1)]", "step 4"),
     Fault("stability", "sp.Abs(1 - s) <= 1, s", "sp.Abs(1 - s) <= 2, s", "step 1"),
     Fault(
         "stability", "unit = (Fraction(3, 5), Fraction(-4, 5))", "unit = (Fraction(3, 5), Fraction(-3, 5))", "step 1"
     ),
     Fault("stability", '"delta", start=one_number.keys)', '"delta", start=2 * one_number.keys)', "step 2"),
     Fault("stability", "0.9 * ((x + 1) ** 2).sum(-1)", "0.9 * ((x + 1) ** 2).mean(-1) / 9", "step 3"),
-    Fault("repeated", "after = says(t) + beta * (v - says(t)) * size", "after = says(t) + beta * v * size", "step 1"),
-    Fault("repeated", "says = lambda t: (1 - g**t) * v", "says = lambda t: (1 + g**t) * v", "step 1"),
+    Fault("repeated", "after = says + beta * (v - says) * size", "after = says + beta * v * size", "step 1"),
+    Fault("repeated", "says = (1 - g**t) * v", "says = (1 + g**t) * v", "step 1"),
     Fault("repeated", "between = 1 / (1 + a)", "between = 1 + a", "step 2"),
     Fault(
         "repeated",
@@ -178,7 +178,7 @@ FAULTS = [
     Fault("leak", "formula = -((1 - (1 - e) ** m) ** 2) / e", "formula = -(1 - (1 - e) ** (2 * m)) / e", "step 3"),
     Fault("leak", "w = (1 - leak) * w + sign", "w = (1 - leak / 2) * w + sign", "step 4"),
     Fault("leak", "if w < -Fraction(1, 2):", "if w < -1:", "step 4"),
-    Fault("one_write", "write = (1 - s) * w + s * value", "write = (1 - s) * w + value", "step 1"),
+    Fault("one_write", "written = (1 - s) * w + s * v", "written = (1 - s) * w + v", "step 1"),
     Fault("one_write", "W.append(W[-1] + beta * (v - W[-1] * k) * k.T)", "W.append(W[-1] + beta * v * k.T)", "step 2"),
     Fault("one_write", "beta = s / k.dot(k)", "beta = s", "step 2"),
     Fault("one_write", "after = x - s * u * x.dot(u)", "after = x + s * u * x.dot(u)", "step 3"),
@@ -198,12 +198,12 @@ FAULTS = [
     Fault("two_writes", "def brackets_layer(beta=40.0)", "def brackets_layer(beta=14.0)", "step 3"),
     Fault("two_writes", "torch.tensor([0.5, -0.5, 0])", "torch.tensor([0.5, -0.25, 0])", "step 3"),
     # --- 6: the counter that descent finds
-    Fault("found_counter", "torch.stack([c / 2, -c / 2])", "torch.stack([c / 2, -c / 4])", "step 1"),
+    Fault("found_counter", "torch.stack([step_c / 2, -step_c / 2])", "torch.stack([step_c / 2, -step_c / 4])", "step 1"),
     Fault("found_counter", "beta[2, 0, counter] = 2, 1", "beta[2, 0, counter] = 2, 0.99", "step 1"),
-    Fault("found_counter", "y[counter] = depth * c * q", "y[counter] = -depth * c * q", "step 2"),
+    Fault("found_counter", "y[counter] = depth * step_c", "y[counter] = -depth * step_c", "step 2"),
     Fault("found_counter", '"1": -lead(2, 0)', '"1": lead(2, 0)', "step 3"),
     Fault("found_counter", '") at depth 0": -lead(1, 0)', '") at depth 0": -lead(1, 1)', "step 3"),
-    Fault("open_interval", "def token(draw, shares=(0.05, 1.95))", "def token(draw, shares=(0.05, 2.5))", "step 1"),
+    Fault("open_interval", "def random_token(draw, shares=(0.05, 1.95))", "def random_token(draw, shares=(0.05, 2.5))", "step 1"),
     Fault(
         "open_interval",
         "M, c = M @ A, c @ A + s * v * k / (k @ k)",
@@ -260,19 +260,19 @@ FAULTS = [
     # --- 9: one sign
     Fault(
         "parity",
-        'w, beta, v = sp.Symbol("w"), 2, sp.Rational(1, 2)',
-        'w, beta, v = sp.Symbol("w"), 2, sp.Rational(1, 3)',
+        'w, beta_of_1, v_of_1 = sp.Symbol("w"), 2, sp.Rational(1, 2)',
+        'w, beta_of_1, v_of_1 = sp.Symbol("w"), 2, sp.Rational(1, 3)',
         "step 1",
     ),
-    Fault("parity", '[[0], ["1/2"]], [1, Fraction(beta)]', '[[0], ["1/3"]], [1, Fraction(beta)]', "step 2"),
+    Fault("parity", '[[0], ["1/2"]], [1, Fraction(beta_of_1)]', '[[0], ["1/3"]], [1, Fraction(beta_of_1)]', "step 2"),
     Fault(
         "parity",
-        "two, half = np.float32(beta), np.float32(0.5)",
-        "two, half = np.float32(beta), np.float32(0.51)",
+        "two, half = np.float32(beta_of_1), np.float32(0.5)",
+        "two, half = np.float32(beta_of_1), np.float32(0.51)",
         "step 3",
     ),
-    Fault("parity", "fw.reflected(bits, float(beta))", "fw.reflected(bits, 1.5)", "step 3"),
-    Fault("below_two", "says = lambda t: half - half * g**t", "says = lambda t: half + half * g**t", "step 1"),
+    Fault("parity", "fw.reflected(bits, float(beta_of_1))", "fw.reflected(bits, 1.5)", "step 3"),
+    Fault("below_two", "says = half - half * g**t", "says = half + half * g**t", "step 1"),
     Fault("below_two", "due = fw.predicted_error(1.9, 1e-4)", "due = fw.predicted_error(1.99, 1e-4)", "step 2"),
     Fault("below_two", "for beta in (1.5, 1.9, 1.99)}", "for beta in (1.5, 1.99)} | {1.9: 7}", "step 3"),
     Fault(

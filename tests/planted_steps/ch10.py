@@ -10,7 +10,7 @@ FAULTS = [
     Fault("non_negative", "states.append(sp.expand(a * states[-1] + b))", "states.append(sp.expand(a * states[-1] ** 2 + b))",
           "step 1"),
     Fault("non_negative", "sp.Rational(999, 1000)):", "sp.S(1)):", "step 2"),
-    Fault("non_negative", "[x + k * b for k in range(7)]", "[x for k in range(7)]", "step 2"),
+    Fault("non_negative", "[states[0] + k * b for k in range(7)]", "[states[0] for k in range(7)]", "step 2"),
     Fault("reflections", "k = [(p == i) - (p == j)", "k = [(p == i) + (p == j)", "step 1"),
     Fault("reflections", "for first, *others in cycles(g):", "for first, *others in cycles(g)[::2]:", "step 1"),
     Fault("reflections", "rank() == 5 - len(cycles(g))", "rank() == 4 - len(cycles(g))", "step 2"),
