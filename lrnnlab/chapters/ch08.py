@@ -64,6 +64,7 @@ from lrnnlab.tables import regulargpt_fig4 as fig4
 from lrnnlab.tables import regulargpt_table1 as table1
 from lrnnlab.tables import regulargpt_table2 as table2
 from lrnnlab.tables import regulargpt_table3 as table3
+from lrnnlab.tables.declared import paper
 from lrnnlab.tables.text import percent
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.evaluation import accuracy_at_lengths
@@ -416,7 +417,7 @@ class Seen(NamedTuple):
     @property
     def machine(self) -> MooreMachine:
         """The smallest machine for the task."""
-        return (fig3 if self.task in fig3.TASKS else fig4).build_task(self.task).machine
+        return (fig3 if self.task in fig3.TABLE.tasks else fig4).build_task(self.task).machine
 
     @property
     def groups(self) -> list[int]:
@@ -591,12 +592,13 @@ def _shares(desk: Sequence[Mapping], row: str, task: str, measure: str = "accura
 
 def rows_of_table_1(desk: Sequence[Mapping], nets: Sequence[str], live: Mapping) -> list[dict]:
     """Table 1 in percent, rounded down: the paper, greatest / mean of our seeds (how many), and what was trained just now."""
-    rows = []
-    for task in table1.TASKS:
+    rows, theirs = [], paper("regulargpt/table1").set_index(["row", "task", "metric"])["value"]
+    for task in table1.TABLE.tasks:
         cells = {"task": named(task)}
         for net in nets:
             name, shares = pictures.NETS[net].removeprefix("RegularGPT, "), _shares(desk, net, task)
-            cells[f"{name}: paper"] = table1.in_the_paper(net, task) or None
+            both = [theirs.get((net, task, which)) for which in ("greatest", "accuracy")]
+            cells[f"{name}: paper"] = None if None in both else "{:.1f} / {:.1f}".format(*both)
             best_and_mean = f"{percent(max(shares))} / {percent(fmean(shares))} ({len(shares)})" if shares else None
             cells[f"{name}: recorded"] = best_and_mean
             if net == live["row"]:
@@ -614,7 +616,7 @@ def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterat
     >>> list(right_by_seed(runs, "rnn"))
     ['every seed is right: none', 'the best seed is right, not every one: parity', 'no seed: none']
     """
-    by_task = {named(task): _shares(desk, net, task) for task in table1.TASKS}
+    by_task = {named(task): _shares(desk, net, task) for task in table1.TABLE.tasks}
     for said, test in (
         ("every seed is right", lambda shares: min(shares) == 1),
         ("the best seed is right, not every one", lambda shares: max(shares) == 1 > min(shares)),
@@ -631,7 +633,7 @@ def seeds_apart(desk: Sequence[Mapping]) -> Iterator[str]:
     'RNN: parity (50.0 100)'
     """
     for net, name in pictures.NETS.items():
-        found = {task: sorted(_shares(desk, net, task)) for task in table1.TASKS}
+        found = {task: sorted(_shares(desk, net, task)) for task in table1.TABLE.tasks}
         apart = [f"{named(task)} ({' '.join(map(percent, shares))})"
                  for task, shares in found.items() if shares and shares[-1] - shares[0] > 0.15]  # fmt: skip
         yield f"{name}: {', '.join(apart) or 'nowhere'}"
@@ -645,26 +647,36 @@ def low_and_why(desk: Sequence[Mapping]) -> Iterator[str]:
     >>> next(low_and_why([run]))
     'RNN: parity 50.0 (100: lost with length)'
     """
+    known = table1.TABLE.declared.found["why"]["known"]
     for net, name in pictures.NETS.items():
         found = []
-        for task in table1.TASKS:
+        for task in table1.TABLE.tasks:
             cell = [record for record in desk if (record["row"], record["task"]) == (net, task)]
             best = max(cell, key=lambda record: record["metrics"]["accuracy"], default=None)
             if best and best["metrics"]["accuracy"] < 0.9:
                 beyond, seen = (percent(best["metrics"][name]) for name in ("accuracy", "accuracy_seen"))
-                found.append(f"{named(task)} {beyond} ({seen}: {table1.why(best)})")
+                why = "lost with length" if best["metrics"]["accuracy_seen"] >= known else "not learned"
+                found.append(f"{named(task)} {beyond} ({seen}: {why})")
         yield f"{name}: {', '.join(found) or 'none'}"
+
+
+def over_the_seam(desk: Sequence[Mapping]) -> Iterator[str]:
+    """Of Modular Arithmetic in chunks of 2: the shares right by the number of × over the root's seam, means over seeds."""
+    found = [record["over_the_seam"] for record in desk if "over_the_seam" in record]
+    for length in found[0] if found else ():
+        means = [percent(fmean(shares)) for shares in zip(*(one[length] for one in found))]
+        yield f"at length {length}, with {', '.join(map(str, range(len(means))))} or more ×: {' '.join(means)}"
 
 
 def rows_of_table_2(desk: Sequence[Mapping]) -> list[dict]:
     """Table 2 in percent, rounded down: the paper's means, and ours with every seed in brackets."""
-    rows = []
-    for place, (measure, title) in enumerate(table2.MEASURES.items()):
-        for net in table2.ROWS:
-            paper = {f"p = {p}": f"{share:.1f}" for p, share in zip(table2.TASKS, table2.PAPER[net][place])}
-            ours = {f"p = {p}": _mean_and_seeds(_shares(desk, net, p, measure)) for p in table2.TASKS}
+    rows, theirs = [], paper("regulargpt/table2").set_index(["metric", "row", "task"])["value"]
+    for measure, title in table2.MEASURES.items():
+        for net in table2.TABLE.rows:
+            printed = {f"p = {p}": f"{theirs[measure, net, p]:.1f}" for p in table2.TABLE.tasks}
+            ours = {f"p = {p}": _mean_and_seeds(_shares(desk, net, p, measure)) for p in table2.TABLE.tasks}
             rows += [{"lengths": title, "net": pictures.NETS[net], "from": said, **cells}
-                     for said, cells in (("paper", paper), ("recorded", ours))]  # fmt: skip
+                     for said, cells in (("paper", printed), ("recorded", ours))]  # fmt: skip
     return rows
 
 
@@ -674,7 +686,7 @@ def _mean_and_seeds(shares: Sequence[float]) -> str | None:
 
 def runs_of_table_2(desk: Sequence[Mapping]) -> Iterator[str]:
     """For every net, how many runs are right on every string, and how many know the trained length."""
-    for net in table2.ROWS:
+    for net in table2.TABLE.rows:
         mine = [record["metrics"] for record in desk if record["row"] == net]
         right = sum(found["accuracy"] == found["accuracy_seen"] == 1 for found in mine)
         seen = sum(found["accuracy_seen"] > 0.99 for found in mine)
@@ -723,14 +735,14 @@ def rows_of_perplexities(text: Sequence[Mapping]) -> list[dict]:
     """Our stand-in for Table 3: perplexity of the last character by length, mean and range of the seeds."""
     rows = []
     for model, (measure, depth) in itertools.product(
-        table3.ROWS, (("perplexity", "as the text needs"), ("trained_depth", "as in training"))
+        table3.TABLE.rows, (("perplexity", "as the text needs"), ("trained_depth", "as in training"))
     ):
         seeds = [r["metrics"][measure] for r in text if r["row"] == model and measure in r["metrics"]]
         if seeds:
             by_length = {length: [found[length] for found in seeds] for length in seeds[0]}
             said = {length: f"{np.mean(found):.2f} ({min(found):.2f} to {max(found):.2f})"
                     for length, found in by_length.items()}  # fmt: skip
-            depth = depth if model in table3.CHUNKS else "–"
+            depth = depth if table3.TABLE.setting(model, "text", "desk")["kind"] == "regulargpt" else "–"
             rows.append({"model (C / K)": pictures.MODELS[model][0], "depth": depth, **said})
     return rows
 
@@ -741,18 +753,18 @@ def rows_of_table_3() -> list[dict]:
     >>> rows_of_table_3()[0]["model (C / K)"], rows_of_table_3()[0]["512"]
     ('KERPLE', 24.71)
     """
-    lengths = list(map(str, table3.PAPER_LENGTHS))
-    return [{"model (C / K)": name, **dict(zip(lengths, found))} for name, found in table3.PAPER.items()]
+    return [{"model (C / K)": name, **dict(zip(found["task"], found["value"]))}
+            for name, found in paper("regulargpt/table3").groupby("row", sort=False)]  # fmt: skip
 
 
 def small_nets(name: str) -> dict[str, nn.Module]:
     """The nets of ``SMALL_NETS``, trained live for 300 steps on strings of up to 16 bits.   name : ``parity`` or ``suffix``."""
     task, nets = fig4.build_task(name), {}
     for row in SMALL_NETS:
-        if row in fig4.ROWS:
-            nets[row] = fig4.build_net(fig4.setting(row, name, "live"), task, seed=0)
+        if row in fig4.TABLE.rows:
+            nets[row] = fig4.build_net(fig4.TABLE.setting(row, name, "live"), task, seed=0)
         else:  # as in chapter 10
-            nets[row] = build(row, task, seed=0, **ladder.MODELS[row][1])
+            nets[row] = build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"])
         train_strings(nets[row], task, steps=300, rate=3e-3, batch=32, longest=16, growth=100, progress=False,
                       generator=stream(0, f"chapter 08/{name}/{row}"))  # fmt: skip
     return nets
@@ -760,7 +772,7 @@ def small_nets(name: str) -> dict[str, nn.Module]:
 
 def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> Readers:
     """How many of 256 strings of 64 bits each of four small nets answers, and their gradients."""
-    task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.ROWS}
+    task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.TABLE.rows}
     right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=stream(0, "chapter 08/test"))[64]
              for row, net in nets.items()}  # fmt: skip
     return look_back(name, nets, right, task.sample(8, 64, stream(0, "chapter 08/look")).tokens, positions)
@@ -926,9 +938,8 @@ def _node_count(answer) -> None:
 
 
 def _twice(answer) -> None:
-    if not isinstance(answer, (set, frozenset, list, tuple, np.ndarray)):
-        raise CannotJudge(f"a set of distances is asked for, got {shown(answer)}")
-    given = set(numbers(list(answer), (None,), "the distances").tolist())
+    row = list(answer) if isinstance(answer, (set, frozenset)) else answer
+    given = set(numbers(row, (None,), "the distances").tolist())
     routes = [first + second for first in (0, 1, 2) for second in (0, 2, 4)]
     for distance in sorted(given):
         ways = "one route" if routes.count(distance) == 1 else "no route at all"
@@ -1034,7 +1045,7 @@ def _tree(answer) -> None:
         claim(len(rows) == depth_count(T, C), f"{text}: {len(rows)} depths, and the package's tree has others")
         for depth, row in enumerate(rows):
             places = kept_positions(T, C, depth)
-            made = numbers(list(row), (None, n, n), f"depth {depth}", real=True)
+            made = numbers(row, (None, n, n), f"depth {depth}", real=True)
             claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}")
             for node, last in zip(made, places):
                 piece, states = word[max(0, last + 1 - C ** (depth + 1)) : last + 1], np.arange(n)

@@ -142,7 +142,7 @@ def call(function: Callable, *arguments: Any) -> Any:
     except CannotJudge:  # from the grader: the function lives in another process, and that says what happened
         raise
     except FAULTS as error:
-        raise CannotJudge(f"{spelled(function, arguments)} raised {raised(error)}") from None
+        raise CannotJudge(f"{spelled(function, arguments, _in_brief)} raised {raised(error)}") from None
 
 
 def numbers(
@@ -160,6 +160,9 @@ def numbers(
     >>> numbers("ab", (2,))
     Traceback (most recent call last):
     lrnnlab.course.judging.CannotJudge: the answer should be numbers of shape (2,), got 'ab'
+    >>> numbers([[1], [2]], (2,))
+    Traceback (most recent call last):
+    lrnnlab.course.judging.CannotJudge: the answer should be numbers of shape (2,), got [[1], [2]], of shape (2, 1)
     """
     try:
         found = np.asarray(value.detach() if is_tensor(value) else value)
@@ -175,7 +178,8 @@ def numbers(
         kind, some = ("real ", "a") if real else ("", "one")
         wanted = str(tuple(shape)).replace("None", "any")
         wanted = f"{kind}numbers of shape {wanted}" if shape else f"{some} {kind}number"
-        raise CannotJudge(f"{what} should be {wanted}, got {shown(value)}")
+        came = f", of shape {found.shape}" if found.dtype.kind in "biufc" and found.shape and not fits else ""
+        raise CannotJudge(f"{what} should be {wanted}, got {shown(value)}{came}")
     return found
 
 
@@ -253,9 +257,15 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_tensor(value)
 
 
-def spelled(function: Callable, arguments: Sequence) -> str:
-    """A call as one would write it, shortened."""
-    return f"{getattr(function, '__name__', 'the function')}({', '.join(map(shown, arguments))})"
+def spelled(function: Callable, arguments: Sequence, show: Callable[[Any], str] | None = None) -> str:
+    """A call as one would write it, shortened; ``show`` writes an argument (default: :func:`shown`)."""
+    return f"{getattr(function, '__name__', 'the function')}({', '.join(map(show or shown, arguments))})"
+
+
+def _in_brief(value: Any) -> str:
+    """A value, or only the shape of an array that is long: what made a function of arrays raise is mostly their shapes."""
+    text = shown(value)
+    return f"numbers of shape {tuple(value.shape)}" if _is_array(value) and len(text) > 40 else text
 
 
 def raised(error: BaseException) -> str:
