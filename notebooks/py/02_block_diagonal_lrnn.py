@@ -71,7 +71,7 @@ task = tasks.Sum(5)
 exact = models.exact_model(task.machine, task.classes)
 basis = np.eye(5, dtype=int)
 start = exact.layers[0].x0.int().numpy()
-assert (start == basis[task.machine.initial]).all(), "step 1: the start"
+assert (start == basis[task.machine.initial]).all(), "Claim, step 1: the start"
 print("the start:", start)
 
 # %% [markdown]
@@ -79,18 +79,18 @@ print("the start:", start)
 # column $j$, the basis vector of the state that comes next. The cell computes all five tokens in all five states.
 
 # %% tags=["proof-one_hot"]
-A = exact.layers[0].transition(exact.symbol_inputs())[0][:, 0].int().numpy()  # (tokens, to, from)
-after = {(v, j): A[v] @ basis[j] for v in range(5) for j in range(5)}
-assert all((x == basis[(j + v) % 5]).all() for (v, j), x in after.items()), "step 2: a successor"
+A_of = exact.layers[0].transition(exact.symbol_inputs())[0][:, 0].int().numpy()  # (tokens, to, from)
+reached = {(v, j): A_of[v] @ basis[j] for v in range(5) for j in range(5)}
+assert all((x == basis[(j + v) % 5]).all() for (v, j), x in reached.items()), "Claim, step 2: a successor"
 print("where each of the 5 states goes on token 2 (column j is the target of state j):")
-print(A[2])
+print(A_of[2])
 
 # %% [markdown]
 # **Step 3.** The readout gives the answer of each of the five basis vectors. $\blacksquare$
 
 # %% tags=["proof-one_hot"]
 logits = exact.head(exact.final_norm(torch.eye(5)))
-assert logits.argmax(1).tolist() == [0, 1, 2, 3, 4], "step 3: the readout"
+assert logits.argmax(1).tolist() == [0, 1, 2, 3, 4], "Claim, step 3: the readout"
 print("answers in the five states:", logits.argmax(1).tolist())
 
 # %% [markdown]
@@ -98,10 +98,10 @@ print("answers in the five states:", logits.argmax(1).tolist())
 # over all states, and step 2 fails.
 
 # %% tags=["proof-one_hot"]
-with show.fails("step 2"):
-    soft = 0.99 * A + 0.002
-    after = {(v, j): soft[v] @ basis[j] for v in range(5) for j in range(5)}
-    assert all((x == basis[(j + v) % 5]).all() for (v, j), x in after.items()), "step 2: a successor"
+with show.fails("Claim, step 2"):
+    soft = 0.99 * A_of + 0.002
+    reached = {(v, j): soft[v] @ basis[j] for v in range(5) for j in range(5)}
+    assert all((x == basis[(j + v) % 5]).all() for (v, j), x in reached.items()), "Claim, step 2: a successor"
 
 # %%
 far = training.evaluate(exact, task, seed=0, length=10_000, strings=16)
@@ -160,7 +160,7 @@ check("02.1", my_blocks)
 # %% tags=["proof-eq_7"]
 r, s = sp.symbols("r s", nonnegative=True)  # the sizes of u and v
 gaps = [sp.expand((r + s) ** 2 - (a * r + c * s) ** 2) for a in (1, -1) for c in (1, -1)]
-assert all(gap.is_nonnegative for gap in gaps), "step 1: the triangle inequality"
+assert all(gap.is_nonnegative for gap in gaps), "Eq. 7, step 1: the triangle inequality"
 print("(|u| + |v|)^2 - (u + v)^2 for the four pairs of signs:", *gaps, sep="  ")
 
 # %% [markdown]
@@ -176,26 +176,25 @@ left = sp.Matrix(n, n, lambda i, j: sp.Symbol(f"c{i}{j}"))  # |A'|
 left[0, :] = sp.Matrix([[1 - d[j] - left[1, j] - left[2, j] for j in range(n)]])
 missing = sp.expand(sp.ones(1, n) * size - sp.ones(1, n) * left * size)
 assert all(entry == sum(d[j] * size[j, k] for j in range(n)) and entry.is_nonnegative
-           for k, entry in enumerate(missing)), "step 2: what is missing"  # fmt: skip
+           for k, entry in enumerate(missing)), "Eq. 7, step 2: what is missing"  # fmt: skip
 print("what is missing in the first column:", missing[0])
+
 
 # %% [markdown]
 # **Step 3.** $\mathbf 1^\top|A| \le \mathbf 1^\top$ is Eq. 6 itself, and the chain is complete. $\blacksquare$ Here
 # it is on 200 random pairs of blocks of fractions (a sample, computed without rounding).
 
 # %% tags=["proof-eq_7"]
-draw = np.random.default_rng(0)
-
-
-def block_of_fractions(b, size=1):
+def block_of_fractions(draw, b, size=1):
     raw = draw.integers(-9, 10, (b, b)) * Fraction(1)
     return size * raw / np.maximum(abs(raw).sum(0), 1)  # 1-norms of columns: ``size``, or 0
 
 
-for pair in range(200):
-    A2, A1 = block_of_fractions(4), block_of_fractions(4)
+draw = np.random.default_rng(0)
+for _ in range(200):
+    A2, A1 = block_of_fractions(draw, 4), block_of_fractions(draw, 4)
     chain = abs(A2 @ A1).sum(0), (abs(A2) @ abs(A1)).sum(0), abs(A1).sum(0), np.ones(4, int)
-    assert all((low <= high).all() for low, high in itertools.pairwise(chain)), "step 3: the chain"
+    assert all((low <= high).all() for low, high in itertools.pairwise(chain)), "Eq. 7, step 3: the chain"
 print("the chain of inequalities holds for 200 random pairs; the last:", *map(str, chain[0]))
 
 # %% [markdown]
@@ -203,17 +202,18 @@ print("the chain of inequalities holds for 200 random pairs; the last:", *map(st
 # block whose entries are all $8^{-1/1.2}$ obeys Eq. 6 with that $p$, and its square does not.
 
 # %% tags=["proof-eq_7"]
-with show.fails("step 3"):
-    A2, A1 = block_of_fractions(4, Fraction(11, 10)), block_of_fractions(4, Fraction(11, 10))
+with show.fails("Eq. 7, step 3"):
+    draw, longer = np.random.default_rng(1), Fraction(11, 10)
+    A2, A1 = block_of_fractions(draw, 4, longer), block_of_fractions(draw, 4, longer)
     chain = abs(A2 @ A1).sum(0), (abs(A2) @ abs(A1)).sum(0), abs(A1).sum(0), np.ones(4, int)
-    assert all((low <= high).all() for low, high in itertools.pairwise(chain)), "step 3: the chain"
+    assert all((low <= high).all() for low, high in itertools.pairwise(chain)), "Eq. 7, step 3: the chain"
 
 # %% tags=["proof-eq_7"]
-with show.fails("step 3"):
+with show.fails("Eq. 7, step 3"):
     A1 = np.full((8, 8), 8 ** (-1 / 1.2))
-    norms = [np.linalg.norm(np.linalg.matrix_power(A1, k), 1.2, axis=0).max() for k in (1, 2)]
-    print(f"p = 1.2: the longest column of A has p-norm {norms[0]:.4f}, of A^2 {norms[1]:.4f}")
-    assert norms[0] < 1 + 1e-12 and norms[1] < 1 + 1e-12, "step 3: a product obeys Eq. 6 again"
+    longest = [np.linalg.norm(np.linalg.matrix_power(A1, k), 1.2, axis=0).max() for k in (1, 2)]
+    print(f"p = 1.2: the longest column of A has p-norm {longest[0]:.4f}, of A^2 {longest[1]:.4f}")
+    assert longest[0] < 1 + 1e-12 and longest[1] < 1 + 1e-12, "Eq. 7, step 3: a product obeys Eq. 6 again"
 
 # %% [markdown]
 # **Exercise 2** ★★ *(15 min, 4 points: why columns of 1-norm 1 are safe)* **A proof step.** Show that a matrix whose
@@ -288,7 +288,7 @@ tangent = sum(mu**p + p * mu ** (p - 1) * (entry - mu) for entry in sizes)
 tangent = tangent.subs(sizes[3], 4 * mu - sum(sizes[:3]))  # their mean is mu
 claimed = 1 - 1 / p  # the exponent of b
 rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
-assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "step 1: Hölder"
+assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "Theorem 1, step 1: Hölder"
 print("second derivative:", bend, " sum of the tangents for b = 4:", sp.simplify(tangent))
 
 # %% [markdown]
@@ -306,8 +306,8 @@ raw = np.random.default_rng(0).standard_normal((300, 4, 8, 8))
 blocks = raw / np.linalg.norm(raw, 1.2, axis=-2, keepdims=True)
 norm_1 = lambda A: np.abs(A).sum(-2).max(-1)  # noqa: E731
 share = norm_1(blocks[:, 3] @ blocks[:, 2] @ blocks[:, 1] @ blocks[:, 0]) / norm_1(blocks).prod(1)
-assert list(missing) == list(sizes[:2]) and share.max() <= 1 + 1e-12, "step 2: products"
-assert norm_1(blocks).max() <= 8 ** (1 - 1 / 1.2) + 1e-12, "step 2: products"
+assert list(missing) == list(sizes[:2]) and share.max() <= 1 + 1e-12, "Theorem 1, step 2: products"
+assert norm_1(blocks).max() <= 8 ** (1 - 1 / 1.2) + 1e-12, "Theorem 1, step 2: products"
 print(f"300 random chains reach at most {share.max():.3f} of the product of their norms")
 
 # %% [markdown]
@@ -317,30 +317,32 @@ print(f"300 random chains reach at most {share.max():.3f} of the product of thei
 # $\mathbf 1^\top\mathbf 1 = b$, $W^2 = b^{1-1/p}\,W$. And the exponent is positive for every $p > 1$. $\blacksquare$
 
 # %% tags=["proof-sharp"]
-size = sp.Symbol("b", positive=True)
-entry = size ** (-1 / p)
-assert sp.simplify(size * entry**p) == 1, "step 3: the columns have p-norm 1"
-print("p-norm of a column, to the power p:", sp.simplify(size * entry**p))
+p, size = sp.symbols("p b", positive=True)
+equal_entry = size ** (-1 / p)
+assert sp.simplify(size * equal_entry**p) == 1, "Theorem 1, step 3: the columns have p-norm 1"
+print("p-norm of a column, to the power p:", sp.simplify(size * equal_entry**p))
 
 # %% tags=["proof-sharp"]
+p, q, size = sp.symbols("p q b", positive=True)  # p = 1 + q
 w = sp.Symbol("w")
 for b in (2, 3, 5):
     W = w * sp.ones(b, b)
     assert all(sp.ones(1, b) * W**k == (b * w) ** k * sp.ones(1, b) for k in range(1, 5)), (
-        "step 4: the powers"
+        "Theorem 1, step 4: the powers"
     )
-assert sp.simplify(sp.powsimp(size * entry / size ** (1 - 1 / p))) == 1, "step 4: the powers"
-assert (1 - 1 / (1 + q)).simplify().is_positive, "step 4: the powers"
-print("column sums of W^k: (b w)^k, with w = b^(-1/p):", sp.powsimp(size * entry))
+assert sp.simplify(sp.powsimp(size * equal_entry / size ** (1 - 1 / p))) == 1, "Theorem 1, step 4: the powers"
+assert (1 - 1 / (1 + q)).simplify().is_positive, "Theorem 1, step 4: the powers"
+print("column sums of W^k: (b w)^k, with w = b^(-1/p):", sp.powsimp(size * equal_entry))
 
 # %% [markdown]
 # *Break it.* Claim half the exponent, $\tfrac12(1 - 1/p)$. Step 1 does not give it, and the powers of $W$ exceed it.
 
 # %% tags=["proof-sharp"]
-with show.fails("step 1"):
+with show.fails("Theorem 1, step 1"):
+    p, mu = sp.symbols("p mu", positive=True)
     claimed = (1 - 1 / p) / 2
     rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
-    assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "step 1: Hölder"
+    assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "Theorem 1, step 1: Hölder"
 
 # %% [markdown]
 # ### When float32 overflows
@@ -360,15 +362,15 @@ with show.fails("step 1"):
 
 # %% tags=["proof-overflow"]
 F = (2**24 - 1) * 2**104  # the largest float32
-assert 8**256 > F**6 >= 8**255, "step 1: the first power above F"
+assert 8**256 > F**6 >= 8**255, "Theorem 2, step 1: the first power above F"
 soonest = next(k for k in range(1, 300) if 8 ** (k + 5) > F**6)
-assert soonest == 251, "step 1: the first power above F, if a last block collects the entries"
+assert soonest == 251, "Theorem 2, step 1: the first power above F, if a last block collects the entries"
 print("first step above the largest float32: 256; if a last block collects the entries:", soonest)
 
 # %% tags=["proof-overflow"]
 factor = np.float32(8 ** (1 / 6))
 rounded = Fraction(float(factor))
-assert rounded**2 < 2 and rounded**256 <= F < rounded**257, "step 2: the factor is rounded first"
+assert rounded**2 < 2 and rounded**256 <= F < rounded**257, "Theorem 2, step 2: the factor is rounded first"
 print(f"the float32 next to the square root of 2: {float(rounded):.9f}; the first power above: 257")
 
 
@@ -389,12 +391,12 @@ def infinite_from(x, k=0):
 
 ulp = Fraction(1, 2**24)
 early, late = (next(k for k in range(250, 270) if (rounded * (1 + e)) ** k > F) for e in (ulp, -ulp))
-assert early <= infinite_from(np.float32(1)) == 257 <= late, "step 3: in float32"
+assert early <= infinite_from(np.float32(1)) == 257 <= late, "Theorem 2, step 3: in float32"
 print(f"between {early} and {late}, and in fact at step {infinite_from(np.float32(1))}")
 
 # %% tags=["proof-overflow"]
 entry = np.float32(8 ** (-1 / 1.2))  # of W = W^1
-assert 8**262 > (8 * F) ** 6 >= 8**261 and infinite_from(entry, 1) == 263, "step 4: the product"
+assert 8**262 > (8 * F) ** 6 >= 8**261 and infinite_from(entry, 1) == 263, "Theorem 2, step 4: the product"
 print("the entries of W^k: above F from 262 on; in float32 infinite at", infinite_from(entry, 1))
 
 # %% [markdown]
@@ -405,8 +407,8 @@ print("the entries of W^k: above F from 262 on; in float32 infinite at", infinit
 T, b, limit, inverse = sp.symbols("T b F u", positive=True)  # u = 1/p
 (found,) = sp.solve(sp.Eq(T * (1 - inverse) * sp.log(b), sp.log(limit)), inverse)
 inverses = {n: float(found.subs({T: n, b: 8, limit: F})) for n in (40, 128, 255, 500, 10_000)}  # 1/p
-assert sp.simplify(found - (1 - sp.log(limit) / (T * sp.log(b)))) == 0, "step 5: the largest p"
-assert 1 / inverses[255] > 1.2 > 1 / inverses[500] > 1.09 and inverses[40] < 0, "step 5: the largest p"
+assert sp.simplify(found - (1 - sp.log(limit) / (T * sp.log(b)))) == 0, "Theorem 2, step 5: the largest p"
+assert 1 / inverses[255] > 1.2 > 1 / inverses[500] > 1.09 and inverses[40] < 0, "Theorem 2, step 5: the largest p"
 print(
     "largest safe p:",
     *(f"T = {n:,}: {1 / u:.4f}" if u > 0 else f"T = {n}: any" for n, u in inverses.items()),
@@ -418,9 +420,9 @@ print(
 # *Break it.* Count in exact powers of $\sqrt2$, without rounding the factor first, and step 2 fails.
 
 # %% tags=["proof-overflow"]
-with show.fails("step 2"):
+with show.fails("Theorem 2, step 2"):
     square = Fraction(2)  # of the exact factor
-    assert square**128 <= F < square**129, "step 2: the factor is rounded first"
+    assert square**128 <= F < square**129, "Theorem 2, step 2: the factor is rounded first"
 
 # %%
 show.figure(
@@ -504,25 +506,25 @@ def rate(kind, p, b=8, steps=200, chains=50):
     return each.mean(), each.std() / chains**0.5
 
 
-norms = (1, 1.2, 2)
+exponents = (1, 1.2, 2)
 kinds = {"Gaussian": lambda raw: raw, "signs": np.sign, "positive": np.abs}
-rates = {name: [rate(kind, p) for p in norms] for name, kind in kinds.items()}
+rates = {name: [rate(kind, p) for p in exponents] for name, kind in kinds.items()}
 for name, found in rates.items():
-    print(f"{name}:", ", ".join(f"p = {p}: {r:.3f} +- {e:.3f}" for p, (r, e) in zip(norms, found)))
+    print(f"{name}:", ", ".join(f"p = {p}: {r:.3f} +- {e:.3f}" for p, (r, e) in zip(exponents, found)))
 assert all(r + 3 * e < 1 for name in ("Gaussian", "signs") for r, e in rates[name]), (
-    "step 1: mixed signs shrink"
+    "Random columns, step 1: mixed signs shrink"
 )
 
 # %% tags=["proof-typical"]
-shares = [r / 8 ** (1 / 2 - 1 / p) for p, (r, _) in zip(norms, rates["signs"])]
-assert max(shares) - min(shares) < 1e-9 and 0.93 < shares[0] < 0.97, "step 2: one number"
+shares = [r / 8 ** (1 / 2 - 1 / p) for p, (r, _) in zip(exponents, rates["signs"])]
+assert max(shares) - min(shares) < 1e-9 and 0.93 < shares[0] < 0.97, "Random columns, step 2: one number"
 print(f"signs: {shares[0]:.3f} times b^(1/2 - 1/p)")
 
 # %% tags=["proof-typical"]
-bounds = [8 ** (1 - 1 / p) for p in norms]
+bounds = [8 ** (1 - 1 / p) for p in exponents]
 positive = [r for r, _ in rates["positive"]]
-assert abs(positive[0] - 1) < 1e-12, "step 3: positive columns"
-assert all(1 < r < most for r, most in zip(positive[1:], bounds[1:])), "step 3: positive columns"
+assert abs(positive[0] - 1) < 1e-12, "Random columns, step 3: positive columns"
+assert all(1 < r < most for r, most in zip(positive[1:], bounds[1:])), "Random columns, step 3: positive columns"
 print(
     "positive columns, share of the bound:",
     ", ".join(f"{r / most:.3f}" for r, most in zip(positive, bounds)),
@@ -532,10 +534,10 @@ print(
 # *Break it.* At $p = 4$ blocks of mixed signs make the state grow, too.
 
 # %% tags=["proof-typical"]
-with show.fails("step 1"):
-    rates = {name: [rate(kinds[name], p) for p in (1, 4)] for name in ("Gaussian", "signs")}
-    assert all(r + 3 * e < 1 for name in ("Gaussian", "signs") for r, e in rates[name]), (
-        "step 1: mixed signs shrink"
+with show.fails("Random columns, step 1"):
+    at_four = {name: [rate(kinds[name], p) for p in (1, 4)] for name in ("Gaussian", "signs")}
+    assert all(r + 3 * e < 1 for name in ("Gaussian", "signs") for r, e in at_four[name]), (
+        "Random columns, step 1: mixed signs shrink"
     )
 
 
@@ -595,7 +597,7 @@ a, c, e, f = sp.symbols("a c e f", real=True)
 left = (a**2 + c**2) * (e**2 + f**2) - sp.Matrix([[a, e], [c, f]]).det() ** 2
 A = np.random.default_rng(0).standard_normal((2000, 3, 3))
 share = np.abs(np.linalg.det(A)) / np.linalg.norm(A, axis=1).prod(1)
-assert sp.expand(left - (a * e + c * f) ** 2) == 0 and share.max() <= 1 + 1e-12, "step 1: Hadamard"
+assert sp.expand(left - (a * e + c * f) ** 2) == 0 and share.max() <= 1 + 1e-12, "Theorem 3, step 1: Hadamard"
 print(f"size 2: {sp.factor(left)}; size 3: largest share {share.max():.3f} of 2,000")
 
 # %% [markdown]
@@ -608,16 +610,16 @@ print(f"size 2: {sp.factor(left)}; size 3: largest share {share.max():.3f} of 2,
 # %% tags=["proof-isometries"]
 s, gap = sp.symbols("s delta", positive=True)  # p = 2 - delta
 loss = sp.simplify((sp.exp(-s) ** (2 - gap) - sp.exp(-s) ** 2) * sp.exp(2 * s))  # (t^p - t^2) / t^2
-assert sp.simplify(loss - (sp.exp(s * gap) - 1)) == 0, "step 2: one entry"
-assert sp.diff(loss, s).is_positive and loss.subs(s, 0) == 0, "step 2: one entry"
+assert sp.simplify(loss - (sp.exp(s * gap) - 1)) == 0, "Theorem 3, step 2: one entry"
+assert sp.diff(loss, s).is_positive and loss.subs(s, 0) == 0, "Theorem 3, step 2: one entry"
 print("(t^p - t^2) / t^2 =", loss, "which is 0 at s = 0 and rises")
 
 # %% tags=["proof-isometries"]
 signed = [sp.Matrix(3, 3, lambda i, j: signs[j] * (order[j] == i))
           for order in itertools.permutations(range(3))
           for signs in itertools.product((1, -1), repeat=3)]  # fmt: skip
-assert all(abs(S.det()) == 1 for S in signed), "step 3: signed permutations"
-assert all(sum(map(abs, S[:, j])) == 1 for S in signed for j in range(3)), "step 3: signed permutations"
+assert all(abs(S.det()) == 1 for S in signed), "Theorem 3, step 3: signed permutations"
+assert all(sum(map(abs, S[:, j])) == 1 for S in signed for j in range(3)), "Theorem 3, step 3: signed permutations"
 print(len(signed), "signed permutations of size 3: columns of norm 1, determinant 1 or -1")
 
 # %% [markdown]
@@ -628,14 +630,14 @@ print(len(signed), "signed permutations of size 3: columns of norm 1, determinan
 # %% tags=["proof-isometries"]
 power = Fraction(6, 5)
 norm = float(Fraction(3, 5)) ** float(power) + float(Fraction(4, 5)) ** float(power)
-assert norm > 1 + 1e-9, "step 4: the rotation breaks Eq. 6"
+assert norm > 1 + 1e-9, "Theorem 3, step 4: the rotation breaks Eq. 6"
 print(f"p = {float(power)}: the rotation's columns have p-norm {norm ** (1 / float(power)):.4f}")
 
 # %% tags=["proof-isometries"]
-with show.fails("step 4"):
+with show.fails("Theorem 3, step 4"):
     power = Fraction(2)
     norm = float(Fraction(3, 5)) ** float(power) + float(Fraction(4, 5)) ** float(power)
-    assert norm > 1 + 1e-9, "step 4: the rotation breaks Eq. 6"
+    assert norm > 1 + 1e-9, "Theorem 3, step 4: the rotation breaks Eq. 6"
 
 # %% [markdown]
 # How much does a turn lose when it is clipped?
@@ -652,8 +654,8 @@ with show.fails("step 4"):
 a, c, d, e, lam = sp.symbols("a c d e lambda", real=True)
 block = sp.Matrix([[a, c], [d, e]])
 m, characteristic = (a + e) / 2, (lam * sp.eye(2) - block).det()
-assert sp.expand(characteristic - (lam**2 - 2 * m * lam + a * e - c * d)) == 0, "step 1: r^2 = ae - cd"
-assert sp.factor(m**2 - a * e - ((a - e) / 2) ** 2) == 0, "step 1: r^2 = ae - cd"
+assert sp.expand(characteristic - (lam**2 - 2 * m * lam + a * e - c * d)) == 0, "Theorem 4, step 1: r^2 = ae - cd"
+assert sp.factor(m**2 - a * e - ((a - e) / 2) ** 2) == 0, "Theorem 4, step 1: r^2 = ae - cd"
 print("characteristic polynomial:", sp.expand(characteristic), "; m^2 - ae =", sp.factor(m**2 - a * e))
 
 # %% [markdown]
@@ -670,7 +672,7 @@ first, last = np.random.default_rng(0).uniform(-1, 1, (2, 100_000))
 left = lambda size: 1 - np.abs(size) ** 1.2
 over = left(first) * left(last) - left((first + last) / 2) ** 2
 assert sp.simplify(second - expected) == 0 and (t + q).is_positive and over.max() <= 1e-12, (
-    "step 2: concave"
+    "Theorem 4, step 2: concave"
 )
 print("second derivative of log(1 - x^p):", expected)
 
@@ -681,12 +683,12 @@ print("second derivative of log(1 - x^p):", expected)
 
 # %% tags=["proof-size_two"]
 r, theta = sp.symbols("r theta", positive=True)
-assert sp.trigsimp(r**2 - (r * sp.cos(theta)) ** 2 - (r * sp.sin(theta)) ** 2) == 0, "step 3: the bound"
+assert sp.trigsimp(r**2 - (r * sp.cos(theta)) ** 2 - (r * sp.sin(theta)) ** 2) == 0, "Theorem 4, step 3: the bound"
 raw = np.random.default_rng(0).standard_normal((100_000, 2, 2))
 z = np.linalg.eigvals(raw / np.linalg.norm(raw, 1.2, axis=1, keepdims=True))[:, 0]
 z = z[np.abs(z.imag) > 1e-9]
 size = (np.abs(z.real) ** 1.2 + np.abs(z.imag) ** 1.2) ** (1 / 1.2)
-assert len(z) > 10_000 and size.max() <= 1 + 1e-9, "step 3: the bound"
+assert len(z) > 10_000 and size.max() <= 1 + 1e-9, "Theorem 4, step 3: the bound"
 print(f"{len(z):,} of the random blocks turn; the largest ||(Re, Im)||_p is {size.max():.4f}")
 
 # %% [markdown]
@@ -698,14 +700,14 @@ turn, power = 2 * np.pi / 5, 1.2
 clipped = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
 clipped = clipped / np.linalg.norm(clipped, power, axis=0)
 modulus = np.abs(np.linalg.eigvals(clipped)).max()
-assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "step 4: it is attained"
+assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 4, step 4: it is attained"
 print(f"modulus {modulus:.4f}; after 500 steps {modulus**500:.1e} is left")
 
 # %% tags=["proof-size_two"]
-with show.fails("step 4"):
+with show.fails("Theorem 4, step 4"):
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     modulus = np.abs(np.linalg.eigvals(rotation / np.linalg.norm(rotation, 2, axis=0))).max()
-    assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "step 4: it is attained"
+    assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 4, step 4: it is attained"
 
 
 # %% [markdown]
@@ -737,9 +739,9 @@ for b in (2, 3, 4):
     block = twisted(b, 1.2)
     z = min(np.linalg.eigvals(block), key=lambda z: abs(np.angle(z) - 2 * np.pi / 5))
     moduli.append(round(float(abs(z)), 4))
-    assert np.allclose(np.linalg.norm(block, 1.2, axis=0), 1), "step 1: the turns"
-    assert abs(np.degrees(np.angle(z)) - 72) < 1e-9, "step 1: the turns"
-assert moduli == [0.8676, 0.9895, 1.0365], "step 1: the turns"
+    assert np.allclose(np.linalg.norm(block, 1.2, axis=0), 1), "Theorem 5, step 1: the turns"
+    assert abs(np.degrees(np.angle(z)) - 72) < 1e-9, "Theorem 5, step 1: the turns"
+assert moduli == [0.8676, 0.9895, 1.0365], "Theorem 5, step 1: the turns"
 print("moduli at 72 degrees of sizes 2, 3, 4:", moduli)
 
 
@@ -766,8 +768,8 @@ def orders(b):
 
 
 found = {b: orders(b) for b in (2, 3, 4)}
-assert all(any(2 * d % m == 0 for d in range(1, b + 1)) for b in found for m in found[b]), "step 2: orders"
-assert all(m <= b for b in found for m in found[b] if m % 2), "step 2: orders"
+assert all(any(2 * d % m == 0 for d in range(1, b + 1)) for b in found for m in found[b]), "Theorem 5, step 2: orders"
+assert all(m <= b for b in found for m in found[b] if m % 2), "Theorem 5, step 2: orders"
 print("orders on the unit circle, by size:", found)
 
 # %% [markdown]
@@ -777,8 +779,8 @@ print("orders on the unit circle, by size:", found)
 # %% tags=["proof-sizes"]
 raw = np.random.default_rng(0).standard_normal((2000, 4, 4))
 dense = np.abs(np.linalg.eigvals(raw / np.abs(raw).sum(1, keepdims=True))).max()
-cycle = np.linalg.eigvals(np.roll(np.eye(5), 1, axis=0))
-assert dense < 1 and np.abs(cycle - np.exp(2j * np.pi / 5)).min() < 1e-9, "step 3: the cycle"
+of_cycle = np.linalg.eigvals(np.roll(np.eye(5), 1, axis=0))
+assert dense < 1 and np.abs(of_cycle - np.exp(2j * np.pi / 5)).min() < 1e-9, "Theorem 5, step 3: the cycle"
 print(f"dense blocks: at most {dense:.3f}; the cycle of five states turns by 72 degrees, at modulus 1")
 
 # %% [markdown]
@@ -786,10 +788,10 @@ print(f"dense blocks: at most {dense:.3f}; the cycle of five states turns by 72 
 # share a 1-norm of 1.
 
 # %% tags=["proof-sizes"]
-with show.fails("step 1"):
+with show.fails("Theorem 5, step 1"):
     moduli = [round(float(np.abs(np.linalg.eigvals(twisted(b, 1))).max()), 4) for b in (2, 3, 4)]
     print("at p = 1:", moduli)
-    assert moduli == [0.8676, 0.9895, 1.0365], "step 1: the turns"
+    assert moduli == [0.8676, 0.9895, 1.0365], "Theorem 5, step 1: the turns"
 
 
 # %% [markdown]
@@ -838,13 +840,13 @@ for name, package in models.COLUMN_RULES.items():
 print(f"{len(rules)} rules on {len(drawn)} blocks: these lines = the package's")
 
 # %% tags=["hide-input"]
-raw = np.random.default_rng(3).normal(size=(4, 4)).round(2)
-rule_widget = ch02.rule_widget(raw)
+raw_block = np.random.default_rng(3).normal(size=(4, 4)).round(2)
+rule_widget = ch02.rule_widget(raw_block)
 rule_widget
 
 # %%
 show.table(
-    [ch02.rule_row(raw, rule) for rule in models.COLUMN_RULES],
+    [ch02.rule_row(raw_block, rule) for rule in models.COLUMN_RULES],
     caption="What each rule makes of this block's columns (norms with p = 1.2).",
 )
 
@@ -869,8 +871,8 @@ show.table(
 # %% tags=["proof-released"]
 free = sp.Matrix(3, 3, sp.symbols("a0:9"))
 centred = free - sp.ones(3, 3) * free / 3
-assert (sp.ones(1, 3) * centred).expand() == sp.zeros(1, 3), "step 1: rank at most b - 1"
-assert sp.expand(centred.det()) == 0, "step 1: rank at most b - 1"
+assert (sp.ones(1, 3) * centred).expand() == sp.zeros(1, 3), "Theorem 6, step 1: rank at most b - 1"
+assert sp.expand(centred.det()) == 0, "Theorem 6, step 1: rank at most b - 1"
 print("column sums after centring:", *(sp.ones(1, 3) * centred).expand())
 
 # %% tags=["proof-released"]
@@ -878,18 +880,18 @@ b, p = 8, sp.Rational(6, 5)
 s = sp.Matrix([(-1) ** i for i in range(b)])
 A = sp.Integer(b) ** (-1 / p) * s * s.T
 norm = sum(abs(entry) ** p for entry in A[:, 0])
-assert sp.ones(1, b) * A == sp.zeros(1, b) and sp.simplify(norm) == 1, "step 2: the rule leaves it"
-assert sp.simplify(A * s - sp.sqrt(2) * s) == sp.zeros(b, 1), "step 2: the growth"
+assert sp.ones(1, b) * A == sp.zeros(1, b) and sp.simplify(norm) == 1, "Theorem 6, step 2: the rule leaves it"
+assert sp.simplify(A * s - sp.sqrt(2) * s) == sp.zeros(b, 1), "Theorem 6, step 2: the growth"
 print("A s = sqrt(2) s at p = 1.2, b = 8, and every column sums to 0")
 
 # %% [markdown]
 # *Break it.* For odd $b$ the same $s$ does not sum to 0.
 
 # %% tags=["proof-released"]
-with show.fails("step 2"):
-    s = sp.Matrix([(-1) ** i for i in range(7)])
+with show.fails("Theorem 6, step 2"):
+    s, p = sp.Matrix([(-1) ** i for i in range(7)]), sp.Rational(6, 5)
     A = sp.Integer(7) ** (-1 / p) * s * s.T
-    assert sp.ones(1, 7) * A == sp.zeros(1, 7), "step 2: the rule leaves it"
+    assert sp.ones(1, 7) * A == sp.zeros(1, 7), "Theorem 6, step 2: the rule leaves it"
 
 # %% [markdown]
 # ## 4 Train it
@@ -1022,10 +1024,10 @@ def by_hand(model, digits):
 
 
 digits = task.sample(1, 40, training.stream(4, "by hand")).tokens
-same = by_hand(fits["softmax"].model, digits[0].tolist())
+answered = by_hand(fits["softmax"].model, digits[0].tolist())
 print("digits: ", *digits[0].tolist())
-print("answers:", *same)
-assert same == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
+print("answers:", *answered)
+assert answered == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
     "these lines are not the package's network"
 )
 
@@ -1166,11 +1168,11 @@ show.table(rows, caption="Mean spread within a value divided by the least gap be
 # the state over the 256 strings:
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-sizes = {}
+largest_of = {}
 for name in ("release", "softmax"):
     with torch.no_grad():
         largest = compared[name].states(strings.tokens).abs().amax((0, 2))
-    sizes[name] = largest
+    largest_of[name] = largest
     lost = (~largest.square().isfinite()).nonzero()
     print(
         f"{name}: its square is "
@@ -1182,7 +1184,7 @@ show.table(
             "model": name,
             **{f"at {t:,}": float(largest[t - 1]) for t in (10, 40, 200, 500, 1000, 2000)},
         }
-        for name, largest in sizes.items()
+        for name, largest in largest_of.items()
     ],
     caption="Largest entry of the state. LayerNorm hides its growth from the readout, until "
             "its square, which the variance needs, is too large for float32: then all "
@@ -1271,12 +1273,12 @@ show.table(
 # %% tags=["proof-horizon"]
 r, q, m = sp.symbols("r q m", nonnegative=True)
 extra, y = sp.symbols("e0:4", nonnegative=True), sp.symbols("y1:4", nonnegative=True)
-x = [m, *y]  # the state: m on the right place
+soft_state = [m, *y]  # m on the right place
 row = [r + extra[0], *(q + e for e in extra[1:])]
-new = sum(a * b for a, b in zip(row, x))
-least = q * (m + sum(y)) + (r - q) * m  # q + (r - q) m, for the mass m + y1 + y2 + y3 is 1
-assert sp.expand(new - least).is_nonnegative, "step 1: one token"
-print("new mass less the bound:", sp.expand(new - least))
+new = sum(a * b for a, b in zip(row, soft_state))
+promised = q * (m + sum(y)) + (r - q) * m  # q + (r - q) m, for the mass m + y1 + y2 + y3 is 1
+assert sp.expand(new - promised).is_nonnegative, "Theorem 7, step 1: one token"
+print("new mass less the bound:", sp.expand(new - promised))
 
 # %% [markdown]
 # **Step 2.** The bound solves the recursion with equality, and starts at 1. (A lower bound before gives one after,
@@ -1286,18 +1288,19 @@ print("new mass less the bound:", sp.expand(new - least))
 # **Step 3.** The lead of the right class is at least $g m - l(1 - m)$.
 
 # %% tags=["proof-horizon"]
+r, q = sp.symbols("r q", nonnegative=True)
 t = sp.Symbol("t", integer=True, nonnegative=True)
 limit = q / (q + 1 - r)
 bound = limit + (r - q) ** t * (1 - limit)
 recursion = sp.simplify(bound.subs(t, t + 1) - q - (r - q) * bound)
-assert bound.subs(t, 0).simplify() == 1 and recursion == 0, "step 2: the recursion"
+assert bound.subs(t, 0).simplify() == 1 and recursion == 0, "Theorem 7, step 2: the recursion"
 print("m* =", limit, " without repair (q = 0):", sp.simplify(bound.subs(q, 0)))
 
 # %% tags=["proof-horizon"]
-g, l = sp.symbols("g l", positive=True)
+g, l, m = sp.symbols("g l m", positive=True)
 lead = g * m - l * (1 - m)
 (threshold,) = sp.solve(lead, m)
-assert sp.simplify(threshold - l / (g + l)) == 0 and sp.diff(lead, m).is_positive, "step 3: the readout"
+assert sp.simplify(threshold - l / (g + l)) == 0 and sp.diff(lead, m).is_positive, "Theorem 7, step 3: the readout"
 print("the lead is positive for m above", threshold)
 
 # %% [markdown]
@@ -1319,11 +1322,11 @@ for step in range(1, 151):
     masses.append((stored[2], counted[step % 5], counted.argmax() == step % 5))
 vouched = max(t for t, (_, mass, _) in enumerate(masses, 1) if (1 - e) ** t > Fraction(1, 2))
 wrong = next(t for t, (_, _, right) in enumerate(masses, 1) if not right)
-assert all(mass == 1 - e for mass, _, _ in masses), "step 4: what is reset is repaired"
+assert all(mass == 1 - e for mass, _, _ in masses), "Theorem 7, step 4: what is reset is repaired"
 assert all(mass >= (1 - e) ** t for t, (_, mass, _) in enumerate(masses, 1)), (
-    "step 4: what is counted is not"
+    "Theorem 7, step 4: what is counted is not"
 )
-assert (vouched, wrong) == (68, 100), "step 4: the bound and what happens"
+assert (vouched, wrong) == (68, 100), "Theorem 7, step 4: the bound and what happens"
 print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} tokens,",
       f"first wrong at {wrong}")  # fmt: skip
 
@@ -1332,10 +1335,11 @@ print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} 
 # 1 fails.
 
 # %% tags=["proof-horizon"]
-with show.fails("step 1"):
+with show.fails("Theorem 7, step 1"):
+    r, q = sp.symbols("r q", nonnegative=True)
     row = [r + extra[0], q + extra[1], q - extra[2], q + extra[3]]
-    new = sum(a * b for a, b in zip(row, x))
-    assert sp.expand(new - least).is_nonnegative, "step 1: one token"
+    new = sum(a * b for a, b in zip(row, soft_state))
+    assert sp.expand(new - promised).is_nonnegative, "Theorem 7, step 1: one token"
 
 # %% [markdown]
 # **Exercise 6** ★ *(5 min, 4 points: how long a head that counts can be vouched for)* **A proof step.** For how many
@@ -1458,9 +1462,9 @@ for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
 # with entries at least $\mu > 0$ are at most $\tau = 1 - b\mu < 1$ apart, measured in half the 1-norm.
 
 # %% tags=["proof-fades"]
-low, more, mu = sp.symbols("w s mu", positive=True)  # two entries w and w + s, in either order
+low, more = sp.symbols("w s", positive=True)  # two entries w and w + s, in either order
 assert all(sp.Abs(a - c) == a + c - 2 * low for a, c in ((low, low + more), (low + more, low))), (
-    "step 1: the overlap"
+    "Theorem 8, step 1: the overlap"
 )
 
 
@@ -1470,9 +1474,9 @@ def tau(A):
 
 
 cycle = np.roll(np.eye(5, dtype=int), 1, axis=0) * Fraction(1)
-A = Fraction(95, 100) * cycle + Fraction(1, 100)  # a soft counter: entries 0.96 and 0.01
-assert tau(A) == 1 - 5 * A.min() == Fraction(95, 100), "step 1: the overlap"
-print("two columns of the soft counter are at most", tau(A), "apart")
+counter = Fraction(95, 100) * cycle + Fraction(1, 100)  # a soft counter: entries 0.96 and 0.01
+assert tau(counter) == 1 - 5 * counter.min() == Fraction(95, 100), "Theorem 8, step 1: the overlap"
+print("two columns of the soft counter are at most", tau(counter), "apart")
 
 # %% [markdown]
 # **Step 2.** $\|Az\|_1 \le \tau\|z\|_1$ for every $z$ whose entries sum to 0, such as the difference of two states:
@@ -1490,10 +1494,11 @@ for trial in range(200):
         i, j = left.argmax(), left.argmin()
         w = min(left[i], -left[j])
         left[i], left[j] = left[i] - w, left[j] + w
-        terms.append((w, A[:, i] - A[:, j]))
+        terms.append((w, counter[:, i] - counter[:, j]))
     moved = sum((w * column for w, column in terms), np.zeros(5, int))
-    assert (moved == A @ z).all() and sum(w for w, _ in terms) == abs(z).sum() / 2, "step 2: carried over"
-    assert abs(A @ z).sum() <= tau(A) * abs(z).sum(), "step 2: carried over"
+    weight = sum(w for w, _ in terms)
+    assert (moved == counter @ z).all() and weight == abs(z).sum() / 2, "Theorem 8, step 2: carried over"
+    assert abs(counter @ z).sum() <= tau(counter) * abs(z).sum(), "Theorem 8, step 2: carried over"
 print("the last z:", *map(str, z), " carried in", len(terms), "terms")
 
 # %% [markdown]
@@ -1503,16 +1508,16 @@ print("the last z:", *map(str, z), " carried in", len(terms), "terms")
 # the limit from every start.
 
 # %% tags=["proof-fades"]
-(kernel,) = (sp.Matrix(A) - sp.eye(5)).nullspace()  # the fixed points are one line
+(kernel,) = (sp.Matrix(counter) - sp.eye(5)).nullspace()  # the fixed points are one line
 limit = np.array(list(kernel / sum(kernel)), dtype=object)
-assert list(limit) == [sp.Rational(1, 5)] * 5, "step 3: the limit"
-states = [np.eye(5, dtype=int)[:, 0] * Fraction(1)]
+assert list(limit) == [sp.Rational(1, 5)] * 5, "Theorem 8, step 3: the limit"
+path = [np.eye(5, dtype=int)[:, 0] * Fraction(1)]  # the states on the string
 for t in range(60):
-    states.append(A @ states[-1])
-gaps = [abs(after - before).sum() for before, after in itertools.pairwise(states)]
-away = [abs(x - Fraction(1, 5)).sum() for x in states]
-assert all(gap <= tau(A) ** t * gaps[0] for t, gap in enumerate(gaps)), "step 3: the limit"
-assert all(far <= tau(A) ** t * away[0] for t, far in enumerate(away)), "step 3: the limit"
+    path.append(counter @ path[-1])
+gaps = [abs(after - before).sum() for before, after in itertools.pairwise(path)]
+away = [abs(x - Fraction(1, 5)).sum() for x in path]
+assert all(gap <= tau(counter) ** t * gaps[0] for t, gap in enumerate(gaps)), "Theorem 8, step 3: the limit"
+assert all(far <= tau(counter) ** t * away[0] for t, far in enumerate(away)), "Theorem 8, step 3: the limit"
 print("distance from the limit after 0, 30, 60 tokens:",
       ", ".join(f"{float(away[t]):.4f}" for t in (0, 30, 60)))  # fmt: skip
 
@@ -1525,14 +1530,14 @@ print("distance from the limit after 0, 30, 60 tokens:",
 # in float32 it is wrong before the 1,000th. $\blacksquare$
 
 # %% tags=["proof-fades"]
-leads = [sorted(x)[-1] - sorted(x)[-2] for x in states]
-moves = [max(abs(after - before)) for before, after in itertools.pairwise(states)]
-assert all(x.argmax() == t % 5 for t, x in enumerate(states)), "step 4: the lead"
-assert all(lead <= 2 * move for lead, move in zip(leads, moves)), "step 4: the lead"
-assert leads == [tau(A) ** t for t in range(61)], "step 4: the lead"
-x, rounded = np.eye(5, dtype=np.float32)[:, 0], A.astype(np.float32)
-right = [(x := rounded @ x).argmax() == t % 5 for t in range(1, 1001)]
-assert not all(right) and all(right[:60]), "step 4: the lead"
+leads = [sorted(x)[-1] - sorted(x)[-2] for x in path]
+moves = [max(abs(after - before)) for before, after in itertools.pairwise(path)]
+assert all(x.argmax() == t % 5 for t, x in enumerate(path)), "Theorem 8, step 4: the lead"
+assert all(lead <= 2 * move for lead, move in zip(leads, moves)), "Theorem 8, step 4: the lead"
+assert leads == [tau(counter) ** t for t in range(61)], "Theorem 8, step 4: the lead"
+x32, counter32 = np.eye(5, dtype=np.float32)[:, 0], counter.astype(np.float32)
+right = [(x32 := counter32 @ x32).argmax() == t % 5 for t in range(1, 1001)]
+assert not all(right) and all(right[:60]), "Theorem 8, step 4: the lead"
 print(f"after 60 tokens the lead is {float(leads[60]):.4f};",
       f"float32 answers all of 1,000 tokens rightly: {all(right)}")  # fmt: skip
 
@@ -1540,9 +1545,8 @@ print(f"after 60 tokens the lead is {float(leads[60]):.4f};",
 # *Break it.* One-hot columns have entries 0. Then $\tau = 1$, and nothing fades. This is what snapping is for.
 
 # %% tags=["proof-fades"]
-with show.fails("step 1"):
-    A = cycle
-    assert tau(A) == 1 - 5 * A.min() == Fraction(95, 100), "step 1: the overlap"
+with show.fails("Theorem 8, step 1"):
+    assert tau(cycle) == 1 - 5 * cycle.min() == Fraction(95, 100), "Theorem 8, step 1: the overlap"
 
 # %% [markdown]
 # ### A picture to play with: a block of three states
@@ -1574,11 +1578,11 @@ simplex_widget
 # %% tags=["proof-votes"]
 h, b, C = 4, 3, 2
 tuples = list(itertools.product(range(b), repeat=h))
-states = {t: np.concatenate([np.eye(b, dtype=int)[:, s] for s in t]) * Fraction(1) for t in tuples}
-means = {x.mean() for x in states.values()}
-variances = {(x * x).mean() - x.mean() ** 2 for x in states.values()}
+joint = {t: np.concatenate([np.eye(b, dtype=int)[:, s] for s in t]) * Fraction(1) for t in tuples}
+means = {x.mean() for x in joint.values()}
+variances = {(x * x).mean() - x.mean() ** 2 for x in joint.values()}
 assert means == {Fraction(1, b)} and variances == {Fraction(1, b) - Fraction(1, b * b)}, (
-    "step 1: mean and variance"
+    "Theorem 9, step 1: mean and variance"
 )
 print("means:", *means, " variances:", *variances)
 
@@ -1592,12 +1596,12 @@ draw = np.random.default_rng(0)
 w = draw.integers(-9, 10, (C, h, b)) * Fraction(1)
 w[:, 2:] /= 10  # heads 2 and 3 speak low
 sigma = sp.sqrt(sp.Rational(1, b) - sp.Rational(1, b * b))
-logit = {t: w.reshape(C, -1) @ (x - Fraction(1, b)) for t, x in states.items()}  # times 1 / sigma
+logit = {t: w.reshape(C, -1) @ (x - Fraction(1, b)) for t, x in joint.items()}  # times 1 / sigma
 first = (0,) * h
 # head k votes by being in state s and not in state 0
 vote = lambda k, s: logit[first[:k] + (s,) + first[k + 1 :]] - logit[first]
 summed = {t: logit[first] + sum(vote(k, s) for k, s in enumerate(t)) for t in tuples}
-assert all((summed[t] == logit[t]).all() for t in tuples), "step 2: a sum of votes"
+assert all((summed[t] == logit[t]).all() for t in tuples), "Theorem 9, step 2: a sum of votes"
 print(f"{len(tuples)} states: constant and votes give every logit; 1 / sigma = {1 / sigma}")
 
 # %% [markdown]
@@ -1611,7 +1615,7 @@ lead = lambda k, s: (vote(k, s) @ (1, -1))  # noqa: E731  what it adds to the le
 worst = sum(min(lead(k, s) for s in range(b)) for k in (2, 3))
 safe = [t for t in tuples if logit[first] @ (1, -1) + lead(0, t[0]) + lead(1, t[1]) + worst > 0]
 assert safe and all(logit[t][0] > logit[t][1] for t in safe), (
-    "step 3: the others vote as badly as they can"
+    "Theorem 9, step 3: the others vote as badly as they can"
 )
 print(f"{len(safe)} of {len(tuples)} states are decided by two heads of four")
 
@@ -1619,10 +1623,10 @@ print(f"{len(safe)} of {len(tuples)} states are decided by two heads of four")
 # *Break it.* Soft columns have another variance in every state, so there is no one $\sigma$.
 
 # %% tags=["proof-votes"]
-with show.fails("step 1"):
-    softened = [Fraction(9, 10) * x + Fraction(1, 30) if t[0] else x for t, x in states.items()]
+with show.fails("Theorem 9, step 1"):
+    softened = [Fraction(9, 10) * x + Fraction(1, 30) if t[0] else x for t, x in joint.items()]
     variances = {(x * x).mean() - x.mean() ** 2 for x in softened}
-    assert variances == {Fraction(1, b) - Fraction(1, b * b)}, "step 1: mean and variance"
+    assert variances == {Fraction(1, b) - Fraction(1, b * b)}, "Theorem 9, step 1: mean and variance"
 
 # %% [markdown]
 # `verify` follows more and more heads, the *loudest* first (those whose votes differ most from state to state), from
@@ -1915,7 +1919,7 @@ if my_layer and my_answers and my_search:
         return best if np.delete(lead, best).min() > 0 else None
 
     mine = my_answers(my_A, soft_answer, digits[0].tolist())
-    print(f"the soft network, answers of yours and of the package agree: {list(mine) == same}")
+    print(f"the soft network, answers of yours and of the package agree: {list(mine) == answered}")
     found = my_search(my_A[:, followed], safe_answer, task.specification)
     print(f"snapped, proved by your search: {found is None}; by the package: {verdict.proved}")
 
