@@ -15,7 +15,7 @@ from lrnnlab.scans.transforms import within_func
 CELLS = {"elman": nn.RNN, "lstm": nn.LSTM}
 
 
-def run(network: nn.RNNBase, z: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+def run(network: Any, z: Tensor, state: Any = None) -> tuple[Tensor, Any]:
     """``network(z, state)`` of one layer of torch's RNN or LSTM, batch first; within ``torch.func`` step by step.
 
     >>> network = nn.LSTM(3, 5, batch_first=True)
