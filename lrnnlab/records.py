@@ -26,7 +26,6 @@ from typing import Any
 from filelock import FileLock
 
 from lrnnlab import __version__
-from lrnnlab.errors import checked
 from lrnnlab.files import check_file, put
 
 SCHEMA = 1
@@ -57,7 +56,6 @@ def recorded_folder() -> Path:
     return packaged if packaged.is_dir() else data_folder()
 
 
-@checked
 def fingerprint(config: dict) -> str:
     """A short hash of a configuration: equal exactly for equal configurations.
 
@@ -145,7 +143,6 @@ def check_writable(paths: Iterable[Path]) -> None:
             raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
-@checked
 def as_json(record: dict) -> dict:
     """``record`` as plain JSON, which has no NaN and no infinity: null stands for them, and ``not_finite`` says which.
 
@@ -196,16 +193,19 @@ def place(data: Path, record: Mapping) -> Path:
     return data / "records" / f"{record['experiment']}{variant and '-'}{variant}.jsonl"
 
 
-@checked
-def write(data: Path, record: dict) -> None:
-    """Record a run or a case (JSON-able) in ``data``: as a small file of its own, then as a line of its table's file.
-
-    A kill at any moment loses nothing, nor do two processes at once.  ``OSError`` (see :func:`lrnnlab.files.put`) where
-    not even the small file can be written.
-    """
+def write(path: Path, record: dict) -> None:
+    """Write ``record`` (JSON-able) to ``path``, as one sealed line: whole or not at all (``OSError``, see ``files.put``)."""
     record = as_json({"schema": SCHEMA, **record})
-    line = json.dumps({**record, "seal": _seal(record)}, separators=(",", ":"))
-    put(data / FINISHED / f"{time.time_ns():x}-{secrets.token_hex(4)}.json", f"{line}\n".encode())
+    put(path, f"{json.dumps({**record, 'seal': _seal(record)}, separators=(',', ':'))}\n".encode())
+
+
+def keep(data: Path, record: dict) -> None:
+    """Record a run or a case in ``data``: as a small file of its own, then as a line of its table's file.
+
+    A kill at any moment loses nothing, nor do two processes at once.  ``OSError`` where not even the small file can be
+    written.
+    """
+    write(data / FINISHED / f"{time.time_ns():x}-{secrets.token_hex(4)}.json", record)
     fold(data)
 
 
@@ -238,7 +238,6 @@ def _identity_of(line: str) -> tuple | None:
         return None
 
 
-@checked
 def read(data: Path, name: str = "*/*") -> list[dict]:
     """All good records of a table in ``data`` (by default of all tables), in order; what is not good is named on stderr.
 
@@ -301,7 +300,6 @@ def _skip(where: Path | str, why: str) -> None:
     print(f"record {where} {why}: skipped", file=sys.stderr)
 
 
-@checked
 def recorded(name: str, budget: str = "desk", protocol: str = "ours") -> list[dict]:
     """The recorded runs of a table at a budget, by one protocol, in order of task, row and seed; there may be none.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import torch
 
-from lrnnlab import automata, records, scans, tasks, training, verification
+from lrnnlab import automata, scans, tasks, training, verification
 from lrnnlab.models import MODELS, block_diagonal, build, exact_model, reads_numbers, snap, symbol_transitions
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import Block, Net, PairClassifier, blocks, network
@@ -265,18 +265,8 @@ def verification_calls():
     return [("verify", verification.verify, {**read, "limit": 100, "wanted": 1, "depth": 2})]
 
 
-def record_calls():
-    data = Path(tempfile.gettempdir()) / "lrnnlab fuzz"
-    return [
-        ("fingerprint", records.fingerprint, {"config": {"a": 1}}),
-        ("write", records.write, {"data": data, "record": {"experiment": "a/b"}}),
-        ("read", records.read, {"data": data, "name": "lrnn/fading"}),
-        ("recorded", records.recorded, {"name": "lrnn/fading"}),
-    ]  # fmt: skip
-
-
 ROOMS = {"scans": scan_calls, "models": model_calls, "tasks": task_calls, "automata": automata_calls,
-         "training": training_calls, "verification": verification_calls, "records": record_calls}  # fmt: skip
+         "training": training_calls, "verification": verification_calls}  # fmt: skip
 
 
 @cache

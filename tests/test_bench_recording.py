@@ -93,7 +93,7 @@ def test_a_record_of_another_machine_answers_nothing_here(tmp_path):
     other = {**record, "machine": {**record["machine"], "cores": 77}}
     config = {name: other[name] for name in ("experiment", "case", "threads", "device", "machine")}
     next(tmp_path.rglob("*.jsonl")).unlink()
-    records.write(tmp_path, {**other, "fingerprint": records.fingerprint(config)})
+    records.keep(tmp_path, {**other, "fingerprint": records.fingerprint(config)})
     perform(clock.bench(), data=tmp_path)
     assert clock.timed == {"a": 2} and len(records.read(tmp_path, "bench/*")) == 2
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_written_is_printed_and_named(tmp_path, monkeypatch, caps
     def full(path, record):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(records, "write", full)
+    monkeypatch.setattr(records, "keep", full)
     assert cli.main(["bench", "tree", "--data", str(tmp_path)]) == 1
     out = capsys.readouterr()
     assert out.out.splitlines() == ["a: 1", "b: 1"]
@@ -177,7 +177,7 @@ def test_the_pictures_are_of_one_machine_and_name_it(tmp_path):
     def put(machine, case, threads, seconds, revision):
         config = {"experiment": "bench/scans", "case": case, "threads": threads, "device": "cpu", "machine": machine}
         peers = {"ours": {"forward": {"median": seconds, "share": 0.5, "times_ours": 1.0}}}
-        records.write(tmp_path, {
+        records.keep(tmp_path, {
             **config, "rounds": 1, "metrics": {"copy_bytes_per_second": 1e10, "peers": peers},
             "fingerprint": records.fingerprint(config), "provenance": {"revision": revision},
         })  # fmt: skip

@@ -272,7 +272,7 @@ def test_records_of_another_protocol_are_no_part_of_what_is_shown(tmp_path, monk
     (ours,) = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
     (record,) = tables.run_all([ours], data=tmp_path)
     kept = {name: record[name] for name in record.keys() - {"seal", "recorded", "schema"}}
-    records.write(tmp_path, {**kept, "protocol": "paper"})
+    records.keep(tmp_path, {**kept, "protocol": "paper"})
     monkeypatch.setattr(records, "recorded_folder", lambda: tmp_path)
     assert [one["protocol"] for one in records.recorded("lrnn/fig1")] == ["ours"]
     assert [one["protocol"] for one in records.recorded("lrnn/fig1", protocol="paper")] == ["paper"]

@@ -27,7 +27,7 @@ def run(seed=0, **other):
 def stored(tmp_path):
     """A file with three records."""
     for seed in (0, 2, 1):
-        records.write(tmp_path, run(seed))
+        records.keep(tmp_path, run(seed))
     return tmp_path / "records" / "lrnn" / "table2.jsonl"
 
 
@@ -45,14 +45,14 @@ def test_what_is_written_is_a_line_in_the_file_of_its_table_and_is_read(stored, 
 
 def test_one_run_changes_one_line_and_the_newer_of_two_counts(stored, tmp_path):
     before = stored.read_text(encoding="utf-8").splitlines()
-    records.write(tmp_path, run(1, metrics={"accuracy_last": 0.5}))
+    records.keep(tmp_path, run(1, metrics={"accuracy_last": 0.5}))
     after = stored.read_text(encoding="utf-8").splitlines()
     assert [old != new for old, new in zip(before, after, strict=True)] == [False, True, False]
     assert records.read(tmp_path)[1]["metrics"] == {"accuracy_last": 0.5}
 
 
 def test_rows_of_a_variant_have_a_file_of_their_own_and_are_read_with_the_others(stored, tmp_path):
-    records.write(tmp_path, run(row="clip x2"))
+    records.keep(tmp_path, run(row="clip x2"))
     assert (stored.parent / "table2-x2.jsonl").is_file()
     assert [record["row"] for record in records.read(tmp_path, "lrnn/table2")] == ["clip x2", "clip", "clip", "clip"]
 
@@ -66,7 +66,7 @@ def test_a_record_is_json_though_not_all_its_numbers_are(tmp_path):
     config = {**CONFIG, "clip": math.inf}
     metrics = {"accuracy_last": math.nan, "curve": (0.5, -math.inf, {"loss": [math.inf]})}
     record = {**RECORD, "metrics": metrics, "config": config, "fingerprint": records.fingerprint(config)}
-    records.write(tmp_path, record)
+    records.keep(tmp_path, record)
 
     def refuse(constant):
         raise AssertionError(f"{constant} is no JSON")
@@ -129,10 +129,10 @@ def test_a_damaged_line_is_named_and_skipped_and_another_run_does_not_lose_it(ki
     lines[1] = STRANGE[kind](lines[1])
     stored.write_text("\n".join(lines) + "\n", encoding="latin-1")
     assert seeds(tmp_path) == [0, 2] and f"{stored}, line 2," in capsys.readouterr().err
-    records.write(tmp_path, run(3))
+    records.keep(tmp_path, run(3))
     assert seeds(tmp_path) == [0, 2, 3]
     assert lines[1] in stored.read_text(encoding="latin-1").split("\n")
-    records.write(tmp_path, run(1))
+    records.keep(tmp_path, run(1))
     assert seeds(tmp_path) == [0, 1, 2, 3]
 
 
@@ -184,7 +184,7 @@ def test_an_interrupted_write_loses_neither_the_old_lines_nor_the_run(stored, tm
     for last, kept in ((1, [0, 1, 2]), (2, [0, 1, 2, 5])):
         monkeypatch.setattr(files.os, "replace", dies_at(last))
         with pytest.raises(KeyboardInterrupt):
-            records.write(tmp_path, run(5))
+            records.keep(tmp_path, run(5))
         assert seeds(tmp_path) == kept and not list(tmp_path.rglob("*.part"))
 
 
@@ -193,7 +193,7 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
     script = (
         "import json, sys; from pathlib import Path; from lrnnlab import records\n"
         "record = json.loads(sys.argv[2])\n"
-        "for seed in range(int(sys.argv[3]), 50, 2): records.write(Path(sys.argv[1]), {**record, 'seed': seed})\n"
+        "for seed in range(int(sys.argv[3]), 50, 2): records.keep(Path(sys.argv[1]), {**record, 'seed': seed})\n"
     )
     call = [sys.executable, "-c", script, str(tmp_path), json.dumps(RECORD)]
     environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
@@ -207,10 +207,10 @@ def test_where_no_lock_is_to_be_had_a_run_stays_in_its_own_file(stored, tmp_path
         raise NotImplementedError("FileSystem does not appear to support flock")
 
     monkeypatch.setattr(records, "FileLock", refused)
-    records.write(tmp_path, run(5))
+    records.keep(tmp_path, run(5))
     assert seeds(tmp_path) == [0, 1, 2, 5] and len(stored.read_text(encoding="utf-8").splitlines()) == 3
     monkeypatch.undo()
-    records.write(tmp_path, run(6))
+    records.keep(tmp_path, run(6))
     assert len(stored.read_text(encoding="utf-8").splitlines()) == 5
 
 
@@ -220,7 +220,7 @@ def test_what_cannot_be_written_names_the_place_and_leaves_nothing(tmp_path):
         "import json, resource, sys; from pathlib import Path; from lrnnlab import records\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "data, record = Path(sys.argv[1]), {**json.loads(sys.argv[2]), 'curve': 'x' * 5000}\n"
-        "for work in (lambda: records.write(data, record), lambda: records.check_writable([data / 'a' / 'run'])):\n"
+        "for work in (lambda: records.keep(data, record), lambda: records.check_writable([data / 'a' / 'run'])):\n"
         "    try: work()\n"
         "    except OSError as error: print(error.filename, error.strerror)\n"
     )
@@ -231,7 +231,7 @@ def test_what_cannot_be_written_names_the_place_and_leaves_nothing(tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
-        records.write(tmp_path / "file", RECORD)
+        records.keep(tmp_path / "file", RECORD)
     (tmp_path / "run.json").mkdir()
     with pytest.raises(IsADirectoryError, match="run.json"):
         records.check_writable([tmp_path / "run.json"])

@@ -176,7 +176,7 @@ def recorded_once(run: Work, data: Path | None, reuse: bool, progress: bool = Fa
     if data is None or checkpoint is None:
         return {**record, "recorded": False}
     try:
-        records.write(data, record)
+        records.keep(data, record)
     except OSError as error:
         return {**record, "recorded": False, "unwritten": f"{error.filename}: {error.strerror}"}
     for kept in [checkpoint, *checkpoint.parent.glob(f"{checkpoint.stem}.try*")]:  # some runs keep one for each of their tries
