@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from public_calls import ROOMS, Call, calls
 
 import lrnnlab
-from lrnnlab import automata, models, records, scans, tasks, training, verification
+from lrnnlab import automata, models, scans, tasks, training, verification
 from lrnnlab.scans import convolution, delta
 from lrnnlab.training import evaluation
 
@@ -139,7 +139,7 @@ WITHIN = {"provenance", "version", "put", "check_writable", "alone", "at_rest"} 
 
 def test_the_table_has_every_function():
     """Of the modules that a first hour meets."""
-    for module in (scans, convolution, delta, automata, evaluation, models, records, tasks, training, verification):
+    for module in (scans, convolution, delta, automata, evaluation, models, tasks, training, verification):
         there = {inspect.unwrap(call.function) for room in ROOMS for call in calls(room)}
         for name, function in inspect.getmembers(module, inspect.isfunction):
             bare = inspect.unwrap(function)
