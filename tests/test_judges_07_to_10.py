@@ -10,7 +10,8 @@ import torch
 from right_answers import RIGHT, made_rows, triple_layer
 
 from lrnnlab.course import check
-from lrnnlab.course.judging import NOT_YET, RIGHT as PASSES, UNJUDGED
+from lrnnlab.course.judging import NOT_YET, UNJUDGED
+from lrnnlab.course.judging import RIGHT as PASSES
 
 KINDS = (float, Fraction, sp.Rational, np.float64, torch.tensor, str)
 STEP, CHUNKS = RIGHT["09.1"], RIGHT["09.2"]
@@ -72,7 +73,7 @@ def test_a_right_answer_of_another_kind_passes(id, answer):
     ("09.11", lambda g, M: 1 / (1 - g), NOT_YET, "g = -1: W_M - W_0 is 1 times W_1 - W_0, not 0.5 times"),
     ("09.11", lambda g, M: 0 if g == 1 else (1 - g**M) / (1 - g), NOT_YET, "g = 1: W_M - W_0 is 1 times W_1 - W_0, not 0"),
     ("09.11", lambda g, M: None, UNJUDGED, "one number, got None"),
-    ("10.2", lambda i, j, Q: sum(RIGHT["10.2"](i, j, Q), []), UNJUDGED, "of shape (2, 2), got [0, 1, 1, 0], of shape (4,)"),
+    ("10.2", lambda i, j, Q: np.ravel(RIGHT["10.2"](i, j, Q)), UNJUDGED, "of shape (2, 2), got [0, 1, 1, 0], of shape (4,)"),
     ("10.8", (79,), UNJUDGED, "the two positions should be numbers of shape (2,), got (79,), of shape (1,)"),
     ("10.9", 1 / 3, UNJUDGED, "the two shares should be numbers of shape (2,), got 0.333"),
 ])  # fmt: skip

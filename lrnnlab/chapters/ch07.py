@@ -406,8 +406,8 @@ def _r_squared(answer) -> None:
 def _width(answer) -> None:
     found = number(answer)
     few = found**3 < 4096
-    claim(math.isclose(found, 16), f"{shown(answer)}: three layers of that width reach {'fewer lags than there are' if few else 'more'}; "
-          f"{'is it enough?' if few else 'do fewer do?'}")  # fmt: skip
+    reach = "fewer lags than there are; is it enough?" if few else "more; do fewer do?"
+    claim(math.isclose(found, 16), f"{shown(answer)}: three layers of that width reach {reach}")
 
 
 def _sharpness(answer) -> None:
