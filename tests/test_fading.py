@@ -276,31 +276,19 @@ def test_committed_records_answer_todays_question_and_hang_together():
 
 def test_committed_records_say_what_chapter_and_readme_say():
     made = {(r["row"], r["seed"]): r for r in committed()}
-    overflowing, fading_ = {("release", 1), ("clip", 0), ("clip", 2)}, {("release", 0), ("release", 2), ("clip", 1)}
-    widened, kept, fallen = [], [], []
+    overflowing = {("release", 0), ("release", 1), ("release", 2), ("clip", 2)}
     for key, r in made.items():
-        found, curves = r["metrics"], r["curves"]
+        found = r["metrics"]
         assert found["learned"] and found["nearest"] is None
-        predicted = {fit: one["horizon"] or math.inf for fit, one in found["predicted"].items()}
+        horizons = {fit: one["horizon"] or math.inf for fit, one in found["predicted"].items()}
         if key in overflowing:
-            assert 0 <= found["seen"] - found["overflow"] <= 5
-            assert predicted["10-200"] == pytest.approx(found["seen"], rel=0.014)
-        elif key in fading_:
-            assert found["seen"] + 300 < (found["overflow"] or 2001)
-            assert not found["seen"] / 3.5 < predicted["10-40"] < 1.9 * found["seen"]
-            assert predicted["10-200"] > 1.3 * found["seen"]
-            where = [np.abs(np.array(curves["position"]) - at).argmin() for at in (40, found["seen"])]
-            way, lead, apart = (np.array(curves[name])[where] for name in ("readout", "readout_gap", "centre_gap"))
-            widened.append((way * lead)[1] / (way * lead)[0])
-            kept.append(apart[1] / apart[0])
-            fallen.append(lead[0] / lead[1])
+            assert 0 <= found["seen"] - found["overflow"] <= 10
+            assert horizons["10-200"] == pytest.approx(found["seen"], rel=0.011)
         else:
-            assert found["seen"] is found["overflow"] is None and min(predicted.values()) > 2000
-    assert (min(widened), max(widened)) == pytest.approx((1.6, 2.2), abs=0.05)
-    assert (min(kept), max(kept)) == pytest.approx((0.86, 0.92), abs=0.005)
-    assert (min(fallen), max(fallen)) == pytest.approx((5, 10), abs=0.25)
-    assert [made[key]["curves"]["accuracy"][-1] for key in (("clip", 1), ("release", 2))] == [0, pytest.approx(0.04, abs=0.005)]
-    assert made["clip", 1]["metrics"]["predicted"]["10-40"]["horizon"] == pytest.approx(919 / 3.5, rel=0.01)
+            assert found["seen"] is found["overflow"] is None and horizons["10-200"] > 2000
+            assert horizons["10-40"] > 2000 or key == ("clip", 1)
+    early = {key: round(made[key]["metrics"]["predicted"]["10-40"]["fade"]) for key in (("release", 0), ("clip", 1))}
+    assert early == {("release", 0): 122, ("clip", 1): 448} and made["release", 0]["metrics"]["seen"] == 690
     wide = [(row, seed) for (row, seed), r in made.items() if min(r["curves"]["balls"][1:]) > 1]
     assert wide == [*(("lstm", seed) for seed in range(3)), ("softmax", 1)]
 
