@@ -173,4 +173,4 @@ def test_what_the_papers_own_training_gave():
     assert all("a check that is all right ends it" in how for how in lrnn_reasons.reasons(made)[lrnn_reasons.DIFFERS])
     for one in (one for one in made if one is not deep):
         assert one["steps"] <= 13_000 and one["cpu_seconds"] < 120
-        assert one["metrics"]["best_of_checks"] == 1 and one["metrics"]["accuracy_last"] > 0.99
+        assert one["metrics"]["best_of_checks"] == 1 and one["metrics"]["accuracy_last"] > 0.98
