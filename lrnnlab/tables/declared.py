@@ -11,18 +11,21 @@
     rows:
       dlr: {mixer: dlr, options.state: = length}           # a dot goes into a mapping; "= " is worked out from what is set
       dlr_real: {mixer: dlr, options.eigenvalues: real}
+      "dss_{_layers}": {mixer: dss, _layers: [1, 2], options.layers: = _layers}
     cells:                                                 # exceptions, one after the other
     - {when: {row: dlr, task: [sort-64, sort-128], budget: desk}, steps: 3000}
-    - {when: {length: 128}, batch: 8}                      # by what is set, too
+    - {when: {options.layers: 2, length: 128}, batch: 8}   # by what is set, too
 
-Settings are put together in that order, a later one over an earlier one; sums are worked out last.  ``like: NAME`` takes
-from another file what this one does not say; ``rows`` and ``tasks`` may then be lists, of some of its own.
+Settings are put together in that order, a later one over an earlier one; sums are worked out last.  What begins with ``_``
+serves sums and ``when`` alone and is no part of a setting.  ``like: NAME`` takes from another file what this one does not
+say; ``rows`` and ``tasks`` may then be lists, of some of its own.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -36,8 +39,8 @@ import yaml
 HERE = Path(__file__).resolve().parent
 NAMED = ("budgets", "tasks", "rows")
 MOST = 40  # names that a refusal lists
-KNOWN = {"like", "setting", "cells", *NAMED, "extra", "columns", "aliases", "seeds", "protocols", "modulus", "clock", "score",
-         "scored", "shown", "why", "notes"}  # fmt: skip
+KNOWN = {"like", "setting", "cells", *NAMED, "extra", "only", "columns", "aliases", "seeds", "protocols", "modulus", "clock",
+         "score", "scored", "shown", "why", "notes"}  # fmt: skip
 
 
 def there(found: Any, known: Collection, what: str, name: str) -> None:
@@ -81,16 +84,16 @@ class Declared:
             self._check_cells(own["cells"])
         for row in self.found.get("aliases", {}).values():
             self._must(row, self.rows, "row in aliases:")
-        self.extra, self.columns = (
+        self.extra, self.only, self.columns = (
             {budget: tuple(self._chosen(budget, wanted)) for budget, wanted in self.found.get(kind, {}).items()}
-            for kind in ("extra", "columns")
+            for kind in ("extra", "only", "columns")
         )
 
     def _check_cells(self, cells: list[dict]) -> None:
         """What an exception is of must be there: rows, tasks, budgets by name, anything else by a key that something sets."""
         known = {"budget": self.budgets, "task": self.tasks, "row": self.rows}
         sets = [self.found.get("setting", {}), *cells, *(one for names in known.values() for one in names.values())]
-        keys = {**known, **dict.fromkeys(key for one in sets for key in one if key != "when")}
+        keys = {**known, **dict.fromkeys(key for one in sets for key in _paths(one) if key != "when")}
         values = {value for one in sets for value in one.values() if isinstance(value, str)}
         for cell in cells:
             for key, wanted in cell.get("when", {}).items():
@@ -127,7 +130,17 @@ class Declared:
 
     def setting(self, row: str, task: str, budget: str, cells: bool = True, also: Mapping = {}) -> dict:
         """The setting of a cell that is there; without its exceptions if not ``cells``; ``also`` sets what it says."""
-        cell: dict[str, Any] = {"row": row, "task": task, "budget": budget}
+        found = self._all_that_is_set({"row": row, "task": task, "budget": budget}, cells, also)
+        return {key: value for key, value in found.items() if not key.startswith("_")}
+
+    def holds(self, when: Mapping, row: str, task: str, budget: str) -> bool:
+        """Whether a cell is one that ``when`` means."""
+        cell = {"row": row, "task": task, "budget": budget}
+        return all(self._is(cell, self._all_that_is_set(cell), key, wanted) for key, wanted in when.items())
+
+    def _all_that_is_set(self, cell: dict[str, str], cells: bool = True, also: Mapping = {}) -> dict:
+        """The setting of a cell with what serves sums and ``when`` alone."""
+        row, task, budget = cell.values()
         found: dict[str, Any] = {}
         plain = [self.found.get("setting", {}), self.budgets[budget], self.tasks[task], self.rows[row]]
         for sets in (*plain, *(self.found.get("cells", ()) if cells else ()), also):
@@ -139,7 +152,12 @@ class Declared:
 
     @staticmethod
     def _is(cell: Mapping, found: Mapping, key: str, wanted: Any) -> bool:
-        return any(key in names and names[key] in _listed(wanted) for names in (cell, found))
+        if key in cell and cell[key] in _listed(wanted):
+            return True
+        value: Any = found
+        for name in key.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        return value is not None and value in _listed(wanted)
 
     def _worked_out(self, value: Any, at: tuple, setting: Mapping, cell: Mapping, within: tuple) -> Any:
         """``value``, which is ``at`` a place of the setting, with its sums worked out; ``within`` are those that wait for it."""
@@ -180,6 +198,8 @@ def _sum(node: ast.AST, named: Callable[..., Any]) -> Any:
     match node:
         case ast.Constant(value=value):
             return value
+        case ast.Name(id="pi"):
+            return math.pi
         case ast.Name() | ast.Attribute():
             return named(*ast.unparse(node).split("."))
         case ast.UnaryOp(op=ast.USub(), operand=one):
@@ -193,6 +213,14 @@ def _sum(node: ast.AST, named: Callable[..., Any]) -> Any:
 
 def _listed(wanted: Any) -> list:
     return wanted if isinstance(wanted, list) else [wanted]
+
+
+def _paths(sets: Mapping, within: str = "") -> Iterator[str]:
+    """``options`` and ``options.layers`` of ``{"options": {"layers": 2}}``."""
+    for key, value in sets.items():
+        yield f"{within}{key}"
+        if isinstance(value, dict) and key != "when":
+            yield from _paths(value, f"{within}{key}.")
 
 
 def _put(found: dict, path: str, value: Any) -> None:

@@ -176,6 +176,8 @@ class Table:
         The paper's numbers.
     extra : dict
         Tasks that only one budget has, by budget.
+    only : dict
+        By budget, the only tasks that it has.
     columns : dict
         By budget, the tasks of a plan that names none, where they are not ``tasks``: the lengths that the paper has.
     seeds : sequence of int
@@ -188,7 +190,7 @@ class Table:
         Of its tasks.
     clock : bool
         True where seconds are the result: then one run goes at a time.
-    declared : mapping
+    declared : Declared, optional
         What its YAML says, if it has one.
     """
 
@@ -206,21 +208,26 @@ class Table:
     aliases: Mapping[str, str] = field(default_factory=dict)
     paper: Any = None
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seeds: Sequence[int] = (0,)
     protocols: tuple[str, ...] = ("ours",)
     for_protocol: Callable[[Any, str], Any] = lambda found, protocol: found
     modulus: int | None = None
     clock: bool = False
-    declared: Mapping = field(default_factory=dict)
+    declared: Declared | None = None
 
     def setting(self, row: str, task: str, budget: str) -> Any:
         """The setting of one cell; ``row`` may be an alias.  ``ValueError`` for a row, task or budget that is not there."""
         row = self.aliases.get(row, row)
         there(row, self.rows, "row", self.name)
         there(budget, self.budgets, "budget", self.name)
-        there(task, (*self.tasks, *self.extra.get(budget, ())), f"task at the budget {budget}:", self.name)
+        there(task, self.tasks_at(budget), f"task at the budget {budget}:", self.name)
         return self.configure(row, task, budget)
+
+    def tasks_at(self, budget: str) -> tuple[str, ...]:
+        """The tasks that a budget has."""
+        return self.only.get(budget) or (*self.tasks, *self.extra.get(budget, ()))
 
 
 def load(name: str, measure: Callable[[Run, bool, Path | None], dict], **options: Any) -> Table:
@@ -233,11 +240,14 @@ def load(name: str, measure: Callable[[Run, bool, Path | None], dict], **options
 
     said = Declared(name)
     found, extra = said.found, {task for tasks in said.extra.values() for task in tasks}
+    printed = partial(results.printed, name, found["score"]) if "score" in found else None
     return Table(**{
         "name": name, "rows": tuple(said.rows), "tasks": tuple(task for task in said.tasks if task not in extra),
-        "budgets": tuple(said.budgets), "extra": said.extra, "columns": said.columns, "aliases": found.get("aliases", {}),
+        "budgets": tuple(said.budgets), "extra": said.extra, "only": said.only, "columns": said.columns,
+        "aliases": found.get("aliases", {}),
         "configure": said.setting, "measure": measure, "line": partial(results.line, found), "text": results.text,
-        "declared": found, "score": results.score(found), **{key: found[key] for key in PLAIN if key in found}, **options,
+        "declared": said, "score": results.score(found), "printed": printed,
+        **{key: found[key] for key in PLAIN if key in found}, **options,
     })  # fmt: skip
 
 
