@@ -110,7 +110,7 @@ class _Walk(ast.NodeVisitor):
 
     visit_ImportFrom = visit_Import
 
-    def visit_ListComp(self, node: ast.AST) -> None:
+    def visit_ListComp(self, node: Any) -> None:
         loops = node.generators
         self.visit(loops[0].iter)
         self.loops.append({one.id for loop in loops for one in ast.walk(loop.target) if isinstance(one, ast.Name)})
