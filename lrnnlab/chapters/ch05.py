@@ -21,7 +21,7 @@ from matplotlib.patches import Circle
 from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit, decayed_nodes, families, power_table, spectrum, targets
 from lrnnlab.algebra.modes import kernel, recurrence
 from lrnnlab.algebra.shifts import needed_modes
-from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
+from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
 
@@ -410,6 +410,7 @@ def reverse_moves(L: int = 6) -> Figure:
 
 
 def _ring(answer) -> None:
+    answer = answer.tolist() if isinstance(answer, np.ndarray) else answer
     if not isinstance(answer, (list, tuple)) or len(answer) != 5 or not all(isinstance(name, str) for name in answer):
         raise CannotJudge(f"five names are asked for, got {shown(answer)}")
     wanted = ["K0", "K1", "K2", "k1", "k0"]
@@ -418,14 +419,15 @@ def _ring(answer) -> None:
 
 
 def _no_dlr(answer) -> None:
-    A = numbers(answer, (2, 2), "A")
-    claim((A == A.round()).all(), f"whole numbers are asked for, got {shown(answer)}")
+    A = numbers(answer, (2, 2), "A", real=True)
+    claim((np.isfinite(A) & (A == A.round())).all(), f"whole numbers are asked for, got {shown(answer)}")
     A = np.array([[int(entry) for entry in row] for row in A.tolist()], dtype=object)
     claim(A.tolist() != [[0, 1], [0, 0]], "this one is excepted: find another")
     power, values = np.eye(2, dtype=int).astype(object), []
     for _ in range(9):
         values.append(power[0, 1])
         power = power @ A
+    claim(any(values), "the kernel is 0 at every lag: the upper right entry of A must not be 0")
     found = recurrence(values)
     claim(not found.is_sqf, f"the kernel {values[:5]} has the recurrence {found.as_expr()}, whose roots are simple")
 
@@ -434,9 +436,11 @@ def _shift(answer) -> None:
     for L in range(1, 12):
         for S in range(L):
             pair = call(answer, S, L)
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            two = [*pair] if isinstance(pair, (tuple, list)) or getattr(pair, "ndim", 0) else []
+            if len(two) != 2:
                 raise CannotJudge(f"two lists, nodes and weights, are asked for; S={S}, L={L} gave {shown(pair)}")
-            nodes, weights = numbers(pair[0], (None,), "the nodes"), numbers(pair[1], (None,), "the weights")
+            nodes, weights = (numbers(one, (None,), f"S={S}, L={L}: the {name}")
+                              for one, name in zip(two, ("nodes", "weights")))  # fmt: skip
             most = math.ceil(needed_modes(L, S) / 2)
             claim(len(nodes) == len(weights), f"S={S}, L={L}: {len(nodes)} nodes and {len(weights)} weights")
             claim(len(nodes) <= most, f"S={S}, L={L}: {len(nodes)} modes, where {most} would do")
@@ -453,8 +457,8 @@ def _count(answer) -> None:
 def _roots(answer) -> None:
     for N in range(1, 30):
         above = sum(math.sin(math.pi * n / N) > -1e-9 for n in range(2 * N))  # the roots are e^(i pi n / N)
-        given = call(answer, N)
-        claim(same(given, above), f"N = {N}: {above} of {2 * N} roots are not below the real line, not {shown(given)}")
+        given = float(numbers(call(answer, N), (), f"the count at N = {N}", real=True))
+        claim(given == above, f"N = {N}: {above} of {2 * N} roots are not below the real line, not {given:g}")
 
 
 def _stack(answer) -> None:
@@ -464,7 +468,7 @@ def _stack(answer) -> None:
             for _ in range(m):
                 taps = np.convolve(taps, r ** np.arange(12.0))[:12]
             for j, tap in enumerate(taps):
-                given = float(numbers(call(answer, r, m, j), (), f"the tap at r={r}, m={m}, j={j}"))
+                given = float(numbers(call(answer, r, m, j), (), f"the tap at r={r}, m={m}, j={j}", real=True))
                 claim(math.isclose(given, tap, rel_tol=1e-6),
                       f"r={r}, m={m}, j={j}: the tap is {tap:.6g}, not {given:.6g}")  # fmt: skip
 
@@ -478,8 +482,9 @@ def _product_weight(answer) -> None:
         for k in range(6):
             made = sum(share * (nodes[m] * nodes[n]) ** k for share, (m, n) in zip(shares, pairs)).real
             K = w @ nodes**k
-            claim(abs(made - K.real * K.imag) < 1e-6 * (1 + abs(K) ** 2),
-                  f"{N} modes: at lag {k} the kernel is not Re K Im K")  # fmt: skip
+            due = K.real * K.imag
+            claim(abs(made - due) < 1e-6 * (1 + abs(K) ** 2),
+                  f"N = {N}: at lag {k} the kernel is {made:.4g}, and Re K Im K is {due:.4g}")  # fmt: skip
 
 
 def _real_kernel(answer) -> None:

@@ -24,7 +24,7 @@ from scipy.signal import lfilter
 from lrnnlab.algebra import shifts
 from lrnnlab.algebra.kernel_fits import arc_nodes, best_fit
 from lrnnlab.algebra.modes import kernel
-from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
+from lrnnlab.course.judging import call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.style import DIVERGING, FAINT, INK, SMALL, label_ends, new_figure, styled
 
@@ -529,24 +529,21 @@ def _weights(answer) -> None:
 
 
 def _fractions(values, count: int, what: str) -> list:
-    if not isinstance(values, (list, tuple, np.ndarray)) or len(values) != count:
-        raise CannotJudge(f"{what} should be {count} numbers, got {shown(values)}")
-    claim(np.isfinite(numbers(values, (count,), what, real=True)).all(), f"{what} should be finite")
+    claim(np.isfinite(numbers(values, (count,), what, real=True)).all(), f"{what} should be finite, got {shown(values)}")
     return [Fraction(value if isinstance(value, Rational) else float(value)) for value in values]
 
 
 def _zeros(answer) -> None:
     for N in range(2, 30):
-        zeros, degree = numbers(call(answer, N), (2,), f"the pair at N = {N}").tolist()
+        zeros, degree = numbers(call(answer, N), (2,), f"the pair at N = {N}", real=True).tolist()
         claim(zeros == N - 1, f"N = {N}: between its {N} extrema it changes sign how often? Not {zeros:g} times")
         claim(degree == N - 2, f"N = {N}: the leading terms, of degree {N - 1}, have cancelled; not {degree:g}")
 
 
 def _dearest(answer) -> None:
     given, prices = number(answer), [shifts.smallest_norm(16, S) for S in range(16)]
-    claim(given in range(16), f"the shifts of L = 16 are 0, ..., 15, and {given:g} is none of them")
-    price = prices[int(given)]
-    claim(price == max(prices), f"the shift by {given:g} costs {price:,}, and another one costs more")
+    claim(given in range(16), f"{given:g} is no shift on 16 lags")
+    claim(prices[int(given)] == max(prices), f"another shift costs more than the one by {given:g}")
 
 
 def _solver(answer) -> None:
@@ -556,12 +553,14 @@ def _solver(answer) -> None:
         nodes = [Fraction(int(a), 11) for a in draw.choice(30, N, replace=False)]
         S = int(draw.integers(N))
         made = kernel(nodes, _fractions(call(answer, list(nodes), S), N, "the weights"), N)
-        claim(made == [int(k == S) for k in range(N)], f"nodes {[str(node) for node in nodes]}, S = {S}: the kernel is "
+        off = max(abs(tap - (k == S)) for k, tap in enumerate(made))
+        claim(not 0 < off < 1e-6, f"the kernel is off by {float(off):.1g}: floats are rounded, fractions are asked for")
+        claim(not off, f"nodes {[str(node) for node in nodes]}, S = {S}: the kernel is "
                                                        f"{[str(tap) for tap in made]}")  # fmt: skip
 
 
 def _losses(answer) -> None:
-    first, second = numbers(answer, (2,)).tolist()
+    first, second = numbers(answer, (2,), "the two N", real=True).tolist()
     claim(abs(first - (8 + 3) / 2) <= 0.5, f"in [0, 1] it is not {first:g}: where does the exponent reach 8?")
     claim(abs(second - (8 + 2)) <= 0.5, f"in [-1, 1] it is not {second:g}: where does the exponent reach 8?")
 
@@ -580,7 +579,7 @@ def _limits(answer) -> None:
 
 def _echoes(answer) -> None:
     u = numbers(answer, (None,), "the input", real=True)
-    claim(0 < len(u) <= 400, f"the input has {len(u)} numbers; at most 400 are asked for")
+    claim(0 < len(u) <= 400, f"the input has {len(u)} numbers; 1 to 400 are asked for")
     claim(np.abs(u).max() <= 1, f"the number {u[np.abs(u).argmax()]:g} is not between -1 and 1")
     made = np.convolve(fading_half_circle(8, 10, 0.8, len(u))[0], u)[: len(u)]
     due = np.concatenate([np.zeros(10), u])[: len(u)]
@@ -590,15 +589,16 @@ def _echoes(answer) -> None:
 
 def _end(answer) -> None:
     a = number(answer)
-    claim(0 < a < 1e6, f"a must be above 0, got {a:g}")
+    claim(0 < a < 1e6, f"a should be above 0 and below a million, got {a:g}")
     norm = float(sum(map(abs, shifts.exact_weights([Fraction(a) * node for node in shifts.chebyshev_nodes(5)]))))
     claim(abs(norm - 1) < 1e-3, f"with a = {a:g} the least norm is {norm:.3f}")
 
 
 def _modes(answer) -> None:
     for L in range(1, 100):
-        given, least = call(answer, L), min(shifts.needed_modes(L, S) for S in range(L))
-        claim(same(given, least), f"L = {L}: the cheapest shift needs {least}, and not {shown(given)}")
+        given = float(numbers(call(answer, L), (), f"the modes at L = {L}", real=True))
+        least = min(shifts.needed_modes(L, S) for S in range(L))
+        claim(given == least, f"L = {L}: the cheapest shift needs {least}, and not {given:g}")
 
 
 def _earlier(answer) -> None:
@@ -606,15 +606,15 @@ def _earlier(answer) -> None:
     for lam in (0.2, 0.5, 0.9, 0.99, 0.999):
         rate = -math.log(lam)
         term, total = most / rate, (most + math.log(1 / lam - 1)) / rate - 1  # where the last term, and the sum, end
-        given = float(numbers(call(answer, lam), (), f"the answer at lambda = {lam}"))
+        given = float(numbers(call(answer, lam), (), f"the answer at lambda = {lam}", real=True))
         claim(abs(given - (term - total)) <= max(1e-3 * term, 1e-6),
-              f"lambda = {lam}: the sum overflows {term - total:.1f} steps earlier, not {given:.1f}")  # fmt: skip
+              f"lambda = {lam}: the sum overflows {term - total:.4g} steps earlier, not {given:.4g}")  # fmt: skip
 
 
 def _weight(answer) -> None:
     for N in range(2, 13):
         for k, w in enumerate(shifts.exact_weights(shifts.chebyshev_nodes(N))):
-            given = float(numbers(call(answer, N, k), (), f"the weight at N = {N}, k = {k}"))
+            given = float(numbers(call(answer, N, k), (), f"the weight at N = {N}, k = {k}", real=True))
             claim(math.isclose(given, float(w), rel_tol=1e-6), f"N = {N}, k = {k}: the kernel of these weights is no "
                   "one-hot: " + ("the size is right and the sign is not" if math.isclose(-given, float(w), rel_tol=1e-6)
                                  else "compare q' at the ends and inside, and count the halves"))  # fmt: skip
