@@ -25,7 +25,8 @@ from lrnnlab.models import (
     SGConv,
     Vanilla,
 )
-from lrnnlab.tables import dlr_table3, dlr_table4, lrnn_speed, regulargpt_table2, regulargpt_table3
+from lrnnlab.tables import dlr_table4, get, lrnn_speed
+from lrnnlab.tables.declared import paper
 
 # paper 004, Tables 8 and 9: L, layers, H, N, dt-min, dt-max, LR, B, steps, WD, kernel size (and dropout)
 TABLE_8 = {
@@ -56,7 +57,7 @@ def shown(setting, L):
 
 @pytest.mark.parametrize("task, row", TABLE_8.items())
 def test_table_3_has_the_papers_sizes_and_rates(task, row):
-    dlr, dss, local = (dlr_table3.setting(name, task, "paper") for name in dlr_table3.ROWS)
+    dlr, dss, local = (get("dlr/table3").setting(name, task, "paper") for name in ("dlr", "dss", "local_attention"))
     assert shown(dlr, row[0]) == row
     assert shown(dss, row[0]) == (*row[:5], 1e-2, DSS_RATES[task], *row[7:])
     assert local["rate"] == 1e-3 and (local["layers"], local["width"]) == row[1:3]
@@ -70,7 +71,7 @@ def test_table_3_has_the_papers_sizes_and_rates(task, row):
 
 @pytest.mark.parametrize("task, row", TABLE_9.items())
 def test_table_4_has_the_papers_sizes_and_rates(task, row):
-    dlr = dlr_table4.setting("dlr", task, "paper")
+    dlr = get("dlr/table4").setting("dlr", task, "paper")
     assert (*shown(dlr, row[0]), dlr["block"]["dropout"]) == row
     assert dlr["options"]["bidirectional"] and dlr_table4.pooling(dlr)["pool"] == "max"
     assert dlr["block"]["place"] == ("post" if task.startswith("path") else "pre")
@@ -79,37 +80,43 @@ def test_table_4_has_the_papers_sizes_and_rates(task, row):
 
 def test_the_numbers_of_paper_004():
     """Its Tables 3 and 4."""
-    assert dlr_table3.PAPER.T.to_dict("list") == {
-        "ListOps-SubTrees, accuracy": ["94.0", "83.8", "85.7"],
-        "Segmentation 128 x 128, macro F1 / accuracy": ["95.2 / 98.4", "94.4 / 97.2", "96.8 / 97.7"],
-        "Segmentation 256 x 256, macro F1 / accuracy": ["", "89.4 / 96.2", "94.0 / 96.3"],
-        "Segmentation 512 x 512, macro F1 / accuracy": ["", "60.4 / 79.3", "76.3 / 92.8"],
-    }
-    assert list(dlr_table3.PAPER) == ["LocalAttention", "DSS", "DLR"]
-    table_4 = {  # ListOps, Text, Retrieval, Pathfinder, Path-X, SpeechCommands; -1: no number
-        "Transformer": [36.4, 64.3, 57.5, 71.4, -1, -1], "S4D-Inv": [60.2, 87.3, 91.1, 93.8, 92.8, -1],
-        "S4-LegS": [59.6, 86.8, 90.9, 94.2, 96.4, 98.3], "DLR": [60.5, 86.7, 89.1, 92.5, 94.5, 97.1],
+    def numbers(name, metric):
+        found = paper(name).query("metric == @metric")
+        return {row: dict(zip(cell["task"], cell["value"])) for row, cell in found.groupby("row")}
+
+    M = [f"segmentation-{side}" for side in (128, 256, 512)]
+    assert numbers("dlr/table3", "accuracy") == {
+        "local_attention": {"listops-8192": 94.0}, "dss": {"listops-8192": 83.8}, "dlr": {"listops-8192": 85.7}}  # fmt: skip
+    assert numbers("dlr/table3", "macro_f1") == {
+        "local_attention": {M[0]: 95.2}, "dss": dict(zip(M, (94.4, 89.4, 60.4))), "dlr": dict(zip(M, (96.8, 94.0, 76.3)))}
+    assert numbers("dlr/table3", "macro_accuracy") == {
+        "local_attention": {M[0]: 98.4}, "dss": dict(zip(M, (97.2, 96.2, 79.3))), "dlr": dict(zip(M, (97.7, 96.3, 92.8)))}
+    tasks = ("listops", "text", "retrieval", "pathfinder", "path-x", "speech")
+    assert numbers("dlr/table4", "original") == {  # Transformer, S4D-Inv, S4-LegS, DLR
+        "attention": dict(zip(tasks, (36.4, 64.3, 57.5, 71.4))), "s4d": dict(zip(tasks, (60.2, 87.3, 91.1, 93.8, 92.8))),
+        "s4": dict(zip(tasks, (59.6, 86.8, 90.9, 94.2, 96.4, 98.3))), "dlr": dict(zip(tasks, (60.5, 86.7, 89.1, 92.5, 94.5, 97.1))),
     }  # fmt: skip
-    assert dlr_table4.PAPER.fillna(-1).to_dict("list") == table_4
-    assert list(dlr_table4.PAPER.index) == ["ListOps", "Text", "Retrieval", "Pathfinder", "Path-X", "Speech Commands"]
 
 
 def test_the_numbers_of_paper_002():
     """Its Tables 2 and 3."""
-    assert regulargpt_table2.TASKS == ("0.1", "0.3", "0.5", "0.7", "0.9")
-    assert regulargpt_table2.PAPER == {
-        "regulargpt_c2": ((100,) * 5, (100,) * 5), "rnn": ((100,) * 5, (100,) * 5),
-        "transformer": ((98.4, 99.8, 99.6, 97.8, 77.2), (50.1, 49.7, 50.3, 49.9, 50.0)),
+    found = paper("regulargpt/table2").groupby(["row", "metric"])
+    assert {key: (cell["task"].tolist(), cell["value"].tolist()) for key, cell in found} == {
+        (row, metric): (["0.1", "0.3", "0.5", "0.7", "0.9"], list(values)) for row, metric, values in (
+            ("regulargpt_c2", "accuracy_seen", (100,) * 5), ("regulargpt_c2", "accuracy", (100,) * 5),
+            ("rnn", "accuracy_seen", (100,) * 5), ("rnn", "accuracy", (100,) * 5),
+            ("transformer", "accuracy_seen", (98.4, 99.8, 99.6, 97.8, 77.2)),
+            ("transformer", "accuracy", (50.1, 49.7, 50.3, 49.9, 50.0)))
     }  # fmt: skip
     table_3 = """512 24.71 24.50 24.53 32.06 30.17 28.80 26.37 27.90
                  1024 24.42 24.38 24.90 32.03 30.30 28.94 26.91 34.38
                  2048 24.21 25.01 25.08 791.74 30.56 29.14 27.08 34.85
                  4096 24.53 28.91 25.08 812.00 30.80 29.25 27.28 35.11
                  8192 24.74 39.08 25.08 818.49 1175.91 29.41 27.39 35.42"""
-    columns = zip(*(map(float, line.split()) for line in table_3.splitlines()))
-    assert regulargpt_table3.PAPER_LENGTHS == next(columns)
-    names = ("KERPLE", "T5", "ALiBi", "32 / 6", "64 / 6", "128 / 6", "128 / 12", "256 / 6")
-    assert regulargpt_table3.PAPER == dict(zip(names, columns))
+    found = paper("regulargpt/table3").pivot(index="task", columns="row", values="value")
+    names = ["KERPLE", "T5", "ALiBi", "32 / 6", "64 / 6", "128 / 6", "128 / 12", "256 / 6"]
+    typed = {length: list(map(float, values)) for length, *values in map(str.split, table_3.splitlines())}
+    assert {length: values[names].tolist() for length, values in found.iterrows()} == typed and len(names) == found.shape[1]
 
 
 def test_the_seconds_of_paper_000():

@@ -13,8 +13,10 @@ from torch.nn import functional as F
 
 from lrnnlab import records, tables, tasks
 from lrnnlab.show.regulargpt_figures import NETS, accuracy_by_p, accuracy_by_task
-from lrnnlab.tables import regulargpt_table1, regulargpt_table2, report
-from lrnnlab.tables.regulargpt_table1 import NETWORKS, SIZES, make_network
+from lrnnlab.tables import regulargpt_table1, regulargpt_table2, report, results
+from lrnnlab.tables.declared import paper
+from lrnnlab.tables.regulargpt_table1 import NETWORKS, make_network
+from lrnnlab.tables.text import percent
 from lrnnlab.tasks import ModArith
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
@@ -411,17 +413,15 @@ def test_records_are_plain_repeatable_and_shown(made):
     again = regulargpt_table1.measure(setting, seed=0)
     assert all(again[name] == made[0][name] for name in ("metrics", "training", "accuracy_by_length"))
     assert made[1]["training"] != made[0]["training"]
-    text = report.table(made)
-    here, paper, reasons = text.split("\n\n")
-    assert here.startswith("here:") and "majority" in here and "96.4 / 82.6" not in here
-    assert paper.startswith("paper:") and "96.4 / 82.6" in paper
-    assert reasons.startswith("below 97.0 here, and why\n") and "after 2 steps" in reasons
+    here, best, *_ = report.table(made).split("\n\n")
+    assert here.startswith("percent right beyond") and "majority" in here and "82.6" in here and "21.2" not in here
+    assert best.startswith("the paper's best of 3 seeds") and "96.4" in best
     assert report.line(made[0]).startswith("parity regulargpt_c2 seed 0: ")
 
 
 def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_weights(monkeypatch):
     """Last weights answer 0 always, the best ones 1: each is scored as such, by the strings that were drawn."""
-    setting = regulargpt_table1.setting("rnn", "parity", "live") | {"stride": 1, "strings": 3}
+    setting = regulargpt_table1.TABLE.setting("rnn", "parity", "live") | {"stride": 1, "strings": 3}
     monkeypatch.setattr(Parity, "test_length", 44)
 
     def constant(net, answer):
@@ -446,27 +446,27 @@ def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_we
     assert found["metrics"]["worst_length"] == pytest.approx(1 - max(ones.values())) and not found["metrics"]["exact"]
 
 
-def test_a_cell_shows_the_greatest_the_mean_and_every_seed():
-    def run(seed, share):
-        metrics = {"accuracy": share, "majority": 0.5, "accuracy_seen": 0.75, "steps": 60 + seed}
-        return {"task": "parity", "row": "rnn", "seed": seed, "metrics": metrics}
+def runs(*shares, **more):
+    """A frame of runs of one cell: (accuracy beyond training, accuracy at its end)."""
+    cell = {"experiment": "regulargpt/table1", "task": "d_2", "row": "rnn", "budget": "desk", "protocol": "ours"}
+    return results.frame([
+        {**cell, "seed": seed, "metrics": {"accuracy": beyond, "accuracy_seen": seen, "majority": 0.75}, **more}
+        for seed, (beyond, seen) in enumerate(shares)
+    ])
 
-    text = regulargpt_table1.TABLE.text([run(1, 0.5), run(0, 0.9999), run(2, 1.0)])
-    assert "100 / 83.3 (99.9 50.0 100)" in text and "100.0 / 98.9" in text
-    assert text.endswith("parity rnn: not learned by 1 of 3: 75.0 at length 40 after 61 steps, 50.0 beyond; majority 50.0")
+
+def test_a_cell_shows_the_range_of_its_seeds_the_paper_and_the_level():
+    shown = regulargpt_table1.TABLE.declared.found["shown"][0]
+    found = results.grid(runs((0.5, 0.75), (0.9999, 0.75), (1.0, 0.75)), "accuracy", printed=True, level=shown["level"])
+    assert found.loc[("d_2", ""), "rnn"] == "83.3 (50.0 to 100)" and found.loc[("d_2", "paper"), "rnn"] == "100"
+    assert found.loc[("d_2", ""), "majority"] == "75.0"
 
 
 def test_every_low_net_has_one_of_two_reasons():
-    levels = {"majority": 0.5, "steps": 9}
-    made = [{"task": "d_2", "row": "rnn", "seed": seed, "metrics": {"accuracy": beyond, "accuracy_seen": seen, **levels}}
-            for seed, (beyond, seen) in enumerate([(0.97, 0.5), (0.9699, 0.97), (0.6, 1.0), (0.7, 0.9)])]  # fmt: skip
-    made[0]["over_the_seam"], *others = [{"16": [1.0, 0.5 * seed]} for seed in range(4)]
-    for record, found in zip(made[1:], others):
-        record["over_the_seam"] = found
-    *said, seam = regulargpt_table1.reasons(made)
-    assert seam == "d_2 rnn: at length 16, with 0, 1 or more × over the root's seam: 100 75.0"
-    assert [line.split(": ")[1] for line in said] == ["not learned by 1 of 4", "lost with length in 2 of 4"]
-    assert "70.0 beyond" in said[0] and "98.5 (97.0 to 100) at length 50" in said[1] and "78.4 (60.0 to 96.9)" in said[1]
+    (why,) = results.reasons(runs((0.97, 0.5), (0.9699, 0.97), (0.6, 1.0), (0.7, 0.9)))["why"]
+    assert why == "1 not learned, 2 lost with length"
+    seam = runs((0.5, 1.0), (0.5, 1.0), over_the_seam={"40": [1.0, 0.5]})
+    assert results.grid(seam, "over_the_seam.40.1").loc["d_2", "rnn"] == "50.0"
 
 
 def test_products_are_told_by_the_right_half_of_the_root():
@@ -491,25 +491,26 @@ def test_table2_asks_every_net_at_every_p():
     assert made[1]["metrics"]["majority"] == pytest.approx(np.mean([0.5 + 0.5 * 0.8**T for T in (191, 341, 491)]))
     made[0]["elsewhere"]["500"], made[1]["elsewhere"]["500"] = [0.1, 0.2, 0.3, 0.4, 1.0], [0.0] * 5
     text = report.table(made)
-    assert text.count("paper,") == 2 and text.count("100.0  ") == 2  # the RNN's two lines at p = 0.5 and 0.9
-    assert text.splitlines()[-1].split() == ["rnn", "10.0", "20.0", "30.0", "40.0", "100"]
+    assert [line.split() for line in text.splitlines()].count(["paper", "100"]) == 4  # two grids, two p
+    (line,) = [line for line in text.splitlines() if line.startswith("0.5 rnn") and "40.0" in line]
+    assert line.split()[2:] == ["10.0", "20.0", "30.0", "40.0", "100"]
 
 
 def test_printed_numbers_are_the_papers():
     """What Table 1's Transformer gets where it only knows the majority; greatest is never below the mean."""
-    assert set(regulargpt_table1.PAPER) == set(regulargpt_table1.TASKS) - {"modular_arithmetic"}
-    for pairs in regulargpt_table1.PAPER.values():
-        assert len(pairs) == 4 and all(best >= mean for best, mean in pairs)
+    theirs = paper("regulargpt/table1").pivot(index=["task", "row"], columns="metric", values="value")
+    assert set(theirs.index.get_level_values("task")) == set(regulargpt_table1.TABLE.tasks) - {"modular_arithmetic"}
+    assert len(theirs) == 12 * 4 and (theirs["greatest"] >= theirs["accuracy"]).all()
     for task in ("tomita_5", "tomita_6"):
         known = 100 * STRING_TASKS[task]().average_majority(range(52, 101))
-        assert regulargpt_table1.PAPER[task][1] == (pytest.approx(known, abs=0.05),) * 2
-    means = np.array([[mean for _, mean in pairs] for pairs in regulargpt_table1.PAPER.values()]).mean(0)
-    assert means.argsort().tolist() == [1, 3, 2, 0]  # RNN above C = 2 above C = 3 above the Transformer
+        assert theirs.loc[(task, "transformer")].tolist() == [pytest.approx(known, abs=0.05)] * 2
+    means = theirs["accuracy"].groupby("row").mean().sort_values()
+    assert means.index.tolist() == ["transformer", "regulargpt_c3", "regulargpt_c2", "rnn"]
 
 
 def test_the_papers_budget_is_the_papers_and_needs_a_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    setting = regulargpt_table1.setting("regulargpt_c2", "parity", "paper")
+    setting = regulargpt_table1.TABLE.setting("regulargpt_c2", "parity", "paper")
     assert (setting["training"]["steps"], setting["training"]["batch"], setting["options"]["width"]) == (
         100_000,
         128,
@@ -517,7 +518,7 @@ def test_the_papers_budget_is_the_papers_and_needs_a_gpu(monkeypatch):
     )
     for module, task in ((regulargpt_table1, "parity"), (regulargpt_table2, "0.1")):
         with pytest.raises(ValueError, match="GPU"):
-            module.measure(module.setting("rnn", task, "paper"), seed=0)
+            module.measure(module.TABLE.setting("rnn", task, "paper"), seed=0)
 
 
 # --------------------------------------------------------------------------------------------------- what is recorded
@@ -533,14 +534,14 @@ def test_the_records_answer_the_present_settings(desk):
     prints = {records.fingerprint(run.config()) for run in tables.plan(module.TABLE.name, budget="desk", seeds=range(9))}
     assert {record["fingerprint"] for record in found} <= prints
     cells = {(record["task"], record["row"]) for record in found}
-    assert cells == {(task, row) for task in module.TASKS for row in module.ROWS}
+    assert cells == {(task, row) for task in module.TABLE.tasks for row in module.TABLE.rows}
 
 
 def test_what_must_be_reached_is_reached(desk):
     """Parity, Cycle Navigation and Even Pairs with C = 2 are exact in at least one seed at every length."""
     module, found = desk
     first = module is regulargpt_table1
-    for task in ("parity", "cycle_navigation", "even_pairs") if first else regulargpt_table2.TASKS:
+    for task in ("parity", "cycle_navigation", "even_pairs") if first else regulargpt_table2.TABLE.tasks:
         best = max(
             (r for r in found if (r["task"], r["row"]) == (task, "regulargpt_c2")),
             key=lambda r: r["metrics"]["accuracy"],
@@ -552,9 +553,9 @@ def test_what_must_be_reached_is_reached(desk):
 def test_what_table1_says_was_found():
     """What ``data/records/README.md`` says of them."""
     found = records.recorded("regulargpt/table1")
-    every, three = regulargpt_table1.TASKS, range(3)
+    every, three = regulargpt_table1.TABLE.tasks, range(3)
     assert sorted((r["row"], r["task"], r["seed"]) for r in found) == sorted(
-        (row, task, seed) for row in regulargpt_table1.ROWS for task in every for seed in three
+        (row, task, seed) for row in regulargpt_table1.TABLE.rows for task in every for seed in three
     )
 
     def shares(row, *tasks, name="accuracy"):
@@ -584,8 +585,9 @@ def test_what_table1_says_was_found():
     (tomita_5,) = shares("regulargpt_c3", "tomita_5")
     assert (tomita_5 > 0.97).sum() == 1 and tomita_5.mean() > 0.841 - 0.03
     assert shares("transformer", "tomita_3", "tomita_4").min() > 0.99 and shares("transformer", "d_2").min() > 0.988
-    for task in regulargpt_table1.RECOGNISED[:-2]:
-        assert shares("transformer", task).mean() > regulargpt_table1.PAPER[task][1][1] / 100
+    theirs = paper("regulargpt/table1").query("row == 'transformer' and metric == 'accuracy'").set_index("task")["value"]
+    for task in every[5:-2]:
+        assert shares("transformer", task).mean() > theirs[task] / 100
     assert shares("transformer", "d_3", "d_4", "d_12").min() > 0.83
     assert shares("transformer", "d_4", "d_12", name="accuracy_seen").min() > 0.997
     pairs = shares("transformer", "even_pairs")
@@ -599,11 +601,11 @@ def test_what_table2_says_was_found():
     """What ``data/records/README.md`` says of them."""
     found = {(r["row"], r["task"], r["seed"]): r for r in records.recorded("regulargpt/table2")}
     assert sorted(found) == sorted(
-        (row, task, seed) for row in regulargpt_table2.ROWS for task in regulargpt_table2.TASKS for seed in range(3)
+        (row, task, seed) for row in regulargpt_table2.TABLE.rows for task in regulargpt_table2.TABLE.tasks for seed in range(3)
     )
     wrong = {run: r["metrics"]["accuracy"] for run, r in found.items() if not r["metrics"]["exact"]}
     assert {run for run in wrong if run[0] != "transformer"} == {("rnn", "0.9", 0), ("regulargpt_c2", "0.1", 1)}
-    assert [regulargpt_table1.percent(wrong[run]) for run in (("rnn", "0.9", 0), ("regulargpt_c2", "0.1", 1))] == ["98.1", "52.3"]
+    assert [percent(wrong[run]) for run in (("rnn", "0.9", 0), ("regulargpt_c2", "0.1", 1))] == ["98.1", "52.3"]
     for (row, task, _), record in found.items():
         if row != "transformer" and task == "0.5":
             assert set(record["elsewhere"]["40"] + record["elsewhere"]["500"]) == {1.0}
@@ -650,7 +652,7 @@ def test_a_picture_shows_one_budget(draw, made):
 
 
 def test_sizes_are_named_for_every_net():
-    assert set(SIZES) == set(NETWORKS) == set(regulargpt_table1.ROWS) >= set(regulargpt_table2.ROWS)
+    assert set(NETWORKS) == set(regulargpt_table1.TABLE.rows) >= set(regulargpt_table2.TABLE.rows)
     assert isinstance(STRING_TASKS["modular_arithmetic_prefix"](), ModularArithmetic)
 
 

@@ -30,9 +30,8 @@ from lrnnlab.show.style import (
     styled,
     value_colour,
 )
-from lrnnlab.tables import regulargpt_table1 as table1
 from lrnnlab.tables import regulargpt_table2 as table2
-from lrnnlab.tables import regulargpt_table3 as table3
+from lrnnlab.tables.declared import paper
 from lrnnlab.tables.regulargpt_fig3 import build_task
 
 NETS = {"rnn": "RNN", "transformer": "Transformer", "regulargpt_c2": "RegularGPT, C = 2",
@@ -87,14 +86,14 @@ def accuracy_by_task(records: Sequence[dict], live: Sequence[dict] = ()) -> Figu
     check_one_budget(records)
     figure, panels = new_figure(4.7, columns=len(NETS), left=1.45, top=0.75, bottom=0.55, gap=0.22, sharey=True)
     majority = {record["task"]: record["metrics"]["majority"] for record in records}
+    theirs = paper("regulargpt/table1").set_index(["task", "row", "metric"])["value"]
     for axes, (row, name) in zip(panels, NETS.items()):
         for place, task in enumerate(TASKS):
             if task in majority:
                 axes.plot([100 * majority[task]], [place], "|", color=FAINT, ms=11, mew=1.6, zorder=1)
-            if task in table1.PAPER:
-                best, mean = table1.PAPER[task][table1.ROWS.index(row)]
-                _paper(axes, [best], [place])
-                _paper(axes, [mean], [place], hollow=True)
+            for metric in ("greatest", "accuracy"):
+                if (task, row, metric) in theirs:
+                    _paper(axes, [theirs[task, row, metric]], [place], hollow=metric == "accuracy")
             for found, colour in ((records, RECORDED), (live, LIVE)):
                 shares = [100 * r["metrics"]["accuracy"] for r in found if (r["row"], r["task"]) == (row, task)]
                 _runs(axes, shares, _beside(place, len(shares), 0.25), colour)
@@ -119,19 +118,20 @@ def accuracy_by_p(records: Sequence[dict]) -> Figure:
     6
     """
     check_one_budget(records)
-    figure, panels = new_figure(4.2, rows=2, columns=len(table2.ROWS), left=0.75, right=0.2, top=0.75, bottom=0.5,
+    rows, tasks = table2.TABLE.rows, table2.TABLE.tasks
+    theirs = paper("regulargpt/table2").set_index(["metric", "row", "task"])["value"]
+    figure, panels = new_figure(4.2, rows=2, columns=len(rows), left=0.75, right=0.2, top=0.75, bottom=0.5,
                                 gap=0.35, sharex=True, sharey=True)  # fmt: skip
     for line, (measure, title) in zip(panels, table2.MEASURES.items()):
-        for axes, row in zip(line, table2.ROWS):
-            place = list(table2.MEASURES).index(measure)
-            _paper(axes, [float(task) for task in table2.TASKS], table2.PAPER[row][place], hollow=True)
-            for task in table2.TASKS:
+        for axes, row in zip(line, rows):
+            _paper(axes, [float(task) for task in tasks], [theirs[measure, row, task] for task in tasks], hollow=True)
+            for task in tasks:
                 shares = [100 * r["metrics"][measure] for r in records if (r["row"], r["task"]) == (row, task)]
                 _runs(axes, _beside(float(task), len(shares), 0.03), shares, RECORDED)
             axes.axhline(50, color=FAINT, lw=1.2, ls=(0, (3, 2)), zorder=1)
-            axes.set(ylim=(40, 103), xlim=(0, 1), xticks=[float(task) for task in table2.TASKS], yticks=[50, 75, 100])
+            axes.set(ylim=(40, 103), xlim=(0, 1), xticks=[float(task) for task in tasks], yticks=[50, 75, 100])
         line[0].set_ylabel(title.replace(" (", "\n("))
-    for axes, row in zip(panels[0], table2.ROWS):
+    for axes, row in zip(panels[0], rows):
         axes.set_title(NETS[row])
     for axes in panels[-1]:
         axes.set_xlabel("p = P(1)")
@@ -329,7 +329,7 @@ def perplexity_by_length(records: Sequence[Mapping]) -> Figure:
     """
     if not records:
         raise ValueError("a picture of perplexities needs records, got 0")
-    figure, (ours, paper) = new_figure(3.8, columns=2, left=0.6, right=0.9, top=0.35, gap=1.45)
+    figure, (ours, right) = new_figure(3.8, columns=2, left=0.6, right=0.9, top=0.35, gap=1.45)
     ends = []
     for row, (name, _, look) in MODELS.items():
         mine = [record["metrics"] for record in records if record["row"] == row]
@@ -341,9 +341,11 @@ def perplexity_by_length(records: Sequence[Mapping]) -> Figure:
             ours.plot(held, color=look.colour, lw=0.9)
         lengths = list(mine[0]["perplexity"])
     _finish(ours, ends, lengths, "here: characters, trained on " + lengths[0], (1, 1.5, 2, 3, 5, 10))
-    ends = [_curve(paper, [table3.PAPER[name]], name, look) for _, name, look in MODELS.values() if name]
-    ends.append(_curve(paper, [table3.PAPER["256 / 6"]], "256 / 6", Look(PAPER)))
-    _finish(paper, ends, table3.PAPER_LENGTHS, "paper: words, trained on 512", (1, 2, 5, 10, 20, 40))
+    theirs = paper("regulargpt/table3")
+    printed_by = {row: part["value"].tolist() for row, part in theirs.groupby("row")}
+    ends = [_curve(right, [printed_by[name]], name, look) for _, name, look in MODELS.values() if name]
+    ends.append(_curve(right, [printed_by["256 / 6"]], "256 / 6", Look(PAPER)))
+    _finish(right, ends, theirs["task"].unique(), "paper: words, trained on 512", (1, 2, 5, 10, 20, 40))
     ours.set_ylabel("perplexity over that at the trained length")
     return figure
 

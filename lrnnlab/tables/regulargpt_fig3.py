@@ -29,7 +29,6 @@ Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states th
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -43,25 +42,11 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.tables.regulargpt_table1 import make_network, training_of
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import in_order, lines, percent, who
+from lrnnlab.tables.table import by_setting, load
 from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream
-
-TASKS = ("parity", "cycle_navigation", "s_3")
-ROWS = ("regulargpt_c2", "untrained")
-PAPER = {"parity": 2, "cycle_navigation": 5}  # clusters, by eye
-LENGTH = 500
-SIZES = {  # live: to see that it runs
-    "live": {"options": {"width": 32, "heads": 4}, "training": {"steps": 40, "rate": 3e-3, "batch": 64}},
-    "desk": {
-        "options": {"width": 64, "heads": 8},
-        "training": {"steps": 1500, "rate": 1e-3, "batch": 64, "warmup": 50, "growth": 500, "schedule": "cosine",
-                     "watch_every": 50},
-    },
-}  # fmt: skip
 
 
 class Permutations(StringTask):
@@ -78,18 +63,6 @@ class Permutations(StringTask):
         return language("S_3").oracle(self.write(tokens))
 
 
-def setting(row: str, task: str, budget: str) -> dict:
-    """One net; at the desk 64 wide and trained for 1,500 steps (Parity: 800), live 32 wide and for 40.
-
-    >>> setting("untrained", "s_3", "desk")["training"] is None
-    True
-    """
-    found: dict[str, Any] = {"task": task, **copy.deepcopy(SIZES[budget]), "length": LENGTH, "strings": 64, "shown": 120}
-    if task == "parity" and budget == "desk":
-        found["training"]["steps"] = 800
-    return found if row != "untrained" else {**found, "training": None}
-
-
 def build_task(name: str) -> StringTask:
     """The task of that name.
 
@@ -102,7 +75,7 @@ def build_task(name: str) -> StringTask:
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, and look at the states: ``metrics``, ``depths``, ``points`` and ``training``.
 
-    >>> found = measure({**setting("untrained", "parity", "live"), "length": 8, "strings": 6}, seed=0)
+    >>> found = measure({**TABLE.setting("untrained", "parity", "live"), "length": 8, "strings": 6}, seed=0)
     >>> [depth["word"] for depth in found["depths"]], len(found["points"]["x"])
     ([2, 4, 8], 42)
     """
@@ -173,26 +146,4 @@ def _first(states: np.ndarray, shown: int) -> np.ndarray:
     return states[:, ::-1].swapaxes(0, 1).reshape(-1, states.shape[-1])[:shown]
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    return (f"{who(record)}: {found['found']} clusters, {found['present']} elements "
-            f"(purity {percent(found['purity'])}, wholeness {percent(found['wholeness'])} %); "
-            f"{percent(found['accuracy'])} % right at length {record['config']['setting']['length']}")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """For each record the clusters by depth, found / predicted, and together; beside it the paper's two counts."""
-    body = [
-        {"task": record["task"], "row": record["row"], "seed": record["seed"], "right": percent(found["accuracy"]),
-         **{str(depth["word"]): f"{depth['found']} / {depth['predicted']}" for depth in record["depths"]},
-         "all depths": f"{found['found']} / {found['present']}", "purity": percent(found["purity"]),
-         "wholeness": percent(found["wholeness"]), "made of": percent(found["made_of"])}
-        for record in in_order(records, ROWS, TASKS) for found in [record["metrics"]]
-    ]  # fmt: skip
-    return (f"{lines('clusters found / elements predicted, by length of the words', body)}\n\n"
-            f"paper, all depths, counted by eye: {', '.join(f'{task} {count}' for task, count in PAPER.items())}")  # fmt: skip
-
-
-TABLE = Table("regulargpt/fig3", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
-              aliases={"ours": "regulargpt_c2"}, paper=PAPER)  # fmt: skip
+TABLE = load("regulargpt/fig3", by_setting(measure))

@@ -22,7 +22,6 @@ Letters: B batch, T time, D width, h blocks, n block size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,23 +31,14 @@ from torch import nn
 
 from lrnnlab.analysis import cumulative_gradient
 from lrnnlab.models import build
-from lrnnlab.tables.regulargpt_table1 import NETWORKS, make_network, training_of
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import in_order, lines, percent, who
+from lrnnlab.tables.regulargpt_table1 import make_network, training_of
+from lrnnlab.tables.table import by_setting, load
 from lrnnlab.tasks.string_tasks import BITS, STRING_TASKS, StringTask
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.lengths import train_strings
 from lrnnlab.training.steady import stream
 
-TASKS = ("parity", "even_pairs", "suffix")
-ROWS = (*(row for row in NETWORKS if row != "regulargpt_c3"), "lrnn")
-LENGTH, WINDOW = 500, 4
-OPTIONS: dict[str, dict[str, Any]] = {
-    "regulargpt_c2": {"width": 32, "heads": 4}, "transformer": {"width": 32, "heads": 4, "layers": 2}, "rnn": {"width": 32},
-    "lrnn": {"h": 4, "b": 8, "rule": "softmax", "drive": "none", "start": "first", "hidden": 64, "gain": 4.0, "stay": 2.0,
-             "head": "linear"},
-}  # fmt: skip
-STEPS = {"regulargpt_c2": 1000, "transformer": 300, "rnn": 800, "lrnn": 2500}
+WINDOW = 4  # letters
 
 
 class SuffixParity(StringTask):
@@ -71,19 +61,6 @@ class SuffixParity(StringTask):
         return self.write(tokens)[-WINDOW:].count("1") % 2
 
 
-def setting(row: str, task: str, budget: str) -> dict:
-    """One net on one task.
-
-    >>> setting("lrnn", "suffix", "desk")["length"]
-    500
-    """
-    training: dict[str, Any] = {"steps": 20, "rate": 3e-3, "batch": 16}  # live: to see that it runs
-    if budget == "desk":
-        training = {"steps": STEPS[row], "rate": 6e-3 if row == "lrnn" else 3e-3, "batch": 32 if row == "lrnn" else 64,
-                    "warmup": 50, "growth": 300, "schedule": "cosine", "watch_every": 50}  # fmt: skip
-    return {"task": task, "row": row, "options": dict(OPTIONS[row]), "training": training, "length": LENGTH, "strings": 8}
-
-
 def build_task(name: str) -> StringTask:
     """The task of that name.
 
@@ -103,7 +80,7 @@ def build_net(setting: dict, task: StringTask, seed: int) -> nn.Module:
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and take the gradient: ``metrics``, ``gradient`` and ``training``.
 
-    >>> tiny = {**setting("rnn", "suffix", "live"), "length": 12}
+    >>> tiny = {**TABLE.setting("rnn", "suffix", "live"), "length": 12}
     >>> found = measure({**tiny, "training": {"steps": 2, "rate": 1e-3}}, seed=0)
     >>> len(found["gradient"]), found["gradient"][0]
     (12, 1.0)
@@ -133,26 +110,4 @@ def shape(share: np.ndarray) -> dict:
             "last4": round(float(share[-WINDOW:][0]), 4), "first": round(float(padded[0] - padded[1]), 4)}  # fmt: skip
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    return (f"{who(record)}: {percent(found['accuracy'])} % right at length "
-            f"{record['config']['setting']['length']} (majority {percent(found['majority'])}); half of the gradient in the last "
-            f"{found['half']}, {found['last4']:.3f} in the last four, {found['first']:.3f} on the first")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """One line a record: what is right, and where the gradient lies."""
-    body = [
-        {"task": r["task"], "row": r["row"], "seed": r["seed"], "right at 40": percent(r["metrics"]["accuracy_seen"]),
-         "right at 500": percent(r["metrics"]["accuracy"]), **{n: r["metrics"][n] for n in ("bend", "half", "last4", "first")}}
-        for r in in_order(records, ROWS, TASKS)
-    ]  # fmt: skip
-    return (lines(f"gradient of the answer at length {LENGTH}", body) + "\n\n"
-            "bend: largest distance of the curve from a straight line; half: how many last positions hold half;\n"
-            "last4, first: shares of the last four positions and of the first.\n"
-            "paper, Fig. 4a: RegularGPT on Parity is a straight line; no numbers printed.")  # fmt: skip
-
-
-TABLE = Table("regulargpt/fig4", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
-              aliases={"ours": "regulargpt_c2"})  # fmt: skip
+TABLE = load("regulargpt/fig4", by_setting(measure))

@@ -2,34 +2,39 @@
 
 A row is a net, a task a language with one answer a string.  The first five are trained on lengths up to 40 and asked
 at 41..500 (Deletang et al.), the others, languages to be recognised, up to 50 and asked at 51..100, as the paper's text
-says.  Modular Arithmetic is there twice: with a + before every expression, which the paper's code gives to all its nets
-(so that the pairs of a tree are operator and number), and without, as Deletang et al. have it.  The score is the mean
-over lengths of the share of right answers, by the last weights, without the first length (41, 51), as in the code.
+says (its code trains D_12 up to 80).  Modular Arithmetic is there twice: with a + before every expression, which the
+paper's code gives to all its nets (so that the pairs of a tree are operator and number), and without, as Deletang et al.
+have it.  The score is the mean over lengths of the share of right answers, by the last weights, without the first length
+(41, 51), as in the code.  All numbers are in ``regulargpt_table1.yaml``:
 
-Every cell differs from the paper as the budget live does; the budget desk has a setting of its own for those in
-``TAUGHT``, where seeds stayed 3 points and more below the paper's mean with the live one, or were not right on every
-string where the paper's nets are, and keeps it for all others:
+=======  =======================================  ===================================  ===================================
+what     paper                                    live                                 desk, cells that lagged behind
+=======  =======================================  ===================================  ===================================
+size     width 256, 8 heads, Transformer of       width 64, as the code has for        the same; for Modular Arithmetic
+         5 layers                                 Parity; Transformer of width 32      128 (RNN, C = 2)
+steps    100,000, the code up to a million        150 to 3,000                         1,500 to 6,000, once 60,000
+batch    128                                      64                                   64 (Transformer: 32), up to 8 times
+                                                                                       as many where strings are short
+rate     1e-4 to 5e-4, constant                   1e-3 or 3e-3, constant               1e-3 or 2e-3, falls to 0 in the last
+                                                                                       fifth; Adam's second beta is .99
+lengths  uniform in 1..40 all the time            the longest doubles when its longer  in stages, each when the one before
+                                                  half is known, and is 40 after half  is known; half of the batches are of
+                                                  the steps at the latest              the newest lengths
+end      after all steps                          when 3 looks in a row at held-out    likewise, 1e-4 nats (C = 2, Even
+                                                  strings of the 8 longest training    Pairs: 1e-6)
+                                                  lengths are right, below 5e-4 nats
+test     512 strings at every length              16 or 32 at every 3rd, 9th or 25th   16 at every length for C = 2 on
+                                                                                       three tasks
+=======  =======================================  ===================================  ===================================
 
-* **Size.**  Paper: width 256, 8 heads, Transformer of 5 layers.  Live: width 64, 8 heads, as the code has for Parity, D_n
-  and Tomita; Transformer of width 32, 4 heads, 2 layers.  Taught: the same; RNN and C = 2 on Modular Arithmetic: 128.
-* **Steps.**  Paper: 100,000, the code up to a million.  Live: ``STEPS``.  Taught: 1,500 to 6,000; the tree on
-  Modular Arithmetic: 60,000.
-* **Batch.**  Paper: 128.  Live: 64.  Taught: 64 (Transformer: 32), up to 8 times as many where strings are short.
-* **Rate.**  Paper: constant, 1e-4 to 5e-4.  Live: constant, 1e-3 or 3e-3.  Taught: 1e-3 or 2e-3, falls to 0 in the last
-  fifth; Adam's second beta is .99, not .999.
-* **Lengths.**  Paper: uniform in 1..40 all the time.  Live: the longest doubles when its longer half is known, and is 40
-  after half the steps at the latest.  Taught: in stages, each when the one before is known, none forced; half of the
-  batches are of the newest lengths.
-* **End.**  Paper: after all steps.  Live: when 3 looks in a row at held-out strings of the 8 longest training lengths are
-  all right, at less than 5e-4 nats.  Taught: likewise, 1e-4 nats (C = 2, Even Pairs: 1e-6).
-* **Test.**  Paper: 512 strings at every length.  Here: 16 at every length (``EVERY_LENGTH``, C = 2, desk), else 32
-  (Transformer: 16) at every 3rd up to 100, or every 9th (25th) up to 500.
-* **D_12.**  The paper's code trains up to 80; here up to 50, as its text says.
+The budget desk has the setting of live where that is as good as the paper's mean.  So what the paper does not give is a
+curriculum, in every row: short strings first.  No string longer than the longest in training has a say in anything but
+the score.  ``best_accuracy`` is that of the weights with the least loss on the held-out strings.
 
-So what the paper does not give is a curriculum, in every row: short strings first.  No string longer than the longest
-in training has a say in anything but the score.  ``best_accuracy`` is that of the weights with the least loss on the
-held-out strings.  The table says of every low cell whether the net did not learn the training lengths or lost them with
-the length (``reasons``).
+No theorem makes a task of this table *not expressible* by a net of it: a tree with chunks of any size composes the steps
+of any machine (Lemma 1), a ReLU RNN takes them one by one; and that one symbol moves the state of a Transformer of fixed
+depth by O(1/T) only (Hahn 2020, Lemma 5) binds none whose layers end in a norm (Chiang and Cholak 2022 build one for
+Parity).
 
 Letters: B batch, T time, C classes, c chunk (the paper's C), D width.
 """
@@ -37,19 +42,17 @@ Letters: B batch, T time, C classes, c chunk (the paper's C), D width.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import nn
 
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count
-from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted, there
-from lrnnlab.tables.text import by_cell, grid, in_order, percent, range_in_percent, who
+from lrnnlab.tables.table import by_setting, gpu_if_wanted, load, there
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity, StringTask
 from lrnnlab.training.evaluation import accuracy_at_lengths
@@ -63,75 +66,9 @@ NETWORKS = {  # row: the model's name and options
     "regulargpt_c2": ("regulargpt", {"chunk": 2}),
     "regulargpt_c3": ("regulargpt", {"chunk": 3}),
 }
-_TREE = {"small": {"width": 64, "heads": 8}, "paper": {"width": 256, "heads": 8}}
-SIZES = {  # row: size: options
-    "rnn": {"small": {"width": 64}, "paper": {"width": 256}},
-    "transformer": {"small": {"width": 32, "heads": 4, "layers": 2}, "paper": {"width": 256, "heads": 8, "layers": 5}},
-    "regulargpt_c2": _TREE,
-    "regulargpt_c3": _TREE,
-}
-TASKS = ("even_pairs", "modular_arithmetic_prefix", "modular_arithmetic", "parity", "cycle_navigation",
-         "d_2", "d_3", "d_4", "d_12", "tomita_3", "tomita_4", "tomita_5", "tomita_6")  # fmt: skip
-RECOGNISED = TASKS[5:]  # in the language or not, at lengths up to 100
-ROWS = tuple(NETWORKS)
-_ARITHMETIC = {"modular_arithmetic_prefix": 800, "modular_arithmetic": 500}
-STEPS = {  # at most: half of them while the lengths grow
-    "rnn": {"cycle_navigation": 3000, "d_12": 1500, "tomita_5": 2000, "other": 800},
-    "transformer": {"other": 150},
-    "regulargpt_c2": {**_ARITHMETIC, "even_pairs": 1000, "parity": 600, "other": 2000},
-    "regulargpt_c3": {**_ARITHMETIC, "other": 2000},
-}
-FAST, SLOW = 3e-3, 1e-3  # rates: at the fast one trees often fall back to one answer for all
-FAST_TASKS = {"rnn": TASKS, "transformer": (), "regulargpt_c2": ("parity", "cycle_navigation", *_ARITHMETIC),
-              "regulargpt_c3": ("cycle_navigation", *_ARITHMETIC)}  # fmt: skip
-EVERY_LENGTH = ("parity", "even_pairs", "cycle_navigation")  # scored at every length with C = 2; others at every 9th or 3rd
-_STAGED = {"rate": 1e-3, "batch": 64, "warmup": 50, "gate": 0.1, "symbols": 4096, "schedule": "trapezoid",
-           "betas": [0.9, 0.99], "watch_every": 100, "patience": 3, "sure": 1e-4}  # fmt: skip
-_TENS = [10, 20, 30, 40, 50]
-_BY_TWO = [2, 4, 6, 8, 10, 12, 16, 20, 26, 32, 40]
-_BY_THREE = [1, 2, 3, 6, 9, 15, 21, 27, 34, 40]  # a new depth begins at 4, 10 and 28 symbols
-_DOUBLED = [2, 4, 6, 8, 12, 16, 24, 32, 40, 50]
-_TOMITA = [2, 4, 6, 9, 14, 20, 27, 30, 34, 40, 50]
-KNOWN = 0.97  # a net with a smaller share of right answers is low
-_TREE_OF_TWO = {"options": {"width": 128, "heads": 8}, "steps": 60_000, "stages": _BY_TWO, "symbols": 3072}
-TAUGHT = {  # row: task: what the budget desk changes in the setting above, where seeds stayed below the paper's mean
-    "rnn": {
-        **{task: {"options": {"width": 128}, "steps": 6000, "stages": _BY_TWO} for task in _ARITHMETIC},
-        **{task: {"steps": 2000, "stages": _TENS} for task in ("d_3", "d_4", "d_12")},
-    },
-    "transformer": {
-        **{task: {"steps": 1500, "stages": _TENS, "batch": 32, "symbols": 1600} for task in RECOGNISED},
-        **{task: {"steps": 1500, "stages": _TENS[:-1], "batch": 32, "symbols": 1600}
-           for task in ("even_pairs", "parity", "cycle_navigation", *_ARITHMETIC)},
-    },
-    "regulargpt_c2": {
-        **dict.fromkeys(_ARITHMETIC, _TREE_OF_TWO),
-        "cycle_navigation": {"steps": 3000, "stages": _BY_TWO, "rate": 2e-3},
-        "even_pairs": {"steps": 2000, "stages": _BY_TWO, "sure": 1e-6},
-        **{task: {"steps": 2000, "stages": _DOUBLED} for task in ("d_3", "d_4", "d_12")},
-    },
-    "regulargpt_c3": {
-        "cycle_navigation": {"steps": 3000, "stages": _BY_THREE, "rate": 2e-3},
-        **{task: {"steps": 4000, "stages": _TOMITA} for task in ("tomita_5", "tomita_6")},
-    },
-}
-PAPER = {  # task: (max, mean) over 3 seeds in percent, in the order of ROWS; what it says of Modular Arithmetic has a +
-    "even_pairs": ((100, 100), (99.7, 73.2), (100, 89.3), (100, 96.6)),
-    "modular_arithmetic_prefix": ((100, 100), (21.9, 20.3), (96.4, 82.6), (21.2, 20.5)),
-    "parity": ((100, 98.9), (52.3, 50.1), (100, 100), (100, 88.7)),
-    "cycle_navigation": ((100, 100), (21.7, 20.6), (100, 100), (100, 78.6)),
-    "d_2": ((100, 100), (100, 80.1), (100, 100), (99.8, 96.5)),
-    "d_3": ((100, 100), (100, 77.8), (100, 99.7), (98.6, 93.0)),
-    "d_4": ((100, 100), (100, 82.6), (100, 98.7), (97.7, 91.6)),
-    "d_12": ((100, 100), (100, 80.3), (100, 99.8), (94.1, 90.4)),
-    "tomita_3": ((100, 100), (100, 94.4), (100, 99.7), (100, 99.9)),
-    "tomita_4": ((100, 100), (100, 70.0), (100, 99.8), (100, 99.3)),
-    "tomita_5": ((100, 100), (74.5, 74.5), (100, 99.8), (98.2, 84.1)),
-    "tomita_6": ((100, 100), (50.0, 50.0), (100, 98.5), (100, 65.7)),
-}
 
 
-def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **options: Any) -> nn.Module:
+def make_network(row: str, task: BaseTask, budget: str = "live", *, seed: int, **options: Any) -> nn.Module:
     """An untrained net of Table 1 with the weights of ``seed``; torch's own generator is left as it was.
 
     Parameters
@@ -140,8 +77,8 @@ def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **
         ``rnn``, ``transformer`` (Transformer-XL positions), ``regulargpt_c2``, ``regulargpt_c3``.
     task : BaseTask
         What it shall learn.
-    size : str
-        ``small`` or ``paper``; see ``SIZES``.
+    budget : str
+        The one whose size it has; "paper" for the paper's.
     seed : int
         Of the weights.
     **options
@@ -150,7 +87,7 @@ def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **
     Raises
     ------
     ValueError
-        For a row or a size that is not there.
+        For a row or a budget that is not there.
 
     Notes
     -----
@@ -163,39 +100,9 @@ def make_network(row: str, task: BaseTask, size: str = "small", *, seed: int, **
     [67330, 4275202, 790290, 790298]
     """
     there(row, tuple(NETWORKS), "row", "make_network")
-    there(size, tuple(SIZES[row]), "size", "make_network")
     name, kind = NETWORKS[row]
-    return build(name, task, seed=seed, **{**kind, **SIZES[row][size], **options})
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One cell of the table as plain data.
-
-    >>> found = setting("regulargpt_c3", "parity", "desk")
-    >>> found["options"], found["training"]["steps"]
-    ({'width': 64, 'heads': 8}, 2000)
-    """
-    return {"task": task, **recipe(row, task, budget)}
-
-
-def recipe(row: str, task: str, budget: str) -> dict:
-    """The net, its training and its test; what table 2 shares."""
-    if budget == "paper":
-        training = {"steps": 100_000, "rate": 3e-4, "batch": 128}
-        return {"row": row, "options": SIZES[row]["paper"], "training": training, "strings": 512, "stride": 1,
-                "device": "cuda"}  # fmt: skip
-    steps = STEPS[row].get(task, STEPS[row]["other"])
-    rate = FAST if task in FAST_TASKS[row] else SLOW
-    training = {"steps": steps, "rate": rate, "batch": 64, "warmup": 20, "growth": steps // 2,
-                "gate": 0.3, "watch_every": 25, "patience": 3, "sure": 5e-4}  # fmt: skip
-    every = budget == "desk" and row == "regulargpt_c2" and task in EVERY_LENGTH
-    stride = 1 if every else 3 if task in RECOGNISED else 25 if row == "transformer" else 9
-    found: dict = {"row": row, "options": SIZES[row]["small"], "training": training, "device": "cpu",
-                   "strings": 16 if every or row == "transformer" else 32, "stride": stride}  # fmt: skip
-    if budget == "desk" and task in TAUGHT[row]:
-        taught: dict = {**_STAGED, **TAUGHT[row][task]}
-        found |= {"options": taught.pop("options", found["options"]), "training": taught}
-    return found
+    size = TABLE.setting(row, "parity", budget)["options"]
+    return build(name, task, seed=seed, **{**kind, **size, **options})
 
 
 def build_task(setting: dict) -> StringTask:
@@ -217,7 +124,7 @@ def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then score the last weights and the best ones (by held-out strings of training lengths).
 
-    >>> tiny = {**setting("rnn", "even_pairs", "live"), "stride": 200, "strings": 4}
+    >>> tiny = {**TABLE.setting("rnn", "even_pairs", "live"), "stride": 200, "strings": 4}
     >>> found = measure({**tiny, "training": {**tiny["training"], "steps": 2, "warmup": 0}}, seed=0)
     >>> found["lengths"], found["metrics"]["majority"], len(found["accuracy_by_length"])
     ([41, 241, 441], 0.5, 3)
@@ -300,94 +207,4 @@ def training_of(made: Trained) -> dict:
     return {**looks, "loss": [[step, round(value, 5)] for step, value in losses]}
 
 
-def line(record: dict) -> str:
-    """One record in a few words.
-
-    >>> line({"task": "parity", "row": "rnn", "seed": 0, "wall_seconds": 8.2, "metrics":
-    ...       {"accuracy": 0.99999, "best_accuracy": 1.0, "accuracy_seen": 1.0, "majority": 0.5, "steps": 400}})
-    'parity rnn seed 0: 99.9 % beyond training (best checkpoint 100), 100 % at its end; majority 50.0; 400 steps, 8 s'
-    """
-    found = record["metrics"]
-    return (f"{who(record)}: {percent(found['accuracy'])} % beyond training (best checkpoint "
-            f"{percent(found['best_accuracy'])}), {percent(found['accuracy_seen'])} % at its end; majority "
-            f"{percent(found['majority'])}; {found['steps']:,} steps, {record['wall_seconds']:.0f} s")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """Here, Max / Avg over seeds and every seed; the paper's; and why what is low here is low."""
-
-    def cell(found: list[dict]) -> str:
-        shares = [record["metrics"]["accuracy"] for record in sorted(found, key=lambda record: record["seed"])]
-        return f"{percent(max(shares))} / {percent(fmean(shares))} ({' '.join(percent(share) for share in shares)})"
-
-    body = grid(records, TASKS, ROWS, cell, ("task", "row"))
-    printed, tasks = paper_frame(body.index, body.columns).to_string(), by_cell(records, "task")
-    body["majority"] = [percent(tasks[task,][0]["metrics"]["majority"]) for task in body.index]
-    return ("here: percent right beyond the trained lengths, greatest / mean over seeds (every seed)\n"
-            f"{body.to_string()}\n\npaper: greatest / mean over 3 seeds\n{printed}\n\n"
-            + "\n".join([f"below {percent(KNOWN)} here, and why", *reasons(records)]))  # fmt: skip
-
-
-def why(record: dict) -> str:
-    """Whether a net below ``KNOWN`` beyond training does not know the longest training length, or lost what it knew.
-
-    >>> [why({"metrics": {"accuracy": beyond, "accuracy_seen": seen}}) for beyond, seen in ((1, 1), (0.5, 1), (0.5, 0.5))]
-    ['', 'lost with length', 'not learned']
-    """
-    found = record["metrics"]
-    if found["accuracy"] >= KNOWN:
-        return ""
-    return "lost with length" if found["accuracy_seen"] >= KNOWN else "not learned"
-
-
-def reasons(records: Sequence[dict]) -> Iterator[str]:
-    """For each cell with a seed below ``KNOWN``: which of two reasons holds for how many seeds, and the numbers.
-
-    No theorem makes a task of this table *not expressible* by a net of it: a tree with chunks of any size composes the
-    steps of any machine (Lemma 1), a ReLU RNN takes them one by one; and that one symbol moves the state of a
-    Transformer of fixed depth by O(1/T) only (Hahn 2020, Lemma 5) binds none whose layers end in a norm (Chiang and
-    Cholak 2022 build one for Parity).
-
-    >>> made = {"row": "rnn", "task": "parity", "seed": 0,
-    ...         "metrics": {"accuracy": 0.5, "accuracy_seen": 0.6, "steps": 800, "majority": 0.5}}
-    >>> list(reasons([made, {**made, "metrics": {"accuracy": 1.0}}]))
-    ['parity rnn: not learned by 1 of 2: 60.0 at length 40 after 800 steps, 50.0 beyond; majority 50.0']
-    """
-    for (task, row), cell in by_cell(in_order(records, ROWS, TASKS)).items():
-        for reason in ("not learned", "lost with length"):
-            low = [record["metrics"] for record in cell if why(record) == reason]
-            if low:
-                seen, beyond = (range_in_percent([found[name] for found in low]) for name in ("accuracy_seen", "accuracy"))
-                who_not = f"{reason} by" if reason == "not learned" else "lost with length in"
-                yield (f"{task} {row}: {who_not} {len(low)} of {len(cell)}: {seen} at length "
-                       f"{STRING_TASKS[task]().train_length} after {max(found['steps'] for found in low):,} steps, {beyond} "
-                       f"beyond; majority {percent(low[0]['majority'])}")  # fmt: skip
-        for length in cell[0].get("over_the_seam", ()):
-            means = [percent(fmean(shares)) for shares in zip(*(record["over_the_seam"][length] for record in cell))]
-            yield (f"{task} {row}: at length {length}, with {', '.join(map(str, range(len(means))))} or more × over the "
-                   f"root's seam: {' '.join(means)}")  # fmt: skip
-
-
-def in_the_paper(row: str, task: str) -> str:
-    """Greatest and mean over the paper's seeds; blank where it has none.
-
-    >>> in_the_paper("rnn", "parity"), in_the_paper("rnn", "modular_arithmetic")
-    ('100.0 / 98.9', '')
-    """
-    return "{:.1f} / {:.1f}".format(*PAPER[task][ROWS.index(row)]) if task in PAPER else ""
-
-
-def paper_frame(tasks: Iterable[str], rows: Iterable[str]) -> pd.DataFrame:
-    """The paper's numbers as text, ``max / mean``; blank where it has none.
-
-    >>> paper_frame(["parity", "modular_arithmetic"], ["rnn"])["rnn"].tolist()
-    ['100.0 / 98.9', '']
-    """
-    rows, tasks = list(rows), list(tasks)
-    return pd.DataFrame([[in_the_paper(row, task) for row in rows] for task in tasks], index=tasks, columns=rows)
-
-
-TABLE = Table(
-    "regulargpt/table1", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "regulargpt_c2"},
-    paper=PAPER, score=lambda record: record["metrics"]["accuracy"], printed=in_the_paper,
-)  # fmt: skip
+TABLE = load("regulargpt/table1", by_setting(measure))

@@ -3,7 +3,7 @@
 The paper trains on 512 words of OpenWebText2 and measures the perplexity of the last one on up to 8,192.  RegularGPT
 is good up to C^2 words, the reach of the two depths that it was trained with, and then explodes (at C = 32 from 32 to
 792).  Here: characters of Python's help topics (``character_text``), 32 of them in training, and C such that C^2 is as
-many times the trained length as there (``CHUNKS``); KERPLE, T5 and ALiBi have 4 layers.  Blocks are those of the released
+many times the trained length as there; KERPLE, T5 and ALiBi have 4 layers.  Blocks are those of the released
 code (post-norm); ``c8k2_gpt2`` has those of the text.
 
 ``c8k1`` is there to tell two explanations apart.  The paper says that the model "fails to recursively model more
@@ -21,12 +21,10 @@ Letters: B batch, T time, V characters, D width, C chunk, K thickness, L depths.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -36,45 +34,10 @@ from lrnnlab.models.chunk_masks import depth_count
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.tables import character_text
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import in_order, lines
+from lrnnlab.tables.table import by_setting, load
 from lrnnlab.training.evaluation import PAIRS
 from lrnnlab.training.loop import train, with_seed
 from lrnnlab.training.steady import stream
-
-TASKS = ("text",)
-CHUNKS = {  # row: C, K, block
-    "c8k1": (8, 1, "post_norm"), "c8k2": (8, 2, "post_norm"), "c8k2_gpt2": (8, 2, "gpt2"),  # C^2 = 2 T, the paper's C = 32
-    "c16k2": (16, 2, "post_norm"),  # C^2 = 8 T, the paper's 64
-    "c24k2": (24, 2, "post_norm"),  # C^2 is beyond the longest, 16 T, as with the paper's 128
-}  # fmt: skip
-ROWS = ("kerple", "t5", "alibi", *CHUNKS)
-PAPER_LENGTHS = (512, 1024, 2048, 4096, 8192)
-PAPER = {  # C / K, or the positions: perplexity on OpenWebText2 at PAPER_LENGTHS
-    "KERPLE": (24.71, 24.42, 24.21, 24.53, 24.74), "T5": (24.50, 24.38, 25.01, 28.91, 39.08),
-    "ALiBi": (24.53, 24.90, 25.08, 25.08, 25.08), "32 / 6": (32.06, 32.03, 791.74, 812.00, 818.49),
-    "64 / 6": (30.17, 30.30, 30.56, 30.80, 1175.91), "128 / 6": (28.80, 28.94, 29.14, 29.25, 29.41),
-    "128 / 12": (26.37, 26.91, 27.08, 27.28, 27.39), "256 / 6": (27.90, 34.38, 34.85, 35.11, 35.42),
-}  # fmt: skip
-SIZES = {
-    "live": {"width": 16, "heads": 2, "batch": 4, "steps": 10, "targets": 8},  # to see that it runs
-    "desk": {"width": 64, "heads": 4, "batch": 16, "steps": 4000, "targets": 128},
-}
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One model.
-
-    >>> setting("c8k2", "text", "desk")["options"]
-    {'chunk': 8, 'thickness': 2, 'block': 'post_norm', 'form': 'masks'}
-    """
-    if row in CHUNKS:
-        options = {**dict(zip(("chunk", "thickness", "block"), CHUNKS[row])), "form": "masks"}
-    else:
-        options = {"position": row, "layers": 4, "block": "post_norm"}
-    size = SIZES[budget]
-    return {"kind": "regulargpt" if row in CHUNKS else "transformer", "options": options, "length": 32,
-            "lengths": [32, 64, 128, 256, 512], "rate": 3e-3, "warmup": size["steps"] // 10, **size}  # fmt: skip
 
 
 def build_net(setting: dict, seed: int) -> nn.Module:
@@ -88,7 +51,7 @@ def build_net(setting: dict, seed: int) -> nn.Module:
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train and test: ``metrics``, ``gradient`` (Fig. 4b: of the last character of 256), ``losses``.
 
-    >>> tiny = {**setting("c8k2", "text", "live"), "steps": 1, "warmup": 0, "length": 20, "lengths": [20, 300]}
+    >>> tiny = {**TABLE.setting("c8k2", "text", "live"), "steps": 1, "warmup": 0, "length": 20, "lengths": [20, 300]}
     >>> [length for length in measure(tiny, seed=0)["metrics"]["perplexity"]]
     ['20', '300']
     """
@@ -172,38 +135,4 @@ def _perplexities(losses: dict[int, Tensor]) -> dict[str, float]:
     return {str(length): float(f"{loss.mean().exp():.4g}") for length, loss in losses.items()}
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    curves = [record["metrics"][name] for name in ("perplexity", "trained_depth") if name in record["metrics"]]
-    shown = [", ".join(f"{T}: {value:.3g}" for T, value in curve.items()) for curve in curves]
-    return f"{record['row']} seed {record['seed']}: perplexity {'; at the depth of training '.join(shown)}"
-
-
-def table(records: Sequence[dict]) -> str:
-    """Here by length, RegularGPT at both depths, and the paper's numbers, which are of another text, kept apart."""
-    depths = {"perplexity": "as deep as the text needs", "trained_depth": "as deep as in training"}
-    body = [
-        {"row": record["row"], "seed": record["seed"], "depth": what if "depths" in found else "",
-         "C^L": _power(record), "K(C^L-1)": str(found.get("reach", "")), **found[name]}
-        for record in in_order(records, ROWS, TASKS) for found in [record["metrics"]]
-        for name, what in depths.items() if name in found
-    ]  # fmt: skip
-    errors = [record["metrics"]["error"] for record in records]
-    paper = pd.DataFrame(PAPER.values(), index=list(PAPER), columns=PAPER_LENGTHS)
-    title = (f"here: perplexity of the last character, {records[0]['text']['name']}, trained on "
-             f"{records[0]['config']['setting']['length']}")  # fmt: skip
-    return (f"{lines(title, body)}\n"
-            f"guessing by frequency: {records[0]['metrics']['unigram']:.1f}; standard error of the mean loss at the training "
-            f"length: {min(errors):.2f} to {max(errors):.2f} nats; the same characters at every length\n\n"
-            f"paper: perplexity of the last word, OpenWebText2, trained on 512; mean of 3 seeds\n"
-            f"{paper.to_string()}")  # fmt: skip
-
-
-def _power(record: dict) -> str:
-    """C^L, as far as the paper says that a model reaches."""
-    options, depths = record["config"]["setting"]["options"], record["metrics"].get("depths")
-    return str(options["chunk"] ** depths) if depths else ""
-
-
-TABLE = Table("regulargpt/table3", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
-              aliases={"ours": "c24k2"}, paper=PAPER)  # the paper's budget wants OpenWebText2  # fmt: skip
+TABLE = load("regulargpt/table3", by_setting(measure))  # without the paper's budget, which wants OpenWebText2
