@@ -11,6 +11,13 @@ SETTINGS = {  # digests of the settings of all cells of the tables that are decl
     "fwp/table1": "0978470bb7ba1baa",
     "fwp/table2": "4d3f0491a7cd182a",
     "fwp/negative": "38eab9c6c73cd516",
+    "regulargpt/table1": "83176131077b7e06",
+    "regulargpt/table2": "6855a8e7a5ce6006",
+    "regulargpt/fig3": "7d5956ae44d474c4",
+    "regulargpt/fig4": "96569c5f9123a308",
+    "regulargpt/table3": "7c348af147850c38",
+    "ladder/models_x_tasks": "e7d83f3e453c556c",
+    "ladder/protocols": "693d2310204e1ce4",
 }
 
 

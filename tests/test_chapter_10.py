@@ -23,7 +23,7 @@ def test_what_was_found_is_what_the_records_say():
     hours = sum(record["cpu_seconds"] for record in kept) / 3600
     assert f"{hours:.1f} CPU hours" in said
     seeds = Counter(r["row"] for r in kept if r["seed"])
-    assert all(seeds[row] == 2 * len(ladder.MACHINES) for row in ladder.ROWS)
+    assert all(seeds[row] == 2 * len(ladder.MACHINES) for row in ladder.TABLE.rows)
     last = {machine: Counter(r["row"] for r in kept if r["task"] == machine and r["metrics"]["kind"] == "lasts")
             for machine in ("s_4", "a_5")}  # fmt: skip
     assert last == {

@@ -176,7 +176,7 @@ def test_a_linear_probe_is_scored_on_strings_that_it_was_not_fitted_to():
 
 @pytest.mark.slow
 def test_a_trained_delta_rule_tracks_the_sign_and_nothing_else():
-    made, _ = ladder.trained(ladder.setting("deltanet_negative", "s_3", "live"), seed=0)
+    made, _ = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), seed=0)
     asked = ladder.ladder_task("s_3")
     batch = asked.sample(128, 40, torch.Generator().manual_seed(1))
     given = answers(made.net)(batch.inputs.numpy())

@@ -27,7 +27,7 @@ from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import joined, quotients
 from lrnnlab.automata.typed import my_machine
 from lrnnlab.models import build as build_net
-from lrnnlab.tables.ladder import FAMILY, MODELS, ladder_task
+from lrnnlab.tables.ladder import FAMILY, TABLE, ladder_task
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}
 FLIP_FLOP = build(0, ("0", "1", "-"), lambda s, v: s if v == 2 else v, lambda s: s)
@@ -119,8 +119,8 @@ def test_a_sum_forgets_the_order_of_all_tokens_but_the_last(machine):
 @pytest.mark.parametrize("row", ["rwkv", "liquid_s4", "sgconv", "nlt"])
 def test_nets_of_the_ladder_forget_how_a_word_began(row, layers):
     """Untrained nets: the two words of the theorem come together, by fading, by a window that ends, or as one of n."""
-    name, options = MODELS[row]
-    net = build_net(name, ladder_task("flip_flop"), seed=0, **{**options, "layers": layers}).double().eval()
+    found = TABLE.setting(row, "flip_flop", "live")
+    net = build_net(found["model"], ladder_task("flip_flop"), seed=0, **{**found["options"], "layers": layers}).double().eval()
     clash = foretell(ladder_task("flip_flop").machine, FAMILY[row][0]).clash
     with torch.no_grad():
         gaps = [(net(torch.tensor([one]))[0, -1] - net(torch.tensor([other]))[0, -1]).abs().max().item()

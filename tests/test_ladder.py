@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.models import MODELS, build
-from lrnnlab.tables import get, ladder, plan, runner
+from lrnnlab.tables import get, ladder, plan, results, runner
 from lrnnlab.tasks import StateTracking, task
 
 
@@ -56,19 +56,28 @@ def test_letters_come_as_often_as_they_should():
 
 
 def test_every_row_can_be_built_for_every_machine():
-    for row in ladder.ROWS:
+    for row in ladder.TABLE.rows:
         for name in ("flip_flop", "modarith_3"):
-            found, asked = ladder.setting(row, name, "desk"), ladder.ladder_task(name)
+            found, asked = ladder.TABLE.setting(row, name, "desk"), ladder.ladder_task(name)
             net = build(found["model"], asked, seed=0, **found["options"])
             assert net(asked.sample(2, 5, torch.Generator().manual_seed(0)).inputs).shape == (2, 5, asked.classes), row
     left_out = {"local_attention", "plain_lstm", "xl_transformer", "kerple_transformer", "t5_transformer"}
-    assert {name for name, _ in ladder.MODELS.values()} == set(MODELS) - left_out
+    assert {ladder.TABLE.setting(row, "parity", "live")["model"] for row in ladder.TABLE.rows} == set(MODELS) - left_out
+
+
+def test_every_column_has_a_machine_and_every_family_a_row():
+    assert ladder.TABLE.tasks == tuple(ladder.MACHINES) and set(ladder.FAMILY) <= set(ladder.TABLE.rows)
+
+
+@pytest.mark.parametrize("row", ["product_3 x2", "deltanet_negative", "phases", "diagonal_unit x2"])
+def test_a_setting_knows_its_row(row):
+    assert ladder.row_of(ladder.TABLE.setting(row, "s_3", "desk")) == row
 
 
 def test_the_next_try_is_made_where_the_training_length_is_not_known(monkeypatch):
     shares = iter([0.5, 0.7, 1.0, 0.2])
     monkeypatch.setattr(ladder, "windows", lambda right: np.array([next(shares)]))
-    tries = {**ladder.setting("elman", "parity", "live"), "tries": [(1e-2, 2), (3e-3, 3), (1e-3, 4), (1e-3, 5)]}
+    tries = {**ladder.TABLE.setting("elman", "parity", "live"), "tries": [(1e-2, 2), (3e-3, 3), (1e-3, 4), (1e-3, 5)]}
     made, number = ladder.trained(tries, 0)
     assert (made.steps, number) == (4, 2)
     shares = iter([0.5, 0.7, 0.6, 0.2])
@@ -85,12 +94,12 @@ def test_every_try_begins_with_other_weights(monkeypatch):
 
     monkeypatch.setattr(ladder, "build", seen)
     monkeypatch.setattr(ladder, "windows", lambda right: np.zeros(1))
-    ladder.trained({**ladder.setting("elman", "parity", "live"), "tries": [(1e-2, 2)] * 3}, 7)
+    ladder.trained({**ladder.TABLE.setting("elman", "parity", "live"), "tries": [(1e-2, 2)] * 3}, 7)
     assert seeds == [7, 1007, 2007]
 
 
 def test_a_run_that_is_broken_off_goes_on(tmp_path, monkeypatch):
-    cell = {**ladder.setting("lstm", "s_3", "live"), "tries": [(1e-2, 30)]}
+    cell = {**ladder.TABLE.setting("lstm", "s_3", "live"), "tries": [(1e-2, 30)]}
     whole = ladder.measure(cell, 3)
     count = iter(range(1000))
     sample = StateTracking.sample_near
@@ -137,9 +146,12 @@ def test_checkpoints_of_all_tries_go_when_the_record_is_there(tmp_path, monkeypa
 
 
 def test_the_table_says_how_each_net_fails():
-    records = [
-        {"row": "elman", "task": "parity", "seed": seed, "metrics": {"kind": kind, "first": first, "trained": trained}}
-        for seed, (kind, first, trained) in enumerate([("lasts", None, 1), ("drifts", 77, 1), ("aliases", 50, 1),
+    cell = {"experiment": "ladder/models_x_tasks", "row": "elman", "task": "parity", "budget": "desk", "protocol": "ours"}
+    found = results.frame([
+        {**cell, "seed": seed, "metrics": {"kind": kind, "first": first, "trained": trained}}
+        for seed, (kind, first, trained) in enumerate([("lasts", None, 1), ("drifts", 77, 1), ("lasts", None, 1),
                                                        ("never learned", 3, 0.51)])
-    ]  # fmt: skip
-    assert "inf 77d 50a (51)" in get("ladder/models_x_tasks").text(records)
+    ])  # fmt: skip
+    shown = {one["metric"]: results.shown(found, one) for one in get("ladder/models_x_tasks").declared.found["shown"]}
+    assert "2 lasts, 1 drifts, 1 never learned" in shown["kind"] and "40 (3 to 77)" in shown["first"]
+    assert "87.7 (51.0 to 100)" in shown["trained"] and shown["far"] == ""

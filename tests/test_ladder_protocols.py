@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from recorded import belonging, found
 
 from lrnnlab import records
-from lrnnlab.tables import get, ladder_protocols
-from lrnnlab.tables.ladder_protocols import FAR, LENGTH, RULES, chosen, measure, measures, setting
+from lrnnlab.tables import get, ladder_protocols, results
+from lrnnlab.tables.ladder_protocols import FAR, LENGTH, RULES, TABLE, chosen, measure, measures
 from lrnnlab.tables.text import percent
 
 test_the_records_belong_to_the_settings = belonging(["ladder/protocols"])
@@ -18,10 +18,14 @@ test_the_records_belong_to_the_settings = belonging(["ladder/protocols"])
 
 def test_what_was_found_is_what_the_records_say():
     kept = records.recorded("ladder/protocols")
-    said, lines = found("ladder/protocols"), get("ladder/protocols").text(kept).splitlines()[-3:]
-    for line, numbers in zip(lines, [("39.1", "99.2"), ("11.8", "43.9", "56.0", "99.9"), ("35.2", "100.0")]):
-        for number in numbers:
-            assert number in line and number in said
+    said, runs = found("ladder/protocols"), results.frame(kept)
+    last = [f"weights.last.{name}" for name in ("trained", "last", "past", "bin0", "bin1")]
+    weights = [f"weights.{name}.past" for name in ("last", "held_out", "test_last", "test_bins")]
+    for names, numbers in ((list(runs.filter(like="rules.")), ("39.1", "99.2")), (weights, ("11.8", "43.9")), (last, ("35.2", "100.0"))):
+        spread = 100 * (runs[names].max(axis=1) - runs[names].min(axis=1))
+        assert (f"{spread.mean():.1f}", f"{spread.max():.1f}") == numbers and all(number in said for number in numbers)
+    widest = runs.loc[(runs[weights].max(axis=1) - runs[weights].min(axis=1)).idxmax()]
+    assert {percent(widest[name]) for name in weights} >= {"56.0", "99.9"} and "56.0" in said and "99.9" in said
     (block,) = (one for one in kept if (one["task"], one["row"]) == ("z_5", "block_softmax"))
     shares = [percent(share) for share in block["metrics"]["rules"].values()]
     assert shares.count("100") == 4 and {"61.7", "22.6"} < set(shares)
@@ -54,7 +58,7 @@ def test_the_first_of_the_best_looks_counts():
 
 def test_forty_looks_at_every_budget():
     for budget in ("live", "desk"):
-        cell = setting("lstm", "parity", budget)
+        cell = TABLE.setting("lstm", "parity", budget)
         assert cell["steps"] % cell["looks"] == 0 and cell["looks"] == 40
     with pytest.raises(ValueError, match="'a_5'; there are parity"):
         get("ladder/protocols").setting("lstm", "a_5", "live")
@@ -62,17 +66,17 @@ def test_forty_looks_at_every_budget():
 
 def test_a_net_that_is_always_right_has_one_number(monkeypatch):
     monkeypatch.setattr(ladder_protocols, "right", lambda net, asked, strings, length, generator: np.ones((strings, length), bool))
-    record = measure({**setting("lstm", "s_3", "live"), "steps": 4, "looks": 4, "strings": 8}, seed=1)
+    record = measure({**TABLE.setting("lstm", "s_3", "live"), "steps": 4, "looks": 4, "strings": 8}, seed=1)
     metrics = record["metrics"]
     assert set(metrics["rules"].values()) == {1.0} and list(metrics["rules"]) == list(RULES)
     assert (metrics["kind"], metrics["first"], metrics["weights"]["held_out"]["step"]) == ("lasts", None, 1)
     assert all(one["step"] < other["step"] for one, other in pairwise(record["curve"]))
 
 
-def test_the_table_says_how_much_is_the_rule():
-    record = {**measure({**setting("lstm", "s_3", "live"), "steps": 4, "looks": 2, "strings": 8}, seed=1),
+def test_the_table_has_every_rule():
+    record = {**measure({**TABLE.setting("lstm", "s_3", "live"), "steps": 4, "looks": 2, "strings": 8}, seed=1),
               "row": "lstm", "task": "s_3", "seed": 1, "wall_seconds": 1.0}  # fmt: skip
-    text = get("ladder/protocols").text([record, {**record, "seed": 2}])
-    assert "guess" in text and "first below 99 %" in text
-    assert text.splitlines()[-4] == "points of difference, mean and greatest over 2 runs"
-    assert get("ladder/protocols").line(record).startswith("s_3 lstm seed 1: 000: ")
+    cell = {"experiment": TABLE.name, "budget": "live", "protocol": "ours"}
+    text = TABLE.text([{**cell, **record}, {**cell, **record, "seed": 2}])
+    assert all(rule in text for rule in RULES) and "who guesses 40 times" in text and "never learned" in text
+    assert TABLE.line({**cell, **record}).startswith("s_3 lstm seed 1: ")

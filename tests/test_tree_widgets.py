@@ -299,7 +299,7 @@ def seen_of(task, source="live", strings=6, length=20):
     return Seen(task, source, regulargpt_fig3.look(net, built, tokens, shown=40))
 
 
-@pytest.mark.parametrize("task", regulargpt_fig3.TASKS)
+@pytest.mark.parametrize("task", regulargpt_fig3.TABLE.tasks)
 def test_names_of_elements_are_words_that_make_them(task):
     machine, symbols = regulargpt_fig3.build_task(task).machine, "".join(regulargpt_fig3.build_task(task).symbols)
     elements = [tuple(action(machine, [symbols.index(s) for s in name.replace("e", "")])) for name in element_names(machine)]
@@ -361,7 +361,7 @@ def test_the_cluster_sentence_tells_agreement_from_disagreement():
 
 def readers_of(positions=(7,)):
     task = regulargpt_fig4.build_task("parity")
-    nets = {row: regulargpt_fig4.build_net(regulargpt_fig4.setting(row, "parity", "live"), task, seed=0)
+    nets = {row: regulargpt_fig4.build_net(regulargpt_fig4.TABLE.setting(row, "parity", "live"), task, seed=0)
             for row in ("rnn", "lrnn", "regulargpt_c2")}  # fmt: skip
     strings = task.sample(3, 16, torch.Generator().manual_seed(1)).tokens
     return look_back("parity", nets, dict.fromkeys(nets, 0.5), strings, positions)
@@ -413,9 +413,9 @@ def test_a_depth_or_position_that_is_not_there():
 
 def untrained(name):
     task = regulargpt_fig4.build_task(name)
-    nets = {row: regulargpt_fig4.build_net(regulargpt_fig4.setting(row, name, "live"), task, seed=0)
-            for row in regulargpt_fig4.ROWS}  # fmt: skip
-    return {**nets, **{row: build(row, task, seed=0, **ladder.MODELS[row][1]) for row in ("lstm", "deltanet")}}
+    nets = {row: regulargpt_fig4.build_net(regulargpt_fig4.TABLE.setting(row, name, "live"), task, seed=0)
+            for row in regulargpt_fig4.TABLE.rows}  # fmt: skip
+    return {**nets, **{row: build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"]) for row in ("lstm", "deltanet")}}
 
 
 class Holds(torch.nn.Module):

@@ -30,7 +30,7 @@ from lrnnlab.show.automaton_figures import state_diagram
 from lrnnlab.show.names import named
 from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, SMALL, ink_on, label_ends, new_figure, styled
 from lrnnlab.tables import get, ladder_protocols
-from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, ROWS, WINDOW, foretold, ladder_task
+from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, TABLE, WINDOW, foretold, ladder_task
 from lrnnlab.tables.lrnn_fading import first_below
 from lrnnlab.tables.text import by_cell, percent
 from lrnnlab.tasks import StateTracking
@@ -97,7 +97,7 @@ def summary(cell: Sequence[Mapping]) -> tuple[float, str]:
 
 def recorded_rows(found: Sequence[Mapping]) -> list[str]:
     """The rows that there are, in the table's order."""
-    return [row for row in ROWS if any(row == record["row"] for record in found)]
+    return [row for row in TABLE.rows if any(row == record["row"] for record in found)]
 
 
 def excluded(found: Sequence[Mapping]) -> set[tuple[str, str]]:
@@ -188,7 +188,7 @@ def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = (
     ['∞']
     """
     cells = by_cell(found)
-    rows = sorted(recorded_rows(found), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    rows = sorted(recorded_rows(found), key=lambda row: (TABLE.rows.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
     columns = [column for column in MACHINES if any(column == at for at, _ in cells)]
     figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)

@@ -9,7 +9,7 @@ task             after every token the state of the smallest automaton (:class:`
                  3: its value at every number, as in paper 000
 training         64 fresh strings a step, all of one length, which grows from 4 to 40 in the first 60 % of the steps;
                  Adam, gradient cut to norm 1, 50 steps of warm-up, then a cosine; the last weights count
-tries            ``TRIES``: the next one is made where the net does not know the training length (fresh strings,
+tries            at the desk two: the next one is made where the net does not know the training length (fresh strings,
                  positions 31 to 40, 99 %).  Nothing longer than 40 has a say
 score            on 128 fresh strings of 500 tokens: ``trained`` (positions 31 to 40), ``far`` (the last ten), and
                  ``first``, the first of the first ten positions in a row that are below 99 % together
@@ -28,8 +28,7 @@ Letters: T time, V tokens, Q states.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,8 +42,7 @@ from lrnnlab.automata import build as machine
 from lrnnlab.automata.languages import language
 from lrnnlab.models import Net, build
 from lrnnlab.tables.lrnn_fading import first_below, look
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import grid, percent, who
+from lrnnlab.tables.table import by_setting, load
 from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.evaluation import at_rest
@@ -52,41 +50,10 @@ from lrnnlab.training.loop import Remembered, Trained, train
 from lrnnlab.training.steady import steady_arithmetic, stream
 from lrnnlab.verification.asking import answers
 
-TRIES = {"live": ((1e-2, 600),), "desk": ((1e-2, 600), (3e-3, 1800))}  # (rate, steps)
 LENGTH, FAR, WINDOW, KNOWN = 40, 500, 10, 0.99
 LOOK = {"strings": 128, "length": FAR, "window": WINDOW, "accuracy": KNOWN, "quantile": 0.99, "fits": ((10, 100),)}
 BACK = (0.7, 0.9)  # a net that falls below the first and rises above the second aliases
 
-_SOFT = {"rule": "softmax", "drive": "none", "start": "first", "hidden": 64, "gain": 4.0, "stay": 2.0}
-_DELTA = {"width": 32, "heads": 2, "feature_map": "unit"}
-_TWICE = {**_DELTA, "allow_negative_eigenvalues": True}
-MODELS: dict[str, tuple[str, dict]] = {  # row: the model's name and options
-    # paper 000
-    "block_softmax": ("block_diagonal", _SOFT),
-    "block_clip": ("block_diagonal", {"rule": "clip", "hidden": 64}),
-    "block_release": ("block_diagonal", {"rule": "release", "hidden": 64}),
-    **{f"diagonal_{kind}": ("diagonal", {"kind": kind}) for kind in ("positive", "signed", "complex", "unit")},
-    "vanilla": ("vanilla", {}), "s4": ("s4", {}), "s4d": ("s4d", {}), "liquid_s4": ("liquid_s4", {}), "rwkv": ("rwkv", {}),
-    "lstm": ("lstm", {}), "elman": ("elman", {}),
-    # paper 001
-    "rotrnn": ("rotrnn", {}), "lru": ("lru", {}), "s5": ("s5", {}),
-    # paper 002
-    "regulargpt": ("regulargpt", {}), "relu_rnn": ("relu_rnn", {"width": 64}),
-    "alibi_transformer": ("alibi_transformer", {"width": 32, "heads": 4, "layers": 1}),
-    # paper 003
-    "ult": ("ult", {"width": 32, "heads": 2}), "nlt": ("nlt", {"width": 32, "heads": 2}),
-    "deltanet": ("deltanet", _DELTA), "recurrent_delta": ("recurrent_delta", {"width": 32, "heads": 2}),
-    "srwm": ("srwm", {"width": 32, "heads": 2}), "transformer": ("transformer", {"width": 32, "heads": 4, "ff": 2}),
-    "e_lstm": ("e_lstm", {"width": 64}),
-    # paper 004
-    "dlr": ("dlr", {}), "dss": ("dss", {}), "sgconv": ("sgconv", {"length": 512}), "attention": ("attention", {}),
-    # the same recurrences with more freedom, and later work
-    "phases": ("diagonal", {"kind": "unit", "drive": "none"}),
-    "deltanet_negative": ("deltanet", _TWICE),
-    "product_2": ("deltanet", {**_TWICE, "householders": 2}), "product_3": ("deltanet", {**_TWICE, "householders": 3}),
-    "one_hot": ("pd", {"width": 128, "b": 8, "phases": False}), "pd": ("pd", {"width": 128, "b": 8}),
-    "dictionary": ("dictionary", {}),
-}  # fmt: skip
 FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transitions that is foretold, and its size
     **dict.fromkeys(("block_softmax", "one_hot"), ("blocks", 8)), "block_clip": ("blocks, clipped", 8),
     "pd": ("one-hot columns, phases", None),
@@ -99,9 +66,7 @@ FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transiti
     **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta"), ("non-linear", None)),
     **dict.fromkeys(("transformer", "attention", "alibi_transformer", "nlt"), ("attention", None)),
 }  # fmt: skip
-ONCE = ("regulargpt", "relu_rnn")  # what has no second layer
-DEEP = " x2"
-ROWS = (*MODELS, *(row + DEEP for row in MODELS if row not in ONCE))
+DEEP = " x2"  # ends the names of rows of two layers
 
 
 def _tracked(name: str) -> Callable[[], Task]:
@@ -208,25 +173,12 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
 def row_of(setting: dict) -> str:
     """The row that a setting is of.
 
-    >>> row_of(setting("lstm x2", "parity", "live"))
+    >>> row_of(TABLE.setting("lstm x2", "parity", "live"))
     'lstm x2'
     """
-    return next(row for row in ROWS if all(setting[name] == value for name, value in _net(row).items()))
-
-
-def _net(row):
-    """The model's name and options of a row."""
-    name, options = MODELS[row.removesuffix(DEEP)]
-    return {"model": name, "options": {**options, **({"layers": 2} if row.endswith(DEEP) else {})}}
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One cell as plain data.
-
-    >>> setting("lstm x2", "parity", "live")
-    {'model': 'lstm', 'options': {'layers': 2}, 'task': 'parity', 'tries': ((0.01, 600),)}
-    """
-    return {**_net(row), "task": task, "tries": TRIES[budget]}
+    net = setting["model"], setting["options"]
+    cells = ((row, TABLE.setting(row, setting["task"], "live")) for row in TABLE.rows)
+    return next(row for row, cell in cells if (cell["model"], cell["options"]) == net)
 
 
 @dataclass
@@ -314,7 +266,7 @@ def kind(accuracy: np.ndarray) -> str:
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then ask at 500.
 
-    >>> found = measure({**setting("lstm", "parity", "live"), "tries": ((1e-2, 2),)}, seed=0)["metrics"]
+    >>> found = measure({**TABLE.setting("lstm", "parity", "live"), "tries": ((1e-2, 2),)}, seed=0)["metrics"]
     >>> found["kind"], found["first"], found["tries"]
     ('never learned', 1, 1)
     """
@@ -335,42 +287,4 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
             "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    below = "never" if found["first"] is None else f"at {found['first']}"
-    return (f"{who(record)}: {found['kind']}; {percent(found['trained'])} % at 31..40, {percent(found['far'])} at "
-            f"491..500, first below 99 %: {below}; majority {percent(found['majority'])}; {found['steps']:,} steps, "
-            f"{record['wall_seconds']:.0f} s")  # fmt: skip
-
-
-SHORT = {"drifts": "d", "aliases": "a"}
-
-
-def table(records: Sequence[dict]) -> str:
-    """For each cell, every seed: "inf", or the first of ten positions below 99 % and why; in brackets: never learned."""
-
-    def cell(found: list[dict]) -> str:
-        return " ".join(short(record["metrics"]) for record in sorted(found, key=lambda record: record["seed"]))
-
-    body = grid(records, ROWS, tuple(MACHINES), cell)
-    return ("each seed: inf (lasts to 500), the first of ten positions that are below 99 % together and how it fails "
-            "(d drifts, a aliases), or the accuracy at 31..40 of what was never learned, in "
-            f"brackets\n{body.to_string()}")  # fmt: skip
-
-
-def short(found: dict) -> str:
-    """A run in a word.
-
-    >>> short({"kind": "drifts", "first": 83, "trained": 1.0}), short({"kind": "never learned", "first": 3, "trained": 0.989})
-    ('83d', '(98)')
-    """
-    if found["kind"] == "never learned":
-        return f"({math.floor(100 * found['trained'] + 1e-9)})"  # rounded down: 99 is known
-    return "inf" if found["kind"] == "lasts" else f"{found['first']}{SHORT[found['kind']]}"
-
-
-TABLE = Table(
-    "ladder/models_x_tasks", ROWS, tuple(MACHINES), setting, by_setting(measure), line, table, ("live", "desk"),
-    score=lambda record: record["metrics"]["far"], scored="right at 491..500",
-)  # fmt: skip
+TABLE = load("ladder/models_x_tasks", by_setting(measure))

@@ -29,46 +29,26 @@ Letters: B strings, T time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import torch
 
 from lrnnlab.models import build
 from lrnnlab.tables import ladder
 from lrnnlab.tables.ladder import FAR, LENGTH
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, percent, range_in_percent, who
+from lrnnlab.tables.table import by_setting, load
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.levels import best_of_checks
 from lrnnlab.training.loop import train
 from lrnnlab.training.steady import stream
 
-ROWS = ("block_softmax", "lstm", "deltanet_negative", "diagonal_signed", "transformer")
-TASKS = ("parity", "z_5", "s_3", "d_2")
-LOOKS = 40
-STRINGS = {"live": 32, "desk": 128}  # of a look
 HELD_OUT = 128
-WEIGHTS = {"last": "the last", "held_out": "best held out", "test_last": "best at 500", "test_bins": "best in the bins"}
 RULES = {  # which weights, what is measured
     "000": ("test_last", "last"), "001, 004": ("held_out", "trained"), "002, ours": ("last", "past"),
     "003 Bin0": ("test_bins", "bin0"), "003 Bin1": ("test_bins", "bin1"), "Bin1, held out": ("held_out", "bin1"),
 }  # fmt: skip
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One cell as plain data.
-
-    >>> found = setting("lstm", "parity", "desk")
-    >>> found["steps"], found["looks"], found["strings"]
-    (600, 40, 128)
-    """
-    cell = ladder.setting(row, task, "live")
-    rate, steps = cell.pop("tries")[0]
-    return {**cell, "rate": rate, "steps": steps, "looks": LOOKS, "strings": STRINGS[budget]}
 
 
 @torch.no_grad()
@@ -114,7 +94,7 @@ def chosen(looks: Sequence[dict]) -> dict[str, dict]:
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train once, look on the way, and count by every rule.
 
-    >>> found = measure({**setting("lstm", "parity", "live"), "steps": 4, "looks": 2}, seed=0)
+    >>> found = measure({**TABLE.setting("lstm", "parity", "live"), "steps": 4, "looks": 2}, seed=0)
     >>> found["metrics"]["kind"], list(found["metrics"]["rules"])[0], [look["step"] for look in found["curve"]]
     ('never learned', '000', [2, 4])
     """
@@ -145,81 +125,4 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     return {"metrics": metrics, "curve": looks, "cpu_seconds": round(made.cpu_seconds, 2)}
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    said = ", ".join(f"{rule}: {percent(share)}" for rule, share in found["rules"].items())
-    return f"{who(record)}: {said} %; ours: {ladder.short(found)}; {record['wall_seconds']:.0f} s"
-
-
-def table(records: Sequence[dict]) -> str:
-    """By task and row: every rule's number (mean, least and greatest of the seeds), and where the rules differ most."""
-    parts = []
-    for (task,), of_task in by_cell(records, "task").items():
-        rows = by_cell(of_task, "row")
-        body = {row: _shown(cell) for (row,), cell in rows.items()}
-        guess = guesses(task)
-        body["guess"] = {"000": percent(of_task[0]["metrics"]["best_of_guesser"]), "001, 004": percent(guess["trained"]),
-                         "002, ours": percent(guess["past"])}  # fmt: skip
-        parts.append(f"{task}\n{pd.DataFrame(body).T.reindex(columns=list(_shown(of_task))).fillna('').to_string()}")
-    return "\n\n".join([*parts, differences(records)])
-
-
-@cache
-def guesses(task: str) -> dict[str, float]:
-    """What the best constant answer scores by ``trained`` and ``past`` of :func:`measures`, on fresh strings.
-
-    >>> {name: round(share, 1) for name, share in guesses("parity").items()}
-    {'trained': 0.5, 'past': 0.5}
-    """
-    asked = ladder.ladder_task(task)
-    targets = asked.sample(1000, FAR, stream(0, "ladder/protocols/guess")).targets
-    found = [measures((targets == answer).numpy()) for answer in range(asked.classes)]
-    return {name: max(one[name] for one in found) for name in ("trained", "past")}
-
-
-def _shown(cell: Sequence[dict]) -> dict[str, str]:
-    cell = sorted(cell, key=lambda record: record["seed"])
-    return {
-        **{rule: range_in_percent([record["metrics"]["rules"][rule] for record in cell]) for rule in RULES},
-        "first below 99 %": " ".join(ladder.short(record["metrics"]) for record in cell),
-    }
-
-
-def differences(records: Sequence[dict]) -> str:
-    """Of each two halves of a rule, how much it alone moves a number, mean and greatest over the runs.
-
-    >>> look = {"trained": 1.0, "last": 0.5, "past": 0.75, "bin0": 1.0, "bin1": 0.0}
-    >>> weights = {name: {**look, "past": past} for name, past in zip(WEIGHTS, (0.75, 0.5, 0.75, 0.75))}
-    >>> print(differences([{"task": "s_3", "row": "lstm", "seed": 0, "metrics": {
-    ...     "weights": weights, "rules": {"000": 0.5, "001, 004": 1.0}}}]))
-    points of difference, mean and greatest over 1 run
-    between rules: 50.0, at most 50.0 (s_3 lstm seed 0: 000 50.0, 001, 004 100)
-    by the weights alone, positions 42 to 500: 25.0, at most 25.0 (s_3 lstm seed 0: best held out 50.0, the last 75.0)
-    by the measure alone, last weights: 100.0, at most 100.0 (s_3 lstm seed 0: bin1 0.0, trained 100)
-    """
-    found = [
-        ("between rules", lambda metrics: metrics["rules"]),
-        ("by the weights alone, positions 42 to 500",
-         lambda metrics: {title: metrics["weights"][name]["past"] for name, title in WEIGHTS.items()}),
-        ("by the measure alone, last weights",
-         lambda metrics: {name: metrics["weights"]["last"][name] for name in ("trained", "last", "past", "bin0", "bin1")}),
-    ]  # fmt: skip
-    said = [f"points of difference, mean and greatest over {len(records)} run{'s' * (len(records) != 1)}"]
-    for title, of in found:
-        spreads = []
-        for record in records:
-            shares = of(record["metrics"])
-            low, high = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-            spreads.append((shares[high] - shares[low], f"{who(record)}: {low} {percent(shares[low])}, {high} "
-                            f"{percent(shares[high])}"))  # fmt: skip
-        most, where = max(spreads)
-        mean = sum(spread for spread, _ in spreads) / len(spreads)
-        said.append(f"{title}: {100 * mean:.1f}, at most {100 * most:.1f} ({where})")
-    return "\n".join(said)
-
-
-TABLE = Table(
-    "ladder/protocols", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
-    score=lambda record: record["metrics"]["rules"]["002, ours"], scored="right at 42..500, last weights",
-)  # fmt: skip
+TABLE = load("ladder/protocols", by_setting(measure))

@@ -61,7 +61,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # nets that come back by chance. Here is one cell of the table, from the start to the end:
 
 # %% tags=["nbval-ignore-output"]
-found = ladder.measure(ladder.setting("product_2", "s_3", "live"), seed=0)
+found = ladder.measure(ladder.TABLE.setting("product_2", "s_3", "live"), seed=0)
 metrics = found["metrics"]
 print(f"two reflections a token on S_3, trained for {found['cpu_seconds']:.0f} s: "
 f"{metrics['kind']}; "
@@ -69,8 +69,8 @@ f"{metrics['kind']}; "
       f"first below 99 %: {metrics['first'] or 'nowhere'}")  # fmt: skip
 
 # %% [markdown]
-# Take any other cell: `ladder.setting("lstm", "a_5", "live")`, for instance. The names of the rows are in
-# `ladder.ROWS` (those that end in `x2` have two layers), of the columns in `ladder.MACHINES`.
+# Take any other cell: `ladder.TABLE.setting("lstm", "a_5", "live")`, for instance. The names of the rows are in
+# `ladder.TABLE.rows` (those that end in `x2` have two layers), of the columns in `ladder.MACHINES`.
 #
 # ## 2 The ladder
 #
@@ -711,7 +711,7 @@ print(len(ch10.disagreements(recorded)), "of", len(recorded), "runs seem to last
 # that one live:
 
 # %% tags=["nbval-ignore-output"]
-seems_right = ladder.trained(ladder.setting("diagonal_positive", "tomita_2", "live"), seed=0)[0].net
+seems_right = ladder.trained(ladder.TABLE.setting("diagonal_positive", "tomita_2", "live"), seed=0)[0].net
 said = ladder.refuted(seems_right, "diagonal_positive", "tomita_2")
 print(f"wrong at n = {said['n']}:", " and ".join(word[:12] + " ..." for word in said["words"]))
 
@@ -1016,7 +1016,7 @@ print("the net itself:  ", trained)
 
 # %% tags=["nbval-ignore-output"]
 s_3 = ladder.ladder_task("s_3")
-net = ladder.trained(ladder.setting("deltanet_negative", "s_3", "live"), seed=0)[0].net
+net = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), seed=0)[0].net
 batch = s_3.sample(128, 40, torch.Generator().manual_seed(1))
 answered = asking.answers(net)(batch.tokens.numpy())
 every = quotients.quotients(s_3.machine)
@@ -1041,7 +1041,7 @@ show.table(
 
 # %% tags=["nbval-ignore-output"]
 sign = next(found for found in every if found.machine.num_states == 2).blocks
-knows = ladder.trained(ladder.setting("dictionary", "s_3", "live"), seed=0)[0].net
+knows = ladder.trained(ladder.TABLE.setting("dictionary", "s_3", "live"), seed=0)[0].net
 for name, one in (("DeltaNet, beta up to 2", net), ("dictionary", knows)):
     own = sign[asking.answers(one)(batch.tokens.numpy())] == sign[batch.targets.numpy()]
     probed = analysis.linear_probe(one.states(batch.tokens).detach().numpy(), sign[batch.targets.numpy()])
