@@ -19,11 +19,11 @@
 # is a RotRNN.
 #
 # **How to read a proof.** Each step is a sentence and, below it, a short cell that computes what the sentence says and
-# ends in `assert`. A cell that begins with `show.fails("step 2")` has one line changed, so that a hypothesis is
-# missing: there the `assert` of step 2 must fail, and the notebook would stop if it did not. Change a line yourself
-# and run the cell again. A step that is checked on examples only, or in floating point, says so.
+# ends in `assert`. A cell with `show.fails("Lemma 1, step 1")` has one line changed, so that a hypothesis is missing:
+# there the `assert` of that step must fail, and the notebook would stop if it did not. Change a line yourself, in any
+# order, and run the cell again. A step that is checked on examples only, or in floating point, says so.
 #
-# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 3 h to read, and about a minute of
+# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 3 h 5 min to read, and about a minute of
 # computing.
 
 # %%
@@ -81,9 +81,9 @@ show.figure(
 
 # %%
 torch.manual_seed(3)
-layer = models.RotRNN(16, state=24, heads=4)
+rotrnn = models.RotRNN(16, state=24, heads=4)
 show.figure(
-    ch04.layer_heads(layer),
+    ch04.layer_heads(rotrnn),
     alt="An input of 16 numbers goes to four heads. Each has a matrix of 6 by 16 and a dial "
         "with three dots at one distance from the centre. The four states, 24 numbers, are "
         "mixed by a matrix of 16 by 24.",
@@ -123,7 +123,7 @@ def written_out(layer, u):
 
 
 with torch.no_grad():
-    layer, u = layer.double(), torch.randn(200, 16, dtype=torch.float64)
+    layer, u = rotrnn.double(), torch.randn(200, 16, dtype=torch.float64)
     y, one_by_one = layer(u.unsqueeze(0))[0], written_out(layer, u)
     kernel = layer.kernel(200)
     convolved = torch.stack(
@@ -152,21 +152,23 @@ Bu = [sp.Symbol(f"Bu_{k}", commutative=False) for k in range(7)]
 alpha, gamma, xi = sp.symbols("alpha gamma xi", positive=True)
 
 
-def unrolled(t, scale, drive, x):
+def unrolled(t, scale, drive, x, A=A, gamma=gamma):
     for k in range(1, t + 1):
         x = sp.expand(scale * (gamma * A * x + drive * Bu[k]))
     return x
 
 
-def printed(t, scale, drive):
+def printed(t, scale, drive, A=A, gamma=gamma):
     powers = {k: scale ** (t + 1 - k) * gamma ** (t - k) * A ** (t - k) for k in range(1, t + 1)}
     return sp.expand(sum(powers[k] * drive * Bu[k] for k in powers))
 
 
 assert all(unrolled(t, alpha, 1, 0) == printed(t, alpha, 1) for t in range(1, 7)), (
-    "step 1: the sum of Eq. 10"
+    "Eq. 12, step 1: the sum of Eq. 10"
 )
-assert all(unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), "step 2: the sum of Eq. 12"
+assert all(unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), (
+    "Eq. 12, step 2: the sum of Eq. 12"
+)
 print("x_3 =", unrolled(3, 1, xi, 0))
 
 # %% [markdown]
@@ -174,21 +176,24 @@ print("x_3 =", unrolled(3, 1, xi, 0))
 # with $\alpha = 1$ in the layer. So both assume $x_0 = 0$ without saying so. Section 5 comes back to this.
 
 # %% tags=["proof-equation_12"]
+A, gamma = sp.Symbol("A", commutative=False), sp.Symbol("gamma", positive=True)
 left_out = [sp.expand(unrolled(t, alpha, 1, x_0) - printed(t, alpha, 1)) for t in range(1, 7)]
 assert left_out == [sp.expand((alpha * gamma * A) ** t * x_0) for t in range(1, 7)], (
-    "step 3: what is left out is the start's part"
+    "Eq. 12, step 3: what is left out is the start's part"
 )
 layer_too = [sp.expand(unrolled(t, 1, xi, x_0) - printed(t, 1, xi)) for t in range(1, 7)]
-assert layer_too == [sp.expand((gamma * A) ** t * x_0) for t in range(1, 7)], "step 3: in the layer too"
+assert layer_too == [sp.expand((gamma * A) ** t * x_0) for t in range(1, 7)], (
+    "Eq. 12, step 3: in the layer too"
+)
 print("left out at t = 3:", left_out[2])
 
 # %% [markdown]
 # *Break it:* start at another $x_0$.
 
 # %% tags=["proof-equation_12"]
-with show.fails("step 2"):
+with show.fails("Eq. 12, step 2"):
     assert all(unrolled(t, 1, xi, x_0) == printed(t, 1, xi) for t in range(1, 7)), (
-        "step 2: Eq. 12 leaves out the start"
+        "Eq. 12, step 2: Eq. 12 leaves out the start"
     )
 
 # %% [markdown]
@@ -201,23 +206,25 @@ with show.fails("step 2"):
 # **Step 1.** This is $\Theta x$, for three pairs, free angles and a free $x$.
 
 # %% tags=["proof-equation_19"]
-angles, x = sp.symbols("theta_1:4"), sp.Matrix(sp.symbols("x_1:7"))
+angles, point = sp.symbols("theta_1:4"), sp.Matrix(sp.symbols("x_1:7"))
 cos, sin = (sp.Matrix([f(angle) for angle in angles for _ in "12"]) for f in (sp.cos, sp.sin))
-swapped = sp.Matrix([-x[1], x[0], -x[3], x[2], -x[5], x[4]])
-Theta = sp.diag(*map(R, angles))
-cheap = x.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
-assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), "step 1: Eq. 19 turns x by Theta"
+swapped = sp.Matrix([-point[1], point[0], -point[3], point[2], -point[5], point[4]])
+block_turns = sp.diag(*map(R, angles))
+cheap = point.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
+assert sp.expand(cheap - block_turns * point) == sp.zeros(6, 1), (
+    "Eq. 19, step 1: Eq. 19 turns x by Theta"
+)
 print("first pair:", cheap[0], "and", cheap[1])
 
 # %% [markdown]
 # *Break it:* leave the minus signs out.
 
 # %% tags=["proof-equation_19"]
-with show.fails("step 1"):
-    swapped = sp.Matrix([x[1], x[0], x[3], x[2], x[5], x[4]])
-    cheap = x.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
-    assert sp.expand(cheap - Theta * x) == sp.zeros(6, 1), (
-        "step 1: without the minus signs it is not Theta x"
+with show.fails("Eq. 19, step 1"):
+    swapped = sp.Matrix([point[1], point[0], point[3], point[2], point[5], point[4]])
+    cheap = point.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
+    assert sp.expand(cheap - block_turns * point) == sp.zeros(6, 1), (
+        "Eq. 19, step 1: without the minus signs it is not Theta x"
     )
 
 
@@ -333,12 +340,16 @@ def equal(first, second):
 
 triples = [sp.symbols(f"g_{k} theta_{k} z_{k}") for k in range(1, 6)]
 a, b, c = triples[:3]
-assert equal(join(join(a, b), c), join(a, join(b, c))), "step 1: the operator is associative"
-assert equal(join((1, 0, 0), a), a) and equal(join(a, (1, 0, 0)), a), "step 2: (1, 0, 0) is neutral"
+assert equal(join(join(a, b), c), join(a, join(b, c))), (
+    "The scan operator, step 1: the operator is associative"
+)
+assert equal(join((1, 0, 0), a), a) and equal(join(a, (1, 0, 0)), a), (
+    "The scan operator, step 2: (1, 0, 0) is neutral"
+)
 state, folded = 0, (1, 0, 0)
 for g, theta, z in triples:
     state, folded = g * sp.exp(sp.I * theta) * state + z, join(folded, (g, theta, z))
-assert sp.expand(state - folded[2]) == 0, "step 3: what is folded is the state"
+assert sp.expand(state - folded[2]) == 0, "The scan operator, step 3: what is folded is the state"
 print("two triples join to", join(a, b))
 
 
@@ -352,14 +363,17 @@ def join_wrongly(first, second):
     return g * g2, theta + theta2, z + g * sp.exp(sp.I * theta) * z2
 
 
+a, b, c = triples[:3]
 assert equal(join_wrongly(join_wrongly(a, b), c), join_wrongly(a, join_wrongly(b, c))), (
-    "step 1: this operator is associative too"
+    "The scan operator, step 1: this operator is associative too"
 )
-with show.fails("step 3"):
+with show.fails("The scan operator, step 3"):
     folded = (1, 0, 0)
     for triple in triples:
         folded = join_wrongly(folded, triple)
-    assert sp.expand(state - folded[2]) == 0, "step 3: what is folded is not the state"
+    assert sp.expand(state - folded[2]) == 0, (
+        "The scan operator, step 3: what is folded is not the state"
+    )
 
 # %% [markdown]
 # ## 2 Lemma 1: rotations from any matrix
@@ -378,12 +392,12 @@ with show.fails("step 3"):
 # %% tags=["proof-lemma_1"]
 M = sp.Matrix(4, 4, sp.symbols("m1:17"))
 S = M - M.T
-assert S.T == -S, "step 1: S is skew"
+assert S.T == -S, "Lemma 1, step 1: S is skew"
 of_degree = [
     sum(sp.Integer(-1) ** (k - i) / (sp.factorial(i) * sp.factorial(k - i)) for i in range(k + 1))
     for k in range(21)
 ]
-assert of_degree == [1] + [0] * 20, "step 1: the two series cancel"
+assert of_degree == [1] + [0] * 20, "Lemma 1, step 1: the two series cancel"
 print("coefficients of S^0, S^1, S^2, ... in exp(S) exp(S)^T:", *of_degree[:6], "...")
 
 # %% [markdown]
@@ -401,7 +415,9 @@ for N in (2, 3, 4):
         changed = X.copy()
         changed[i, :] = (F * X)[i, :]
         rate += changed.det(method="berkowitz")
-    assert sp.expand(rate - F.trace() * X.det(method="berkowitz")) == 0, "step 2: the rate is Tr(S) det X"
+    assert sp.expand(rate - F.trace() * X.det(method="berkowitz")) == 0, (
+        "Lemma 1, step 2: the rate is Tr(S) det X"
+    )
     print(f"N = {N}: the rate is Tr(S) det X")
 
 # %% [markdown]
@@ -413,12 +429,13 @@ for N in (2, 3, 4):
 # %% tags=["proof-lemma_1"]
 t, trace, f = sp.Symbol("t"), sp.Symbol("trace"), sp.Function("f")
 solved = sp.dsolve(f(t).diff(t) - trace * f(t), f(t), ics={f(0): 1}).rhs
-assert solved == sp.exp(trace * t), "step 3: the equation"
+assert solved == sp.exp(trace * t), "Lemma 1, step 3: the equation"
+det_exp = sp.Lambda((trace, t), solved)  # det exp(tS) for Tr S = trace
 G = sp.Matrix([[2, 1, -1], [0, 1, 3], [1, -2, 2]])
 series = sum((t**k * G**k / sp.factorial(k) for k in range(9)), sp.zeros(3, 3))
 left = sp.Poly(sp.expand(series.det()), t)
 right = [sp.Rational(G.trace() ** k, math.factorial(k)) for k in range(9)]
-assert [left.coeff_monomial(t**k) for k in range(9)] == right, "step 3: the two series"
+assert [left.coeff_monomial(t**k) for k in range(9)] == right, "Lemma 1, step 3: the two series"
 print("det exp(tG) = exp(t Tr G) =", *right[:4], "... (coefficients of 1, t, t^2, t^3)")
 
 # %% [markdown]
@@ -428,24 +445,24 @@ print("det exp(tG) = exp(t Tr G) =", *right[:4], "... (coefficients of 1, t, t^2
 # **Step 5** (numerical, on samples). Fifty random $M$ of size 8 in floating point.
 
 # %% tags=["proof-lemma_1"]
-assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, "step 4: the determinant is 1"
+assert S.trace() == 0 and det_exp(S.trace(), 1) == 1, "Lemma 1, step 4: the determinant is 1"
 worst = 0
 for m in np.random.default_rng(0).standard_normal((50, 8, 8)):
     A = linalg.expm(m - m.T)
     worst = max(worst, np.abs(A.T @ A - np.eye(8)).max(), abs(np.linalg.det(A) - 1))
-assert worst < 1e-11, "step 5: rotations in floating point"
+assert worst < 1e-11, "Lemma 1, step 5: rotations in floating point"
 print(f"det exp(S) = 1; in floating point all 50 are rotations to within 1e-11: {worst < 1e-11}")
 
 # %% [markdown]
 # **Break it.** Add the identity: $S$ is no longer skew, its trace is 4, and the determinant is $e^4$.
 
 # %% tags=["proof-lemma_1"]
-with show.fails("step 1"):
-    S = M - M.T + sp.eye(4)
-    assert S.T == -S, "step 1: S is skew"
-with show.fails("step 4"):
-    assert S.trace() == 0 and solved.subs({trace: S.trace(), t: 1}) == 1, (
-        "step 4: the trace is 4 and not 0"
+with show.fails("Lemma 1, step 1"):
+    tilted = S + sp.eye(4)
+    assert tilted.T == -tilted, "Lemma 1, step 1: S is skew"
+with show.fails("Lemma 1, step 4"):
+    assert tilted.trace() == 0 and det_exp(tilted.trace(), 1) == 1, (
+        "Lemma 1, step 4: the trace is 4 and not 0"
     )
 
 # %% [markdown]
@@ -568,9 +585,11 @@ Theta = sp.diag(turn(3, 4, 5), turn(-5, 12, 13), 1)
 for sign in (1, -1):
     P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(sign, 1, 1, 1, 1)
     A = P * Theta * P.T
-    assert A.T * A == sp.eye(5), "step 1: A^T A = I"
-    assert P.det() == sign and A.det() == 1, "step 2: det A = 1"
-    assert all(A**k == P * Theta**k * P.T for k in range(1, 6)), "step 3: A^k = P Theta^k P^T"
+    assert A.T * A == sp.eye(5), "Lemma 2, step 1: A^T A = I"
+    assert P.det() == sign and A.det() == 1, "Lemma 2, step 2: det A = 1"
+    assert all(A**k == P * Theta**k * P.T for k in range(1, 6)), (
+        "Lemma 2, step 3: A^k = P Theta^k P^T"
+    )
     print(f"det P = {P.det()}: det A = {A.det()}")
 
 # %% [markdown]
@@ -579,17 +598,17 @@ for sign in (1, -1):
 
 # %% tags=["proof-lemma_2"]
 a, b = sp.symbols("a b", real=True)
-assert sp.expand_trig(R(a + b)) == sp.expand(R(a) * R(b)), "step 4: R(a) R(b) = R(a + b)"
+assert sp.expand_trig(R(a + b)) == sp.expand(R(a) * R(b)), "Lemma 2, step 4: R(a) R(b) = R(a + b)"
 print("cos(a + b) =", (R(a) * R(b))[0, 0])
 
 # %% [markdown]
 # **Break it.** Stretch one column of $P$, so that $P^\top P$ is no longer $I$.
 
 # %% tags=["proof-lemma_2"]
-with show.fails("step 1"):
+with show.fails("Lemma 2, step 1"):
     P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(2, 1, 1, 1, 1)
     A = P * Theta * P.T
-    assert A.T * A == sp.eye(5), "step 1: A^T A is not I"
+    assert A.T * A == sp.eye(5), "Lemma 2, step 1: A^T A is not I"
 
 # %% [markdown]
 # The network learns $P = \exp(M - M^\top)$, which has determinant 1 by Lemma 1, while the lemma speaks of any
@@ -612,7 +631,7 @@ if my_D is not None:
     mine, turns = np.array(my_D, dtype=complex), [np.array([R(a), R(-a)], dtype=float) for a in (0.3, 1.1)]
     assert np.allclose(mine @ mine, np.eye(2)) and np.isclose(np.linalg.det(mine), -1) and all(
         np.allclose(mine @ turn @ mine, back) for turn, back in turns
-    ), "step 1: your D does not turn a rotation around"
+    ), "Surjective, step 1: your D does not turn a rotation around"
 check("04.5", my_D)
 
 # %% [markdown]
@@ -644,7 +663,7 @@ check("04.5", my_D)
 # %% tags=["proof-surjective"]
 theta, D = sp.Symbol("theta", real=True), sp.diag(-1, 1)
 assert D * D == sp.eye(2) and D.det() == -1 and D * R(theta) * D == R(-theta), (
-    "step 1: D turns a rotation around"
+    "Surjective, step 1: D turns a rotation around"
 )
 print(D * R(theta) * D)
 
@@ -657,14 +676,14 @@ print(D * R(theta) * D)
 # %% tags=["proof-surjective"]
 turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # by fractions: p^2 + q^2 = r^2
 even, mirrored = sp.diag(turn(3, 4, 5), turn(5, 12, 13)), sp.diag(turn(3, -4, 5), turn(5, 12, 13))
-for Theta, other, flip in (
+for given, other, flip in (
     (even, mirrored, sp.diag(-1, 1, 1, 1)),
     (sp.diag(even, 1), sp.diag(even, 1), sp.diag(1, 1, 1, 1, -1)),
 ):
-    N = Theta.rows
+    N = given.rows
     P = cayley(sp.randMatrix(N, min=-3, max=3, seed=2)) * sp.diag(-1, *[1] * (N - 1))
-    assert P.det() == -1 and (P * flip).det() == 1, "step 2: the determinant"
-    assert P * Theta * P.T == (P * flip) * other * (P * flip).T, "step 2: the rotation"
+    assert P.det() == -1 and (P * flip).det() == 1, "Surjective, step 2: the determinant"
+    assert P * given * P.T == (P * flip) * other * (P * flip).T, "Surjective, step 2: the rotation"
     print(f"N = {N}: det P = {P.det()}, det P D = {(P * flip).det()}, and A is the same")
 
 
@@ -706,11 +725,11 @@ hard = [np.eye(4), -np.eye(4), np.diag([-1.0, 1, -1]), np.roll(np.eye(5), 1, 0),
         np.eye(4)[[1, 2, 0, 3]], np.eye(4)[[1, 0, 3, 2]],
         Theta_of([1e-9, 0.3], 4), Theta_of([0.7, 0.7], 5)]  # fmt: skip
 rotations = [random_rotation(N, draw) for N in range(1, 10) for _ in range(20)] + hard
-parts = [take_apart(A) for A in rotations]
-again = [P @ Theta_of(theta, len(P)) @ P.T for P, theta in parts]
+taken_apart = [take_apart(A) for A in rotations]
+again = [P @ Theta_of(theta, len(P)) @ P.T for P, theta in taken_apart]
 off = max(np.abs(made - A).max() for made, A in zip(again, rotations))
-one = max(abs(np.linalg.det(P) - 1) for P, _ in parts)
-assert off < 1e-12 and one < 1e-12, "step 3: put together again, with det P = 1"
+one = max(abs(np.linalg.det(P) - 1) for P, _ in taken_apart)
+assert off < 1e-12 and one < 1e-12, "Surjective, step 3: put together again, with det P = 1"
 print(f"{len(rotations)} rotations rebuilt to within 1e-12, each with det P = 1")
 
 # %% [markdown]
@@ -720,20 +739,21 @@ print(f"{len(rotations)} rotations rebuilt to within 1e-12, each with det P = 1"
 
 # %% tags=["proof-surjective"]
 worst = 0
-for A, (P, theta) in zip(rotations, parts):
+for A, (P, theta) in zip(rotations, taken_apart):
     slow = linalg.block_diag(*[[[0, -a], [a, 0]] for a in theta], *np.zeros((len(P) % 2, 1, 1)))
     worst = max(worst, np.abs(linalg.expm(P @ slow @ P.T) - A).max())
-assert worst < 1e-12, "step 4: exp(S) = A"
+assert worst < 1e-12, "Surjective, step 4: exp(S) = A"
 print(f"exp(S) = A for all {len(rotations)} of them, to within 1e-12")
 
 # %% [markdown]
 # **Break it.** Change the sign of the column of $P$ and keep the angle: what comes out is another rotation.
 
 # %% tags=["proof-surjective"]
-with show.fails("step 2"):
+with show.fails("Surjective, step 2"):
     P = cayley(sp.randMatrix(4, min=-3, max=3, seed=2)) * sp.diag(-1, 1, 1, 1)
     flip = sp.diag(-1, 1, 1, 1)
-    assert P * even * P.T == (P * flip) * even * (P * flip).T, "step 2: the rotation"
+    assert P * even * P.T == (P * flip) * even * (P * flip).T, "Surjective, step 2: the rotation"
+
 
 # %% [markdown]
 # ### P is redundant
@@ -754,18 +774,25 @@ with show.fails("step 2"):
 # rotations of the plane commute.
 
 # %% tags=["proof-absorb"]
+def two_kernels(P):
+    Theta = sp.diag(sp.Matrix([[3, -4], [4, 3]]) / 5, sp.Matrix([[5, -12], [12, 5]]) / 13)
+    B, C = sp.randMatrix(4, 3, min=-3, max=3, seed=4), sp.randMatrix(2, 4, min=-3, max=3, seed=5)
+    A = P * Theta * P.T
+    return [C * A**k * B for k in range(6)], [(C * P) * Theta**k * (P.T * B) for k in range(6)]
+
+
 P = cayley(sp.randMatrix(4, min=-3, max=3, seed=3))
-Theta = sp.diag(sp.Matrix([[3, -4], [4, 3]]) / 5, sp.Matrix([[5, -12], [12, 5]]) / 13)
-B, C = sp.randMatrix(4, 3, min=-3, max=3, seed=4), sp.randMatrix(2, 4, min=-3, max=3, seed=5)
-A = P * Theta * P.T
-assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), "step 1: P goes into C and B"
+kept, absorbed = two_kernels(P)
+assert kept == absorbed, "P is redundant, step 1: P goes into C and B"
 free = sp.Matrix(4, 3, sp.symbols("b1:13"))
 assert sp.expand(((P.T * free).T * (P.T * free)).trace() - (free.T * free).trace()) == 0, (
-    "step 2: the trace stays, and with it xi"
+    "P is redundant, step 2: the trace stays, and with it xi"
 )
 a, b = sp.symbols("a b", real=True)
-assert sp.expand(R(a) * R(b) - R(b) * R(a)) == sp.zeros(2, 2), "step 3: rotations of the plane commute"
-print("C A^5 B =", (C * A**5 * B).evalf(4).tolist())
+assert sp.expand(R(a) * R(b) - R(b) * R(a)) == sp.zeros(2, 2), (
+    "P is redundant, step 3: rotations of the plane commute"
+)
+print("C A^5 B =", kept[5].evalf(4).tolist())
 
 # %% [markdown]
 # **Step 4** (numerical). A layer of the package with $P$ and one without it have the same outputs.
@@ -781,7 +808,9 @@ with torch.no_grad():
     without.B.copy_(P.mT @ layer.B)
     without.C.copy_(layer.C @ torch.block_diag(*P))
     u = torch.randn(2, 50, 3, dtype=torch.float64)
-    assert torch.allclose(layer(u), without(u), rtol=0, atol=1e-12), "step 4: the same outputs without P"
+    assert torch.allclose(layer(u), without(u), rtol=0, atol=1e-12), (
+        "P is redundant, step 4: the same outputs without P"
+    )
 saved = sum(p.numel() for p in layer.parameters()) - sum(p.numel() for p in without.parameters())
 print(f"the same outputs to within 1e-12, with {saved} parameters fewer")
 
@@ -789,12 +818,10 @@ print(f"the same outputs to within 1e-12, with {saved} parameters fewer")
 # **Break it.** A $P$ with a stretched column cannot be absorbed.
 
 # %% tags=["proof-absorb"]
-with show.fails("step 1"):
-    P = cayley(sp.randMatrix(4, min=-3, max=3, seed=3)) * sp.diag(2, 1, 1, 1)
-    A = P * Theta * P.T
-    assert all(C * A**k * B == (C * P) * Theta**k * (P.T * B) for k in range(6)), (
-        "step 1: a stretched P does not go into C and B"
-    )
+with show.fails("P is redundant, step 1"):
+    stretched = cayley(sp.randMatrix(4, min=-3, max=3, seed=3)) * sp.diag(2, 1, 1, 1)
+    kept, absorbed = two_kernels(stretched)
+    assert kept == absorbed, "P is redundant, step 1: a stretched P does not go into C and B"
 
 # %% [markdown]
 # **A rotation to turn.** One head of width 4, so two angles, gets one impulse. Left: two of the four numbers of its
@@ -870,7 +897,7 @@ for A in (R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6))):
     x, u = sp.Matrix(sp.symbols(f"x1:{N + 1}")), sp.Matrix(sp.symbols("u1:3"))
     square = (gamma * A * x + B * u).dot(gamma * A * x + B * u)
     parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
-    assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "step 1: Eq. 7"
+    assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "Lemma 3, step 1: Eq. 7"
     layers.append((B, x, u, parts))
     print(f"width {N}: the square is the sum of three parts; the first is", parts[0])
 
@@ -897,7 +924,7 @@ def mean(form, x, u, xu=0, uu=sp.eye(2)):
 
 
 for B, x, u, (own, driven, crossed) in layers:
-    assert mean(crossed, x, u) == 0, "step 2: Eq. 8"
+    assert mean(crossed, x, u) == 0, "Lemma 3, step 2: Eq. 8"
 print("the mean of the third part:", mean(crossed, x, u))
 print("of the first, which is left as it is:", mean(own, x, u))
 
@@ -906,10 +933,13 @@ print("of the first, which is left as it is:", mean(own, x, u))
 # $\mathbb{E}\|x_t\|^2 = \alpha^2\,(\gamma^2\,\mathbb{E}\|x_{t-1}\|^2 + \mathrm{Tr}\,B^\top B)$.
 
 # %% tags=["proof-lemma_3"]
+gamma = sp.Symbol("gamma", positive=True)
 for B, x, u, (own, driven, crossed) in layers:
-    assert mean(driven, x, u) == sp.expand((B.T * B).trace()), "step 3: Eq. 9"
+    assert mean(driven, x, u) == sp.expand((B.T * B).trace()), "Lemma 3, step 3: Eq. 9"
     whole, before = mean(own + driven + crossed, x, u), mean(x.dot(x), x, u)
-    assert sp.expand(whole - gamma**2 * before - (B.T * B).trace()) == 0, "step 3: the three parts"
+    assert sp.expand(whole - gamma**2 * before - (B.T * B).trace()) == 0, (
+        "Lemma 3, step 3: the three parts"
+    )
 print("the mean of the second part:", mean(driven, x, u))
 
 # %% [markdown]
@@ -945,11 +975,13 @@ check("04.7", my_second_norm)
 # the lemma is true, and for every other $c$ it is false.
 
 # %% tags=["proof-lemma_3"]
-c, Tr = sp.symbols("c Tr", positive=True)
-alpha2 = 1 / (c * gamma**2 + Tr)  # as printed, squared
-value = sp.simplify(alpha2 * (gamma**2 * c + Tr))
+c, gamma, Tr = sp.symbols("c gamma Tr", positive=True)
+printed_alpha2 = 1 / (c * gamma**2 + Tr)  # alpha squared
+value = sp.simplify(printed_alpha2 * (gamma**2 * c + Tr))
 print("E||x_t||^2 =", value)
-assert value == 1 and sp.solve(value - c, c) == [1], "step 4: 1 comes out, which is c for c = 1 only"
+assert value == 1 and sp.solve(value - c, c) == [1], (
+    "Lemma 3, step 4: 1 comes out, which is c for c = 1 only"
+)
 with show.fails("the last line of the paper's proof"):
     assert value == c, "the last line of the paper's proof: E||x_t||^2 = c"
 
@@ -960,11 +992,11 @@ with show.fails("the last line of the paper's proof"):
 # recurrence leaves as it is: $\mathrm{Tr} / (\mathrm{Tr} + (c - 1)\gamma^2)$, and this is $c$ for $c = 1$ only.
 
 # %% tags=["proof-lemma_3"]
-s = sp.Symbol("s", positive=True)
-(settled,) = sp.solve(alpha2 * (gamma**2 * s + Tr) - s, s)
-assert sp.simplify(settled - Tr / (Tr + (c - 1) * gamma**2)) == 0, "step 5: the value"
+c, gamma, Tr, s = sp.symbols("c gamma Tr s", positive=True)
+(settled,) = sp.solve(printed_alpha2 * (gamma**2 * s + Tr) - s, s)
+assert sp.simplify(settled - Tr / (Tr + (c - 1) * gamma**2)) == 0, "Lemma 3, step 5: the value"
 numerator = sp.factor(sp.together(settled - c).as_numer_denom()[0])
-assert sp.solve(numerator, c) == [1], "step 5: when it is c"
+assert sp.solve(numerator, c) == [1], "Lemma 3, step 5: when it is c"
 print("E||x||^2 tends to", settled, "and that minus c has the numerator", numerator)
 
 # %% [markdown]
@@ -974,17 +1006,24 @@ print("E||x||^2 tends to", settled, "and that minus c has the numerator", numera
 # correlated with the state; inputs whose variance is not $I$.
 
 # %% tags=["proof-lemma_3"]
+gamma, theta = sp.Symbol("gamma", positive=True), sp.Symbol("theta", real=True)
 B, x, u, (own, driven, crossed) = layers[0]
-with show.fails("step 1"):
+with show.fails("Lemma 3, step 1"):
     A = R(theta) * sp.diag(2, 1)
     square = (gamma * A * x + B * u).dot(gamma * A * x + B * u)
     parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
-    assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "step 1: Eq. 7 for a stretched A"
-with show.fails("step 2"):
-    assert mean(crossed, x, u, xu=sp.Rational(1, 2)) == 0, "step 2: Eq. 8 for inputs that remember"
-with show.fails("step 3"):
+    assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, (
+        "Lemma 3, step 1: Eq. 7 for a stretched A"
+    )
+with show.fails("Lemma 3, step 2"):
+    assert mean(crossed, x, u, xu=sp.Rational(1, 2)) == 0, (
+        "Lemma 3, step 2: Eq. 8 for inputs that remember"
+    )
+with show.fails("Lemma 3, step 3"):
     trace = sp.expand((B.T * B).trace())
-    assert mean(driven, x, u, uu=sp.diag(3, 1)) == trace, "step 3: Eq. 9 for another variance"
+    assert mean(driven, x, u, uu=sp.diag(3, 1)) == trace, (
+        "Lemma 3, step 3: Eq. 9 for another variance"
+    )
 
 # %% [markdown]
 # > **Put right.** Lemma 3 holds for every $c$ with $\alpha = \sqrt{\frac{c}{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$, and
@@ -997,18 +1036,21 @@ with show.fails("step 3"):
 # %% tags=["proof-lemma_3_repaired"]
 c, gamma, Tr, alpha2 = sp.symbols("c gamma Tr alpha2", positive=True)
 right = c / (c * gamma**2 + Tr)
-assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "step 1: from c to c"
-assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], "step 2: no other alpha does it"
+assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "Lemma 3 put right, step 1: from c to c"
+assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], (
+    "Lemma 3 put right, step 2: no other alpha does it"
+)
 print("alpha^2 =", right)
 
 # %% [markdown]
 # *Break it:* take the printed $\alpha$.
 
 # %% tags=["proof-lemma_3_repaired"]
-with show.fails("step 1"):
+c, gamma, Tr = sp.symbols("c gamma Tr", positive=True)
+with show.fails("Lemma 3 put right, step 1"):
     right = 1 / (c * gamma**2 + Tr)
     after = sp.simplify(right * (gamma**2 * c + Tr))
-    assert after == c, f"step 1: from c to {after}"
+    assert after == c, f"Lemma 3 put right, step 1: from c to {after}"
 
 # %% [markdown]
 # ### Eq. 11 inherits the error
@@ -1027,25 +1069,30 @@ with show.fails("step 1"):
 
 # %% tags=["proof-equation_11"]
 c, gamma, Tr, s = sp.symbols("c gamma Tr s", positive=True)
-printed = 1 - c * gamma**2
+as_printed = 1 - c * gamma**2
 asked = sp.solve(1 / (c * gamma**2 + Tr) - 1, Tr)
-assert [sp.expand(drive) for drive in asked] == [printed], "step 1: Eq. 11 is alpha = 1"
-(limit,) = sp.solve(gamma**2 * s + printed - s, s)
-assert sp.simplify(limit - c - (1 - c) / (1 - gamma**2)) == 0, "step 2: the limit"
-assert sp.solve(sp.numer(sp.together(limit - c)), c) == [1], "step 2: when it is c"
-example = printed.subs({c: 2, gamma: sp.Rational(9, 10)})
-assert sp.solve(printed, c) == [1 / gamma**2] and example < 0, "step 3: the root of a negative number"
+assert [sp.expand(drive) for drive in asked] == [as_printed], "Eq. 11, step 1: Eq. 11 is alpha = 1"
+(limit,) = sp.solve(gamma**2 * s + as_printed - s, s)
+assert sp.simplify(limit - c - (1 - c) / (1 - gamma**2)) == 0, "Eq. 11, step 2: the limit"
+assert sp.solve(sp.numer(sp.together(limit - c)), c) == [1], "Eq. 11, step 2: when it is c"
+example = as_printed.subs({c: 2, gamma: sp.Rational(9, 10)})
+assert sp.solve(as_printed, c) == [1 / gamma**2] and example < 0, (
+    "Eq. 11, step 3: the root of a negative number"
+)
 (limit,) = sp.solve(gamma**2 * s + c * (1 - gamma**2) - s, s)
-assert sp.simplify(limit - c) == 0, "step 4: the norm tends to c"
+assert sp.simplify(limit - c) == 0, "Eq. 11, step 4: the norm tends to c"
 print("1 - c gamma^2 at c = 2, gamma = 0.9:", example)
 
 # %% [markdown]
 # *Break it:* do step 4 with what is printed.
 
 # %% tags=["proof-equation_11"]
-with show.fails("step 4"):
-    (limit,) = sp.solve(gamma**2 * s + printed - s, s)
-    assert sp.simplify(limit - c) == 0, "step 4: as printed, the norm tends to another value"
+c, gamma, s = sp.symbols("c gamma s", positive=True)
+with show.fails("Eq. 11, step 4"):
+    (limit,) = sp.solve(gamma**2 * s + as_printed - s, s)
+    assert sp.simplify(limit - c) == 0, (
+        "Eq. 11, step 4: as printed, the norm tends to another value"
+    )
 
 # %% [markdown]
 # The experiments in the paper have $c = 1$, where both agree. The next cell runs one head with $\gamma = 0.5$, also
@@ -1072,6 +1119,7 @@ try:
 except ValueError as error:
     print(f"c = 2, gamma = 0.9: {str(error).split(',')[0]}")
 
+
 # %% [markdown]
 # ## 5 Is the norm constant?
 #
@@ -1093,14 +1141,18 @@ except ValueError as error:
 # **Step 2.** It solves the recurrence, for every $t$. $\blacksquare$
 
 # %% tags=["proof-norm"]
+def formula(t, c, gamma, s_0):
+    return c + gamma ** (2 * t) * (s_0 - c)
+
+
 c, gamma, s_0 = sp.symbols("c gamma s_0", positive=True)
 t = sp.Symbol("t", integer=True, nonnegative=True)
-formula = c + gamma ** (2 * t) * (s_0 - c)
-assert formula.subs(t, 0) == s_0, "step 1: the formula at t = 0"
-assert sp.simplify(formula.subs(t, t + 1) - gamma**2 * formula - c * (1 - gamma**2)) == 0, (
-    "step 2: the formula solves the recurrence"
+now, later = formula(t, c, gamma, s_0), formula(t + 1, c, gamma, s_0)
+assert formula(0, c, gamma, s_0) == s_0, "The norm, step 1: the formula at t = 0"
+assert sp.simplify(later - gamma**2 * now - c * (1 - gamma**2)) == 0, (
+    "The norm, step 2: the formula solves the recurrence"
 )
-print("s_t =", formula)
+print("s_t =", now)
 
 
 # %% [markdown]
@@ -1119,13 +1171,14 @@ def norms(A, B, rate, drives, X):
     return traces
 
 
-A, B = cayley(sp.randMatrix(4, min=-3, max=3, seed=7)), sp.randMatrix(4, 3, min=-3, max=3, seed=8)
-rate, aim = sp.Rational(9, 10), 2
-drive = aim * (1 - rate**2) / (B.T * B).trace()
+A_exact = cayley(sp.randMatrix(4, min=-3, max=3, seed=7))
+B_exact = sp.randMatrix(4, 3, min=-3, max=3, seed=8)
+decay, aim = sp.Rational(9, 10), 2
+drive = aim * (1 - decay**2) / (B_exact.T * B_exact).trace()
 for X in (sp.zeros(4), sp.diag(aim, 0, 0, 0), 5 * sp.eye(4)):
-    claimed = [formula.subs({c: aim, gamma: rate, s_0: X.trace(), t: k}) for k in range(13)]
-    assert norms(A, B, rate, [drive] * 12, X) == claimed, (
-        "step 3: the formula is the trace of the covariance"
+    claimed = [formula(k, aim, decay, X.trace()) for k in range(13)]
+    assert norms(A_exact, B_exact, decay, [drive] * 12, X) == claimed, (
+        "The norm, step 3: the formula is the trace of the covariance"
     )
     print(f"from {X.trace()} to {float(claimed[-1]):.3f} in 12 steps")
 
@@ -1134,11 +1187,15 @@ for X in (sp.zeros(4), sp.diag(aim, 0, 0, 0), 5 * sp.eye(4)):
 
 # %% tags=["proof-norm"]
 X = 5 * sp.eye(4)
-with show.fails("step 3"):
-    stretched = A * sp.diag(2, 1, 1, 1)
-    assert norms(stretched, B, rate, [drive] * 12, X) == claimed, "step 3: a stretched A"
-with show.fails("step 3"):
-    assert norms(A, B, rate, [rate**2 * drive] * 12, X) == claimed, "step 3: gamma before both"
+with show.fails("The norm, step 3"):
+    stretched = A_exact * sp.diag(2, 1, 1, 1)
+    assert norms(stretched, B_exact, decay, [drive] * 12, X) == claimed, (
+        "The norm, step 3: a stretched A"
+    )
+with show.fails("The norm, step 3"):
+    assert norms(A_exact, B_exact, decay, [decay**2 * drive] * 12, X) == claimed, (
+        "The norm, step 3: gamma before both"
+    )
 
 # %% [markdown]
 # From $x_0 = 0$, as in the paper's own listing (App. C), the norm climbs:
@@ -1150,14 +1207,16 @@ with show.fails("step 3"):
 # whole numbers that it is so at this step and not at the one before.
 
 # %% tags=["proof-norm"]
-climb = formula.subs(s_0, 0)
-grows = sp.simplify((climb.subs(t, t + 1) - climb) / (c * gamma ** (2 * t) * (1 - gamma**2)))
-assert grows == 1, "step 4: it grows at every step"
+c, gamma = sp.symbols("c gamma", positive=True)
+t = sp.Symbol("t", integer=True, nonnegative=True)
+now, later = formula(t, c, gamma, 0), formula(t + 1, c, gamma, 0)
+grows = sp.simplify((later - now) / (c * gamma ** (2 * t) * (1 - gamma**2)))
+assert grows == 1, "The norm, step 4: it grows at every step"
 for nines in (2, 3, 4):
     p, q = 10**nines - 1, 10**nines  # gamma = p / q
     late = math.ceil(math.log(0.05) / (2 * math.log(p / q)))
-    assert 20 * p ** (2 * late) <= q ** (2 * late), "step 5: reached"
-    assert 20 * p ** (2 * late - 2) > q ** (2 * late - 2), "step 5: not before"
+    assert 20 * p ** (2 * late) <= q ** (2 * late), "The norm, step 5: reached"
+    assert 20 * p ** (2 * late - 2) > q ** (2 * late - 2), "The norm, step 5: not before"
     print(f"γ = {p / q}: 95 % of the limit at step {late:,}")
 
 # %% [markdown]
@@ -1168,10 +1227,11 @@ for nines in (2, 3, 4):
 # the root of the mean square. Step 10 measures it.)
 
 # %% tags=["proof-norm"]
-rates = [sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100)]
-together = sum(sp.limit(climb.subs({c: 1, gamma: rate}), t, sp.oo) for rate in rates)
-assert together == len(rates), "step 6: the norm of h heads tends to h"
-print(f"h = {len(rates)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.sqrt(32):.2f}")
+t = sp.Symbol("t", integer=True, nonnegative=True)
+decays = [sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100)]
+together = sum(sp.limit(formula(t, 1, each, 0), t, sp.oo) for each in decays)
+assert together == len(decays), "The norm, step 6: the norm of h heads tends to h"
+print(f"h = {len(decays)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.sqrt(32):.2f}")
 
 # %% [markdown]
 # It is the same climb that each mode of an LRU makes (section 7), so here the two do not differ. Two small changes
@@ -1185,21 +1245,21 @@ print(f"h = {len(rates)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.s
 
 # %% tags=["proof-norm"]
 for X in (sp.diag(aim, 0, 0, 0), sp.eye(4) * sp.Rational(aim, 4)):
-    assert set(norms(A, B, sp.Rational(9, 10), [drive] * 12, X)) == {aim}, (
-        "step 7: constant from an x_0 of length sqrt(c)"
+    assert set(norms(A_exact, B_exact, decay, [drive] * 12, X)) == {aim}, (
+        "The norm, step 7: constant from an x_0 of length sqrt(c)"
     )
-first = drive / (1 - sp.Rational(9, 10) ** 2)
-reached = norms(A, B, sp.Rational(9, 10), [first] + [drive] * 11, sp.zeros(4))
-assert reached == [0] + [aim] * 12, "step 8: constant from the first step on"
+first = drive / (1 - decay**2)
+reached = norms(A_exact, B_exact, decay, [first] + [drive] * 11, sp.zeros(4))
+assert reached == [0] + [aim] * 12, "The norm, step 8: constant from the first step on"
 print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 
 # %% [markdown]
 # *Break it:* let the first input count as much as the others.
 
 # %% tags=["proof-norm"]
-with show.fails("step 8"):
-    reached = norms(A, B, sp.Rational(9, 10), [drive] * 12, sp.zeros(4))
-    assert reached == [0] + [aim] * 12, "step 8: the first step is too small"
+with show.fails("The norm, step 8"):
+    reached = norms(A_exact, B_exact, decay, [drive] * 12, sp.zeros(4))
+    assert reached == [0] + [aim] * 12, "The norm, step 8: the first step is too small"
 
 # %% [markdown]
 # **Step 9** (sampled). In simulation: 3,000 runs of a head of width 4 with $\gamma = 0.97$ and $c = 1$, and three
@@ -1222,8 +1282,10 @@ for kind, u in kinds.items():
         x = 0.97 * x @ A.T + u[:, k - 1] @ B.T
         squares = (x**2).sum(1)
         off = abs(squares.mean() - (1 - 0.97 ** (2 * k))) / (squares.std() / math.sqrt(3000))
-        assert off < 5, "step 9: within 5 standard errors"
-    assert np.sqrt(squares).mean() < math.sqrt(squares.mean()), "step 10: the mean length is smaller"
+        assert off < 5, "The norm, step 9: within 5 standard errors"
+    assert np.sqrt(squares).mean() < math.sqrt(squares.mean()), (
+        "The norm, step 10: the mean length is smaller"
+    )
     print(f"{kind}: E||x||^2 = {squares.mean():.2f} at t = 60, formula {1 - 0.97**120:.2f}; "
           f"E||x|| = {np.sqrt(squares).mean():.2f}")  # fmt: skip
 
@@ -1337,7 +1399,7 @@ check("04.9", my_reading)
 # %% tags=["proof-colour"]
 a, B = sp.Symbol("a", real=True), sp.Matrix(2, 3, sp.symbols("b1:7"))
 assert sp.expand((B.T * R(a) * B).trace() - sp.cos(a) * (B.T * B).trace()) == 0, (
-    "step 1: Tr(B^T R(a) B) = cos(a) Tr(B^T B)"
+    "Colour, step 1: Tr(B^T R(a) B) = cos(a) Tr(B^T B)"
 )
 
 rate, rho, turn = sp.Rational(9, 10), sp.Rational(4, 5), sp.Matrix([[3, -4], [4, 3]]) / 5
@@ -1350,7 +1412,7 @@ for t in range(1, 9):
     X = F * X * F.T + (1 - rho**2) * noise * noise.T
     s = rate**2 * s + (1 - rate**2) * (1 + 2 * sp.re(sp.expand(m * q)))
     q = sp.expand(1 + m * q)
-    assert B2 * X[:2, :2].trace() == s, "step 2: the recurrence is that of the covariance"
+    assert B2 * X[:2, :2].trace() == s, "Colour, step 2: the recurrence is that of the covariance"
 print(f"E||x_8||^2 = {float(s):.4f}, where white input has {float(1 - rate**16):.4f}")
 
 # %% [markdown]
@@ -1366,7 +1428,7 @@ p, k = sp.symbols("p k")  # p = e^(i theta), k = gamma rho, so m = k p
 limit = 1 + k * p / (1 - k * p) + (k / p) / (1 - k / p)
 cosine = (p + 1 / p) / 2
 assert sp.simplify(limit - (1 - k**2) / (1 - 2 * k * cosine + k**2)) == 0, (
-    "step 3: the limit of the theorem"
+    "Colour, step 3: the limit of the theorem"
 )
 g2, m, n, G, M, N = sp.symbols("g2 m n G M N")  # n and N are the conjugates of m and M
 
@@ -1377,8 +1439,8 @@ def at(G, M, N):  # s_t over 1 - gamma^2
 
 
 one_step = g2 * at(G, M, N) + 1 + sum(z * (1 - Z) / (1 - z) for z, Z in ((m, M), (n, N)))
-assert at(1, 1, 1) == 0, "step 4: the start"
-assert sp.cancel(sp.together(at(g2 * G, m * M, n * N) - one_step)) == 0, "step 4: one step"
+assert at(1, 1, 1) == 0, "Colour, step 4: the start"
+assert sp.cancel(sp.together(at(g2 * G, m * M, n * N) - one_step)) == 0, "Colour, step 4: one step"
 print("in the long run:", sp.factor(limit))
 
 # %% [markdown]
@@ -1389,24 +1451,28 @@ print("in the long run:", sp.factor(limit))
 draw, rate, rho, runs = np.random.default_rng(1), 0.9, 0.8, 3000
 B = np.array([[2.0, 1, -1], [0, 3, 1]])
 B *= math.sqrt((1 - rate**2) / (B**2).sum())
-turn, m = np.array([[0.6, -0.8], [0.8, 0.6]]), rate * rho * (0.6 + 0.8j)
+turn, mode = np.array([[0.6, -0.8], [0.8, 0.6]]), rate * rho * (0.6 + 0.8j)
 u, x, s, q = draw.standard_normal((runs, 3)), np.zeros((runs, 2)), 0, 0
 for t in range(60):
     u = u if t == 0 else rho * u + math.sqrt(1 - rho**2) * draw.standard_normal((runs, 3))
-    x, s = rate * x @ turn.T + u @ B.T, rate**2 * s + (1 - rate**2) * (1 + 2 * (m * q).real)
-    q, squares = 1 + m * q, (x**2).sum(1)
+    x, s = rate * x @ turn.T + u @ B.T, rate**2 * s + (1 - rate**2) * (1 + 2 * (mode * q).real)
+    q, squares = 1 + mode * q, (x**2).sum(1)
     assert abs(squares.mean() - s) < 5 * squares.std() / math.sqrt(runs), (
-        "step 5: within 5 standard errors"
+        "Colour, step 5: within 5 standard errors"
     )
-print(f"E||x||^2 at t = 60: {squares.mean():.2f} in runs, {s:.2f} derived; white input has 1.00")
+white_norm = 1 - rate**120
+print(
+    f"E||x||^2 at t = 60: {squares.mean():.2f} in runs, {s:.2f} derived; "
+    f"white input has {white_norm:.2f}"
+)
 
 # %% [markdown]
 # *Break it:* treat the input as if it were white ($m = 0$).
 
 # %% tags=["proof-colour"]
-with show.fails("step 5"):
-    assert abs(squares.mean() - (1 - rate**120)) < 5 * squares.std() / math.sqrt(runs), (
-        "step 5: coloured inputs do not follow the formula for white ones"
+with show.fails("Colour, step 5"):
+    assert abs(squares.mean() - white_norm) < 5 * squares.std() / math.sqrt(runs), (
+        "Colour, step 5: coloured inputs do not follow the formula for white ones"
     )
 
 # %% [markdown]
@@ -1480,12 +1546,14 @@ gamma, phi, cosine = sp.symbols("gamma phi cosine", real=True)
 distance = sp.expand((1 - gamma * sp.exp(sp.I * phi)) * (1 - gamma * sp.exp(-sp.I * phi)))
 f = (1 - gamma**2) / (1 - 2 * gamma * cosine + gamma**2)
 written = 1 - 2 * gamma * sp.cos(phi) + gamma**2
-assert sp.simplify(distance.rewrite(sp.cos) - written) == 0, "step 1: the distance"
+assert sp.simplify(distance.rewrite(sp.cos) - written) == 0, "The range, step 1: the distance"
 slope = 2 * gamma * (1 - gamma**2) / (1 - 2 * gamma * cosine + gamma**2) ** 2
-assert sp.simplify(sp.diff(f, cosine) - slope) == 0, "step 1: it rises, as this is positive"
+assert sp.simplify(sp.diff(f, cosine) - slope) == 0, (
+    "The range, step 1: it rises, as this is positive"
+)
 ends = [sp.factor(f.subs(cosine, sign)) for sign in (-1, 1)]
-assert sp.simplify(ends[0] - (1 - gamma) / (1 + gamma)) == 0, "step 1: the lower end"
-assert sp.simplify(ends[0] * ends[1]) == 1, "step 1: the upper end"
+assert sp.simplify(ends[0] - (1 - gamma) / (1 + gamma)) == 0, "The range, step 1: the lower end"
+assert sp.simplify(ends[0] * ends[1]) == 1, "The range, step 1: the upper end"
 print(f"at γ = 0.999: from {ends[0].subs(gamma, 0.999):.4f} to {ends[1].subs(gamma, 0.999):,.0f}")
 
 # %% [markdown]
@@ -1507,13 +1575,15 @@ for sign in (1, -1):
     forward = b11 + sp.I * b21 - sign * sp.I * (b12 + sp.I * b22)  # e^(i(wt + phi)), times sqrt 2
     backward = b11 + sp.I * b21 + sign * sp.I * (b12 + sp.I * b22)  # and e^(-i(wt + phi))
     shares = [sp.expand(z * sp.conjugate(z)) / 2 for z in (forward, backward)]
-    assert sp.expand(sum(shares) - trace) == 0, "step 2: together"
-    assert sp.expand(shares[0] - trace / 2 - sign * B.det()) == 0, "step 2: how it divides"
+    assert sp.expand(sum(shares) - trace) == 0, "The range, step 2: together"
+    assert sp.expand(shares[0] - trace / 2 - sign * B.det()) == 0, (
+        "The range, step 2: how it divides"
+    )
     zero = (b11 - sign * b22) ** 2 + (b12 + sign * b21) ** 2
-    assert sp.expand(2 * shares[1] - zero) == 0, "step 2: when one share is 0"
+    assert sp.expand(2 * shares[1] - zero) == 0, "The range, step 2: when one share is 0"
 for quarter in (0, sp.pi):
     apart = sp.expand_trig(sp.cos(quarter - phi) - sp.cos(quarter + phi))
-    assert apart == 0, "step 2: theta 0 or 180 degrees"
+    assert apart == 0, "The range, step 2: theta 0 or 180 degrees"
 print("one share is 0 where (b11 - b22)^2 + (b12 + b21)^2 is, the other where (b11 + b22)^2 + (b12 - b21)^2 is")
 
 
@@ -1534,17 +1604,17 @@ def reached(B, rate=0.999, theta=math.pi / 2):
 
 
 one, half = reached(np.eye(2)), reached(np.diag([1.0, 0]))
-assert np.allclose(one, (0.001 / 1.999, 1999)), "step 3: B = I"
+assert np.allclose(one, (0.001 / 1.999, 1999)), "The range, step 3: B = I"
 narrower = (1 - 0.999**2) / (1 + 0.999**2), (1999 + 1 / 1999) / 2
-assert np.allclose(half, narrower), "step 3: one row"
+assert np.allclose(half, narrower), "The range, step 3: one row"
 print(f"B = I: {one[0]:.4f} to {one[1]:,.1f}; B of one row: {half[0]:.4f} to {half[1]:,.1f}")
 
 # %% [markdown]
 # *Break it:* claim that both ends are reached whatever $B$ is.
 
 # %% tags=["proof-range"]
-with show.fails("step 3"):
-    assert np.allclose(half, (0.001 / 1.999, 1999)), "step 3: one row reaches the ends"
+with show.fails("The range, step 3"):
+    assert np.allclose(half, (0.001 / 1.999, 1999)), "The range, step 3: one row reaches the ends"
 
 # %% [markdown]
 # **Exercise 11** ★★ *(10 min, 4 points: that the norm's theorem needs white input)* **Break the hypothesis.** A head
@@ -1588,26 +1658,34 @@ check("04.11", my_input)
 # exactly, with $\xi = 1$.
 
 # %% tags=["proof-tokens"]
-rate, turn = sp.Rational(9, 10), sp.Matrix([[3, -4], [4, 3]]) / 5
-mode = rate * (3 + 4 * sp.I) / 5  # l
-B, p = sp.Matrix([[2, -1, 0], [1, 3, -2]]), sp.Matrix([1, 2, 3]) / 6
-mean = B * p
-scatter = sum(p[v] * (B[:, v] - mean).dot(B[:, v] - mean) for v in range(3))
+token_decay, token_turn = sp.Rational(9, 10), sp.Matrix([[3, -4], [4, 3]]) / 5
+mode = token_decay * (3 + 4 * sp.I) / 5  # l
+columns, chances = sp.Matrix([[2, -1, 0], [1, 3, -2]]), sp.Matrix([1, 2, 3]) / 6
+mean_column = columns * chances
+scatter = sum(
+    chances[v] * (columns[:, v] - mean_column).dot(columns[:, v] - mean_column) for v in range(3)
+)
 
 
 def over_all_strings(B, T):
     reached = [(sp.Integer(1), sp.zeros(2, 1))]  # (probability, state) of every string so far
     for _ in range(T):
-        reached = [(w * p[v], rate * turn * x + B[:, v]) for w, x in reached for v in range(3)]
+        reached = [
+            (w * chances[v], token_decay * token_turn * x + B[:, v])
+            for w, x in reached
+            for v in range(3)
+        ]
     return sum(w * x.dot(x) for w, x in reached)
 
 
 size = lambda z: sp.expand(z * sp.conjugate(z))
 for T in range(1, 6):
-    noise = scatter * (1 - rate ** (2 * T)) / (1 - rate**2)
-    constant = mean.dot(mean) * size(sp.expand(1 - mode**T)) / size(1 - mode)
-    assert sp.expand(over_all_strings(B, T) - noise - constant) == 0, "step 1: the mean over all strings"
-print(f"after 5 tokens: {float(noise):.3f} from the scatter, {float(constant):.3f} from the mean")
+    from_scatter = scatter * (1 - token_decay ** (2 * T)) / (1 - token_decay**2)
+    from_mean = mean_column.dot(mean_column) * size(sp.expand(1 - mode**T)) / size(1 - mode)
+    assert sp.expand(over_all_strings(columns, T) - from_scatter - from_mean) == 0, (
+        "Tokens, step 1: the mean over all strings"
+    )
+print(f"after 5 tokens: {float(from_scatter):.3f} from the scatter, {float(from_mean):.3f} from the mean")
 
 # %% [markdown]
 # **Step 2.** For $V$ tokens that are equally likely, $\mathbb{E}\,uu^\top = \frac1V I$ and not $I$: after the first
@@ -1623,24 +1701,30 @@ print(f"after 5 tokens: {float(noise):.3f} from the scatter, {float(constant):.3
 # %% tags=["proof-tokens"]
 free = sp.Matrix(2, 4, sp.symbols("b1:9"))
 first = sum(free[:, v].dot(free[:, v]) for v in range(4)) / 4  # E||B u_1||^2
-assert sp.expand(first - (free.T * free).trace() / 4) == 0, "step 2: the first step has 1/V of the size"
+assert sp.expand(first - (free.T * free).trace() / 4) == 0, (
+    "Tokens, step 2: the first step has 1/V of the size"
+)
 xi2 = (1 - 0.99**2) / 2  # B = I: the trace is 2, the scatter 1/2, the mean column (1/2, 1/2)
 slow, fast = (xi2 * (0.5 / (1 - 0.99**2) + 0.5 / abs(1 - 0.99 * turn) ** 2) for turn in (1, -1))
 assert math.isclose(slow, 50, rel_tol=1e-3) and math.isclose(fast, 0.251, rel_tol=2e-3), (
-    "step 3: the two limits"
+    "Tokens, step 3: the two limits"
 )
-centred = B - mean * sp.ones(1, 3)
+centred = columns - mean_column * sp.ones(1, 3)
 for T in range(1, 6):
-    repaired = over_all_strings(centred, T) * (1 - rate**2) / scatter
-    assert sp.expand(repaired) == 1 - rate ** (2 * T), "step 4: centred tokens are like white input"
+    repaired = over_all_strings(centred, T) * (1 - token_decay**2) / scatter
+    assert sp.expand(repaired) == 1 - token_decay ** (2 * T), (
+        "Tokens, step 4: centred tokens are like white input"
+    )
 print(f"B = I, two tokens: {slow:.1f} at θ = 0, {fast:.3f} at θ = 180°")
 
 # %% [markdown]
 # *Break it:* treat the tokens as white noise, that is, leave out the mean.
 
 # %% tags=["proof-tokens"]
-with show.fails("step 1"):
-    assert sp.expand(over_all_strings(B, 5) - noise) == 0, "step 1: the mean token is forgotten"
+with show.fails("Tokens, step 1"):
+    assert sp.expand(over_all_strings(columns, 5) - from_scatter) == 0, (
+        "Tokens, step 1: the mean token is forgotten"
+    )
 
 # %% [markdown]
 # ## 7 RotRNN and LRU
@@ -1661,7 +1745,7 @@ with show.fails("step 1"):
 L, u, x = sp.Symbol("lambda"), sp.symbols("u_0:7"), 0
 for t in range(1, 7):
     x = sp.expand(L * x + u[t])
-    assert x == sum(L**i * u[t - i] for i in range(t)), "step 1: the recurrence unrolled"
+    assert x == sum(L**i * u[t - i] for i in range(t)), "Eq. 14, step 1: the recurrence unrolled"
 print("x_3 =", sum(L**i * u[3 - i] for i in range(3)))
 
 # %% [markdown]
@@ -1670,26 +1754,26 @@ print("x_3 =", sum(L**i * u[3 - i] for i in range(3)))
 # mode.
 
 # %% tags=["proof-equation_14"]
-modes = [sp.Rational(9, 10), (3 + 4 * sp.I) / 10, sp.Rational(7, 50) * (4 - 3 * sp.I)]
-B = sp.Matrix([[1 + sp.I, 2], [3, -sp.I], [2 - sp.I, 1]])
-rates = [sp.expand(mode * sp.conjugate(mode)) for mode in modes]
-sizes = [sum(sp.expand(entry * sp.conjugate(entry)) for entry in B[k, :]) for k in range(3)]
+three_modes = [sp.Rational(9, 10), (3 + 4 * sp.I) / 10, sp.Rational(7, 50) * (4 - 3 * sp.I)]
+B_tilde = sp.Matrix([[1 + sp.I, 2], [3, -sp.I], [2 - sp.I, 1]])
+rates = [sp.expand(mode * sp.conjugate(mode)) for mode in three_modes]
+sizes = [sum(sp.expand(entry * sp.conjugate(entry)) for entry in B_tilde[k, :]) for k in range(3)]
 
 
-def norms(B, T):
+def lru_norms(B, T):
     """E||x_t||^2 for t = 0 to T, from the covariance."""
     X, traces = sp.zeros(3), [sp.Integer(0)]
     for _ in range(T):
-        X = (sp.diag(*modes) * X * sp.diag(*modes).H + B * B.H).applyfunc(sp.expand)
+        X = (sp.diag(*three_modes) * X * sp.diag(*three_modes).H + B * B.H).applyfunc(sp.expand)
         traces.append(X.trace())
     return traces
 
 
 from_0, from_1 = ([sum(b * r**i for b, r in zip(sizes, rates) for i in range(start, t + start))
                    for t in range(7)] for start in (0, 1))  # fmt: skip
-assert norms(B, 6) == from_0, "step 2: the sum from 0"
+assert lru_norms(B_tilde, 6) == from_0, "Eq. 14, step 2: the sum from 0"
 lacking = [sum(r * b * r**i for b, r in zip(sizes, rates) for i in range(t)) for t in range(7)]
-assert from_1 == lacking, "step 2: as printed"
+assert from_1 == lacking, "Eq. 14, step 2: as printed"
 print(f"at t = 6: {float(from_0[6]):.3f}; the printed sum has {float(from_1[6]):.3f}")
 
 # %% [markdown]
@@ -1704,18 +1788,20 @@ r = sp.Symbol("r", positive=True)
 for t in range(1, 9):
     for j in (0, 1):
         geometric = sum(r**i for i in range(j, t + j))
-        assert sp.expand((1 - r) * geometric - r**j * (1 - r**t)) == 0, "step 3: the geometric sum"
-scaled = sp.diag(*[sp.sqrt(1 - rate) for rate in rates]) * B
+        assert sp.expand((1 - r) * geometric - r**j * (1 - r**t)) == 0, (
+            "Eq. 14, step 3: the geometric sum"
+        )
+scaled = sp.diag(*[sp.sqrt(1 - rate) for rate in rates]) * B_tilde
 climb = [sum(b * (1 - rate**t) for b, rate in zip(sizes, rates)) for t in range(7)]
-assert norms(scaled, 6) == climb, "step 4: the climb of section 5"
+assert lru_norms(scaled, 6) == climb, "Eq. 14, step 4: the climb of section 5"
 print("normalised, t = 1 to 6:", *(f"{float(s):.2f}" for s in climb[1:]), "of", sum(sizes))
 
 # %% [markdown]
 # *Break it:* take the sum as printed.
 
 # %% tags=["proof-equation_14"]
-with show.fails("step 2"):
-    assert norms(B, 6) == from_1, "step 2: the sum from 1"
+with show.fails("Eq. 14, step 2"):
+    assert lru_norms(B_tilde, 6) == from_1, "Eq. 14, step 2: the sum from 1"
 
 # %% [markdown]
 # ### Every LRU is a RotRNN
@@ -1741,10 +1827,10 @@ gamma, theta, p, q, v, w = sp.symbols("gamma theta p q v w", real=True)
 mode, x, c = gamma * (sp.cos(theta) + sp.I * sp.sin(theta)), p + sp.I * q, v + sp.I * w
 turned = sp.Matrix(sp.expand(mode * x).as_real_imag())
 assert (gamma * R(theta) * sp.Matrix([p, q]) - turned).expand() == sp.zeros(2, 1), (
-    "step 1: a mode turns and shrinks"
+    "LRU as RotRNN, step 1: a mode turns and shrinks"
 )
 assert sp.expand(v * p - w * q - sp.re(sp.expand(c * x))) == 0, (
-    "step 2: Re(c x) is the row C times the state"
+    "LRU as RotRNN, step 2: Re(c x) is the row C times the state"
 )
 print("Re(c x) =", sp.re(sp.expand(c * x)))
 
@@ -1765,27 +1851,30 @@ scale = np.sqrt(1 - np.abs(modes) ** 2)  # the LRU's normaliser of each mode
 u, x, heads = draw.standard_normal((60, 3)), np.zeros(7, complex), []
 for k, mode in enumerate(modes):
     head_B, head_C = np.array([B[k].real, B[k].imag]), np.array([C[:, k].real, -C[:, k].imag]).T
-    xi = math.sqrt((1 - abs(mode) ** 2) / (head_B**2).sum())
+    head_xi = math.sqrt((1 - abs(mode) ** 2) / (head_B**2).sum())
     A = abs(mode) * np.array(R(np.angle(mode)), dtype=float)
-    heads.append([A, xi * head_B, head_C * scale[k] / xi, np.zeros(2)])
+    heads.append([A, head_xi * head_B, head_C * scale[k] / head_xi, np.zeros(2)])
 for u_t in u:
     x = modes * x + scale * (B @ u_t)
     for head in heads:
         head[3] = head[0] @ head[3] + head[1] @ u_t
     assert np.allclose((C @ x).real, sum(head[2] @ head[3] for head in heads), rtol=0, atol=1e-12), (
-        "step 3: the heads have the outputs of the LRU"
+        "LRU as RotRNN, step 3: the heads have the outputs of the LRU"
     )
 gap = min(abs(mode - other.conjugate()) for mode in modes for other in modes)
-assert gap > 0.01, "step 4: no eigenvalue is the conjugate of one"
+assert gap > 0.01, "LRU as RotRNN, step 4: no eigenvalue is the conjugate of one"
 print(f"60 outputs agree to within 1e-12; conjugates are at least {gap:.2f} apart")
 
 # %% [markdown]
 # *Break it:* forget a sign in the row $C$.
 
 # %% tags=["proof-lru"]
-with show.fails("step 2"):
-    x = p + sp.I * q
-    assert sp.expand(v * p + w * q - sp.re(sp.expand(c * x))) == 0, "step 2: a sign of the row C is wrong"
+p, q, v, w = sp.symbols("p q v w", real=True)
+with show.fails("LRU as RotRNN, step 2"):
+    x, c = p + sp.I * q, v + sp.I * w
+    assert sp.expand(v * p + w * q - sp.re(sp.expand(c * x))) == 0, (
+        "LRU as RotRNN, step 2: a sign of the row C is wrong"
+    )
 
 # %%
 torch.manual_seed(7)
@@ -1809,12 +1898,16 @@ mode = (3 + 4 * sp.I) / 10
 both = [mode, sp.conjugate(mode)]
 b, c = [1 + 2 * sp.I, 3 - sp.I], [2 - sp.I, 1 + sp.I]
 kernel = [sum(c[k] * both[k] ** power * b[k] for k in range(2)) for power in range(6)]
-assert any(sp.im(sp.expand(entry)) != 0 for entry in kernel), "step 1: the kernel is not real"
+assert any(sp.im(sp.expand(entry)) != 0 for entry in kernel), (
+    "Conjugate pairs, step 1: the kernel is not real"
+)
 print("imaginary parts:", *(sp.im(sp.expand(entry)) for entry in kernel[:4]))
 p, q, v, w = sp.symbols("p q v w", real=True)
 b, c = [p + sp.I * q, p - sp.I * q], [v + sp.I * w, v - sp.I * w]
 kernel = [sum(c[k] * both[k] ** power * b[k] for k in range(2)) for power in range(6)]
-assert all(sp.im(sp.expand(entry)) == 0 for entry in kernel), "step 2: the kernel is real"
+assert all(sp.im(sp.expand(entry)) == 0 for entry in kernel), (
+    "Conjugate pairs, step 2: the kernel is real"
+)
 print("with conjugate rows and columns:", sp.expand(kernel[1]))
 
 # %% [markdown]
@@ -1841,12 +1934,16 @@ with torch.no_grad():
 lru, count = np.zeros_like(kernel), 0
 for k in range(4):
     values, vectors = np.linalg.eig(A[k])
-    assert np.allclose(np.abs(values), gammas[k], atol=1e-12), "step 1: every modulus is gamma"
+    assert np.allclose(np.abs(values), gammas[k], atol=1e-12), (
+        "Wider heads, step 1: every modulus is gamma"
+    )
     b, c, upper = np.linalg.inv(vectors) @ B[k], C[:, 6 * k : 6 * k + 6] @ vectors, values.imag > 0
     powers = values[upper] ** np.arange(60)[:, None]
     lru += 2 * np.einsum("dk,tk,ke->tde", c[:, upper], powers, b[upper]).real
     count += upper.sum()
-assert count == 12 and np.allclose(lru, kernel, rtol=0, atol=1e-11), "step 2: 12 modes with the same kernel"
+assert count == 12 and np.allclose(lru, kernel, rtol=0, atol=1e-11), (
+    "Wider heads, step 2: 12 modes with the same kernel"
+)
 print(f"4 heads of width 6 and {count} modes: one kernel, to within 1e-11")
 
 # %% [markdown]
@@ -1863,25 +1960,26 @@ print(f"4 heads of width 6 and {count} modes: one kernel, to within 1e-11")
 x, gamma, s, t = sp.symbols("x gamma s t")  # s and t are the cosines of the two angles
 both = (x**2 - 2 * gamma * s * x + gamma**2) * (x**2 - 2 * gamma * t * x + gamma**2)
 _, a, b, d, e = sp.Poly(both, x).all_coeffs()
-assert sp.expand(d**2 - a**2 * e) == 0, "step 3: d^2 = a^2 e"
+assert sp.expand(d**2 - a**2 * e) == 0, "Wider heads, step 3: d^2 = a^2 e"
 modes = sp.Rational(1, 2) * (3 + 4 * sp.I) / 5, sp.Rational(9, 10) * (5 + 12 * sp.I) / 13
 K = [sum(sp.re(sp.expand(mode**k)) for mode in modes) for k in range(8)]
 # for every i, K_(i+4) + a K_(i+3) + b K_(i+2) + d K_(i+1) + e K_i = 0
-system = sp.Matrix(4, 4, lambda i, j: K[i + j])
-assert system.det() != 0, "step 4: one recurrence"
+system = sp.Matrix([[K[i + j] for j in range(4)] for i in range(4)])
+assert system.det() != 0, "Wider heads, step 4: one recurrence"
 e, d, b, a = system.LUsolve(-sp.Matrix(K[4:]))
-assert d**2 != a**2 * e, "step 4: not tied"
+assert d**2 != a**2 * e, "Wider heads, step 4: not tied"
 print(f"d^2 = {float(d**2):.4f}, a^2 e = {float(a**2 * e):.4f}")
 
 # %% [markdown]
 # *Break it:* give both modes the modulus $\frac12$.
 
 # %% tags=["proof-wider"]
-with show.fails("step 4"):
+with show.fails("Wider heads, step 4"):
     modes = sp.Rational(1, 2) * (3 + 4 * sp.I) / 5, sp.Rational(1, 2) * (5 + 12 * sp.I) / 13
     K = [sum(sp.re(sp.expand(mode**k)) for mode in modes) for k in range(8)]
-    e, d, b, a = sp.Matrix(4, 4, lambda i, j: K[i + j]).LUsolve(-sp.Matrix(K[4:]))
-    assert d**2 != a**2 * e, "step 4: not tied"
+    system = sp.Matrix([[K[i + j] for j in range(4)] for i in range(4)])
+    e, d, b, a = system.LUsolve(-sp.Matrix(K[4:]))
+    assert d**2 != a**2 * e, "Wider heads, step 4: not tied"
 
 # %% [markdown]
 # ### On the disc
@@ -2065,7 +2163,7 @@ fresh = {}
 for row in ("rotrnn", "rotrnn_pairs", "lru_learned"):
     made = []
     for seed in (11, 12, 13):
-        net = fig3.build_net(fig3.setting(row, "layers4", "desk"), seed=seed)
+        net = fig3.build_net(fig3.TABLE.setting(row, "layers4", "desk"), seed=seed)
         strings = fig3.expressions(128, 64, torch.Generator().manual_seed(seed))
         made.append(fig3.apart(fig3.norms(net, strings)["norm"]))
     fresh[row] = float(np.mean(made))
@@ -2110,13 +2208,17 @@ xi2, share = (1 - rate**2) / (B * B.T).trace(), (B * Sigma * B.T).trace() / (B *
 X = sp.zeros(4)
 for t in range(1, 9):
     X = rate**2 * A * X * A.T + xi2 * B * Sigma * B.T
-    assert X.trace() == share * (1 - rate ** (2 * t)), "step 1: the norm for the covariance Sigma"
+    assert X.trace() == share * (1 - rate ** (2 * t)), (
+        "In space, step 1: the norm for the covariance Sigma"
+    )
 free = sp.Matrix(3, 3, lambda i, j: sp.Symbol(f"s_{min(i, j)}{max(i, j)}"))
 signs = [(a, b, c) for a in (1, -1) for b in (1, -1) for c in (1, -1)]
 orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 ways = [B[:, list(order)] * sp.diag(*sign) for order in orders for sign in signs]
 average = sum((way * free * way.T).trace() / (way * way.T).trace() for way in ways) / len(ways)
-assert sp.expand(average - free.trace() / 3) == 0, "step 2: the mean variance of a channel"
+assert sp.expand(average - free.trace() / 3) == 0, (
+    "In space, step 2: the mean variance of a channel"
+)
 print(f"this B makes {float(share):.3f} of c = 1; the mean over 48 ways is {Sigma.trace() / 3}")
 
 # %% [markdown]
@@ -2124,7 +2226,7 @@ print(f"this B makes {float(share):.3f} of c = 1; the mean over 48 ways is {Sigm
 # one layer:
 
 # %% tags=["nbval-ignore-output"]
-small = fig3.setting("rotrnn", "layers1", "desk")
+small = fig3.TABLE.setting("rotrnn", "layers1", "desk")
 single = fig3.build_net(small, seed=0)
 probe = fig3.expressions(256, 64, torch.Generator().manual_seed(1))
 
@@ -2205,10 +2307,10 @@ show.figure(
 # %% tags=["proof-kept"]
 gamma = sp.Symbol("gamma", positive=True)
 for A in (R(sp.Symbol("theta", real=True)), cayley(sp.randMatrix(4, min=-3, max=3, seed=11))):
-    drive, x, y = (sp.Matrix(sp.symbols(f"{name}1:{A.rows + 1}")) for name in "bxy")
-    d = (gamma * A * x + drive) - (gamma * A * y + drive)
+    driven, x, y = (sp.Matrix(sp.symbols(f"{name}1:{A.rows + 1}")) for name in "bxy")
+    d = (gamma * A * x + driven) - (gamma * A * y + driven)
     assert sp.trigsimp(sp.expand(d.dot(d) - gamma**2 * (x - y).dot(x - y))) == 0, (
-        "step 1: the difference shrinks by gamma"
+        "Kept, step 1: the difference shrinks by gamma"
     )
 torch.manual_seed(9)
 with torch.no_grad():
@@ -2217,7 +2319,7 @@ with torch.no_grad():
     other = torch.cat([-string[:1], string[1:]])
     apart = (head.hidden(torch.stack([string, other])).diff(dim=0)[0] ** 2).sum(-1).sqrt()
     assert torch.allclose(apart / apart[0], head.gamma() ** torch.arange(60)), (
-        "step 2: the distance shrinks by gamma at each step"
+        "Kept, step 2: the distance shrinks by gamma at each step"
     )
 print(f"after 59 more steps {float(apart[-1] / apart[0]):.4f} of the first distance is left")
 
