@@ -40,7 +40,7 @@ def beside(name: str, recorded: Sequence[dict], live: Sequence[dict] = ()) -> pd
 
     >>> run = {"task": "parity", "row": "rnn", "metrics": {"accuracy": 1.0}}
     >>> beside("regulargpt/table1", [run, run]).loc[0, ["paper", "recorded", "live"]].tolist()
-    ['100.0 / 98.9', '100', '']
+    ['98.9', '100', '']
     """
     asked = get(name)
     if asked.score is None:
